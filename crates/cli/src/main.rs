@@ -1,0 +1,2 @@
+//! The program `dacapo`.
+fn main() {}

@@ -1,0 +1,88 @@
+//! What the software driver has to say about a program.
+//!
+//! A finding ends in one of three ways that are never mixed: the program is wrong, something is not supported yet,
+//! or Dacapo has a bug. Findings are data; [`Finding`]'s `Display` is the one place that renders them.
+
+use std::fmt;
+
+/// Whose doing a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// The program broke a rule of CUDA or of PTX.
+    YourProgram,
+    /// The software driver does not know this yet; the program may be right.
+    Unsupported,
+    /// Dacapo broke a promise of its own.
+    OurBug,
+}
+
+/// One report. See STYLE in docs: what, where, whose fault, help.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// The word in brackets, stable: `out-of-bounds`, `capture-invalidated`, `unsupported`.
+    pub code: &'static str,
+    /// Whose doing it is.
+    pub ending: Ending,
+    /// One line, the user's nouns.
+    pub what: String,
+    /// The place to edit first, then the other party: `(place, what happened there)`.
+    pub places: Vec<(String, String)>,
+    /// Further facts, one line each.
+    pub notes: Vec<String>,
+    /// Something one can type or do.
+    pub help: Option<String>,
+}
+
+impl Finding {
+    /// A finding with nothing but its first line.
+    pub fn new(code: &'static str, ending: Ending, what: impl Into<String>) -> Finding {
+        Finding { code, ending, what: what.into(), places: Vec::new(), notes: Vec::new(), help: None }
+    }
+
+    /// Adds a place.
+    #[must_use]
+    pub fn at(mut self, place: impl Into<String>, what: impl Into<String>) -> Finding {
+        self.places.push((place.into(), what.into()));
+        self
+    }
+
+    /// Adds a note.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Finding {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Sets the help.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Finding {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ending {
+            Ending::YourProgram => write!(f, "error[{}]: {}", self.code, self.what)?,
+            Ending::Unsupported => write!(f, "unsupported[{}]: {}", self.code, self.what)?,
+            Ending::OurBug => write!(f, "bug in Dacapo[{}]: {}", self.code, self.what)?,
+        }
+        for (place, what) in &self.places {
+            write!(f, "\n  --> {place}")?;
+            if !what.is_empty() {
+                write!(f, "      {what}")?;
+            }
+        }
+        for note in &self.notes {
+            write!(f, "\nnote: {note}")?;
+        }
+        if self.ending == Ending::Unsupported {
+            write!(f, "\nnote: a gap in the software driver, not a finding about the program")?;
+        }
+        if let Some(help) = &self.help {
+            write!(f, "\nhelp: {help}")?;
+        }
+        Ok(())
+    }
+}

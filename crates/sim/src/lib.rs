@@ -1,0 +1,2 @@
+//! The CUDA driver in software.
+pub mod finding;

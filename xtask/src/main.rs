@@ -1,0 +1,2 @@
+//! What a contributor runs that is not plain cargo.
+fn main() {}
