@@ -1,0 +1,306 @@
+//! The C types of the driver API: handles, structs, enumerations.
+//!
+//! They are ours, written from cuda.h's layouts and tested against another set of bindings (tests/layouts.rs).
+//! Enumerations are plain integers with constants: a driver may answer values that no header of today names, and a
+//! Rust `enum` would make reading one undefined behaviour.
+#![allow(non_camel_case_types, non_snake_case, non_upper_case_globals, missing_docs)] // cuda.h's own names
+
+pub use std::ffi::{c_char, c_int, c_uint, c_void};
+
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident;)*) => { $(
+        $(#[$doc])*
+        /// An opaque handle: a token, never followed by us.
+        #[repr(transparent)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+        pub struct $name(pub *mut c_void);
+
+        impl $name {
+            /// The null handle.
+            pub const NULL: $name = $name(std::ptr::null_mut());
+
+            /// Whether this is the null handle.
+            pub fn is_null(self) -> bool {
+                self.0.is_null()
+            }
+
+            /// The handle as a number.
+            pub fn bits(self) -> u64 {
+                self.0 as usize as u64
+            }
+
+            /// A handle from a number.
+            pub fn from_bits(bits: u64) -> $name {
+                $name(bits as usize as *mut c_void)
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self::NULL
+            }
+        }
+
+        // SAFETY: a handle is a token that is compared and handed back to the driver; nothing on this side
+        // follows it, so moving it to another thread touches no memory.
+        unsafe impl Send for $name {}
+        // SAFETY: as for Send; sharing a token shares nothing.
+        unsafe impl Sync for $name {}
+    )* };
+}
+
+handles! {
+    CUcontext; CUmodule; CUfunction; CUlibrary; CUkernel; CUlinkState;
+    CUstream; CUevent; CUgraph; CUgraphNode; CUgraphExec; CUmemoryPool; CUuserObject; CUarray;
+}
+
+impl CUstream {
+    /// `CU_STREAM_LEGACY`: the legacy default stream by its name; the null stream means the same.
+    pub const LEGACY: CUstream = CUstream(1 as *mut c_void);
+    /// `CU_STREAM_PER_THREAD`: the calling thread's own default stream.
+    pub const PER_THREAD: CUstream = CUstream(2 as *mut c_void);
+}
+
+pub type CUdevice = c_int;
+pub type CUdeviceptr = u64;
+pub type CUgraphConditionalHandle = u64;
+pub type CUmemGenericAllocationHandle = u64;
+
+/// What `cuLaunchHostFunc`, host nodes and user objects call.
+pub type CUhostFn = Option<unsafe extern "C" fn(userData: *mut c_void)>;
+/// What `cuStreamAddCallback` calls.
+pub type CUstreamCallback =
+    Option<unsafe extern "C" fn(hStream: CUstream, status: crate::CUresult, userData: *mut c_void)>;
+/// What the occupancy calls ask for the dynamic shared memory of a block size.
+pub type CUoccupancyB2DSize = Option<unsafe extern "C" fn(blockSize: c_int) -> usize>;
+
+macro_rules! enumerations {
+    ($($name:ident { $($constant:ident = $value:expr),* $(,)? })*) => { $(
+        pub type $name = c_uint;
+        $(pub const $constant: $name = $value;)*
+    )* };
+}
+
+enumerations! {
+    CUdevice_attribute {
+        CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2,
+        CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y = 3, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z = 4,
+        CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X = 5, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y = 6,
+        CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z = 7, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8,
+        CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY = 9, CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10,
+        CU_DEVICE_ATTRIBUTE_MAX_PITCH = 11, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK = 12,
+        CU_DEVICE_ATTRIBUTE_CLOCK_RATE = 13, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT = 14,
+        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16, CU_DEVICE_ATTRIBUTE_INTEGRATED = 18,
+        CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY = 19, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE = 20,
+        CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS = 31, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID = 33,
+        CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID = 34, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE = 38,
+        CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR = 39, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT = 40,
+        CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING = 41, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76, CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED = 78,
+        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = 81,
+        CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR = 82, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY = 83,
+        CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH = 95, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
+        CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 102,
+        CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR = 106,
+        CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK = 111,
+        CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH = 120,
+    }
+    CUfunction_attribute {
+        CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
+        CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES = 2, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
+        CU_FUNC_ATTRIBUTE_NUM_REGS = 4, CU_FUNC_ATTRIBUTE_PTX_VERSION = 5, CU_FUNC_ATTRIBUTE_BINARY_VERSION = 6,
+        CU_FUNC_ATTRIBUTE_CACHE_MODE_CA = 7, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+        CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 9,
+    }
+    CUstreamCaptureMode {
+        CU_STREAM_CAPTURE_MODE_GLOBAL = 0, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1, CU_STREAM_CAPTURE_MODE_RELAXED = 2,
+    }
+    CUstreamCaptureStatus {
+        CU_STREAM_CAPTURE_STATUS_NONE = 0, CU_STREAM_CAPTURE_STATUS_ACTIVE = 1, CU_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
+    }
+    CUstream_flags { CU_STREAM_DEFAULT = 0, CU_STREAM_NON_BLOCKING = 1 }
+    CUevent_flags { CU_EVENT_DEFAULT = 0, CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2, CU_EVENT_INTERPROCESS = 4 }
+    CUevent_record_flags { CU_EVENT_RECORD_DEFAULT = 0, CU_EVENT_RECORD_EXTERNAL = 1 }
+    CUevent_wait_flags { CU_EVENT_WAIT_DEFAULT = 0, CU_EVENT_WAIT_EXTERNAL = 1 }
+    CUgraphNodeType {
+        CU_GRAPH_NODE_TYPE_KERNEL = 0, CU_GRAPH_NODE_TYPE_MEMCPY = 1, CU_GRAPH_NODE_TYPE_MEMSET = 2,
+        CU_GRAPH_NODE_TYPE_HOST = 3, CU_GRAPH_NODE_TYPE_GRAPH = 4, CU_GRAPH_NODE_TYPE_EMPTY = 5,
+        CU_GRAPH_NODE_TYPE_WAIT_EVENT = 6, CU_GRAPH_NODE_TYPE_EVENT_RECORD = 7,
+        CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL = 8, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT = 9,
+        CU_GRAPH_NODE_TYPE_MEM_ALLOC = 10, CU_GRAPH_NODE_TYPE_MEM_FREE = 11, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP = 12,
+        CU_GRAPH_NODE_TYPE_CONDITIONAL = 13,
+    }
+    CUgraphInstantiate_flags {
+        CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH = 1, CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD = 2,
+        CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH = 4, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY = 8,
+    }
+    CUgraphInstantiateResult {
+        CUDA_GRAPH_INSTANTIATE_SUCCESS = 0, CUDA_GRAPH_INSTANTIATE_ERROR = 1,
+        CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE = 2, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED = 3,
+        CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED = 4, CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED = 5,
+    }
+    CUgraphExecUpdateResult {
+        CU_GRAPH_EXEC_UPDATE_SUCCESS = 0, CU_GRAPH_EXEC_UPDATE_ERROR = 1, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED = 2,
+        CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED = 3, CU_GRAPH_EXEC_UPDATE_ERROR_FUNCTION_CHANGED = 4,
+        CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED = 5, CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED = 6,
+        CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE = 7, CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED = 8,
+    }
+    CUlaunchAttributeID {
+        CU_LAUNCH_ATTRIBUTE_IGNORE = 0, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1, CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2,
+        CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY = 3, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+        CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE = 5,
+        CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT = 7,
+        CU_LAUNCH_ATTRIBUTE_PRIORITY = 8, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP = 9, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN = 10,
+    }
+    CUmemorytype {
+        CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE = 2, CU_MEMORYTYPE_ARRAY = 3, CU_MEMORYTYPE_UNIFIED = 4,
+    }
+    CUpointer_attribute {
+        CU_POINTER_ATTRIBUTE_CONTEXT = 1, CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2, CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,
+        CU_POINTER_ATTRIBUTE_HOST_POINTER = 4, CU_POINTER_ATTRIBUTE_P2P_TOKENS = 5, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6,
+        CU_POINTER_ATTRIBUTE_BUFFER_ID = 7, CU_POINTER_ATTRIBUTE_IS_MANAGED = 8, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
+        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11, CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12, CU_POINTER_ATTRIBUTE_MAPPED = 13,
+        CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES = 14, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
+    }
+    CUdriverProcAddressQueryResult {
+        CU_GET_PROC_ADDRESS_SUCCESS = 0, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND = 1,
+        CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT = 2,
+    }
+    CUmemHost_flags {
+        CU_MEMHOSTALLOC_PORTABLE = 1, CU_MEMHOSTALLOC_DEVICEMAP = 2, CU_MEMHOSTALLOC_WRITECOMBINED = 4,
+    }
+    CUmoduleLoadingMode { CU_MODULE_EAGER_LOADING = 1, CU_MODULE_LAZY_LOADING = 2 }
+    CUfunctionLoadingState { CU_FUNCTION_LOADING_STATE_UNLOADED = 0, CU_FUNCTION_LOADING_STATE_LOADED = 1 }
+    CUgraphEdgeType { CU_GRAPH_DEPENDENCY_TYPE_DEFAULT = 0, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC = 1 }
+    CUfunc_cache {}
+    CUgraphMem_attribute {}
+    CUjitInputType {}
+    CUjit_option {}
+    CUlibraryOption {}
+    CUlimit {}
+    CUmemAccess_flags {}
+    CUmemAllocationGranularity_flags {}
+    CUmemPool_attribute {
+        CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES = 1, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC = 2,
+        CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES = 3, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
+        CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH = 6,
+        CU_MEMPOOL_ATTR_USED_MEM_CURRENT = 7, CU_MEMPOOL_ATTR_USED_MEM_HIGH = 8,
+    }
+    CUmem_advise {}
+    CUmemLocationType { CU_MEM_LOCATION_TYPE_INVALID = 0, CU_MEM_LOCATION_TYPE_DEVICE = 1, CU_MEM_LOCATION_TYPE_HOST = 2 }
+}
+
+/// An attribute of a launch or of a kernel node, by the same numbers.
+pub type CUkernelNodeAttrID = CUlaunchAttributeID;
+/// An attribute of a stream, by the same numbers.
+pub type CUstreamAttrID = CUlaunchAttributeID;
+
+macro_rules! structs {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* $(,)? })*) => { $(
+        $(#[$doc])*
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name { $(pub $field: $type,)* }
+
+        impl Default for $name {
+            fn default() -> Self {
+                // SAFETY: every field is an integer, a nullable pointer or handle, an `Option` of a function
+                // pointer, or a struct of such; all zeros is a value of each of them.
+                unsafe { std::mem::zeroed() }
+            }
+        }
+    )* };
+}
+
+structs! {
+    CUuuid { bytes: [u8; 16] }
+    CUDA_KERNEL_NODE_PARAMS {
+        func: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint,
+        blockDimZ: c_uint, sharedMemBytes: c_uint, kernelParams: *mut *mut c_void, extra: *mut *mut c_void,
+        kern: CUkernel, ctx: CUcontext,
+    }
+    CUDA_MEMSET_NODE_PARAMS { dst: CUdeviceptr, pitch: usize, value: c_uint, elementSize: c_uint, width: usize, height: usize }
+    CUDA_MEMSET_NODE_PARAMS_v2 {
+        dst: CUdeviceptr, pitch: usize, value: c_uint, elementSize: c_uint, width: usize, height: usize, ctx: CUcontext,
+    }
+    CUDA_HOST_NODE_PARAMS { r#fn: CUhostFn, userData: *mut c_void }
+    CUDA_MEMCPY2D {
+        srcXInBytes: usize, srcY: usize, srcMemoryType: CUmemorytype, srcHost: *const c_void, srcDevice: CUdeviceptr,
+        srcArray: CUarray, srcPitch: usize, dstXInBytes: usize, dstY: usize, dstMemoryType: CUmemorytype,
+        dstHost: *mut c_void, dstDevice: CUdeviceptr, dstArray: CUarray, dstPitch: usize, WidthInBytes: usize, Height: usize,
+    }
+    CUDA_MEMCPY3D {
+        srcXInBytes: usize, srcY: usize, srcZ: usize, srcLOD: usize, srcMemoryType: CUmemorytype, srcHost: *const c_void,
+        srcDevice: CUdeviceptr, srcArray: CUarray, reserved0: *mut c_void, srcPitch: usize, srcHeight: usize,
+        dstXInBytes: usize, dstY: usize, dstZ: usize, dstLOD: usize, dstMemoryType: CUmemorytype, dstHost: *mut c_void,
+        dstDevice: CUdeviceptr, dstArray: CUarray, reserved1: *mut c_void, dstPitch: usize, dstHeight: usize,
+        WidthInBytes: usize, Height: usize, Depth: usize,
+    }
+    CUDA_MEMCPY_NODE_PARAMS { flags: c_int, reserved: c_int, copyCtx: CUcontext, copyParams: CUDA_MEMCPY3D }
+    CUDA_CHILD_GRAPH_NODE_PARAMS { graph: CUgraph, ownership: c_uint }
+    CUDA_EVENT_NODE_PARAMS { event: CUevent }
+    CUmemLocation { r#type: CUmemLocationType, id: c_int }
+    CUmemAccessDesc { location: CUmemLocation, flags: CUmemAccess_flags }
+    CUmemPoolProps {
+        allocType: c_uint, handleTypes: c_uint, location: CUmemLocation, win32SecurityAttributes: *mut c_void,
+        maxSize: usize, usage: u16, reserved: [u16; 27],
+    }
+    CUmemAllocationProp {
+        r#type: c_uint, requestedHandleTypes: c_uint, location: CUmemLocation, win32HandleMetaData: *mut c_void,
+        allocFlags: [u8; 8],
+    }
+    CUDA_MEM_ALLOC_NODE_PARAMS {
+        poolProps: CUmemPoolProps, accessDescs: *const CUmemAccessDesc, accessDescCount: usize, bytesize: usize,
+        dptr: CUdeviceptr,
+    }
+    CUDA_MEM_FREE_NODE_PARAMS { dptr: CUdeviceptr }
+    CUDA_BATCH_MEM_OP_NODE_PARAMS { ctx: CUcontext, count: c_uint, paramArray: *mut CUstreamBatchMemOpParams, flags: c_uint }
+    CUDA_CONDITIONAL_NODE_PARAMS {
+        handle: CUgraphConditionalHandle, r#type: c_uint, size: c_uint, phGraph_out: *mut CUgraph, ctx: CUcontext,
+    }
+    /// One memory operation of a batch; which words mean what depends on the operation.
+    CUstreamBatchMemOpParams { words: [u64; 6] }
+    CUgraphEdgeData { from_port: u8, to_port: u8, r#type: u8, reserved: [u8; 5] }
+    CUDA_GRAPH_INSTANTIATE_PARAMS {
+        flags: u64, hUploadStream: CUstream, hErrNode_out: CUgraphNode, result_out: CUgraphInstantiateResult,
+    }
+    CUgraphExecUpdateResultInfo { result: CUgraphExecUpdateResult, errorNode: CUgraphNode, errorFromNode: CUgraphNode }
+    /// The value of a launch, node or stream attribute: 64 bytes whose meaning the attribute's number gives.
+    CUlaunchAttributeValue { words: [u64; 8] }
+    CUlaunchAttribute { id: CUlaunchAttributeID, pad: [u8; 4], value: CUlaunchAttributeValue }
+    CUlaunchConfig {
+        gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint,
+        sharedMemBytes: c_uint, hStream: CUstream, attrs: *mut CUlaunchAttribute, numAttrs: c_uint,
+    }
+    CUctxCreateParams { execAffinityParams: *mut c_void, numExecAffinityParams: c_int, cigParams: *mut c_void }
+    /// The parameters of any node: a type and 232 bytes whose meaning the type gives.
+    CUgraphNodeParams { r#type: CUgraphNodeType, reserved0: [c_int; 3], params: [u64; 29], reserved2: i64 }
+}
+
+/// The value of a kernel node's attribute.
+pub type CUkernelNodeAttrValue = CUlaunchAttributeValue;
+/// The value of a stream's attribute.
+pub type CUstreamAttrValue = CUlaunchAttributeValue;
+
+impl CUgraphNodeParams {
+    /// The parameters read as `T`, one of the node parameter structs.
+    ///
+    /// # Safety
+    ///
+    /// - `T` is the struct that cuda.h gives for `self.type`.
+    pub unsafe fn read<T: Copy>(&self) -> T {
+        const { assert!(size_of::<T>() <= 232 && align_of::<T>() <= 8) };
+        // SAFETY: `params` is 232 bytes, 8-aligned, all initialised, and the assertion above bounds T; that the
+        // bytes mean a T is the caller's promise.
+        unsafe { self.params.as_ptr().cast::<T>().read() }
+    }
+
+    /// Parameters of type `type` with the contents of `value`.
+    pub fn write<T: Copy>(r#type: CUgraphNodeType, value: T) -> CUgraphNodeParams {
+        const { assert!(size_of::<T>() <= 232 && align_of::<T>() <= 8) };
+        let mut params = CUgraphNodeParams { r#type, ..Default::default() };
+        // SAFETY: as in `read`; T is Copy, so no drop is skipped.
+        unsafe { params.params.as_mut_ptr().cast::<T>().write(value) };
+        params
+    }
+}
