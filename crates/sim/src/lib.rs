@@ -1,2 +1,4 @@
 //! The CUDA driver in software.
+pub mod exec;
 pub mod finding;
+pub mod memory;

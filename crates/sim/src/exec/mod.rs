@@ -1,0 +1,27 @@
+//! Runs PTX kernels: decoded once, 32 lanes at a time, one thread, the same result every time.
+//!
+//! Where to start reading: [`Program`] decodes a module, [`Image`] gives its variables addresses, [`Launch`] says what
+//! to run, and a [`Grid`] runs it in pieces of any size. `op` lists what a decoded instruction can be; `decode` makes
+//! those of PTX; `warp` and `block` decide who runs next; `lanes` holds the arithmetic, `access` the memory accesses.
+//!
+//! **Invariant:** a kernel that the interpreter does not understand ends in [`Outcome::Unsupported`], never in a
+//! wrong result. **Invariant:** nothing here reads a clock but the one it is handed, and nothing panics on what a
+//! kernel does.
+
+mod grid;
+mod image;
+mod launch;
+mod program;
+
+pub use grid::Grid;
+pub use image::Image;
+pub use launch::{Clock, ExecOptions, Fault, Launch, Outcome};
+pub use program::{KernelId, KernelInfo, ParamInfo, Program};
+
+/// Generic addresses of code, for function pointers.
+const CODE_WINDOW: u64 = 0x0005_0000_0000_0000;
+
+/// The address of function number `index` of a module.
+fn function_address(index: u32) -> u64 {
+    CODE_WINDOW + u64::from(index) * 128 + 128
+}

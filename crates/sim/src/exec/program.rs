@@ -1,0 +1,132 @@
+//! A PTX module, decoded once.
+
+use dacapo_ptx::ir;
+
+use crate::finding::{Ending, Finding};
+
+/// Which kernel of a [`Program`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KernelId(pub u32);
+
+/// Where a kernel parameter lies in the parameter block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParamInfo {
+    /// Bytes from the start.
+    pub offset: usize,
+    /// Size in bytes.
+    pub size: usize,
+    /// Alignment in bytes.
+    pub align: usize,
+}
+
+/// What a driver tells about a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelInfo {
+    /// Its name.
+    pub name: String,
+    /// Its parameters in order.
+    pub params: Vec<ParamInfo>,
+    /// Size of the parameter block.
+    pub param_bytes: usize,
+    /// Bytes of static shared memory.
+    pub static_shared: u32,
+    /// Bytes of local memory of a thread.
+    pub local_bytes: u32,
+    /// Bytes of constant variables of its module.
+    pub const_bytes: u32,
+    /// 32-bit registers of a thread. An estimate: how many are live at the same time at most, plus a few for addresses;
+    /// an assembler schedules differently.
+    pub registers: u32,
+    /// `.maxntid`.
+    pub max_threads: Option<[u32; 3]>,
+    /// `.reqntid`.
+    pub required_threads: Option<[u32; 3]>,
+    /// `.version` of the module.
+    pub ptx_version: (u32, u32),
+    /// First word of the module's `.target`.
+    pub target: String,
+}
+
+/// One PTX module, decoded; shared by all who run it.
+pub struct Program {
+    pub(super) module: ir::Module,
+    pub(super) name: String,
+    kernels: Vec<Kernel>,
+}
+
+/// A kernel of a program.
+struct Kernel {
+    function: ir::FunctionId,
+    info: KernelInfo,
+}
+
+impl Program {
+    /// Decodes `module`, which reports will call `name`.
+    pub fn new(module: ir::Module, name: &str) -> Program {
+        let kernels = module
+            .functions
+            .iter()
+            .enumerate()
+            .filter(|(_, f)| f.is_kernel && f.has_body)
+            .map(|(i, f)| Kernel { function: ir::FunctionId(i as u32), info: info(&module, f) })
+            .collect();
+        Program { module, name: name.to_string(), kernels }
+    }
+
+    /// Its kernels in the order of the text.
+    pub fn kernels(&self) -> impl Iterator<Item = (KernelId, &KernelInfo)> {
+        self.kernels.iter().enumerate().map(|(i, k)| (KernelId(i as u32), &k.info))
+    }
+
+    /// The kernel called `name`.
+    pub fn kernel(&self, name: &str) -> Option<KernelId> {
+        self.kernels.iter().position(|k| k.info.name == name).map(|i| KernelId(i as u32))
+    }
+
+    /// What a driver tells about a kernel.
+    ///
+    /// # Panics
+    ///
+    /// When the id is another program's.
+    pub fn info(&self, k: KernelId) -> &KernelInfo {
+        &self.kernels[k.0 as usize].info
+    }
+
+    /// What a kernel needs and the interpreter does not know; empty for a kernel that can run.
+    ///
+    /// # Panics
+    ///
+    /// When the id is another program's.
+    pub fn unsupported(&self, k: KernelId) -> Vec<Finding> {
+        let kernel = &self.kernels[k.0 as usize];
+        self.module
+            .unsupported_in(kernel.function)
+            .into_iter()
+            .map(|u| {
+                Finding::new("unsupported", Ending::Unsupported, format!("`{}`: {}", u.form, u.why))
+                    .at(format!("{}:{}", self.name, u.span), String::new())
+            })
+            .collect()
+    }
+}
+
+fn info(module: &ir::Module, f: &ir::Function) -> KernelInfo {
+    let params: Vec<ParamInfo> = f
+        .params
+        .iter()
+        .map(|p| ParamInfo { offset: p.offset as usize, size: p.size as usize, align: p.align as usize })
+        .collect();
+    KernelInfo {
+        name: f.name.clone(),
+        param_bytes: params.last().map_or(0, |p| p.offset + p.size),
+        params,
+        static_shared: 0,
+        local_bytes: 0,
+        const_bytes: module.variables.iter().filter(|v| v.space == ir::Space::Const).map(|v| v.size as u32).sum(),
+        registers: 32,
+        max_threads: f.directives.max_threads,
+        required_threads: f.directives.required_threads,
+        ptx_version: module.version,
+        target: module.target.first().cloned().unwrap_or_default(),
+    }
+}

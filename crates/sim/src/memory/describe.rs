@@ -1,0 +1,51 @@
+//! Sentences about addresses, for reports: what lies there, or what lies nearest.
+
+use super::{Allocation, Memory};
+
+impl Memory {
+    /// Says what lies at `address`, in words that continue "the address is ...".
+    ///
+    /// "inside `y`, freed", "12 bytes past the end of `x` (4096 bytes at 0x…)": the nearest allocation, live or
+    /// freed, and the distance to it.
+    pub fn describe(&self, address: u64) -> String {
+        if let Some(found) = self.containing(address) {
+            return format!("byte {} of {}", address - found.base, name(found));
+        }
+        if let Some(freed) = self.freed_at(address) {
+            return format!("inside {}, freed", name(freed));
+        }
+        if address < 0x1_0000 {
+            return match address {
+                0 => "a null pointer".to_string(),
+                n => format!("a null pointer plus {n} bytes"),
+            };
+        }
+        let below = self.live_below(address).map(|a| (address - (a.base + a.bytes), a, true));
+        let above = self.live_above(address).map(|a| (a.base - address, a, false));
+        let nearest = match (below, above) {
+            (Some(b), Some(a)) => Some(if b.0 <= a.0 { b } else { a }),
+            (b, a) => b.or(a),
+        };
+        match nearest {
+            Some((distance, found, true)) => format!("{} past the end of {}", count(distance), name(found)),
+            Some((distance, found, false)) => format!("{} before {}", count(distance), name(found)),
+            None => "in no allocation; none is live".to_string(),
+        }
+    }
+}
+
+fn count(bytes: u64) -> String {
+    match bytes {
+        0 => "right".to_string(),
+        1 => "1 byte".to_string(),
+        n => format!("{n} bytes"),
+    }
+}
+
+fn name(a: &Allocation) -> String {
+    let size = match a.bytes {
+        1 => "1 byte".to_string(),
+        n => format!("{n} bytes"),
+    };
+    format!("`{}` ({size} at {:#x})", a.label, a.base)
+}

@@ -1,0 +1,135 @@
+//! Host memory that kernels see at its own address: pinned, registered, managed.
+//!
+//! The host may change these bytes while a kernel runs, so every access is volatile and as wide as its alignment
+//! allows: a flag of 4 bytes is read in one piece. Such memory counts as initialised.
+
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+/// A piece of host memory, mapped by [`super::Memory::map_host`].
+pub(crate) struct Host {
+    pointer: *mut u8,
+    len: usize,
+}
+
+// SAFETY: the promise of `map_host` is that the range is valid for reads and writes until it is unmapped, and
+// says nothing of threads; the pointer is used only through volatile and atomic accesses of this file.
+unsafe impl Send for Host {}
+
+impl Host {
+    /// # Safety
+    ///
+    /// `[pointer, pointer + len)` stays valid for reads and writes as long as the value lives.
+    pub(crate) unsafe fn new(pointer: *mut u8, len: usize) -> Host {
+        Host { pointer, len }
+    }
+
+    /// Reads `out.len()` bytes from `offset`.
+    ///
+    /// # Panics
+    ///
+    /// When the range is not inside the mapping: the caller checks bounds first.
+    pub(crate) fn read(&self, offset: usize, out: &mut [u8]) {
+        assert!(offset <= self.len && out.len() <= self.len - offset, "host range was checked by the caller");
+        // SAFETY: `offset` is inside the mapping by the assertion.
+        let start = unsafe { self.pointer.add(offset) };
+        match out.len() {
+            // SAFETY (all four arms): the range is inside the mapping, and the arm is taken only when the address
+            // is aligned for the wider access.
+            2 if start as usize % 2 == 0 => {
+                out.copy_from_slice(&unsafe { start.cast::<u16>().read_volatile() }.to_ne_bytes())
+            }
+            // SAFETY: as above.
+            4 if start as usize % 4 == 0 => {
+                out.copy_from_slice(&unsafe { start.cast::<u32>().read_volatile() }.to_ne_bytes())
+            }
+            // SAFETY: as above.
+            8 if start as usize % 8 == 0 => {
+                out.copy_from_slice(&unsafe { start.cast::<u64>().read_volatile() }.to_ne_bytes())
+            }
+            _ => {
+                for (i, byte) in out.iter_mut().enumerate() {
+                    // SAFETY: `offset + i` is inside the mapping.
+                    *byte = unsafe { start.add(i).read_volatile() };
+                }
+            }
+        }
+    }
+
+    /// Writes `data` at `offset`.
+    ///
+    /// # Panics
+    ///
+    /// When the range is not inside the mapping: the caller checks bounds first.
+    pub(crate) fn write(&mut self, offset: usize, data: &[u8]) {
+        assert!(offset <= self.len && data.len() <= self.len - offset, "host range was checked by the caller");
+        // SAFETY: `offset` is inside the mapping by the assertion.
+        let start = unsafe { self.pointer.add(offset) };
+        match *data {
+            // SAFETY: the range is inside the mapping and aligned for the wider access.
+            [a, b] if start as usize % 2 == 0 => unsafe {
+                start.cast::<u16>().write_volatile(u16::from_ne_bytes([a, b]))
+            },
+            // SAFETY: as above.
+            [a, b, c, d] if start as usize % 4 == 0 => unsafe {
+                start.cast::<u32>().write_volatile(u32::from_ne_bytes([a, b, c, d]));
+            },
+            // SAFETY: as above.
+            [a, b, c, d, e, f, g, h] if start as usize % 8 == 0 => unsafe {
+                start.cast::<u64>().write_volatile(u64::from_ne_bytes([a, b, c, d, e, f, g, h]));
+            },
+            _ => {
+                for (i, &byte) in data.iter().enumerate() {
+                    // SAFETY: `offset + i` is inside the mapping.
+                    unsafe { start.add(i).write_volatile(byte) };
+                }
+            }
+        }
+    }
+
+    /// One atomic read-modify-write of 2, 4 or 8 bytes, aligned; atomic towards threads of the host too.
+    /// Gives the old value.
+    ///
+    /// # Panics
+    ///
+    /// When the range is not inside the mapping or not aligned: the caller checks both first.
+    pub(crate) fn update(&mut self, offset: usize, bytes: usize, mut f: impl FnMut(u64) -> u64) -> u64 {
+        assert!(offset <= self.len && bytes <= self.len - offset, "host range was checked by the caller");
+        // SAFETY: `offset` is inside the mapping by the assertion.
+        let start = unsafe { self.pointer.add(offset) };
+        assert!(start as usize % bytes == 0, "alignment was checked by the caller");
+        match bytes {
+            2 => {
+                // SAFETY: inside the mapping and aligned; all our accesses are volatile or atomic.
+                let cell = unsafe { AtomicU16::from_ptr(start.cast()) };
+                let mut old = cell.load(Ordering::SeqCst);
+                while let Err(now) =
+                    cell.compare_exchange(old, f(old.into()) as u16, Ordering::SeqCst, Ordering::SeqCst)
+                {
+                    old = now;
+                }
+                old.into()
+            }
+            4 => {
+                // SAFETY: inside the mapping and aligned; all our accesses are volatile or atomic.
+                let cell = unsafe { AtomicU32::from_ptr(start.cast()) };
+                let mut old = cell.load(Ordering::SeqCst);
+                while let Err(now) =
+                    cell.compare_exchange(old, f(old.into()) as u32, Ordering::SeqCst, Ordering::SeqCst)
+                {
+                    old = now;
+                }
+                old.into()
+            }
+            _ => {
+                assert_eq!(bytes, 8, "atomics are 2, 4 or 8 bytes wide");
+                // SAFETY: inside the mapping and aligned; all our accesses are volatile or atomic.
+                let cell = unsafe { AtomicU64::from_ptr(start.cast()) };
+                let mut old = cell.load(Ordering::SeqCst);
+                while let Err(now) = cell.compare_exchange(old, f(old), Ordering::SeqCst, Ordering::SeqCst) {
+                    old = now;
+                }
+                old
+            }
+        }
+    }
+}
