@@ -56,9 +56,9 @@ handles! {
 
 impl CUstream {
     /// `CU_STREAM_LEGACY`: the legacy default stream by its name; the null stream means the same.
-    pub const LEGACY: CUstream = CUstream(1 as *mut c_void);
+    pub const LEGACY: CUstream = CUstream(std::ptr::without_provenance_mut(1));
     /// `CU_STREAM_PER_THREAD`: the calling thread's own default stream.
-    pub const PER_THREAD: CUstream = CUstream(2 as *mut c_void);
+    pub const PER_THREAD: CUstream = CUstream(std::ptr::without_provenance_mut(2));
 }
 
 pub type CUdevice = c_int;
