@@ -30,7 +30,11 @@ pub fn open_first(candidates: &[PathBuf]) -> Result<(Library, PathBuf), LoadErro
         // system's driver.
         match unsafe { libloading::Library::new(path) } {
             Ok(library) => return Ok((Library(Box::leak(Box::new(library))), path.clone())),
-            Err(error) => tried.push((path.clone(), error.to_string())),
+            Err(error) => {
+                // The loader's own words are one level down.
+                let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+                tried.push((path.clone(), reason));
+            }
         }
     }
     Err(LoadError::LibraryNotFound { tried })
