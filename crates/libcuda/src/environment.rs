@@ -1,0 +1,134 @@
+//! What the environment sets, read once, when the driver is made.
+//!
+//! | variable | meaning | default |
+//! |---|---|---|
+//! | `DACAPO_SEED` | the seed of every choice: a number, `0x` for base 16 | 0 |
+//! | `DACAPO_MEMORY` | bytes of device memory; K, M, G, T behind it for powers of 1024 | as an H200 has |
+//! | `DACAPO_FINDINGS` | the file that findings are appended to; `-` for standard error | `-` |
+//!
+//! A value that cannot be read is named on standard error with what is accepted, and the default is used: a program that
+//! nobody here wrote should not die of a typo in a variable it does not know.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What an H200 reports as its total memory (`cuDeviceTotalMem`); only addresses, pages come when they are written.
+pub const MEMORY_DEFAULT: u64 = 150_109_880_320;
+
+/// The settings of the driver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The seed of every choice.
+    pub seed: u64,
+    /// Bytes of device memory.
+    pub memory: u64,
+    /// Where findings go.
+    pub findings: Sink,
+}
+
+/// Where findings go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sink {
+    /// Standard error.
+    StandardError,
+    /// Appended to a file.
+    File(PathBuf),
+}
+
+impl Settings {
+    /// Reads the settings; complaints about bad values go to `complain`, one line each.
+    pub fn read(get: impl Fn(&str) -> Option<OsString>, mut complain: impl FnMut(String)) -> Settings {
+        let mut number = |name: &str, accepted: &str, default: u64, parse: fn(&str) -> Option<u64>| {
+            let Some(value) = get(name) else { return default };
+            value.to_str().and_then(parse).unwrap_or_else(|| {
+                complain(format!("dacapo: {name} is {value:?}, which is not {accepted}; {default} is used instead"));
+                default
+            })
+        };
+        let seed = number("DACAPO_SEED", "a number such as 42 or 0x5eed0041", 0, seed);
+        let memory =
+            number("DACAPO_MEMORY", "a number of bytes above 0 such as 512M, 16G or 1073741824", MEMORY_DEFAULT, bytes);
+        let findings = match get("DACAPO_FINDINGS") {
+            None => Sink::StandardError,
+            Some(path) if path == "-" => Sink::StandardError,
+            Some(path) if path.is_empty() => {
+                complain("dacapo: DACAPO_FINDINGS is empty, which is not a path or -; - is used instead".to_string());
+                Sink::StandardError
+            }
+            Some(path) => Sink::File(path.into()),
+        };
+        Settings { seed, memory, findings }
+    }
+}
+
+fn seed(text: &str) -> Option<u64> {
+    let text = text.trim().replace('_', "");
+    match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+fn bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 0,
+        "K" | "KB" | "KIB" => 10,
+        "M" | "MB" | "MIB" => 20,
+        "G" | "GB" | "GIB" => 30,
+        "T" | "TB" | "TIB" => 40,
+        _ => return None,
+    };
+    let number: u64 = digits.trim_end().parse().ok()?;
+    number.checked_mul(1 << shift).filter(|&bytes| bytes > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> (Settings, Vec<String>) {
+        let mut complaints = Vec::new();
+        let get = |name: &str| pairs.iter().find(|(n, _)| *n == name).map(|(_, value)| OsString::from(value));
+        let settings = Settings::read(get, |complaint| complaints.push(complaint));
+        (settings, complaints)
+    }
+
+    #[test]
+    fn nothing_set_gives_the_defaults() {
+        let expected = Settings { seed: 0, memory: MEMORY_DEFAULT, findings: Sink::StandardError };
+        assert_eq!(read(&[]), (expected, vec![]));
+    }
+
+    #[test]
+    fn values_are_read() {
+        let (settings, complaints) =
+            read(&[("DACAPO_SEED", "0x5eed_0041"), ("DACAPO_MEMORY", "16G"), ("DACAPO_FINDINGS", "found.txt")]);
+        assert_eq!(complaints, Vec::<String>::new());
+        assert_eq!(settings.seed, 0x5eed_0041);
+        assert_eq!(settings.memory, 16 << 30);
+        assert_eq!(settings.findings, Sink::File("found.txt".into()));
+        for (text, expected) in [("1024", 1024), ("1k", 1024), ("3 MiB", 3 << 20), ("2tb", 2 << 40)] {
+            assert_eq!(bytes(text), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_bad_value_is_named_and_the_default_is_used() {
+        for (name, value) in [
+            ("DACAPO_SEED", "lucky"),
+            ("DACAPO_SEED", "-1"),
+            ("DACAPO_SEED", ""),
+            ("DACAPO_MEMORY", "16 GeV"),
+            ("DACAPO_MEMORY", "0"),
+            ("DACAPO_MEMORY", "G"),
+            ("DACAPO_MEMORY", "99999999999999T"),
+        ] {
+            let (settings, complaints) = read(&[(name, value)]);
+            assert_eq!(settings, read(&[]).0, "{name}={value}");
+            assert_eq!(complaints.len(), 1, "{name}={value}");
+            assert!(complaints[0].contains(name) && complaints[0].contains(&format!("{value:?}")), "{complaints:?}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `cuGetProcAddress`: a name and a version to an address of ours.
+//!
+//! Answers as an H200's driver (580.159.04) was observed to:
+//!
+//! - an unknown name, or one that came later than the version: success, a null address, and the status says which;
+//! - a version beyond the driver's, or flags it does not know: `CUDA_ERROR_INVALID_VALUE`, nothing written;
+//! - the status may be null.
+//!
+//! Not observed: a null name or address pointer crashes NVIDIA's driver; here they are `CUDA_ERROR_INVALID_VALUE`.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+use dacapo_driver::types::{
+    CU_GET_PROC_ADDRESS_SUCCESS, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT,
+    CUdriverProcAddressQueryResult,
+};
+use dacapo_driver::{CUresult, Call, PerThreadTwin};
+
+use crate::export;
+
+/// The version the driver claims, as `cuDriverGetVersion` counts.
+const DRIVER_VERSION: u32 = 13_000;
+
+/// Flags: which default stream. Both 0 and 1 mean the legacy one, because nothing here is built with the other default.
+const FLAG_LEGACY: u64 = 1;
+const FLAG_PER_THREAD: u64 = 2;
+
+/// `_ptsz` and `_ptds` came with CUDA 7.0, also for what is older.
+const TWINS_SINCE: u32 = 7_000;
+
+/// What was found for a name and a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// This row.
+    Row(Call),
+    /// Rows of that name, all of them newer.
+    TooOld,
+    /// No row of that name.
+    Unknown,
+}
+
+/// `cuGetProcAddress_v2`.
+///
+/// # Safety
+///
+/// - `symbol` is null or a string that ends in NUL.
+/// - `pfn` and `status` are each null or valid for a write.
+pub unsafe fn answer(
+    symbol: *const c_char,
+    pfn: *mut *mut c_void,
+    version: c_int,
+    flags: u64,
+    status: *mut CUdriverProcAddressQueryResult,
+) -> CUresult {
+    // A version below 0 is too old for everything, as 0 is.
+    let version = u32::try_from(version).unwrap_or(0);
+    if symbol.is_null() || pfn.is_null() || version > DRIVER_VERSION || flags > FLAG_PER_THREAD {
+        return CUresult::CUDA_ERROR_INVALID_VALUE;
+    }
+    // SAFETY: not null, and the caller promises a closing NUL.
+    let name = unsafe { CStr::from_ptr(symbol) };
+    let (address, outcome) = match find(name.to_bytes(), version) {
+        Found::Row(call) => (address_of(call, version, flags), CU_GET_PROC_ADDRESS_SUCCESS),
+        Found::TooOld => (std::ptr::null_mut(), CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT),
+        Found::Unknown => (std::ptr::null_mut(), CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND),
+    };
+    // SAFETY: not null, and the caller promises that it can be written.
+    unsafe { pfn.write(address) };
+    if !status.is_null() {
+        // SAFETY: not null, and the caller promises that it can be written.
+        unsafe { status.write(outcome) };
+    }
+    CUresult::CUDA_SUCCESS
+}
+
+/// The newest row of `name` that `version` knows.
+fn find(name: &[u8], version: u32) -> Found {
+    let rows = || Call::ALL.iter().copied().filter(|call| call.name().as_bytes() == name);
+    match rows().filter(|call| call.since() <= version).max_by_key(|call| call.since()) {
+        Some(call) => Found::Row(call),
+        None if rows().next().is_some() => Found::TooOld,
+        None => Found::Unknown,
+    }
+}
+
+fn address_of(call: Call, version: u32, flags: u64) -> *mut c_void {
+    debug_assert!(flags <= FLAG_PER_THREAD && FLAG_LEGACY < FLAG_PER_THREAD);
+    let twin = flags == FLAG_PER_THREAD && version >= TWINS_SINCE && call.per_thread_twin() != PerThreadTwin::None;
+    if twin { export::twin_address(call) } else { export::address(call) }
+}
