@@ -74,14 +74,17 @@ pub type CUstreamCallback =
 /// What the occupancy calls ask for the dynamic shared memory of a block size.
 pub type CUoccupancyB2DSize = Option<unsafe extern "C" fn(blockSize: c_int) -> usize>;
 
-macro_rules! enumerations {
+macro_rules! define_enumerations {
     ($($name:ident { $($constant:ident = $value:expr),* $(,)? })*) => { $(
         pub type $name = c_uint;
         $(pub const $constant: $name = $value;)*
     )* };
 }
 
-enumerations! {
+/// Hands every enumeration and its constants to the macro `$consume`: the definitions here, their check in tests/layouts.rs.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! for_each_enumeration { ($consume:path) => { $consume! {
     CUdevice_attribute {
         CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2,
         CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y = 3, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z = 4,
@@ -172,30 +175,73 @@ enumerations! {
     CUmoduleLoadingMode { CU_MODULE_EAGER_LOADING = 1, CU_MODULE_LAZY_LOADING = 2 }
     CUfunctionLoadingState { CU_FUNCTION_LOADING_STATE_UNLOADED = 0, CU_FUNCTION_LOADING_STATE_LOADED = 1 }
     CUgraphEdgeType { CU_GRAPH_DEPENDENCY_TYPE_DEFAULT = 0, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC = 1 }
-    CUfunc_cache {}
-    CUgraphMem_attribute {}
-    CUjitInputType {}
-    CUjit_option {}
-    CUlibraryOption {}
-    CUlimit {}
-    CUmemAccess_flags {}
-    CUmemAllocationGranularity_flags {}
+    CUfunc_cache {
+        CU_FUNC_CACHE_PREFER_NONE = 0, CU_FUNC_CACHE_PREFER_SHARED = 1, CU_FUNC_CACHE_PREFER_L1 = 2, CU_FUNC_CACHE_PREFER_EQUAL = 3,
+    }
+    CUgraphMem_attribute {
+        CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT = 0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH = 1,
+        CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT = 2, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH = 3,
+    }
+    CUjitInputType {
+        CU_JIT_INPUT_CUBIN = 0, CU_JIT_INPUT_PTX = 1, CU_JIT_INPUT_FATBINARY = 2, CU_JIT_INPUT_OBJECT = 3, CU_JIT_INPUT_LIBRARY = 4,
+    }
+    CUjit_option {
+        CU_JIT_MAX_REGISTERS = 0, CU_JIT_THREADS_PER_BLOCK = 1, CU_JIT_WALL_TIME = 2, CU_JIT_INFO_LOG_BUFFER = 3,
+        CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4, CU_JIT_ERROR_LOG_BUFFER = 5, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
+        CU_JIT_OPTIMIZATION_LEVEL = 7, CU_JIT_TARGET_FROM_CUCONTEXT = 8, CU_JIT_TARGET = 9, CU_JIT_FALLBACK_STRATEGY = 10,
+        CU_JIT_GENERATE_DEBUG_INFO = 11, CU_JIT_LOG_VERBOSE = 12, CU_JIT_GENERATE_LINE_INFO = 13, CU_JIT_CACHE_MODE = 14,
+    }
+    CUlibraryOption { CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE = 0, CU_LIBRARY_BINARY_IS_PRESERVED = 1 }
+    CUlimit {
+        CU_LIMIT_STACK_SIZE = 0, CU_LIMIT_PRINTF_FIFO_SIZE = 1, CU_LIMIT_MALLOC_HEAP_SIZE = 2,
+        CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH = 3, CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT = 4,
+        CU_LIMIT_MAX_L2_FETCH_GRANULARITY = 5, CU_LIMIT_PERSISTING_L2_CACHE_SIZE = 6,
+    }
+    CUmemAccess_flags {
+        CU_MEM_ACCESS_FLAGS_PROT_NONE = 0, CU_MEM_ACCESS_FLAGS_PROT_READ = 1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3,
+    }
+    CUmemAllocationGranularity_flags { CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1 }
     CUmemPool_attribute {
         CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES = 1, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC = 2,
         CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES = 3, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
         CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH = 6,
         CU_MEMPOOL_ATTR_USED_MEM_CURRENT = 7, CU_MEMPOOL_ATTR_USED_MEM_HIGH = 8,
     }
-    CUmem_advise {}
+    CUmem_advise {
+        CU_MEM_ADVISE_SET_READ_MOSTLY = 1, CU_MEM_ADVISE_UNSET_READ_MOSTLY = 2, CU_MEM_ADVISE_SET_PREFERRED_LOCATION = 3,
+        CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION = 4, CU_MEM_ADVISE_SET_ACCESSED_BY = 5, CU_MEM_ADVISE_UNSET_ACCESSED_BY = 6,
+    }
+    CUctx_flags {
+        CU_CTX_SCHED_AUTO = 0, CU_CTX_SCHED_SPIN = 1, CU_CTX_SCHED_YIELD = 2, CU_CTX_SCHED_BLOCKING_SYNC = 4,
+        CU_CTX_MAP_HOST = 8, CU_CTX_LMEM_RESIZE_TO_MAX = 16,
+    }
+    CUdriverProcAddress_flags {
+        CU_GET_PROC_ADDRESS_DEFAULT = 0, CU_GET_PROC_ADDRESS_LEGACY_STREAM = 1,
+        CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2,
+    }
+    CUgraphChildGraphNodeOwnership { CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE = 0, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE = 1 }
+    CUgraphConditionalNodeType { CU_GRAPH_COND_TYPE_IF = 0, CU_GRAPH_COND_TYPE_WHILE = 1, CU_GRAPH_COND_TYPE_SWITCH = 2 }
+    CUmemAllocationType { CU_MEM_ALLOCATION_TYPE_INVALID = 0, CU_MEM_ALLOCATION_TYPE_PINNED = 1 }
+    CUstreamBatchMemOpType {
+        CU_STREAM_MEM_OP_WAIT_VALUE_32 = 1, CU_STREAM_MEM_OP_WRITE_VALUE_32 = 2, CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES = 3,
+        CU_STREAM_MEM_OP_WAIT_VALUE_64 = 4, CU_STREAM_MEM_OP_WRITE_VALUE_64 = 5, CU_STREAM_MEM_OP_BARRIER = 6,
+    }
+    CUstreamUpdateCaptureDependencies_flags { CU_STREAM_ADD_CAPTURE_DEPENDENCIES = 0, CU_STREAM_SET_CAPTURE_DEPENDENCIES = 1 }
+    CUstreamWaitValue_flags {
+        CU_STREAM_WAIT_VALUE_GEQ = 0, CU_STREAM_WAIT_VALUE_EQ = 1, CU_STREAM_WAIT_VALUE_AND = 2, CU_STREAM_WAIT_VALUE_NOR = 3,
+    }
+    CUuserObject_flags { CU_USER_OBJECT_NO_DESTRUCTOR_SYNC = 1 }
+    CUuserObjectRetain_flags { CU_GRAPH_USER_OBJECT_MOVE = 1 }
     CUmemLocationType { CU_MEM_LOCATION_TYPE_INVALID = 0, CU_MEM_LOCATION_TYPE_DEVICE = 1, CU_MEM_LOCATION_TYPE_HOST = 2 }
-}
+} } }
+crate::for_each_enumeration!(define_enumerations);
 
 /// An attribute of a launch or of a kernel node, by the same numbers.
 pub type CUkernelNodeAttrID = CUlaunchAttributeID;
 /// An attribute of a stream, by the same numbers.
 pub type CUstreamAttrID = CUlaunchAttributeID;
 
-macro_rules! structs {
+macro_rules! define_structs {
     ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* $(,)? })*) => { $(
         $(#[$doc])*
         #[repr(C)]
@@ -212,7 +258,10 @@ macro_rules! structs {
     )* };
 }
 
-structs! {
+/// Hands every struct and its fields to the macro `$consume`: the definitions here, their check in tests/layouts.rs.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! for_each_struct { ($consume:path) => { $consume! {
     CUuuid { bytes: [u8; 16] }
     CUDA_KERNEL_NODE_PARAMS {
         func: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint,
@@ -275,7 +324,8 @@ structs! {
     CUctxCreateParams { execAffinityParams: *mut c_void, numExecAffinityParams: c_int, cigParams: *mut c_void }
     /// The parameters of any node: a type and 232 bytes whose meaning the type gives.
     CUgraphNodeParams { r#type: CUgraphNodeType, reserved0: [c_int; 3], params: [u64; 29], reserved2: i64 }
-}
+} } }
+crate::for_each_struct!(define_structs);
 
 /// The value of a kernel node's attribute.
 pub type CUkernelNodeAttrValue = CUlaunchAttributeValue;
