@@ -458,6 +458,10 @@ pub struct Form {
     pub scope: Option<Scope>,
     /// Mode of `shfl`, `vote`, `match`, `testp`, `shf`, `bfind`, `prmt`, `barrier`.
     pub mode: Option<Mode>,
+    /// `.aligned` of `barrier`, and always for `bar`: all lanes of the warp must arrive together.
+    pub aligned: bool,
+    /// Which row of the table of forms it was decoded by; [`Form::new`] gives none. It decides how it prints.
+    pub row: Option<u16>,
 }
 
 impl Form {
@@ -488,6 +492,8 @@ impl Form {
             order: None,
             scope: None,
             mode: None,
+            aligned: false,
+            row: None,
         }
     }
 
@@ -733,6 +739,13 @@ pub enum Mode {
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+impl Function {
+    /// Bytes of the parameter block: where the last parameter ends.
+    pub fn param_bytes(&self) -> u64 {
+        self.params.last().map_or(0, |last| last.offset + last.size)
     }
 }
 

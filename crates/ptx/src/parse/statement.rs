@@ -1,0 +1,232 @@
+//! Statements of a body: instructions, labels, declarations, blocks, `.loc` and its kin.
+
+use super::declaration::place_of_word;
+use super::tree::{InstructionTree, Statement};
+use super::{Parsed, Parser};
+use crate::error::{Error, ErrorKind};
+use crate::forms::opcode_is_known;
+use crate::ir::{Linkage, SourceLoc};
+use crate::lex::Tok;
+
+impl<'t> Parser<'t, '_> {
+    /// `{ .. }` of a function. Statements that fail are reported and left out.
+    pub(super) fn body(&mut self) -> Parsed<Vec<Statement<'t>>> {
+        let open = self.span();
+        self.expect('{')?;
+        let mut body = Vec::new();
+        let mut blocks = vec![open];
+        loop {
+            match self.tok() {
+                Tok::End => {
+                    let innermost = blocks.pop().unwrap_or(open);
+                    return self.unclosed(innermost);
+                }
+                Tok::Punct('{') => {
+                    blocks.push(self.span());
+                    self.advance();
+                    body.push(Statement::Open);
+                }
+                Tok::Punct('}') => {
+                    self.advance();
+                    blocks.pop();
+                    if blocks.is_empty() {
+                        return Ok(body);
+                    }
+                    body.push(Statement::Close);
+                }
+                _ => {
+                    let before = self.at;
+                    if self.statement(&mut body).is_err() {
+                        self.skip_statement();
+                    }
+                    debug_assert!(self.at > before || self.is('}') || self.at_end());
+                }
+            }
+        }
+    }
+
+    fn statement(&mut self, body: &mut Vec<Statement<'t>>) -> Parsed<()> {
+        match self.tok() {
+            Tok::Dot(word) => self.directive(word, body),
+            Tok::Ident(_) if self.token(1).tok == Tok::Punct(':') => self.label(body),
+            Tok::Ident(_) | Tok::Punct('@') => {
+                let instruction = self.instruction()?;
+                body.push(Statement::Instruction(instruction));
+                Ok(())
+            }
+            _ => self.expected("an instruction"),
+        }
+    }
+
+    fn label(&mut self, body: &mut Vec<Statement<'t>>) -> Parsed<()> {
+        let name = self.name("a label")?;
+        self.expect(':')?;
+        match self.tok() {
+            Tok::Dot("callprototype") => {
+                self.advance();
+                let returns = self.parameters()?;
+                self.name("`_`")?;
+                let params = self.parameters()?;
+                while let Tok::Dot(_) = self.tok() {
+                    self.advance();
+                    if let Tok::Int { .. } = self.tok() {
+                        self.advance();
+                    }
+                }
+                self.semicolon()?;
+                body.push(Statement::Prototype { name, returns, params });
+            }
+            Tok::Dot("branchtargets" | "calltargets") => {
+                self.advance();
+                let mut targets = vec![self.name("a label")?];
+                // `N<4>` stands for N0 .. N3 (PTX ISA 11.5); not seen from a compiler, so not read.
+                while self.eat(',') {
+                    targets.push(self.name("a label")?);
+                }
+                self.semicolon()?;
+                body.push(Statement::Targets { name, targets });
+            }
+            _ => body.push(Statement::Label(name)),
+        }
+        Ok(())
+    }
+
+    fn directive(&mut self, word: &'t str, body: &mut Vec<Statement<'t>>) -> Parsed<()> {
+        if place_of_word(word).is_some() {
+            let declaration = self.declaration(Linkage::Internal)?;
+            body.push(Statement::Declare(declaration));
+            return Ok(());
+        }
+        match word {
+            "loc" => {
+                let loc = self.loc()?;
+                body.push(Statement::Loc(loc));
+                Ok(())
+            }
+            "pragma" => self.pragma(),
+            "section" => {
+                self.advance();
+                self.advance();
+                self.skip_braces()
+            }
+            "extern" | "visible" | "weak" => {
+                self.advance();
+                let linkage = match word {
+                    "extern" => Linkage::Extern,
+                    "visible" => Linkage::Visible,
+                    _ => Linkage::Weak,
+                };
+                let declaration = self.declaration(linkage)?;
+                body.push(Statement::Declare(declaration));
+                Ok(())
+            }
+            _ => {
+                let error = Error::new(
+                    ErrorKind::Directive,
+                    self.span(),
+                    format!("`.{word}` does not belong in a function"),
+                    "here",
+                );
+                self.fail(error)
+            }
+        }
+    }
+
+    /// `.pragma "nounroll", "..";`: advice, which nobody here takes.
+    pub(super) fn pragma(&mut self) -> Parsed<()> {
+        self.advance();
+        loop {
+            let Tok::Str(_) = self.tok() else { return self.expected("a string") };
+            self.advance();
+            if !self.eat(',') {
+                return self.semicolon();
+            }
+        }
+    }
+
+    /// `.loc 1 3 5`, with or without `, function_name label(+offset), inlined_at 1 11 5`. It has no `;`.
+    pub(super) fn loc(&mut self) -> Parsed<SourceLoc> {
+        self.advance();
+        let mut numbers = [0u32; 3];
+        for number in &mut numbers {
+            *number = self.small_number("a number")?;
+        }
+        while self.is(',') {
+            match self.token(1).tok {
+                Tok::Ident("function_name") => {
+                    self.advance();
+                    self.advance();
+                    self.name("a label")?;
+                    if self.eat('+') {
+                        self.count("an offset")?;
+                    }
+                }
+                Tok::Ident("inlined_at") => {
+                    self.advance();
+                    self.advance();
+                    for _ in 0..3 {
+                        self.small_number("a number")?;
+                    }
+                }
+                _ => break,
+            }
+        }
+        Ok(SourceLoc { file: numbers[0], line: numbers[1], column: numbers[2] })
+    }
+
+    pub(super) fn small_number(&mut self, what: &str) -> Parsed<u32> {
+        let Tok::Int { value, .. } = self.tok() else { return self.expected(what) };
+        let Ok(value) = u32::try_from(value) else {
+            let error = Error::new(ErrorKind::Limit, self.span(), format!("{value} is too large here"), "here");
+            return self.fail(error);
+        };
+        self.advance();
+        Ok(value)
+    }
+
+    fn instruction(&mut self) -> Parsed<InstructionTree<'t>> {
+        let mut guard = None;
+        if self.eat('@') {
+            let negated = self.eat('!');
+            guard = Some((self.name("a predicate")?, negated));
+        }
+        let from = self.span();
+        let opcode = self.name("an opcode")?.text;
+        let mut modifiers = Vec::new();
+        while let Tok::Dot(word) = self.tok() {
+            self.advance();
+            modifiers.push(word);
+            if word == "const" && self.is('[') && self.token(2).tok == Tok::Punct(']') {
+                let is_bank = matches!(self.token(3).tok, Tok::Dot(_));
+                if is_bank {
+                    let error = Error::new(ErrorKind::Syntax, self.span(), "constant banks are gone since PTX 2.2", "")
+                        .help("drop the bank: all of `.const` is one space");
+                    return self.fail(error);
+                }
+            }
+        }
+        let span = self.since(from);
+        let operands = if opcode_is_known(opcode) {
+            Some(self.operands(opcode == "call")?)
+        } else {
+            self.skip_operands();
+            None
+        };
+        self.semicolon()?;
+        Ok(InstructionTree { guard, opcode, modifiers, operands, span })
+    }
+
+    /// Up to the `;` of an instruction whose operands have no grammar we know, or to where it cannot be one.
+    fn skip_operands(&mut self) {
+        let mut depth = 0usize;
+        while !self.at_end() && !self.is(';') {
+            match self.tok() {
+                Tok::Punct('{') => depth += 1,
+                Tok::Punct('}') if depth == 0 => return,
+                Tok::Punct('}') => depth -= 1,
+                _ => {}
+            }
+            self.advance();
+        }
+    }
+}

@@ -1,0 +1,518 @@
+//! Operands: names to registers, variables and labels, each checked against what its row takes.
+
+use super::function::Body;
+use super::special::{is_known_elsewhere, special};
+use super::symbols::{Label, Symbol, find_label};
+use super::types::{can_address, constant_bits, register_fits};
+use crate::error::{Error, ErrorKind};
+use crate::forms::shape::{self, OperandType, Role, widened};
+use crate::forms::{operands_of, word_of_type};
+use crate::ir::{AddressBase, Form, Operand, Reg, Span, Type, VariableRef};
+use crate::parse::tree::{Const, InstructionTree, OperandKind, OperandTree};
+
+/// Why an operand could not be resolved.
+pub(super) enum Trouble {
+    /// An error has been reported.
+    Reported,
+    /// The text may be right; we do not know enough. The sentence says what.
+    Unsupported(String),
+}
+
+/// A name that has been looked up.
+pub(super) enum Found {
+    Register(Reg, Type),
+    /// A register of several lanes.
+    Lanes(Vec<Reg>, Type),
+    Variable(VariableRef),
+    Function(crate::ir::FunctionId),
+}
+
+impl<'t> Body<'t, '_> {
+    /// All operands of an instruction, against the row of its form.
+    pub(super) fn operands(
+        &mut self,
+        form: &Form,
+        tree: &InstructionTree<'t>,
+        operands: &[OperandTree<'t>],
+    ) -> Result<Vec<Operand>, Trouble> {
+        let specs = operands_of(form).unwrap_or(&[]);
+        let required = specs.iter().filter(|spec| !spec.optional).count();
+        if operands.len() < required || operands.len() > specs.len() {
+            let expected =
+                if required == specs.len() { required.to_string() } else { format!("{required} to {}", specs.len()) };
+            let message = format!("`{}` takes {expected} operands, not {}", tree.opcode, operands.len());
+            return Err(self.report(ErrorKind::Operands, tree.span, message, "here"));
+        }
+        // What may be missing is left out from the back.
+        let mut missing = specs.len() - operands.len();
+        let mut kept: Vec<&shape::Operand> = Vec::with_capacity(specs.len());
+        for spec in specs.iter().rev() {
+            if missing > 0 && spec.optional {
+                missing -= 1;
+            } else {
+                kept.push(spec);
+            }
+        }
+        let mut resolved = Vec::with_capacity(operands.len());
+        let mut trouble = None;
+        for (spec, operand) in kept.into_iter().rev().zip(operands) {
+            match self.operand(form, spec, operand) {
+                Ok(operand) => resolved.push(operand),
+                // All operands are looked at, so that each wrong one is reported.
+                Err(Trouble::Reported) => trouble = Some(Trouble::Reported),
+                Err(other) => trouble = trouble.or(Some(other)),
+            }
+        }
+        trouble.map_or(Ok(resolved), Err)
+    }
+
+    fn report(&mut self, kind: ErrorKind, span: Span, message: String, label: &str) -> Trouble {
+        self.errors.push(Error::new(kind, span, message, label));
+        Trouble::Reported
+    }
+
+    fn operand(&mut self, form: &Form, spec: &shape::Operand, tree: &OperandTree<'t>) -> Result<Operand, Trouble> {
+        let ty = match spec.ty {
+            OperandType::Nth(n) => form.types.get(n).copied().unwrap_or_else(|| form.ty()),
+            OperandType::Wide => widened(form.ty()),
+            OperandType::Fixed(ty) => ty,
+        };
+        match spec.role {
+            Role::Memory => self.memory(tree),
+            Role::Label => self.label(tree),
+            Role::Targets => self.label_list(tree),
+            Role::Any => self.anything(tree),
+            Role::Call => Err(Trouble::Unsupported("a call is not resolved here".into())),
+            Role::Dest | Role::Source => {
+                if spec.vector && form.vector > 1 {
+                    return self.vector(spec, ty, form.vector as usize, tree);
+                }
+                if spec.mov
+                    && let OperandKind::Vector(elements) = &tree.kind
+                {
+                    return self.packed(spec, ty, elements, tree.span);
+                }
+                self.scalar(spec, ty, tree)
+            }
+        }
+    }
+
+    fn scalar(&mut self, spec: &shape::Operand, ty: Type, tree: &OperandTree<'t>) -> Result<Operand, Trouble> {
+        let span = tree.span;
+        match &tree.kind {
+            OperandKind::Name("_") if spec.sink => Ok(Operand::Sink),
+            OperandKind::Name(name) => {
+                // Scopes first: a program may call a register of its own `%laneid`.
+                if spec.role == Role::Source && self.find(name).is_none() {
+                    if let Some(special) = special(name, None) {
+                        return self.special_allowed(spec, name, span).map(|()| Operand::Special(special));
+                    }
+                    if is_known_elsewhere(name) {
+                        return Err(Trouble::Unsupported(format!("the special register `{name}` is not known yet")));
+                    }
+                }
+                match self.lookup(name, span)? {
+                    Found::Register(reg, have) => {
+                        self.check_register(spec, ty, name, have, span)?;
+                        Ok(Operand::Reg(reg))
+                    }
+                    Found::Lanes(regs, lane) if spec.mov => {
+                        let whole = lane.bytes() as usize * regs.len();
+                        if whole != ty.bytes() as usize {
+                            return Err(self.mismatch(name, lane, ty, span));
+                        }
+                        Ok(Operand::Vector(regs.into_iter().map(|r| Some(Operand::Reg(r))).collect()))
+                    }
+                    Found::Variable(variable) if spec.role == Role::Source && (spec.mov || spec.variable) => {
+                        Ok(Operand::Variable { variable, offset: 0 })
+                    }
+                    Found::Function(function) if spec.role == Role::Source && spec.mov => {
+                        Ok(Operand::Function(function))
+                    }
+                    _ => {
+                        let message = format!("`{name}` is not a register");
+                        Err(self.report(ErrorKind::WrongSort, span, message, "a register is needed here"))
+                    }
+                }
+            }
+            OperandKind::Not(name) if spec.role == Role::Source && ty == Type::Pred => {
+                match self.predicate(name, span) {
+                    Some(reg) => Ok(Operand::NotReg(reg)),
+                    None => Err(Trouble::Reported),
+                }
+            }
+            OperandKind::Const(value) if spec.role == Role::Source => match constant_bits(*value, ty) {
+                Some(bits) => Ok(Operand::Imm(bits)),
+                None => {
+                    let (is, wanted) = match value {
+                        Const::Int { .. } => ("an integer", "write it as `0f..`, `0d..` or with a decimal point"),
+                        _ => ("a float", "an integer is needed here"),
+                    };
+                    let message = format!("{is} cannot stand where `.{}` is needed", word_of_type(ty));
+                    Err(self.report(ErrorKind::TypeMismatch, span, message, wanted))
+                }
+            },
+            OperandKind::Component(name, component) => self.component(spec, ty, name, component, span),
+            OperandKind::NameOffset(name, offset) if spec.role == Role::Source && (spec.mov || spec.variable) => {
+                match self.lookup(name, span)? {
+                    Found::Variable(variable) => Ok(Operand::Variable { variable, offset: *offset }),
+                    _ => Err(Trouble::Unsupported(format!("an offset on `{name}` is not known here"))),
+                }
+            }
+            OperandKind::Pair(first, second) if spec.pair => {
+                let first = self.half_of_pair(ty, first)?;
+                let second = self.half_of_pair(Type::Pred, second)?;
+                Ok(Operand::Pair(first, second))
+            }
+            _ => {
+                let message = "this operand has the wrong shape".to_string();
+                let label =
+                    if spec.role == Role::Dest { "a register is needed here" } else { "a value is needed here" };
+                Err(self.report(ErrorKind::Operands, span, message, label))
+            }
+        }
+    }
+
+    fn special_allowed(&mut self, spec: &shape::Operand, name: &str, span: Span) -> Result<(), Trouble> {
+        if spec.mov {
+            return Ok(());
+        }
+        let error = Error::new(
+            ErrorKind::Operands,
+            span,
+            format!("the special register `{name}` can be read by `mov` and `cvt` only"),
+            "here",
+        );
+        self.errors.push(error.help(format!("move it to a register first: `mov.u32 %r1, {name};`")));
+        Err(Trouble::Reported)
+    }
+
+    fn component(
+        &mut self,
+        spec: &shape::Operand,
+        ty: Type,
+        name: &'t str,
+        component: &str,
+        span: Span,
+    ) -> Result<Operand, Trouble> {
+        if let Some(Symbol::Register { lanes, .. }) = self.find(name)
+            && lanes > 1
+        {
+            let lane = match component {
+                "x" | "r" => 0,
+                "y" | "g" => 1,
+                "z" | "b" => 2,
+                "w" | "a" => 3,
+                _ => usize::MAX,
+            };
+            if let Found::Lanes(regs, have) = self.lookup(name, span)?
+                && let Some(reg) = regs.get(lane)
+            {
+                self.check_register(spec, ty, name, have, span)?;
+                return Ok(Operand::Reg(*reg));
+            }
+        } else if spec.role == Role::Source
+            && let Some(special) = special(name, Some(component))
+        {
+            let whole = format!("{name}.{component}");
+            return self.special_allowed(spec, &whole, span).map(|()| Operand::Special(special));
+        }
+        self.unknown(&format!("{name}.{component}"), span, "no such part");
+        Err(Trouble::Reported)
+    }
+
+    fn half_of_pair(&mut self, ty: Type, tree: &OperandTree<'t>) -> Result<Option<Reg>, Trouble> {
+        match &tree.kind {
+            OperandKind::Name("_") => Ok(None),
+            OperandKind::Name(name) => match self.lookup(name, tree.span)? {
+                Found::Register(_, have) if !register_fits(ty, have, false) => {
+                    Err(self.mismatch(name, have, ty, tree.span))
+                }
+                Found::Register(reg, _) => Ok(Some(reg)),
+                _ => {
+                    let message = format!("`{name}` is not a register");
+                    Err(self.report(ErrorKind::WrongSort, tree.span, message, "a register is needed here"))
+                }
+            },
+            _ => {
+                let message = "this operand has the wrong shape".to_string();
+                Err(self.report(ErrorKind::Operands, tree.span, message, "a register or `_` is needed here"))
+            }
+        }
+    }
+
+    fn check_register(
+        &mut self,
+        spec: &shape::Operand,
+        ty: Type,
+        name: &str,
+        have: Type,
+        span: Span,
+    ) -> Result<(), Trouble> {
+        if register_fits(ty, have, spec.wider) { Ok(()) } else { Err(self.mismatch(name, have, ty, span)) }
+    }
+
+    fn mismatch(&mut self, name: &str, have: Type, wanted: Type, span: Span) -> Trouble {
+        let (have, wanted) = (word_of_type(have), word_of_type(wanted));
+        let message = format!("`{name}` is declared `.{have}`, and `.{wanted}` is needed here");
+        self.report(ErrorKind::TypeMismatch, span, message, "of another type or size")
+    }
+
+    /// `{a, b}` of a vector load or store.
+    fn vector(
+        &mut self,
+        spec: &shape::Operand,
+        ty: Type,
+        lanes: usize,
+        tree: &OperandTree<'t>,
+    ) -> Result<Operand, Trouble> {
+        let elements = match &tree.kind {
+            OperandKind::Vector(elements) => elements,
+            OperandKind::Name(name) => {
+                if let Found::Lanes(regs, have) = self.lookup(name, tree.span)?
+                    && regs.len() == lanes
+                {
+                    self.check_register(spec, ty, name, have, tree.span)?;
+                    return Ok(Operand::Vector(regs.into_iter().map(|r| Some(Operand::Reg(r))).collect()));
+                }
+                return Err(self.not_a_vector(lanes, tree.span));
+            }
+            _ => return Err(self.not_a_vector(lanes, tree.span)),
+        };
+        if elements.len() != lanes {
+            return Err(self.not_a_vector(lanes, tree.span));
+        }
+        let spec = shape::Operand { vector: false, ..*spec };
+        let mut out = Vec::with_capacity(lanes);
+        for element in elements {
+            out.push(match element.kind {
+                OperandKind::Name("_") if spec.role == Role::Dest => None,
+                _ => Some(self.scalar(&spec, ty, element)?),
+            });
+        }
+        Ok(Operand::Vector(out))
+    }
+
+    fn not_a_vector(&mut self, lanes: usize, span: Span) -> Trouble {
+        let message = format!("a vector of {lanes} is needed here");
+        self.report(ErrorKind::Operands, span, message, "here")
+    }
+
+    /// `{lo, hi}` of a `mov` that packs or unpacks.
+    fn packed(
+        &mut self,
+        spec: &shape::Operand,
+        ty: Type,
+        elements: &[OperandTree<'t>],
+        span: Span,
+    ) -> Result<Operand, Trouble> {
+        let bytes = ty.bytes() as usize;
+        let element = match (elements.len(), bytes.checked_div(elements.len())) {
+            (2 | 4, Some(1)) => Type::B8,
+            (2 | 4, Some(2)) => Type::B16,
+            (2 | 4, Some(4)) => Type::B32,
+            (2, Some(8)) => Type::B64,
+            _ => {
+                let message = format!("{} parts do not make a `.{}`", elements.len(), word_of_type(ty));
+                return Err(self.report(ErrorKind::Operands, span, message, "here"));
+            }
+        };
+        let spec = shape::Operand { mov: false, ..*spec };
+        let mut out = Vec::with_capacity(elements.len());
+        for tree in elements {
+            out.push(match tree.kind {
+                OperandKind::Name("_") => None,
+                _ => Some(self.scalar(&spec, element, tree)?),
+            });
+        }
+        Ok(Operand::Vector(out))
+    }
+
+    fn memory(&mut self, tree: &OperandTree<'t>) -> Result<Operand, Trouble> {
+        match &tree.kind {
+            OperandKind::Address { base: None, offset } => {
+                Ok(Operand::Address { base: AddressBase::Absolute, offset: *offset })
+            }
+            OperandKind::Address { base: Some(name), offset } => {
+                let base = match self.lookup(name, tree.span)? {
+                    Found::Register(reg, ty) if can_address(ty) => AddressBase::Reg(reg),
+                    Found::Variable(variable) => AddressBase::Variable(variable),
+                    Found::Register(_, ty) => {
+                        let message = format!("`{name}` is declared `.{}` and cannot be an address", word_of_type(ty));
+                        return Err(self.report(ErrorKind::TypeMismatch, tree.span, message, "here"));
+                    }
+                    _ => {
+                        let message = format!("`{name}` is neither a register nor a variable");
+                        return Err(self.report(ErrorKind::WrongSort, tree.span, message, "an address is needed here"));
+                    }
+                };
+                Ok(Operand::Address { base, offset: *offset })
+            }
+            OperandKind::Element { array, index } => match self.lookup(array, tree.span)? {
+                Found::Variable(variable) => {
+                    let element = i64::from(self.variable(variable).ty.bytes());
+                    let offset = index.wrapping_mul(element);
+                    Ok(Operand::Address { base: AddressBase::Variable(variable), offset })
+                }
+                _ => {
+                    let message = format!("`{array}` is not an array");
+                    Err(self.report(ErrorKind::WrongSort, tree.span, message, "here"))
+                }
+            },
+            OperandKind::Other => Err(Trouble::Unsupported("this kind of address is not known yet".into())),
+            _ => {
+                let error =
+                    Error::new(ErrorKind::Operands, tree.span, "an address in brackets is needed here", "no brackets");
+                self.errors.push(error.help("write `[%rd1]` or `[name+4]`"));
+                Err(Trouble::Reported)
+            }
+        }
+    }
+
+    fn variable(&self, variable: VariableRef) -> &crate::ir::Variable {
+        match variable {
+            VariableRef::Module(i) => &self.module.variables[i as usize],
+            VariableRef::Function(i) => &self.function.variables[i as usize],
+            VariableRef::Param(i) => &self.function.params[i as usize],
+            VariableRef::Return(i) => &self.function.returns[i as usize],
+        }
+    }
+
+    fn block(&mut self) -> usize {
+        self.scope().block
+    }
+
+    fn label(&mut self, tree: &OperandTree<'t>) -> Result<Operand, Trouble> {
+        let OperandKind::Name(name) = tree.kind else {
+            let message = "a label is needed here".to_string();
+            return Err(self.report(ErrorKind::Operands, tree.span, message, "here"));
+        };
+        let block = self.block();
+        match find_label(&self.blocks, block, name) {
+            Some(Label::Code(number)) => Ok(Operand::Label(number)),
+            Some(_) => {
+                let message = format!("`{name}` is not a place in the code");
+                Err(self.report(ErrorKind::WrongSort, tree.span, message, "a label is needed here"))
+            }
+            None if self.find(name).is_some() => {
+                let message = format!("`{name}` is not a label");
+                Err(self.report(ErrorKind::WrongSort, tree.span, message, "a label is needed here"))
+            }
+            None => {
+                self.unknown(name, tree.span, "no label of this name in this block or around it");
+                Err(Trouble::Reported)
+            }
+        }
+    }
+
+    fn label_list(&mut self, tree: &OperandTree<'t>) -> Result<Operand, Trouble> {
+        let block = self.block();
+        if let OperandKind::Name(name) = tree.kind
+            && let Some(Label::Targets(list)) = find_label(&self.blocks, block, name)
+        {
+            return Ok(Operand::Labels(self.targets[list as usize].clone()));
+        }
+        let message = "the name of a `.branchtargets` is needed here".to_string();
+        Err(self.report(ErrorKind::WrongSort, tree.span, message, "here"))
+    }
+
+    /// An operand of an instruction whose operands are not checked: resolved as far as that goes.
+    pub(super) fn anything(&mut self, tree: &OperandTree<'t>) -> Result<Operand, Trouble> {
+        Ok(match &tree.kind {
+            OperandKind::Name("_") => Operand::Sink,
+            OperandKind::Name(name) => match self.lookup(name, tree.span)? {
+                Found::Register(reg, _) => Operand::Reg(reg),
+                Found::Lanes(regs, _) => Operand::Vector(regs.into_iter().map(|r| Some(Operand::Reg(r))).collect()),
+                Found::Variable(variable) => Operand::Variable { variable, offset: 0 },
+                Found::Function(function) => Operand::Function(function),
+            },
+            OperandKind::Const(Const::Int { bits, .. }) => Operand::Imm(*bits),
+            OperandKind::Const(Const::F32(bits)) => Operand::Imm(u64::from(*bits)),
+            OperandKind::Const(Const::F64(bits)) => Operand::Imm(*bits),
+            OperandKind::Address { .. } | OperandKind::Element { .. } => self.memory(tree)?,
+            OperandKind::Vector(elements) => {
+                let mut out = Vec::with_capacity(elements.len());
+                for element in elements {
+                    out.push(match self.anything(element)? {
+                        Operand::Sink => None,
+                        operand => Some(operand),
+                    });
+                }
+                Operand::Vector(out)
+            }
+            _ => return Err(Trouble::Unsupported("an operand of this shape is not known here".into())),
+        })
+    }
+
+    /// The innermost symbol called `name`.
+    pub(super) fn find(&mut self, name: &'t str) -> Option<Symbol> {
+        for scope in self.scopes.iter_mut().rev() {
+            if let Some(entry) = scope.get(name) {
+                return Some(entry.symbol);
+            }
+        }
+        self.names.get(name).map(|entry| entry.symbol)
+    }
+
+    /// What `name` stands for; registers get their number at this, their first use.
+    pub(super) fn lookup(&mut self, name: &'t str, span: Span) -> Result<Found, Trouble> {
+        match self.find(name) {
+            Some(Symbol::Register { ty, lanes, number }) => {
+                let reg = match number {
+                    Some(reg) => reg,
+                    None => self.number(name, ty, lanes),
+                };
+                if lanes == 1 {
+                    return Ok(Found::Register(reg, ty));
+                }
+                Ok(Found::Lanes((0..u32::from(lanes)).map(|lane| Reg(reg.0 + lane)).collect(), ty))
+            }
+            Some(Symbol::Variable(variable)) => Ok(Found::Variable(variable)),
+            Some(Symbol::Function(function)) => Ok(Found::Function(function)),
+            Some(Symbol::Unsupported(what)) => {
+                Err(Trouble::Unsupported(format!("`{name}` is declared by `{what}`, which is not supported")))
+            }
+            None => {
+                self.unknown(name, span, "nothing of this name is in scope");
+                Err(Trouble::Reported)
+            }
+        }
+    }
+
+    /// Numbers the register `name`: as many as it has lanes, side by side.
+    fn number(&mut self, name: &'t str, ty: Type, lanes: u8) -> Reg {
+        let first = if lanes == 1 {
+            self.new_register(name, ty)
+        } else {
+            let first = self.function.registers.len() as u32;
+            for lane in ["x", "y", "z", "w", "4", "5", "6", "7"].into_iter().take(lanes as usize) {
+                self.new_register(&format!("{name}.{lane}"), ty);
+            }
+            Reg(first)
+        };
+        for scope in self.scopes.iter_mut().rev() {
+            if let Some(entry) = scope.get(name) {
+                entry.symbol = Symbol::Register { ty, lanes, number: Some(first) };
+                break;
+            }
+        }
+        first
+    }
+
+    /// The predicate register `name`.
+    pub(super) fn predicate(&mut self, name: &'t str, span: Span) -> Option<Reg> {
+        match self.lookup(name, span) {
+            Ok(Found::Register(reg, Type::Pred)) => Some(reg),
+            Ok(Found::Register(_, ty)) => {
+                self.mismatch(name, ty, Type::Pred, span);
+                None
+            }
+            Ok(_) => {
+                let message = format!("`{name}` is not a register");
+                self.report(ErrorKind::WrongSort, span, message, "a predicate is needed here");
+                None
+            }
+            Err(_) => None,
+        }
+    }
+}
