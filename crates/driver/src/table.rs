@@ -10,7 +10,8 @@
 //! ```
 //!
 //! - *symbol*: what the library exports and what a program links against. A name with two signatures has two rows.
-//! - *documented name*: what the manual and `cuGetProcAddress` call it.
+//! - *documented name*: what the manual and `cuGetProcAddress` call it. (`cuGraphInstantiateWithFlags` is `cuGraphInstantiate`
+//!   in manuals since 12.0, where that name lost an older signature; `cuGetProcAddress` knows it by both.)
 //! - *since*: the CUDA version that brought this signature, as `cuDriverGetVersion` counts (12_040 is 12.4).
 //! - *on*: what the call does when its stream is capturing: [`OnCapturing`](crate::OnCapturing).
 //! - *beside*: what it does while another stream captures: [`BesideCapturing`](crate::BesideCapturing).
@@ -304,7 +305,7 @@ macro_rules! for_each_call {
         cuGraphExecMemsetNodeSetParams [cuGraphExecMemsetNodeSetParams, GraphExec, 10_020, NoStream, Free, None] (hGraphExec: CUgraphExec, hNode: CUgraphNode, memsetParams: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext);
         cuGraphExecNodeSetParams [cuGraphExecNodeSetParams, GraphExec, 12_020, NoStream, Free, None] (hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *mut CUgraphNodeParams);
         cuGraphExecUpdate_v2 [cuGraphExecUpdate, GraphExec, 12_000, NoStream, Free, None] (hGraphExec: CUgraphExec, hGraph: CUgraph, resultInfo: *mut CUgraphExecUpdateResultInfo);
-        cuGraphInstantiateWithFlags [cuGraphInstantiate, GraphExec, 11_040, NoStream, Unsafe, None] (phGraphExec: *mut CUgraphExec, hGraph: CUgraph, flags: u64);
+        cuGraphInstantiateWithFlags [cuGraphInstantiateWithFlags, GraphExec, 11_040, NoStream, Unsafe, None] (phGraphExec: *mut CUgraphExec, hGraph: CUgraph, flags: u64);
         cuGraphInstantiateWithParams [cuGraphInstantiateWithParams, GraphExec, 12_000, NoStream, Unsafe, Ptsz] (phGraphExec: *mut CUgraphExec, hGraph: CUgraph, instantiateParams: *mut CUDA_GRAPH_INSTANTIATE_PARAMS);
         cuGraphLaunch [cuGraphLaunch, GraphExec, 10_000, Refused, Free, Ptsz] (hGraphExec: CUgraphExec, hStream: CUstream);
         cuGraphNodeGetEnabled [cuGraphNodeGetEnabled, GraphExec, 11_060, NoStream, Free, None] (hGraphExec: CUgraphExec, hNode: CUgraphNode, isEnabled: *mut c_uint);

@@ -75,6 +75,10 @@ pub unsafe fn answer(
 
 /// The newest row of `name` that `version` knows.
 fn find(name: &[u8], version: u32) -> Found {
+    if name == b"cuGraphInstantiate" {
+        // Since CUDA 12.0 this is another name of it; before, it was a function with other arguments, which is not here.
+        return if version >= 12_000 { Found::Row(Call::cuGraphInstantiateWithFlags) } else { Found::TooOld };
+    }
     let rows = || Call::ALL.iter().copied().filter(|call| call.name().as_bytes() == name);
     match rows().filter(|call| call.since() <= version).max_by_key(|call| call.since()) {
         Some(call) => Found::Row(call),

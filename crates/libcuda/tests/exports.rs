@@ -77,6 +77,8 @@ fn a_name_and_a_version_give_the_newest_signature_of_that_version() {
         ("cuStreamGetCaptureInfo", 13_000, "cuStreamGetCaptureInfo_v3"),
         ("cuCtxCreate", 12_040, "cuCtxCreate_v2"),
         ("cuCtxCreate", 13_000, "cuCtxCreate_v4"),
+        ("cuGraphInstantiateWithFlags", 11_040, "cuGraphInstantiateWithFlags"),
+        ("cuGraphInstantiate", 12_000, "cuGraphInstantiateWithFlags"),
         ("cuGetProcAddress", 11_080, "cuGetProcAddress"),
         ("cuGetProcAddress", 12_000, "cuGetProcAddress_v2"),
     ] {
@@ -106,6 +108,8 @@ fn what_cannot_be_found_is_answered_as_observed() {
     assert_eq!(ask(&driver, "cuNoSuchThing", 13_000, 0), (ok, null, unknown));
     assert_eq!(ask(&driver, "cuGraphConditionalHandleCreate", 12_000, 0), (ok, null, too_old));
     assert_eq!(ask(&driver, "cuInit", 0, 0), (ok, null, too_old));
+    // Its older signature is not here, and the newer one must not be handed out for it.
+    assert_eq!(ask(&driver, "cuGraphInstantiate", 11_080, 0), (ok, null, too_old));
     assert_eq!(ask(&driver, "cuInit", 99_000, 0), (invalid, untouched, 9));
     assert_eq!(ask(&driver, "cuInit", 13_000, 9), (invalid, untouched, 9));
     // SAFETY: null is what is asked about; the name ends in NUL and the address is a local.
