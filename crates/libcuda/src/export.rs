@@ -55,7 +55,8 @@ macro_rules! define_twin {
 
             #[unsafe(export_name = concat!(stringify!($symbol), $suffix))]
             pub unsafe extern "C" fn twin($($arg: $ty),*) -> CUresult {
-                guarded(Call::$symbol, || software::with_per_thread_default_stream(|| answer!($symbol ($($arg),*))))
+                // The guard is inside: a panic must not leave the thread with the other default stream.
+                software::with_per_thread_default_stream(|| guarded(Call::$symbol, || answer!($symbol ($($arg),*))))
             }
         }
     };
@@ -101,3 +102,21 @@ macro_rules! define_exports {
 }
 
 dacapo_driver::for_each_call!(define_exports);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_answer_and_not_the_end_of_the_program() {
+        assert_eq!(guarded(Call::cuInit, || panic!("on purpose")), CUresult::CUDA_ERROR_UNKNOWN);
+        assert_eq!(guarded(Call::cuInit, || std::panic::panic_any(7)), CUresult::CUDA_ERROR_UNKNOWN);
+        assert_eq!(guarded(Call::cuInit, || CUresult(4242)), CUresult(4242));
+    }
+
+    #[test]
+    fn every_row_has_an_address_of_its_own() {
+        let addresses: std::collections::HashSet<_> = Call::ALL.iter().map(|&call| address(call)).collect();
+        assert_eq!(addresses.len(), Call::ALL.len());
+    }
+}

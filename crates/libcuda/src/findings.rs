@@ -42,3 +42,24 @@ impl Findings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_are_appended() {
+        let path = std::env::temp_dir().join(format!("dacapo-findings-{}.txt", std::process::id()));
+        for text in ["one", "two"] {
+            Findings::open(&Sink::File(path.clone())).write(&text);
+        }
+        let written = std::fs::read_to_string(&path);
+        let _ = std::fs::remove_file(&path);
+        assert_eq!(written.unwrap(), "one\n\ntwo\n\n");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_opened_is_no_reason_to_stop() {
+        Findings::open(&Sink::File("/nowhere/at/all.txt".into())).write(&"this line belongs on standard error");
+    }
+}
