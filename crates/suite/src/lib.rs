@@ -1,1 +1,12 @@
-//! Placeholder.
+//! Test bodies over a driver, each written once, run on both drivers.
+//!
+//! Where to start: [`session`] opens a device on any driver; [`corpus`] runs kernels from `kernels/` and compares
+//! their outputs with what a GPU gave; [`replay`] captures, replays and updates a small graph.
+//!
+//! A body is handed a `&dyn Driver` and never asks which one it is.
+
+pub mod base64;
+pub mod corpus;
+pub mod digest;
+pub mod replay;
+pub mod session;

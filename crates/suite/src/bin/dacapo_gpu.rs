@@ -1,0 +1,123 @@
+//! `dacapo-gpu`: everything that wants a GPU, in one binary.
+//!
+//! ```text
+//! dacapo-gpu corpus|check|all [FOLDER]
+//! ```
+//!
+//! - `corpus` records what NVIDIA's driver makes of every case of the corpus: corpus.json. A case that gives other
+//!   bits the second time is a mistake in the case, and is reported.
+//! - `check` runs the bodies of this crate: check.json.
+//! - Results go to FOLDER, else to `$OUT`, else to the working directory.
+//!
+//! One process, one context. PTX is embedded; the driver is the machine's own (`DACAPO_LIBCUDA` names another).
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use dacapo_driver::Nvidia;
+use dacapo_suite::corpus::{self, Case};
+use dacapo_suite::replay::capture_and_replay;
+use dacapo_suite::session::Session;
+use serde::Serialize;
+
+/// The commit this binary was built from; `cargo xtask gpu-pack` sets it.
+const COMMIT: &str = match option_env!("DACAPO_COMMIT") {
+    Some(commit) => commit,
+    None => "unknown",
+};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let folder = arguments.get(1).map(PathBuf::from).or_else(|| std::env::var_os("OUT").map(PathBuf::from));
+    let folder = folder.unwrap_or_else(|| PathBuf::from("."));
+    let tasks: &[Task] = match arguments.first().map(String::as_str) {
+        Some("corpus") => &[record_corpus],
+        Some("check") => &[check],
+        Some("all") => &[check, record_corpus],
+        _ => {
+            eprintln!("usage: dacapo-gpu corpus|check|all [FOLDER]");
+            return ExitCode::from(2);
+        }
+    };
+    match run(tasks, &folder) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A task says whether all was well; an error means that it could not be done.
+type Task = fn(&mut Session<'_>, &std::path::Path) -> Result<bool, Box<dyn std::error::Error>>;
+
+fn run(tasks: &[Task], folder: &std::path::Path) -> Result<bool, Box<dyn std::error::Error>> {
+    std::fs::create_dir_all(folder)?;
+    let driver = Nvidia::open()?;
+    let mut session = Session::open(&driver)?;
+    println!("{}, driver {}, commit {COMMIT}", session.device_name()?, session.driver_version()?);
+    let mut well = true;
+    for task in tasks {
+        well &= task(&mut session, folder)?;
+    }
+    Ok(well)
+}
+
+fn record_corpus(session: &mut Session<'_>, folder: &std::path::Path) -> Result<bool, Box<dyn std::error::Error>> {
+    let (recording, failures) = corpus::record(session, COMMIT)?;
+    for (case, failure) in &failures {
+        println!("failed: {case}: {failure}");
+    }
+    let unstable: Vec<Case> = corpus::all()
+        .into_iter()
+        .filter(|case| recording.cases.contains_key(&case.name()))
+        .filter(|case| corpus::run(session, case).ok() != recording.outputs(case).ok())
+        .collect();
+    for case in &unstable {
+        println!("not the same twice: {}", case.name());
+    }
+    let text = serde_json::to_string_pretty(&recording)?;
+    std::fs::write(folder.join("corpus.json"), &text)?;
+    println!(
+        "corpus.json: {} cases, {} failed, {} not the same twice, {} bytes",
+        recording.cases.len(),
+        failures.len(),
+        unstable.len(),
+        text.len()
+    );
+    Ok(failures.is_empty() && unstable.is_empty())
+}
+
+/// What `check` writes.
+#[derive(Serialize)]
+struct Checks {
+    gpu: String,
+    driver_version: i32,
+    commit: &'static str,
+    checks: Vec<Check>,
+}
+
+#[derive(Serialize)]
+struct Check {
+    name: &'static str,
+    passed: bool,
+    detail: String,
+}
+
+fn check(session: &mut Session<'_>, folder: &std::path::Path) -> Result<bool, Box<dyn std::error::Error>> {
+    let replayed = capture_and_replay(session, 20);
+    let checks = vec![Check {
+        name: "capture three kernels, replay 20 times, check the numbers",
+        passed: replayed.is_ok(),
+        detail: replayed.err().map(|error| error.to_string()).unwrap_or_default(),
+    }];
+    for check in &checks {
+        println!("{}: {} {}", check.name, if check.passed { "passed" } else { "FAILED" }, check.detail);
+    }
+    let passed = checks.iter().all(|check| check.passed);
+    let (gpu, driver_version) = (session.device_name()?, session.driver_version()?);
+    let checks = Checks { gpu, driver_version, commit: COMMIT, checks };
+    std::fs::write(folder.join("check.json"), serde_json::to_string_pretty(&checks)?)?;
+    Ok(passed)
+}

@@ -1,0 +1,141 @@
+//! Recordings: the bits a GPU gave, with what is needed to know that they still belong to the cases of today.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::case::Case;
+use super::run::{Failure, run};
+use super::{all, ptx};
+use crate::base64;
+use crate::digest::sha256;
+use crate::session::{Refused, Session};
+
+/// Where the committed recording lies, from the root of the workspace.
+pub const RECORDING_FILE: &str = "crates/suite/recordings/corpus-h200.json";
+
+/// What a device gave for every case.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub struct Recording {
+    /// The device's name.
+    pub gpu: String,
+    /// The CUDA version of its driver, as `cuDriverGetVersion` counts.
+    pub driver_version: i32,
+    /// The commit that the recorder was built from.
+    pub commit: String,
+    /// SHA-256 of each module's PTX.
+    pub modules: BTreeMap<String, String>,
+    /// By [`Case::name`].
+    pub cases: BTreeMap<String, RecordedCase>,
+}
+
+/// What a device gave for one case.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub struct RecordedCase {
+    /// [`Case::inputs_sha256`].
+    pub inputs: String,
+    /// The bytes of each output, in base64.
+    pub outputs: Vec<String>,
+}
+
+/// The outputs of one case, as bytes.
+pub type Recorded = Vec<Vec<u8>>;
+
+/// Why a recording has no answer for a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecordingError {
+    /// There is no recording, or it cannot be read.
+    Unreadable(String),
+    /// The case was not recorded.
+    Missing,
+    /// The PTX has changed since.
+    StaleModule(String),
+    /// The inputs have changed since.
+    StaleInputs,
+    /// The outputs are not base64.
+    Garbled,
+}
+
+impl fmt::Display for RecordingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RecordingError::Unreadable(why) => write!(f, "{why}; {HOW_TO_RECORD}"),
+            RecordingError::Missing => write!(f, "not in the recording; {HOW_TO_RECORD}"),
+            RecordingError::StaleModule(module) => {
+                write!(f, "the PTX of `{module}` has changed since it was recorded; {HOW_TO_RECORD}")
+            }
+            RecordingError::StaleInputs => {
+                write!(f, "the inputs have changed since they were recorded; {HOW_TO_RECORD}")
+            }
+            RecordingError::Garbled => write!(f, "the recorded outputs are not base64"),
+        }
+    }
+}
+
+impl std::error::Error for RecordingError {}
+
+const HOW_TO_RECORD: &str = "to record: `cargo xtask gpu-pack`, on a machine with a GPU `target/gpu-pack/run.sh corpus`, \
+                             and copy its corpus.json to crates/suite/recordings/corpus-h200.json";
+
+impl Recording {
+    /// Reads a recording from its JSON text.
+    pub fn parse(text: &str) -> Result<Recording, RecordingError> {
+        serde_json::from_str(text).map_err(|error| RecordingError::Unreadable(format!("not a recording: {error}")))
+    }
+
+    /// The outputs of a case, if they were recorded with the PTX and the inputs of today.
+    pub fn outputs(&self, case: &Case) -> Result<Recorded, RecordingError> {
+        let recorded = self.cases.get(&case.name()).ok_or(RecordingError::Missing)?;
+        let module = ptx(case.module).unwrap_or_default();
+        if self.modules.get(case.module) != Some(&sha256(module.as_bytes())) {
+            return Err(RecordingError::StaleModule(case.module.to_string()));
+        }
+        if recorded.inputs != case.inputs_sha256() {
+            return Err(RecordingError::StaleInputs);
+        }
+        recorded.outputs.iter().map(|text| base64::decode(text).ok_or(RecordingError::Garbled)).collect()
+    }
+
+    /// One line for a report: GPU, driver, commit.
+    pub fn origin(&self) -> String {
+        let commit: String = self.commit.chars().take(12).collect();
+        format!(
+            "{}, driver {}.{}, commit {commit}",
+            self.gpu,
+            self.driver_version / 1000,
+            self.driver_version % 1000 / 10
+        )
+    }
+}
+
+/// The recording that is committed, read from the workspace that `root` is the root of.
+pub fn committed(root: &std::path::Path) -> Result<Recording, RecordingError> {
+    let path = root.join(RECORDING_FILE);
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| RecordingError::Unreadable(format!("{RECORDING_FILE}: {error}")))?;
+    Recording::parse(&text)
+}
+
+/// Runs every case and records what came out. Cases that fail are returned beside it and are not in it.
+pub fn record(session: &mut Session<'_>, commit: &str) -> Result<(Recording, Vec<(String, Failure)>), Refused> {
+    let mut recording = Recording {
+        gpu: session.device_name()?,
+        driver_version: session.driver_version()?,
+        commit: commit.to_string(),
+        modules: super::MODULES.iter().map(|(name, ptx)| (name.to_string(), sha256(ptx.as_bytes()))).collect(),
+        cases: BTreeMap::new(),
+    };
+    let mut failures = Vec::new();
+    for case in all() {
+        match run(session, &case) {
+            Ok(outputs) => {
+                let outputs = outputs.iter().map(|bytes| base64::encode(bytes)).collect();
+                let recorded = RecordedCase { inputs: case.inputs_sha256(), outputs };
+                recording.cases.insert(case.name(), recorded);
+            }
+            Err(failure) => failures.push((case.name(), failure)),
+        }
+    }
+    Ok((recording, failures))
+}

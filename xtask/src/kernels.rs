@@ -1,0 +1,238 @@
+//! `cargo xtask kernels`: the PTX under kernels/ptx, made from the CUDA C beside it.
+//!
+//! - NVRTC comes from its Python wheel, pinned exactly, into a virtual environment under target/; it needs no GPU.
+//! - Each `kernels/NAME.cu` becomes `kernels/ptx/NAME.ptx`; where it has a line `// fast: ..`, also `NAME.fast.ptx` with
+//!   fast maths. A line `// arch: compute_80` asks for another architecture than the default.
+//! - `kernels/kernels.json` says what was made from what: hashes, options, the compiler's version.
+//! - `--check` (and a test) hold files and hashes against each other, offline and without Python.
+//! - A source that includes a header is refused: NVIDIA's header code would be in the PTX that we commit.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use dacapo_suite::digest::sha256;
+use serde::{Deserialize, Serialize};
+
+use crate::workspace;
+
+/// The wheel; its version is the compiler's.
+const WHEEL: &str = "nvidia-cuda-nvrtc-cu12==12.4.127";
+/// Old enough to load on every GPU that the library supports.
+const ARCH: &str = "compute_75";
+/// Where the `.fast` variants may use what came later.
+const ARCH_FAST: &str = "compute_80";
+
+/// kernels/kernels.json.
+#[derive(Serialize, Deserialize, PartialEq, Debug)]
+struct Manifest {
+    nvrtc: String,
+    ptx: Vec<Entry>,
+}
+
+/// One PTX file and what it was made from.
+#[derive(Serialize, Deserialize, PartialEq, Debug)]
+struct Entry {
+    file: String,
+    sha256: String,
+    source: String,
+    source_sha256: String,
+    options: Vec<String>,
+}
+
+/// A PTX file that shall be made.
+struct Plan {
+    file: String,
+    source: String,
+    arch: String,
+    fast: bool,
+}
+
+/// Makes the PTX, or only checks it.
+///
+/// # Errors
+///
+/// - What failed, in words; for a check, the first file that is not as it should be.
+pub fn run(check_only: bool) -> Result<(), String> {
+    let folder = workspace::root().join("kernels");
+    if !check_only {
+        compile(&folder)?;
+    }
+    let count = check(&folder)?;
+    println!("kernels: {count} PTX files as kernels.json says");
+    Ok(())
+}
+
+fn compile(folder: &Path) -> Result<(), String> {
+    let plans = plans(folder)?;
+    let python = environment()?;
+    let mut ptx = Vec::new();
+    for plan in &plans {
+        let (source, output) = (folder.join(&plan.source), folder.join("ptx").join(&plan.file));
+        let mut command = Command::new(&python);
+        command.arg(folder.join("compile.py")).arg(&source).arg(&output).args(["--arch", &plan.arch]);
+        if plan.fast {
+            command.arg("--fast-math");
+        }
+        succeed(&mut command, &plan.file)?;
+        ptx.push(Entry {
+            file: plan.file.clone(),
+            sha256: hash(&output)?,
+            source: plan.source.clone(),
+            source_sha256: hash(&source)?,
+            options: options(plan),
+        });
+    }
+    let manifest = Manifest { nvrtc: WHEEL.to_string(), ptx };
+    let text = serde_json::to_string_pretty(&manifest).map_err(|error| error.to_string())? + "\n";
+    write(&folder.join("kernels.json"), &text)
+}
+
+/// What compile.py passes to NVRTC for this plan.
+fn options(plan: &Plan) -> Vec<String> {
+    let fast = plan.fast.then(|| "--use_fast_math".to_string());
+    [format!("--gpu-architecture={}", plan.arch), "-lineinfo".to_string()].into_iter().chain(fast).collect()
+}
+
+/// Every PTX file that the sources ask for, in order.
+fn plans(folder: &Path) -> Result<Vec<Plan>, String> {
+    let mut plans = Vec::new();
+    for source in names(folder, "cu")? {
+        let text = read(&folder.join(&source))?;
+        if let Some(line) = text.lines().find(|line| line.trim_start().starts_with("#include")) {
+            return Err(format!("kernels/{source}: `{line}`: PTX with header code inside is not committed"));
+        }
+        let note = |mark: &str| text.lines().find_map(|line| line.strip_prefix(mark).map(str::trim));
+        let name = source.trim_end_matches(".cu").to_string();
+        let arch = note("// arch:").unwrap_or(ARCH).to_string();
+        plans.push(Plan { file: format!("{name}.ptx"), source: source.clone(), arch, fast: false });
+        if note("// fast:").is_some() {
+            plans.push(Plan { file: format!("{name}.fast.ptx"), source, arch: ARCH_FAST.to_string(), fast: true });
+        }
+    }
+    plans.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(plans)
+}
+
+/// Holds sources, PTX and kernels.json against each other; returns the number of PTX files.
+fn check(folder: &Path) -> Result<usize, String> {
+    const AGAIN: &str = "run `cargo xtask kernels`";
+    let manifest: Manifest = serde_json::from_str(&read(&folder.join("kernels.json"))?)
+        .map_err(|error| format!("kernels/kernels.json: {error}; {AGAIN}"))?;
+    if manifest.nvrtc != WHEEL {
+        return Err(format!("kernels/kernels.json: made with {}, pinned is {WHEEL}; {AGAIN}", manifest.nvrtc));
+    }
+    let plans = plans(folder)?;
+    let planned: Vec<&str> = plans.iter().map(|plan| plan.file.as_str()).collect();
+    let listed: Vec<&str> = manifest.ptx.iter().map(|entry| entry.file.as_str()).collect();
+    let present = names(&folder.join("ptx"), "ptx")?;
+    if planned != listed || planned != present {
+        let all = [&planned[..], &listed[..]].concat().into_iter().chain(present.iter().map(String::as_str));
+        let odd = all.into_iter().find(|file| {
+            !(planned.contains(file) && listed.contains(file) && present.iter().any(|present| present == file))
+        });
+        return Err(format!(
+            "kernels/ptx/{}: not in sources, kernels.json and kernels/ptx alike; {AGAIN}",
+            odd.unwrap_or("")
+        ));
+    }
+    for (plan, entry) in plans.iter().zip(&manifest.ptx) {
+        if entry.source_sha256 != hash(&folder.join(&plan.source))? {
+            return Err(format!("kernels/{} has changed since its PTX was made; {AGAIN}", plan.source));
+        }
+        if entry.source != plan.source || entry.options != options(plan) {
+            return Err(format!("kernels/ptx/{} was made with other options; {AGAIN}", plan.file));
+        }
+        let path = folder.join("ptx").join(&plan.file);
+        if entry.sha256 != hash(&path)? {
+            return Err(format!("kernels/ptx/{} is not what the compiler made; {AGAIN}", plan.file));
+        }
+        let place = read(&path)?
+            .lines()
+            .find(|line| line.contains(".file") && !line.contains("\"kernels/"))
+            .map(str::to_string);
+        if let Some(line) = place {
+            return Err(format!("kernels/ptx/{} names a path of some machine: {}", plan.file, line.trim()));
+        }
+    }
+    Ok(plans.len())
+}
+
+/// A Python that has the wheel and nothing else.
+fn environment() -> Result<PathBuf, String> {
+    let root = workspace::root();
+    let folder = workspace::target(&root).join("kernels-venv");
+    let python = folder.join("bin/python");
+    let stamp = folder.join("installed");
+    if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == WHEEL) {
+        return Ok(python);
+    }
+    succeed(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder), "python3 -m venv")?;
+    succeed(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--no-deps", WHEEL]), "pip install")?;
+    write(&stamp, WHEEL)?;
+    Ok(python)
+}
+
+fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
+    let status = command.status().map_err(|error| format!("{what}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{what}: {status}")) }
+}
+
+/// File names with an extension, sorted.
+fn names(folder: &Path, extension: &str) -> Result<Vec<String>, String> {
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| Path::new(name).extension().is_some_and(|found| found == extension))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn hash(path: &Path) -> Result<String, String> {
+    std::fs::read(path).map(|bytes| sha256(&bytes)).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn committed_ptx_belongs_to_the_committed_sources() {
+        check(&workspace::root().join("kernels")).unwrap();
+    }
+
+    #[test]
+    fn a_change_on_either_side_is_noticed() {
+        let folder = std::env::temp_dir().join(format!("dacapo-kernels-{}", std::process::id()));
+        let from = workspace::root().join("kernels");
+        std::fs::create_dir_all(folder.join("ptx")).unwrap();
+        for (part, extension) in [("", "cu"), ("", "json"), ("ptx", "ptx")] {
+            for name in names(&from.join(part), extension).unwrap() {
+                std::fs::copy(from.join(part).join(&name), folder.join(part).join(&name)).unwrap();
+            }
+        }
+        assert!(check(&folder).is_ok());
+        let spoiled = |file: &str, text: &str, word: &str| {
+            let path = folder.join(file);
+            let whole = read(&path).unwrap();
+            write(&path, &(whole.clone() + text)).unwrap();
+            let error = check(&folder).unwrap_err();
+            assert!(error.contains(word), "{error}");
+            write(&path, &whole).unwrap();
+        };
+        spoiled("saxpy.cu", "// a remark\n", "saxpy.cu has changed");
+        spoiled("saxpy.cu", "#include <cuda_fp16.h>\n", "header code");
+        spoiled("ptx/saxpy.ptx", "// a remark\n", "not what the compiler made");
+        std::fs::write(folder.join("ptx/stray.ptx"), "").unwrap();
+        assert!(check(&folder).unwrap_err().contains("stray.ptx"));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
