@@ -7,7 +7,7 @@ pub enum OnCapturing {
     Recorded,
     /// `STREAM_CAPTURE_UNSUPPORTED`, and the capture is invalidated: in every mode, from every thread.
     Refused,
-    /// It answers without touching the capture.
+    /// It answers and does not invalidate the capture: it asks, changes the stream itself, or begins or ends a capture.
     Allowed,
     /// It takes no stream.
     NoStream,

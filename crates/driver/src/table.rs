@@ -220,8 +220,8 @@ macro_rules! for_each_call {
         cuStreamGetCaptureInfo_v2 [cuStreamGetCaptureInfo, Capture, 11_030, Allowed, Free, Ptsz] (hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut u64, graph_out: *mut CUgraph, dependencies_out: *mut *const CUgraphNode, numDependencies_out: *mut usize);
         cuStreamGetCaptureInfo_v3 [cuStreamGetCaptureInfo, Capture, 12_030, Allowed, Free, Ptsz] (hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut u64, graph_out: *mut CUgraph, dependencies_out: *mut *const CUgraphNode, edgeData_out: *mut *const CUgraphEdgeData, numDependencies_out: *mut usize);
         cuStreamIsCapturing [cuStreamIsCapturing, Capture, 10_000, Allowed, Free, Ptsz] (hStream: CUstream, captureStatus: *mut CUstreamCaptureStatus);
-        cuStreamUpdateCaptureDependencies [cuStreamUpdateCaptureDependencies, Capture, 11_030, Allowed, Free, Ptsz] (hStream: CUstream, dependencies: *mut CUgraphNode, numDependencies: usize, flags: c_uint);
-        cuStreamUpdateCaptureDependencies_v2 [cuStreamUpdateCaptureDependencies, Capture, 12_030, Allowed, Free, Ptsz] (hStream: CUstream, dependencies: *mut CUgraphNode, dependencyData: *const CUgraphEdgeData, numDependencies: usize, flags: c_uint);
+        cuStreamUpdateCaptureDependencies [cuStreamUpdateCaptureDependencies, Capture, 11_030, Recorded, Free, Ptsz] (hStream: CUstream, dependencies: *mut CUgraphNode, numDependencies: usize, flags: c_uint);
+        cuStreamUpdateCaptureDependencies_v2 [cuStreamUpdateCaptureDependencies, Capture, 12_030, Recorded, Free, Ptsz] (hStream: CUstream, dependencies: *mut CUgraphNode, dependencyData: *const CUgraphEdgeData, numDependencies: usize, flags: c_uint);
         cuThreadExchangeStreamCaptureMode [cuThreadExchangeStreamCaptureMode, Capture, 10_010, NoStream, Free, None] (mode: *mut CUstreamCaptureMode);
         // Event
         cuEventCreate [cuEventCreate, Event, 2_000, NoStream, Free, None] (phEvent: *mut CUevent, Flags: c_uint);
