@@ -22,7 +22,7 @@ extern "C" __global__ void conv3x3_f32(int h, int w, const float* __restrict__ x
     y[r * w + c] = s * g_scale;
 }
 
-// Sums of entries of all the tables, picked by sel[i] in 0..9; z counts how often each of 16 cells was taken.
+// Sums of entries of all the tables, picked by sel[i] from 0 to 8; z reads what was never initialised: zero, plus seven.
 extern "C" __global__ void constant_lookup(int n, const int* sel, float* y, int* z) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
