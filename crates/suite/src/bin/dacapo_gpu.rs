@@ -9,7 +9,8 @@
 //! - `check` runs the bodies of this crate: check.json.
 //! - Results go to FOLDER, else to `$OUT`, else to the working directory.
 //!
-//! One process, one context. PTX is embedded; the driver is the machine's own (`DACAPO_LIBCUDA` names another).
+//! One process, one context. PTX is embedded; the driver is the machine's own (`DACAPO_LIBCUDA` names another). The
+//! software driver may be checked, but not recorded: it answers as the GPU it is compared with.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,6 +56,9 @@ type Task = fn(&mut Session<'_>, &std::path::Path) -> Result<bool, Box<dyn std::
 fn run(tasks: &[Task], folder: &std::path::Path) -> Result<bool, Box<dyn std::error::Error>> {
     std::fs::create_dir_all(folder)?;
     let driver = Nvidia::open()?;
+    if driver.is_software() && tasks.contains(&(record_corpus as Task)) {
+        return Err(format!("{} is the software driver; only a GPU is recorded", driver.path().display()).into());
+    }
     let mut session = Session::open(&driver)?;
     println!("{}, driver {}, commit {COMMIT}", session.device_name()?, session.driver_version()?);
     let mut well = true;

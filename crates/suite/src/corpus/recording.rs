@@ -139,3 +139,47 @@ pub fn record(session: &mut Session<'_>, commit: &str) -> Result<(Recording, Vec
     }
     Ok((recording, failures))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Bound;
+    use super::*;
+
+    fn case(value: i32) -> Case {
+        Case::new("saxpy", "iaxpy_i32", "a test").scalar(value).output::<u8>(3, Bound::Exact)
+    }
+
+    fn recording() -> Recording {
+        let outputs = vec![base64::encode(&[1, 2, 3])];
+        let recorded = RecordedCase { inputs: case(5).inputs_sha256(), outputs };
+        Recording {
+            gpu: "a GPU".into(),
+            driver_version: 13_000,
+            commit: "0123456789abcdef".into(),
+            modules: [("saxpy".to_string(), sha256(ptx("saxpy").unwrap().as_bytes()))].into(),
+            cases: [(case(5).name(), recorded)].into(),
+        }
+    }
+
+    #[test]
+    fn what_was_recorded_is_read_back() {
+        let text = serde_json::to_string(&recording()).unwrap();
+        let read = Recording::parse(&text).unwrap();
+        assert_eq!(read.outputs(&case(5)), Ok(vec![vec![1, 2, 3]]));
+        assert_eq!(read.origin(), "a GPU, driver 13.0, commit 0123456789ab");
+    }
+
+    #[test]
+    fn a_recording_that_does_not_belong_to_the_case_is_an_error() {
+        assert_eq!(recording().outputs(&case(6)), Err(RecordingError::StaleInputs));
+        let other = Case::new("saxpy", "saxpy_f32", "a test");
+        assert_eq!(recording().outputs(&other), Err(RecordingError::Missing));
+        let mut stale = recording();
+        stale.modules.insert("saxpy".into(), sha256(b"older"));
+        assert_eq!(stale.outputs(&case(5)), Err(RecordingError::StaleModule("saxpy".into())));
+        let mut garbled = recording();
+        garbled.cases.get_mut(&case(5).name()).unwrap().outputs[0].push('!');
+        assert_eq!(garbled.outputs(&case(5)), Err(RecordingError::Garbled));
+        assert!(Recording::parse("{}").unwrap_err().to_string().contains("cargo xtask gpu-pack"));
+    }
+}

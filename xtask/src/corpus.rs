@@ -1,0 +1,128 @@
+//! `cargo xtask corpus`: every case of the corpus on the software driver, held against what a GPU gave.
+//!
+//! Prints a line for each kernel, then each case that failed with what the driver had to say about it. The last line is
+//!
+//! ```text
+//! corpus: E exact, T within bound, F failed (<recording>)
+//! ```
+//!
+//! A case that is not in the recording, or whose PTX or inputs have changed since, has failed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dacapo_sim::{Machine, Options};
+use dacapo_suite::corpus::{self, Case, Recording, RecordingError, Verdict};
+use dacapo_suite::session::Session;
+
+use crate::workspace;
+
+/// What the cases of one kernel came to.
+#[derive(Default)]
+struct Tally {
+    exact: usize,
+    within: usize,
+    failed: usize,
+    /// The largest part of a bound that was used.
+    used: f64,
+}
+
+/// Runs the corpus; an error if any case failed.
+///
+/// `only` keeps the cases whose name contains it; `why` also prints where bounds come from.
+///
+/// # Errors
+///
+/// - A case failed; the text says how many.
+pub fn run(seed: u64, only: Option<&str>, why: bool) -> Result<(), String> {
+    let recording = corpus::committed(&workspace::root());
+    match &recording {
+        Ok(recording) => println!("recorded on {}; software driver with seed {seed}", recording.origin()),
+        Err(error) => println!("no recording: {error}"),
+    }
+    let cases = corpus::all().into_iter().filter(|case| only.is_none_or(|part| case.name().contains(part)));
+    let (mut tallies, mut failures) = (BTreeMap::<String, Tally>::new(), Vec::new());
+    let mut software = Software::new(seed);
+    let mut reasons = BTreeMap::<&'static str, BTreeSet<String>>::new();
+    for case in cases {
+        let kernel = format!("{}/{}", case.module, case.kernel);
+        let (verdict, report) = software.judge(&case, &recording);
+        for bound in case.outputs().flat_map(|(_, output)| &output.planes) {
+            if let Some(why) = bound.why() {
+                reasons.entry(why).or_default().insert(kernel.clone());
+            }
+        }
+        let tally = tallies.entry(kernel).or_default();
+        match verdict {
+            Verdict::Exact => tally.exact += 1,
+            Verdict::Within { used, .. } => {
+                tally.within += 1;
+                tally.used = tally.used.max(used);
+            }
+            Verdict::Failed(why) => {
+                tally.failed += 1;
+                failures.push(format!("{}: {why}{report}", case.name()));
+            }
+        }
+    }
+    println!("{:<46} {:>6} {:>7} {:>7}  bound used", "kernel", "exact", "within", "failed");
+    for (kernel, tally) in &tallies {
+        let used = if tally.within > 0 { format!("{:.2}", tally.used) } else { String::new() };
+        println!("{kernel:<46} {:>6} {:>7} {:>7}  {used}", tally.exact, tally.within, tally.failed);
+    }
+    if why {
+        println!("\nwhere bounds come from (u = 2^-23; see crates/suite/src/corpus/bound.rs)");
+        for (why, kernels) in &reasons {
+            println!("- {}\n  {why}", kernels.iter().map(String::as_str).collect::<Vec<_>>().join(", "));
+        }
+    }
+    for failure in &failures {
+        println!("FAILED {failure}");
+    }
+    let sum = |part: fn(&Tally) -> usize| tallies.values().map(part).sum::<usize>();
+    let failed = sum(|tally| tally.failed);
+    println!(
+        "corpus: {} exact, {} within bound, {failed} failed ({})",
+        sum(|tally| tally.exact),
+        sum(|tally| tally.within),
+        corpus::RECORDING_FILE
+    );
+    if failed == 0 { Ok(()) } else { Err(format!("{failed} cases of the corpus failed")) }
+}
+
+/// A machine that is replaced after a fault: nothing works on a device whose context is broken, and the next case is
+/// not to blame.
+struct Software {
+    seed: u64,
+    machine: Machine,
+}
+
+impl Software {
+    fn new(seed: u64) -> Software {
+        Software { seed, machine: Machine::new(Options { seed, ..Options::default() }) }
+    }
+
+    /// Runs one case; the second part is what the driver reported about it.
+    fn judge(&mut self, case: &Case, recording: &Result<Recording, RecordingError>) -> (Verdict, String) {
+        let recorded = match recording {
+            Ok(recording) => recording.outputs(case).map_err(|error| error.to_string()),
+            // Why is said once, at the top.
+            Err(_) => Err("there is no recording".to_string()),
+        };
+        let machine = self.machine.clone();
+        let ran = Session::open(&machine)
+            .map_err(corpus::Failure::from)
+            .and_then(|mut session| corpus::run(&mut session, case));
+        let findings = machine.take_findings();
+        let report: String = findings.iter().map(|finding| format!("\n{finding}")).collect();
+        match (ran, recorded) {
+            (Ok(got), Ok(want)) if findings.is_empty() => (corpus::compare(case, &got, &want), report),
+            // The outputs may be right; a finding about a kernel that a GPU ran without complaint is wrong all the same.
+            (Ok(_), Ok(_)) => (Verdict::Failed("the driver reported a finding".into()), report),
+            (Ok(_), Err(error)) => (Verdict::Failed(error), report),
+            (Err(failure), _) => {
+                self.machine = Software::new(self.seed).machine;
+                (Verdict::Failed(failure.to_string()), report)
+            }
+        }
+    }
+}
