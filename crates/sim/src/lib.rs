@@ -1,4 +1,29 @@
-//! The CUDA driver in software.
+//! The CUDA driver in software: memory, streams, events, capture, graphs, and an interpreter of PTX.
+//!
+//! Where to start: a [`Machine`] is made from [`Options`] and implements [`dacapo_driver::Driver`]. A driver call goes
+//! through `driver` (the list of what is known) and `visit` (who calls, what captures forbid) to `calls` (a file a
+//! family), which work on `model` (plain data). `schedule` moves work, [`exec`] runs kernels, [`memory`] holds bytes.
+//!
+//! **Invariant:** the simulator reads no clock and no environment but what [`Options`] hands it.
+//! **Invariant:** what is not known answers `NOT_SUPPORTED` and leaves a [`finding`]; no code is invented.
+//! **Invariant:** no code of the program runs while the machine's lock is held.
+
+mod calls;
+mod driver;
 pub mod exec;
 pub mod finding;
+mod foreign;
+mod h200;
+mod live;
+mod machine;
 pub mod memory;
+mod model;
+mod options;
+mod random;
+mod schedule;
+mod visit;
+
+pub use driver::IMPLEMENTED;
+pub use finding::{Ending, Finding};
+pub use machine::{Machine, with_per_thread_default_stream};
+pub use options::{H200_BYTES, OnFinding, Options, Time};

@@ -1,0 +1,186 @@
+//! Contexts and what is current on a thread.
+#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{c_int, c_uint};
+
+use dacapo_driver::CUresult;
+use dacapo_driver::types::*;
+
+use crate::foreign::{put, put_optional};
+use crate::model::objects::Context;
+use crate::model::table::{Key, Lookup};
+use crate::visit::{Answer, Visit};
+
+const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+
+fn named(v: &Visit<'_>, handle: CUcontext) -> Result<Key<Context>, CUresult> {
+    match v.contexts.look_up(handle.bits()) {
+        Lookup::Live(key) => Ok(key),
+        Lookup::Stale => Err(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED),
+        Lookup::Foreign if handle.is_null() => Err(INVALID),
+        Lookup::Foreign => Err(CUresult::CUDA_ERROR_INVALID_CONTEXT),
+    }
+}
+
+pub(crate) unsafe fn create(v: &mut Visit<'_>, out: *mut CUcontext, flags: c_uint, dev: CUdevice) -> Answer {
+    if dev != 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
+    }
+    if out.is_null() {
+        return Err(INVALID);
+    }
+    let id = v.number();
+    let key = v.contexts.insert(Context {
+        is_primary: false,
+        is_active: true,
+        flags,
+        legacy: None,
+        per_thread: HashMap::new(),
+        limits: BTreeMap::new(),
+        id,
+    });
+    v.this().contexts.push(key);
+    let handle = CUcontext::from_bits(v.contexts.handle(key));
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, handle) }
+}
+
+pub(crate) unsafe fn create_v4(
+    v: &mut Visit<'_>,
+    out: *mut CUcontext,
+    params: *mut CUctxCreateParams,
+    flags: c_uint,
+    dev: CUdevice,
+) -> Answer {
+    if !params.is_null() {
+        return Err(v.unsupported("contexts with affinity or graphics parameters"));
+    }
+    // SAFETY: the arguments of this call.
+    unsafe { create(v, out, flags, dev) }
+}
+
+pub(crate) unsafe fn destroy(v: &mut Visit<'_>, handle: CUcontext) -> Answer {
+    let key = named(v, handle)?;
+    if v.contexts.get(key).is_some_and(|context| context.is_primary) {
+        return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
+    }
+    super::device::empty(v, key);
+    v.contexts.remove(key);
+    let this = v.this();
+    if this.contexts.last() == Some(&key) {
+        this.contexts.pop();
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn get_current(v: &mut Visit<'_>, out: *mut CUcontext) -> Answer {
+    let current = v.this().contexts.last().copied();
+    let handle = current.map_or(CUcontext::NULL, |key| CUcontext::from_bits(v.contexts.handle(key)));
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, handle) }
+}
+
+pub(crate) unsafe fn set_current(v: &mut Visit<'_>, handle: CUcontext) -> Answer {
+    if handle.is_null() {
+        v.this().contexts.pop();
+        return Ok(());
+    }
+    let key = named(v, handle)?;
+    let this = v.this();
+    this.contexts.pop();
+    this.contexts.push(key);
+    Ok(())
+}
+
+pub(crate) unsafe fn push_current(v: &mut Visit<'_>, handle: CUcontext) -> Answer {
+    let key = named(v, handle)?;
+    v.this().contexts.push(key);
+    Ok(())
+}
+
+pub(crate) unsafe fn pop_current(v: &mut Visit<'_>, out: *mut CUcontext) -> Answer {
+    let key = v.this().contexts.pop().ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
+    let handle = CUcontext::from_bits(v.contexts.handle(key));
+    // SAFETY: an out pointer of this call, which may be null.
+    unsafe { put_optional(out, handle) };
+    Ok(())
+}
+
+pub(crate) unsafe fn get_device(v: &mut Visit<'_>, out: *mut CUdevice) -> Answer {
+    v.context()?;
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, 0) }
+}
+
+pub(crate) unsafe fn get_flags(v: &mut Visit<'_>, out: *mut c_uint) -> Answer {
+    let key = v.context()?;
+    let flags = v.contexts.get(key).map_or(0, |context| context.flags);
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, flags) }
+}
+
+pub(crate) unsafe fn get_api_version(v: &mut Visit<'_>, handle: CUcontext, out: *mut c_uint) -> Answer {
+    if handle.is_null() {
+        v.context()?;
+    } else {
+        named(v, handle)?;
+    }
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, 3020) }
+}
+
+pub(crate) unsafe fn get_id(v: &mut Visit<'_>, handle: CUcontext, out: *mut u64) -> Answer {
+    let key = if handle.is_null() { v.context()? } else { named(v, handle)? };
+    let id = v.contexts.get(key).map_or(0, |context| context.id);
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, id) }
+}
+
+pub(crate) unsafe fn synchronize(v: &mut Visit<'_>) -> Answer {
+    let key = v.context()?;
+    v.check_anywhere(key)?;
+    v.wait_for_context(key)
+}
+
+pub(crate) unsafe fn get_stream_priority_range(_: &mut Visit<'_>, least: *mut c_int, greatest: *mut c_int) -> Answer {
+    // SAFETY: out pointers of this call, which may be null.
+    unsafe {
+        put_optional(least, 0);
+        put_optional(greatest, -5);
+    }
+    Ok(())
+}
+
+/// Limits that were observed, with their first values; what they limit has no meaning here.
+const LIMITS: &[(u32, usize)] = &[(0, 1024), (1, 7_340_032), (2, 8_388_608)];
+
+pub(crate) unsafe fn get_limit(v: &mut Visit<'_>, out: *mut usize, limit: CUlimit) -> Answer {
+    let key = v.context()?;
+    let Some((_, first)) = LIMITS.iter().find(|(number, _)| *number == limit) else {
+        return Err(v.unsupported(format!("context limit {limit}")));
+    };
+    let value = v.contexts.get(key).and_then(|context| context.limits.get(&limit).copied()).unwrap_or(*first);
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, value) }
+}
+
+pub(crate) unsafe fn set_limit(v: &mut Visit<'_>, limit: CUlimit, value: usize) -> Answer {
+    let key = v.context()?;
+    v.check_unsafe()?;
+    if !LIMITS.iter().any(|(number, _)| *number == limit) {
+        return Err(v.unsupported(format!("context limit {limit}")));
+    }
+    if let Some(context) = v.contexts.get_mut(key) {
+        context.limits.insert(limit, value);
+    }
+    Ok(())
+}
+
+/// `cuCtxRecordEvent` and `cuCtxWaitEvent` of captured events break the capture; otherwise they are not there yet.
+pub(crate) unsafe fn record_or_wait_event(v: &mut Visit<'_>, handle: CUcontext, event: CUevent) -> Answer {
+    let key = if handle.is_null() { v.context()? } else { named(v, handle)? };
+    v.event(event)?;
+    v.check_anywhere(key)?;
+    Err(v.unsupported("events of a whole context"))
+}

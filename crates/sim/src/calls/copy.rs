@@ -1,0 +1,249 @@
+//! Copies: synchronous ones on the legacy stream, asynchronous ones on any, and what a copy node is made of.
+//!
+//! Pageable host memory: an asynchronous copy *from* it takes the bytes when the call is made; one *to* it returns
+//! when the bytes are there. A copy node reads and writes it when it runs.
+#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use dacapo_driver::CUresult;
+use dacapo_driver::types::*;
+
+use super::memory::{holding, is_visible};
+use crate::foreign::{get, read_host};
+use crate::model::graph::NodeKind;
+use crate::model::objects::Owner;
+use crate::model::work::{CopyWork, Place, Side, Work};
+use crate::visit::{Answer, Target, Visit};
+
+const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+/// Nothing of a program's lies below this.
+const LOWEST: u64 = 4096;
+
+/// One end of a copy as a C struct gives it.
+struct End {
+    kind: CUmemorytype,
+    host: u64,
+    device: u64,
+    x: usize,
+    y: usize,
+    z: usize,
+    pitch: usize,
+    height: usize,
+}
+
+fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3]) -> Result<Side, CUresult> {
+    let base = match end.kind {
+        CU_MEMORYTYPE_HOST => end.host,
+        CU_MEMORYTYPE_DEVICE | CU_MEMORYTYPE_UNIFIED => end.device,
+        CU_MEMORYTYPE_ARRAY => return Err(v.unsupported("copies of arrays")),
+        _ => return Err(INVALID),
+    };
+    let pitch = if end.pitch == 0 { extent[0] + end.x as u64 } else { end.pitch as u64 };
+    let rows = if end.height == 0 { extent[1] } else { end.height as u64 };
+    if (extent[1] > 1 || extent[2] > 1) && pitch < extent[0] || extent[2] > 1 && rows < extent[1] {
+        return Err(INVALID);
+    }
+    let slice = pitch.checked_mul(rows).ok_or(INVALID)?;
+    let skip = (end.z as u64).checked_mul(slice).and_then(|z| z.checked_add((end.y as u64).checked_mul(pitch)?));
+    let address = skip.and_then(|skip| base.checked_add(skip)?.checked_add(end.x as u64)).ok_or(INVALID)?;
+    let last = (extent[2] - 1).checked_mul(slice).and_then(|z| z.checked_add((extent[1] - 1).checked_mul(pitch)?));
+    let bytes = last.and_then(|last| last.checked_add(extent[0])).ok_or(INVALID)?;
+    let known = holding(v, address);
+    let place = match (&known, end.kind) {
+        (Some((_, seen)), _) => match seen.owner {
+            Owner::HostAllocated { .. } | Owner::HostRegistered { .. } => Place::Pinned,
+            _ => Place::Device,
+        },
+        (None, CU_MEMORYTYPE_HOST | CU_MEMORYTYPE_UNIFIED) => Place::Pageable,
+        (None, _) => return Err(INVALID),
+    };
+    match place {
+        Place::Pageable if base < LOWEST => return Err(INVALID),
+        Place::Pageable => {}
+        // A host pointer into registered memory may reach beyond it: the rest is pageable, and all of it is the program's.
+        Place::Pinned if end.kind == CU_MEMORYTYPE_HOST && !is_visible(v, address, bytes) => {
+            return Ok(Side { place: Place::Pageable, address, pitch, slice });
+        }
+        _ if !is_visible(v, address, bytes) => return Err(INVALID),
+        _ => {}
+    }
+    Ok(Side { place, address, pitch, slice })
+}
+
+/// A checked copy; `None` if there is nothing to copy.
+fn work(v: &mut Visit<'_>, source: &End, target: &End, extent: [usize; 3]) -> Result<Option<CopyWork>, CUresult> {
+    let extent = extent.map(|size| size as u64);
+    if extent.contains(&0) {
+        return Ok(None);
+    }
+    Ok(Some(CopyWork { source: side(v, source, extent)?, target: side(v, target, extent)?, extent }))
+}
+
+fn flat(kind: CUmemorytype, address: u64) -> End {
+    End { kind, host: address, device: address, x: 0, y: 0, z: 0, pitch: 0, height: 0 }
+}
+
+/// Runs or records a copy.
+fn go(v: &mut Visit<'_>, handle: CUstream, source: &End, target: &End, extent: [usize; 3], wait: bool) -> Answer {
+    let to = v.target(handle)?;
+    let Some(copy) = work(v, source, target, extent)? else { return Ok(()) };
+    let stream = match to {
+        Target::Record(capture, stream) => {
+            return super::capture::record(v, capture, stream, NodeKind::Copy(Arc::new(copy))).map(|_| ());
+        }
+        Target::Run(stream) => stream,
+    };
+    let wait = wait || copy.target.place == Place::Pageable;
+    let task = if copy.source.place == Place::Pageable {
+        let mut bytes = Vec::new();
+        for (_, row) in copy.rows() {
+            // SAFETY: the program promises that the source is readable when it makes the call.
+            bytes.extend(unsafe { read_host(row, copy.extent[0] as usize) });
+        }
+        v.submit(stream, Work::CopyTaken(Arc::new(copy), bytes))
+    } else {
+        v.submit(stream, Work::Copy(Arc::new(copy)))
+    };
+    if wait { v.wait_until(|state| state.tasks.is_done(task)) } else { Ok(()) }
+}
+
+const H: CUmemorytype = CU_MEMORYTYPE_HOST;
+const D: CUmemorytype = CU_MEMORYTYPE_DEVICE;
+const U: CUmemorytype = CU_MEMORYTYPE_UNIFIED;
+
+pub(crate) unsafe fn h_to_d(v: &mut Visit<'_>, to: CUdeviceptr, from: *const c_void, bytes: usize) -> Answer {
+    go(v, CUstream::NULL, &flat(H, from as u64), &flat(D, to), [bytes, 1, 1], true)
+}
+
+pub(crate) unsafe fn d_to_h(v: &mut Visit<'_>, to: *mut c_void, from: CUdeviceptr, bytes: usize) -> Answer {
+    go(v, CUstream::NULL, &flat(D, from), &flat(H, to as u64), [bytes, 1, 1], true)
+}
+
+pub(crate) unsafe fn d_to_d(v: &mut Visit<'_>, to: CUdeviceptr, from: CUdeviceptr, bytes: usize) -> Answer {
+    go(v, CUstream::NULL, &flat(D, from), &flat(D, to), [bytes, 1, 1], true)
+}
+
+pub(crate) unsafe fn unified(v: &mut Visit<'_>, to: CUdeviceptr, from: CUdeviceptr, bytes: usize) -> Answer {
+    go(v, CUstream::NULL, &flat(U, from), &flat(U, to), [bytes, 1, 1], true)
+}
+
+pub(crate) unsafe fn h_to_d_async(
+    v: &mut Visit<'_>,
+    to: CUdeviceptr,
+    from: *const c_void,
+    bytes: usize,
+    stream: CUstream,
+) -> Answer {
+    go(v, stream, &flat(H, from as u64), &flat(D, to), [bytes, 1, 1], false)
+}
+
+pub(crate) unsafe fn d_to_h_async(
+    v: &mut Visit<'_>,
+    to: *mut c_void,
+    from: CUdeviceptr,
+    bytes: usize,
+    stream: CUstream,
+) -> Answer {
+    go(v, stream, &flat(D, from), &flat(H, to as u64), [bytes, 1, 1], false)
+}
+
+pub(crate) unsafe fn d_to_d_async(
+    v: &mut Visit<'_>,
+    to: CUdeviceptr,
+    from: CUdeviceptr,
+    bytes: usize,
+    stream: CUstream,
+) -> Answer {
+    go(v, stream, &flat(D, from), &flat(D, to), [bytes, 1, 1], false)
+}
+
+pub(crate) unsafe fn unified_async(
+    v: &mut Visit<'_>,
+    to: CUdeviceptr,
+    from: CUdeviceptr,
+    bytes: usize,
+    stream: CUstream,
+) -> Answer {
+    go(v, stream, &flat(U, from), &flat(U, to), [bytes, 1, 1], false)
+}
+
+fn ends_2d(c: &CUDA_MEMCPY2D) -> (End, End, [usize; 3]) {
+    let source = End {
+        kind: c.srcMemoryType,
+        host: c.srcHost as u64,
+        device: c.srcDevice,
+        x: c.srcXInBytes,
+        y: c.srcY,
+        z: 0,
+        pitch: c.srcPitch,
+        height: 0,
+    };
+    let target = End {
+        kind: c.dstMemoryType,
+        host: c.dstHost as u64,
+        device: c.dstDevice,
+        x: c.dstXInBytes,
+        y: c.dstY,
+        z: 0,
+        pitch: c.dstPitch,
+        height: 0,
+    };
+    (source, target, [c.WidthInBytes, c.Height, 1])
+}
+
+fn ends_3d(c: &CUDA_MEMCPY3D) -> (End, End, [usize; 3]) {
+    let source = End {
+        kind: c.srcMemoryType,
+        host: c.srcHost as u64,
+        device: c.srcDevice,
+        x: c.srcXInBytes,
+        y: c.srcY,
+        z: c.srcZ,
+        pitch: c.srcPitch,
+        height: c.srcHeight,
+    };
+    let target = End {
+        kind: c.dstMemoryType,
+        host: c.dstHost as u64,
+        device: c.dstDevice,
+        x: c.dstXInBytes,
+        y: c.dstY,
+        z: c.dstZ,
+        pitch: c.dstPitch,
+        height: c.dstHeight,
+    };
+    (source, target, [c.WidthInBytes, c.Height, c.Depth])
+}
+
+pub(crate) unsafe fn two_d(v: &mut Visit<'_>, copy: *const CUDA_MEMCPY2D) -> Answer {
+    // SAFETY: an in pointer of this call.
+    let (source, target, extent) = ends_2d(&unsafe { get(copy) }?);
+    go(v, CUstream::NULL, &source, &target, extent, true)
+}
+
+pub(crate) unsafe fn two_d_async(v: &mut Visit<'_>, copy: *const CUDA_MEMCPY2D, stream: CUstream) -> Answer {
+    // SAFETY: an in pointer of this call.
+    let (source, target, extent) = ends_2d(&unsafe { get(copy) }?);
+    go(v, stream, &source, &target, extent, false)
+}
+
+pub(crate) unsafe fn three_d(v: &mut Visit<'_>, copy: *const CUDA_MEMCPY3D) -> Answer {
+    // SAFETY: an in pointer of this call.
+    let (source, target, extent) = ends_3d(&unsafe { get(copy) }?);
+    go(v, CUstream::NULL, &source, &target, extent, true)
+}
+
+pub(crate) unsafe fn three_d_async(v: &mut Visit<'_>, copy: *const CUDA_MEMCPY3D, stream: CUstream) -> Answer {
+    // SAFETY: an in pointer of this call.
+    let (source, target, extent) = ends_3d(&unsafe { get(copy) }?);
+    go(v, stream, &source, &target, extent, false)
+}
+
+/// What a copy node does: unlike a call, a node must copy something.
+pub(crate) unsafe fn node(v: &mut Visit<'_>, copy: *const CUDA_MEMCPY3D) -> Result<CopyWork, CUresult> {
+    // SAFETY: an in pointer of the call that passes it on.
+    let (source, target, extent) = ends_3d(&unsafe { get(copy) }?);
+    work(v, &source, &target, extent)?.ok_or(INVALID)
+}

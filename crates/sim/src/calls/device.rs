@@ -1,0 +1,174 @@
+//! The one device: an H200, as far as it was observed.
+#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+
+use std::collections::HashMap;
+use std::ffi::{c_char, c_int, c_uint};
+
+use dacapo_driver::CUresult;
+use dacapo_driver::types::*;
+
+use crate::foreign::{put, put_optional};
+use crate::model::objects::Context;
+use crate::model::table::Key;
+use crate::visit::{Answer, Visit};
+
+const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+const NAME: &[u8] = b"Dacapo software device (as NVIDIA H200)\0";
+
+fn check(device: CUdevice) -> Answer {
+    if device == 0 { Ok(()) } else { Err(CUresult::CUDA_ERROR_INVALID_DEVICE) }
+}
+
+pub(crate) unsafe fn get_count(_: &mut Visit<'_>, count: *mut c_int) -> Answer {
+    // SAFETY: an out pointer of this call.
+    unsafe { put(count, 1) }
+}
+
+pub(crate) unsafe fn get(_: &mut Visit<'_>, device: *mut CUdevice, ordinal: c_int) -> Answer {
+    check(ordinal)?;
+    // SAFETY: an out pointer of this call.
+    unsafe { put(device, 0) }
+}
+
+pub(crate) unsafe fn get_name(_: &mut Visit<'_>, name: *mut c_char, len: c_int, dev: CUdevice) -> Answer {
+    check(dev)?;
+    if name.is_null() || len <= 0 {
+        return Err(INVALID);
+    }
+    let len = (len as usize).min(NAME.len());
+    for (at, byte) in NAME[..len - 1].iter().chain(&[0]).enumerate() {
+        // SAFETY: `name` is valid for `len` bytes, and `at` is below that.
+        unsafe { name.add(at).write(*byte as c_char) };
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn total_mem(v: &mut Visit<'_>, bytes: *mut usize, dev: CUdevice) -> Answer {
+    check(dev)?;
+    // SAFETY: an out pointer of this call.
+    unsafe { put(bytes, v.memory.capacity() as usize) }
+}
+
+pub(crate) unsafe fn get_uuid(_: &mut Visit<'_>, uuid: *mut CUuuid, dev: CUdevice) -> Answer {
+    check(dev)?;
+    // SAFETY: an out pointer of this call.
+    unsafe { put(uuid, CUuuid { bytes: *b"dacapo-software\0" }) }
+}
+
+pub(crate) unsafe fn compute_capability(
+    _: &mut Visit<'_>,
+    major: *mut c_int,
+    minor: *mut c_int,
+    dev: CUdevice,
+) -> Answer {
+    check(dev)?;
+    // SAFETY: out pointers of this call.
+    unsafe { put(major, 9).and_then(|()| put(minor, 0)) }
+}
+
+pub(crate) unsafe fn get_attribute(
+    v: &mut Visit<'_>,
+    out: *mut c_int,
+    attribute: CUdevice_attribute,
+    dev: CUdevice,
+) -> Answer {
+    check(dev)?;
+    let Some(value) = crate::h200::attribute(attribute) else {
+        if attribute == 0 || attribute >= crate::h200::ATTRIBUTES_END {
+            return Err(INVALID);
+        }
+        return Err(v.unsupported(format!("device attribute {attribute} was not observed")));
+    };
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, value) }
+}
+
+pub(crate) unsafe fn primary_retain(v: &mut Visit<'_>, out: *mut CUcontext, dev: CUdevice) -> Answer {
+    check(dev)?;
+    if out.is_null() {
+        return Err(INVALID);
+    }
+    let primary = v.primary;
+    v.primary_retains += 1;
+    if let Some(context) = v.contexts.get_mut(primary) {
+        context.is_active = true;
+    }
+    let handle = CUcontext::from_bits(v.contexts.handle(primary));
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, handle) }
+}
+
+pub(crate) unsafe fn primary_release(v: &mut Visit<'_>, dev: CUdevice) -> Answer {
+    check(dev)?;
+    if v.primary_retains == 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
+    }
+    v.primary_retains -= 1;
+    if v.primary_retains == 0 {
+        let primary = v.primary;
+        empty(v, primary);
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn primary_reset(v: &mut Visit<'_>, dev: CUdevice) -> Answer {
+    check(dev)?;
+    let primary = v.primary;
+    empty(v, primary);
+    Ok(())
+}
+
+pub(crate) unsafe fn primary_get_state(
+    v: &mut Visit<'_>,
+    dev: CUdevice,
+    flags: *mut c_uint,
+    active: *mut c_int,
+) -> Answer {
+    check(dev)?;
+    let Some(context) = v.contexts.get(v.primary) else { return Err(INVALID) };
+    // SAFETY: out pointers of this call.
+    unsafe {
+        put_optional(flags, context.flags);
+        put_optional(active, c_int::from(context.is_active));
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn primary_set_flags(v: &mut Visit<'_>, dev: CUdevice, flags: c_uint) -> Answer {
+    check(dev)?;
+    let primary = v.primary;
+    if let Some(context) = v.contexts.get_mut(primary) {
+        context.flags = flags;
+    }
+    Ok(())
+}
+
+/// Ends everything in a context: its work, streams, events, modules and memory.
+pub(crate) fn empty(v: &mut Visit<'_>, key: Key<Context>) {
+    // What still runs is let run out, unless the device is broken, in which case it is gone already.
+    let _ = v.wait_for_context(key);
+    let Some(context) = v.contexts.get_mut(key) else { return };
+    context.is_active = false;
+    context.legacy = None;
+    context.per_thread = HashMap::new();
+    context.limits.clear();
+    for stream in v.streams.keys() {
+        if v.streams.get(stream).is_some_and(|stream| stream.context == key) {
+            super::stream::remove(v, stream);
+        }
+    }
+    for event in v.events.keys() {
+        if v.events.get(event).is_some_and(|event| event.context == key) {
+            v.events.remove(event);
+        }
+    }
+    for module in v.modules.keys() {
+        if v.modules.get(module).is_some_and(|module| module.context == key) {
+            super::module::remove(v, module);
+        }
+    }
+    let gone: Vec<u64> = v.visible.iter().filter(|(_, seen)| seen.context == key).map(|(at, _)| *at).collect();
+    for address in gone {
+        super::memory::forget(v, address);
+    }
+}

@@ -1,0 +1,38 @@
+//! Initialisation, versions, error names.
+#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+
+use std::ffi::{c_char, c_int, c_uint};
+
+use dacapo_driver::CUresult;
+
+use crate::foreign::put;
+use crate::visit::{Answer, Visit};
+
+/// The driver API version this driver answers as.
+pub(crate) const VERSION: i32 = 13_000;
+
+pub(crate) unsafe fn init(v: &mut Visit<'_>, flags: c_uint) -> Answer {
+    if flags != 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    v.is_initialised = true;
+    Ok(())
+}
+
+pub(crate) unsafe fn driver_get_version(_: &mut Visit<'_>, version: *mut c_int) -> Answer {
+    // SAFETY: an out pointer of this call.
+    unsafe { put(version, VERSION) }
+}
+
+pub(crate) unsafe fn get_error_name(_: &mut Visit<'_>, error: CUresult, out: *mut *const c_char) -> Answer {
+    let name = error.c_name();
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, name.map_or(std::ptr::null(), |name| name.as_ptr())) }?;
+    name.map(|_| ()).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)
+}
+
+pub(crate) unsafe fn get_error_string(v: &mut Visit<'_>, error: CUresult, out: *mut *const c_char) -> Answer {
+    // The name says it as well as a sentence of ours would.
+    // SAFETY: as for `get_error_name`, whose arguments these are.
+    unsafe { get_error_name(v, error, out) }
+}

@@ -1,0 +1,397 @@
+//! Executable graphs: instantiation, launches, updates.
+#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+
+use std::ffi::c_uint;
+use std::sync::Arc;
+
+use dacapo_driver::CUresult;
+use dacapo_driver::types::*;
+
+use super::graph::{graph_named, node_handle, node_named};
+use super::graph_node::{host_work, kernel_work};
+use crate::foreign::{get, put, put_optional};
+use crate::model::executable::{Body, ExecKind, ExecNode, Executable, Refused};
+use crate::model::graph::Graph;
+use crate::model::objects::Recorded;
+use crate::model::table::{Key, Lookup};
+use crate::model::tasks::Task;
+use crate::model::work::Work;
+use crate::visit::{Answer, Target, Visit};
+
+const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+
+fn named(v: &Visit<'_>, handle: CUgraphExec) -> Result<Key<Executable>, CUresult> {
+    match v.executables.look_up(handle.bits()) {
+        Lookup::Live(key) => Ok(key),
+        _ => Err(INVALID),
+    }
+}
+
+fn make(v: &mut Visit<'_>, graph: Key<Graph>, flags: u64) -> Result<Key<Executable>, Refused> {
+    let device_launch = flags & u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
+    let body = Body::of(&v.graphs, graph, device_launch)?;
+    // The flag for priorities reads back as nothing, as observed.
+    let flags = flags & !u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD);
+    Ok(v.executables.insert(Executable { body, flags, last: None, uploaded: false }))
+}
+
+/// Flags that no instantiation takes.
+fn flags_are_bad(flags: u64) -> bool {
+    let exclusive =
+        u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
+    flags >= 16 || flags & exclusive == exclusive
+}
+
+pub(crate) unsafe fn instantiate(v: &mut Visit<'_>, out: *mut CUgraphExec, graph: CUgraph, flags: u64) -> Answer {
+    v.check_unsafe()?;
+    let graph = graph_named(v, graph)?;
+    if out.is_null() || flags_are_bad(flags) || flags & u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) != 0 {
+        return Err(INVALID);
+    }
+    let key = make(v, graph, flags).map_err(|refused| refused.code)?;
+    let handle = CUgraphExec::from_bits(v.executables.handle(key));
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, handle) }
+}
+
+pub(crate) unsafe fn instantiate_with_params(
+    v: &mut Visit<'_>,
+    out: *mut CUgraphExec,
+    graph: CUgraph,
+    params: *mut CUDA_GRAPH_INSTANTIATE_PARAMS,
+) -> Answer {
+    v.check_unsafe()?;
+    // SAFETY: an in and out pointer of this call.
+    let mut given = unsafe { get(params) }?;
+    let graph = graph_named(v, graph)?;
+    if out.is_null() {
+        return Err(INVALID);
+    }
+    let made = if flags_are_bad(given.flags) {
+        Err(Refused { code: INVALID, result: CUDA_GRAPH_INSTANTIATE_ERROR, node: None })
+    } else {
+        make(v, graph, given.flags)
+    };
+    let answer = match made {
+        Ok(key) => {
+            (given.result_out, given.hErrNode_out) = (CUDA_GRAPH_INSTANTIATE_SUCCESS, CUgraphNode::NULL);
+            if given.flags & u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) != 0 {
+                let stream = v.stream(given.hUploadStream)?;
+                v.refuse_if_capturing(stream)?;
+                if let Some(made) = v.executables.get_mut(key) {
+                    made.uploaded = true;
+                }
+            }
+            let handle = CUgraphExec::from_bits(v.executables.handle(key));
+            // SAFETY: an out pointer of this call.
+            unsafe { put(out, handle) }
+        }
+        Err(refused) => {
+            given.result_out = refused.result;
+            given.hErrNode_out = refused.node.map_or(CUgraphNode::NULL, |node| node_handle(v, node));
+            Err(refused.code)
+        }
+    };
+    // SAFETY: as above.
+    unsafe { put(params, given) }?;
+    answer
+}
+
+pub(crate) unsafe fn destroy(v: &mut Visit<'_>, exec: CUgraphExec) -> Answer {
+    v.check_unsafe()?;
+    let key = named(v, exec)?;
+    // What runs holds what it needs; only the name is gone.
+    v.executables.remove(key);
+    v.retire_images();
+    Ok(())
+}
+
+pub(crate) unsafe fn get_flags(v: &mut Visit<'_>, exec: CUgraphExec, out: *mut u64) -> Answer {
+    let key = named(v, exec)?;
+    let flags = v.executables.get(key).map_or(0, |exec| exec.flags);
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, flags) }
+}
+
+pub(crate) unsafe fn upload(v: &mut Visit<'_>, exec: CUgraphExec, stream: CUstream) -> Answer {
+    let key = named(v, exec)?;
+    let stream = v.stream(stream)?;
+    v.refuse_if_capturing(stream)?;
+    if let Target::Record(..) = v.target_of(stream)? {
+        return Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    }
+    if let Some(exec) = v.executables.get_mut(key) {
+        exec.uploaded = true;
+    }
+    Ok(())
+}
+
+/// A node on its way into the order: what it does is copied out of the executable first.
+enum Part {
+    Work(Work),
+    Child(Vec<(Part, Vec<usize>, bool)>),
+    Record(Key<crate::model::objects::Event>),
+    Wait(Key<crate::model::objects::Event>),
+}
+
+fn parts(body: &Body) -> Vec<(Part, Vec<usize>, bool)> {
+    let part = |node: &ExecNode| {
+        let work = match &node.kind {
+            _ if !node.enabled => Work::Nothing,
+            ExecKind::Empty => Work::Nothing,
+            ExecKind::Kernel(work) => Work::Kernel(work.clone()),
+            ExecKind::Copy(work) => Work::Copy(work.clone()),
+            ExecKind::Set(work) => Work::Set(work.clone()),
+            ExecKind::Host(work) => Work::Host(*work),
+            ExecKind::Child(body) => return Part::Child(parts(body)),
+            ExecKind::EventRecord(event) => return Part::Record(*event),
+            ExecKind::EventWait(event) => return Part::Wait(*event),
+        };
+        Part::Work(work)
+    };
+    body.nodes.iter().map(|node| (part(node), node.before.iter().map(|(at, _)| *at).collect(), node.is_leaf)).collect()
+}
+
+/// Puts the parts of a body into the order, its roots behind `start`; the answer is what its end comes after.
+fn enqueue(
+    v: &mut Visit<'_>,
+    parts: Vec<(Part, Vec<usize>, bool)>,
+    start: &[Key<Task>],
+    context: u64,
+) -> Vec<Key<Task>> {
+    let mut tasks: Vec<Key<Task>> = Vec::with_capacity(parts.len());
+    let mut ends = Vec::new();
+    for (part, before, is_leaf) in parts {
+        let mut after: Vec<_> = before.iter().map(|at| tasks[*at]).collect();
+        if after.is_empty() {
+            after.extend_from_slice(start);
+        }
+        let task = match part {
+            Part::Work(work) => v.tasks.add(work, context, after),
+            Part::Child(body) => {
+                let ends = enqueue(v, body, &after, context);
+                // A child without nodes still stands in the order.
+                let ends = if ends.is_empty() { after } else { ends };
+                v.tasks.add(Work::Nothing, context, ends)
+            }
+            Part::Record(event) => {
+                let number = v.number();
+                let task = v.tasks.add(Work::Record(event, number), context, after);
+                if let Some(event) = v.events.get_mut(event) {
+                    event.recorded = Recorded::Graph { number, task: Some(task), time_ns: None };
+                }
+                task
+            }
+            Part::Wait(event) => {
+                let recorded = v.events.get(event).map(|event| event.recorded.clone());
+                if let Some(Recorded::Stream { task, .. } | Recorded::Graph { task: Some(task), .. }) = recorded {
+                    after.push(task);
+                }
+                v.tasks.add(Work::Nothing, context, after)
+            }
+        };
+        if is_leaf {
+            ends.push(task);
+        }
+        tasks.push(task);
+    }
+    ends
+}
+
+pub(crate) unsafe fn launch(v: &mut Visit<'_>, exec: CUgraphExec, stream: CUstream) -> Answer {
+    let key = named(v, exec)?;
+    let stream = v.stream(stream)?;
+    v.refuse_if_capturing(stream)?;
+    let Target::Run(stream) = v.target_of(stream)? else {
+        return Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    };
+    let Some(exec) = v.executables.get(key) else { return Err(INVALID) };
+    let (parts, last) = (parts(&exec.body), exec.last);
+    let mut start = v.before_next(stream);
+    start.extend(last);
+    let context = v.streams.get(stream).map(|stream| stream.context);
+    let id = context.and_then(|context| v.contexts.get(context)).map_or(0, |context| context.id);
+    // One task that everything begins behind: a root costs one edge, however much the stream waits for.
+    let begin = v.tasks.add(Work::Nothing, id, start);
+    let ends = enqueue(v, parts, &[begin], id);
+    let ends = if ends.is_empty() { vec![begin] } else { ends };
+    let end = v.tasks.add(Work::Nothing, id, ends);
+    if let Some(stream) = v.streams.get_mut(stream) {
+        stream.tail = Some(end);
+    }
+    if let Some(exec) = v.executables.get_mut(key) {
+        exec.last = Some(end);
+        exec.uploaded = true;
+    }
+    Ok(())
+}
+
+fn update_with(v: &mut Visit<'_>, exec: Key<Executable>, graph: Key<Graph>) -> CUgraphExecUpdateResultInfo {
+    let mut info = CUgraphExecUpdateResultInfo::default();
+    let new = match Body::of(&v.graphs, graph, false) {
+        Ok(new) => new,
+        Err(refused) => {
+            info.result = CU_GRAPH_EXEC_UPDATE_ERROR;
+            info.errorNode = refused.node.map_or(CUgraphNode::NULL, |node| node_handle(v, node));
+            return info;
+        }
+    };
+    let checked = v.executables.get(exec).map(|exec| exec.body.check_update(&new));
+    match checked {
+        Some(Ok(())) => {
+            if let Some(exec) = v.executables.get_mut(exec) {
+                exec.body.update(new);
+            }
+        }
+        Some(Err(changed)) => {
+            info.result = changed.result;
+            info.errorNode = changed.node.map_or(CUgraphNode::NULL, |node| node_handle(v, node));
+            info.errorFromNode = changed.from.map_or(CUgraphNode::NULL, |node| node_handle(v, node));
+        }
+        None => info.result = CU_GRAPH_EXEC_UPDATE_ERROR,
+    }
+    info
+}
+
+pub(crate) unsafe fn update(
+    v: &mut Visit<'_>,
+    exec: CUgraphExec,
+    graph: CUgraph,
+    out: *mut CUgraphExecUpdateResultInfo,
+) -> Answer {
+    let (exec, graph) = (named(v, exec)?, graph_named(v, graph)?);
+    let info = update_with(v, exec, graph);
+    // SAFETY: an out pointer of this call, which may be null.
+    unsafe { put_optional(out, info) };
+    if info.result == CU_GRAPH_EXEC_UPDATE_SUCCESS {
+        Ok(())
+    } else {
+        Err(CUresult::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)
+    }
+}
+
+/// The node of an executable that a template's node names.
+fn node_of<'a>(v: &'a mut Visit<'_>, exec: CUgraphExec, node: CUgraphNode) -> Result<&'a mut ExecNode, CUresult> {
+    let (exec, node) = (named(v, exec)?, node_named(v, node)?);
+    v.executables.get_mut(exec).and_then(|exec| exec.body.find(node)).ok_or(INVALID)
+}
+
+pub(crate) unsafe fn kernel_set_params(
+    v: &mut Visit<'_>,
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    params: *const CUDA_KERNEL_NODE_PARAMS,
+) -> Answer {
+    node_of(v, exec, node)?;
+    // SAFETY: the arguments of this call.
+    let mut work = unsafe { kernel_work(v, params) }?;
+    let node = node_of(v, exec, node)?;
+    let ExecKind::Kernel(old) = &mut node.kind else { return Err(INVALID) };
+    (work.cooperative, work.priority, work.attributes) = (old.cooperative, old.priority, old.attributes.clone());
+    if !work.fits_registers() {
+        return Err(CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    }
+    *old = Arc::new(work);
+    Ok(())
+}
+
+pub(crate) unsafe fn copy_set_params(
+    v: &mut Visit<'_>,
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    copy: *const CUDA_MEMCPY3D,
+    _context: CUcontext,
+) -> Answer {
+    node_of(v, exec, node)?;
+    // SAFETY: the arguments of this call.
+    let work = unsafe { super::copy::node(v, copy) }?;
+    let ExecKind::Copy(old) = &mut node_of(v, exec, node)?.kind else { return Err(INVALID) };
+    if old.shape() != work.shape() {
+        return Err(INVALID);
+    }
+    *old = Arc::new(work);
+    Ok(())
+}
+
+pub(crate) unsafe fn set_set_params(
+    v: &mut Visit<'_>,
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    params: *const CUDA_MEMSET_NODE_PARAMS,
+    _context: CUcontext,
+) -> Answer {
+    node_of(v, exec, node)?;
+    // SAFETY: the arguments of this call.
+    let work = unsafe { super::set::node(v, params) }?;
+    let ExecKind::Set(old) = &mut node_of(v, exec, node)?.kind else { return Err(INVALID) };
+    if (old.height > 1) != (work.height > 1) {
+        return Err(INVALID);
+    }
+    *old = Arc::new(work);
+    Ok(())
+}
+
+pub(crate) unsafe fn host_set_params(
+    v: &mut Visit<'_>,
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    params: *const CUDA_HOST_NODE_PARAMS,
+) -> Answer {
+    // SAFETY: the arguments of this call.
+    let work = unsafe { host_work(params) }?;
+    let ExecKind::Host(old) = &mut node_of(v, exec, node)?.kind else { return Err(INVALID) };
+    *old = work;
+    Ok(())
+}
+
+pub(crate) unsafe fn child_set_params(
+    v: &mut Visit<'_>,
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    child: CUgraph,
+) -> Answer {
+    let graph = graph_named(v, child)?;
+    let new = Body::of(&v.graphs, graph, false).map_err(|refused| refused.code)?;
+    let ExecKind::Child(old) = &mut node_of(v, exec, node)?.kind else { return Err(INVALID) };
+    old.check_update(&new).map_err(|_| CUresult::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)?;
+    old.update(new);
+    Ok(())
+}
+
+pub(crate) unsafe fn record_set_event(
+    v: &mut Visit<'_>,
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    event: CUevent,
+) -> Answer {
+    let event = v.event(event)?;
+    let ExecKind::EventRecord(old) = &mut node_of(v, exec, node)?.kind else { return Err(INVALID) };
+    *old = event;
+    Ok(())
+}
+
+pub(crate) unsafe fn wait_set_event(v: &mut Visit<'_>, exec: CUgraphExec, node: CUgraphNode, event: CUevent) -> Answer {
+    let event = v.event(event)?;
+    let ExecKind::EventWait(old) = &mut node_of(v, exec, node)?.kind else { return Err(INVALID) };
+    *old = event;
+    Ok(())
+}
+
+pub(crate) unsafe fn set_enabled(v: &mut Visit<'_>, exec: CUgraphExec, node: CUgraphNode, enabled: c_uint) -> Answer {
+    let node = node_of(v, exec, node)?;
+    if !node.kind.can_be_disabled() {
+        return Err(INVALID);
+    }
+    node.enabled = enabled != 0;
+    Ok(())
+}
+
+pub(crate) unsafe fn get_enabled(v: &mut Visit<'_>, exec: CUgraphExec, node: CUgraphNode, out: *mut c_uint) -> Answer {
+    let node = node_of(v, exec, node)?;
+    if !node.kind.can_be_disabled() {
+        return Err(INVALID);
+    }
+    let enabled = c_uint::from(node.enabled);
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, enabled) }
+}

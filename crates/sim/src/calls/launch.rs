@@ -1,0 +1,292 @@
+//! Kernel launches, and what a kernel node is made of.
+#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+
+use std::ffi::{c_uint, c_void};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use dacapo_driver::CUresult;
+use dacapo_driver::types::*;
+
+use super::module::function_named;
+use crate::foreign::{get, list};
+use crate::h200;
+use crate::model::capture::Rule;
+use crate::model::graph::NodeKind;
+use crate::model::objects::Function;
+use crate::model::work::{KernelWork, Work};
+use crate::visit::{Answer, Target, Visit};
+
+const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+/// `CU_LAUNCH_PARAM_BUFFER_POINTER`, `CU_LAUNCH_PARAM_BUFFER_SIZE`: markers in the `extra` array.
+const BUFFER_POINTER: usize = 1;
+const BUFFER_SIZE: usize = 2;
+
+/// Geometry that the device can run.
+fn check_shape(function: &Function, grid: [u32; 3], block: [u32; 3], shared: u32) -> Answer {
+    let info = function.image.program().info(function.kernel);
+    let within = |size: [u32; 3], max: [u32; 3]| (0..3).all(|axis| (1..=max[axis]).contains(&size[axis]));
+    let threads = block.iter().try_fold(1u32, |all, size| all.checked_mul(*size)).ok_or(INVALID)?;
+    if !within(grid, h200::GRID_MAX) || !within(block, h200::BLOCK_MAX) || threads > 1024 {
+        return Err(INVALID);
+    }
+    if info.required_threads.is_some_and(|required| required != block)
+        || info.max_threads.is_some_and(|[x, y, z]| threads > x * y * z)
+    {
+        return Err(INVALID);
+    }
+    let most = function
+        .max_dynamic_shared
+        .load(Ordering::Relaxed)
+        .max(h200::SHARED_PER_BLOCK.saturating_sub(info.static_shared));
+    let most = most.min(h200::SHARED_PER_BLOCK_OPT_IN.saturating_sub(info.static_shared));
+    if shared > most || info.static_shared > h200::SHARED_PER_BLOCK {
+        return Err(INVALID);
+    }
+    Ok(())
+}
+
+/// The parameter block, copied from an array of pointers or from one buffer.
+unsafe fn copy_params(
+    function: &Function,
+    pointers: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> Result<(Vec<u8>, bool), CUresult> {
+    let info = function.image.program().info(function.kernel);
+    let mut block = vec![0; info.param_bytes];
+    if !pointers.is_null() && !extra.is_null() {
+        return Err(INVALID);
+    }
+    if !extra.is_null() {
+        // SAFETY: `extra` is an array that ends with 0, by the page of the call that passes it on.
+        unsafe { copy_buffer(&mut block, extra) }?;
+        return Ok((block, true));
+    }
+    if pointers.is_null() {
+        return if info.params.is_empty() { Ok((block, false)) } else { Err(INVALID) };
+    }
+    // SAFETY: there is a pointer for each parameter, by the page of the call.
+    let pointers = unsafe { list(pointers, info.params.len()) }?;
+    for (param, from) in info.params.iter().zip(pointers) {
+        if from.is_null() {
+            return Err(INVALID);
+        }
+        let (offset, size) = (param.offset as usize, param.size as usize);
+        // SAFETY: each pointer is valid for its parameter's size, by the page of the call.
+        unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), block[offset..][..size].as_mut_ptr(), size) };
+    }
+    Ok((block, false))
+}
+
+unsafe fn copy_buffer(block: &mut [u8], extra: *mut *mut c_void) -> Answer {
+    let (mut buffer, mut size) = (std::ptr::null::<u8>(), None);
+    for pair in 0..8 {
+        // SAFETY: the array goes on until its 0, which ends the loop.
+        let marker = unsafe { extra.add(2 * pair).read() } as usize;
+        match marker {
+            0 => break,
+            // SAFETY: a value follows each marker.
+            BUFFER_POINTER => buffer = unsafe { extra.add(2 * pair + 1).read() }.cast(),
+            // SAFETY: a pointer to a size follows this marker.
+            BUFFER_SIZE => size = Some(unsafe { get(extra.add(2 * pair + 1).read().cast::<usize>()) }?),
+            _ => return Err(INVALID),
+        }
+    }
+    let size = size.ok_or(INVALID)?;
+    if buffer.is_null() {
+        return Err(INVALID);
+    }
+    if size > block.len() {
+        return Err(CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    }
+    // SAFETY: the buffer is valid for `size` bytes, by the page of the call, and `size` fits the block.
+    unsafe { std::ptr::copy_nonoverlapping(buffer, block.as_mut_ptr(), size) };
+    Ok(())
+}
+
+/// Launch attributes: those with a meaning here are taken, those without one are kept, the others are not there yet.
+fn take_attributes(v: &mut Visit<'_>, work: &mut KernelWork, attributes: &[CUlaunchAttribute]) -> Answer {
+    for attribute in attributes {
+        set_attribute(v, work, attribute.id, &attribute.value)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn set_attribute(
+    v: &mut Visit<'_>,
+    work: &mut KernelWork,
+    id: CUlaunchAttributeID,
+    value: &CUlaunchAttributeValue,
+) -> Answer {
+    match id {
+        CU_LAUNCH_ATTRIBUTE_IGNORE => {}
+        CU_LAUNCH_ATTRIBUTE_COOPERATIVE => work.cooperative = value.words[0] as u32 != 0,
+        CU_LAUNCH_ATTRIBUTE_PRIORITY => work.priority = (value.words[0] as u32 as i32).clamp(-5, 0),
+        // A cluster of one block is a block.
+        CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION if value.words[0] == 1 | 1 << 32 && value.words[1] as u32 == 1 => {}
+        CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW | CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY => {
+            work.attributes.retain(|(known, _)| *known != id);
+            work.attributes.push((id, *value));
+        }
+        // Switched off is as good as absent.
+        CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION if value.words[0] as u32 == 0 => {}
+        other => return Err(v.unsupported(format!("launch attribute {other}"))),
+    }
+    Ok(())
+}
+
+/// What a launch asks for, as every launch call gives it.
+pub(crate) struct Request {
+    pub(crate) function: CUfunction,
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) shared: c_uint,
+    pub(crate) params: *mut *mut c_void,
+    pub(crate) extra: *mut *mut c_void,
+}
+
+/// A checked launch with its arguments copied.
+pub(crate) unsafe fn prepare(v: &mut Visit<'_>, request: &Request) -> Result<KernelWork, CUresult> {
+    let function = function_named(v, request.function)?;
+    check_shape(&function, request.grid, request.block, request.shared)?;
+    // SAFETY: the launch call's promise about its parameters.
+    let (params, as_buffer) = unsafe { copy_params(&function, request.params, request.extra) }?;
+    let unsupported = function.image.program().unsupported(function.kernel);
+    if !unsupported.is_empty() {
+        for finding in unsupported {
+            v.find(finding);
+        }
+        return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
+    }
+    Ok(KernelWork {
+        function,
+        grid: request.grid,
+        block: request.block,
+        shared: request.shared,
+        params,
+        as_buffer,
+        cooperative: false,
+        priority: 0,
+        attributes: Vec::new(),
+    })
+}
+
+impl KernelWork {
+    /// Whether the block's threads have registers enough.
+    pub(crate) fn fits_registers(&self) -> bool {
+        self.block.iter().product::<u32>() <= self.function.max_threads()
+    }
+}
+
+unsafe fn launch(
+    v: &mut Visit<'_>,
+    stream: CUstream,
+    request: &Request,
+    attributes: &[CUlaunchAttribute],
+    cooperative: bool,
+) -> Answer {
+    let target = v.target(stream)?;
+    // SAFETY: the launch call's promise about its parameters.
+    let prepared = unsafe { prepare(v, request) }.and_then(|mut work| {
+        work.cooperative = cooperative;
+        let (Target::Run(stream) | Target::Record(_, stream)) = &target;
+        let stream = v.streams.get(*stream).map(|stream| (stream.context, stream.priority));
+        if stream.is_some_and(|(context, _)| context != work.function.context) {
+            return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
+        }
+        work.priority = stream.map_or(0, |(_, priority)| priority);
+        take_attributes(v, &mut work, attributes)?;
+        Ok(work)
+    });
+    match target {
+        Target::Run(stream) => {
+            let work = prepared?;
+            if !work.fits_registers() {
+                return Err(CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+            }
+            if work.cooperative && !fits_at_once(&work) {
+                return Err(CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+            }
+            v.submit(stream, Work::Kernel(Arc::new(work)));
+            Ok(())
+        }
+        Target::Record(capture, stream) => {
+            let work = prepared.inspect_err(|code| {
+                let unknown = *code == CUresult::CUDA_ERROR_NOT_SUPPORTED;
+                v.invalidate(capture, *code, if unknown { Rule::Unsupported } else { Rule::BadLaunch });
+            })?;
+            super::capture::record(v, capture, stream, NodeKind::Kernel(Arc::new(work))).map(|_| ())
+        }
+    }
+}
+
+/// Whether all blocks of a cooperative launch can be resident at the same time.
+fn fits_at_once(work: &KernelWork) -> bool {
+    let threads = work.block.iter().product::<u32>();
+    let blocks: u64 = work.grid.iter().map(|size| u64::from(*size)).product();
+    let per_sm = super::occupancy::blocks_per_sm(&work.function, threads, work.shared);
+    blocks <= u64::from(per_sm) * h200::attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1) as u64
+}
+
+#[allow(clippy::too_many_arguments)] // C's
+pub(crate) unsafe fn kernel(
+    v: &mut Visit<'_>,
+    function: CUfunction,
+    gx: c_uint,
+    gy: c_uint,
+    gz: c_uint,
+    bx: c_uint,
+    by: c_uint,
+    bz: c_uint,
+    shared: c_uint,
+    stream: CUstream,
+    params: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> Answer {
+    let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, params, extra };
+    // SAFETY: the arguments of this call.
+    unsafe { launch(v, stream, &request, &[], false) }
+}
+
+#[allow(clippy::too_many_arguments)] // C's
+pub(crate) unsafe fn cooperative(
+    v: &mut Visit<'_>,
+    function: CUfunction,
+    gx: c_uint,
+    gy: c_uint,
+    gz: c_uint,
+    bx: c_uint,
+    by: c_uint,
+    bz: c_uint,
+    shared: c_uint,
+    stream: CUstream,
+    params: *mut *mut c_void,
+) -> Answer {
+    let extra = std::ptr::null_mut();
+    let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, params, extra };
+    // SAFETY: the arguments of this call.
+    unsafe { launch(v, stream, &request, &[], true) }
+}
+
+pub(crate) unsafe fn kernel_ex(
+    v: &mut Visit<'_>,
+    config: *const CUlaunchConfig,
+    function: CUfunction,
+    params: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> Answer {
+    // SAFETY: an in pointer of this call.
+    let c = unsafe { get(config) }?;
+    // SAFETY: an array of `numAttrs` attributes, by this call's page.
+    let attributes = unsafe { list(c.attrs, c.numAttrs as usize) }?;
+    let request = Request {
+        function,
+        grid: [c.gridDimX, c.gridDimY, c.gridDimZ],
+        block: [c.blockDimX, c.blockDimY, c.blockDimZ],
+        shared: c.sharedMemBytes,
+        params,
+        extra,
+    };
+    // SAFETY: the arguments of this call.
+    unsafe { launch(v, c.hStream, &request, &attributes, false) }
+}

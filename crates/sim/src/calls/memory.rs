@@ -1,0 +1,235 @@
+//! Device memory and pinned host memory.
+#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ffi::{c_uint, c_void};
+
+use dacapo_driver::CUresult;
+use dacapo_driver::types::*;
+
+use crate::foreign::{put, put_optional};
+use crate::memory::{Kind, Request};
+use crate::model::objects::{Owner, Visible};
+use crate::visit::{Answer, Visit};
+
+const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+const OUT_OF_MEMORY: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+/// Alignment of pinned host memory: a page.
+const PAGE: usize = 4096;
+/// Rows of pitched memory begin at multiples of this.
+const PITCH: usize = 512;
+
+/// Notes an allocation that the program can see from now on.
+pub(crate) fn show(v: &mut Visit<'_>, address: u64, bytes: u64, owner: Owner) -> Answer {
+    let (context, id) = (v.context()?, v.number());
+    v.visible.insert(address, Visible { bytes, owner, context, id });
+    Ok(())
+}
+
+/// The visible allocation that holds `address`.
+pub(crate) fn holding(v: &Visit<'_>, address: u64) -> Option<(u64, Visible)> {
+    let (base, seen) = v.visible.range(..=address).next_back()?;
+    (address - base < seen.bytes).then(|| (*base, seen.clone()))
+}
+
+/// Whether the program may touch these bytes: all in one visible allocation.
+pub(crate) fn is_visible(v: &Visit<'_>, address: u64, bytes: u64) -> bool {
+    holding(v, address).is_some_and(|(base, seen)| bytes <= seen.bytes - (address - base))
+}
+
+/// Ends an allocation, whatever made it, now.
+pub(crate) fn forget(v: &mut Visit<'_>, address: u64) {
+    let Some(seen) = v.visible.remove(&address) else { return };
+    v.memory.free(address);
+    if let Owner::HostAllocated { .. } = seen.owner {
+        release_host(address, seen.bytes);
+    }
+}
+
+fn release_host(address: u64, bytes: u64) {
+    if let Ok(layout) = Layout::from_size_align(bytes as usize, PAGE) {
+        // SAFETY: `host_alloc` made this block with the same layout, and it was visible until now, so this is the
+        // one time that it is given back.
+        unsafe { dealloc(address as usize as *mut u8, layout) };
+    }
+}
+
+fn allocate(v: &mut Visit<'_>, bytes: usize) -> Result<u64, CUresult> {
+    let request = Request { bytes: bytes as u64, align: 512, kind: Kind::Device, label: "" };
+    let address = v.memory.alloc(request).map_err(|_| OUT_OF_MEMORY)?;
+    show(v, address, bytes as u64, Owner::Plain)?;
+    Ok(address)
+}
+
+pub(crate) unsafe fn alloc(v: &mut Visit<'_>, out: *mut CUdeviceptr, bytes: usize) -> Answer {
+    v.check_unsafe()?;
+    // SAFETY: an out pointer of this call; 0 after a failure, as observed.
+    unsafe { put(out, 0) }?;
+    if bytes == 0 {
+        return Err(INVALID);
+    }
+    let address = allocate(v, bytes)?;
+    // SAFETY: as above.
+    unsafe { put(out, address) }
+}
+
+pub(crate) unsafe fn alloc_pitch(
+    v: &mut Visit<'_>,
+    out: *mut CUdeviceptr,
+    pitch_out: *mut usize,
+    width: usize,
+    height: usize,
+    element: c_uint,
+) -> Answer {
+    v.check_unsafe()?;
+    if out.is_null() || pitch_out.is_null() || width == 0 || height == 0 || ![4, 8, 16].contains(&element) {
+        return Err(INVALID);
+    }
+    let pitch = width.checked_next_multiple_of(PITCH).ok_or(OUT_OF_MEMORY)?;
+    let address = allocate(v, pitch.checked_mul(height).ok_or(OUT_OF_MEMORY)?)?;
+    // SAFETY: out pointers of this call.
+    unsafe { put(out, address).and_then(|()| put(pitch_out, pitch)) }
+}
+
+pub(crate) unsafe fn free(v: &mut Visit<'_>, address: CUdeviceptr) -> Answer {
+    v.check_unsafe()?;
+    if address == 0 {
+        return Ok(());
+    }
+    let Some(seen) = v.visible.get(&address).cloned() else { return Err(INVALID) };
+    match seen.owner {
+        // A free waits for everything that runs: none of it can be left with the memory gone.
+        Owner::Plain => {
+            v.wait_for_context(seen.context)?;
+            forget(v, address);
+            Ok(())
+        }
+        Owner::Pool(pool) => {
+            v.wait_for_context(seen.context)?;
+            super::pool::give_back_now(v, pool, address);
+            Ok(())
+        }
+        _ => Err(INVALID),
+    }
+}
+
+pub(crate) unsafe fn host_alloc(v: &mut Visit<'_>, out: *mut *mut c_void, bytes: usize, flags: c_uint) -> Answer {
+    v.check_unsafe()?;
+    if out.is_null() || flags > 7 {
+        return Err(INVALID);
+    }
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, std::ptr::null_mut()) }?;
+    if bytes == 0 {
+        return Ok(());
+    }
+    let layout = Layout::from_size_align(bytes, PAGE).map_err(|_| OUT_OF_MEMORY)?;
+    if bytes as u64 > v.memory.capacity() {
+        return Err(OUT_OF_MEMORY);
+    }
+    // SAFETY: the layout's size is not 0.
+    let block = unsafe { alloc_zeroed(layout) };
+    if block.is_null() {
+        return Err(OUT_OF_MEMORY);
+    }
+    // SAFETY: the block is `bytes` long and lives until `forget` takes it out of the memory first.
+    unsafe { v.memory.map_host(block, bytes as u64, Kind::HostPinned, "") };
+    show(v, block as usize as u64, bytes as u64, Owner::HostAllocated { flags })?;
+    // SAFETY: as above.
+    unsafe { put(out, block.cast()) }
+}
+
+pub(crate) unsafe fn alloc_host(v: &mut Visit<'_>, out: *mut *mut c_void, bytes: usize) -> Answer {
+    // SAFETY: the arguments of this call.
+    unsafe { host_alloc(v, out, bytes, 0) }
+}
+
+pub(crate) unsafe fn free_host(v: &mut Visit<'_>, block: *mut c_void) -> Answer {
+    v.check_unsafe()?;
+    if block.is_null() {
+        return Ok(());
+    }
+    let address = block as usize as u64;
+    let Some(seen) = v.visible.get(&address).cloned() else { return Err(INVALID) };
+    if !matches!(seen.owner, Owner::HostAllocated { .. }) {
+        return Err(INVALID);
+    }
+    v.wait_for_context(seen.context)?;
+    forget(v, address);
+    Ok(())
+}
+
+pub(crate) unsafe fn host_register(v: &mut Visit<'_>, block: *mut c_void, bytes: usize, flags: c_uint) -> Answer {
+    v.check_unsafe()?;
+    if block.is_null() || bytes == 0 {
+        return Err(INVALID);
+    }
+    let address = block as usize as u64;
+    let overlaps = v.visible.range(..address.saturating_add(bytes as u64)).next_back();
+    if overlaps.is_some_and(|(base, seen)| base + seen.bytes > address) {
+        return Err(CUresult::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    }
+    // SAFETY: the program promises that the block stays until it is unregistered.
+    unsafe { v.memory.map_host(block.cast(), bytes as u64, Kind::HostRegistered, "") };
+    show(v, address, bytes as u64, Owner::HostRegistered { flags })
+}
+
+pub(crate) unsafe fn host_unregister(v: &mut Visit<'_>, block: *mut c_void) -> Answer {
+    v.check_unsafe()?;
+    let address = block as usize as u64;
+    match v.visible.get(&address).map(|seen| seen.owner.clone()) {
+        Some(Owner::HostRegistered { .. }) => {
+            forget(v, address);
+            Ok(())
+        }
+        Some(_) => Err(INVALID),
+        None if holding(v, address).is_some() => Err(INVALID),
+        None => Err(CUresult::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED),
+    }
+}
+
+pub(crate) unsafe fn host_get_device_pointer(
+    v: &mut Visit<'_>,
+    out: *mut CUdeviceptr,
+    block: *mut c_void,
+    flags: c_uint,
+) -> Answer {
+    let address = block as usize as u64;
+    let is_host = holding(v, address)
+        .is_some_and(|(_, seen)| matches!(seen.owner, Owner::HostAllocated { .. } | Owner::HostRegistered { .. }));
+    if flags != 0 || !is_host {
+        return Err(INVALID);
+    }
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, address) }
+}
+
+pub(crate) unsafe fn host_get_flags(v: &mut Visit<'_>, out: *mut c_uint, block: *mut c_void) -> Answer {
+    let flags = match holding(v, block as usize as u64).map(|(_, seen)| seen.owner) {
+        Some(Owner::HostAllocated { flags } | Owner::HostRegistered { flags }) => flags,
+        _ => return Err(INVALID),
+    };
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, flags | CU_MEMHOSTALLOC_DEVICEMAP) }
+}
+
+pub(crate) unsafe fn get_info(v: &mut Visit<'_>, free: *mut usize, total: *mut usize) -> Answer {
+    let (used, capacity) = (v.memory.used(), v.memory.capacity());
+    // SAFETY: out pointers of this call.
+    unsafe { put(free, (capacity - used) as usize).and_then(|()| put(total, capacity as usize)) }
+}
+
+pub(crate) unsafe fn get_address_range(
+    v: &mut Visit<'_>,
+    base_out: *mut CUdeviceptr,
+    size_out: *mut usize,
+    address: CUdeviceptr,
+) -> Answer {
+    let (base, seen) = holding(v, address).ok_or(CUresult::CUDA_ERROR_NOT_FOUND)?;
+    // SAFETY: out pointers of this call, which may be null.
+    unsafe {
+        put_optional(base_out, base);
+        put_optional(size_out, seen.bytes as usize);
+    }
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! The driver calls, a file for each family; [`crate::driver`] is the list of them.
+//!
+//! Every function here takes the arguments of the C function of its name and the visit in progress. All are unsafe
+//! for one reason: they follow the pointers they are given, under the promise that `trait Driver` states once.
+
+pub(crate) mod capture;
+pub(crate) mod context;
+pub(crate) mod copy;
+pub(crate) mod device;
+pub(crate) mod event;
+pub(crate) mod general;
+pub(crate) mod graph;
+pub(crate) mod graph_exec;
+pub(crate) mod graph_node;
+pub(crate) mod launch;
+pub(crate) mod memory;
+pub(crate) mod module;
+pub(crate) mod occupancy;
+pub(crate) mod pointer;
+pub(crate) mod pool;
+pub(crate) mod set;
+pub(crate) mod stream;

@@ -1,0 +1,259 @@
+//! Stream-ordered memory: pools hand out addresses at the call, and the streams make them real.
+//!
+//! A fresh block is mapped when the call is made. A block that was freed in the same stream is handed out again at
+//! once, and mapped anew when the stream comes to it; a block freed in another stream waits until that free is done.
+#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+
+use std::ffi::c_void;
+
+use dacapo_driver::CUresult;
+use dacapo_driver::types::*;
+
+use super::memory::show;
+use crate::foreign::{get, put};
+use crate::memory::{Kind, Request};
+use crate::model::capture::Rule;
+use crate::model::objects::{FreeBlock, Owner, Pool, StreamKind};
+use crate::model::table::{Key, Lookup};
+use crate::model::work::Work;
+use crate::visit::{Answer, Target, Visit};
+
+const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+/// Sizes are rounded up to this, so that blocks fit again.
+const GRAIN: u64 = 512;
+/// A pool takes memory from the device in pieces of this size.
+const CHUNK: u64 = 32 << 20;
+
+fn named(v: &Visit<'_>, handle: CUmemoryPool) -> Result<Key<Pool>, CUresult> {
+    match v.pools.look_up(handle.bits()) {
+        Lookup::Live(key) => Ok(key),
+        _ => Err(INVALID),
+    }
+}
+
+fn is_legacy(v: &Visit<'_>, stream: Key<crate::model::objects::Stream>) -> bool {
+    v.streams.get(stream).is_some_and(|stream| stream.kind == StreamKind::Legacy)
+}
+
+/// Where the call's stream is: refused beside a capture, `None` on a capturing stream.
+fn stream_for(v: &mut Visit<'_>, handle: CUstream) -> Result<Option<Key<crate::model::objects::Stream>>, CUresult> {
+    let stream = v.stream(handle)?;
+    if is_legacy(v, stream) {
+        v.check_legacy()?;
+    }
+    if v.streams.get(stream).is_some_and(|stream| stream.capture.is_none()) {
+        v.check_unsafe()?;
+    }
+    match v.target_of(stream)? {
+        Target::Run(stream) => Ok(Some(stream)),
+        Target::Record(..) => Ok(None),
+    }
+}
+
+pub(crate) unsafe fn alloc_async(v: &mut Visit<'_>, out: *mut CUdeviceptr, bytes: usize, stream: CUstream) -> Answer {
+    let pool = v.default_pool;
+    // SAFETY: the arguments of this call.
+    unsafe { allocate(v, out, bytes, pool, stream) }
+}
+
+pub(crate) unsafe fn alloc_from_pool_async(
+    v: &mut Visit<'_>,
+    out: *mut CUdeviceptr,
+    bytes: usize,
+    pool: CUmemoryPool,
+    stream: CUstream,
+) -> Answer {
+    let pool = named(v, pool)?;
+    // SAFETY: the arguments of this call.
+    unsafe { allocate(v, out, bytes, pool, stream) }
+}
+
+unsafe fn allocate(
+    v: &mut Visit<'_>,
+    out: *mut CUdeviceptr,
+    bytes: usize,
+    pool: Key<Pool>,
+    handle: CUstream,
+) -> Answer {
+    let Some(stream) = stream_for(v, handle)? else {
+        return Err(refuse_node(v, handle, "allocation in a captured stream (a memory allocation node)"));
+    };
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, 0) }?;
+    if bytes == 0 {
+        return Ok(());
+    }
+    let room = (bytes as u64).checked_next_multiple_of(GRAIN).ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
+    let fits = |block: &FreeBlock| block.room == room && (block.stream == stream || v.tasks.is_done(block.freed));
+    let found = v.pools.get(pool).and_then(|pool| pool.blocks.iter().position(fits));
+    let address = match found {
+        Some(at) => {
+            let block = v.pools.get_mut(pool).ok_or(INVALID)?.blocks.swap_remove(at);
+            let label = String::new();
+            let map = Work::Map { address: block.address, bytes: bytes as u64, label };
+            v.submit_after(stream, map, [block.freed]);
+            block.address
+        }
+        None => {
+            let request = Request { bytes: bytes as u64, align: GRAIN, kind: Kind::Pool, label: "" };
+            v.memory.alloc(request).map_err(|_| CUresult::CUDA_ERROR_OUT_OF_MEMORY)?
+        }
+    };
+    show(v, address, bytes as u64, Owner::Pool(pool))?;
+    if let Some(pool) = v.pools.get_mut(pool) {
+        pool.used += room;
+        pool.used_high = pool.used_high.max(pool.used);
+    }
+    // SAFETY: as above.
+    unsafe { put(out, address) }
+}
+
+/// A memory node cannot be captured yet: the capture is over, and says why.
+fn refuse_node(v: &mut Visit<'_>, handle: CUstream, what: &str) -> CUresult {
+    let code = v.unsupported(what);
+    if let Ok(stream) = v.stream(handle)
+        && let Some(capture) = v.streams.get(stream).and_then(|stream| stream.capture)
+    {
+        v.invalidate(capture, code, Rule::Unsupported);
+    }
+    code
+}
+
+pub(crate) unsafe fn free_async(v: &mut Visit<'_>, address: CUdeviceptr, handle: CUstream) -> Answer {
+    let Some(stream) = stream_for(v, handle)? else {
+        // Only memory of the capture itself may be freed in it, and there is none yet.
+        return Err(INVALID);
+    };
+    if address == 0 {
+        return Ok(());
+    }
+    let seen = v.visible.get(&address).cloned().ok_or(INVALID)?;
+    match seen.owner {
+        Owner::Plain => {
+            v.visible.remove(&address);
+            v.submit(stream, Work::Unmap { address });
+        }
+        Owner::Pool(pool) => {
+            v.visible.remove(&address);
+            let freed = v.submit(stream, Work::Unmap { address });
+            let room = seen.bytes.next_multiple_of(GRAIN);
+            if let Some(pool) = v.pools.get_mut(pool) {
+                pool.used -= room;
+                pool.blocks.push(FreeBlock { address, room, stream, freed });
+            }
+        }
+        _ => return Err(INVALID),
+    }
+    Ok(())
+}
+
+/// Frees a block of a pool at once: everything that ran is done.
+pub(crate) fn give_back_now(v: &mut Visit<'_>, pool: Key<Pool>, address: u64) {
+    let Some(seen) = v.visible.remove(&address) else { return };
+    v.memory.free(address);
+    if let Some(pool) = v.pools.get_mut(pool) {
+        pool.used -= seen.bytes.next_multiple_of(GRAIN);
+    }
+}
+
+pub(crate) unsafe fn get_default(v: &mut Visit<'_>, out: *mut CUmemoryPool, dev: CUdevice) -> Answer {
+    if dev != 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
+    }
+    let handle = CUmemoryPool::from_bits(v.pools.handle(v.default_pool));
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, handle) }
+}
+
+pub(crate) unsafe fn create(v: &mut Visit<'_>, out: *mut CUmemoryPool, props: *const CUmemPoolProps) -> Answer {
+    v.check_unsafe()?;
+    // SAFETY: an in pointer of this call.
+    let props = unsafe { get(props) }?;
+    if out.is_null() || props.allocType != 1 || props.location.id != 0 {
+        return Err(INVALID);
+    }
+    if props.location.r#type != CU_MEM_LOCATION_TYPE_DEVICE || props.handleTypes != 0 {
+        return Err(v.unsupported("pools of host memory, or shared with other processes"));
+    }
+    let key = v.pools.insert(Pool::new(false));
+    let handle = CUmemoryPool::from_bits(v.pools.handle(key));
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, handle) }
+}
+
+pub(crate) unsafe fn destroy(v: &mut Visit<'_>, pool: CUmemoryPool) -> Answer {
+    let key = named(v, pool)?;
+    if v.pools.get(key).is_some_and(|pool| pool.is_default) {
+        return Err(INVALID);
+    }
+    if v.pools.get(key).is_some_and(|pool| pool.used > 0) {
+        return Err(v.unsupported("destroying a pool while memory of it is in use"));
+    }
+    v.pools.remove(key);
+    Ok(())
+}
+
+pub(crate) unsafe fn trim_to(v: &mut Visit<'_>, pool: CUmemoryPool, keep: usize) -> Answer {
+    v.check_unsafe()?;
+    let key = named(v, pool)?;
+    let mut blocks = match v.pools.get_mut(key) {
+        Some(pool) => std::mem::take(&mut pool.blocks),
+        None => return Err(INVALID),
+    };
+    let mut kept = 0;
+    blocks.retain(|block| {
+        let keeps = kept + block.room <= keep as u64 || !v.tasks.is_done(block.freed);
+        kept += if keeps { block.room } else { 0 };
+        keeps
+    });
+    if let Some(pool) = v.pools.get_mut(key) {
+        pool.blocks = blocks;
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn get_attribute(
+    v: &mut Visit<'_>,
+    pool: CUmemoryPool,
+    attribute: CUmemPool_attribute,
+    out: *mut c_void,
+) -> Answer {
+    let key = named(v, pool)?;
+    let Some(pool) = v.pools.get(key) else { return Err(INVALID) };
+    let value = match attribute {
+        1..=3 => {
+            // SAFETY: these attributes are ints, by this call's page.
+            return unsafe { put(out.cast::<i32>(), pool.reuse[attribute as usize - 1] as i32) };
+        }
+        CU_MEMPOOL_ATTR_RELEASE_THRESHOLD => pool.threshold,
+        CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT => pool.used.next_multiple_of(CHUNK),
+        CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH => pool.used_high.next_multiple_of(CHUNK),
+        CU_MEMPOOL_ATTR_USED_MEM_CURRENT => pool.used,
+        CU_MEMPOOL_ATTR_USED_MEM_HIGH => pool.used_high,
+        _ => return Err(INVALID),
+    };
+    // SAFETY: these attributes are 64-bit numbers, by this call's page.
+    unsafe { put(out.cast::<u64>(), value) }
+}
+
+pub(crate) unsafe fn set_attribute(
+    v: &mut Visit<'_>,
+    pool: CUmemoryPool,
+    attribute: CUmemPool_attribute,
+    value: *mut c_void,
+) -> Answer {
+    let key = named(v, pool)?;
+    let Some(pool) = v.pools.get_mut(key) else { return Err(INVALID) };
+    match attribute {
+        // SAFETY: these attributes are ints, by this call's page.
+        1..=3 => pool.reuse[attribute as usize - 1] = unsafe { get(value.cast::<i32>()) }? as u64,
+        // SAFETY: this attribute is a 64-bit number, by this call's page.
+        CU_MEMPOOL_ATTR_RELEASE_THRESHOLD => pool.threshold = unsafe { get(value.cast::<u64>()) }?,
+        // SAFETY: as above; a high-water mark may only be set to 0.
+        CU_MEMPOOL_ATTR_USED_MEM_HIGH if unsafe { get(value.cast::<u64>()) }? == 0 => pool.used_high = pool.used,
+        // SAFETY: as above.
+        CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH if unsafe { get(value.cast::<u64>()) }? == 0 => {}
+        _ => return Err(INVALID),
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! Memory sets, and what a set node is made of.
+#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+
+use std::ffi::c_uint;
+use std::sync::Arc;
+
+use dacapo_driver::CUresult;
+use dacapo_driver::types::*;
+
+use super::memory::is_visible;
+use crate::foreign::get;
+use crate::model::graph::NodeKind;
+use crate::model::work::{SetWork, Work};
+use crate::visit::{Answer, Target, Visit};
+
+const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+
+fn check(v: &Visit<'_>, set: &SetWork) -> Answer {
+    let row = set.width.checked_mul(u64::from(set.element)).ok_or(INVALID)?;
+    if !set.address.is_multiple_of(u64::from(set.element)) || set.height > 1 && set.pitch < row {
+        return Err(INVALID);
+    }
+    let bytes = (set.height - 1).checked_mul(set.pitch).and_then(|all| all.checked_add(row)).ok_or(INVALID)?;
+    if is_visible(v, set.address, bytes) { Ok(()) } else { Err(INVALID) }
+}
+
+fn go(v: &mut Visit<'_>, handle: CUstream, set: SetWork, wait: bool) -> Answer {
+    let target = v.target(handle)?;
+    if set.width == 0 || set.height == 0 {
+        return Ok(());
+    }
+    check(v, &set)?;
+    match target {
+        Target::Record(capture, stream) => {
+            super::capture::record(v, capture, stream, NodeKind::Set(Arc::new(set))).map(|_| ())
+        }
+        Target::Run(stream) => {
+            let task = v.submit(stream, Work::Set(Arc::new(set)));
+            // A set of device memory is asynchronous even in the plain call; one of host memory is not.
+            if wait { v.wait_until(|state| state.tasks.is_done(task)) } else { Ok(()) }
+        }
+    }
+}
+
+macro_rules! sets {
+    ($($plain:ident $asynchronous:ident $plain_2d:ident $asynchronous_2d:ident: $ty:ty;)*) => { $(
+        pub(crate) unsafe fn $plain(v: &mut Visit<'_>, to: CUdeviceptr, value: $ty, count: usize) -> Answer {
+            go(v, CUstream::NULL, one(to, u32::from(value), size_of::<$ty>(), count), true)
+        }
+
+        pub(crate) unsafe fn $asynchronous(
+            v: &mut Visit<'_>, to: CUdeviceptr, value: $ty, count: usize, stream: CUstream,
+        ) -> Answer {
+            go(v, stream, one(to, u32::from(value), size_of::<$ty>(), count), false)
+        }
+
+        pub(crate) unsafe fn $plain_2d(
+            v: &mut Visit<'_>, to: CUdeviceptr, pitch: usize, value: $ty, width: usize, height: usize,
+        ) -> Answer {
+            go(v, CUstream::NULL, rows(to, pitch, u32::from(value), size_of::<$ty>(), width, height), true)
+        }
+
+        pub(crate) unsafe fn $asynchronous_2d(
+            v: &mut Visit<'_>, to: CUdeviceptr, pitch: usize, value: $ty, width: usize, height: usize, stream: CUstream,
+        ) -> Answer {
+            go(v, stream, rows(to, pitch, u32::from(value), size_of::<$ty>(), width, height), false)
+        }
+    )* };
+}
+
+sets! {
+    d8 d8_async d2d8 d2d8_async: u8;
+    d16 d16_async d2d16 d2d16_async: u16;
+    d32 d32_async d2d32 d2d32_async: c_uint;
+}
+
+fn one(address: u64, value: u32, element: usize, count: usize) -> SetWork {
+    rows(address, 0, value, element, count, 1)
+}
+
+fn rows(address: u64, pitch: usize, value: u32, element: usize, width: usize, height: usize) -> SetWork {
+    SetWork { address, pitch: pitch as u64, value, element: element as u32, width: width as u64, height: height as u64 }
+}
+
+/// What a set node does: unlike a call, a node must set something.
+pub(crate) unsafe fn node(v: &mut Visit<'_>, params: *const CUDA_MEMSET_NODE_PARAMS) -> Result<SetWork, CUresult> {
+    // SAFETY: an in pointer of the call that passes it on.
+    let p = unsafe { get(params) }?;
+    if ![1, 2, 4].contains(&p.elementSize) || p.width == 0 || p.height == 0 {
+        return Err(INVALID);
+    }
+    let set = rows(p.dst, p.pitch, p.value, p.elementSize as usize, p.width, p.height);
+    check(v, &set)?;
+    Ok(set)
+}

@@ -1,0 +1,234 @@
+//! The list of driver calls that the software driver knows. What is not in it answers `NOT_SUPPORTED` and leaves a
+//! finding: what is missing is read here, not discovered.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+use dacapo_driver::types::*;
+use dacapo_driver::{CUresult, Call, Driver};
+
+use crate::calls;
+use crate::machine::Machine;
+use crate::visit::Needs;
+
+macro_rules! implemented {
+    ($($symbol:ident($($arg:ident: $ty:ty),*) => $needs:ident, $function:path;)*) => {
+        /// The calls that the software driver knows.
+        pub const IMPLEMENTED: &[Call] = &[$(Call::$symbol),*];
+
+        #[allow(non_snake_case)] // C's names
+        impl Driver for Machine {
+            fn missing(&self, call: Call) -> CUresult {
+                self.visit(call, Needs::Always, |visit| {
+                    Err(visit.unsupported(format!("{} is not there yet", call.name())))
+                })
+            }
+
+            $(unsafe fn $symbol(&self, $($arg: $ty),*) -> CUresult {
+                // SAFETY: the arguments are those of this very call, with the promises that its caller made.
+                self.visit(Call::$symbol, Needs::$needs, |visit| unsafe { $function(visit, $($arg),*) })
+            })*
+        }
+    };
+}
+
+implemented! {
+    cuInit(Flags: c_uint) => Nothing, calls::general::init;
+    cuDriverGetVersion(driverVersion: *mut c_int) => Nothing, calls::general::driver_get_version;
+    cuGetErrorName(error: CUresult, pStr: *mut *const c_char) => Nothing, calls::general::get_error_name;
+    cuGetErrorString(error: CUresult, pStr: *mut *const c_char) => Nothing, calls::general::get_error_string;
+    cuDeviceGet(device: *mut CUdevice, ordinal: c_int) => Always, calls::device::get;
+    cuDeviceGetCount(count: *mut c_int) => Always, calls::device::get_count;
+    cuDeviceGetName(name: *mut c_char, len: c_int, dev: CUdevice) => Always, calls::device::get_name;
+    cuDeviceTotalMem_v2(bytes: *mut usize, dev: CUdevice) => Always, calls::device::total_mem;
+    cuDeviceGetUuid(uuid: *mut CUuuid, dev: CUdevice) => Always, calls::device::get_uuid;
+    cuDeviceGetUuid_v2(uuid: *mut CUuuid, dev: CUdevice) => Always, calls::device::get_uuid;
+    cuDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, dev: CUdevice) => Always, calls::device::compute_capability;
+    cuDeviceGetAttribute(pi: *mut c_int, attrib: CUdevice_attribute, dev: CUdevice) => Always, calls::device::get_attribute;
+    cuDevicePrimaryCtxRetain(pctx: *mut CUcontext, dev: CUdevice) => Init, calls::device::primary_retain;
+    cuDevicePrimaryCtxRelease_v2(dev: CUdevice) => Always, calls::device::primary_release;
+    cuDevicePrimaryCtxReset_v2(dev: CUdevice) => Always, calls::device::primary_reset;
+    cuDevicePrimaryCtxGetState(dev: CUdevice, flags: *mut c_uint, active: *mut c_int) => Always, calls::device::primary_get_state;
+    cuDevicePrimaryCtxSetFlags_v2(dev: CUdevice, flags: c_uint) => Always, calls::device::primary_set_flags;
+    cuCtxCreate_v2(pctx: *mut CUcontext, flags: c_uint, dev: CUdevice) => Init, calls::context::create;
+    cuCtxCreate_v4(pctx: *mut CUcontext, ctxCreateParams: *mut CUctxCreateParams, flags: c_uint, dev: CUdevice) => Init, calls::context::create_v4;
+    cuCtxDestroy_v2(ctx: CUcontext) => Always, calls::context::destroy;
+    cuCtxGetCurrent(pctx: *mut CUcontext) => Always, calls::context::get_current;
+    cuCtxSetCurrent(ctx: CUcontext) => Always, calls::context::set_current;
+    cuCtxPushCurrent_v2(ctx: CUcontext) => Always, calls::context::push_current;
+    cuCtxPopCurrent_v2(pctx: *mut CUcontext) => Always, calls::context::pop_current;
+    cuCtxGetDevice(device: *mut CUdevice) => Always, calls::context::get_device;
+    cuCtxGetFlags(flags: *mut c_uint) => Context, calls::context::get_flags;
+    cuCtxGetApiVersion(ctx: CUcontext, version: *mut c_uint) => Always, calls::context::get_api_version;
+    cuCtxGetId(ctx: CUcontext, ctxId: *mut u64) => Always, calls::context::get_id;
+    cuCtxSynchronize() => Context, calls::context::synchronize;
+    cuCtxGetStreamPriorityRange(leastPriority: *mut c_int, greatestPriority: *mut c_int) => Context, calls::context::get_stream_priority_range;
+    cuCtxGetLimit(pvalue: *mut usize, limit: CUlimit) => Context, calls::context::get_limit;
+    cuCtxSetLimit(limit: CUlimit, value: usize) => Context, calls::context::set_limit;
+    cuCtxRecordEvent(hCtx: CUcontext, hEvent: CUevent) => Context, calls::context::record_or_wait_event;
+    cuCtxWaitEvent(hCtx: CUcontext, hEvent: CUevent) => Context, calls::context::record_or_wait_event;
+    cuModuleLoad(module: *mut CUmodule, fname: *const c_char) => Context, calls::module::load;
+    cuModuleLoadData(module: *mut CUmodule, image: *const c_void) => Context, calls::module::load_data;
+    cuModuleLoadDataEx(module: *mut CUmodule, image: *const c_void, numOptions: c_uint, options: *mut CUjit_option, optionValues: *mut *mut c_void) => Context, calls::module::load_data_ex;
+    cuModuleUnload(hmod: CUmodule) => Context, calls::module::unload;
+    cuModuleGetFunction(hfunc: *mut CUfunction, hmod: CUmodule, name: *const c_char) => Context, calls::module::get_function;
+    cuModuleGetGlobal_v2(dptr: *mut CUdeviceptr, bytes: *mut usize, hmod: CUmodule, name: *const c_char) => Context, calls::module::get_global;
+    cuModuleGetFunctionCount(count: *mut c_uint, module: CUmodule) => Context, calls::module::get_function_count;
+    cuModuleGetLoadingMode(mode: *mut CUmoduleLoadingMode) => Always, calls::module::get_loading_mode;
+    cuLibraryLoadData(library: *mut CUlibrary, code: *const c_void, jitOptions: *mut CUjit_option, jitOptionsValues: *mut *mut c_void, numJitOptions: c_uint, libraryOptions: *mut CUlibraryOption, libraryOptionValues: *mut *mut c_void, numLibraryOptions: c_uint) => Context, calls::module::library_load_data;
+    cuLibraryUnload(library: CUlibrary) => Context, calls::module::library_unload;
+    cuLibraryGetModule(pMod: *mut CUmodule, library: CUlibrary) => Context, calls::module::library_get_module;
+    cuLibraryGetKernel(pKernel: *mut CUkernel, library: CUlibrary, name: *const c_char) => Context, calls::module::library_get_kernel;
+    cuKernelGetFunction(pFunc: *mut CUfunction, kernel: CUkernel) => Context, calls::module::kernel_get_function;
+    cuKernelGetName(name: *mut *const c_char, hfunc: CUkernel) => Context, calls::module::kernel_get_name;
+    cuFuncGetName(name: *mut *const c_char, hfunc: CUfunction) => Context, calls::module::func_get_name;
+    cuFuncGetParamInfo(func: CUfunction, paramIndex: usize, paramOffset: *mut usize, paramSize: *mut usize) => Context, calls::module::func_get_param_info;
+    cuFuncGetModule(hmod: *mut CUmodule, hfunc: CUfunction) => Context, calls::module::func_get_module;
+    cuFuncIsLoaded(state: *mut CUfunctionLoadingState, function: CUfunction) => Context, calls::module::func_is_loaded;
+    cuFuncLoad(function: CUfunction) => Context, calls::module::func_load;
+    cuFuncGetAttribute(pi: *mut c_int, attrib: CUfunction_attribute, hfunc: CUfunction) => Context, calls::module::func_get_attribute;
+    cuFuncSetAttribute(hfunc: CUfunction, attrib: CUfunction_attribute, value: c_int) => Context, calls::module::func_set_attribute;
+    cuFuncSetCacheConfig(hfunc: CUfunction, config: CUfunc_cache) => Context, calls::module::func_set_cache_config;
+    cuMemAlloc_v2(dptr: *mut CUdeviceptr, bytesize: usize) => Context, calls::memory::alloc;
+    cuMemAllocPitch_v2(dptr: *mut CUdeviceptr, pPitch: *mut usize, WidthInBytes: usize, Height: usize, ElementSizeBytes: c_uint) => Context, calls::memory::alloc_pitch;
+    cuMemFree_v2(dptr: CUdeviceptr) => Context, calls::memory::free;
+    cuMemAllocHost_v2(pp: *mut *mut c_void, bytesize: usize) => Context, calls::memory::alloc_host;
+    cuMemHostAlloc(pp: *mut *mut c_void, bytesize: usize, Flags: c_uint) => Context, calls::memory::host_alloc;
+    cuMemFreeHost(p: *mut c_void) => Context, calls::memory::free_host;
+    cuMemHostRegister_v2(p: *mut c_void, bytesize: usize, Flags: c_uint) => Context, calls::memory::host_register;
+    cuMemHostUnregister(p: *mut c_void) => Context, calls::memory::host_unregister;
+    cuMemHostGetDevicePointer_v2(pdptr: *mut CUdeviceptr, p: *mut c_void, Flags: c_uint) => Context, calls::memory::host_get_device_pointer;
+    cuMemHostGetFlags(pFlags: *mut c_uint, p: *mut c_void) => Context, calls::memory::host_get_flags;
+    cuMemGetInfo_v2(free: *mut usize, total: *mut usize) => Context, calls::memory::get_info;
+    cuMemGetAddressRange_v2(pbase: *mut CUdeviceptr, psize: *mut usize, dptr: CUdeviceptr) => Context, calls::memory::get_address_range;
+    cuMemAllocAsync(dptr: *mut CUdeviceptr, bytesize: usize, hStream: CUstream) => Stream, calls::pool::alloc_async;
+    cuMemAllocFromPoolAsync(dptr: *mut CUdeviceptr, bytesize: usize, pool: CUmemoryPool, hStream: CUstream) => Stream, calls::pool::alloc_from_pool_async;
+    cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) => Stream, calls::pool::free_async;
+    cuDeviceGetDefaultMemPool(pool_out: *mut CUmemoryPool, dev: CUdevice) => Always, calls::pool::get_default;
+    cuDeviceGetMemPool(pool: *mut CUmemoryPool, dev: CUdevice) => Always, calls::pool::get_default;
+    cuMemPoolCreate(pool: *mut CUmemoryPool, poolProps: *const CUmemPoolProps) => Context, calls::pool::create;
+    cuMemPoolDestroy(pool: CUmemoryPool) => Context, calls::pool::destroy;
+    cuMemPoolTrimTo(pool: CUmemoryPool, minBytesToKeep: usize) => Context, calls::pool::trim_to;
+    cuMemPoolGetAttribute(pool: CUmemoryPool, attr: CUmemPool_attribute, value: *mut c_void) => Always, calls::pool::get_attribute;
+    cuMemPoolSetAttribute(pool: CUmemoryPool, attr: CUmemPool_attribute, value: *mut c_void) => Always, calls::pool::set_attribute;
+    cuPointerGetAttribute(data: *mut c_void, attribute: CUpointer_attribute, ptr: CUdeviceptr) => Always, calls::pointer::get_attribute;
+    cuPointerGetAttributes(numAttributes: c_uint, attributes: *mut CUpointer_attribute, data: *mut *mut c_void, ptr: CUdeviceptr) => Always, calls::pointer::get_attributes;
+    cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, ByteCount: usize) => Stream, calls::copy::unified;
+    cuMemcpyAsync(dst: CUdeviceptr, src: CUdeviceptr, ByteCount: usize, hStream: CUstream) => Stream, calls::copy::unified_async;
+    cuMemcpyHtoD_v2(dstDevice: CUdeviceptr, srcHost: *const c_void, ByteCount: usize) => Stream, calls::copy::h_to_d;
+    cuMemcpyDtoH_v2(dstHost: *mut c_void, srcDevice: CUdeviceptr, ByteCount: usize) => Stream, calls::copy::d_to_h;
+    cuMemcpyDtoD_v2(dstDevice: CUdeviceptr, srcDevice: CUdeviceptr, ByteCount: usize) => Stream, calls::copy::d_to_d;
+    cuMemcpyHtoDAsync_v2(dstDevice: CUdeviceptr, srcHost: *const c_void, ByteCount: usize, hStream: CUstream) => Stream, calls::copy::h_to_d_async;
+    cuMemcpyDtoHAsync_v2(dstHost: *mut c_void, srcDevice: CUdeviceptr, ByteCount: usize, hStream: CUstream) => Stream, calls::copy::d_to_h_async;
+    cuMemcpyDtoDAsync_v2(dstDevice: CUdeviceptr, srcDevice: CUdeviceptr, ByteCount: usize, hStream: CUstream) => Stream, calls::copy::d_to_d_async;
+    cuMemcpy2D_v2(pCopy: *const CUDA_MEMCPY2D) => Stream, calls::copy::two_d;
+    cuMemcpy2DUnaligned_v2(pCopy: *const CUDA_MEMCPY2D) => Stream, calls::copy::two_d;
+    cuMemcpy2DAsync_v2(pCopy: *const CUDA_MEMCPY2D, hStream: CUstream) => Stream, calls::copy::two_d_async;
+    cuMemcpy3D_v2(pCopy: *const CUDA_MEMCPY3D) => Stream, calls::copy::three_d;
+    cuMemcpy3DAsync_v2(pCopy: *const CUDA_MEMCPY3D, hStream: CUstream) => Stream, calls::copy::three_d_async;
+    cuMemsetD8_v2(dstDevice: CUdeviceptr, uc: u8, N: usize) => Stream, calls::set::d8;
+    cuMemsetD16_v2(dstDevice: CUdeviceptr, us: u16, N: usize) => Stream, calls::set::d16;
+    cuMemsetD32_v2(dstDevice: CUdeviceptr, ui: c_uint, N: usize) => Stream, calls::set::d32;
+    cuMemsetD8Async(dstDevice: CUdeviceptr, uc: u8, N: usize, hStream: CUstream) => Stream, calls::set::d8_async;
+    cuMemsetD16Async(dstDevice: CUdeviceptr, us: u16, N: usize, hStream: CUstream) => Stream, calls::set::d16_async;
+    cuMemsetD32Async(dstDevice: CUdeviceptr, ui: c_uint, N: usize, hStream: CUstream) => Stream, calls::set::d32_async;
+    cuMemsetD2D8_v2(dstDevice: CUdeviceptr, dstPitch: usize, uc: u8, Width: usize, Height: usize) => Stream, calls::set::d2d8;
+    cuMemsetD2D16_v2(dstDevice: CUdeviceptr, dstPitch: usize, us: u16, Width: usize, Height: usize) => Stream, calls::set::d2d16;
+    cuMemsetD2D32_v2(dstDevice: CUdeviceptr, dstPitch: usize, ui: c_uint, Width: usize, Height: usize) => Stream, calls::set::d2d32;
+    cuMemsetD2D8Async(dstDevice: CUdeviceptr, dstPitch: usize, uc: u8, Width: usize, Height: usize, hStream: CUstream) => Stream, calls::set::d2d8_async;
+    cuMemsetD2D16Async(dstDevice: CUdeviceptr, dstPitch: usize, us: u16, Width: usize, Height: usize, hStream: CUstream) => Stream, calls::set::d2d16_async;
+    cuMemsetD2D32Async(dstDevice: CUdeviceptr, dstPitch: usize, ui: c_uint, Width: usize, Height: usize, hStream: CUstream) => Stream, calls::set::d2d32_async;
+    cuStreamCreate(phStream: *mut CUstream, Flags: c_uint) => Context, calls::stream::create;
+    cuStreamCreateWithPriority(phStream: *mut CUstream, flags: c_uint, priority: c_int) => Context, calls::stream::create_with_priority;
+    cuStreamDestroy_v2(hStream: CUstream) => Context, calls::stream::destroy;
+    cuStreamSynchronize(hStream: CUstream) => Context, calls::stream::synchronize;
+    cuStreamQuery(hStream: CUstream) => Stream, calls::stream::query;
+    cuStreamGetPriority(hStream: CUstream, priority: *mut c_int) => Context, calls::stream::get_priority;
+    cuStreamGetFlags(hStream: CUstream, flags: *mut c_uint) => Context, calls::stream::get_flags;
+    cuStreamGetId(hStream: CUstream, streamId: *mut u64) => Context, calls::stream::get_id;
+    cuStreamGetCtx(hStream: CUstream, pctx: *mut CUcontext) => Context, calls::stream::get_ctx;
+    cuStreamGetDevice(hStream: CUstream, device: *mut CUdevice) => Context, calls::stream::get_device;
+    cuStreamSetAttribute(hStream: CUstream, attr: CUstreamAttrID, value: *const CUstreamAttrValue) => Context, calls::stream::set_attribute;
+    cuStreamAddCallback(hStream: CUstream, callback: CUstreamCallback, userData: *mut c_void, flags: c_uint) => Stream, calls::stream::add_callback;
+    cuStreamAttachMemAsync(hStream: CUstream, dptr: CUdeviceptr, length: usize, flags: c_uint) => Context, calls::stream::attach_mem_async;
+    cuMemPrefetchAsync_v2(devPtr: CUdeviceptr, count: usize, location: CUmemLocation, flags: c_uint, hStream: CUstream) => Context, calls::stream::prefetch_async;
+    cuMemPrefetchAsync(devPtr: CUdeviceptr, count: usize, dstDevice: CUdevice, hStream: CUstream) => Context, calls::stream::prefetch_async_v1;
+    cuStreamBeginCapture_v2(hStream: CUstream, mode: CUstreamCaptureMode) => Stream, calls::capture::begin;
+    cuStreamBeginCaptureToGraph(hStream: CUstream, hGraph: CUgraph, dependencies: *const CUgraphNode, dependencyData: *const CUgraphEdgeData, numDependencies: usize, mode: CUstreamCaptureMode) => Stream, calls::capture::begin_to_graph;
+    cuStreamEndCapture(hStream: CUstream, phGraph: *mut CUgraph) => Stream, calls::capture::end;
+    cuStreamIsCapturing(hStream: CUstream, captureStatus: *mut CUstreamCaptureStatus) => Stream, calls::capture::is_capturing;
+    cuStreamGetCaptureInfo_v3(hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut u64, graph_out: *mut CUgraph, dependencies_out: *mut *const CUgraphNode, edgeData_out: *mut *const CUgraphEdgeData, numDependencies_out: *mut usize) => Stream, calls::capture::get_info;
+    cuStreamGetCaptureInfo_v2(hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut u64, graph_out: *mut CUgraph, dependencies_out: *mut *const CUgraphNode, numDependencies_out: *mut usize) => Stream, calls::capture::get_info_v2;
+    cuStreamUpdateCaptureDependencies_v2(hStream: CUstream, dependencies: *mut CUgraphNode, dependencyData: *const CUgraphEdgeData, numDependencies: usize, flags: c_uint) => Stream, calls::capture::update_dependencies;
+    cuStreamUpdateCaptureDependencies(hStream: CUstream, dependencies: *mut CUgraphNode, numDependencies: usize, flags: c_uint) => Stream, calls::capture::update_dependencies_v1;
+    cuThreadExchangeStreamCaptureMode(mode: *mut CUstreamCaptureMode) => Always, calls::capture::exchange_mode;
+    cuEventCreate(phEvent: *mut CUevent, Flags: c_uint) => Context, calls::event::create;
+    cuEventDestroy_v2(hEvent: CUevent) => Always, calls::event::destroy;
+    cuEventRecord(hEvent: CUevent, hStream: CUstream) => Stream, calls::event::record;
+    cuEventRecordWithFlags(hEvent: CUevent, hStream: CUstream, flags: c_uint) => Stream, calls::event::record_with_flags;
+    cuEventQuery(hEvent: CUevent) => Context, calls::event::query;
+    cuEventSynchronize(hEvent: CUevent) => Context, calls::event::synchronize;
+    cuEventElapsedTime(pMilliseconds: *mut f32, hStart: CUevent, hEnd: CUevent) => Context, calls::event::elapsed_time;
+    cuEventElapsedTime_v2(pMilliseconds: *mut f32, hStart: CUevent, hEnd: CUevent) => Context, calls::event::elapsed_time;
+    cuStreamWaitEvent(hStream: CUstream, hEvent: CUevent, Flags: c_uint) => Stream, calls::event::stream_wait;
+    cuLaunchKernel(f: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint, hStream: CUstream, kernelParams: *mut *mut c_void, extra: *mut *mut c_void) => Stream, calls::launch::kernel;
+    cuLaunchKernelEx(config: *const CUlaunchConfig, f: CUfunction, kernelParams: *mut *mut c_void, extra: *mut *mut c_void) => Stream, calls::launch::kernel_ex;
+    cuLaunchCooperativeKernel(f: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint, hStream: CUstream, kernelParams: *mut *mut c_void) => Stream, calls::launch::cooperative;
+    cuLaunchHostFunc(hStream: CUstream, func: CUhostFn, userData: *mut c_void) => Stream, calls::stream::launch_host_func;
+    cuGraphCreate(phGraph: *mut CUgraph, flags: c_uint) => Always, calls::graph::create;
+    cuGraphDestroy(hGraph: CUgraph) => Always, calls::graph::destroy;
+    cuGraphClone(phGraphClone: *mut CUgraph, originalGraph: CUgraph) => Context, calls::graph::clone;
+    cuGraphNodeFindInClone(phNode: *mut CUgraphNode, hOriginalNode: CUgraphNode, hClonedGraph: CUgraph) => Always, calls::graph::find_in_clone;
+    cuGraphGetNodes(hGraph: CUgraph, nodes: *mut CUgraphNode, numNodes: *mut usize) => Always, calls::graph::get_nodes;
+    cuGraphGetRootNodes(hGraph: CUgraph, rootNodes: *mut CUgraphNode, numRootNodes: *mut usize) => Always, calls::graph::get_roots;
+    cuGraphGetEdges_v2(hGraph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, edgeData: *mut CUgraphEdgeData, numEdges: *mut usize) => Always, calls::graph::get_edges;
+    cuGraphGetEdges(hGraph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, numEdges: *mut usize) => Always, calls::graph::get_edges_v1;
+    cuGraphNodeGetDependencies_v2(hNode: CUgraphNode, dependencies: *mut CUgraphNode, edgeData: *mut CUgraphEdgeData, numDependencies: *mut usize) => Always, calls::graph::get_dependencies;
+    cuGraphNodeGetDependencies(hNode: CUgraphNode, dependencies: *mut CUgraphNode, numDependencies: *mut usize) => Always, calls::graph::get_dependencies_v1;
+    cuGraphNodeGetDependentNodes_v2(hNode: CUgraphNode, dependentNodes: *mut CUgraphNode, edgeData: *mut CUgraphEdgeData, numDependentNodes: *mut usize) => Always, calls::graph::get_dependents;
+    cuGraphNodeGetDependentNodes(hNode: CUgraphNode, dependentNodes: *mut CUgraphNode, numDependentNodes: *mut usize) => Always, calls::graph::get_dependents_v1;
+    cuGraphAddDependencies_v2(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, edgeData: *const CUgraphEdgeData, numDependencies: usize) => Always, calls::graph::add_dependencies;
+    cuGraphAddDependencies(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, numDependencies: usize) => Always, calls::graph::add_dependencies_v1;
+    cuGraphRemoveDependencies_v2(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, edgeData: *const CUgraphEdgeData, numDependencies: usize) => Always, calls::graph::remove_dependencies;
+    cuGraphRemoveDependencies(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, numDependencies: usize) => Always, calls::graph::remove_dependencies_v1;
+    cuGraphDestroyNode(hNode: CUgraphNode) => Always, calls::graph::destroy_node;
+    cuGraphNodeGetType(hNode: CUgraphNode, r#type: *mut CUgraphNodeType) => Always, calls::graph::node_get_type;
+    cuGraphDebugDotPrint(hGraph: CUgraph, path: *const c_char, flags: c_uint) => Always, calls::graph::debug_dot_print;
+    cuGraphAddKernelNode_v2(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *const CUDA_KERNEL_NODE_PARAMS) => Context, calls::graph_node::add_kernel;
+    cuGraphAddMemcpyNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, copyParams: *const CUDA_MEMCPY3D, ctx: CUcontext) => Context, calls::graph_node::add_copy;
+    cuGraphAddMemsetNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, memsetParams: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) => Context, calls::graph_node::add_set;
+    cuGraphAddHostNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *const CUDA_HOST_NODE_PARAMS) => Context, calls::graph_node::add_host;
+    cuGraphAddEmptyNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize) => Context, calls::graph_node::add_empty;
+    cuGraphAddChildGraphNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, childGraph: CUgraph) => Context, calls::graph_node::add_child;
+    cuGraphAddEventRecordNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, event: CUevent) => Context, calls::graph_node::add_event_record;
+    cuGraphAddEventWaitNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, event: CUevent) => Context, calls::graph_node::add_event_wait;
+    cuGraphAddNode_v2(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, dependencyData: *const CUgraphEdgeData, numDependencies: usize, nodeParams: *mut CUgraphNodeParams) => Context, calls::graph_node::add_any;
+    cuGraphAddNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *mut CUgraphNodeParams) => Context, calls::graph_node::add_any_v1;
+    cuGraphChildGraphNodeGetGraph(hNode: CUgraphNode, phGraph: *mut CUgraph) => Always, calls::graph_node::child_get_graph;
+    cuGraphKernelNodeGetParams_v2(hNode: CUgraphNode, nodeParams: *mut CUDA_KERNEL_NODE_PARAMS) => Always, calls::graph_node::kernel_get_params;
+    cuGraphKernelNodeSetParams_v2(hNode: CUgraphNode, nodeParams: *const CUDA_KERNEL_NODE_PARAMS) => Context, calls::graph_node::kernel_set_params;
+    cuGraphKernelNodeGetAttribute(hNode: CUgraphNode, attr: CUkernelNodeAttrID, value_out: *mut CUkernelNodeAttrValue) => Always, calls::graph_node::kernel_get_attribute;
+    cuGraphKernelNodeSetAttribute(hNode: CUgraphNode, attr: CUkernelNodeAttrID, value: *const CUkernelNodeAttrValue) => Context, calls::graph_node::kernel_set_attribute;
+    cuGraphMemcpyNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_MEMCPY3D) => Context, calls::graph_node::copy_set_params;
+    cuGraphMemsetNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_MEMSET_NODE_PARAMS) => Context, calls::graph_node::set_set_params;
+    cuGraphMemsetNodeGetParams(hNode: CUgraphNode, nodeParams: *mut CUDA_MEMSET_NODE_PARAMS) => Always, calls::graph_node::set_get_params;
+    cuGraphHostNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_HOST_NODE_PARAMS) => Context, calls::graph_node::host_set_params;
+    cuGraphEventRecordNodeSetEvent(hNode: CUgraphNode, event: CUevent) => Context, calls::graph_node::record_set_event;
+    cuGraphEventWaitNodeSetEvent(hNode: CUgraphNode, event: CUevent) => Context, calls::graph_node::wait_set_event;
+    cuGraphInstantiateWithFlags(phGraphExec: *mut CUgraphExec, hGraph: CUgraph, flags: u64) => Context, calls::graph_exec::instantiate;
+    cuGraphInstantiateWithParams(phGraphExec: *mut CUgraphExec, hGraph: CUgraph, instantiateParams: *mut CUDA_GRAPH_INSTANTIATE_PARAMS) => Context, calls::graph_exec::instantiate_with_params;
+    cuGraphExecDestroy(hGraphExec: CUgraphExec) => Always, calls::graph_exec::destroy;
+    cuGraphExecGetFlags(hGraphExec: CUgraphExec, flags: *mut u64) => Always, calls::graph_exec::get_flags;
+    cuGraphUpload(hGraphExec: CUgraphExec, hStream: CUstream) => Stream, calls::graph_exec::upload;
+    cuGraphLaunch(hGraphExec: CUgraphExec, hStream: CUstream) => Stream, calls::graph_exec::launch;
+    cuGraphExecUpdate_v2(hGraphExec: CUgraphExec, hGraph: CUgraph, resultInfo: *mut CUgraphExecUpdateResultInfo) => Context, calls::graph_exec::update;
+    cuGraphExecKernelNodeSetParams_v2(hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *const CUDA_KERNEL_NODE_PARAMS) => Context, calls::graph_exec::kernel_set_params;
+    cuGraphExecMemcpyNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, copyParams: *const CUDA_MEMCPY3D, ctx: CUcontext) => Context, calls::graph_exec::copy_set_params;
+    cuGraphExecMemsetNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, memsetParams: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) => Context, calls::graph_exec::set_set_params;
+    cuGraphExecHostNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *const CUDA_HOST_NODE_PARAMS) => Context, calls::graph_exec::host_set_params;
+    cuGraphExecChildGraphNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, childGraph: CUgraph) => Context, calls::graph_exec::child_set_params;
+    cuGraphExecEventRecordNodeSetEvent(hGraphExec: CUgraphExec, hNode: CUgraphNode, event: CUevent) => Context, calls::graph_exec::record_set_event;
+    cuGraphExecEventWaitNodeSetEvent(hGraphExec: CUgraphExec, hNode: CUgraphNode, event: CUevent) => Context, calls::graph_exec::wait_set_event;
+    cuGraphNodeSetEnabled(hGraphExec: CUgraphExec, hNode: CUgraphNode, isEnabled: c_uint) => Always, calls::graph_exec::set_enabled;
+    cuGraphNodeGetEnabled(hGraphExec: CUgraphExec, hNode: CUgraphNode, isEnabled: *mut c_uint) => Always, calls::graph_exec::get_enabled;
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(numBlocks: *mut c_int, func: CUfunction, blockSize: c_int, dynamicSMemSize: usize) => Context, calls::occupancy::max_active_blocks;
+}

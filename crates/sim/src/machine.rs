@@ -1,0 +1,276 @@
+//! The machine: one device in software, its state behind one lock, its rules in [`crate::model`].
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use dacapo_driver::types::{CUgraphEdgeData, CUgraphNode, CUstreamCaptureMode};
+use dacapo_driver::{CUresult, Call};
+
+use crate::exec::Image;
+use crate::finding::{Ending, Finding};
+use crate::memory::{Memory, MemoryOptions};
+use crate::model::capture::Capture;
+use crate::model::executable::Executable;
+use crate::model::graph::Graphs;
+use crate::model::objects::{Context, Event, Function, Module, Pool, Stream, Visible};
+use crate::model::table::{Key, Table};
+use crate::model::tasks::Tasks;
+use crate::options::{Options, Time};
+use crate::random::Random;
+
+/// A CUDA device in software. It implements [`dacapo_driver::Driver`]; any number may be alive in one process.
+///
+/// Cloning gives another handle to the same machine.
+///
+/// ```
+/// use dacapo_driver::{CUresult, Driver};
+///
+/// let machine = dacapo_sim::Machine::new(dacapo_sim::Options { seed: 7, ..Default::default() });
+/// let mut version = 0;
+/// // SAFETY: the pointer is valid for the write.
+/// let code = unsafe { machine.cuDriverGetVersion(&mut version) };
+/// assert_eq!((code, version), (CUresult::CUDA_SUCCESS, 13_000));
+/// ```
+#[derive(Clone)]
+pub struct Machine {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) state: Mutex<State>,
+    /// Signalled when work was finished or submitted.
+    pub(crate) changed: Condvar,
+    /// Threads that want the lock; the worker lets them go first.
+    pub(crate) callers: AtomicUsize,
+    pub(crate) worker_runs: AtomicBool,
+    pub(crate) live: bool,
+}
+
+/// Everything there is.
+pub(crate) struct State {
+    pub(crate) options: Options,
+    pub(crate) random: Random,
+    pub(crate) is_initialised: bool,
+    pub(crate) memory: Memory,
+    /// Allocations as the API shows them, by address.
+    pub(crate) visible: BTreeMap<u64, Visible>,
+    pub(crate) contexts: Table<Context>,
+    pub(crate) primary: Key<Context>,
+    pub(crate) primary_retains: u32,
+    pub(crate) streams: Table<Stream>,
+    pub(crate) events: Table<Event>,
+    pub(crate) modules: Table<Module>,
+    pub(crate) functions: Table<Arc<Function>>,
+    pub(crate) pools: Table<Pool>,
+    pub(crate) default_pool: Key<Pool>,
+    pub(crate) captures: Table<Capture>,
+    pub(crate) graphs: Graphs,
+    pub(crate) executables: Table<Executable>,
+    pub(crate) tasks: Tasks,
+    pub(crate) threads: HashMap<u64, Thread>,
+    pub(crate) fault: Option<FaultState>,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) journal: Vec<String>,
+    /// Images of unloaded modules that running work or executables still hold.
+    pub(crate) retired: Vec<Arc<Image>>,
+    /// What `cuStreamGetCaptureInfo` has handed out, by stream; valid until its next question.
+    pub(crate) lent_to_stream: HashMap<Key<Stream>, (Vec<CUgraphNode>, Vec<CUgraphEdgeData>)>,
+    pub(crate) time_ns: u64,
+    pub(crate) started: std::time::Instant,
+    /// Steps in a row in which everything that could run only polled.
+    pub(crate) polls: u64,
+    last_number: u64,
+}
+
+/// What the machine knows of a thread that called it.
+pub(crate) struct Thread {
+    /// Machine-local number, in order of first call: the same in every run of a seed.
+    pub(crate) number: u64,
+    pub(crate) contexts: Vec<Key<Context>>,
+    pub(crate) capture_mode: CUstreamCaptureMode,
+}
+
+/// A fault that broke the device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FaultState {
+    pub(crate) code: CUresult,
+    /// Some call has answered with it; captures know of it from then on.
+    pub(crate) reported: bool,
+}
+
+impl Machine {
+    /// A machine with nothing in it.
+    pub fn new(options: Options) -> Machine {
+        let mut contexts = Table::new(1);
+        let primary = contexts.insert(Context {
+            is_primary: true,
+            is_active: false,
+            flags: 0,
+            legacy: None,
+            per_thread: HashMap::new(),
+            limits: BTreeMap::new(),
+            id: 1,
+        });
+        let mut pools = Table::new(5);
+        let default_pool = pools.insert(Pool::new(true));
+        let state = State {
+            random: Random::new(options.seed),
+            is_initialised: false,
+            memory: Memory::new(MemoryOptions { capacity: options.capacity, seed: options.seed }),
+            visible: BTreeMap::new(),
+            contexts,
+            primary,
+            primary_retains: 0,
+            streams: Table::new(2),
+            events: Table::new(3),
+            modules: Table::new(4),
+            functions: Table::new(8),
+            pools,
+            default_pool,
+            captures: Table::new(9),
+            graphs: Graphs::new(),
+            executables: Table::new(10),
+            tasks: Tasks::new(),
+            threads: HashMap::new(),
+            fault: None,
+            findings: Vec::new(),
+            journal: Vec::new(),
+            retired: Vec::new(),
+            lent_to_stream: HashMap::new(),
+            time_ns: 1_000_000_000,
+            started: std::time::Instant::now(),
+            polls: 0,
+            last_number: 1,
+            options,
+        };
+        let live = state.options.time == Time::Live;
+        Machine {
+            inner: Arc::new(Inner {
+                state: Mutex::new(state),
+                changed: Condvar::new(),
+                callers: AtomicUsize::new(0),
+                worker_runs: AtomicBool::new(false),
+                live,
+            }),
+        }
+    }
+
+    /// Everything found so far, in order.
+    pub fn findings(&self) -> Vec<Finding> {
+        self.lock().findings.clone()
+    }
+
+    /// Everything found so far; the list starts anew.
+    pub fn take_findings(&self) -> Vec<Finding> {
+        std::mem::take(&mut self.lock().findings)
+    }
+
+    /// What ran in which order, if [`Options::journal`] is set: one line for each piece of work that was begun.
+    pub fn journal(&self) -> Vec<String> {
+        self.lock().journal.clone()
+    }
+
+    /// Gives the allocation that begins at `address` a name for reports.
+    pub fn label(&self, address: u64, label: &str) {
+        self.lock().memory.set_label(address, label);
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.inner.callers.fetch_add(1, Ordering::Relaxed);
+        // A panic under the lock is a bug of ours that was reported where it happened; the state is plain data and
+        // going on is better than a second panic in every later call.
+        let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.inner.callers.fetch_sub(1, Ordering::Relaxed);
+        state
+    }
+}
+
+impl State {
+    /// A number that was not used before.
+    pub(crate) fn number(&mut self) -> u64 {
+        self.last_number += 1;
+        self.last_number
+    }
+
+    /// Notes a finding and tells whoever wants to know.
+    pub(crate) fn find(&mut self, finding: Finding) {
+        if let Some(on_finding) = &self.options.on_finding {
+            on_finding(&finding);
+        }
+        self.findings.push(finding);
+    }
+
+    /// Notes that `what` is not supported.
+    pub(crate) fn find_unsupported(&mut self, call: Call, what: impl Into<String>) -> CUresult {
+        self.find(
+            Finding::new("unsupported", Ending::Unsupported, what.into())
+                .at(call.symbol(), "answered CUDA_ERROR_NOT_SUPPORTED")
+                .help("run this on a GPU, or see docs/driver-calls.md for what the software driver knows"),
+        );
+        CUresult::CUDA_ERROR_NOT_SUPPORTED
+    }
+
+    /// Nanoseconds since some beginning.
+    pub(crate) fn now_ns(&self) -> u64 {
+        match self.options.time {
+            Time::Counted => self.time_ns,
+            Time::Live => 1_000_000_000 + self.started.elapsed().as_nanos() as u64,
+        }
+    }
+
+    /// One line for the journal.
+    pub(crate) fn note(&mut self, line: impl FnOnce() -> String) {
+        if self.options.journal {
+            let line = line();
+            self.journal.push(line);
+        }
+    }
+
+    /// Gives back the memory of modules that were unloaded and that nothing holds any more.
+    pub(crate) fn retire_images(&mut self) {
+        let retired = std::mem::take(&mut self.retired);
+        for image in retired {
+            if Arc::strong_count(&image) == 1 {
+                image.remove(&mut self.memory);
+            } else {
+                self.retired.push(image);
+            }
+        }
+    }
+}
+
+impl Pool {
+    /// An empty pool.
+    pub(crate) fn new(is_default: bool) -> Pool {
+        Pool { is_default, blocks: Vec::new(), threshold: 0, reuse: [1; 3], used: 0, used_high: 0 }
+    }
+}
+
+thread_local! {
+    static THREAD: Cell<u64> = const { Cell::new(0) };
+    static PER_THREAD_DEFAULT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A number for the calling thread that no other thread of the process has.
+pub(crate) fn this_thread() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    if THREAD.get() == 0 {
+        THREAD.set(LAST.fetch_add(1, Ordering::Relaxed) + 1);
+    }
+    THREAD.get()
+}
+
+/// Runs `body` with the null stream meaning the calling thread's own stream: the `_ptsz` and `_ptds` symbols.
+pub fn with_per_thread_default_stream<R>(body: impl FnOnce() -> R) -> R {
+    let before = PER_THREAD_DEFAULT.replace(true);
+    let result = body();
+    PER_THREAD_DEFAULT.set(before);
+    result
+}
+
+/// What the null stream means on this thread now.
+pub(crate) fn null_stream_is_per_thread() -> bool {
+    PER_THREAD_DEFAULT.get()
+}

@@ -1,0 +1,197 @@
+//! Instantiated graphs: what a launch runs, what an update may change.
+//!
+//! An executable holds copies of everything: it survives its template, its module and its parameters. What a
+//! launch takes is shared by reference count, so that a change between launches touches later launches only.
+
+use std::sync::Arc;
+
+use dacapo_driver::CUresult;
+use dacapo_driver::types::*;
+
+use super::graph::{Graph, Graphs, Node, NodeKind};
+use super::objects::Event;
+use super::table::Key;
+use super::tasks::Task;
+use super::work::{CopyWork, HostWork, KernelWork, SetWork};
+
+/// An executable graph.
+pub(crate) struct Executable {
+    pub(crate) body: Body,
+    pub(crate) flags: u64,
+    /// The end of the last launch: launches of one executable never overlap.
+    pub(crate) last: Option<Key<Task>>,
+    pub(crate) uploaded: bool,
+}
+
+/// The nodes of an executable, or of a child graph in one.
+#[derive(Default)]
+pub(crate) struct Body {
+    /// Each comes after what it depends on.
+    pub(crate) nodes: Vec<ExecNode>,
+}
+
+/// A node of an executable.
+pub(crate) struct ExecNode {
+    /// The template's node; set-parameter calls name it.
+    pub(crate) template: Key<Node>,
+    pub(crate) kind: ExecKind,
+    /// Positions of the nodes it comes after.
+    pub(crate) before: Vec<(usize, CUgraphEdgeData)>,
+    /// Nobody comes after it: the launch ends when all such are done.
+    pub(crate) is_leaf: bool,
+    pub(crate) enabled: bool,
+}
+
+/// What an executable's node does.
+pub(crate) enum ExecKind {
+    Empty,
+    Kernel(Arc<KernelWork>),
+    Copy(Arc<CopyWork>),
+    Set(Arc<SetWork>),
+    Host(HostWork),
+    Child(Body),
+    EventRecord(Key<Event>),
+    EventWait(Key<Event>),
+}
+
+impl ExecKind {
+    fn number(&self) -> u32 {
+        match self {
+            ExecKind::Empty => CU_GRAPH_NODE_TYPE_EMPTY,
+            ExecKind::Kernel(_) => CU_GRAPH_NODE_TYPE_KERNEL,
+            ExecKind::Copy(_) => CU_GRAPH_NODE_TYPE_MEMCPY,
+            ExecKind::Set(_) => CU_GRAPH_NODE_TYPE_MEMSET,
+            ExecKind::Host(_) => CU_GRAPH_NODE_TYPE_HOST,
+            ExecKind::Child(_) => CU_GRAPH_NODE_TYPE_GRAPH,
+            ExecKind::EventRecord(_) => CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+            ExecKind::EventWait(_) => CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+        }
+    }
+
+    /// Kernel and memset nodes can be switched off; nothing else was seen to.
+    pub(crate) fn can_be_disabled(&self) -> bool {
+        matches!(self, ExecKind::Kernel(_) | ExecKind::Set(_) | ExecKind::Copy(_))
+    }
+}
+
+/// Why a graph cannot be instantiated.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    pub(crate) code: CUresult,
+    pub(crate) result: CUgraphInstantiateResult,
+    pub(crate) node: Option<Key<Node>>,
+}
+
+/// Why an update was refused.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Changed {
+    pub(crate) result: CUgraphExecUpdateResult,
+    pub(crate) node: Option<Key<Node>>,
+    pub(crate) from: Option<Key<Node>>,
+}
+
+impl Body {
+    /// Copies a template.
+    pub(crate) fn of(graphs: &Graphs, graph: Key<Graph>, device_launch: bool) -> Result<Body, Refused> {
+        let order = graphs.order(graph).map_err(|node| Refused {
+            code: CUresult::CUDA_ERROR_INVALID_VALUE,
+            result: CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE,
+            node: Some(node),
+        })?;
+        let position: std::collections::HashMap<_, _> =
+            order.iter().enumerate().map(|(at, node)| (*node, at)).collect();
+        let mut nodes = Vec::with_capacity(order.len());
+        for key in &order {
+            let Some(node) = graphs.nodes.get(*key) else { continue };
+            let refuse = |code, result| Refused { code, result, node: Some(*key) };
+            let kind = match &node.kind {
+                NodeKind::Empty => ExecKind::Empty,
+                NodeKind::Kernel(work) => {
+                    if !work.fits_registers() {
+                        let code = CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+                        return Err(refuse(code, CUDA_GRAPH_INSTANTIATE_ERROR));
+                    }
+                    ExecKind::Kernel(work.clone())
+                }
+                NodeKind::Copy(work) => ExecKind::Copy(work.clone()),
+                NodeKind::Set(work) => ExecKind::Set(work.clone()),
+                NodeKind::Host(_) if device_launch => {
+                    let code = CUresult::CUDA_ERROR_INVALID_VALUE;
+                    return Err(refuse(code, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED));
+                }
+                NodeKind::Host(work) => ExecKind::Host(*work),
+                NodeKind::Child(child) => ExecKind::Child(Body::of(graphs, *child, device_launch)?),
+                NodeKind::EventRecord(event) => ExecKind::EventRecord(*event),
+                NodeKind::EventWait(event) => ExecKind::EventWait(*event),
+            };
+            let before = node.before.iter().filter_map(|(n, data)| position.get(n).map(|at| (*at, *data))).collect();
+            nodes.push(ExecNode { template: *key, kind, before, is_leaf: node.after.is_empty(), enabled: true });
+        }
+        Ok(Body { nodes })
+    }
+
+    /// The node made from `template`, in this body or in a child.
+    pub(crate) fn find(&mut self, template: Key<Node>) -> Option<&mut ExecNode> {
+        let at = self.nodes.iter().position(|node| node.template == template);
+        if let Some(at) = at {
+            return Some(&mut self.nodes[at]);
+        }
+        self.nodes.iter_mut().find_map(|node| match &mut node.kind {
+            ExecKind::Child(body) => body.find(template),
+            _ => None,
+        })
+    }
+
+    /// Whether `new` may take this body's place: `Err` says what differs.
+    pub(crate) fn check_update(&self, new: &Body) -> Result<(), Changed> {
+        let changed = |result, node, from| Err(Changed { result, node, from });
+        if self.nodes.len() != new.nodes.len() {
+            return changed(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, None, None);
+        }
+        for (old, fresh) in self.nodes.iter().zip(&new.nodes) {
+            let at = Some(fresh.template);
+            let ends = |node: &ExecNode| {
+                let mut ends: Vec<usize> = node.before.iter().map(|(at, _)| *at).collect();
+                ends.sort_unstable();
+                ends
+            };
+            if ends(old) != ends(fresh) {
+                return changed(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, at, None);
+            }
+            for (before, data) in &old.before {
+                let same = |d: &CUgraphEdgeData| (d.from_port, d.to_port, d.r#type);
+                if fresh.before.iter().any(|(b, d)| b == before && same(d) != same(data)) {
+                    let from = new.nodes.get(*before).map(|node| node.template);
+                    return changed(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, at, from);
+                }
+            }
+            if old.kind.number() != fresh.kind.number() {
+                return changed(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, at, None);
+            }
+            match (&old.kind, &fresh.kind) {
+                (ExecKind::Kernel(a), ExecKind::Kernel(b)) if a.cooperative != b.cooperative => {
+                    return changed(CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED, at, None);
+                }
+                (ExecKind::Copy(a), ExecKind::Copy(b)) if a.shape() != b.shape() => {
+                    return changed(CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, at, None);
+                }
+                (ExecKind::Set(a), ExecKind::Set(b)) if (a.height > 1) != (b.height > 1) => {
+                    return changed(CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, at, None);
+                }
+                (ExecKind::Child(a), ExecKind::Child(b)) => a.check_update(b)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes over what `new` does; who is enabled, and which template nodes name the nodes, stays.
+    pub(crate) fn update(&mut self, new: Body) {
+        for (old, fresh) in self.nodes.iter_mut().zip(new.nodes) {
+            match (&mut old.kind, fresh.kind) {
+                (ExecKind::Child(a), ExecKind::Child(b)) => a.update(b),
+                (old, fresh) => *old = fresh,
+            }
+        }
+    }
+}

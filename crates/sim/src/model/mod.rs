@@ -1,0 +1,19 @@
+//! The driver's objects and the rules between them: pure data, no C pointers followed here.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`table`] | handles that outlive their objects without lying about it |
+//! | [`tasks`] | what happens before what |
+//! | [`capture`] | the state machine of stream capture |
+//! | [`graph`] | graphs as templates: nodes and edges |
+//! | [`executable`] | instantiated graphs, their launches and updates |
+//! | [`work`] | what a node or a stream operation does |
+//! | [`objects`] | contexts, streams, events, modules, pools |
+
+pub(crate) mod capture;
+pub(crate) mod executable;
+pub(crate) mod graph;
+pub(crate) mod objects;
+pub(crate) mod table;
+pub(crate) mod tasks;
+pub(crate) mod work;

@@ -1,0 +1,136 @@
+//! Contexts, streams, events, modules and pools.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::CString;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+use super::capture::Capture;
+use super::graph::Node;
+use super::table::Key;
+use super::tasks::Task;
+use crate::exec::{Image, KernelId};
+
+/// A context: the device's primary one, or one made by `cuCtxCreate`.
+pub(crate) struct Context {
+    pub(crate) is_primary: bool,
+    /// The primary context exists before it is retained and after it is reset, without anything in it.
+    pub(crate) is_active: bool,
+    pub(crate) flags: u32,
+    pub(crate) legacy: Option<Key<Stream>>,
+    /// A thread's own default stream, by thread.
+    pub(crate) per_thread: HashMap<u64, Key<Stream>>,
+    pub(crate) limits: BTreeMap<u32, usize>,
+    pub(crate) id: u64,
+}
+
+/// What kind of stream it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StreamKind {
+    Legacy,
+    PerThread,
+    Created,
+}
+
+/// A stream.
+pub(crate) struct Stream {
+    pub(crate) context: Key<Context>,
+    pub(crate) kind: StreamKind,
+    /// Orders itself against the legacy stream.
+    pub(crate) blocking: bool,
+    pub(crate) priority: i32,
+    /// The last work submitted to it.
+    pub(crate) tail: Option<Key<Task>>,
+    pub(crate) capture: Option<Key<Capture>>,
+    pub(crate) id: u64,
+}
+
+/// What an event stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Recorded {
+    /// Never recorded: every wait for it is over at once.
+    Never,
+    /// Work on a stream: which record it is, the task that marks it, and when it happened.
+    Stream { number: u64, task: Key<Task>, time_ns: Option<u64> },
+    /// Nodes of a capture.
+    Capture { capture: Key<Capture>, nodes: Vec<Key<Node>> },
+    /// Marked by a graph's node: which record, and when it happened.
+    Graph { number: u64, task: Option<Key<Task>>, time_ns: Option<u64> },
+}
+
+/// An event.
+pub(crate) struct Event {
+    pub(crate) context: Key<Context>,
+    pub(crate) timing: bool,
+    pub(crate) recorded: Recorded,
+}
+
+/// A loaded module.
+pub(crate) struct Module {
+    pub(crate) context: Key<Context>,
+    pub(crate) image: Arc<Image>,
+    pub(crate) functions: HashMap<String, Key<Arc<Function>>>,
+    /// Loaded as a library: its kernels are named by kernel handles.
+    pub(crate) is_library: bool,
+}
+
+/// A kernel of a loaded module. Graphs and running launches hold it after the module is gone.
+pub(crate) struct Function {
+    pub(crate) module: Key<Module>,
+    pub(crate) context: Key<Context>,
+    pub(crate) image: Arc<Image>,
+    pub(crate) kernel: KernelId,
+    pub(crate) name: CString,
+    pub(crate) handle: std::sync::atomic::AtomicU64,
+    /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
+    pub(crate) max_dynamic_shared: AtomicU32,
+    /// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`, as its bits.
+    pub(crate) carveout: AtomicU32,
+}
+
+/// An allocation as the API shows it: from the call that makes it to the call that frees it, whatever the
+/// streams have done by then.
+#[derive(Clone, Debug)]
+pub(crate) struct Visible {
+    pub(crate) bytes: u64,
+    pub(crate) owner: Owner,
+    pub(crate) context: Key<Context>,
+    pub(crate) id: u64,
+}
+
+/// Where an allocation came from, and so how it may be freed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// `cuMemAlloc` and its kin.
+    Plain,
+    /// A pool.
+    Pool(Key<Pool>),
+    /// A variable of a module.
+    Module,
+    /// `cuMemHostAlloc`, with its flags and the layout to give back.
+    HostAllocated { flags: u32 },
+    /// `cuMemHostRegister`.
+    HostRegistered { flags: u32 },
+}
+
+/// A memory pool.
+pub(crate) struct Pool {
+    pub(crate) is_default: bool,
+    /// Blocks that were freed and may be handed out again.
+    pub(crate) blocks: Vec<FreeBlock>,
+    pub(crate) threshold: u64,
+    pub(crate) reuse: [u64; 3],
+    pub(crate) used: u64,
+    pub(crate) used_high: u64,
+}
+
+/// A freed block of a pool.
+pub(crate) struct FreeBlock {
+    pub(crate) address: u64,
+    /// Room at that address.
+    pub(crate) room: u64,
+    /// The stream that freed it; it may take it again at once.
+    pub(crate) stream: Key<Stream>,
+    /// When this is done, anyone may take it.
+    pub(crate) freed: Key<Task>,
+}

@@ -1,0 +1,140 @@
+//! What a stream operation or a graph node does, with its arguments copied.
+
+use std::sync::Arc;
+
+use dacapo_driver::types::CUlaunchAttributeValue;
+
+use super::objects::{Event, Function};
+use super::table::Key;
+use crate::exec::Grid;
+
+/// What a task does when its turn comes.
+pub(crate) enum Work {
+    /// Nothing: a join, an empty node, a stream's wait.
+    Nothing,
+    /// Starts a kernel.
+    Kernel(Arc<KernelWork>),
+    /// A kernel that has begun.
+    Running(Box<Grid>),
+    /// Copies memory.
+    Copy(Arc<CopyWork>),
+    /// Copies bytes that were taken from pageable host memory when the call was made.
+    CopyTaken(Arc<CopyWork>, Vec<u8>),
+    /// Sets memory.
+    Set(Arc<SetWork>),
+    /// Calls a host function.
+    Host(HostWork),
+    /// Calls a stream callback; it runs after a fault too.
+    Callback(CallbackWork),
+    /// Marks an event as having happened; the number is which record of it.
+    Record(Key<Event>, u64),
+    /// Stream-ordered memory: maps an address that the pool hands out again.
+    Map { address: u64, bytes: u64, label: String },
+    /// Stream-ordered memory: ends an allocation.
+    Unmap { address: u64 },
+    /// A host function or callback is being called on some thread, outside the machine's lock.
+    Called,
+}
+
+/// A kernel launch with its arguments copied.
+#[derive(Clone)]
+pub(crate) struct KernelWork {
+    pub(crate) function: Arc<Function>,
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) shared: u32,
+    pub(crate) params: Vec<u8>,
+    /// Given as one buffer (`extra`), and so handed back.
+    pub(crate) as_buffer: bool,
+    pub(crate) cooperative: bool,
+    pub(crate) priority: i32,
+    /// Attributes that were set and have no meaning here but must read back.
+    pub(crate) attributes: Vec<(u32, CUlaunchAttributeValue)>,
+}
+
+/// Where one end of a copy lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The machine's address space: device memory, or pinned host memory by its address.
+    Device,
+    /// Host memory that the driver knows (allocated or registered).
+    Pinned,
+    /// Any other host memory.
+    Pageable,
+}
+
+/// One end of a copy, its offsets applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Side {
+    pub(crate) place: Place,
+    pub(crate) address: u64,
+    /// Bytes from row to row.
+    pub(crate) pitch: u64,
+    /// Bytes from slice to slice.
+    pub(crate) slice: u64,
+}
+
+/// A copy of `extent` bytes, rows and slices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CopyWork {
+    pub(crate) source: Side,
+    pub(crate) target: Side,
+    pub(crate) extent: [u64; 3],
+}
+
+impl CopyWork {
+    /// The rows as `(target, source)` addresses; each is `extent[0]` bytes.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        (0..self.extent[2]).flat_map(move |z| {
+            (0..self.extent[1]).map(move |y| {
+                let at = |side: &Side| side.address + z * side.slice + y * side.pitch;
+                (at(&self.target), at(&self.source))
+            })
+        })
+    }
+
+    /// What an update may not change: where the ends lie, and how many dimensions are copied.
+    pub(crate) fn shape(&self) -> (Place, Place, u8) {
+        let dimensions = if self.extent[2] > 1 { 3 } else { 1 + u8::from(self.extent[1] > 1) };
+        (self.source.place, self.target.place, dimensions)
+    }
+}
+
+/// A memory set of rows of elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SetWork {
+    pub(crate) address: u64,
+    pub(crate) pitch: u64,
+    pub(crate) value: u32,
+    /// 1, 2 or 4 bytes.
+    pub(crate) element: u32,
+    pub(crate) width: u64,
+    pub(crate) height: u64,
+}
+
+impl SetWork {
+    /// The element as bytes.
+    pub(crate) fn pattern(&self) -> Vec<u8> {
+        self.value.to_le_bytes()[..self.element as usize].to_vec()
+    }
+}
+
+/// A host function: C code that runs when its turn comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HostWork {
+    /// The function's address, never 0.
+    pub(crate) function: usize,
+    /// What it is given.
+    pub(crate) data: usize,
+}
+
+/// A stream callback.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CallbackWork {
+    /// The function's address, never 0.
+    pub(crate) function: usize,
+    /// The stream's handle as the program named it.
+    pub(crate) stream: u64,
+    /// What it is given.
+    pub(crate) data: usize,
+}

@@ -1,0 +1,55 @@
+//! What a machine is made with. The simulator reads no environment and no clock but what it is given here.
+
+use std::sync::Arc;
+
+use crate::finding::Finding;
+
+/// Who is told of each finding as it is made.
+pub type OnFinding = Arc<dyn Fn(&Finding) + Send + Sync>;
+
+/// How time passes and work moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Time {
+    /// Time moves with instructions and calls, work moves at driver calls. Seed and program reproduce the run.
+    #[default]
+    Counted,
+    /// The wall clock, and a thread that makes progress while the program makes no call. Not reproducible; for
+    /// programs that poll host memory or kernels that wait for the clock.
+    Live,
+}
+
+/// How a [`Machine`](crate::Machine) is made.
+#[derive(Clone)]
+pub struct Options {
+    /// Decides every choice: addresses, the order of what may overlap, when asynchronous work happens.
+    pub seed: u64,
+    /// Bytes of device memory. Only what is touched takes memory of the host.
+    pub capacity: u64,
+    /// How time passes.
+    pub time: Time,
+    /// Warp instructions of one launch before it is reported as a probable endless loop.
+    pub budget: u64,
+    /// Keep a journal of what ran in which order: see [`Machine::journal`](crate::Machine::journal).
+    pub journal: bool,
+    /// Report reads of memory that nobody has written.
+    pub uninitialised_reads: bool,
+    /// Told of each finding as it is made.
+    pub on_finding: Option<OnFinding>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            seed: 0,
+            capacity: H200_BYTES,
+            time: Time::Counted,
+            budget: 1 << 32,
+            journal: false,
+            uninitialised_reads: true,
+            on_finding: None,
+        }
+    }
+}
+
+/// Device memory of the GPU that this driver answers as.
+pub const H200_BYTES: u64 = 150_109_880_320;

@@ -1,0 +1,313 @@
+//! The one scheduler: which of the ready tasks moves next, and by how much.
+//!
+//! - The choice among ready tasks, and how far a kernel runs before the next choice, come from the machine's seed.
+//! - A step runs no code of the program: a host function whose turn has come is handed to the caller, who calls it
+//!   without the lock.
+//! - In counted time nothing moves but by [`State::step`]; in live time a worker calls it while the program is away.
+
+use std::sync::Arc;
+
+use dacapo_driver::CUresult;
+
+use crate::exec::{Clock, ExecOptions, Fault, Grid, Launch, Outcome};
+use crate::finding::{Ending, Finding};
+use crate::foreign::{HostCall, read_host, write_host};
+use crate::machine::{FaultState, State};
+use crate::memory::{AccessError, Kind, Request};
+use crate::model::objects::{Event, Recorded};
+use crate::model::table::Key;
+use crate::model::tasks::Task;
+use crate::model::work::{CopyWork, KernelWork, Place, SetWork, Work};
+use crate::options::Time;
+
+/// What a step did.
+pub(crate) enum Step {
+    /// Nothing is ready.
+    Idle,
+    /// Something moved.
+    Moved,
+    /// All that is ready only polls host memory or the clock.
+    Polls,
+    /// A host function's turn has come; when it has returned, the task is to be finished.
+    Call(Key<Task>, HostCall),
+}
+
+/// The clock that kernels see.
+struct MachineClock {
+    time: Time,
+    counted_ns: u64,
+    started: std::time::Instant,
+}
+
+impl Clock for MachineClock {
+    fn now_ns(&mut self) -> u64 {
+        match self.time {
+            Time::Counted => {
+                // Reading the clock takes time, so that a kernel that waits for it makes headway.
+                self.counted_ns += 32;
+                self.counted_ns
+            }
+            Time::Live => 1_000_000_000 + self.started.elapsed().as_nanos() as u64,
+        }
+    }
+
+    fn cycles(&mut self) -> u64 {
+        self.now_ns() * 2
+    }
+}
+
+/// How far a kernel runs while others wait for their turn.
+const QUANTUM: u64 = 4096;
+/// How far it runs when it is alone.
+const ALONE: u64 = 1 << 20;
+/// In counted time, how far the clock jumps when everything waits for it.
+const JUMP_NS: u64 = 20_000;
+/// In counted time, jumps without anything else happening before a polling kernel is called endless: 200 s.
+const POLLS_MAX: u64 = 10_000_000;
+
+impl State {
+    /// Moves one ready task.
+    pub(crate) fn step(&mut self) -> Step {
+        let ready = self.tasks.ready.len();
+        if ready == 0 {
+            return Step::Idle;
+        }
+        let pick = if ready == 1 { 0 } else { self.random.below(ready) };
+        let key = self.tasks.ready[pick];
+        let Some(task) = self.tasks.get_mut(key) else {
+            self.tasks.set_aside(key);
+            return Step::Moved;
+        };
+        match std::mem::replace(&mut task.work, Work::Called) {
+            Work::Nothing => self.tasks.finish(key),
+            Work::Kernel(work) => {
+                let grid = self.begin_kernel(&work);
+                return self.run_kernel(key, grid, ready == 1);
+            }
+            Work::Running(grid) => return self.run_kernel(key, grid, ready == 1),
+            Work::Copy(work) => {
+                self.note(|| format!("copy {} bytes", work.extent.iter().product::<u64>()));
+                let done = self.copy(&work, None);
+                self.end_memory_work(key, done, "memcpy");
+            }
+            Work::CopyTaken(work, bytes) => {
+                self.note(|| format!("copy {} bytes", bytes.len()));
+                let done = self.copy(&work, Some(&bytes));
+                self.end_memory_work(key, done, "memcpy");
+            }
+            Work::Set(work) => {
+                self.note(|| format!("set {} x {} elements", work.width, work.height));
+                let done = self.set(&work);
+                self.end_memory_work(key, done, "memset");
+            }
+            Work::Host(work) => {
+                self.tasks.set_aside(key);
+                self.note(|| "host function".to_string());
+                return Step::Call(key, HostCall::Host(work));
+            }
+            Work::Callback(work) => {
+                self.tasks.set_aside(key);
+                let status = self.fault.map_or(CUresult::CUDA_SUCCESS, |fault| fault.code);
+                return Step::Call(key, HostCall::Callback(work, status));
+            }
+            Work::Record(event, number) => {
+                self.mark(event, number);
+                self.tasks.finish(key);
+            }
+            Work::Map { address, bytes, label } => {
+                let request = Request { bytes, align: 512, kind: Kind::Pool, label: &label };
+                if self.memory.alloc_at(address, request).is_err() {
+                    self.find(Finding::new(
+                        "pool-address-in-use",
+                        Ending::OurBug,
+                        format!("a pool handed out {address:#x} while it was in use"),
+                    ));
+                }
+                self.tasks.finish(key);
+            }
+            Work::Unmap { address } => {
+                self.memory.free(address);
+                self.tasks.finish(key);
+            }
+            // Set aside when the call began, so it cannot be picked.
+            Work::Called => self.tasks.set_aside(key),
+        }
+        self.polls = 0;
+        Step::Moved
+    }
+
+    fn begin_kernel(&mut self, work: &Arc<KernelWork>) -> Box<Grid> {
+        let grid_id = self.number();
+        let label = work.function.name.to_string_lossy().into_owned();
+        self.note(|| format!("kernel {label}"));
+        let launch = Launch {
+            image: work.function.image.clone(),
+            kernel: work.function.kernel,
+            grid: work.grid,
+            block: work.block,
+            dynamic_shared: work.shared,
+            params: work.params.clone(),
+            cooperative: work.cooperative,
+            grid_id,
+            label,
+        };
+        let options = ExecOptions {
+            seed: 0,
+            budget: self.options.budget,
+            uninitialised: self.options.uninitialised_reads,
+            ..Default::default()
+        };
+        Box::new(Grid::new(launch, &options))
+    }
+
+    fn run_kernel(&mut self, key: Key<Task>, mut grid: Box<Grid>, alone: bool) -> Step {
+        let mut clock = MachineClock { time: self.options.time, counted_ns: self.time_ns, started: self.started };
+        let quantum = if alone { ALONE } else { QUANTUM + self.random.below(QUANTUM as usize) as u64 };
+        let before = grid.executed();
+        let outcome = grid.run(&mut self.memory, &mut clock, quantum);
+        self.time_ns = clock.counted_ns + 1 + (grid.executed() - before) / 32;
+        for finding in grid.take_findings() {
+            self.find(finding);
+        }
+        match outcome {
+            Outcome::Done => {
+                self.polls = 0;
+                self.tasks.finish(key);
+                self.retire_images();
+                Step::Moved
+            }
+            Outcome::Yield => {
+                self.polls = 0;
+                self.put_back(key, grid);
+                Step::Moved
+            }
+            Outcome::Waits => self.kernel_polls(key, grid),
+            Outcome::Fault(fault, finding) => {
+                self.break_device(code_of(fault), finding);
+                Step::Moved
+            }
+            Outcome::Unsupported(finding) => {
+                self.break_device(CUresult::CUDA_ERROR_NOT_SUPPORTED, finding);
+                Step::Moved
+            }
+        }
+    }
+
+    fn kernel_polls(&mut self, key: Key<Task>, grid: Box<Grid>) -> Step {
+        self.polls += 1;
+        if self.options.time == Time::Counted {
+            self.time_ns += JUMP_NS;
+            if self.polls > POLLS_MAX {
+                let finding = Finding::new(
+                    "endless-wait",
+                    Ending::YourProgram,
+                    format!("`{}` waits for host memory that nobody changes", grid.launch().label),
+                )
+                .note("200 seconds of counted time have passed in which nothing else could run")
+                .help("let a host function, another stream or another thread write the flag, or use live time");
+                self.break_device(CUresult::CUDA_ERROR_LAUNCH_TIMEOUT, finding);
+                return Step::Moved;
+            }
+        }
+        self.put_back(key, grid);
+        if self.polls.is_multiple_of(2 * self.tasks.ready.len() as u64 + 1) { Step::Polls } else { Step::Moved }
+    }
+
+    fn put_back(&mut self, key: Key<Task>, grid: Box<Grid>) {
+        if let Some(task) = self.tasks.get_mut(key) {
+            task.work = Work::Running(grid);
+        }
+    }
+
+    /// The event's record number `number` has happened.
+    fn mark(&mut self, event: Key<Event>, number: u64) {
+        let now = self.now_ns();
+        if let Some(event) = self.events.get_mut(event) {
+            match &mut event.recorded {
+                Recorded::Stream { number: n, time_ns, .. } | Recorded::Graph { number: n, time_ns, .. }
+                    if *n == number =>
+                {
+                    *time_ns = Some(now);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn copy(&mut self, work: &CopyWork, taken: Option<&[u8]>) -> Result<(), AccessError> {
+        let row = work.extent[0];
+        self.time_ns += 500 + work.extent.iter().product::<u64>() / 64;
+        for (at, (target, source)) in work.rows().enumerate() {
+            let bytes = match (taken, work.source.place, work.target.place) {
+                (None, Place::Device, Place::Device) => {
+                    self.memory.copy(target, source, row)?;
+                    continue;
+                }
+                (Some(bytes), _, _) => bytes[at * row as usize..][..row as usize].to_vec(),
+                // SAFETY: the program promised with the call that pageable memory stays valid until the copy has run.
+                (None, Place::Pageable, _) => unsafe { read_host(source, row as usize) },
+                (None, _, _) => {
+                    let mut bytes = vec![0; row as usize];
+                    self.memory.read(source, &mut bytes)?;
+                    bytes
+                }
+            };
+            match work.target.place {
+                // SAFETY: as above, for the target.
+                Place::Pageable => unsafe { write_host(target, &bytes) },
+                _ => self.memory.write(target, &bytes)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, work: &SetWork) -> Result<(), AccessError> {
+        self.time_ns += 300 + work.width * work.height / 64;
+        for row in 0..work.height {
+            self.memory.fill(work.address + row * work.pitch, &work.pattern(), work.width)?;
+        }
+        Ok(())
+    }
+
+    fn end_memory_work(&mut self, key: Key<Task>, done: Result<(), AccessError>, what: &str) {
+        match done {
+            Ok(()) => self.tasks.finish(key),
+            Err(error) => {
+                let finding = Finding::new(
+                    "use-after-free",
+                    Ending::YourProgram,
+                    format!("a {what} touches memory that is gone: {error}"),
+                )
+                .note(self.memory.describe(error.address))
+                .help("keep the memory until the last launch that touches it is done");
+                self.break_device(CUresult::CUDA_ERROR_LAUNCH_FAILED, finding);
+            }
+        }
+    }
+
+    /// A fault: the device is broken from here on. Work that waits is dropped; callbacks are still called.
+    fn break_device(&mut self, code: CUresult, finding: Finding) {
+        self.find(finding);
+        self.fault = Some(FaultState { code, reported: false });
+        self.tasks.abandon(|work| matches!(work, Work::Callback(_) | Work::Called));
+        // A call that is under way is finished by the thread that makes it.
+        for key in self.tasks.ready.clone() {
+            if self.tasks.get_mut(key).is_some_and(|task| matches!(task.work, Work::Called)) {
+                self.tasks.set_aside(key);
+            }
+        }
+    }
+}
+
+fn code_of(fault: Fault) -> CUresult {
+    match fault {
+        Fault::IllegalAddress => CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
+        Fault::MisalignedAddress => CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
+        Fault::Trap => CUresult::CUDA_ERROR_LAUNCH_FAILED,
+        Fault::Assert => CUresult::CUDA_ERROR_ASSERT,
+        Fault::InvalidAddressSpace => CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE,
+        Fault::HardwareStack => CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR,
+        Fault::IllegalInstruction => CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION,
+        Fault::Timeout => CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
+    }
+}

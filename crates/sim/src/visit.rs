@@ -1,0 +1,441 @@
+//! One driver call: who makes it, what it needs, what it may do to captures, and how it waits.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::Ordering;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dacapo_driver::types::*;
+use dacapo_driver::{CUresult, Call};
+
+use crate::finding::{Ending, Finding};
+use crate::foreign::{HostCall, in_host_function};
+use crate::machine::{Machine, State, Thread, null_stream_is_per_thread, this_thread};
+use crate::model::capture::{Capture, Cause, Rule};
+use crate::model::objects::{Context, Event, Stream, StreamKind};
+use crate::model::table::{Key, Lookup};
+use crate::model::tasks::Task;
+use crate::model::work::Work;
+use crate::options::Time;
+use crate::schedule::Step;
+
+/// What a call comes to; `Err` is a code, not always a failure of the program.
+pub(crate) type Answer = Result<(), CUresult>;
+
+/// What must be there before a call means anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// Nothing, not even `cuInit`.
+    Nothing,
+    /// `cuInit`.
+    Init,
+    /// A current context, and a device that is not broken.
+    Context,
+    /// A current context; the call looks for a broken device itself, because a capturing stream does not know of it yet.
+    Stream,
+    /// `cuInit`, and works on a broken device.
+    Always,
+}
+
+/// A driver call in progress. It holds the machine's lock, and lets go of it while it waits.
+pub(crate) struct Visit<'m> {
+    machine: &'m Machine,
+    guard: Option<MutexGuard<'m, State>>,
+    /// The calling thread.
+    pub(crate) thread: u64,
+    /// The call.
+    pub(crate) call: Call,
+}
+
+/// Where a stream operation goes.
+pub(crate) enum Target {
+    /// It is to run.
+    Run(Key<Stream>),
+    /// It becomes a node.
+    Record(Key<Capture>, Key<Stream>),
+}
+
+impl Deref for Visit<'_> {
+    type Target = State;
+    fn deref(&self) -> &State {
+        self.guard.as_ref().expect("the lock is held but for the span of `unlocked`")
+    }
+}
+
+impl DerefMut for Visit<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        self.guard.as_mut().expect("the lock is held but for the span of `unlocked`")
+    }
+}
+
+impl Machine {
+    /// Makes one call.
+    pub(crate) fn visit(&self, call: Call, needs: Needs, body: impl FnOnce(&mut Visit<'_>) -> Answer) -> CUresult {
+        if in_host_function() {
+            return CUresult::CUDA_ERROR_NOT_PERMITTED;
+        }
+        let mut visit = Visit { machine: self, guard: Some(self.lock()), thread: this_thread(), call };
+        let answer = visit.admit(needs).and_then(|()| body(&mut visit));
+        visit.leave();
+        match answer {
+            Ok(()) => CUresult::CUDA_SUCCESS,
+            Err(code) => code,
+        }
+    }
+}
+
+impl Visit<'_> {
+    fn admit(&mut self, needs: Needs) -> Answer {
+        let number = self.threads.len() as u64 + 1;
+        let thread = self.thread;
+        self.threads.entry(thread).or_insert(Thread {
+            number,
+            contexts: Vec::new(),
+            capture_mode: CU_STREAM_CAPTURE_MODE_GLOBAL,
+        });
+        if needs == Needs::Nothing {
+            return Ok(());
+        }
+        if !self.is_initialised {
+            return Err(CUresult::CUDA_ERROR_NOT_INITIALIZED);
+        }
+        self.drift();
+        match needs {
+            Needs::Context => {
+                self.check_fault()?;
+                self.context().map(|_| ())
+            }
+            Needs::Stream => self.context().map(|_| ()),
+            Needs::Init => self.check_fault(),
+            Needs::Always | Needs::Nothing => Ok(()),
+        }
+    }
+
+    fn leave(&mut self) {
+        if self.machine.inner.live && !self.tasks.is_empty() {
+            self.machine.wake_worker();
+        }
+    }
+
+    /// In counted time, work moves at driver calls: now and then a few steps, as the seed says.
+    fn drift(&mut self) {
+        if self.options.time == Time::Live || self.tasks.is_empty() {
+            return;
+        }
+        self.time_ns += 200;
+        let steps = [0, 0, 0, 1, 1, 2, 3, 6][self.random.below(8)];
+        for _ in 0..steps {
+            match self.step() {
+                Step::Idle | Step::Polls => return,
+                Step::Moved => {}
+                Step::Call(task, call) => self.perform(task, call),
+            }
+        }
+    }
+
+    /// Runs `body` without the lock.
+    fn unlocked<R>(&mut self, body: impl FnOnce() -> R) -> R {
+        self.guard = None;
+        let result = body();
+        self.guard = Some(self.machine.lock());
+        result
+    }
+
+    /// Makes a host call whose turn has come.
+    fn perform(&mut self, task: Key<Task>, call: HostCall) {
+        // In live time on a thread of its own: the function may wait for what this thread does next.
+        if self.machine.inner.live && self.machine.hand_over(task, call) {
+            return;
+        }
+        self.unlocked(|| call.perform());
+        self.tasks.finish(task);
+        self.machine.inner.changed.notify_all();
+    }
+
+    /// Works until `done`, or until the device is broken.
+    pub(crate) fn wait_until(&mut self, done: impl Fn(&State) -> bool) -> Answer {
+        let machine = self.machine;
+        loop {
+            if let Some(fault) = &mut self.fault {
+                fault.reported = true;
+                return Err(fault.code);
+            }
+            if done(self) {
+                return Ok(());
+            }
+            match self.step() {
+                Step::Moved => {}
+                Step::Call(task, call) => self.perform(task, call),
+                Step::Polls => {
+                    // Let other threads of the program run: what a kernel polls, they may be about to write.
+                    if machine.inner.live {
+                        self.unlocked(|| std::thread::sleep(Duration::from_micros(30)));
+                    } else {
+                        self.unlocked(std::thread::yield_now);
+                    }
+                }
+                Step::Idle => {
+                    // A host function is under way on another thread; it will say when it is done.
+                    if let Some(guard) = self.guard.take() {
+                        let wait = machine.inner.changed.wait_timeout(guard, Duration::from_millis(1));
+                        self.guard = Some(wait.unwrap_or_else(PoisonError::into_inner).0);
+                    }
+                }
+            }
+            if machine.inner.live && machine.inner.callers.load(Ordering::Relaxed) > 0 {
+                self.unlocked(std::thread::yield_now);
+            }
+        }
+    }
+
+    /// Works until everything submitted to `context` is done.
+    pub(crate) fn wait_for_context(&mut self, context: Key<Context>) -> Answer {
+        let id = self.contexts.get(context).map_or(0, |context| context.id);
+        self.wait_until(|state| !state.tasks.any_of(id))
+    }
+
+    /// The code of a fault, if the device is broken.
+    pub(crate) fn check_fault(&mut self) -> Answer {
+        match &mut self.fault {
+            Some(fault) => {
+                fault.reported = true;
+                Err(fault.code)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Not supported, with a finding.
+    pub(crate) fn unsupported(&mut self, what: impl Into<String>) -> CUresult {
+        let call = self.call;
+        self.find_unsupported(call, what)
+    }
+
+    pub(crate) fn this(&mut self) -> &mut Thread {
+        let thread = self.thread;
+        self.threads.get_mut(&thread).expect("`admit` made it")
+    }
+
+    /// The current context.
+    pub(crate) fn context(&mut self) -> Result<Key<Context>, CUresult> {
+        let current = self.this().contexts.last().copied().ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
+        match self.contexts.get(current) {
+            Some(context) if context.is_active => Ok(current),
+            _ => Err(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED),
+        }
+    }
+
+    /// The stream behind a handle.
+    pub(crate) fn stream(&mut self, handle: CUstream) -> Result<Key<Stream>, CUresult> {
+        match handle.bits() {
+            0 if null_stream_is_per_thread() => self.per_thread_stream(),
+            0 | 1 => self.legacy_stream(),
+            2 => self.per_thread_stream(),
+            bits => match self.streams.look_up(bits) {
+                Lookup::Live(key) => Ok(key),
+                Lookup::Stale => {
+                    self.find_stale("stream", "cuStreamDestroy");
+                    Err(CUresult::CUDA_ERROR_INVALID_HANDLE)
+                }
+                Lookup::Foreign => Err(CUresult::CUDA_ERROR_INVALID_HANDLE),
+            },
+        }
+    }
+
+    fn legacy_stream(&mut self) -> Result<Key<Stream>, CUresult> {
+        let context = self.context()?;
+        if let Some(stream) = self.contexts.get(context).and_then(|context| context.legacy) {
+            return Ok(stream);
+        }
+        let id = self.number();
+        let stream = self.streams.insert(Stream::new(context, StreamKind::Legacy, true, 0, id));
+        if let Some(context) = self.contexts.get_mut(context) {
+            context.legacy = Some(stream);
+        }
+        Ok(stream)
+    }
+
+    fn per_thread_stream(&mut self) -> Result<Key<Stream>, CUresult> {
+        let (context, thread) = (self.context()?, self.thread);
+        if let Some(stream) = self.contexts.get(context).and_then(|context| context.per_thread.get(&thread)) {
+            return Ok(*stream);
+        }
+        let id = self.number();
+        let stream = self.streams.insert(Stream::new(context, StreamKind::PerThread, true, 0, id));
+        if let Some(context) = self.contexts.get_mut(context) {
+            context.per_thread.insert(thread, stream);
+        }
+        Ok(stream)
+    }
+
+    /// The event behind a handle.
+    pub(crate) fn event(&mut self, handle: CUevent) -> Result<Key<Event>, CUresult> {
+        match self.events.look_up(handle.bits()) {
+            Lookup::Live(key) => Ok(key),
+            Lookup::Stale => {
+                self.find_stale("event", "cuEventDestroy");
+                Err(CUresult::CUDA_ERROR_INVALID_HANDLE)
+            }
+            Lookup::Foreign => Err(CUresult::CUDA_ERROR_INVALID_HANDLE),
+        }
+    }
+
+    /// A handle was used after its object was destroyed. NVIDIA's driver crashes here or takes a stranger for it.
+    pub(crate) fn find_stale(&mut self, what: &str, destroyed_by: &str) {
+        let call = self.call;
+        self.find(
+            Finding::new("stale-handle", Ending::YourProgram, format!("{} was given a destroyed {what}", call.name()))
+                .at(call.symbol(), format!("the {what} was destroyed by {destroyed_by} before this call"))
+                .help(format!("destroy the {what} after its last use; on a GPU this crashes or hits another object")),
+        );
+    }
+
+    /// Where work on a stream goes, once every rule about captures has been asked.
+    pub(crate) fn target(&mut self, handle: CUstream) -> Result<Target, CUresult> {
+        let stream = self.stream(handle)?;
+        self.target_of(stream)
+    }
+
+    /// As [`Visit::target`], for a stream that is known.
+    pub(crate) fn target_of(&mut self, stream: Key<Stream>) -> Result<Target, CUresult> {
+        if self.streams.get(stream).is_some_and(|stream| stream.kind == StreamKind::Legacy) {
+            self.check_legacy()?;
+        }
+        let Some(capture) = self.streams.get(stream).and_then(|stream| stream.capture) else {
+            self.check_fault()?;
+            return Ok(Target::Run(stream));
+        };
+        if self.fault.is_some_and(|fault| fault.reported) {
+            self.check_fault()?;
+        }
+        match self.captures.get(capture) {
+            Some(Capture { broken: None, .. }) => Ok(Target::Record(capture, stream)),
+            _ => Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED),
+        }
+    }
+
+    /// The captures in which a blocking stream takes part.
+    fn blocking_captures(&self) -> Vec<Key<Capture>> {
+        let is_blocking = |stream: &Key<Stream>| {
+            self.streams.get(*stream).is_some_and(|s| s.blocking && s.kind == StreamKind::Created)
+        };
+        let all = self.captures.iter().filter(|(_, capture)| capture.branches.keys().any(is_blocking));
+        all.map(|(key, _)| key).collect()
+    }
+
+    /// Work on the legacy stream: refused while a blocking stream captures.
+    pub(crate) fn check_legacy(&mut self) -> Answer {
+        let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+        let captures = self.blocking_captures();
+        for capture in &captures {
+            self.invalidate(*capture, code, Rule::Legacy);
+        }
+        if captures.is_empty() { Ok(()) } else { Err(code) }
+    }
+
+    /// Only asking about the legacy stream: refused likewise, without harm.
+    pub(crate) fn ask_legacy(&mut self) -> Answer {
+        let captures = self.blocking_captures();
+        if captures.is_empty() { Ok(()) } else { Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) }
+    }
+
+    /// A call that may synchronise: refused beside captures whose mode forbids it.
+    pub(crate) fn check_unsafe(&mut self) -> Answer {
+        let (thread, mode) = (self.thread, self.this().capture_mode);
+        let all = self.captures.iter().filter(|(_, capture)| capture.forbids_unsafe(thread, mode));
+        let forbidding: Vec<_> = all.map(|(key, _)| key).collect();
+        let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        for capture in &forbidding {
+            self.invalidate(*capture, code, Rule::Unsafe);
+        }
+        if forbidding.is_empty() { Ok(()) } else { Err(code) }
+    }
+
+    /// A call that waits for everything: refused beside any capture of the context.
+    pub(crate) fn check_anywhere(&mut self, context: Key<Context>) -> Answer {
+        let all = self
+            .captures
+            .iter()
+            .filter(|(_, capture)| self.streams.get(capture.origin).is_some_and(|stream| stream.context == context));
+        let captures: Vec<_> = all.map(|(key, _)| key).collect();
+        let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        for capture in &captures {
+            self.invalidate(*capture, code, Rule::Anywhere);
+        }
+        if captures.is_empty() { Ok(()) } else { Err(code) }
+    }
+
+    /// A call that a capturing stream refuses; `Ok` if the stream does not capture.
+    pub(crate) fn refuse_if_capturing(&mut self, stream: Key<Stream>) -> Answer {
+        let Some(capture) = self.streams.get(stream).and_then(|stream| stream.capture) else { return Ok(()) };
+        let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        self.invalidate(capture, code, Rule::OnStream);
+        Err(code)
+    }
+
+    /// Breaks a capture, once, and keeps who did it.
+    pub(crate) fn invalidate(&mut self, capture: Key<Capture>, code: CUresult, rule: Rule) {
+        let cause = Cause { call: self.call, thread: self.thread, code, rule };
+        let number = self.this().number;
+        let Some(broken) = self.captures.get_mut(capture) else { return };
+        if broken.broken.is_some() {
+            return;
+        }
+        let owner = broken.thread;
+        broken.broken = Some(cause.clone());
+        let owner = self.threads.get(&owner).map_or(0, |thread| thread.number);
+        let (why, help) = rule.explain();
+        let ending = if rule == Rule::Unsupported { Ending::Unsupported } else { Ending::YourProgram };
+        self.find(
+            Finding::new("capture-invalidated", ending, format!("{} broke a stream capture", cause.call.name()))
+                .at(cause.call.symbol(), format!("called by thread {number}, answered {}", cause.code))
+                .note(format!("the capture was begun by thread {owner}"))
+                .note(why)
+                .help(help),
+        );
+    }
+
+    /// Submits work to a stream, in its order.
+    pub(crate) fn submit(&mut self, stream: Key<Stream>, work: Work) -> Key<Task> {
+        self.submit_after(stream, work, [])
+    }
+
+    /// Submits work to a stream, behind other tasks too.
+    pub(crate) fn submit_after(
+        &mut self,
+        stream: Key<Stream>,
+        work: Work,
+        also: impl IntoIterator<Item = Key<Task>>,
+    ) -> Key<Task> {
+        let mut after = self.before_next(stream);
+        after.extend(also);
+        let context = self.streams.get(stream).map(|stream| stream.context);
+        let id = context.and_then(|context| self.contexts.get(context)).map_or(0, |context| context.id);
+        let task = self.tasks.add(work, id, after);
+        if let Some(stream) = self.streams.get_mut(stream) {
+            stream.tail = Some(task);
+        }
+        task
+    }
+
+    /// What the next work of a stream comes after: its own last work, and by the legacy stream's rules the last
+    /// work of the blocking streams of its context, or of the legacy stream.
+    pub(crate) fn before_next(&self, stream: Key<Stream>) -> Vec<Key<Task>> {
+        let Some(this) = self.streams.get(stream) else { return Vec::new() };
+        let mut after: Vec<_> = this.tail.into_iter().collect();
+        if this.kind == StreamKind::Legacy {
+            let blocking = self.streams.iter().filter(|(_, other)| other.blocking && other.context == this.context);
+            after.extend(blocking.filter_map(|(_, other)| other.tail));
+        } else if this.blocking {
+            let legacy = self.contexts.get(this.context).and_then(|context| context.legacy);
+            after.extend(legacy.and_then(|legacy| self.streams.get(legacy)).and_then(|legacy| legacy.tail));
+        }
+        after
+    }
+}
+
+impl Stream {
+    pub(crate) fn new(context: Key<Context>, kind: StreamKind, blocking: bool, priority: i32, id: u64) -> Stream {
+        Stream { context, kind, blocking, priority, tail: None, capture: None, id }
+    }
+}
