@@ -95,7 +95,8 @@ impl<'t> Lexer<'t, '_> {
                     let bad = self.text[start..].chars().next().unwrap_or(' ');
                     self.at += bad.len_utf8();
                     let span = self.span(start);
-                    self.report(span, format!("`{}` does not belong in PTX", bad.escape_default()), "here");
+                    let shown = if bad.is_control() { bad.escape_default().to_string() } else { bad.to_string() };
+                    self.report(span, format!("`{shown}` does not belong in PTX"), "here");
                 }
             }
         }

@@ -48,7 +48,14 @@ pub fn parse(text: &str) -> Result<ir::Module, Errors> {
         return Err(Errors::new(vec![error], ""));
     }
     let tokens = lex::lex(text, &mut errors);
+    // A character that is no token breaks its statement as well; saying so twice helps nobody.
+    let broken: Vec<u32> = errors.iter().map(|error| error.span.line).collect();
     let tree = parse::parse(text, &tokens, &mut errors);
+    let mut seen = 0;
+    errors.retain(|error| {
+        seen += 1;
+        seen <= broken.len() || broken.binary_search(&error.span.line).is_err()
+    });
     let mut module = ir::Module::default();
     // A text with syntax errors has lost statements; what their absence breaks is not worth reporting.
     if errors.is_empty() {

@@ -306,7 +306,15 @@ impl Compiled {
     fn fill<'m>(&self, modifiers: &[&'m str]) -> Option<Vec<Option<&'m str>>> {
         let mut filled: Vec<Option<&str>> = vec![None; self.slots.len()];
         for word in modifiers {
-            let free = self.slots.iter().enumerate().position(|(i, slot)| filled[i].is_none() && slot.accepts(word))?;
+            let is_type = type_of_word(word).is_some();
+            let mut free = (0..self.slots.len()).filter(|i| filled[*i].is_none());
+            // Types keep their order: `cvt.f32.f64` must not fill the slots of `cvt.f64.f32`.
+            let free = if is_type {
+                free.find(|i| matches!(self.slots[*i], Slot::Type(_)))
+            } else {
+                free.find(|i| self.slots[*i].accepts(word))
+            };
+            let free = free.filter(|i| self.slots[*i].accepts(word))?;
             filled[free] = Some(word);
         }
         let complete = self.slots.iter().zip(&filled).all(|(slot, word)| word.is_some() || !slot.required());

@@ -224,6 +224,13 @@ impl<'t> Parser<'t, '_> {
     }
 
     fn init_value(&mut self) -> Parsed<InitValue<'t>> {
+        if let Tok::Int { .. } = self.tok()
+            && self.token(1).tok == Tok::Punct('(')
+        {
+            self.advance();
+            self.skip_parentheses()?;
+            return Ok(InitValue::Masked);
+        }
         let Tok::Ident(text) = self.tok() else { return Ok(InitValue::Const(self.constant()?)) };
         if text == "WARP_SZ" {
             return Ok(InitValue::Const(self.constant()?));

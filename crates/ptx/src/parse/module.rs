@@ -30,6 +30,9 @@ impl<'t> Parser<'t, '_> {
         if self.version(tree).is_err() {
             // A text without a version is hardly PTX: one error is enough, so go on as if it were there.
             self.skip_to_item();
+            if self.at_end() {
+                return;
+            }
         }
         if self.target(tree).is_err() {
             self.skip_to_item();
@@ -85,6 +88,11 @@ impl<'t> Parser<'t, '_> {
                 }
                 tree.address_size = Some(bits);
                 Ok(())
+            }
+            // Said twice, the second one counts.
+            "target" => {
+                tree.target.clear();
+                self.target(tree)
             }
             "file" => self.file(tree),
             "loc" => self.loc().map(drop),

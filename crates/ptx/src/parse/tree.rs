@@ -77,7 +77,13 @@ pub(crate) enum InitTree<'t> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum InitValue<'t> {
     Const(Const),
-    Name { name: Name<'t>, generic: bool, addend: i64 },
+    Name {
+        name: Name<'t>,
+        generic: bool,
+        addend: i64,
+    },
+    /// `0xff00(name)`: one byte of an address. Read, not represented.
+    Masked,
 }
 
 /// A constant.

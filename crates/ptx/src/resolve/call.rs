@@ -161,6 +161,14 @@ impl<'t> Body<'t, '_> {
         if let Operand::Reg(reg) = value {
             self.check_passed(reg, formal, tree)?;
         }
+        if let Operand::Variable { variable, .. } = value {
+            let size = self.variable(variable).size;
+            if size != formal.size && formal.size != 0 {
+                let message = format!("{size} bytes are passed, and the function takes {} here", formal.size);
+                self.errors.push(Error::new(ErrorKind::TypeMismatch, tree.span, message, "of another size"));
+                return Err(Trouble::Reported);
+            }
+        }
         if !matches!(value, Operand::Reg(_) | Operand::Imm(_)) {
             return Ok(value);
         }

@@ -38,7 +38,9 @@ pub(super) fn body<'t>(
     body.collect_labels(statements);
     body.declare_parameters(tree);
     body.statements(statements);
-    body.store_results(None, tree.name.span);
+    if body.falls_off() {
+        body.store_results(None, tree.name.span);
+    }
     body.place_labels();
     body.function
 }
@@ -124,6 +126,10 @@ impl<'t> Body<'t, '_> {
             match declaration.place {
                 Place::Memory(_) => self.declare(name, Symbol::Variable(VariableRef::Param(i as u32))),
                 Place::Register => {
+                    if tree.is_kernel {
+                        let message = format!("the kernel's parameter `{}` must be `.param`", name.text);
+                        self.errors.push(Error::new(ErrorKind::Directive, name.span, message, "not in a register"));
+                    }
                     let reg = self.new_register(name.text, declaration.ty);
                     self.declare(name, Symbol::Register { ty: declaration.ty, lanes: 1, number: Some(reg) });
                     let place = address(VariableRef::Param(i as u32));
@@ -284,6 +290,13 @@ impl<'t> Body<'t, '_> {
 
     pub(super) fn note_unsupported(&mut self, form: &str, span: Span, why: String) {
         self.function.unsupported.push(Unsupported { form: form.to_string(), span, loc: self.loc, why });
+    }
+
+    /// Whether control can come to the end of the body.
+    fn falls_off(&self) -> bool {
+        let end = self.function.body.len() as u32;
+        let returns = self.function.body.last().is_some_and(|i| i.form.opcode == Opcode::Ret && i.guard.is_none());
+        !returns || self.label_places.contains(&end)
     }
 
     /// Results that the text keeps in registers go to where the caller finds them.

@@ -15,7 +15,7 @@ mod types;
 mod variables;
 
 use crate::error::{Error, ErrorKind};
-use crate::ir::{Function, FunctionId, Linkage, Module, Span, VariableRef};
+use crate::ir::{Function, FunctionId, Linkage, Module, Span, Variable, VariableRef};
 use crate::parse::tree::{Declaration, Declarator, FunctionTree, Item, Name, Tree};
 use std::collections::HashMap;
 use symbols::{Entry, Symbol};
@@ -53,7 +53,8 @@ pub(crate) fn resolve<'t>(tree: &Tree<'t>, errors: &mut Vec<Error>) -> Module {
             }
             Item::Unsupported { name, what } => {
                 let entry = Entry { symbol: Symbol::Unsupported(what), span: name.span };
-                names.entry(name.text).or_insert(entry);
+                // `.alias f, g` follows a prototype of `f`, which says nothing about where `f` is.
+                names.insert(name.text, entry);
             }
         }
     }
@@ -112,6 +113,8 @@ fn declare_variable<'t>(
     }
     let index = module.variables.len();
     let symbol = Symbol::Variable(VariableRef::Module(index as u32));
+    let masked = declarator.init.as_ref().is_some_and(variables::has_masked);
+    let symbol = if masked { Symbol::Unsupported("a masked address in an initialiser") } else { symbol };
     names.insert(declarator.name.text, Entry { symbol, span: declarator.name.span });
     module.variables.push(variable);
     Some(index)
@@ -144,6 +147,13 @@ fn declare_function<'t>(
         if there.has_body && function.has_body {
             errors.push(duplicate(tree.name, entry.span));
             return None;
+        }
+        let differs =
+            |a: &[Variable], b: &[Variable]| a.len() != b.len() || a.iter().zip(b).any(|(a, b)| a.size != b.size);
+        if differs(&there.params, &function.params) || differs(&there.returns, &function.returns) {
+            let message = format!("`{}` is declared with other parameters before", tree.name.text);
+            let error = Error::new(ErrorKind::DuplicateName, tree.name.span, message, "here");
+            errors.push(error.other(there.span, "the first declaration"));
         }
         if function.has_body {
             if function.linkage == Linkage::Internal && there.linkage != Linkage::Extern {

@@ -7,7 +7,7 @@ use super::types::{can_address, constant_bits, register_fits};
 use crate::error::{Error, ErrorKind};
 use crate::forms::shape::{self, OperandType, Role, widened};
 use crate::forms::{operands_of, word_of_type};
-use crate::ir::{AddressBase, Form, Operand, Reg, Span, Type, VariableRef};
+use crate::ir::{AddressBase, Form, Opcode, Operand, Reg, Space, Span, Special, Type, VariableRef};
 use crate::parse::tree::{Const, InstructionTree, OperandKind, OperandTree};
 
 /// Why an operand could not be resolved.
@@ -78,7 +78,11 @@ impl<'t> Body<'t, '_> {
             OperandType::Fixed(ty) => ty,
         };
         match spec.role {
-            Role::Memory => self.memory(tree),
+            Role::Memory => {
+                let operand = self.memory(tree)?;
+                self.check_space(form, &operand, tree.span)?;
+                Ok(operand)
+            }
             Role::Label => self.label(tree),
             Role::Targets => self.label_list(tree),
             Role::Any => self.anything(tree),
@@ -101,11 +105,16 @@ impl<'t> Body<'t, '_> {
         let span = tree.span;
         match &tree.kind {
             OperandKind::Name("_") if spec.sink => Ok(Operand::Sink),
+            OperandKind::Name("_") => {
+                let message = "the result cannot be thrown away here".to_string();
+                Err(self.report(ErrorKind::Operands, span, message, "a register is needed here"))
+            }
             OperandKind::Name(name) => {
                 // Scopes first: a program may call a register of its own `%laneid`.
                 if spec.role == Role::Source && self.find(name).is_none() {
                     if let Some(special) = special(name, None) {
-                        return self.special_allowed(spec, name, span).map(|()| Operand::Special(special));
+                        self.special_allowed(spec, name, span)?;
+                        return self.special_fits(special, ty, name, span);
                     }
                     if is_known_elsewhere(name) {
                         return Err(Trouble::Unsupported(format!("the special register `{name}` is not known yet")));
@@ -187,6 +196,16 @@ impl<'t> Body<'t, '_> {
         Err(Trouble::Reported)
     }
 
+    /// Most special registers have 32 bits, and the assembler does not widen them.
+    fn special_fits(&mut self, special: Special, ty: Type, name: &str, span: Span) -> Result<Operand, Trouble> {
+        let wide = matches!(special, Special::Clock64 | Special::GlobalTimer | Special::GridId);
+        if matches!(ty, Type::U64 | Type::S64 | Type::B64) && !wide {
+            let message = format!("`{name}` has 32 bits, and `.{}` is needed here", word_of_type(ty));
+            return Err(self.report(ErrorKind::TypeMismatch, span, message, "of another size"));
+        }
+        Ok(Operand::Special(special))
+    }
+
     fn component(
         &mut self,
         spec: &shape::Operand,
@@ -215,7 +234,8 @@ impl<'t> Body<'t, '_> {
             && let Some(special) = special(name, Some(component))
         {
             let whole = format!("{name}.{component}");
-            return self.special_allowed(spec, &whole, span).map(|()| Operand::Special(special));
+            self.special_allowed(spec, &whole, span)?;
+            return self.special_fits(special, ty, &whole, span);
         }
         self.unknown(&format!("{name}.{component}"), span, "no such part");
         Err(Trouble::Reported)
@@ -255,7 +275,14 @@ impl<'t> Body<'t, '_> {
     fn mismatch(&mut self, name: &str, have: Type, wanted: Type, span: Span) -> Trouble {
         let (have, wanted) = (word_of_type(have), word_of_type(wanted));
         let message = format!("`{name}` is declared `.{have}`, and `.{wanted}` is needed here");
-        self.report(ErrorKind::TypeMismatch, span, message, "of another type or size")
+        let error = Error::new(ErrorKind::TypeMismatch, span, message, "of another type or size");
+        let pred = have == "pred" || wanted == "pred";
+        self.errors.push(match (pred, digits(have) == digits(wanted)) {
+            (true, _) => error.help("`setp` makes a predicate of a value, `selp` a value of a predicate"),
+            (_, true) => error.help(format!("`mov.b{}` moves the bits, `cvt` converts the value", digits(have))),
+            _ => error.help("`cvt` makes a value wider or narrower"),
+        });
+        Trouble::Reported
     }
 
     /// `{a, b}` of a vector load or store.
@@ -369,7 +396,25 @@ impl<'t> Body<'t, '_> {
         }
     }
 
-    fn variable(&self, variable: VariableRef) -> &crate::ir::Variable {
+    /// A variable can only be reached in the state space it lives in, and a parameter cannot be written.
+    fn check_space(&mut self, form: &Form, operand: &Operand, span: Span) -> Result<(), Trouble> {
+        let Operand::Address { base: AddressBase::Variable(reference), .. } = operand else { return Ok(()) };
+        let variable = self.variable(*reference);
+        let (name, space) = (variable.name.clone(), variable.space);
+        let same = matches!(form.space, Space::Generic | Space::SharedCluster) || form.space == space;
+        if !same && !matches!(form.opcode, Opcode::CpAsync | Opcode::Prefetch) {
+            let message = format!("`{name}` is in another state space");
+            let label = "the instruction names one, its declaration another";
+            return Err(self.report(ErrorKind::TypeMismatch, span, message, label));
+        }
+        if form.opcode == Opcode::St && matches!(reference, VariableRef::Param(_)) {
+            let message = format!("the parameter `{name}` cannot be written");
+            return Err(self.report(ErrorKind::WrongSort, span, message, "here"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn variable(&self, variable: VariableRef) -> &crate::ir::Variable {
         match variable {
             VariableRef::Module(i) => &self.module.variables[i as usize],
             VariableRef::Function(i) => &self.function.variables[i as usize],
@@ -473,7 +518,25 @@ impl<'t> Body<'t, '_> {
                 Err(Trouble::Unsupported(format!("`{name}` is declared by `{what}`, which is not supported")))
             }
             None => {
-                self.unknown(name, span, "nothing of this name is in scope");
+                let block = self.block();
+                if find_label(&self.blocks, block, name).is_some() {
+                    let message = format!("`{name}` is a label");
+                    return Err(self.report(
+                        ErrorKind::WrongSort,
+                        span,
+                        message,
+                        "a register or variable is needed here",
+                    ));
+                }
+                let message = format!("`{name}` is not declared");
+                let error = Error::new(ErrorKind::UnknownName, span, message, "nothing of this name is in scope");
+                let range = self.scopes.iter().rev().find_map(|scope| scope.range_like(name));
+                self.errors.push(match range {
+                    Some((prefix, count)) if count > 0 => {
+                        error.help(format!("`{prefix}<{count}>` declares `{prefix}0` to `{prefix}{}`", count - 1))
+                    }
+                    _ => error,
+                });
                 Err(Trouble::Reported)
             }
         }
@@ -515,4 +578,9 @@ impl<'t> Body<'t, '_> {
             Err(_) => None,
         }
     }
+}
+
+/// `f32` to `32`.
+fn digits(word: &str) -> &str {
+    word.trim_start_matches(|c: char| !c.is_ascii_digit())
 }

@@ -77,6 +77,15 @@ impl<'t> Scope<'t> {
         self.names.get_mut(name)
     }
 
+    /// The range whose prefix `name` has, whatever its number.
+    pub(super) fn range_like(&self, name: &str) -> Option<(&'t str, u32)> {
+        let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        if prefix.len() == name.len() {
+            return None;
+        }
+        self.ranges.get_key_value(prefix).map(|(prefix, (count, ..))| (*prefix, *count))
+    }
+
     fn in_range(&self, name: &str) -> Option<Entry> {
         if self.ranges.is_empty() {
             return None;

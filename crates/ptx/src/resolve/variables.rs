@@ -3,7 +3,7 @@
 use super::Names;
 use super::types::constant_bits;
 use crate::error::{Error, ErrorKind};
-use crate::ir::{Init, Space, Span, Type, Variable};
+use crate::ir::{Init, Linkage, Space, Span, Type, Variable};
 use crate::parse::tree::{Const, Declaration, Declarator, InitTree, InitValue, Place};
 
 use super::symbols::Symbol;
@@ -40,6 +40,16 @@ pub(super) fn variable(
         errors.push(Error::new(ErrorKind::Limit, span, message, "here"));
         0
     });
+    let open = declarator.dims.contains(&None) && declarator.init.is_none();
+    if open && declaration.linkage != Linkage::Extern && !matches!(declaration.place, Place::Memory(Space::Param)) {
+        let message = format!("`{}` has no size", declarator.name.text);
+        let error = Error::new(ErrorKind::Directive, span, message, "only `.extern` arrays may leave it open");
+        errors.push(error);
+    }
+    if declaration.ty == Type::Pred && matches!(declaration.place, Place::Memory(_)) {
+        let message = format!("`{}` is a predicate, and predicates live in registers", declarator.name.text);
+        errors.push(Error::new(ErrorKind::Directive, span, message, "not in memory"));
+    }
     let space = match declaration.place {
         Place::Memory(space) => space,
         // Parameters in registers are given a place among the others; see `function`.
@@ -55,6 +65,14 @@ pub(super) fn variable(
         linkage: declaration.linkage,
         init: Vec::new(),
         span,
+    }
+}
+
+/// Whether the contents of `declarator` can be represented: a masked address cannot.
+pub(super) fn has_masked(tree: &InitTree<'_>) -> bool {
+    match tree {
+        InitTree::Value(value, _) => matches!(value, InitValue::Masked),
+        InitTree::List(list) => list.iter().any(has_masked),
     }
 }
 
@@ -109,7 +127,7 @@ pub(super) fn initial_contents(
             InitTree::List(list) => list.len() as u64,
             InitTree::Value(..) => 1,
         });
-        stride = if count == 0 { 0 } else { stride / count };
+        stride = stride.checked_div(count).unwrap_or(0);
         strides.push(stride);
     }
     let mut filler = Filler { ty: declaration.ty, element, names, errors, out: Vec::new(), at: 0 };
@@ -188,6 +206,7 @@ impl Filler<'_, '_> {
                     }
                 }
             }
+            InitValue::Masked => self.at += self.element,
             InitValue::Name { name, generic, addend } => {
                 let bytes = self.element as u8;
                 let entry = match self.names.get(name.text).map(|entry| entry.symbol) {
