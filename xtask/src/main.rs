@@ -4,9 +4,11 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod corpus;
 mod gpu_pack;
 mod kernels;
 mod libcuda;
+mod probe;
 mod workspace;
 
 #[derive(Parser)]
@@ -19,6 +21,18 @@ struct Arguments {
 /// One variant for each task; a task's own file says what it does.
 #[derive(Subcommand)]
 enum Task {
+    /// Run the corpus on the software driver and compare with what a GPU gave
+    Corpus {
+        /// Decides the software driver's choices
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Only cases whose name contains this
+        #[arg(long)]
+        only: Option<String>,
+        /// Also print where each bound comes from
+        #[arg(long)]
+        why: bool,
+    },
     /// Build the GPU pack under target/gpu-pack: one binary with every recorder and test that wants a GPU
     GpuPack,
     /// Compile kernels/*.cu to kernels/ptx with NVRTC, or check what is committed
@@ -29,13 +43,20 @@ enum Task {
     },
     /// Build the software driver as target/dacapo/libcuda.so.1
     Libcuda,
+    /// Compare the software driver with what an H200 answered to probe.c
+    Probe {
+        /// Only cases whose name contains this
+        only: Option<String>,
+    },
 }
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().task {
+        Task::Corpus { seed, only, why } => corpus::run(seed, only.as_deref(), why),
         Task::GpuPack => gpu_pack::run(),
         Task::Kernels { check } => kernels::run(check),
         Task::Libcuda => libcuda::run(),
+        Task::Probe { only } => probe::run(only.as_deref()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
