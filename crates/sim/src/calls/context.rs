@@ -152,15 +152,17 @@ pub(crate) unsafe fn get_stream_priority_range(_: &mut Visit<'_>, least: *mut c_
     Ok(())
 }
 
-/// Limits that were observed, with their first values; what they limit has no meaning here.
-const LIMITS: &[(u32, usize)] = &[(0, 1024), (1, 7_340_032), (2, 8_388_608)];
+/// The first value of a limit, if the device has it.
+fn limit_of(limit: CUlimit) -> Result<usize, CUresult> {
+    let known = crate::h200::LIMITS.iter().find(|(number, _)| *number == limit);
+    let unknown = if limit < crate::h200::LIMITS_END { CUresult::CUDA_ERROR_UNSUPPORTED_LIMIT } else { INVALID };
+    known.map(|(_, first)| *first).ok_or(unknown)
+}
 
 pub(crate) unsafe fn get_limit(v: &mut Visit<'_>, out: *mut usize, limit: CUlimit) -> Answer {
     let key = v.context()?;
-    let Some((_, first)) = LIMITS.iter().find(|(number, _)| *number == limit) else {
-        return Err(v.unsupported(format!("context limit {limit}")));
-    };
-    let value = v.contexts.get(key).and_then(|context| context.limits.get(&limit).copied()).unwrap_or(*first);
+    let first = limit_of(limit)?;
+    let value = v.contexts.get(key).and_then(|context| context.limits.get(&limit).copied()).unwrap_or(first);
     // SAFETY: an out pointer of this call.
     unsafe { put(out, value) }
 }
@@ -168,9 +170,7 @@ pub(crate) unsafe fn get_limit(v: &mut Visit<'_>, out: *mut usize, limit: CUlimi
 pub(crate) unsafe fn set_limit(v: &mut Visit<'_>, limit: CUlimit, value: usize) -> Answer {
     let key = v.context()?;
     v.check_unsafe()?;
-    if !LIMITS.iter().any(|(number, _)| *number == limit) {
-        return Err(v.unsupported(format!("context limit {limit}")));
-    }
+    limit_of(limit)?;
     if let Some(context) = v.contexts.get_mut(key) {
         context.limits.insert(limit, value);
     }

@@ -67,18 +67,13 @@ pub(crate) unsafe fn compute_capability(
 }
 
 pub(crate) unsafe fn get_attribute(
-    v: &mut Visit<'_>,
+    _: &mut Visit<'_>,
     out: *mut c_int,
     attribute: CUdevice_attribute,
     dev: CUdevice,
 ) -> Answer {
     check(dev)?;
-    let Some(value) = crate::h200::attribute(attribute) else {
-        if attribute == 0 || attribute >= crate::h200::ATTRIBUTES_END {
-            return Err(INVALID);
-        }
-        return Err(v.unsupported(format!("device attribute {attribute} was not observed")));
-    };
+    let value = crate::h200::attribute(attribute).ok_or(INVALID)?;
     // SAFETY: an out pointer of this call.
     unsafe { put(out, value) }
 }

@@ -84,6 +84,12 @@ impl Image {
         Some((self.addresses[i as usize], self.program.module.variables[i as usize].size))
     }
 
+    /// Addresses and sizes of the variables that are in memory.
+    pub fn variables(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let sizes = self.program.module.variables.iter().map(|variable| variable.size);
+        self.addresses.iter().copied().zip(sizes).filter(|(address, size)| *address != 0 && *size != 0)
+    }
+
     /// Frees the variables. Launches of this image fault from now on when they touch one.
     pub fn remove(&self, memory: &mut Memory) {
         for &address in self.addresses.iter().filter(|&&a| a != 0) {
