@@ -88,6 +88,13 @@ impl<'t> Body<'t, '_> {
             Role::Any => self.anything(tree),
             Role::Call => Err(Trouble::Unsupported("a call is not resolved here".into())),
             Role::Dest | Role::Source => {
+                if spec.vector
+                    && let OperandKind::Vector(elements) = &tree.kind
+                    && let [single] = &elements[..]
+                    && form.vector == 1
+                {
+                    return self.scalar(spec, ty, single);
+                }
                 if spec.vector && form.vector > 1 {
                     return self.vector(spec, ty, form.vector as usize, tree);
                 }
@@ -312,12 +319,26 @@ impl<'t> Body<'t, '_> {
         let spec = shape::Operand { vector: false, ..*spec };
         let mut out = Vec::with_capacity(lanes);
         for element in elements {
+            // The assembler looks at the sizes of elements only: `{%f1, %r2}` is fine where `.u32` is loaded.
+            let ty = match &element.kind {
+                OperandKind::Name(name) => self.same_size(name, ty),
+                OperandKind::Const(value) if constant_bits(*value, ty).is_none() => bits_of_size(ty),
+                _ => ty,
+            };
             out.push(match element.kind {
                 OperandKind::Name("_") if spec.role == Role::Dest => None,
                 _ => Some(self.scalar(&spec, ty, element)?),
             });
         }
         Ok(Operand::Vector(out))
+    }
+
+    /// The type of the register `name` where it has the size of `ty`, else `ty`.
+    fn same_size(&mut self, name: &'t str, ty: Type) -> Type {
+        match self.find(name) {
+            Some(Symbol::Register { ty: have, .. }) if have != Type::Pred && have.bytes() == ty.bytes() => have,
+            _ => ty,
+        }
     }
 
     fn not_a_vector(&mut self, lanes: usize, span: Span) -> Trouble {
@@ -401,7 +422,12 @@ impl<'t> Body<'t, '_> {
         let Operand::Address { base: AddressBase::Variable(reference), .. } = operand else { return Ok(()) };
         let variable = self.variable(*reference);
         let (name, space) = (variable.name.clone(), variable.space);
-        let same = matches!(form.space, Space::Generic | Space::SharedCluster) || form.space == space;
+        // Without a space in the instruction a variable is reached in its own, except parameters.
+        let same = match form.space {
+            Space::Generic => space != Space::Param,
+            Space::SharedCluster => true,
+            named => named == space,
+        };
         if !same && !matches!(form.opcode, Opcode::CpAsync | Opcode::Prefetch) {
             let message = format!("`{name}` is in another state space");
             let label = "the instruction names one, its declaration another";
@@ -577,6 +603,17 @@ impl<'t> Body<'t, '_> {
             }
             Err(_) => None,
         }
+    }
+}
+
+/// Untyped bits as wide as `ty`.
+fn bits_of_size(ty: Type) -> Type {
+    match ty.bytes() {
+        1 => Type::B8,
+        2 => Type::B16,
+        4 => Type::B32,
+        8 => Type::B64,
+        _ => Type::B128,
     }
 }
 

@@ -5,9 +5,8 @@
 //! - sizes agree; where the row says so (`ld`, `st`, `cvt`) the register may be wider;
 //! - untyped bits (`.b32`) go with everything of their size; signed and unsigned go with each other;
 //! - floats go with floats of the same size only, and with bits;
+//! - half precision goes with itself, and with bits;
 //! - predicates go with predicates only.
-//!
-//! Not checked: half precision types beyond their size, because front ends keep them in `.b16`, `.b32` and `.f16`.
 
 use crate::ir::Type;
 use crate::parse::tree::Const;
@@ -40,7 +39,12 @@ pub(super) fn register_fits(wanted: Type, register: Type, wider: bool) -> bool {
     }
     let size = if wider { register.bytes() >= wanted.bytes() } else { register.bytes() == wanted.bytes() };
     size && match (want, have) {
-        (Kind::Bits | Kind::Half, _) | (_, Kind::Bits | Kind::Half) => true,
+        (Kind::Bits, _) | (_, Kind::Bits) => true,
+        (Kind::Half, Kind::Half) => wanted == register,
+        // The assembler takes a `.f16x2` register for 32 untyped bits, but not a `.f16` one for 16.
+        (Kind::Int, Kind::Half) => register == Type::F16x2,
+        // And it lets integers hold `.bf16` and smaller in places; where, it does not say.
+        (Kind::Half, Kind::Int) => !matches!(wanted, Type::F16 | Type::F16x2),
         (Kind::Float, Kind::Float) => register.bytes() == wanted.bytes(),
         (a, b) => a == b,
     }
