@@ -12,8 +12,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What an H200 reports as its total memory (`cuDeviceTotalMem`); only addresses, pages come when they are written.
-pub const MEMORY_DEFAULT: u64 = 150_109_880_320;
+/// As much as the GPU that the driver answers as; only addresses, pages come when they are written.
+const MEMORY_DEFAULT: u64 = dacapo_sim::H200_BYTES;
 
 /// The settings of the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]

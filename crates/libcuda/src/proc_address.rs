@@ -11,8 +11,8 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use dacapo_driver::types::{
-    CU_GET_PROC_ADDRESS_SUCCESS, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT,
-    CUdriverProcAddressQueryResult,
+    CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CU_GET_PROC_ADDRESS_SUCCESS, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND,
+    CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT, CUdriverProcAddressQueryResult,
 };
 use dacapo_driver::{CUresult, Call, PerThreadTwin};
 
@@ -21,9 +21,8 @@ use crate::export;
 /// The version the driver claims, as `cuDriverGetVersion` counts.
 const DRIVER_VERSION: u32 = 13_000;
 
-/// Flags: which default stream. Both 0 and 1 mean the legacy one, because nothing here is built with the other default.
-const FLAG_LEGACY: u64 = 1;
-const FLAG_PER_THREAD: u64 = 2;
+/// The flag that asks for a twin. 0 and 1 mean the legacy default stream; a caller that wants the other says so with 2.
+const PER_THREAD: u64 = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM as u64;
 
 /// `_ptsz` and `_ptds` came with CUDA 7.0, also for what is older.
 const TWINS_SINCE: u32 = 7_000;
@@ -54,7 +53,7 @@ pub unsafe fn answer(
 ) -> CUresult {
     // A version below 0 is too old for everything, as 0 is.
     let version = u32::try_from(version).unwrap_or(0);
-    if symbol.is_null() || pfn.is_null() || version > DRIVER_VERSION || flags > FLAG_PER_THREAD {
+    if symbol.is_null() || pfn.is_null() || version > DRIVER_VERSION || flags > PER_THREAD {
         return CUresult::CUDA_ERROR_INVALID_VALUE;
     }
     // SAFETY: not null, and the caller promises a closing NUL.
@@ -88,7 +87,6 @@ fn find(name: &[u8], version: u32) -> Found {
 }
 
 fn address_of(call: Call, version: u32, flags: u64) -> *mut c_void {
-    debug_assert!(flags <= FLAG_PER_THREAD && FLAG_LEGACY < FLAG_PER_THREAD);
-    let twin = flags == FLAG_PER_THREAD && version >= TWINS_SINCE && call.per_thread_twin() != PerThreadTwin::None;
+    let twin = flags == PER_THREAD && version >= TWINS_SINCE && call.per_thread_twin() != PerThreadTwin::None;
     if twin { export::twin_address(call) } else { export::address(call) }
 }

@@ -3,12 +3,10 @@
 //!
 //! The library is loaded as a program would: opened by path, through the same loader that opens NVIDIA's.
 
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::CString;
 use std::path::PathBuf;
 
-use dacapo_driver::types::{
-    CU_GET_PROC_ADDRESS_SUCCESS, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT,
-};
+use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Call, Driver, Nvidia, PerThreadTwin};
 
 /// Where cargo put the library: beside this test, or one folder up.
@@ -121,5 +119,29 @@ fn what_cannot_be_found_is_answered_as_observed() {
         assert_eq!(driver.cuGetProcAddress(c"cuInit".as_ptr(), &raw mut address, 13_000, 0), ok);
         assert_eq!(driver.cuGetProcAddress_v2(std::ptr::null(), &raw mut address, 13_000, 0, no_status), invalid);
         assert_eq!(driver.cuGetProcAddress_v2(c"cuInit".as_ptr(), std::ptr::null_mut(), 13_000, 0, no_status), invalid);
+    }
+}
+
+/// The legacy stream cannot capture, a thread's own can: so the two meanings of the null stream can be told apart.
+#[test]
+fn the_null_stream_of_a_twin_is_the_threads_own() {
+    type Begin = unsafe extern "C" fn(CUstream, CUstreamCaptureMode) -> CUresult;
+    type End = unsafe extern "C" fn(CUstream, *mut CUgraph) -> CUresult;
+    let driver = Nvidia::open_path(&library()).unwrap();
+    let (mut context, mut graph) = (CUcontext::NULL, CUgraph::NULL);
+    // SAFETY: the addresses are those of the symbols whose signatures the types state; the pointers are to locals.
+    unsafe {
+        assert_eq!(driver.cuInit(0), CUresult::CUDA_SUCCESS);
+        assert_eq!(driver.cuDevicePrimaryCtxRetain(&raw mut context, 0), CUresult::CUDA_SUCCESS);
+        assert_eq!(driver.cuCtxSetCurrent(context), CUresult::CUDA_SUCCESS);
+        let begin = |name| std::mem::transmute::<*mut c_void, Begin>(symbol(name).unwrap());
+        let end = std::mem::transmute::<*mut c_void, End>(symbol("cuStreamEndCapture_ptsz").unwrap());
+        let unsupported = CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        assert_eq!(begin("cuStreamBeginCapture_v2")(CUstream::NULL, CU_STREAM_CAPTURE_MODE_RELAXED), unsupported);
+        let begun = begin("cuStreamBeginCapture_v2_ptsz")(CUstream::NULL, CU_STREAM_CAPTURE_MODE_RELAXED);
+        assert_eq!(begun, CUresult::CUDA_SUCCESS);
+        assert_eq!(end(CUstream::NULL, &raw mut graph), CUresult::CUDA_SUCCESS);
+        // Only inside the twin: the thread's null stream is the legacy one again.
+        assert_eq!(begin("cuStreamBeginCapture_v2")(CUstream::NULL, CU_STREAM_CAPTURE_MODE_RELAXED), unsupported);
     }
 }
