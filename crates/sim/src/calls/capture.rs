@@ -199,8 +199,9 @@ pub(crate) unsafe fn get_info(
     let (status, capture) = status(v, stream);
     // SAFETY: an out pointer of this call.
     unsafe { put(status_out, status) }?;
-    let Some(key) = capture else { return Ok(()) };
-    let Some(capture) = v.captures.get(key) else { return Ok(()) };
+    // Of a capture that is broken only the status is told, as observed.
+    let active = capture.and_then(|key| v.captures.get(key)).filter(|capture| capture.broken.is_none());
+    let Some(capture) = active else { return Ok(()) };
     let (id, graph) = (capture.id, CUgraph::from_bits(v.graphs.graphs.handle(capture.graph)));
     let after = capture.branches.get(&stream).map(|branch| branch.after.clone()).unwrap_or_default();
     if data_out.is_null() && !dependencies_out.is_null() && after.iter().any(|(_, data)| data.r#type != 0) {
