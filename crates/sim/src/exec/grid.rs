@@ -1,37 +1,248 @@
-//! A launch in progress.
+//! A launch in progress: which blocks run, and when to stop.
+//!
+//! Blocks run in order, one to its end before the next begins, as long as that works. A block that uses up its turn
+//! lets another one in, so that blocks may wait for each other up to the number of resident blocks; a cooperative
+//! launch has all of them resident from the start.
 
-use super::{Clock, ExecOptions, Launch, Outcome};
+use super::block::{Block, BlockTurn};
+use super::lanes::dispatch::Isa;
+use super::launch::{Clock, ExecOptions, Fault, Launch, Outcome};
+use super::machine::{Parts, Problem, Progress};
+use super::warp::constants64;
 use crate::finding::{Ending, Finding};
-use crate::memory::Memory;
+use crate::memory::{Kind, Memory, Request};
+
+/// Warp instructions of a block before another one is let in.
+const TURN: u64 = 1 << 18;
+/// The same when all blocks are resident and may wait for each other.
+const TURN_COOPERATIVE: u64 = 1 << 13;
+/// Bytes of the workspace of a cooperative launch.
+const WORKSPACE: u64 = 4096;
 
 /// A launch in progress: owns all of its state, can be left after any quantum and continued later.
 pub struct Grid {
     launch: Launch,
-    findings: Vec<Finding>,
-    executed: u64,
+    options: ExecOptions,
+    constants: Vec<Vec<u64>>,
+    isa: Isa,
+    progress: Progress,
+    resident: Vec<Block>,
+    spare: Vec<Block>,
+    /// The resident block whose turn is next.
+    current: usize,
+    next: u64,
+    total: u64,
+    /// Blocks in a row that only polled.
+    polling: usize,
+    /// Warp instructions so far, without those that only polled.
+    used: u64,
+    workspace: Option<u64>,
+    over: bool,
 }
 
 impl Grid {
     /// A launch of which nothing has run yet.
     pub fn new(launch: Launch, options: &ExecOptions) -> Grid {
-        let _ = options;
-        Grid { launch, findings: Vec::new(), executed: 0 }
+        let code = launch.image.program().code(launch.kernel);
+        let constants = constants64(code, |index| launch.image.address(index));
+        let progress = Progress::new(code);
+        let total = launch.grid.iter().map(|&n| u64::from(n)).product();
+        Grid {
+            constants,
+            progress,
+            isa: Isa::detect(),
+            options: options.clone(),
+            launch,
+            resident: Vec::new(),
+            spare: Vec::new(),
+            current: 0,
+            next: 0,
+            total,
+            polling: 0,
+            used: 0,
+            workspace: None,
+            over: false,
+        }
     }
 
-    /// Runs up to `warp_instructions` instructions of warps.
+    /// Runs up to about `warp_instructions` instructions of warps.
+    ///
+    /// After [`Outcome::Done`], [`Outcome::Fault`] or [`Outcome::Unsupported`] the launch is over, and another call
+    /// answers `Done`.
     pub fn run(&mut self, memory: &mut Memory, clock: &mut dyn Clock, warp_instructions: u64) -> Outcome {
-        let _ = (memory, clock, warp_instructions);
-        Outcome::Unsupported(Finding::new("unsupported", Ending::Unsupported, "kernels are not interpreted yet"))
+        let outcome = self.advance(memory, clock, warp_instructions);
+        if !matches!(outcome, Outcome::Yield | Outcome::Waits) {
+            self.over = true;
+            self.resident.clear();
+            self.spare.clear();
+            if let Some(workspace) = self.workspace.take() {
+                memory.free(workspace);
+            }
+        }
+        outcome
+    }
+
+    fn advance(&mut self, memory: &mut Memory, clock: &mut dyn Clock, warp_instructions: u64) -> Outcome {
+        if self.over || self.launch.block.contains(&0) {
+            return Outcome::Done;
+        }
+        if self.launch.cooperative && self.workspace.is_none() {
+            let request = Request { bytes: WORKSPACE, align: 256, kind: Kind::Module, label: "cooperative workspace" };
+            match memory.alloc(request) {
+                Ok(address) => {
+                    memory.mark_initialised(address);
+                    self.workspace = Some(address);
+                }
+                Err(_) => return self.no_host_memory(),
+            }
+        }
+        let turn = if self.launch.cooperative { TURN_COOPERATIVE } else { TURN };
+        let wanted = if self.launch.cooperative { self.total } else { 1 };
+        let mut left = warp_instructions.max(1);
+        loop {
+            while self.next < self.total && (self.resident.len() as u64) < wanted.max(1) {
+                if !self.admit() {
+                    return self.no_host_memory();
+                }
+            }
+            if self.resident.is_empty() {
+                return Outcome::Done;
+            }
+            self.current %= self.resident.len();
+            let program = self.launch.image.program();
+            let parts = Parts {
+                code: program.code(self.launch.kernel),
+                program,
+                launch: &self.launch,
+                options: &self.options,
+                constants: &self.constants,
+                isa: self.isa,
+                memory,
+                clock,
+                progress: &mut self.progress,
+                workspace: self.workspace.unwrap_or(0),
+            };
+            let (turn, ran) = match self.resident[self.current].run(parts, turn.min(left)) {
+                Ok(done) => done,
+                Err(problem) => {
+                    return match *problem {
+                        Problem::Fault(fault, finding) => Outcome::Fault(fault, self.labelled(finding)),
+                        Problem::Unsupported(finding) => Outcome::Unsupported(self.labelled(finding)),
+                    };
+                }
+            };
+            left = left.saturating_sub(ran.max(1));
+            match turn {
+                BlockTurn::Done => {
+                    self.used += ran;
+                    self.polling = 0;
+                    let block = self.resident.remove(self.current);
+                    self.spare.push(block);
+                }
+                BlockTurn::Over => {
+                    self.used += ran;
+                    self.polling = 0;
+                    if left > 0 || ran >= TURN {
+                        self.rotate();
+                    }
+                }
+                BlockTurn::Polls => {
+                    self.polling += 1;
+                    let full = !self.rotate();
+                    if full && self.polling >= self.resident.len() {
+                        self.polling = 0;
+                        return Outcome::Waits;
+                    }
+                }
+            }
+            if self.used > self.options.budget {
+                return self.endless();
+            }
+            if left == 0 {
+                let finished = self.resident.is_empty() && self.next == self.total;
+                return if finished { Outcome::Done } else { Outcome::Yield };
+            }
+        }
+    }
+
+    /// Goes to the next resident block, and lets another one in if there is one. Gives whether it did.
+    fn rotate(&mut self) -> bool {
+        let room = self.resident.len() < self.options.resident_blocks as usize;
+        let admitted = room && self.next < self.total && self.admit();
+        self.current += 1;
+        admitted
+    }
+
+    /// Starts the next block; false where the host has no memory for it.
+    fn admit(&mut self) -> bool {
+        let code = self.launch.image.program().code(self.launch.kernel);
+        let shared = code.static_shared as usize + self.launch.dynamic_shared as usize;
+        let (mut block, fresh) = match self.spare.pop() {
+            Some(block) => (block, false),
+            None => match Block::new(self.launch.block, shared) {
+                Some(block) => (block, true),
+                None => return false,
+            },
+        };
+        let [x, y, _] = self.launch.grid.map(u64::from);
+        let n = self.next;
+        let index = [(n % x) as u32, (n / x % y) as u32, (n / x / y) as u32];
+        let seed =
+            if self.options.seed == 0 { 0 } else { (self.options.seed ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 };
+        block.start(index, code, &self.constants, fresh, seed);
+        self.next += 1;
+        self.resident.push(block);
+        true
+    }
+
+    fn no_host_memory(&self) -> Outcome {
+        Outcome::Unsupported(Finding::new(
+            "unsupported",
+            Ending::Unsupported,
+            format!("the host has no memory left to run `{}`", self.name()),
+        ))
+    }
+
+    fn endless(&self) -> Outcome {
+        let what = format!("`{}` is still running after {} warp instructions", self.name(), self.used);
+        let mut finding = Finding::new("endless-loop", Ending::YourProgram, what);
+        if self.next < self.total {
+            finding = finding.note(format!(
+                "{} of {} blocks have not started: a block that waits for one of them waits for ever, because blocks are \
+                 not promised to run at the same time",
+                self.total - self.next,
+                self.total
+            ));
+        }
+        let finding = finding.help("look for a loop whose condition never changes, or raise the instruction budget");
+        Outcome::Fault(Fault::Timeout, self.labelled(finding))
+    }
+
+    fn name(&self) -> &str {
+        &self.launch.image.program().info(self.launch.kernel).name
+    }
+
+    fn labelled(&self, finding: Finding) -> Finding {
+        if self.launch.label.is_empty() || self.launch.label == self.name() {
+            return finding;
+        }
+        finding.note(format!("in the launch `{}`", self.launch.label))
     }
 
     /// What was found so far and did not end the kernel; each is given once.
     pub fn take_findings(&mut self) -> Vec<Finding> {
-        std::mem::take(&mut self.findings)
+        let found = std::mem::take(&mut self.progress.findings);
+        found.into_iter().map(|finding| self.labelled(finding)).collect()
+    }
+
+    /// Values that the kernel gave to graph conditionals so far, in order: (handle, value); each is given once.
+    pub fn take_conditionals(&mut self) -> Vec<(u64, u32)> {
+        std::mem::take(&mut self.progress.conditionals)
     }
 
     /// Instructions executed so far, counted once for each active lane.
     pub fn executed(&self) -> u64 {
-        self.executed
+        self.progress.executed
     }
 
     /// What was launched.

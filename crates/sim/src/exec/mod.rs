@@ -8,20 +8,31 @@
 //! wrong result. **Invariant:** nothing here reads a clock but the one it is handed, and nothing panics on what a
 //! kernel does.
 
+mod access;
+mod atomic;
+mod block;
+mod decode;
+mod float;
+mod flow;
 mod grid;
 mod image;
+mod lanes;
 mod launch;
+mod local;
+mod machine;
+mod op;
 mod program;
+mod report;
+mod shuffle;
+mod warp;
+mod window;
 
 pub use grid::Grid;
 pub use image::Image;
 pub use launch::{Clock, ExecOptions, Fault, Launch, Outcome};
 pub use program::{KernelId, KernelInfo, ParamInfo, Program};
 
-/// Generic addresses of code, for function pointers.
-const CODE_WINDOW: u64 = 0x0005_0000_0000_0000;
-
 /// The address of function number `index` of a module.
 fn function_address(index: u32) -> u64 {
-    CODE_WINDOW + u64::from(index) * 128 + 128
+    window::CODE + u64::from(index) * 128 + 128
 }

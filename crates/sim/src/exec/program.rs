@@ -2,7 +2,9 @@
 
 use dacapo_ptx::ir;
 
-use crate::finding::{Ending, Finding};
+use super::decode;
+use super::op::Code;
+use crate::finding::Finding;
 
 /// Which kernel of a [`Program`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,8 +58,8 @@ pub struct Program {
 
 /// A kernel of a program.
 struct Kernel {
-    function: ir::FunctionId,
     info: KernelInfo,
+    code: Code,
 }
 
 impl Program {
@@ -68,7 +70,10 @@ impl Program {
             .iter()
             .enumerate()
             .filter(|(_, f)| f.is_kernel && f.has_body)
-            .map(|(i, f)| Kernel { function: ir::FunctionId(i as u32), info: info(&module, f) })
+            .map(|(i, f)| {
+                let code = decode::decode(&module, ir::FunctionId(i as u32), name);
+                Kernel { info: info(&module, f, &code), code }
+            })
             .collect();
         Program { module, name: name.to_string(), kernels }
     }
@@ -98,19 +103,16 @@ impl Program {
     ///
     /// When the id is another program's.
     pub fn unsupported(&self, k: KernelId) -> Vec<Finding> {
-        let kernel = &self.kernels[k.0 as usize];
-        self.module
-            .unsupported_in(kernel.function)
-            .into_iter()
-            .map(|u| {
-                Finding::new("unsupported", Ending::Unsupported, format!("`{}`: {}", u.form, u.why))
-                    .at(format!("{}:{}", self.name, u.span), String::new())
-            })
-            .collect()
+        self.kernels[k.0 as usize].code.unsupported.clone()
+    }
+
+    /// The records of a kernel.
+    pub(super) fn code(&self, k: KernelId) -> &Code {
+        &self.kernels[k.0 as usize].code
     }
 }
 
-fn info(module: &ir::Module, f: &ir::Function) -> KernelInfo {
+fn info(module: &ir::Module, f: &ir::Function, code: &Code) -> KernelInfo {
     let params: Vec<ParamInfo> = f
         .params
         .iter()
@@ -120,8 +122,8 @@ fn info(module: &ir::Module, f: &ir::Function) -> KernelInfo {
         name: f.name.clone(),
         param_bytes: params.last().map_or(0, |p| p.offset + p.size),
         params,
-        static_shared: 0,
-        local_bytes: 0,
+        static_shared: code.static_shared,
+        local_bytes: code.local_bytes,
         const_bytes: module.variables.iter().filter(|v| v.space == ir::Space::Const).map(|v| v.size as u32).sum(),
         registers: 32,
         max_threads: f.directives.max_threads,

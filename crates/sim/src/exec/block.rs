@@ -1,0 +1,311 @@
+//! A block: its warps, its shared memory, its 16 barriers.
+//!
+//! Warps run in turn, each until it is blocked or its turn is over. A barrier lets everybody go when as many threads have
+//! come as it expects; threads that have exited are not expected.
+
+use super::lanes::lanes_where;
+use super::launch::Fault;
+use super::machine::{End, Machine, Parts, Stop};
+use super::op::{BarrierKind, Code, Op};
+use super::warp::{Fragment, State, Warp};
+use crate::memory::region::Region;
+
+/// Barriers that a block has.
+const BARRIERS: usize = 16;
+
+/// One of the barriers of a block.
+#[derive(Clone, Copy)]
+struct Barrier {
+    /// Threads that have come, by `sync`, `red` or `arrive`.
+    arrived: u32,
+    /// Threads it waits for; `None`: all that have not exited.
+    expected: Option<u32>,
+    /// Conjunction, disjunction and count of the reduced predicates.
+    all: bool,
+    any: bool,
+    count: u32,
+}
+
+const EMPTY: Barrier = Barrier { arrived: 0, expected: None, all: true, any: false, count: 0 };
+
+/// How a warp's turn ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// More to do.
+    Over,
+    /// Only looks at host memory or the clock.
+    Polls,
+    /// Waits for others.
+    Blocked,
+    Exited,
+}
+
+/// How a block's turn ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockTurn {
+    Done,
+    Over,
+    /// All that can run only looks at host memory or the clock.
+    Polls,
+}
+
+/// A block in progress.
+pub(super) struct Block {
+    /// `%ctaid`.
+    index: [u32; 3],
+    warps: Vec<Warp>,
+    shared: Region,
+    barriers: [Barrier; BARRIERS],
+    /// The warp whose turn is next.
+    next: usize,
+}
+
+impl Block {
+    /// A block of the given shape; `None` where the host has no memory for its shared memory.
+    pub(super) fn new(shape: [u32; 3], shared: usize) -> Option<Block> {
+        let threads = shape.iter().map(|&n| u64::from(n)).product::<u64>();
+        let warps = (0..threads.div_ceil(32) as u32).map(|index| Warp::new(index, shape)).collect();
+        Some(Block { index: [0; 3], warps, shared: Region::new(shared)?, barriers: [EMPTY; BARRIERS], next: 0 })
+    }
+
+    /// All threads at the kernel's first instruction. `fresh`: the block has not run in this launch before.
+    pub(super) fn start(&mut self, index: [u32; 3], code: &Code, constants: &[Vec<u64>], fresh: bool, seed: u64) {
+        self.index = index;
+        self.shared.bits.clear();
+        self.shared.data.fill(0);
+        self.barriers = [EMPTY; BARRIERS];
+        self.next = 0;
+        for warp in &mut self.warps {
+            let mixed = (seed ^ u64::from(warp.index + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+            warp.start(code, constants, fresh, if seed == 0 { 0 } else { mixed });
+        }
+    }
+
+    /// Runs the block for about `limit` warp instructions; gives how it stands and how many it ran.
+    pub(super) fn run<'a>(&'a mut self, parts: Parts<'a>, limit: u64) -> Stop<(BlockTurn, u64)> {
+        let Block { index, warps, shared, barriers, next } = self;
+        let quantum = u64::from(parts.options.quantum.max(1));
+        let mut machine = Machine::new(parts, *index, shared);
+        let (mut ran, mut idle, mut polled) = (0, 0, false);
+        loop {
+            let (turn, count) = warp_turn(&mut machine, warps, *next, barriers, quantum)?;
+            ran += count;
+            *next = (*next + 1) % warps.len();
+            match turn {
+                Turn::Exited if warps.iter().all(|w| w.flow.fragments.is_empty()) => return Ok((BlockTurn::Done, ran)),
+                Turn::Polls => {
+                    polled = true;
+                    idle += 1;
+                }
+                _ if count > 0 => (idle, polled) = (0, false),
+                _ => idle += 1,
+            }
+            if idle >= warps.len() {
+                if polled {
+                    return Ok((BlockTurn::Polls, ran));
+                }
+                return Err(machine.deadlock(warps));
+            }
+            if ran >= limit {
+                return Ok((BlockTurn::Over, ran));
+            }
+        }
+    }
+}
+
+/// One warp's turn.
+fn warp_turn(
+    machine: &mut Machine<'_>,
+    warps: &mut [Warp],
+    w: usize,
+    barriers: &mut [Barrier; BARRIERS],
+    quantum: u64,
+) -> Stop<(Turn, u64)> {
+    machine.enter_warp(&warps[w]);
+    let (mut ran, mut polls) = (0, 0);
+    loop {
+        let warp = &mut warps[w];
+        let flow = &mut warp.flow;
+        let Some(ready) = flow.fragments.iter().rposition(|f| f.state == State::Ready) else {
+            // Whoever is missing at a join is blocked: those who wait there must not wait for it.
+            if flow.release_one() {
+                continue;
+            }
+            let turn = if flow.fragments.is_empty() { Turn::Exited } else { Turn::Blocked };
+            return Ok((turn, ran));
+        };
+        if ran >= quantum {
+            return Ok((Turn::Over, ran));
+        }
+        let mut fragment = flow.fragments.remove(ready);
+        let left = quantum - ran;
+        let share = if flow.fragments.is_empty() { left } else { left.min((quantum / 4).max(1)) };
+        machine.progress.forget_polls();
+        let (end, count) = machine.run(warp, &mut fragment, share)?;
+        ran += count;
+        let flow = &mut warp.flow;
+        match end {
+            End::Join => flow.arrive(fragment),
+            End::Turn | End::Polls => {
+                polls = if end == End::Polls { polls + 1 } else { 0 };
+                // To the back of the queue. Lanes at a join may hold what this one spins for.
+                flow.fragments.insert(0, fragment);
+                let others = flow.fragments.iter().filter(|f| f.state == State::Ready).count();
+                let released = others == 1 && flow.release_one();
+                if polls >= others && !released && end == End::Polls {
+                    return Ok((Turn::Polls, ran));
+                }
+            }
+            End::Exit => {
+                flow.exit(fragment);
+                machine.progress.effects += 1;
+                machine.release_warp_ops(warp);
+                for id in 0..BARRIERS {
+                    if barriers[id].arrived > 0 {
+                        machine.complete_barrier(warps, barriers, id);
+                    }
+                }
+            }
+            End::Barrier(index) => {
+                let id = machine.come_to_barrier(warp, fragment, index, barriers)?;
+                machine.complete_barrier(warps, barriers, id);
+            }
+            End::Warp(index) => {
+                machine.come_to_warp_op(warp, fragment, index);
+                machine.release_warp_ops(warp);
+            }
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// `fragment` comes to a barrier; gives the barrier's number.
+    fn come_to_barrier(
+        &mut self,
+        warp: &mut Warp,
+        mut fragment: Fragment,
+        index: u32,
+        barriers: &mut [Barrier; BARRIERS],
+    ) -> Stop<usize> {
+        let op = self.code.barriers[index as usize];
+        let regs = warp.file.frame(fragment.base);
+        let mask = fragment.mask;
+        let lane = mask.trailing_zeros() as usize & 31;
+        let id = regs.r32[op.id as usize][lane];
+        let count = regs.r32.get(op.count as usize).map(|column| column[lane]);
+        if id as usize >= BARRIERS {
+            let what = format!("uses barrier {id}, and a block has {BARRIERS}");
+            let help = "number barriers from 0 to 15";
+            return Err(self.fault(Fault::IllegalInstruction, "barrier-number", fragment.pc, lane, &what, help));
+        }
+        let barrier = &mut barriers[id as usize];
+        if let Some(p) = regs.p.get(op.p as usize) {
+            let held = p & mask;
+            barrier.all &= held == mask;
+            barrier.any |= held != 0;
+            barrier.count += held.count_ones();
+        }
+        // Counts are multiples of the warp size, and a whole warp counts as one (PTX ISA, `bar`).
+        barrier.arrived += if count.is_some() && mask == warp.flow.live { 32 } else { mask.count_ones() };
+        barrier.expected = count.or(barrier.expected);
+        self.progress.effects += 1;
+        if op.kind == BarrierKind::Arrive {
+            fragment.pc += 1;
+            fragment.state = State::Ready;
+        } else {
+            fragment.state = State::Barrier(id);
+        }
+        warp.flow.fragments.push(fragment);
+        Ok(id as usize)
+    }
+
+    /// Lets the threads at barrier `id` go, if all that it expects have come.
+    fn complete_barrier(&mut self, warps: &mut [Warp], barriers: &mut [Barrier; BARRIERS], id: usize) {
+        let barrier = barriers[id];
+        let live = || warps.iter().map(|w| w.flow.live.count_ones()).sum();
+        if barrier.arrived < barrier.expected.unwrap_or_else(live) {
+            return;
+        }
+        barriers[id] = EMPTY;
+        for warp in warps.iter_mut() {
+            let mut first: Option<u32> = None;
+            let mut divided = None;
+            for fragment in warp.flow.fragments.iter_mut().filter(|f| f.state == State::Barrier(id as u32)) {
+                let Op::Barrier(index) = self.code.ops[fragment.pc as usize] else { continue };
+                let op = self.code.barriers[index as usize];
+                let mut regs = warp.file.frame(fragment.base);
+                match op.kind {
+                    BarrierKind::RedAnd => regs.put_p(op.d, if barrier.all { !0 } else { 0 }, fragment.mask),
+                    BarrierKind::RedOr => regs.put_p(op.d, if barrier.any { !0 } else { 0 }, fragment.mask),
+                    BarrierKind::RedPopc => regs.put32(op.d, &[barrier.count; 32], fragment.mask),
+                    BarrierKind::Sync | BarrierKind::Arrive => {}
+                }
+                if op.aligned && *first.get_or_insert(fragment.pc) != fragment.pc {
+                    divided = Some((fragment.pc, fragment.mask.trailing_zeros() as usize));
+                }
+                fragment.state = State::Ready;
+                fragment.pc += 1;
+            }
+            if let Some((pc, lane)) = divided {
+                self.tid = warp.tid;
+                let what = "has threads of one warp at different barrier instructions at the same time";
+                let help =
+                    "move `__syncthreads()` out of the branch, so that all threads of a block execute the same one";
+                self.note("barrier-divergence", pc, lane, what, help);
+            }
+            warp.flow.merge_ready();
+        }
+    }
+
+    /// `fragment` comes to an operation of the warp, and not all members are there.
+    fn come_to_warp_op(&mut self, warp: &mut Warp, mut fragment: Fragment, index: u32) {
+        let op = self.code.warp_ops[index as usize];
+        let members = warp.file.frame(fragment.base).r32[op.members as usize];
+        let lane = fragment.mask.trailing_zeros() as usize & 31;
+        let mine = members[lane];
+        let same = lanes_where(|l| members[l] == mine) & fragment.mask;
+        if same != fragment.mask {
+            let mut rest = fragment.clone();
+            rest.mask &= !same;
+            warp.flow.fragments.push(rest);
+            fragment.mask = same;
+        }
+        if same & !mine != 0 {
+            let lane = (same & !mine).trailing_zeros() as usize;
+            let what =
+                format!("runs a warp operation in lane {lane} with mask {mine:#010x}, which leaves that lane out");
+            let help = "pass a mask that holds every lane that executes the operation";
+            self.note("warp-mask-without-self", fragment.pc, lane, &what, help);
+        }
+        fragment.state = State::Warp(mine | same);
+        warp.flow.fragments.push(fragment);
+    }
+
+    /// Runs the operations of the warp whose members are all there.
+    fn release_warp_ops(&mut self, warp: &mut Warp) {
+        let mut i = 0;
+        while i < warp.flow.fragments.len() {
+            let (pc, base, state) = {
+                let f = &warp.flow.fragments[i];
+                (f.pc, f.base, f.state)
+            };
+            i += 1;
+            let State::Warp(members) = state else { continue };
+            let here = |f: &&mut Fragment| f.pc == pc && f.base == base && f.state == state;
+            let mask = warp.flow.fragments.iter_mut().filter(here).fold(0, |mask, f| mask | f.mask);
+            if members & warp.flow.live & !mask != 0 {
+                continue;
+            }
+            let Op::Warp(index) = self.code.ops[pc as usize] else { continue };
+            let live = warp.flow.live;
+            self.warp_op(index, &mut warp.file.frame(base), pc, mask, live);
+            self.progress.effects += 1;
+            for fragment in warp.flow.fragments.iter_mut().filter(here) {
+                fragment.state = State::Ready;
+                fragment.pc += 1;
+            }
+            warp.flow.merge_ready();
+            i = 0;
+        }
+    }
+}

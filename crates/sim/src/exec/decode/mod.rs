@@ -1,0 +1,149 @@
+//! Makes records of PTX: one kernel with every function that it can reach.
+//!
+//! - Registers get columns, immediates and addresses become constant columns, modifiers become codes.
+//! - Static shared variables of the kernel and its functions are laid out one behind the other; what is declared
+//!   `.extern .shared` starts behind them.
+//! - Local arrays, and the parameters of calls, get offsets in the frame's memory.
+//! - A guard on anything but a branch becomes a [`Op::Guard`] in front of a single record, or a branch around several.
+//! - What is not understood becomes an [`Op::Unsupported`] with its finding; it ends the kernel only when reached.
+
+mod arith;
+mod compare;
+mod control;
+mod convert;
+mod lower;
+mod memory;
+mod moves;
+mod warp;
+
+use std::collections::HashMap;
+
+use dacapo_ptx::ir::{self, CallTarget, FunctionId, Linkage, Operand, Space, VariableRef};
+
+use super::op::{Code, Op};
+use lower::Lower;
+
+/// Decodes `kernel` of `module`; reports call the module `name`.
+pub(super) fn decode(module: &ir::Module, kernel: FunctionId, name: &str) -> Code {
+    let order = reachable(module, kernel);
+    let numbers: HashMap<u32, u32> = order.iter().enumerate().map(|(i, f)| (f.0, i as u32)).collect();
+    let (shared, static_shared) = shared_layout(module, &order);
+    let mut code = Code { static_shared, ..Code::default() };
+    for &id in &order {
+        let function = Lower::new(module, id, name, &shared, &numbers, &mut code).run();
+        code.functions.push(function);
+    }
+    super::flow::set_joins(&mut code);
+    code.local_bytes = deepest(&code, 0, &mut Vec::new());
+    code
+}
+
+/// The kernel first, then all that it can call.
+fn reachable(module: &ir::Module, kernel: FunctionId) -> Vec<FunctionId> {
+    let mut order = vec![kernel];
+    let mut at = 0;
+    while let Some(&FunctionId(f)) = order.get(at) {
+        at += 1;
+        let Some(function) = module.functions.get(f as usize) else { continue };
+        for instruction in &function.body {
+            for operand in &instruction.operands {
+                let Operand::Call(call) = operand else { continue };
+                match call.target {
+                    CallTarget::Direct(id) => {
+                        if module.functions.get(id.0 as usize).is_some_and(|f| f.has_body) && !order.contains(&id) {
+                            order.push(id);
+                        }
+                    }
+                    // Any function may be meant.
+                    CallTarget::Indirect(..) => {
+                        for (i, f) in module.functions.iter().enumerate() {
+                            let id = FunctionId(i as u32);
+                            if f.has_body && !f.is_kernel && !order.contains(&id) {
+                                order.push(id);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    order
+}
+
+/// Offsets of shared variables: `(None, i)` is module variable `i`, `(Some(f), i)` variable `i` of function `f`.
+pub(super) type SharedLayout = HashMap<(Option<u32>, u32), u32>;
+
+fn shared_layout(module: &ir::Module, order: &[FunctionId]) -> (SharedLayout, u32) {
+    let mut used = vec![false; module.variables.len()];
+    for FunctionId(f) in order {
+        for instruction in &module.functions[*f as usize].body {
+            for operand in &instruction.operands {
+                each_variable(operand, &mut |v| {
+                    if let VariableRef::Module(i) = v
+                        && let Some(flag) = used.get_mut(i as usize)
+                    {
+                        *flag = true;
+                    }
+                });
+            }
+        }
+    }
+    let mut all: Vec<((Option<u32>, u32), &ir::Variable)> = Vec::new();
+    for (i, v) in module.variables.iter().enumerate() {
+        if v.space == Space::Shared && used[i] {
+            all.push(((None, i as u32), v));
+        }
+    }
+    for FunctionId(f) in order {
+        for (i, v) in module.functions[*f as usize].variables.iter().enumerate() {
+            if v.space == Space::Shared {
+                all.push(((Some(*f), i as u32), v));
+            }
+        }
+    }
+    let mut layout = SharedLayout::new();
+    let mut at = 0u32;
+    let dynamic = |v: &ir::Variable| v.linkage == Linkage::Extern && v.size == 0;
+    for (key, v) in all.iter().filter(|(_, v)| !dynamic(v)) {
+        at = at.next_multiple_of(v.align.max(1));
+        layout.insert(*key, at);
+        at = at.saturating_add(v.size as u32);
+    }
+    for (key, v) in all.iter().filter(|(_, v)| dynamic(v)) {
+        layout.insert(*key, at.next_multiple_of(v.align.max(1)));
+    }
+    (layout, at)
+}
+
+fn each_variable(operand: &Operand, f: &mut impl FnMut(VariableRef)) {
+    match operand {
+        Operand::Variable { variable, .. } => f(*variable),
+        Operand::Address { base: ir::AddressBase::Variable(variable), .. } => f(*variable),
+        Operand::Vector(parts) => parts.iter().flatten().for_each(|part| each_variable(part, f)),
+        Operand::Call(call) => call.args.iter().chain(&call.returns).for_each(|part| each_variable(part, f)),
+        _ => {}
+    }
+}
+
+/// Bytes of frames along the deepest chain of direct calls from `function`; a recursive call counts nothing more.
+fn deepest(code: &Code, function: u32, chain: &mut Vec<u32>) -> u32 {
+    if chain.contains(&function) || chain.len() > 64 {
+        return 0;
+    }
+    chain.push(function);
+    let f = &code.functions[function as usize];
+    let end = code.functions.get(function as usize + 1).map_or(code.ops.len(), |next| next.entry as usize);
+    let mut below = 0;
+    let mut seen = Vec::new();
+    for op in &code.ops[f.entry as usize..end] {
+        if let Op::Call(call) = op
+            && let super::op::Target::Function(callee) = code.calls[*call as usize].target
+            && !seen.contains(&callee)
+        {
+            seen.push(callee);
+            below = below.max(deepest(code, callee, chain));
+        }
+    }
+    chain.pop();
+    f.frame_bytes.saturating_add(below)
+}

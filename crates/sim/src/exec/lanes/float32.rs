@@ -1,0 +1,144 @@
+//! f32 arithmetic over lanes.
+//!
+//! Rounding to nearest is the processor's own; other directions are emulated (`float::round`). `FMA` says that the
+//! code is compiled for a processor with fused multiply-add; else that too is emulated, never `a * b + c`.
+
+use super::super::float::{approx, nan, round};
+use super::super::op::{Float, FloatOp, Round};
+use super::Regs;
+
+/// Runs one instruction.
+#[inline(always)]
+pub(crate) fn run<const FMA: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
+    let nearest = op.round == Round::Nearest;
+    match (op.code, op.ftz, op.sat) {
+        (Float::Add, false, false) if nearest => two::<false>(r, op, mask, |x, y| x + y),
+        (Float::Add, true, false) if nearest => two::<true>(r, op, mask, |x, y| x + y),
+        (Float::Sub, false, false) if nearest => two::<false>(r, op, mask, |x, y| x - y),
+        (Float::Sub, true, false) if nearest => two::<true>(r, op, mask, |x, y| x - y),
+        (Float::Mul, false, false) if nearest => two::<false>(r, op, mask, |x, y| x * y),
+        (Float::Mul, true, false) if nearest => two::<true>(r, op, mask, |x, y| x * y),
+        (Float::Fma, false, false) if nearest => three::<false>(r, op, mask, fma::<FMA>),
+        (Float::Fma, true, false) if nearest => three::<true>(r, op, mask, fma::<FMA>),
+        (Float::Fma, false, false) if op.round == Round::Down => {
+            three::<false>(r, op, mask, |x, y, z| round::fma_f32(x, y, z, Round::Down));
+        }
+        (Float::Div, false, false) if nearest => two::<false>(r, op, mask, |x, y| x / y),
+        (Float::Min, false, false) => r.map2(op.d, op.a, op.b, mask, |x, y| least(x, y)),
+        (Float::Max, false, false) => r.map2(op.d, op.a, op.b, mask, |x, y| greatest(x, y)),
+        (Float::Neg, false, _) => r.map1(op.d, op.a, mask, |x| x ^ 0x8000_0000),
+        (Float::Abs, false, _) => r.map1(op.d, op.a, mask, |x| x & 0x7fff_ffff),
+        _ => each::<FMA>(r, op, mask),
+    }
+}
+
+#[inline(always)]
+fn flushed<const FTZ: bool>(x: u32) -> f32 {
+    let x = f32::from_bits(x);
+    if FTZ { round::flush(x) } else { x }
+}
+
+#[inline(always)]
+fn bits<const FTZ: bool>(x: f32) -> u32 {
+    nan::f32_bits(if FTZ { round::flush(x) } else { x })
+}
+
+#[inline(always)]
+fn two<const FTZ: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl Fn(f32, f32) -> f32) {
+    r.map2(op.d, op.a, op.b, mask, |x, y| bits::<FTZ>(f(flushed::<FTZ>(x), flushed::<FTZ>(y))));
+}
+
+#[inline(always)]
+fn three<const FTZ: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl Fn(f32, f32, f32) -> f32) {
+    r.map3(op.d, op.a, op.b, op.c, mask, |x, y, z| {
+        bits::<FTZ>(f(flushed::<FTZ>(x), flushed::<FTZ>(y), flushed::<FTZ>(z)))
+    });
+}
+
+#[inline(always)]
+fn fma<const FMA: bool>(x: f32, y: f32, z: f32) -> f32 {
+    if FMA { x.mul_add(y, z) } else { round::fma_f32(x, y, z, Round::Nearest) }
+}
+
+/// The smaller one; -0 is smaller than +0, and a NaN loses against a number.
+#[inline(always)]
+fn least(x: u32, y: u32) -> u32 {
+    let (a, b) = (f32::from_bits(x), f32::from_bits(y));
+    let both = if a < b || (a == b && x >> 31 == 1) { x } else { y };
+    let result = if a.is_nan() {
+        y
+    } else if b.is_nan() {
+        x
+    } else {
+        both
+    };
+    nan::f32_bits(f32::from_bits(result))
+}
+
+#[inline(always)]
+fn greatest(x: u32, y: u32) -> u32 {
+    let (a, b) = (f32::from_bits(x), f32::from_bits(y));
+    let both = if a > b || (a == b && x >> 31 == 0) { x } else { y };
+    let result = if a.is_nan() {
+        y
+    } else if b.is_nan() {
+        x
+    } else {
+        both
+    };
+    nan::f32_bits(f32::from_bits(result))
+}
+
+/// Everything else, one lane at a time.
+#[inline(never)]
+fn each<const FMA: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
+    let mut rest = mask;
+    while rest != 0 {
+        let lane = rest.trailing_zeros() as usize;
+        rest &= rest - 1;
+        let get = |col: u16| r.r32.get(col as usize).map_or(0, |c| c[lane]);
+        let result = one::<FMA>(op, [get(op.a), get(op.b), get(op.c)]);
+        r.r32[op.d as usize][lane] = result;
+    }
+}
+
+/// One value of any instruction.
+pub(crate) fn one<const FMA: bool>(op: &FloatOp, sources: [u32; 3]) -> u32 {
+    let [x, y, z] = sources.map(|bits| if op.ftz { round::flush(f32::from_bits(bits)) } else { f32::from_bits(bits) });
+    let wide = |f: fn(f64) -> f64| f(x.into()) as f32;
+    let result = match op.code {
+        Float::Add => round::add_f32(x, y, op.round),
+        Float::Sub => round::add_f32(x, -y, op.round),
+        Float::Mul => round::mul_f32(x, y, op.round),
+        Float::Fma if FMA && op.round == Round::Nearest => x.mul_add(y, z),
+        Float::Fma => round::fma_f32(x, y, z, op.round),
+        Float::Div => round::div_f32(x, y, op.round),
+        Float::Rcp => round::div_f32(1.0, x, op.round),
+        Float::Sqrt => round::sqrt_f32(x, op.round),
+        Float::Min => f32::from_bits(least(x.to_bits(), y.to_bits())),
+        Float::Max => f32::from_bits(greatest(x.to_bits(), y.to_bits())),
+        Float::MinNan | Float::MaxNan if x.is_nan() || y.is_nan() => f32::NAN,
+        Float::MinNan => f32::from_bits(least(x.to_bits(), y.to_bits())),
+        Float::MaxNan => f32::from_bits(greatest(x.to_bits(), y.to_bits())),
+        Float::Neg => return x.to_bits() ^ 0x8000_0000,
+        Float::Abs => return x.to_bits() & 0x7fff_ffff,
+        // The sign of the first, the magnitude of the second (PTX ISA, `copysign`).
+        Float::CopySign => return sources[0] & 0x8000_0000 | sources[1] & 0x7fff_ffff,
+        Float::DivApprox => approx::div_f32(x, y),
+        Float::DivFull => x / y,
+        Float::RcpApprox => 1.0 / x,
+        Float::SqrtApprox => x.sqrt(),
+        Float::RsqrtApprox => wide(|x| 1.0 / x.sqrt()),
+        Float::Ex2 => wide(approx::exp2),
+        Float::Lg2 => wide(approx::log2),
+        Float::Sin => wide(approx::sin),
+        Float::Cos => wide(approx::cos),
+        Float::Tanh => wide(approx::tanh),
+    };
+    let mut result = if op.ftz { round::flush(result) } else { result };
+    if op.sat {
+        // NaN becomes +0, and so does -0 (PTX ISA, `.sat`).
+        result = if result > 0.0 { result.min(1.0) } else { 0.0 };
+    }
+    nan::f32_bits(result)
+}

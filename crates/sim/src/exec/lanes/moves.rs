@@ -1,0 +1,99 @@
+//! Moves, packing, selection, logic on predicates.
+
+use super::super::op::{MoveOp, NONE, Window};
+use super::super::window;
+use super::{Regs, lanes_where};
+
+/// Runs one instruction.
+#[inline(always)]
+pub(crate) fn run(r: &mut Regs<'_>, op: &MoveOp, mask: u32) {
+    match *op {
+        MoveOp::Mov32 { d, a } => {
+            let x = r.r32[a as usize];
+            r.put32(d, &x, mask);
+        }
+        MoveOp::Mov64 { d, a } => {
+            let x = r.r64[a as usize];
+            r.put64(d, &x, mask);
+        }
+        MoveOp::MovP { d, a } => r.put_p(d, r.p[a as usize], mask),
+        MoveOp::ConstP { d, value } => r.put_p(d, if value { u32::MAX } else { 0 }, mask),
+        MoveOp::NotP { d, a } => r.put_p(d, !r.p[a as usize], mask),
+        MoveOp::AndP { d, a, b } => r.put_p(d, r.p[a as usize] & r.p[b as usize], mask),
+        MoveOp::OrP { d, a, b } => r.put_p(d, r.p[a as usize] | r.p[b as usize], mask),
+        MoveOp::XorP { d, a, b } => r.put_p(d, r.p[a as usize] ^ r.p[b as usize], mask),
+        MoveOp::Sel32 { d, a, b, p } => {
+            let (x, y, p) = (&r.r32[a as usize], &r.r32[b as usize], r.p[p as usize]);
+            let mut out = [0; 32];
+            for lane in 0..32 {
+                out[lane] = if p & (1 << lane) != 0 { x[lane] } else { y[lane] };
+            }
+            r.put32(d, &out, mask);
+        }
+        MoveOp::Sel64 { d, a, b, p } => {
+            let (x, y, p) = (&r.r64[a as usize], &r.r64[b as usize], r.p[p as usize]);
+            let mut out = [0; 32];
+            for lane in 0..32 {
+                out[lane] = if p & (1 << lane) != 0 { x[lane] } else { y[lane] };
+            }
+            r.put64(d, &out, mask);
+        }
+        MoveOp::Pack64 { d, lo, hi } => {
+            let (x, y) = (&r.r32[lo as usize], &r.r32[hi as usize]);
+            let mut out = [0; 32];
+            for lane in 0..32 {
+                out[lane] = u64::from(x[lane]) | u64::from(y[lane]) << 32;
+            }
+            r.put64(d, &out, mask);
+        }
+        MoveOp::Pack32 { d, lo, hi } => r.map2(d, lo, hi, mask, |x, y| x & 0xffff | y << 16),
+        MoveOp::Unpack64 { lo, hi, a } => {
+            let x = r.r64[a as usize];
+            let mut out = [0; 32];
+            if lo != NONE {
+                for lane in 0..32 {
+                    out[lane] = x[lane] as u32;
+                }
+                r.put32(lo, &out, mask);
+            }
+            if hi != NONE {
+                for lane in 0..32 {
+                    out[lane] = (x[lane] >> 32) as u32;
+                }
+                r.put32(hi, &out, mask);
+            }
+        }
+        MoveOp::Unpack32 { lo, hi, a } => {
+            let x = r.r32[a as usize];
+            let mut out = [0; 32];
+            if lo != NONE {
+                for lane in 0..32 {
+                    out[lane] = x[lane] & 0xffff;
+                }
+                r.put32(lo, &out, mask);
+            }
+            if hi != NONE {
+                for lane in 0..32 {
+                    out[lane] = x[lane] >> 16;
+                }
+                r.put32(hi, &out, mask);
+            }
+        }
+        MoveOp::IsSpace { d, a, window: which } => {
+            let x = &r.r64[a as usize];
+            let start = match which {
+                Window::Shared => window::SHARED,
+                Window::Local => window::LOCAL,
+                Window::Param => window::PARAM,
+                // Constants are reached through global addresses here; a program cannot tell them apart by address.
+                Window::Global | Window::Const => 0,
+            };
+            let inside = if start == 0 {
+                lanes_where(|lane| x[lane] < window::GLOBAL_END && which == Window::Global)
+            } else {
+                lanes_where(|lane| x[lane].wrapping_sub(start) < window::SPAN)
+            };
+            r.put_p(d, inside, mask);
+        }
+    }
+}

@@ -1,0 +1,607 @@
+//! Runs one fragment of a warp, record by record.
+//!
+//! The loop below is the interpreter: it knows where the lanes are and who runs; what a record does to values is in
+//! `lanes`, `access` and `atomic`. A fragment is left when it comes to its join, to a barrier, to an operation of the
+//! warp, to its end, or when its turn is over, which is looked at on backward branches only: straight code ends.
+
+use std::collections::HashSet;
+
+use dacapo_ptx::ir::Special;
+
+use super::lanes::Regs;
+use super::lanes::dispatch::Isa;
+use super::lanes::rare;
+use super::launch::{Clock, ExecOptions, Fault, Launch};
+use super::op::{AT_RETURN, Code, Op, Target};
+use super::program::Program;
+use super::warp::{Base, Flow, Fragment, Frame, Warp};
+use crate::finding::Finding;
+use crate::memory::Memory;
+use crate::memory::region::Region;
+
+/// Frames of calls that a thread may have.
+const DEPTH_MAX: usize = 256;
+/// Local memory that a thread may have, in bytes.
+const LOCAL_MAX: u32 = 512 << 10;
+/// Looks at host memory or the clock, without any effect in between, that count as waiting.
+const POLLS: u32 = 16;
+
+/// What ends a kernel early.
+pub(super) enum Problem {
+    Fault(Fault, Finding),
+    Unsupported(Finding),
+}
+
+/// A step that may end the kernel.
+pub(super) type Stop<T> = Result<T, Box<Problem>>;
+
+/// Why a fragment was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// It is where its nearest join is.
+    Join,
+    /// Its turn is over.
+    Turn,
+    /// It looks at host memory or the clock again and again.
+    Polls,
+    /// At a barrier of the block; index of the record's data.
+    Barrier(u32),
+    /// At an operation of the warp; index of the record's data.
+    Warp(u32),
+    /// Its lanes are done.
+    Exit,
+}
+
+/// What a launch has done so far.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// Last allocation seen by each load or store, and by each atomic.
+    pub(super) slots: Vec<u32>,
+    pub(super) atomic_slots: Vec<u32>,
+    /// Last address and value that each load saw in host memory.
+    host_seen: Vec<(u64, u64)>,
+    /// Lane instructions.
+    pub(super) executed: u64,
+    /// Looks at host memory or the clock since the last effect.
+    polls: u32,
+    /// Stores, atomics, barriers: things that others can see.
+    pub(super) effects: u64,
+    effects_at_poll: u64,
+    pub(super) findings: Vec<Finding>,
+    reported: HashSet<(u32, &'static str)>,
+    /// Conditions that the kernel has set, in order.
+    pub(super) conditionals: Vec<(u64, u32)>,
+}
+
+impl Progress {
+    pub(super) fn new(code: &Code) -> Progress {
+        Progress {
+            slots: vec![0; code.accesses.len()],
+            atomic_slots: vec![0; code.atomics.len()],
+            host_seen: vec![(0, 0); code.accesses.len()],
+            ..Progress::default()
+        }
+    }
+
+    /// Is this the first report of `code` at this record?
+    pub(super) fn first_time(&mut self, pc: u32, code: &'static str) -> bool {
+        self.reported.insert((pc, code))
+    }
+
+    fn poll(&mut self) {
+        if self.effects != self.effects_at_poll {
+            self.effects_at_poll = self.effects;
+            self.polls = 0;
+        }
+        self.polls += 1;
+    }
+
+    /// A load of host memory: the same place with the same contents is a poll.
+    pub(super) fn saw_host(&mut self, access: u32, address: u64, value: u64) {
+        let seen = &mut self.host_seen[access as usize];
+        if *seen == (address, value) {
+            self.poll();
+        } else {
+            *seen = (address, value);
+            self.polls = 0;
+        }
+    }
+
+    fn polling(&self) -> bool {
+        self.polls >= POLLS && self.effects == self.effects_at_poll
+    }
+
+    /// Starts counting polls anew.
+    pub(super) fn forget_polls(&mut self) {
+        self.polls = 0;
+    }
+}
+
+/// What a launch lends to the block that runs.
+pub(super) struct Parts<'a> {
+    pub(super) code: &'a Code,
+    pub(super) program: &'a Program,
+    pub(super) launch: &'a Launch,
+    pub(super) options: &'a ExecOptions,
+    pub(super) constants: &'a [Vec<u64>],
+    pub(super) isa: Isa,
+    pub(super) memory: &'a mut Memory,
+    pub(super) clock: &'a mut dyn Clock,
+    pub(super) progress: &'a mut Progress,
+    /// Address of the workspace of a cooperative launch.
+    pub(super) workspace: u64,
+}
+
+/// All that a fragment can reach while it runs.
+pub(super) struct Machine<'a> {
+    pub(super) code: &'a Code,
+    pub(super) program: &'a Program,
+    pub(super) launch: &'a Launch,
+    constants: &'a [Vec<u64>],
+    isa: Isa,
+    pub(super) uninitialised: bool,
+    pub(super) memory: &'a mut Memory,
+    clock: &'a mut dyn Clock,
+    pub(super) progress: &'a mut Progress,
+    /// `%ctaid`.
+    pub(super) block: [u32; 3],
+    pub(super) shared: &'a mut Region,
+    /// `%tid` of the lanes of the warp that runs.
+    pub(super) tid: [[u32; 32]; 3],
+    warp: u32,
+    /// Address of the workspace of a cooperative launch.
+    workspace: u64,
+}
+
+impl<'a> Machine<'a> {
+    /// For a block with the given `%ctaid` and shared memory.
+    pub(super) fn new(parts: Parts<'a>, block: [u32; 3], shared: &'a mut Region) -> Machine<'a> {
+        Machine {
+            code: parts.code,
+            program: parts.program,
+            launch: parts.launch,
+            constants: parts.constants,
+            isa: parts.isa,
+            uninitialised: parts.options.uninitialised,
+            memory: parts.memory,
+            clock: parts.clock,
+            progress: parts.progress,
+            block,
+            shared,
+            tid: [[0; 32]; 3],
+            warp: 0,
+            workspace: parts.workspace,
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// The warp that runs from now on.
+    pub(super) fn enter_warp(&mut self, warp: &Warp) {
+        self.tid = warp.tid;
+        self.warp = warp.index;
+    }
+
+    /// Runs `fragment` of `warp` for about `limit` instructions; gives why it stopped and how many it ran.
+    pub(super) fn run(&mut self, warp: &mut Warp, fragment: &mut Fragment, limit: u64) -> Stop<(End, u64)> {
+        let mut count = 0;
+        let end = self.run_counted(warp, fragment, limit, &mut count);
+        end.map(|end| (end, count))
+    }
+
+    fn run_counted(&mut self, warp: &mut Warp, fragment: &mut Fragment, limit: u64, count: &mut u64) -> Stop<End> {
+        let code = self.code;
+        // Instructions since the mask last changed: lanes are counted when it does.
+        let mut run = 0u64;
+        macro_rules! settle {
+            () => {
+                self.progress.executed += run * u64::from(fragment.mask.count_ones());
+                *count += run;
+                run = 0;
+            };
+        }
+        'frame: loop {
+            let flow = &mut warp.flow;
+            let mut regs = warp.file.frame(fragment.base);
+            let mut stop = flow.stop(fragment).unwrap_or(AT_RETURN - 1);
+            let mut mask = fragment.mask;
+            let mut pc = fragment.pc;
+            // Leaves the loop with the fragment where it is.
+            macro_rules! leave {
+                ($end:expr) => {{
+                    fragment.pc = pc;
+                    settle!();
+                    let _ = run;
+                    return Ok($end);
+                }};
+            }
+            macro_rules! try_at {
+                ($result:expr) => {
+                    if let Err(problem) = $result {
+                        fragment.pc = pc;
+                        settle!();
+                        let _ = run;
+                        return Err(problem);
+                    }
+                };
+            }
+            // A branch has gone back: is the turn over?
+            macro_rules! went_back {
+                () => {
+                    if *count + run >= limit {
+                        leave!(End::Turn);
+                    }
+                    if self.progress.polling() {
+                        leave!(End::Polls);
+                    }
+                };
+            }
+            loop {
+                if pc == stop {
+                    leave!(End::Join);
+                }
+                run += 1;
+                match &code.ops[pc as usize] {
+                    Op::Jump { target } => {
+                        let back = *target <= pc;
+                        pc = *target;
+                        if back {
+                            went_back!();
+                        }
+                    }
+                    Op::Branch { p, negated, target, join } => {
+                        let p = regs.p[*p as usize];
+                        let taken = if *negated { !p } else { p } & mask;
+                        if taken == 0 {
+                            pc += 1;
+                        } else if taken == mask {
+                            let back = *target <= pc;
+                            pc = *target;
+                            if back {
+                                went_back!();
+                            }
+                        } else {
+                            settle!();
+                            fragment.pc = pc + 1;
+                            flow.split(fragment, taken, *target, *join);
+                            let back = fragment.pc <= pc;
+                            (pc, mask) = (fragment.pc, fragment.mask);
+                            stop = flow.stop(fragment).unwrap_or(AT_RETURN - 1);
+                            if back && pc != stop {
+                                went_back!();
+                            }
+                        }
+                    }
+                    Op::Guard { p, negated } => {
+                        let p = regs.p[*p as usize];
+                        let active = if *negated { !p } else { p } & mask;
+                        if active != 0 {
+                            fragment.pc = pc + 1;
+                            let op = &code.ops[pc as usize + 1];
+                            try_at!(self.simple(op, &mut regs, &mut warp.local, flow, fragment, active));
+                        }
+                        pc += 2;
+                    }
+                    Op::Switch { index, table, join } => {
+                        let index = regs.r32[*index as usize];
+                        let targets = &code.tables[*table as usize];
+                        let first = index[mask.trailing_zeros() as usize & 31];
+                        let Some(&target) = targets.get(first as usize) else {
+                            fragment.pc = pc;
+                            let lane = mask.trailing_zeros() as usize;
+                            let what = format!("branches by index {first}, and there are {} targets", targets.len());
+                            let help = "compare the index with the number of targets first";
+                            try_at!(Stop::<()>::Err(self.fault(
+                                Fault::IllegalInstruction,
+                                "branch-index",
+                                pc,
+                                lane,
+                                &what,
+                                help
+                            )));
+                            unreachable!("the line above leaves");
+                        };
+                        let together = super::lanes::lanes_where(|lane| index[lane] == first) & mask;
+                        if together == mask {
+                            let back = target <= pc;
+                            pc = target;
+                            if back {
+                                went_back!();
+                            }
+                        } else {
+                            // The others stay at this record and choose again.
+                            settle!();
+                            fragment.pc = pc;
+                            flow.split(fragment, together, target, *join);
+                            (pc, mask) = (fragment.pc, fragment.mask);
+                            stop = flow.stop(fragment).unwrap_or(AT_RETURN - 1);
+                        }
+                    }
+                    Op::Call(index) => {
+                        fragment.pc = pc;
+                        if code.calls[*index as usize].target == Target::SetConditional {
+                            self.set_conditional(*index, &warp.local, fragment);
+                            pc += 1;
+                            continue;
+                        }
+                        settle!();
+                        drop(regs);
+                        if let Err(problem) = self.call(*index, warp, fragment) {
+                            return Err(problem);
+                        }
+                        if *count + run >= limit {
+                            return Ok(End::Turn);
+                        }
+                        continue 'frame;
+                    }
+                    Op::Return => {
+                        fragment.pc = pc;
+                        if stop == AT_RETURN {
+                            leave!(End::Join);
+                        }
+                        if fragment.frames.is_empty() {
+                            leave!(End::Exit);
+                        }
+                        settle!();
+                        drop(regs);
+                        self.give_back(warp, fragment);
+                        continue 'frame;
+                    }
+                    Op::Exit => leave!(End::Exit),
+                    Op::Barrier(index) => leave!(End::Barrier(*index)),
+                    Op::Warp(index) => {
+                        let members = regs.r32[code.warp_ops[*index as usize].members as usize];
+                        let first = members[mask.trailing_zeros() as usize & 31];
+                        // All members that still run are here: no need to leave.
+                        let uniform = super::lanes::lanes_where(|lane| members[lane] == first) & mask == mask;
+                        if uniform && first & flow.live & !mask == 0 && mask & !first == 0 {
+                            fragment.pc = pc;
+                            self.warp_op(*index, &mut regs, fragment.pc, mask, flow.live);
+                            pc += 1;
+                        } else {
+                            leave!(End::Warp(*index));
+                        }
+                    }
+                    Op::ActiveMask { d } => {
+                        regs.put32(*d, &[mask; 32], mask);
+                        pc += 1;
+                    }
+                    Op::Trap => {
+                        let lane = mask.trailing_zeros() as usize;
+                        let help = "look at what leads to the `trap` in the source: often an unreachable branch";
+                        try_at!(Stop::<()>::Err(self.fault(Fault::Trap, "trap", pc, lane, "executes `trap`", help)));
+                    }
+                    Op::Unsupported(index) => {
+                        try_at!(Stop::<()>::Err(Box::new(Problem::Unsupported(
+                            code.unsupported[*index as usize].clone()
+                        ))));
+                    }
+                    op => {
+                        fragment.pc = pc;
+                        try_at!(self.simple(op, &mut regs, &mut warp.local, flow, fragment, mask));
+                        pc += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// A record that does nothing but compute, load or store.
+    #[inline(always)]
+    fn simple(
+        &mut self,
+        op: &Op,
+        regs: &mut Regs<'_>,
+        local: &mut super::local::Local,
+        flow: &Flow,
+        fragment: &Fragment,
+        mask: u32,
+    ) -> Stop<()> {
+        let isa = self.isa;
+        match op {
+            Op::Int(op) => {
+                let zeros = if op.wide { isa.int64(regs, op, mask) } else { isa.int32(regs, op, mask) };
+                if zeros != 0 {
+                    let lane = zeros.trailing_zeros() as usize;
+                    let help = "compare the divisor with zero first; a GPU gives all ones and says nothing";
+                    self.note("division-by-zero", fragment.pc, lane, "divides an integer by zero", help);
+                }
+            }
+            Op::Float(op) if op.double => isa.float64(regs, op, mask),
+            Op::Float(op) => isa.float32(regs, op, mask),
+            Op::Compare(op) => isa.compare(regs, op, mask),
+            Op::Convert(op) => isa.convert(regs, op, mask),
+            Op::Move(op) => isa.moves(regs, op, mask),
+            Op::Load(index) => return self.load(*index, regs, local, fragment, mask),
+            Op::Store(index) => return self.store(*index, regs, local, fragment, mask),
+            Op::Atomic(index) => return self.atomic(*index, regs, fragment, mask),
+            Op::Rare(index) => rare::run(regs, &self.code.rare[*index as usize], mask),
+            Op::Special { d, which } => self.special(regs, *d, *which, mask, flow),
+            Op::FrameAddress { d, offset, wide } => {
+                let address = fragment.base.local + offset;
+                if *wide {
+                    regs.put64(*d, &[address.into(); 32], mask);
+                } else {
+                    regs.put32(*d, &[address; 32], mask);
+                }
+            }
+            Op::Nothing => {}
+            other => unreachable!("{other:?} is run by the loop"),
+        }
+        Ok(())
+    }
+
+    fn special(&mut self, regs: &mut Regs<'_>, d: u16, which: Special, mask: u32, _flow: &Flow) {
+        let launch = self.launch;
+        let axis = |axis: u8| usize::from(axis.min(2));
+        let warps = launch.block.iter().map(|&n| u64::from(n)).product::<u64>().div_ceil(32) as u32;
+        let shared = self.shared.len() as u32;
+        let uniform = match which {
+            Special::Tid(a) if a < 3 => return regs.put32(d, &self.tid[axis(a)], mask),
+            Special::Tid(_) => 0,
+            Special::LaneId => return regs.put32(d, &std::array::from_fn(|lane| lane as u32), mask),
+            Special::LaneMaskEq => return regs.put32(d, &std::array::from_fn(|lane| 1 << lane), mask),
+            Special::LaneMaskLt => return regs.put32(d, &std::array::from_fn(|lane| (1 << lane) - 1), mask),
+            Special::LaneMaskLe => return regs.put32(d, &std::array::from_fn(|lane| u32::MAX >> (31 - lane)), mask),
+            Special::LaneMaskGe => return regs.put32(d, &std::array::from_fn(|lane| u32::MAX << lane), mask),
+            Special::LaneMaskGt => return regs.put32(d, &std::array::from_fn(|lane| (u32::MAX << lane) << 1), mask),
+            Special::Clock64 => {
+                self.progress.poll();
+                return regs.put64(d, &[self.clock.cycles(); 32], mask);
+            }
+            Special::GlobalTimer => {
+                self.progress.poll();
+                return regs.put64(d, &[self.clock.now_ns(); 32], mask);
+            }
+            Special::GridId => return regs.put64(d, &[launch.grid_id; 32], mask),
+            Special::Clock | Special::ClockHi => {
+                self.progress.poll();
+                let cycles = self.clock.cycles();
+                if which == Special::Clock { cycles as u32 } else { (cycles >> 32) as u32 }
+            }
+            Special::GlobalTimerLo | Special::GlobalTimerHi => {
+                self.progress.poll();
+                let now = self.clock.now_ns();
+                if which == Special::GlobalTimerLo { now as u32 } else { (now >> 32) as u32 }
+            }
+            Special::Ntid(a) if a < 3 => launch.block[axis(a)],
+            Special::Ctaid(a) if a < 3 => self.block[axis(a)],
+            Special::Nctaid(a) if a < 3 => launch.grid[axis(a)],
+            Special::Ntid(_) | Special::Ctaid(_) | Special::Nctaid(_) => 0,
+            Special::WarpId => self.warp,
+            Special::NwarpId => warps,
+            // One multiprocessor runs everything.
+            Special::SmId => 0,
+            Special::NsmId => 1,
+            Special::DynamicSmemSize => launch.dynamic_shared,
+            Special::TotalSmemSize | Special::AggrSmemSize => shared,
+            // The two halves of the address of a cooperative launch's workspace.
+            Special::EnvReg(1) => (self.workspace >> 32) as u32,
+            Special::EnvReg(2) => self.workspace as u32,
+            Special::EnvReg(_) => 0,
+            // Without clusters every block is one of its own.
+            Special::ClusterId(a) => self.block[axis(a)],
+            Special::NclusterId(a) => launch.grid[axis(a)],
+            Special::ClusterCtaid(_) | Special::ClusterCtaRank | Special::IsExplicitCluster => 0,
+            Special::ClusterNctaid(_) | Special::ClusterNctaRank => 1,
+            Special::WarpSize => 32,
+        };
+        regs.put32(d, &[uniform; 32], mask);
+    }
+
+    fn set_conditional(&mut self, call: u32, local: &super::local::Local, fragment: &Fragment) {
+        let call = &self.code.calls[call as usize];
+        if let [(handle, 8), (value, 4)] = call.args[..] {
+            for lane in super::access::lanes(fragment.mask) {
+                let (handle, _) = local.load(lane, fragment.base.local + handle, 8);
+                let (value, _) = local.load(lane, fragment.base.local + value, 4);
+                self.progress.conditionals.push((handle, value as u32));
+            }
+        }
+        self.progress.effects += 1;
+    }
+
+    /// Enters a function; lanes that call something else are split off.
+    fn call(&mut self, index: u32, warp: &mut Warp, fragment: &mut Fragment) -> Stop<()> {
+        let call = &self.code.calls[index as usize];
+        let lane = fragment.mask.trailing_zeros() as usize;
+        let target = match call.target {
+            Target::Function(target) => target,
+            Target::AssertFail => return Err(self.assert_failed(index, warp, fragment)),
+            Target::SetConditional => return Ok(()),
+            Target::Indirect(column) => {
+                let addresses = warp.file.frame(fragment.base).r64[column as usize];
+                let address = addresses[lane];
+                let together = super::lanes::lanes_where(|lane| addresses[lane] == address) & fragment.mask;
+                if together != fragment.mask {
+                    // The others stay at the call and choose again.
+                    let rest = fragment.mask & !together;
+                    warp.flow.split(fragment, rest, fragment.pc, call.join);
+                    if fragment.mask != together {
+                        return Ok(());
+                    }
+                }
+                let known = (0..self.code.functions.len())
+                    .find(|&f| super::function_address(self.code.functions[f].source) == address && f != 0);
+                let fits = known.filter(|&f| {
+                    let f = &self.code.functions[f];
+                    f.params.len() == call.args.len() && f.returns.len() == call.returns.len()
+                });
+                match fits {
+                    Some(target) => target as u32,
+                    None => {
+                        let what = format!("calls {address:#x}, which is not a function of this kind");
+                        let help = "pass a pointer to a `__device__` function of the same module and type";
+                        return Err(self.fault(Fault::IllegalInstruction, "bad-call", fragment.pc, lane, &what, help));
+                    }
+                }
+            }
+        };
+        let caller = &self.code.functions[fragment.function as usize];
+        let callee = &self.code.functions[target as usize];
+        let old = fragment.base;
+        let base = Base {
+            r32: old.r32 + caller.columns32,
+            r64: old.r64 + caller.columns64,
+            p: old.p + caller.predicates,
+            local: old.local + caller.frame_bytes,
+        };
+        if fragment.frames.len() >= DEPTH_MAX || base.local + callee.frame_bytes > LOCAL_MAX {
+            let what = format!("calls functions {} deep", fragment.frames.len() + 1);
+            let help = "end the recursion earlier, or write it as a loop";
+            return Err(self.fault(Fault::HardwareStack, "stack-overflow", fragment.pc, lane, &what, help));
+        }
+        warp.file.enter(self.code, target, base, self.constants);
+        warp.local.reserve(base.local + callee.frame_bytes);
+        warp.local.forget(base.local, callee.frame_bytes, fragment.mask);
+        for (&(from, bytes), &(to, room)) in call.args.iter().zip(&callee.params) {
+            warp.local.copy(old.local + from, base.local + to, bytes.min(room), fragment.mask);
+        }
+        fragment.frames.push(Frame { function: fragment.function, base: old, call: index, pc: fragment.pc + 1 });
+        fragment.function = target;
+        fragment.base = base;
+        fragment.pc = callee.entry;
+        Ok(())
+    }
+
+    /// Returns to the caller.
+    fn give_back(&mut self, warp: &mut Warp, fragment: &mut Fragment) {
+        let Some(frame) = fragment.frames.pop() else { return };
+        let callee = &self.code.functions[fragment.function as usize];
+        let call = &self.code.calls[frame.call as usize];
+        for (&(from, bytes), &(to, room)) in callee.returns.iter().zip(&call.returns) {
+            warp.local.copy(fragment.base.local + from, frame.base.local + to, bytes.min(room), fragment.mask);
+        }
+        fragment.function = frame.function;
+        fragment.base = frame.base;
+        fragment.pc = frame.pc;
+        while warp.flow.joins_below(fragment, fragment.frames.len()) {
+            warp.flow.abandon_nearest(fragment);
+        }
+    }
+
+    fn assert_failed(&mut self, index: u32, warp: &Warp, fragment: &Fragment) -> Box<Problem> {
+        let lane = fragment.mask.trailing_zeros() as usize;
+        let call = &self.code.calls[index as usize];
+        // (message, file, line, function, size of a character)
+        let arg = |n: usize| {
+            let &(at, bytes) = call.args.get(n)?;
+            matches!(bytes, 4 | 8).then(|| warp.local.load(lane, fragment.base.local + at, bytes).0)
+        };
+        let text = |n: usize| arg(n).map(|address| self.text(address)).unwrap_or_default();
+        let line = arg(2).unwrap_or(0);
+        let what = format!("fails an assertion: `{}` ({}:{line}, in `{}`)", text(0), text(1), text(3));
+        let help = "the condition in the source does not hold for this thread";
+        self.fault(Fault::Assert, "assert", fragment.pc, lane, &what, help)
+    }
+
+    /// A string of the kernel's, up to its zero byte.
+    fn text(&self, address: u64) -> String {
+        let mut bytes = Vec::new();
+        let mut byte = [0];
+        while bytes.len() < 1000 && self.memory.read(address + bytes.len() as u64, &mut byte).is_ok() && byte[0] != 0 {
+            bytes.push(byte[0]);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}

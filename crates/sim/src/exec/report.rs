@@ -1,0 +1,391 @@
+//! Findings of the interpreter: one function for each kind, all texts in one place.
+//!
+//! Every finding about a kernel names the kernel, the place in the CUDA source where `.loc` gives one, the place in the
+//! PTX, the block and the thread.
+
+use dacapo_ptx::ir::{self, Instruction, Space};
+
+use super::access::lanes;
+use super::launch::Fault;
+use super::machine::{Machine, Problem};
+use super::op::{Access, Atomic};
+use super::warp::{Fragment, State, Warp};
+use super::window;
+use crate::finding::{Ending, Finding};
+use crate::memory::AccessErrorKind;
+
+/// What a lane was about to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doing {
+    Read,
+    Write,
+    Update,
+}
+
+impl Doing {
+    fn verb(self) -> &'static str {
+        match self {
+            Doing::Read => "reads",
+            Doing::Write => "writes",
+            Doing::Update => "updates",
+        }
+    }
+}
+
+/// Why an access was refused; which lane is to blame is found here.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bad {
+    /// In no global allocation.
+    Address,
+    Alignment,
+    /// An address of another space than the instruction's.
+    Space,
+    /// Something is wrong with an access to shared memory.
+    Shared,
+    Local,
+    Param,
+    /// A store to constants or parameters.
+    ReadOnly,
+}
+
+/// The form in a few words: `ld.global.v4.f32`.
+pub(super) fn form_text(i: &Instruction) -> String {
+    let form = &i.form;
+    let mut text = format!("{:?}", form.opcode).to_lowercase();
+    if let Some(reduce) = form.reduce {
+        text += &format!(".{reduce:?}").to_lowercase();
+    }
+    text += match form.space {
+        Space::Generic => "",
+        Space::Global => ".global",
+        Space::Shared => ".shared",
+        Space::Local => ".local",
+        Space::Const => ".const",
+        Space::Param => ".param",
+        Space::SharedCluster => ".shared::cluster",
+    };
+    if form.vector > 1 {
+        text += &format!(".v{}", form.vector);
+    }
+    if let Some(mode) = form.mode {
+        text += &format!(".{mode:?}").to_lowercase();
+    }
+    for ty in &form.types {
+        text += &format!(".{ty:?}").to_lowercase();
+    }
+    text
+}
+
+fn cuda_place(module: &ir::Module, loc: Option<ir::SourceLoc>) -> Option<String> {
+    let loc = loc?;
+    let file = module.files.get(loc.file as usize).map_or("?", String::as_str);
+    Some(match loc.column {
+        0 => format!("{file}:{}", loc.line),
+        column => format!("{file}:{}:{column}", loc.line),
+    })
+}
+
+/// An instruction that is not interpreted.
+pub(super) fn unsupported(
+    module: &ir::Module,
+    name: &str,
+    i: &Instruction,
+    known: Option<&ir::Unsupported>,
+    why: &str,
+) -> Finding {
+    let (form, why) = match known {
+        Some(known) => (known.form.clone(), known.why.clone()),
+        None => (form_text(i), why.to_string()),
+    };
+    let what = if why.contains('`') && known.is_some() { why } else { format!("`{form}`: {why}") };
+    let mut finding = Finding::new("unsupported", Ending::Unsupported, what);
+    if let Some(place) = cuda_place(module, i.loc) {
+        finding = finding.at(place, "");
+    }
+    finding
+        .at(format!("{name}:{}:{}", i.span.line, i.span.column), format!("`{form}`"))
+        .help("run this kernel on a GPU, or write it without this instruction")
+}
+
+/// A function with more registers than the interpreter can number.
+pub(super) fn too_many_registers(function: &str) -> Finding {
+    Finding::new("unsupported", Ending::Unsupported, format!("`{function}` has more than 65000 registers of one kind"))
+        .help("split the function")
+}
+
+impl Machine<'_> {
+    fn instruction(&self, pc: u32) -> Option<&Instruction> {
+        let origin = self.code.origins.get(pc as usize)?;
+        self.program.module.functions.get(origin.function as usize)?.body.get(origin.instruction as usize)
+    }
+
+    /// `block (1,0,0), thread (3,0,0)`.
+    fn who(&self, lane: usize) -> String {
+        let [bx, by, bz] = self.block;
+        let [tx, ty, tz] = self.tid.map(|column| column[lane]);
+        format!("block ({bx},{by},{bz}), thread ({tx},{ty},{tz})")
+    }
+
+    /// Adds the places of the instruction at `pc`, as run by `lane`.
+    pub(super) fn placed(&self, finding: Finding, pc: u32, lane: Option<usize>) -> Finding {
+        let who = lane.map(|lane| self.who(lane));
+        let Some(i) = self.instruction(pc) else { return finding };
+        let ptx = format!("{}:{}:{}", self.program.name, i.span.line, i.span.column);
+        let form = format!("`{}`", form_text(i));
+        match (cuda_place(&self.program.module, i.loc), who) {
+            (Some(cuda), who) => finding.at(cuda, who.unwrap_or_default()).at(ptx, form),
+            (None, Some(who)) => finding.at(ptx, format!("{form}, {who}")),
+            (None, None) => finding.at(ptx, form),
+        }
+    }
+
+    fn kernel(&self) -> &str {
+        &self.program.info(self.launch.kernel).name
+    }
+
+    /// The problem of a refused load or store.
+    pub(super) fn bad_access(
+        &self,
+        fragment: &Fragment,
+        mask: u32,
+        addresses: &[u64; 32],
+        access: &Access,
+        doing: Doing,
+        bad: Bad,
+    ) -> Box<Problem> {
+        let total = u64::from(access.bytes) * access.values.len() as u64;
+        self.bad_address(fragment, mask, addresses, total, doing, bad)
+    }
+
+    /// The problem of a refused atomic.
+    pub(super) fn bad_atomic(
+        &self,
+        fragment: &Fragment,
+        mask: u32,
+        addresses: &[u64; 32],
+        atomic: &Atomic,
+        bad: Bad,
+    ) -> Box<Problem> {
+        self.bad_address(fragment, mask, addresses, atomic.bytes.into(), Doing::Update, bad)
+    }
+
+    fn bad_address(
+        &self,
+        fragment: &Fragment,
+        mask: u32,
+        addresses: &[u64; 32],
+        total: u64,
+        doing: Doing,
+        bad: Bad,
+    ) -> Box<Problem> {
+        let judge = |lane: usize| self.judge(addresses[lane], total, bad, fragment);
+        let verdicts: Vec<(usize, Verdict)> = lanes(mask).filter_map(|lane| Some((lane, judge(lane)?))).collect();
+        let Some((lane, verdict)) = verdicts.first() else {
+            let what = "an access was refused and no lane is to blame";
+            return Box::new(Problem::Fault(Fault::IllegalAddress, Finding::new("bug", Ending::OurBug, what)));
+        };
+        let size = if total == 1 { "1 byte".to_string() } else { format!("{total} bytes") };
+        let what = format!("`{}` {} {size} {}", self.kernel(), doing.verb(), verdict.what);
+        let mut finding = Finding::new(verdict.code, Ending::YourProgram, what);
+        finding = self.placed(finding, fragment.pc, Some(*lane));
+        let others = verdicts.iter().filter(|(_, v)| v.code == verdict.code).count();
+        if others > 1 {
+            finding =
+                finding.note(format!("{others} of the {} threads that run here together do so", mask.count_ones()));
+        }
+        Box::new(Problem::Fault(verdict.fault, finding.help(verdict.help)))
+    }
+
+    /// What is wrong with one lane's access; `None` where nothing is.
+    fn judge(&self, address: u64, total: u64, bad: Bad, fragment: &Fragment) -> Option<Verdict> {
+        let misaligned = |what: String| Verdict {
+            code: "misaligned",
+            fault: Fault::MisalignedAddress,
+            what,
+            help: "the address must be a multiple of the access's size: look at casts to wider or vector types",
+        };
+        let foreign = |what: String| Verdict {
+            code: "wrong-space",
+            fault: Fault::InvalidAddressSpace,
+            what,
+            help: "pass generic pointers to functions that do not know the space, or convert them with `cvta`",
+        };
+        let inside = |len: u64| len.checked_sub(total).is_some_and(|room| address <= room);
+        let in_space = |len: u64, space: &str, size: String| {
+            if !inside(len) {
+                if self.memory.containing(address).is_some() || address >= window::GLOBAL_END {
+                    return Some(foreign(format!(
+                        "through an address of another space: {address:#x} is not in {space} memory"
+                    )));
+                }
+                return Some(Verdict {
+                    code: "out-of-bounds",
+                    fault: Fault::IllegalAddress,
+                    what: format!("at byte {address} of {space} memory, which has {size}"),
+                    help: if space == "shared" {
+                        "make the shared array larger, or pass the size of dynamic shared memory at the launch"
+                    } else {
+                        "compare the index with the length before the access"
+                    },
+                });
+            }
+            (address % total != 0)
+                .then(|| misaligned(format!("at byte {address} of {space} memory, not a multiple of {total}")))
+        };
+        match bad {
+            Bad::ReadOnly => Some(Verdict {
+                code: "wrong-space",
+                fault: Fault::InvalidAddressSpace,
+                what: format!("at {address:#x}, in memory that kernels can only read"),
+                help: "copy the value to a variable of your own before changing it",
+            }),
+            Bad::Shared => {
+                let len = self.shared.len() as u64;
+                let (fixed, dynamic) = (self.code.static_shared, self.launch.dynamic_shared);
+                in_space(len, "shared", format!("{len} bytes ({fixed} static, {dynamic} dynamic)"))
+            }
+            Bad::Local => {
+                let len = self.local_top(fragment.function, fragment.base);
+                in_space(len, "local", format!("{len} bytes"))
+            }
+            Bad::Param => {
+                let len = self.launch.params.len() as u64;
+                in_space(len, "parameter", format!("{len} bytes"))
+            }
+            Bad::Address | Bad::Alignment | Bad::Space => {
+                if address >= window::GLOBAL_END {
+                    return Some(foreign(format!(
+                        "through an address of another space: {address:#x} is not in global memory"
+                    )));
+                }
+                if address % total != 0 {
+                    return Some(misaligned(format!(
+                        "at {address:#x}, not a multiple of {total}: {}",
+                        self.memory.describe(address)
+                    )));
+                }
+                let error = self.memory.check(address, total).err()?;
+                let what = format!("at {address:#x}, {}", error.what);
+                Some(match error.kind {
+                    AccessErrorKind::Null => Verdict {
+                        code: "null-pointer",
+                        fault: Fault::IllegalAddress,
+                        what,
+                        help: "pass a device pointer for this parameter",
+                    },
+                    AccessErrorKind::Freed => Verdict {
+                        code: "use-after-free",
+                        fault: Fault::IllegalAddress,
+                        what,
+                        help: "free the memory after the last kernel that uses it has finished",
+                    },
+                    AccessErrorKind::OutOfBounds => Verdict {
+                        code: "out-of-bounds",
+                        fault: Fault::IllegalAddress,
+                        what,
+                        help: "compare the index with the length before the access: `if (i < n)`",
+                    },
+                })
+            }
+        }
+    }
+
+    /// Notes that lanes read what nobody wrote; once for each instruction of a launch.
+    #[inline(never)]
+    pub(super) fn uninitialised_read(
+        &mut self,
+        fragment: &Fragment,
+        unwritten: u32,
+        addresses: &[u64; 32],
+        access: &Access,
+        memory: &str,
+    ) {
+        if !self.progress.first_time(fragment.pc, "uninitialised-read") {
+            return;
+        }
+        let lane = unwritten.trailing_zeros() as usize;
+        let address = addresses[lane];
+        let total = u64::from(access.bytes) * access.values.len() as u64;
+        let size = if total == 1 { "1 byte".to_string() } else { format!("{total} bytes") };
+        let place = match memory {
+            "global memory" => format!("at {address:#x}, {}", self.memory.describe(address)),
+            space => format!("at byte {address} of {space}"),
+        };
+        let what = format!("`{}` reads {size} that nothing has written, {place}", self.kernel());
+        let finding = Finding::new("uninitialised-read", Ending::YourProgram, what);
+        let mut finding = self.placed(finding, fragment.pc, Some(lane));
+        if unwritten.count_ones() > 1 {
+            finding = finding.note(format!("{} threads of this warp do so", unwritten.count_ones()));
+        }
+        self.progress
+            .findings
+            .push(finding.help("write the memory first: a memset, a copy, or a store by this kernel"));
+    }
+
+    /// Notes a mistake that does not end the kernel; once for each instruction of a launch.
+    pub(super) fn note(&mut self, code: &'static str, pc: u32, lane: usize, what: &str, help: &str) {
+        if self.progress.first_time(pc, code) {
+            let finding = Finding::new(code, Ending::YourProgram, format!("`{}` {what}", self.kernel()));
+            let finding = self.placed(finding, pc, Some(lane)).help(help);
+            self.progress.findings.push(finding);
+        }
+    }
+
+    /// Nothing in the block can run any more.
+    pub(super) fn deadlock(&mut self, warps: &[Warp]) -> Box<Problem> {
+        let waiting: Vec<(&Warp, &Fragment)> =
+            warps.iter().flat_map(|w| w.flow.fragments.iter().map(move |f| (w, f))).collect();
+        let threads: u32 = waiting.iter().map(|(_, f)| f.mask.count_ones()).sum();
+        let live: u32 = warps.iter().map(|w| w.flow.live.count_ones()).sum();
+        let exited: u32 = warps.iter().map(|w| w.lanes.count_ones()).sum::<u32>() - live;
+        let [x, y, z] = self.block;
+        let what = format!(
+            "`{}` cannot go on: all {threads} threads of block ({x},{y},{z}) that have not exited wait",
+            self.kernel()
+        );
+        let mut finding = Finding::new("deadlock", Ending::YourProgram, what);
+        let mut places: Vec<u32> = waiting.iter().map(|(_, f)| f.pc).collect();
+        places.sort_unstable();
+        places.dedup();
+        for &pc in places.iter().take(4) {
+            let here = waiting.iter().filter(|(_, f)| f.pc == pc);
+            let count: u32 = here.clone().map(|(_, f)| f.mask.count_ones()).sum();
+            if let Some((warp, fragment)) = here.clone().next() {
+                self.tid = warp.tid;
+                finding = self.placed(finding, pc, Some(fragment.mask.trailing_zeros() as usize));
+                let kind = match fragment.state {
+                    State::Barrier(id) => format!("at barrier {id}"),
+                    State::Warp(members) => format!("for the lanes {members:#010x} of their warp"),
+                    State::Ready | State::Joining => "for each other".to_string(),
+                };
+                finding = finding.note(format!("{count} threads wait {kind} there"));
+            }
+        }
+        if exited > 0 {
+            finding = finding.note(format!("{exited} threads of the block have exited"));
+        }
+        let help = "let all threads that a barrier or a mask names come to it: move it out of the branch";
+        Box::new(Problem::Fault(Fault::Timeout, finding.help(help)))
+    }
+
+    /// A fault at an instruction.
+    pub(super) fn fault(
+        &self,
+        fault: Fault,
+        code: &'static str,
+        pc: u32,
+        lane: usize,
+        what: &str,
+        help: &str,
+    ) -> Box<Problem> {
+        let finding = Finding::new(code, Ending::YourProgram, format!("`{}` {what}", self.kernel()));
+        Box::new(Problem::Fault(fault, self.placed(finding, pc, Some(lane)).help(help)))
+    }
+}
+
+struct Verdict {
+    code: &'static str,
+    fault: Fault,
+    what: String,
+    help: &'static str,
+}

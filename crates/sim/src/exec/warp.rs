@@ -1,0 +1,326 @@
+//! A warp: registers of 32 lanes, and the groups in which the lanes run.
+//!
+//! Lanes that run together are a [`Fragment`]. A branch that they do not agree on splits a fragment and sets up a
+//! [`Join`] at the place where both sides meet; a fragment that gets there waits for the others, then they go on as
+//! one. That is for speed only: no lane may depend on another one's waiting, so a fragment leaves its join alone as
+//! soon as the others are blocked, or have used up their turn. Lanes that spin on a lock thus always let its owner run,
+//! as GPUs do since Volta.
+
+use super::local::Local;
+use super::op::{AT_RETURN, Code, Const64};
+
+/// Where the columns of a frame begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Base {
+    pub(super) r32: u32,
+    pub(super) r64: u32,
+    pub(super) p: u32,
+    /// First byte of the frame's local memory.
+    pub(super) local: u32,
+}
+
+/// A caller, to return to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Frame {
+    pub(super) function: u32,
+    pub(super) base: Base,
+    /// The call that has to be finished.
+    pub(super) call: u32,
+    pub(super) pc: u32,
+}
+
+/// What keeps a fragment from running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Ready,
+    /// At the place of its innermost join.
+    Joining,
+    /// At a barrier of the block: the barrier's number.
+    Barrier(u32),
+    /// At an operation of the warp, with these members.
+    Warp(u32),
+}
+
+/// Lanes that run together.
+#[derive(Clone, Debug)]
+pub(super) struct Fragment {
+    pub(super) pc: u32,
+    pub(super) mask: u32,
+    pub(super) function: u32,
+    pub(super) base: Base,
+    pub(super) frames: Vec<Frame>,
+    /// Numbers of the joins ahead, the nearest last.
+    pub(super) joins: Vec<u32>,
+    pub(super) state: State,
+}
+
+impl Fragment {
+    /// Would the two go on in the same way?
+    fn same_path(&self, other: &Fragment) -> bool {
+        self.pc == other.pc
+            && self.function == other.function
+            && self.base == other.base
+            && self.frames == other.frames
+            && self.joins == other.joins
+    }
+}
+
+/// A place where lanes meet again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Join {
+    pub(super) pc: u32,
+    /// Depth of calls at which it counts.
+    depth: u32,
+    /// Lanes that have not arrived.
+    pending: u32,
+    used: bool,
+}
+
+/// The fragments and joins of a warp.
+#[derive(Default)]
+pub(super) struct Flow {
+    pub(super) fragments: Vec<Fragment>,
+    joins: Vec<Join>,
+    /// Lanes that have not exited.
+    pub(super) live: u32,
+    random: u64,
+}
+
+/// The registers of a warp.
+#[derive(Default)]
+pub(super) struct File {
+    r32: Vec<[u32; 32]>,
+    r64: Vec<[u64; 32]>,
+    p: Vec<u32>,
+}
+
+impl File {
+    /// Makes room for a frame of `function` at `base`, and fills in its constants.
+    pub(super) fn enter(&mut self, code: &Code, function: u32, base: Base, constants64: &[Vec<u64>]) {
+        let f = &code.functions[function as usize];
+        let grow = |len: usize, want: u32| len.max(want as usize);
+        self.r32.resize(grow(self.r32.len(), base.r32 + f.columns32), [0; 32]);
+        self.r64.resize(grow(self.r64.len(), base.r64 + f.columns64), [0; 32]);
+        self.p.resize(grow(self.p.len(), base.p + f.predicates), 0);
+        let at = (base.r32 + f.constants32_at) as usize;
+        for (column, &value) in self.r32[at..].iter_mut().zip(&f.constants32) {
+            *column = [value; 32];
+        }
+        let at = (base.r64 + f.constants64_at) as usize;
+        for (column, &value) in self.r64[at..].iter_mut().zip(&constants64[function as usize]) {
+            *column = [value; 32];
+        }
+    }
+
+    /// The columns from `base` on.
+    pub(super) fn frame(&mut self, base: Base) -> super::lanes::Regs<'_> {
+        super::lanes::Regs {
+            r32: &mut self.r32[base.r32 as usize..],
+            r64: &mut self.r64[base.r64 as usize..],
+            p: &mut self.p[base.p as usize..],
+        }
+    }
+}
+
+/// The values of the 64-bit constants of each function, with variables where they were placed.
+pub(super) fn constants64(code: &Code, address: impl Fn(u32) -> u64) -> Vec<Vec<u64>> {
+    let value = |c: &Const64| match *c {
+        Const64::Value(value) => value,
+        Const64::Variable(index, addend) => address(index).wrapping_add_signed(addend),
+    };
+    code.functions.iter().map(|f| f.constants64.iter().map(value).collect()).collect()
+}
+
+/// A warp.
+pub(super) struct Warp {
+    pub(super) index: u32,
+    pub(super) file: File,
+    pub(super) local: Local,
+    pub(super) flow: Flow,
+    /// `%tid` of the lanes in x, y, z.
+    pub(super) tid: [[u32; 32]; 3],
+    /// Lanes that exist.
+    pub(super) lanes: u32,
+}
+
+impl Warp {
+    /// Warp number `index` of a block of the given shape, without registers yet.
+    pub(super) fn new(index: u32, block: [u32; 3]) -> Warp {
+        let threads = u64::from(block[0]) * u64::from(block[1]) * u64::from(block[2]);
+        let mut tid = [[0; 32]; 3];
+        let mut lanes = 0;
+        for lane in 0..32u32 {
+            let thread = index * 32 + lane;
+            if u64::from(thread) < threads {
+                lanes |= 1 << lane;
+                tid[0][lane as usize] = thread % block[0];
+                tid[1][lane as usize] = thread / block[0] % block[1];
+                tid[2][lane as usize] = thread / block[0] / block[1];
+            }
+        }
+        Warp { index, file: File::default(), local: Local::default(), flow: Flow::default(), tid, lanes }
+    }
+
+    /// All lanes at the kernel's first instruction. `fresh` registers get their constants; those of an earlier block
+    /// of the same launch have them.
+    pub(super) fn start(&mut self, code: &Code, constants: &[Vec<u64>], fresh: bool, seed: u64) {
+        if fresh {
+            self.file.enter(code, 0, Base::default(), constants);
+            self.local.reserve(code.functions[0].frame_bytes);
+        }
+        self.local.clear();
+        self.flow.joins.clear();
+        self.flow.fragments.clear();
+        self.flow.live = self.lanes;
+        self.flow.random = seed;
+        self.flow.fragments.push(Fragment {
+            pc: code.functions[0].entry,
+            mask: self.lanes,
+            function: 0,
+            base: Base::default(),
+            frames: Vec::new(),
+            joins: Vec::new(),
+            state: State::Ready,
+        });
+    }
+}
+
+impl Flow {
+    /// Where `fragment` has to stop: the record of its nearest join, if that is in the frame it runs in.
+    pub(super) fn stop(&self, fragment: &Fragment) -> Option<u32> {
+        let &join = fragment.joins.last()?;
+        let join = &self.joins[join as usize];
+        (join.depth as usize == fragment.frames.len()).then_some(join.pc)
+    }
+
+    /// Splits `fragment`: the lanes in `taken` go to `target`, and wait as a new fragment; the others stay.
+    pub(super) fn split(&mut self, fragment: &mut Fragment, taken: u32, target: u32, join: u32) {
+        self.expect_join(fragment, join);
+        let mut other = fragment.clone();
+        other.mask = taken;
+        other.pc = target;
+        fragment.mask &= !taken;
+        if self.random != 0 {
+            self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            if self.random >> 63 == 1 {
+                std::mem::swap(fragment, &mut other);
+            }
+        }
+        self.fragments.push(other);
+    }
+
+    fn expect_join(&mut self, fragment: &mut Fragment, pc: u32) {
+        let depth = fragment.frames.len() as u32;
+        if pc == AT_RETURN && depth == 0 {
+            return;
+        }
+        if let Some(&nearest) = fragment.joins.last() {
+            let join = &self.joins[nearest as usize];
+            // A loop that lanes leave one by one has one join, not one for each turn.
+            if join.pc == pc && join.depth == depth {
+                return;
+            }
+        }
+        let join = Join { pc, depth, pending: fragment.mask, used: true };
+        let index = match self.joins.iter().position(|j| !j.used) {
+            Some(free) => {
+                self.joins[free] = join;
+                free
+            }
+            None => {
+                self.joins.push(join);
+                self.joins.len() - 1
+            }
+        };
+        fragment.joins.push(index as u32);
+    }
+
+    /// `fragment` is where its nearest join is.
+    pub(super) fn arrive(&mut self, mut fragment: Fragment) {
+        let Some(&join) = fragment.joins.last() else {
+            fragment.state = State::Ready;
+            self.fragments.push(fragment);
+            return;
+        };
+        self.joins[join as usize].pending &= !fragment.mask;
+        fragment.state = State::Joining;
+        self.fragments.push(fragment);
+        self.complete(join);
+    }
+
+    /// Lets the fragments at `join` go on as one, if nobody is missing.
+    fn complete(&mut self, join: u32) {
+        if self.joins[join as usize].pending != 0 {
+            return;
+        }
+        self.joins[join as usize].used = false;
+        let here = |f: &Fragment| f.state == State::Joining && f.joins.last() == Some(&join);
+        let mut merged: Option<Fragment> = None;
+        let mut i = 0;
+        while i < self.fragments.len() {
+            if here(&self.fragments[i]) {
+                let arrived = self.fragments.remove(i);
+                match &mut merged {
+                    Some(all) => all.mask |= arrived.mask,
+                    None => merged = Some(arrived),
+                }
+            } else {
+                i += 1;
+            }
+        }
+        if let Some(mut all) = merged {
+            all.joins.pop();
+            all.state = State::Ready;
+            self.fragments.push(all);
+        }
+    }
+
+    /// The lanes of `fragment` will not come to its nearest join any more.
+    pub(super) fn abandon_nearest(&mut self, fragment: &mut Fragment) {
+        if let Some(join) = fragment.joins.pop() {
+            self.joins[join as usize].pending &= !fragment.mask;
+            self.complete(join);
+        }
+    }
+
+    /// Is the nearest join deeper than `depth` calls?
+    pub(super) fn joins_below(&self, fragment: &Fragment, depth: usize) -> bool {
+        fragment.joins.last().is_some_and(|&j| self.joins[j as usize].depth as usize > depth)
+    }
+
+    /// The lanes of `fragment` are done.
+    pub(super) fn exit(&mut self, mut fragment: Fragment) {
+        self.live &= !fragment.mask;
+        while !fragment.joins.is_empty() {
+            self.abandon_nearest(&mut fragment);
+        }
+    }
+
+    /// Lets one fragment that waits at a join go on alone. Gives false where none waits.
+    pub(super) fn release_one(&mut self) -> bool {
+        let Some(i) = self.fragments.iter().position(|f| f.state == State::Joining) else { return false };
+        let mut fragment = self.fragments.remove(i);
+        fragment.state = State::Ready;
+        fragment.joins.pop();
+        self.fragments.push(fragment);
+        true
+    }
+
+    /// Makes one of fragments that would go on in the same way.
+    pub(super) fn merge_ready(&mut self) {
+        let mut i = 0;
+        while i < self.fragments.len() {
+            let mut j = i + 1;
+            while j < self.fragments.len() {
+                let (a, b) = (&self.fragments[i], &self.fragments[j]);
+                if a.state == State::Ready && b.state == State::Ready && a.same_path(b) {
+                    let other = self.fragments.remove(j);
+                    self.fragments[i].mask |= other.mask;
+                } else {
+                    j += 1;
+                }
+            }
+            i += 1;
+        }
+    }
+}
