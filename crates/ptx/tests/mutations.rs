@@ -182,7 +182,12 @@ fn broken_texts_are_answered() {
 fn nesting_does_not_fill_the_stack() {
     let head = ".version 8.4\n.target sm_80\n.address_size 64\n";
     let many = 200_000;
+    let use_in_each = format!("{head}.entry k() {{ .reg .u32 r; {} }}", "{ add.u32 r, r, 1; ".repeat(many));
+    let deep_and_long =
+        format!("{head}.entry k() {{ .reg .u32 r; {} {}", "{".repeat(400), "add.u32 r, r, 1; ".repeat(many / 10));
     let texts = [
+        use_in_each,
+        format!("{deep_and_long}{}", "}".repeat(401)),
         format!("{head}.entry k() {}{}", "{".repeat(many), "}".repeat(many)),
         format!("{head}.entry k() {}", "{".repeat(many)),
         format!("{head}.global .u32 x = {}", "{".repeat(many)),

@@ -8,6 +8,9 @@ use crate::forms::opcode_is_known;
 use crate::ir::{Linkage, SourceLoc};
 use crate::lex::Tok;
 
+/// Blocks nest this deep. A name is looked for in every block around its use, so depth is time.
+const BLOCKS_MAX: usize = 500;
+
 impl<'t> Parser<'t, '_> {
     /// `{ .. }` of a function. Statements that fail are reported and left out.
     pub(super) fn body(&mut self) -> Parsed<Vec<Statement<'t>>> {
@@ -22,6 +25,11 @@ impl<'t> Parser<'t, '_> {
                     return self.unclosed(innermost);
                 }
                 Tok::Punct('{') => {
+                    if blocks.len() >= BLOCKS_MAX {
+                        let message = format!("blocks nest more than {BLOCKS_MAX} deep");
+                        let error = Error::new(ErrorKind::Limit, self.span(), message, "this one is too much");
+                        return self.fail(error);
+                    }
                     blocks.push(self.span());
                     self.advance();
                     body.push(Statement::Open);

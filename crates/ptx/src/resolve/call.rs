@@ -4,7 +4,8 @@
 //! `.param` variables made here, so that every call the interpreter sees looks the same.
 
 use super::function::{Body, address};
-use super::operand::{Found, Trouble};
+use super::names::Found;
+use super::operand::Trouble;
 use super::symbols::{Label, find_label};
 use super::types::{constant_bits, register_fits};
 use crate::error::{Error, ErrorKind};
@@ -115,7 +116,7 @@ impl<'t> Body<'t, '_> {
     }
 
     fn prototype(&mut self, tree: Option<&OperandTree<'t>>, call: &InstructionTree<'t>) -> Result<u32, Trouble> {
-        let block = self.scope().block;
+        let block = self.scopes.block();
         let Some(tree) = tree else {
             let error =
                 Error::new(ErrorKind::Operands, call.span, "a call through a register needs a prototype", "here")

@@ -3,7 +3,7 @@
 //! Parameters and results declared as `.reg` become `.param` ones: loads stand at the entry, stores in front of
 //! every `ret`, so that the interpreter knows one way of passing values.
 
-use super::symbols::{Block, Entry, Label, Scope, Symbol};
+use super::symbols::{Block, Entry, Label, Range, Scopes, Symbol};
 use super::{Names, duplicate, variables};
 use crate::error::{Error, ErrorKind};
 use crate::forms::{self, Status};
@@ -27,7 +27,7 @@ pub(super) fn body<'t>(
         module,
         names,
         function,
-        scopes: vec![Scope::new(0)],
+        scopes: Scopes::new(),
         blocks: vec![Block::default()],
         targets: Vec::new(),
         label_places: Vec::new(),
@@ -49,7 +49,7 @@ pub(super) struct Body<'t, 'm> {
     pub(super) module: &'m mut Module,
     pub(super) names: &'m Names<'t>,
     pub(super) function: Function,
-    pub(super) scopes: Vec<Scope<'t>>,
+    pub(super) scopes: Scopes<'t>,
     pub(super) blocks: Vec<Block<'t>>,
     /// The labels of each `.branchtargets`, by number of label.
     pub(super) targets: Vec<Vec<u32>>,
@@ -158,16 +158,14 @@ impl<'t> Body<'t, '_> {
             match statement {
                 Statement::Open => {
                     blocks_seen += 1;
-                    self.scopes.push(Scope::new(blocks_seen));
+                    self.scopes.open(blocks_seen);
                 }
-                Statement::Close => {
-                    self.scopes.pop();
-                }
+                Statement::Close => self.scopes.close(),
                 Statement::Declare(declaration) => self.declaration(declaration),
                 Statement::Label(name) => {
                     self.label_places[labels_seen] = self.function.body.len() as u32;
                     labels_seen += 1;
-                    if let Some(first) = self.scope().get(name.text).map(|entry| entry.span) {
+                    if let Some(first) = self.scopes.declared_here(name.text) {
                         self.errors.push(duplicate(*name, first));
                     }
                 }
@@ -181,18 +179,13 @@ impl<'t> Body<'t, '_> {
         }
     }
 
-    pub(super) fn scope(&mut self) -> &mut Scope<'t> {
-        // Braces are balanced by the parser, so the outermost scope is never popped.
-        self.scopes.last_mut().expect("a body has at least one scope")
-    }
-
     fn declare(&mut self, name: Name<'t>, symbol: Symbol) {
         // `_` is no name: prototypes use it for every parameter.
         if name.text == "_" {
             return;
         }
         let entry = Entry { symbol, span: name.span };
-        if let Some(first) = self.scope().declare(name.text, entry) {
+        if let Some(first) = self.scopes.declare(name.text, entry) {
             self.errors.push(duplicate(name, first));
         }
     }
@@ -205,7 +198,8 @@ impl<'t> Body<'t, '_> {
                     let (ty, lanes) = (declaration.ty, declaration.vector);
                     match declarator.range {
                         Some(count) => {
-                            let first = self.scope().declare_range(name.text, count, ty, lanes, name.span);
+                            let range = Range { count, ty, lanes, span: name.span };
+                            let first = self.scopes.declare_range(name.text, range);
                             if let Some(first) = first {
                                 self.errors.push(duplicate(name, first));
                             }

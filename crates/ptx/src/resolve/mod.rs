@@ -3,11 +3,13 @@
 //! What is checked here: names (declared, not twice in one scope, of the right sort), the number, shape and types
 //! of operands, sizes of variables and of their initial contents.
 //!
-//! Not checked: what depends on the target (a form newer than `.target`), state spaces of addresses, and whether
+//! Not checked: what depends on the target (a form newer than `.target`), spaces of addresses in registers, whether
 //! a register is written before it is read.
 
+mod address;
 mod call;
 mod function;
+mod names;
 mod operand;
 mod special;
 mod symbols;

@@ -1,13 +1,14 @@
 //! Operands: names to registers, variables and labels, each checked against what its row takes.
 
 use super::function::Body;
+use super::names::Found;
 use super::special::{is_known_elsewhere, special};
-use super::symbols::{Label, Symbol, find_label};
-use super::types::{can_address, constant_bits, register_fits};
+use super::symbols::Symbol;
+use super::types::{constant_bits, register_fits};
 use crate::error::{Error, ErrorKind};
 use crate::forms::shape::{self, OperandType, Role, widened};
 use crate::forms::{operands_of, word_of_type};
-use crate::ir::{AddressBase, Form, Opcode, Operand, Reg, Space, Span, Special, Type, VariableRef};
+use crate::ir::{Form, Operand, Reg, Span, Special, Type};
 use crate::parse::tree::{Const, InstructionTree, OperandKind, OperandTree};
 
 /// Why an operand could not be resolved.
@@ -16,15 +17,6 @@ pub(super) enum Trouble {
     Reported,
     /// The text may be right; we do not know enough. The sentence says what.
     Unsupported(String),
-}
-
-/// A name that has been looked up.
-pub(super) enum Found {
-    Register(Reg, Type),
-    /// A register of several lanes.
-    Lanes(Vec<Reg>, Type),
-    Variable(VariableRef),
-    Function(crate::ir::FunctionId),
 }
 
 impl<'t> Body<'t, '_> {
@@ -66,7 +58,7 @@ impl<'t> Body<'t, '_> {
         trouble.map_or(Ok(resolved), Err)
     }
 
-    fn report(&mut self, kind: ErrorKind, span: Span, message: String, label: &str) -> Trouble {
+    pub(super) fn report(&mut self, kind: ErrorKind, span: Span, message: String, label: &str) -> Trouble {
         self.errors.push(Error::new(kind, span, message, label));
         Trouble::Reported
     }
@@ -279,7 +271,7 @@ impl<'t> Body<'t, '_> {
         if register_fits(ty, have, spec.wider) { Ok(()) } else { Err(self.mismatch(name, have, ty, span)) }
     }
 
-    fn mismatch(&mut self, name: &str, have: Type, wanted: Type, span: Span) -> Trouble {
+    pub(super) fn mismatch(&mut self, name: &str, have: Type, wanted: Type, span: Span) -> Trouble {
         let (have, wanted) = (word_of_type(have), word_of_type(wanted));
         let message = format!("`{name}` is declared `.{have}`, and `.{wanted}` is needed here");
         let error = Error::new(ErrorKind::TypeMismatch, span, message, "of another type or size");
@@ -376,117 +368,6 @@ impl<'t> Body<'t, '_> {
         Ok(Operand::Vector(out))
     }
 
-    fn memory(&mut self, tree: &OperandTree<'t>) -> Result<Operand, Trouble> {
-        match &tree.kind {
-            OperandKind::Address { base: None, offset } => {
-                Ok(Operand::Address { base: AddressBase::Absolute, offset: *offset })
-            }
-            OperandKind::Address { base: Some(name), offset } => {
-                let base = match self.lookup(name, tree.span)? {
-                    Found::Register(reg, ty) if can_address(ty) => AddressBase::Reg(reg),
-                    Found::Variable(variable) => AddressBase::Variable(variable),
-                    Found::Register(_, ty) => {
-                        let message = format!("`{name}` is declared `.{}` and cannot be an address", word_of_type(ty));
-                        return Err(self.report(ErrorKind::TypeMismatch, tree.span, message, "here"));
-                    }
-                    _ => {
-                        let message = format!("`{name}` is neither a register nor a variable");
-                        return Err(self.report(ErrorKind::WrongSort, tree.span, message, "an address is needed here"));
-                    }
-                };
-                Ok(Operand::Address { base, offset: *offset })
-            }
-            OperandKind::Element { array, index } => match self.lookup(array, tree.span)? {
-                Found::Variable(variable) => {
-                    let element = i64::from(self.variable(variable).ty.bytes());
-                    let offset = index.wrapping_mul(element);
-                    Ok(Operand::Address { base: AddressBase::Variable(variable), offset })
-                }
-                _ => {
-                    let message = format!("`{array}` is not an array");
-                    Err(self.report(ErrorKind::WrongSort, tree.span, message, "here"))
-                }
-            },
-            OperandKind::Other => Err(Trouble::Unsupported("this kind of address is not known yet".into())),
-            _ => {
-                let error =
-                    Error::new(ErrorKind::Operands, tree.span, "an address in brackets is needed here", "no brackets");
-                self.errors.push(error.help("write `[%rd1]` or `[name+4]`"));
-                Err(Trouble::Reported)
-            }
-        }
-    }
-
-    /// A variable can only be reached in the state space it lives in, and a parameter cannot be written.
-    fn check_space(&mut self, form: &Form, operand: &Operand, span: Span) -> Result<(), Trouble> {
-        let Operand::Address { base: AddressBase::Variable(reference), .. } = operand else { return Ok(()) };
-        let variable = self.variable(*reference);
-        let (name, space) = (variable.name.clone(), variable.space);
-        // Without a space in the instruction a variable is reached in its own, except parameters.
-        let same = match form.space {
-            Space::Generic => space != Space::Param,
-            Space::SharedCluster => true,
-            named => named == space,
-        };
-        if !same && !matches!(form.opcode, Opcode::CpAsync | Opcode::Prefetch) {
-            let message = format!("`{name}` is in another state space");
-            let label = "the instruction names one, its declaration another";
-            return Err(self.report(ErrorKind::TypeMismatch, span, message, label));
-        }
-        if form.opcode == Opcode::St && matches!(reference, VariableRef::Param(_)) {
-            let message = format!("the parameter `{name}` cannot be written");
-            return Err(self.report(ErrorKind::WrongSort, span, message, "here"));
-        }
-        Ok(())
-    }
-
-    pub(super) fn variable(&self, variable: VariableRef) -> &crate::ir::Variable {
-        match variable {
-            VariableRef::Module(i) => &self.module.variables[i as usize],
-            VariableRef::Function(i) => &self.function.variables[i as usize],
-            VariableRef::Param(i) => &self.function.params[i as usize],
-            VariableRef::Return(i) => &self.function.returns[i as usize],
-        }
-    }
-
-    fn block(&mut self) -> usize {
-        self.scope().block
-    }
-
-    fn label(&mut self, tree: &OperandTree<'t>) -> Result<Operand, Trouble> {
-        let OperandKind::Name(name) = tree.kind else {
-            let message = "a label is needed here".to_string();
-            return Err(self.report(ErrorKind::Operands, tree.span, message, "here"));
-        };
-        let block = self.block();
-        match find_label(&self.blocks, block, name) {
-            Some(Label::Code(number)) => Ok(Operand::Label(number)),
-            Some(_) => {
-                let message = format!("`{name}` is not a place in the code");
-                Err(self.report(ErrorKind::WrongSort, tree.span, message, "a label is needed here"))
-            }
-            None if self.find(name).is_some() => {
-                let message = format!("`{name}` is not a label");
-                Err(self.report(ErrorKind::WrongSort, tree.span, message, "a label is needed here"))
-            }
-            None => {
-                self.unknown(name, tree.span, "no label of this name in this block or around it");
-                Err(Trouble::Reported)
-            }
-        }
-    }
-
-    fn label_list(&mut self, tree: &OperandTree<'t>) -> Result<Operand, Trouble> {
-        let block = self.block();
-        if let OperandKind::Name(name) = tree.kind
-            && let Some(Label::Targets(list)) = find_label(&self.blocks, block, name)
-        {
-            return Ok(Operand::Labels(self.targets[list as usize].clone()));
-        }
-        let message = "the name of a `.branchtargets` is needed here".to_string();
-        Err(self.report(ErrorKind::WrongSort, tree.span, message, "here"))
-    }
-
     /// An operand of an instruction whose operands are not checked: resolved as far as that goes.
     pub(super) fn anything(&mut self, tree: &OperandTree<'t>) -> Result<Operand, Trouble> {
         Ok(match &tree.kind {
@@ -513,96 +394,6 @@ impl<'t> Body<'t, '_> {
             }
             _ => return Err(Trouble::Unsupported("an operand of this shape is not known here".into())),
         })
-    }
-
-    /// The innermost symbol called `name`.
-    pub(super) fn find(&mut self, name: &'t str) -> Option<Symbol> {
-        for scope in self.scopes.iter_mut().rev() {
-            if let Some(entry) = scope.get(name) {
-                return Some(entry.symbol);
-            }
-        }
-        self.names.get(name).map(|entry| entry.symbol)
-    }
-
-    /// What `name` stands for; registers get their number at this, their first use.
-    pub(super) fn lookup(&mut self, name: &'t str, span: Span) -> Result<Found, Trouble> {
-        match self.find(name) {
-            Some(Symbol::Register { ty, lanes, number }) => {
-                let reg = match number {
-                    Some(reg) => reg,
-                    None => self.number(name, ty, lanes),
-                };
-                if lanes == 1 {
-                    return Ok(Found::Register(reg, ty));
-                }
-                Ok(Found::Lanes((0..u32::from(lanes)).map(|lane| Reg(reg.0 + lane)).collect(), ty))
-            }
-            Some(Symbol::Variable(variable)) => Ok(Found::Variable(variable)),
-            Some(Symbol::Function(function)) => Ok(Found::Function(function)),
-            Some(Symbol::Unsupported(what)) => {
-                Err(Trouble::Unsupported(format!("`{name}` is declared by `{what}`, which is not supported")))
-            }
-            None => {
-                let block = self.block();
-                if find_label(&self.blocks, block, name).is_some() {
-                    let message = format!("`{name}` is a label");
-                    return Err(self.report(
-                        ErrorKind::WrongSort,
-                        span,
-                        message,
-                        "a register or variable is needed here",
-                    ));
-                }
-                let message = format!("`{name}` is not declared");
-                let error = Error::new(ErrorKind::UnknownName, span, message, "nothing of this name is in scope");
-                let range = self.scopes.iter().rev().find_map(|scope| scope.range_like(name));
-                self.errors.push(match range {
-                    Some((prefix, count)) if count > 0 => {
-                        error.help(format!("`{prefix}<{count}>` declares `{prefix}0` to `{prefix}{}`", count - 1))
-                    }
-                    _ => error,
-                });
-                Err(Trouble::Reported)
-            }
-        }
-    }
-
-    /// Numbers the register `name`: as many as it has lanes, side by side.
-    fn number(&mut self, name: &'t str, ty: Type, lanes: u8) -> Reg {
-        let first = if lanes == 1 {
-            self.new_register(name, ty)
-        } else {
-            let first = self.function.registers.len() as u32;
-            for lane in ["x", "y", "z", "w", "4", "5", "6", "7"].into_iter().take(lanes as usize) {
-                self.new_register(&format!("{name}.{lane}"), ty);
-            }
-            Reg(first)
-        };
-        for scope in self.scopes.iter_mut().rev() {
-            if let Some(entry) = scope.get(name) {
-                entry.symbol = Symbol::Register { ty, lanes, number: Some(first) };
-                break;
-            }
-        }
-        first
-    }
-
-    /// The predicate register `name`.
-    pub(super) fn predicate(&mut self, name: &'t str, span: Span) -> Option<Reg> {
-        match self.lookup(name, span) {
-            Ok(Found::Register(reg, Type::Pred)) => Some(reg),
-            Ok(Found::Register(_, ty)) => {
-                self.mismatch(name, ty, Type::Pred, span);
-                None
-            }
-            Ok(_) => {
-                let message = format!("`{name}` is not a register");
-                self.report(ErrorKind::WrongSort, span, message, "a predicate is needed here");
-                None
-            }
-            Err(_) => None,
-        }
     }
 }
 
