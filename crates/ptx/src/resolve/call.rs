@@ -51,23 +51,25 @@ impl<'t> Body<'t, '_> {
         parts: &Parts<'_, 't>,
     ) -> Result<(), Trouble> {
         let (name, target_tree) = parts.target;
-        let (target, returns, params) = match self.lookup(name, target_tree.span)? {
-            Found::Function(id) => {
-                let callee = &self.module.functions[id.0 as usize];
-                (CallTarget::Direct(id), callee.returns.clone(), callee.params.clone())
-            }
-            Found::Register(reg, _) => {
-                let index = self.prototype(parts.prototype, tree)?;
-                let prototype = &self.function.prototypes[index as usize];
-                let (returns, params) = (prototype.returns.clone(), prototype.params.clone());
-                (CallTarget::Indirect(reg, index), returns, params)
-            }
+        let target = match self.lookup(name, target_tree.span)? {
+            Found::Function(id) => CallTarget::Direct(id),
+            Found::Register(reg, _) => CallTarget::Indirect(reg, self.prototype(parts.prototype, tree)?),
             _ => {
                 let message = format!("`{name}` cannot be called");
                 let error =
                     Error::new(ErrorKind::WrongSort, target_tree.span, message, "neither function nor register");
                 self.errors.push(error);
                 return Err(Trouble::Reported);
+            }
+        };
+        let (returns, params) = match &target {
+            CallTarget::Direct(id) => {
+                let callee = &self.module.functions[id.0 as usize];
+                (&callee.returns, &callee.params)
+            }
+            CallTarget::Indirect(_, index) => {
+                let prototype = &self.function.prototypes[*index as usize];
+                (&prototype.returns, &prototype.params)
             }
         };
         // `.param .b8 rest[]` at the end takes any number of bytes, and may be left out.
@@ -84,6 +86,8 @@ impl<'t> Body<'t, '_> {
             self.errors.push(Error::new(ErrorKind::Operands, target_tree.span, message, "here"));
             return Err(Trouble::Reported);
         }
+        // As many as the call has written out, so copying them costs no more than reading it did.
+        let (returns, params) = (returns.clone(), params.clone());
         let mut args = Vec::with_capacity(parts.args.len());
         for (arg, formal) in parts.args.iter().zip(&params) {
             let arg = self.argument(arg, formal, guard)?;

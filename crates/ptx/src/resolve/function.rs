@@ -19,6 +19,7 @@ pub(super) fn body<'t>(
     names: &Names<'t>,
     index: usize,
     tree: &FunctionTree<'t>,
+    gaps: &mut u64,
     errors: &mut Vec<Error>,
 ) -> Function {
     let function = module.functions[index].clone();
@@ -30,9 +31,11 @@ pub(super) fn body<'t>(
         scopes: Scopes::new(),
         blocks: vec![Block::default()],
         targets: Vec::new(),
+        listed_targets: 0,
         label_places: Vec::new(),
         register_results: Vec::new(),
         loc: None,
+        gaps,
         errors,
     };
     body.collect_labels(statements);
@@ -53,11 +56,15 @@ pub(super) struct Body<'t, 'm> {
     pub(super) blocks: Vec<Block<'t>>,
     /// The labels of each `.branchtargets`, by number of label.
     pub(super) targets: Vec<Vec<u32>>,
+    /// How many targets all `brx.idx` so far carry.
+    pub(super) listed_targets: usize,
     /// Where each label stands in the body, once it is known.
     label_places: Vec<u32>,
     /// Results declared as `.reg`: which result, in which register.
     register_results: Vec<(u32, Reg)>,
     pub(super) loc: Option<SourceLoc>,
+    /// Bytes of zeros that initialisers may still leave between values.
+    gaps: &'m mut u64,
     pub(super) errors: &'m mut Vec<Error>,
 }
 
@@ -209,8 +216,14 @@ impl<'t> Body<'t, '_> {
                 }
                 Place::Memory(space) => {
                     let mut variable = variables::variable(declaration, declarator, self.errors);
-                    variable.init =
-                        variables::initial_contents(&variable, declaration, declarator, self.names, self.errors);
+                    variable.init = variables::initial_contents(
+                        &variable,
+                        declaration,
+                        declarator,
+                        self.names,
+                        self.gaps,
+                        self.errors,
+                    );
                     // A `.global` or `.const` in a body is a variable of the module that only this block can name.
                     let symbol = if matches!(space, Space::Global | Space::Const) {
                         self.module.variables.push(variable);

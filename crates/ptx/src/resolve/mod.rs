@@ -60,14 +60,22 @@ pub(crate) fn resolve<'t>(tree: &Tree<'t>, errors: &mut Vec<Error>) -> Module {
             }
         }
     }
+    let mut gaps = variables::GAPS_MAX;
     for (index, declaration, declarator) in variables {
         if declarator.init.is_some() {
-            let init = variables::initial_contents(&module.variables[index], declaration, declarator, &names, errors);
+            let init = variables::initial_contents(
+                &module.variables[index],
+                declaration,
+                declarator,
+                &names,
+                &mut gaps,
+                errors,
+            );
             module.variables[index].init = init;
         }
     }
     for (index, tree) in bodies {
-        let body = function::body(&mut module, &names, index, tree, errors);
+        let body = function::body(&mut module, &names, index, tree, &mut gaps, errors);
         module.functions[index] = body;
     }
     module

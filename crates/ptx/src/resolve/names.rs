@@ -7,6 +7,9 @@ use crate::error::{Error, ErrorKind};
 use crate::ir::{FunctionId, Operand, Reg, Span, Type, Variable, VariableRef};
 use crate::parse::tree::{OperandKind, OperandTree};
 
+/// Each `brx.idx` carries its targets; a function with more of them together is not taken.
+const TARGETS_MAX: usize = 1 << 20;
+
 /// A name that has been looked up.
 pub(super) enum Found {
     Register(Reg, Type),
@@ -139,7 +142,12 @@ impl<'t> Body<'t, '_> {
         if let OperandKind::Name(name) = tree.kind
             && let Some(Label::Targets(list)) = find_label(&self.blocks, block, name)
         {
-            return Ok(Operand::Labels(self.targets[list as usize].clone()));
+            let labels = &self.targets[list as usize];
+            self.listed_targets += labels.len();
+            if self.listed_targets > TARGETS_MAX {
+                return Err(Trouble::Unsupported(format!("more than {TARGETS_MAX} targets of branches in a function")));
+            }
+            return Ok(Operand::Labels(labels.clone()));
         }
         let message = "the name of a `.branchtargets` is needed here".to_string();
         Err(self.report(ErrorKind::WrongSort, tree.span, message, "here"))

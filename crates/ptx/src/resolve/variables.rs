@@ -11,6 +11,9 @@ use super::symbols::Symbol;
 /// Sizes beyond this are errors.
 const BYTES_MAX: u64 = 1 << 40;
 
+/// Bytes of zeros that the short rows of all initialisers of a module may need together.
+pub(super) const GAPS_MAX: u64 = 1 << 26;
+
 /// What a declaration without a name is called.
 const NAMELESS: &str = "_";
 
@@ -109,6 +112,7 @@ pub(super) fn initial_contents(
     declaration: &Declaration<'_>,
     declarator: &Declarator<'_>,
     names: &Names<'_>,
+    gaps: &mut u64,
     errors: &mut Vec<Error>,
 ) -> Vec<Init> {
     let Some(tree) = &declarator.init else { return Vec::new() };
@@ -130,7 +134,8 @@ pub(super) fn initial_contents(
         stride = stride.checked_div(count).unwrap_or(0);
         strides.push(stride);
     }
-    let mut filler = Filler { ty: declaration.ty, element, names, errors, out: Vec::new(), at: 0 };
+    let mut filler =
+        Filler { ty: declaration.ty, element, names, gaps, span: variable.span, errors, out: Vec::new(), at: 0 };
     filler.fill(tree, &strides);
     let (at, out) = (filler.at, filler.out);
     if at > variable.size {
@@ -144,6 +149,8 @@ struct Filler<'a, 't> {
     ty: Type,
     element: u64,
     names: &'a Names<'t>,
+    gaps: &'a mut u64,
+    span: Span,
     errors: &'a mut Vec<Error>,
     out: Vec<Init>,
     at: u64,
@@ -161,24 +168,23 @@ impl Filler<'_, '_> {
                     self.fill(entry, inner);
                     // A short row: zeros follow. Flat values in an array of rows are elements, not rows.
                     if matches!(entry, InitTree::List(..)) && self.at < start + stride {
-                        let missing = (start + stride - self.at).min(BYTES_MAX) as usize;
-                        self.zeros(missing);
+                        self.zeros(start + stride - self.at);
                     }
                 }
             }
         }
     }
 
-    /// At most as much as was written out elsewhere: a row of 2^30 zeros is not made because one value stands in it.
-    fn zeros(&mut self, count: usize) {
-        const AT_ONCE: usize = 1 << 26;
-        if count > AT_ONCE {
-            let error = Error::new(ErrorKind::Limit, Span::default(), "an initialiser leaves too large a gap", "");
+    fn zeros(&mut self, count: u64) {
+        if count > *self.gaps {
+            let message = "initialisers leave too many bytes open between their values";
+            let error = Error::new(ErrorKind::Limit, self.span, message, "here")
+                .help(format!("{GAPS_MAX} bytes in all are filled with zeros"));
             self.errors.push(error);
-            self.at += count as u64;
             return;
         }
-        self.bytes(&vec![0; count]);
+        *self.gaps -= count;
+        self.bytes(&vec![0; count as usize]);
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
