@@ -89,8 +89,8 @@ fn work(inner: &Weak<Inner>) {
                 std::thread::sleep(POLL);
             }
             Step::Idle => {
-                let waited = machine.inner.changed.wait_timeout(state, IDLE);
-                drop(waited);
+                // Whether it was woken or not, the loop looks again.
+                let _ = machine.inner.changed.wait_timeout(state, IDLE);
             }
         }
     }

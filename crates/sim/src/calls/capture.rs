@@ -10,7 +10,7 @@ use dacapo_driver::types::*;
 use super::graph::{edge_list, graph_named};
 use crate::foreign::{get, put, put_optional};
 use crate::model::capture::{Branch, Capture, Rule};
-use crate::model::graph::{Graph, Node, NodeKind};
+use crate::model::graph::{Edge, Graph, Node, NodeKind};
 use crate::model::objects::{Stream, StreamKind};
 use crate::model::table::Key;
 use crate::visit::{Answer, Visit};
@@ -22,7 +22,7 @@ fn begin_on(
     v: &mut Visit<'_>,
     handle: CUstream,
     mode: CUstreamCaptureMode,
-    into: Option<(Key<Graph>, Vec<(Key<Node>, CUgraphEdgeData)>)>,
+    into: Option<(Key<Graph>, Vec<Edge>)>,
 ) -> Answer {
     let stream = v.stream(handle)?;
     v.check_fault()?;

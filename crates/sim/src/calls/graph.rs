@@ -8,7 +8,7 @@ use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
 use crate::foreign::{get, list, put, text};
-use crate::model::graph::{Graph, Node, NodeKind, is_plain};
+use crate::model::graph::{Edge, Graph, Node, NodeKind, WholeEdge, is_plain};
 use crate::model::table::{Key, Lookup};
 use crate::visit::{Answer, Visit};
 
@@ -41,7 +41,7 @@ pub(crate) unsafe fn edge_list(
     nodes: *const CUgraphNode,
     data: *const CUgraphEdgeData,
     count: usize,
-) -> Result<Vec<(Key<Node>, CUgraphEdgeData)>, CUresult> {
+) -> Result<Vec<Edge>, CUresult> {
     // SAFETY: arrays of `count` elements, by the page of the call that passes them on; the data may be absent.
     let (nodes, data) = unsafe {
         let data =
@@ -213,7 +213,7 @@ pub(crate) unsafe fn get_edges_v1(
 unsafe fn neighbours(
     v: &mut Visit<'_>,
     node: CUgraphNode,
-    side: fn(&Node) -> &[(Key<Node>, CUgraphEdgeData)],
+    side: fn(&Node) -> &[Edge],
     out: *mut CUgraphNode,
     data: *mut CUgraphEdgeData,
     count: *mut usize,
@@ -287,7 +287,7 @@ unsafe fn pairs(
     to: *const CUgraphNode,
     data: *const CUgraphEdgeData,
     count: usize,
-) -> Result<Vec<(Key<Node>, Key<Node>, CUgraphEdgeData)>, CUresult> {
+) -> Result<Vec<WholeEdge>, CUresult> {
     // SAFETY: arrays of `count` elements, by the page of the call that passes them on.
     let (from, to) = unsafe { (edge_list(v, from, data, count)?, list(to, count)?) };
     from.into_iter().zip(to).map(|((from, data), to)| Ok((from, node_named(v, to)?, data))).collect()

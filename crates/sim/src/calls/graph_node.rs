@@ -305,7 +305,7 @@ pub(crate) unsafe fn kernel_get_params(
         lent.pointers = vec![1, base, 2, std::ptr::from_ref(&*lent.buffer_size) as usize, 0];
         lent
     } else {
-        let pointers = info.params.iter().map(|param| base + param.offset as usize).collect();
+        let pointers = info.params.iter().map(|param| base + param.offset).collect();
         Lent { pointers, buffer_size: Box::default() }
     };
     node.lent = lent;

@@ -71,7 +71,7 @@ unsafe fn copy_params(
         if from.is_null() {
             return Err(INVALID);
         }
-        let (offset, size) = (param.offset as usize, param.size as usize);
+        let (offset, size) = (param.offset, param.size);
         // SAFETY: each pointer is valid for its parameter's size, by the page of the call.
         unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), block[offset..][..size].as_mut_ptr(), size) };
     }

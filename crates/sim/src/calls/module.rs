@@ -31,7 +31,7 @@ const PROVIDED: &[&str] = &["vprintf", "__assertfail", "cudaGraphSetConditional"
 /// A refusal and what to tell the person who reads the log.
 struct Refusal {
     code: CUresult,
-    finding: Option<Finding>,
+    finding: Option<Box<Finding>>,
 }
 
 impl From<CUresult> for Refusal {
@@ -42,7 +42,7 @@ impl From<CUresult> for Refusal {
 
 fn refusal(code: CUresult, what: impl Into<String>, help: &str) -> Refusal {
     let word = if code == INVALID_PTX { "invalid-ptx" } else { "invalid-image" };
-    Refusal { code, finding: Some(Finding::new(word, Ending::YourProgram, what).help(help)) }
+    Refusal { code, finding: Some(Box::new(Finding::new(word, Ending::YourProgram, what).help(help))) }
 }
 
 /// PTX text to a program, by the rules by which the driver was observed to refuse.
@@ -395,8 +395,8 @@ pub(crate) unsafe fn func_get_param_info(
     let param = info.params.get(index).ok_or(INVALID)?;
     // SAFETY: out pointers of this call.
     unsafe {
-        put(offset_out, param.offset as usize)?;
-        put_optional(size_out, param.size as usize);
+        put(offset_out, param.offset)?;
+        put_optional(size_out, param.size);
     }
     Ok(())
 }

@@ -29,9 +29,9 @@ pub(crate) struct Node {
     pub(crate) graph: Key<Graph>,
     pub(crate) kind: NodeKind,
     /// Edges into this node, in insertion order.
-    pub(crate) before: Vec<(Key<Node>, CUgraphEdgeData)>,
+    pub(crate) before: Vec<Edge>,
     /// Edges out of this node, in insertion order.
-    pub(crate) after: Vec<(Key<Node>, CUgraphEdgeData)>,
+    pub(crate) after: Vec<Edge>,
     /// The node it was cloned from.
     pub(crate) cloned_from: Option<Key<Node>>,
     /// What `cuGraphKernelNodeGetParams` has handed out: pointers to the arguments; valid until they change.
@@ -95,7 +95,11 @@ pub(crate) struct Graphs {
     pub(crate) nodes: Table<Node>,
 }
 
-type Edge = (Key<Node>, CUgraphEdgeData);
+/// One end of an edge, with the edge's data.
+pub(crate) type Edge = (Key<Node>, CUgraphEdgeData);
+
+/// An edge: from, to, data.
+pub(crate) type WholeEdge = (Key<Node>, Key<Node>, CUgraphEdgeData);
 
 /// Edge data that cuda.h allows between these two nodes.
 fn edge_is_legal(data: &CUgraphEdgeData, from: &NodeKind, to: &NodeKind) -> bool {
@@ -152,11 +156,7 @@ impl Graphs {
     }
 
     /// Adds edges, one after the other: those before a bad one stay.
-    pub(crate) fn add_edges(
-        &mut self,
-        graph: Key<Graph>,
-        edges: &[(Key<Node>, Key<Node>, CUgraphEdgeData)],
-    ) -> Result<(), CUresult> {
+    pub(crate) fn add_edges(&mut self, graph: Key<Graph>, edges: &[WholeEdge]) -> Result<(), CUresult> {
         if edges.iter().any(|(from, to, _)| from == to) {
             return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
         }
