@@ -10,8 +10,7 @@ const END: &str = "<!-- made from the table of forms: end -->\n";
 
 fn section(rows: &[FormRow]) -> String {
     let mut out = String::new();
-    for (status, heading) in [(Status::Now, "Interpreted"), (Status::Later, "Decoded and checked, not interpreted yet")]
-    {
+    for (status, heading) in [(Status::Now, "Interpreted"), (Status::Later, "Decoded and checked, not promised yet")] {
         out.push_str(&format!("### {heading}\n\n"));
         let mut families: Vec<Family> = rows.iter().filter(|r| r.status == status).map(|r| r.family).collect();
         families.sort();

@@ -67,7 +67,7 @@ fn siblings_of_what_nvrtc_emits_are_supported() {
         "add.u16",
         "add.sat.s32",
         "mul.hi.s16",
-        "mad.hi.sat.s32",
+        "mad.wide.s16",
         "setp.hs.u64",
         "set.ltu.and.ftz.f32.f32",
         "sub.rp.f64",

@@ -65,12 +65,12 @@ impl fmt::Display for Family {
     }
 }
 
-/// Whether the interpreter runs the forms of a row.
+/// Whether the interpreter is held to run the forms of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     /// It does.
     Now,
-    /// Decoded and checked, not interpreted yet.
+    /// Decoded and checked, but nothing is promised: the interpreter refuses it, or no test holds what it does.
     Later,
 }
 
@@ -79,7 +79,7 @@ pub enum Status {
 pub enum Support {
     /// Decoded and interpreted.
     Supported,
-    /// Decoded, not interpreted yet.
+    /// Decoded; see [`Status::Later`].
     Later,
     /// Not in the table.
     Unknown,
