@@ -193,9 +193,9 @@ pub struct Function {
     pub is_kernel: bool,
     /// Linkage.
     pub linkage: Linkage,
-    /// `.func`'s return values; space `Param` (or a register where PTX uses `.reg`: then see `reg_returns`).
+    /// `.func`'s return values; space `Param`, also where the text has `.reg`: stores stand before each `ret` then.
     pub returns: Vec<Variable>,
-    /// Parameters with their offsets; space `Param`.
+    /// Parameters with their offsets; space `Param`, also where the text has `.reg`: loads stand at the entry then.
     pub params: Vec<Variable>,
     /// Registers by their dense number.
     pub registers: Vec<Register>,
@@ -209,8 +209,8 @@ pub struct Function {
     pub prototypes: Vec<Prototype>,
     /// Performance and shape directives.
     pub directives: Directives,
-    /// What in this function is not supported, in order of appearance. Instructions concerned have
-    /// [`Opcode::Unsupported`] and stand in `body` so that labels keep their places.
+    /// What in this function is not supported, in order of appearance. Instructions concerned stand in `body`, so that
+    /// labels keep their places: decoded where their form is known, else with [`Opcode::Unsupported`].
     pub unsupported: Vec<Unsupported>,
     /// Where the name stands.
     pub span: Span,
@@ -301,9 +301,8 @@ pub enum Operand {
     Reg(Reg),
     /// `!%p` where a predicate is read.
     NotReg(Reg),
-    /// An immediate as the bits it has in the instruction's operand type: integers as two's complement (sign
-    /// extended to 64 bits), `0f..` as 32 bits, `0d..` as 64 bits. A plain decimal float is 64 bits of f64;
-    /// the resolver converts it to the operand's type where that is f32.
+    /// An immediate as the bits it has in the instruction's operand type: integers cut to its size, and extended to
+    /// 64 bits by their sign where the type is signed, else by zeros; floats converted to the type's precision.
     Imm(u64),
     /// A special register.
     Special(Special),
@@ -342,9 +341,10 @@ pub enum Operand {
 pub struct Call {
     /// The callee.
     pub target: CallTarget,
-    /// Variables (or registers) that receive the return values.
+    /// `.param` variables that receive the return values; a load behind the call fills registers.
     pub returns: Vec<Operand>,
-    /// Arguments: `Operand::Variable` of space `Param` (whole variable), registers, or immediates.
+    /// Arguments: `Operand::Variable` of space `Param` (whole variable). Registers and constants in the text are
+    /// stored to such variables in front of the call.
     pub args: Vec<Operand>,
 }
 
