@@ -354,7 +354,7 @@ impl Machine<'_> {
             let address = addresses[lane];
             let bad = if address >= window::GLOBAL_END {
                 Bad::Space
-            } else if address % total != 0 {
+            } else if !address.is_multiple_of(total) {
                 Bad::Alignment
             } else if self.memory.check(address, total).is_err() {
                 Bad::Address

@@ -35,7 +35,7 @@ impl Machine<'_> {
                         let bytes = u64::from(atomic.bytes);
                         let len = self.shared.len() as u64;
                         let fits = len.checked_sub(bytes).is_some_and(|room| address <= room);
-                        if !fits || address % bytes != 0 {
+                        if !fits || !address.is_multiple_of(bytes) {
                             return Err(self.bad_atomic(fragment, 1 << lane, &addresses, &atomic, Bad::Shared));
                         }
                         let at = address as usize;

@@ -325,10 +325,7 @@ impl Machine<'_> {
                             continue;
                         }
                         settle!();
-                        drop(regs);
-                        if let Err(problem) = self.call(*index, warp, fragment) {
-                            return Err(problem);
-                        }
+                        self.call(*index, warp, fragment)?;
                         if *count + run >= limit {
                             return Ok(End::Turn);
                         }
@@ -343,7 +340,6 @@ impl Machine<'_> {
                             leave!(End::Exit);
                         }
                         settle!();
-                        drop(regs);
                         self.give_back(warp, fragment);
                         continue 'frame;
                     }

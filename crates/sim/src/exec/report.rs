@@ -3,7 +3,7 @@
 //! Every finding about a kernel names the kernel, the place in the CUDA source where `.loc` gives one, the place in the
 //! PTX, the block and the thread.
 
-use dacapo_ptx::ir::{self, Instruction, Space};
+use dacapo_ptx::ir::{self, Instruction};
 
 use super::access::lanes;
 use super::launch::Fault;
@@ -48,34 +48,6 @@ pub(super) enum Bad {
     ReadOnly,
 }
 
-/// The form in a few words: `ld.global.v4.f32`.
-pub(super) fn form_text(i: &Instruction) -> String {
-    let form = &i.form;
-    let mut text = format!("{:?}", form.opcode).to_lowercase();
-    if let Some(reduce) = form.reduce {
-        text += &format!(".{reduce:?}").to_lowercase();
-    }
-    text += match form.space {
-        Space::Generic => "",
-        Space::Global => ".global",
-        Space::Shared => ".shared",
-        Space::Local => ".local",
-        Space::Const => ".const",
-        Space::Param => ".param",
-        Space::SharedCluster => ".shared::cluster",
-    };
-    if form.vector > 1 {
-        text += &format!(".v{}", form.vector);
-    }
-    if let Some(mode) = form.mode {
-        text += &format!(".{mode:?}").to_lowercase();
-    }
-    for ty in &form.types {
-        text += &format!(".{ty:?}").to_lowercase();
-    }
-    text
-}
-
 fn cuda_place(module: &ir::Module, loc: Option<ir::SourceLoc>) -> Option<String> {
     let loc = loc?;
     let file = module.files.get(loc.file as usize).map_or("?", String::as_str);
@@ -95,7 +67,7 @@ pub(super) fn unsupported(
 ) -> Finding {
     let (form, why) = match known {
         Some(known) => (known.form.clone(), known.why.clone()),
-        None => (form_text(i), why.to_string()),
+        None => (i.form.to_string(), why.to_string()),
     };
     let what = if why.contains('`') && known.is_some() { why } else { format!("`{form}`: {why}") };
     let mut finding = Finding::new("unsupported", Ending::Unsupported, what);
@@ -131,7 +103,7 @@ impl Machine<'_> {
         let who = lane.map(|lane| self.who(lane));
         let Some(i) = self.instruction(pc) else { return finding };
         let ptx = format!("{}:{}:{}", self.program.name, i.span.line, i.span.column);
-        let form = format!("`{}`", form_text(i));
+        let form = format!("`{}`", i.form);
         match (cuda_place(&self.program.module, i.loc), who) {
             (Some(cuda), who) => finding.at(cuda, who.unwrap_or_default()).at(ptx, form),
             (None, Some(who)) => finding.at(ptx, format!("{form}, {who}")),
@@ -229,7 +201,7 @@ impl Machine<'_> {
                     },
                 });
             }
-            (address % total != 0)
+            (!address.is_multiple_of(total))
                 .then(|| misaligned(format!("at byte {address} of {space} memory, not a multiple of {total}")))
         };
         match bad {
@@ -258,7 +230,7 @@ impl Machine<'_> {
                         "through an address of another space: {address:#x} is not in global memory"
                     )));
                 }
-                if address % total != 0 {
+                if !address.is_multiple_of(total) {
                     return Some(misaligned(format!(
                         "at {address:#x}, not a multiple of {total}: {}",
                         self.memory.describe(address)

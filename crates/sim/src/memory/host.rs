@@ -32,19 +32,22 @@ impl Host {
         assert!(offset <= self.len && out.len() <= self.len - offset, "host range was checked by the caller");
         // SAFETY: `offset` is inside the mapping by the assertion.
         let start = unsafe { self.pointer.add(offset) };
+        let aligned = |bytes: usize| (start as usize).is_multiple_of(bytes);
         match out.len() {
-            // SAFETY (all four arms): the range is inside the mapping, and the arm is taken only when the address
-            // is aligned for the wider access.
-            2 if start as usize % 2 == 0 => {
-                out.copy_from_slice(&unsafe { start.cast::<u16>().read_volatile() }.to_ne_bytes())
+            2 if aligned(2) => {
+                // SAFETY: the range is inside the mapping, and the address is aligned for the wider access.
+                let value = unsafe { start.cast::<u16>().read_volatile() };
+                out.copy_from_slice(&value.to_ne_bytes());
             }
-            // SAFETY: as above.
-            4 if start as usize % 4 == 0 => {
-                out.copy_from_slice(&unsafe { start.cast::<u32>().read_volatile() }.to_ne_bytes())
+            4 if aligned(4) => {
+                // SAFETY: as above.
+                let value = unsafe { start.cast::<u32>().read_volatile() };
+                out.copy_from_slice(&value.to_ne_bytes());
             }
-            // SAFETY: as above.
-            8 if start as usize % 8 == 0 => {
-                out.copy_from_slice(&unsafe { start.cast::<u64>().read_volatile() }.to_ne_bytes())
+            8 if aligned(8) => {
+                // SAFETY: as above.
+                let value = unsafe { start.cast::<u64>().read_volatile() };
+                out.copy_from_slice(&value.to_ne_bytes());
             }
             _ => {
                 for (i, byte) in out.iter_mut().enumerate() {
@@ -64,19 +67,23 @@ impl Host {
         assert!(offset <= self.len && data.len() <= self.len - offset, "host range was checked by the caller");
         // SAFETY: `offset` is inside the mapping by the assertion.
         let start = unsafe { self.pointer.add(offset) };
+        let aligned = |bytes: usize| (start as usize).is_multiple_of(bytes);
         match *data {
-            // SAFETY: the range is inside the mapping and aligned for the wider access.
-            [a, b] if start as usize % 2 == 0 => unsafe {
-                start.cast::<u16>().write_volatile(u16::from_ne_bytes([a, b]))
-            },
-            // SAFETY: as above.
-            [a, b, c, d] if start as usize % 4 == 0 => unsafe {
-                start.cast::<u32>().write_volatile(u32::from_ne_bytes([a, b, c, d]));
-            },
-            // SAFETY: as above.
-            [a, b, c, d, e, f, g, h] if start as usize % 8 == 0 => unsafe {
-                start.cast::<u64>().write_volatile(u64::from_ne_bytes([a, b, c, d, e, f, g, h]));
-            },
+            [a, b] if aligned(2) => {
+                let value = u16::from_ne_bytes([a, b]);
+                // SAFETY: the range is inside the mapping, and the address is aligned for the wider access.
+                unsafe { start.cast::<u16>().write_volatile(value) };
+            }
+            [a, b, c, d] if aligned(4) => {
+                let value = u32::from_ne_bytes([a, b, c, d]);
+                // SAFETY: as above.
+                unsafe { start.cast::<u32>().write_volatile(value) };
+            }
+            [a, b, c, d, e, f, g, h] if aligned(8) => {
+                let value = u64::from_ne_bytes([a, b, c, d, e, f, g, h]);
+                // SAFETY: as above.
+                unsafe { start.cast::<u64>().write_volatile(value) };
+            }
             _ => {
                 for (i, &byte) in data.iter().enumerate() {
                     // SAFETY: `offset + i` is inside the mapping.
@@ -96,7 +103,7 @@ impl Host {
         assert!(offset <= self.len && bytes <= self.len - offset, "host range was checked by the caller");
         // SAFETY: `offset` is inside the mapping by the assertion.
         let start = unsafe { self.pointer.add(offset) };
-        assert!(start as usize % bytes == 0, "alignment was checked by the caller");
+        assert!((start as usize).is_multiple_of(bytes), "alignment was checked by the caller");
         match bytes {
             2 => {
                 // SAFETY: inside the mapping and aligned; all our accesses are volatile or atomic.

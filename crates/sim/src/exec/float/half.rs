@@ -15,7 +15,7 @@ pub(crate) fn to_f64(bits: u16, brain: bool) -> f64 {
     let negative = bits & 0x8000 != 0;
     let biased = i32::from(bits & 0x7fff) >> mantissa_bits;
     let fraction = f64::from(i32::from(bits) & ((1 << mantissa_bits) - 1));
-    let special = (0x7fff >> mantissa_bits) as i32;
+    let special = 0x7fff >> mantissa_bits;
     let magnitude = if biased == special {
         if fraction == 0.0 { f64::INFINITY } else { f64::NAN }
     } else if biased == 0 {
@@ -126,7 +126,7 @@ pub(crate) fn arithmetic(code: Float, mode: Mode, a: u16, b: u16, c: u16) -> u16
     if mode.sat {
         result = if result.is_nan() { 0.0 } else { result.clamp(0.0, 1.0) };
     }
-    if mode.relu && !result.is_nan() && (result < 0.0 || result == 0.0) {
+    if mode.relu && !result.is_nan() && result <= 0.0 {
         result = 0.0;
     }
     flush(from_f64(result, mode.brain, Round::Nearest))

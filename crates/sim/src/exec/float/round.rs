@@ -144,7 +144,7 @@ pub(crate) fn add_f64(a: f64, b: f64, round: Round) -> f64 {
 /// `a * b` in f64, rounded once.
 pub(crate) fn mul_f64(a: f64, b: f64, round: Round) -> f64 {
     let nearest = a * b;
-    if round == Round::Nearest || !nearest.is_finite() && !(a.is_finite() && b.is_finite()) || a == 0.0 || b == 0.0 {
+    if round == Round::Nearest || !a.is_finite() || !b.is_finite() || a == 0.0 || b == 0.0 {
         return nearest;
     }
     let (a, b) = (Exact::of(a), Exact::of(b));

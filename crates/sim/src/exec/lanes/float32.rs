@@ -24,8 +24,8 @@ pub(crate) fn run<const FMA: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
             three::<false>(r, op, mask, |x, y, z| round::fma_f32(x, y, z, Round::Down));
         }
         (Float::Div, false, false) if nearest => two::<false>(r, op, mask, |x, y| x / y),
-        (Float::Min, false, false) => r.map2(op.d, op.a, op.b, mask, |x, y| least(x, y)),
-        (Float::Max, false, false) => r.map2(op.d, op.a, op.b, mask, |x, y| greatest(x, y)),
+        (Float::Min, false, false) => r.map2(op.d, op.a, op.b, mask, least),
+        (Float::Max, false, false) => r.map2(op.d, op.a, op.b, mask, greatest),
         (Float::Neg, false, _) => r.map1(op.d, op.a, mask, |x| x ^ 0x8000_0000),
         (Float::Abs, false, _) => r.map1(op.d, op.a, mask, |x| x & 0x7fff_ffff),
         _ => each::<FMA>(r, op, mask),

@@ -1,0 +1,216 @@
+//! How fast kernels run: lane instructions a second, and the ratio to plain scalar Rust that does the same work.
+//!
+//! `cargo bench -p dacapo-sim` measures for about a second each; under `cargo test` every kernel runs once on small
+//! data, and its results are compared with the scalar code's.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use dacapo_sim::exec::{Clock, ExecOptions, Grid, Image, Launch, Outcome, Program};
+use dacapo_sim::memory::{Kind, Memory, MemoryOptions, Request};
+
+fn main() {
+    let full = std::env::args().any(|a| a == "--bench");
+    println!("{:<22}{:>14}{:>16}{:>14}{:>10}", "kernel", "instructions", "G lane-instr/s", "scalar ms", "ratio");
+    let n = if full { 1 << 20 } else { 1 << 12 };
+    saxpy(n, full);
+    let size = if full { 256 } else { 32 };
+    matmul("matmul_tiled_f32", size, full);
+    matmul("matmul_naive_f32", size, full);
+    matmul("matmul_reg4x4_f32", size.max(64), full);
+    softmax(if full { 256 } else { 4 }, 1000, full);
+}
+
+struct NoClock;
+
+impl Clock for NoClock {
+    fn now_ns(&mut self) -> u64 {
+        0
+    }
+
+    fn cycles(&mut self) -> u64 {
+        0
+    }
+}
+
+struct Bench {
+    memory: Memory,
+    image: Arc<Image>,
+}
+
+impl Bench {
+    fn new(file: &str) -> Bench {
+        let path = format!("{}/../../kernels/ptx/{file}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let module = dacapo_ptx::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
+        let mut memory = Memory::new(MemoryOptions { capacity: 1 << 32, seed: 1 });
+        let image = Image::place(Arc::new(Program::new(module, file)), &mut memory).expect("fits");
+        Bench { memory, image: Arc::new(image) }
+    }
+
+    fn upload(&mut self, data: &[f32], label: &str) -> u64 {
+        let bytes: Vec<u8> = data.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let request = Request { bytes: bytes.len() as u64, align: 256, kind: Kind::Device, label };
+        let address = self.memory.alloc(request).expect("fits");
+        self.memory.write(address, &bytes).expect("inside");
+        address
+    }
+
+    fn download(&self, address: u64, count: usize) -> Vec<f32> {
+        let mut bytes = vec![0; 4 * count];
+        self.memory.read(address, &mut bytes).expect("inside");
+        bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().expect("four"))).collect()
+    }
+
+    fn launch(&mut self, kernel: &str, grid: [u32; 3], block: [u32; 3], params: &[Param]) -> u64 {
+        let program = self.image.program();
+        let kernel = program.kernel(kernel).expect("the kernel is in the file");
+        let info = program.info(kernel);
+        let mut bytes = vec![0; info.param_bytes];
+        for (param, at) in params.iter().zip(&info.params) {
+            let field = &mut bytes[at.offset..at.offset + at.size];
+            match param {
+                Param::Int(x) => field.copy_from_slice(&x.to_le_bytes()),
+                Param::Float(x) => field.copy_from_slice(&x.to_le_bytes()),
+                Param::Pointer(x) => field.copy_from_slice(&x.to_le_bytes()),
+            }
+        }
+        let launch = Launch {
+            image: Arc::clone(&self.image),
+            kernel,
+            grid,
+            block,
+            dynamic_shared: 0,
+            params: bytes,
+            cooperative: false,
+            grid_id: 0,
+            label: String::new(),
+        };
+        let mut run = Grid::new(launch, &ExecOptions::default());
+        loop {
+            match run.run(&mut self.memory, &mut NoClock, u64::MAX) {
+                Outcome::Yield => {}
+                Outcome::Done => break,
+                other => panic!("{other:?}"),
+            }
+        }
+        if let Some(finding) = run.take_findings().first() {
+            panic!("{finding}");
+        }
+        run.executed()
+    }
+}
+
+enum Param {
+    Int(u32),
+    Float(f32),
+    Pointer(u64),
+}
+
+/// Measures both and prints a line.
+fn compare(name: &str, full: bool, mut simulated: impl FnMut() -> u64, mut scalar: impl FnMut()) {
+    let mut best = f64::INFINITY;
+    let mut scalar_best = f64::INFINITY;
+    let mut instructions = 0;
+    let begin = Instant::now();
+    let mut turns = 0;
+    while turns < 1 || (full && (begin.elapsed().as_secs_f64() < 1.0 || turns < 3)) {
+        turns += 1;
+        let start = Instant::now();
+        instructions = simulated();
+        best = best.min(start.elapsed().as_secs_f64());
+        let start = Instant::now();
+        scalar();
+        scalar_best = scalar_best.min(start.elapsed().as_secs_f64());
+    }
+    let rate = instructions as f64 / best / 1e9;
+    let ratio = best / scalar_best;
+    println!("{name:<22}{instructions:>14}{rate:>16.2}{:>14.3}{ratio:>10.1}", scalar_best * 1e3);
+}
+
+fn numbers(count: usize) -> Vec<f32> {
+    let mut state = 1u32;
+    (0..count)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+        })
+        .collect()
+}
+
+fn saxpy(n: usize, full: bool) {
+    let mut b = Bench::new("saxpy.ptx");
+    let (x, y) = (numbers(n), numbers(n));
+    let (dx, dy) = (b.upload(&x, "x"), b.upload(&y, "y"));
+    let params = [Param::Int(n as u32), Param::Float(0.5), Param::Pointer(dx), Param::Pointer(dy)];
+    let mut expected = y.clone();
+    let step = |target: &mut [f32]| {
+        for (y, x) in target.iter_mut().zip(&x) {
+            *y = 0.5f32.mul_add(*x, *y);
+        }
+    };
+    let mut turns = 0;
+    compare(
+        "saxpy_f32",
+        full,
+        || {
+            turns += 1;
+            b.launch("saxpy_f32", [n.div_ceil(256) as u32, 1, 1], [256, 1, 1], &params)
+        },
+        || step(std::hint::black_box(&mut expected)),
+    );
+    assert!(b.download(dy, n) == expected, "saxpy gives other results after {turns} turns");
+}
+
+fn matmul(kernel: &str, size: usize, full: bool) {
+    let mut b = Bench::new("matmul.ptx");
+    let (x, y) = (numbers(size * size), numbers(size * size));
+    let (dx, dy, dz) = (b.upload(&x, "a"), b.upload(&y, "b"), b.upload(&vec![0.0; size * size], "c"));
+    let n = size as u32;
+    let params =
+        [Param::Int(n), Param::Int(n), Param::Int(n), Param::Pointer(dx), Param::Pointer(dy), Param::Pointer(dz)];
+    let tile = if kernel.contains("reg4x4") { 64 } else { 16 };
+    let mut expected = vec![0f32; size * size];
+    compare(
+        kernel,
+        full,
+        || b.launch(kernel, [n.div_ceil(tile), n.div_ceil(tile), 1], [16, 16, 1], &params),
+        || {
+            let expected = std::hint::black_box(&mut expected);
+            for i in 0..size {
+                for j in 0..size {
+                    let mut sum = 0f32;
+                    for p in 0..size {
+                        sum = x[i * size + p].mul_add(y[p * size + j], sum);
+                    }
+                    expected[i * size + j] = sum;
+                }
+            }
+        },
+    );
+    assert!(b.download(dz, size * size) == expected, "{kernel} gives other results");
+}
+
+fn softmax(rows: usize, cols: usize, full: bool) {
+    let mut b = Bench::new("softmax.ptx");
+    let x = numbers(rows * cols);
+    let (dx, dy) = (b.upload(&x, "x"), b.upload(&vec![0.0; rows * cols], "y"));
+    let params = [Param::Int(cols as u32), Param::Pointer(dx), Param::Pointer(dy)];
+    let mut expected = vec![0f32; rows * cols];
+    compare(
+        "softmax_block_f32",
+        full,
+        || b.launch("softmax_block_f32", [rows as u32, 1, 1], [256, 1, 1], &params),
+        || {
+            let expected = std::hint::black_box(&mut expected);
+            for (source, target) in x.chunks(cols).zip(expected.chunks_mut(cols)) {
+                let most = source.iter().fold(f32::NEG_INFINITY, |m, &x| m.max(x));
+                let sum: f32 = source.iter().map(|x| (x - most).exp()).sum();
+                target.iter_mut().zip(source).for_each(|(y, x)| *y = (x - most).exp() / sum);
+            }
+        },
+    );
+    for (got, want) in b.download(dy, rows * cols).iter().zip(&expected) {
+        assert!((got - want).abs() <= 1e-5 * want.abs(), "softmax gives {got}, where {want} is right");
+    }
+}
