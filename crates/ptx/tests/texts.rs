@@ -3,7 +3,7 @@
 //!
 //! `BLESS=1 cargo test -p dacapo-ptx --test texts` writes new expectations; read the difference before you commit it.
 
-use dacapo_ptx::ir::{AddressBase, CallTarget, Function, Init, Module, Operand, Variable, VariableRef};
+use dacapo_ptx::ir::{AddressBase, CallTarget, Function, Init, Module, Opcode, Operand, Variable, VariableRef};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -62,6 +62,25 @@ fn what_is_right_is_decoded_as_listed() {
         }
     }
     finish(failures);
+}
+
+#[test]
+fn the_kernels_of_the_project_are_read_whole() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels/ptx");
+    let mut read = 0;
+    for entry in std::fs::read_dir(folder).expect("the folder of kernels is part of the project").flatten() {
+        let path = entry.path();
+        if path.extension().is_none_or(|e| e != "ptx") {
+            continue;
+        }
+        let bytes = std::fs::read(&path).expect("readable");
+        let module =
+            dacapo_ptx::parse_bytes(&bytes).unwrap_or_else(|e| panic!("{}", e.render(&path.display().to_string())));
+        let unknown = module.functions.iter().flat_map(|f| &f.body).find(|i| i.form.opcode == Opcode::Unsupported);
+        assert!(unknown.is_none(), "{}: {unknown:?}", path.display());
+        read += 1;
+    }
+    assert!(read >= 10, "kernels are missing");
 }
 
 /// Everything of a module that a reader of the text would want to check.

@@ -173,6 +173,12 @@ impl<'t> Parser<'t, '_> {
                     Err(_) => self.fail(Error::new(ErrorKind::Syntax, span, "this is not a number", "here")),
                 }
             }
+            // `.25`: the lexer cannot tell it from a modifier.
+            Tok::Dot(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => {
+                self.advance();
+                let value: f64 = format!("0.{digits}").parse().unwrap_or(0.0);
+                Ok(Const::F64(value.to_bits()))
+            }
             Tok::Ident("WARP_SZ") => {
                 self.advance();
                 Ok(Const::Int { bits: 32, unsigned: false })

@@ -64,9 +64,12 @@ impl<'t> Parser<'t, '_> {
                 self.advance();
                 self.behind_name(name)?
             }
-            Tok::Punct('-' | '+' | '~' | '(') | Tok::Int { .. } | Tok::F32(_) | Tok::F64(_) | Tok::Decimal(_) => {
-                OperandKind::Const(self.constant()?)
-            }
+            Tok::Punct('-' | '+' | '~' | '(')
+            | Tok::Int { .. }
+            | Tok::F32(_)
+            | Tok::F64(_)
+            | Tok::Decimal(_)
+            | Tok::Dot(_) => OperandKind::Const(self.constant()?),
             _ => return self.expected("an operand"),
         };
         Ok(OperandTree { kind, span: self.since(from) })
