@@ -26,7 +26,7 @@ extern "C" __global__ void gru_bwd_f32(int batch, int hid, const float* __restri
     int b = i / hid, j = i % hid, g = b * 3 * hid + j;
     float4 s = saved[i];
     float d = dh[i], r = s.x, z = s.y, n = s.z, q = s.w;
-    float dn = d * (1.0f - z) * (1.0f - n * n), dz = d * (h[i] - n) * z * (1.0f - z), dr = dn * q * r * (1.0f - r);
+    float dn = d * (1.0f - z) * __fmaf_rn(-n, n, 1.0f), dz = d * (h[i] - n) * z * (1.0f - z), dr = dn * q * r * (1.0f - r);
     dgx[g] = dr;
     dgx[g + hid] = dz;
     dgx[g + 2 * hid] = dn;

@@ -17,8 +17,9 @@ extern "C" __global__ void sgd_f32(int n, float lr, float mom, const float* __re
                                    float* __restrict__ v) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
-        float u = v[i] = mom * v[i] + g[i];
-        p[i] -= lr * u;
+        // Spelled out, so that the assembler has nothing left to fuse.
+        float u = v[i] = __fmaf_rn(mom, v[i], g[i]);
+        p[i] = __fmaf_rn(-lr, u, p[i]);
     }
 }
 

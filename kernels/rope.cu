@@ -20,6 +20,7 @@ extern "C" __global__ void rope_table_f32(int heads, int dim, const int* __restr
     float2 t = cs[(size_t)pos[tok] * half + i];
     float* p = x + ((size_t)tok * heads + h) * dim;
     float a = p[i], b = p[i + half];
-    p[i] = a * t.x - b * t.y;
-    p[i + half] = b * t.x + a * t.y;
+    // Spelled out: a bare product and difference may be fused by the assembler in either of two ways.
+    p[i] = __fmaf_rn(a, t.x, -__fmul_rn(b, t.y));
+    p[i + half] = __fmaf_rn(b, t.x, __fmul_rn(a, t.y));
 }

@@ -110,6 +110,19 @@ impl<'d> Session<'d> {
         Ok(version)
     }
 
+    /// The driver's version as NVIDIA numbers its releases, from the kernel module that is loaded; `unknown` where
+    /// there is none.
+    pub fn driver_release(&self) -> String {
+        let release = std::fs::read_to_string("/sys/module/nvidia/version")
+            .or_else(|_| std::fs::read_to_string("/proc/driver/nvidia/version"))
+            .unwrap_or_default();
+        // The second file is a sentence; the version is its word of digits and two dots.
+        let is_release =
+            |word: &&str| word.matches('.').count() == 2 && word.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let word = release.split_whitespace().find(|word| is_release(word));
+        word.unwrap_or("unknown").to_string()
+    }
+
     /// A kernel of a module; the module is loaded the first time.
     ///
     /// # Errors

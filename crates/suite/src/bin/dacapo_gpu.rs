@@ -60,7 +60,7 @@ fn run(tasks: &[Task], folder: &std::path::Path) -> Result<bool, Box<dyn std::er
         return Err(format!("{} is the software driver; only a GPU is recorded", driver.path().display()).into());
     }
     let mut session = Session::open(&driver)?;
-    println!("{}, driver {}, commit {COMMIT}", session.device_name()?, session.driver_version()?);
+    println!("{}, driver {}, commit {COMMIT}", session.device_name()?, session.driver_release());
     let mut well = true;
     for task in tasks {
         well &= task(&mut session, folder)?;
@@ -97,7 +97,7 @@ fn record_corpus(session: &mut Session<'_>, folder: &std::path::Path) -> Result<
 #[derive(Serialize)]
 struct Checks {
     gpu: String,
-    driver_version: i32,
+    driver: String,
     commit: &'static str,
     checks: Vec<Check>,
 }
@@ -120,8 +120,8 @@ fn check(session: &mut Session<'_>, folder: &std::path::Path) -> Result<bool, Bo
         println!("{}: {} {}", check.name, if check.passed { "passed" } else { "FAILED" }, check.detail);
     }
     let passed = checks.iter().all(|check| check.passed);
-    let (gpu, driver_version) = (session.device_name()?, session.driver_version()?);
-    let checks = Checks { gpu, driver_version, commit: COMMIT, checks };
+    let (gpu, driver) = (session.device_name()?, session.driver_release());
+    let checks = Checks { gpu, driver, commit: COMMIT, checks };
     std::fs::write(folder.join("check.json"), serde_json::to_string_pretty(&checks)?)?;
     Ok(passed)
 }

@@ -20,8 +20,8 @@ pub const RECORDING_FILE: &str = "crates/suite/recordings/corpus-h200.json";
 pub struct Recording {
     /// The device's name.
     pub gpu: String,
-    /// The CUDA version of its driver, as `cuDriverGetVersion` counts.
-    pub driver_version: i32,
+    /// The version of its driver, as NVIDIA numbers them: `580.159.04`.
+    pub driver: String,
     /// The commit that the recorder was built from.
     pub commit: String,
     /// SHA-256 of each module's PTX.
@@ -100,12 +100,7 @@ impl Recording {
     /// One line for a report: GPU, driver, commit.
     pub fn origin(&self) -> String {
         let commit: String = self.commit.chars().take(12).collect();
-        format!(
-            "{}, driver {}.{}, commit {commit}",
-            self.gpu,
-            self.driver_version / 1000,
-            self.driver_version % 1000 / 10
-        )
+        format!("{}, driver {}, commit {commit}", self.gpu, self.driver)
     }
 }
 
@@ -121,7 +116,7 @@ pub fn committed(root: &std::path::Path) -> Result<Recording, RecordingError> {
 pub fn record(session: &mut Session<'_>, commit: &str) -> Result<(Recording, Vec<(String, Failure)>), Refused> {
     let mut recording = Recording {
         gpu: session.device_name()?,
-        driver_version: session.driver_version()?,
+        driver: session.driver_release(),
         commit: commit.to_string(),
         modules: super::MODULES.iter().map(|(name, ptx)| (name.to_string(), sha256(ptx.as_bytes()))).collect(),
         cases: BTreeMap::new(),
@@ -154,7 +149,7 @@ mod tests {
         let recorded = RecordedCase { inputs: case(5).inputs_sha256(), outputs };
         Recording {
             gpu: "a GPU".into(),
-            driver_version: 13_000,
+            driver: "580.159.04".into(),
             commit: "0123456789abcdef".into(),
             modules: [("saxpy".to_string(), sha256(ptx("saxpy").unwrap().as_bytes()))].into(),
             cases: [(case(5).name(), recorded)].into(),
