@@ -176,7 +176,7 @@ impl Grid {
     /// Starts the next block; false where the host has no memory for it.
     fn admit(&mut self) -> bool {
         let code = self.launch.image.program().code(self.launch.kernel);
-        let shared = code.static_shared as usize + self.launch.dynamic_shared as usize;
+        let shared = code.dynamic_shared_at as usize + self.launch.dynamic_shared as usize;
         let (mut block, fresh) = match self.spare.pop() {
             Some(block) => (block, false),
             None => match Block::new(self.launch.block, shared) {

@@ -658,6 +658,8 @@ pub(super) struct Code {
     pub(super) unsupported: Vec<Finding>,
     /// Bytes of static shared memory.
     pub(super) static_shared: u32,
+    /// Where dynamic shared memory begins: behind the static bytes, aligned as it is declared.
+    pub(super) dynamic_shared_at: u32,
     /// Bytes of local memory along the deepest chain of calls without recursion.
     pub(super) local_bytes: u32,
 }

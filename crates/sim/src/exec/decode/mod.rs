@@ -27,8 +27,8 @@ use lower::Lower;
 pub(super) fn decode(module: &ir::Module, kernel: FunctionId, name: &str) -> Code {
     let order = reachable(module, kernel);
     let numbers: HashMap<u32, u32> = order.iter().enumerate().map(|(i, f)| (f.0, i as u32)).collect();
-    let (shared, static_shared) = shared_layout(module, &order);
-    let mut code = Code { static_shared, ..Code::default() };
+    let (shared, static_shared, dynamic_shared_at) = shared_layout(module, &order);
+    let mut code = Code { static_shared, dynamic_shared_at, ..Code::default() };
     for &id in &order {
         let function = Lower::new(module, id, name, &shared, &numbers, &mut code).run();
         code.functions.push(function);
@@ -73,7 +73,8 @@ fn reachable(module: &ir::Module, kernel: FunctionId) -> Vec<FunctionId> {
 /// Offsets of shared variables: `(None, i)` is module variable `i`, `(Some(f), i)` variable `i` of function `f`.
 pub(super) type SharedLayout = HashMap<(Option<u32>, u32), u32>;
 
-fn shared_layout(module: &ir::Module, order: &[FunctionId]) -> (SharedLayout, u32) {
+/// Also the bytes of the static ones, and where the dynamic memory begins behind them.
+fn shared_layout(module: &ir::Module, order: &[FunctionId]) -> (SharedLayout, u32, u32) {
     let mut used = vec![false; module.variables.len()];
     for FunctionId(f) in order {
         for instruction in &module.functions[*f as usize].body {
@@ -109,10 +110,13 @@ fn shared_layout(module: &ir::Module, order: &[FunctionId]) -> (SharedLayout, u3
         layout.insert(*key, at);
         at = at.saturating_add(v.size as u32);
     }
-    for (key, v) in all.iter().filter(|(_, v)| dynamic(v)) {
-        layout.insert(*key, at.next_multiple_of(v.align.max(1)));
+    // All of them name the same memory, which begins where the one that is aligned most may begin.
+    let align = all.iter().filter(|(_, v)| dynamic(v)).map(|(_, v)| v.align.max(1)).max().unwrap_or(1);
+    let dynamic_at = at.next_multiple_of(align);
+    for (key, _) in all.iter().filter(|(_, v)| dynamic(v)) {
+        layout.insert(*key, dynamic_at);
     }
-    (layout, at)
+    (layout, at, dynamic_at)
 }
 
 fn each_variable(operand: &Operand, f: &mut impl FnMut(VariableRef)) {
