@@ -29,6 +29,9 @@ pub struct Options {
     pub time: Time,
     /// Warp instructions of one launch before it is reported as a probable endless loop.
     pub budget: u64,
+    /// In counted time, how often in a row everything that could run may only poll host memory or the clock before the
+    /// kernel is reported as waiting for nobody.
+    pub polls_max: u64,
     /// Keep a journal of what ran in which order: see [`Machine::journal`](crate::Machine::journal).
     pub journal: bool,
     /// Report reads of memory that nobody has written.
@@ -44,6 +47,7 @@ impl Default for Options {
             capacity: H200_BYTES,
             time: Time::Counted,
             budget: 1 << 32,
+            polls_max: 10_000_000,
             journal: false,
             uninitialised_reads: true,
             on_finding: None,

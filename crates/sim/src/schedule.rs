@@ -62,8 +62,6 @@ const QUANTUM: u64 = 4096;
 const ALONE: u64 = 1 << 20;
 /// In counted time, how far the clock jumps when everything waits for it.
 const JUMP_NS: u64 = 20_000;
-/// In counted time, jumps without anything else happening before a polling kernel is called endless: 200 s.
-const POLLS_MAX: u64 = 10_000_000;
 
 impl State {
     /// Moves one ready task.
@@ -197,13 +195,13 @@ impl State {
         self.polls += 1;
         if self.options.time == Time::Counted {
             self.time_ns += JUMP_NS;
-            if self.polls > POLLS_MAX {
+            if self.polls > self.options.polls_max {
                 let finding = Finding::new(
                     "endless-wait",
                     Ending::YourProgram,
                     format!("`{}` waits for host memory that nobody changes", grid.launch().label),
                 )
-                .note("200 seconds of counted time have passed in which nothing else could run")
+                .note(format!("it has looked {} times, and nothing else could run meanwhile", self.options.polls_max))
                 .help("let a host function, another stream or another thread write the flag, or use live time");
                 self.break_device(CUresult::CUDA_ERROR_LAUNCH_TIMEOUT, finding);
                 return Step::Moved;
