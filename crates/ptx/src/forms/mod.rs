@@ -3,11 +3,13 @@
 //! - Modifiers may come in any order, as the assembler takes them; types keep theirs.
 //! - A form no row permits is [`Support::Unknown`]: not an error, because newer PTX may well have it.
 
+mod opcodes;
 pub(crate) mod shape;
 mod slots;
 mod table;
 
 use crate::ir::{Form, Type};
+pub(crate) use opcodes::is_opcode;
 use shape::Operand;
 use slots::{Slot, is_shape, slot};
 use std::collections::HashMap;

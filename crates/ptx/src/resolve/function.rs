@@ -256,6 +256,13 @@ impl<'t> Body<'t, '_> {
         });
         let form = tree.operands.as_ref().and_then(|_| forms::decode(tree.opcode, &tree.modifiers));
         let (Some(form), Some(operands)) = (form, &tree.operands) else {
+            if !forms::is_opcode(tree.opcode) {
+                let span = Span { len: tree.opcode.len() as u32, ..tree.span };
+                let message = format!("PTX has no instruction called `{}`", tree.opcode);
+                let error = Error::new(ErrorKind::UnknownName, span, message, "no opcode of PTX 9.0");
+                self.errors.push(error.help("check the spelling"));
+                return;
+            }
             return self.unsupported(tree, guard, |text| format!("`{text}` is not a form that is known"));
         };
         let status = forms::status_of(&form);

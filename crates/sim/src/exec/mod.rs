@@ -21,6 +21,7 @@ mod launch;
 mod local;
 mod machine;
 mod op;
+mod pressure;
 mod program;
 mod report;
 mod shuffle;

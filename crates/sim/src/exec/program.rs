@@ -36,8 +36,7 @@ pub struct KernelInfo {
     pub local_bytes: u32,
     /// Bytes of constant variables of its module.
     pub const_bytes: u32,
-    /// 32-bit registers of a thread. An estimate: how many are live at the same time at most, plus a few for addresses;
-    /// an assembler schedules differently.
+    /// 32-bit registers of a thread: an estimate, see exec/pressure.rs.
     pub registers: u32,
     /// `.maxntid`.
     pub max_threads: Option<[u32; 3]>,
@@ -125,7 +124,7 @@ fn info(module: &ir::Module, f: &ir::Function, code: &Code) -> KernelInfo {
         static_shared: code.static_shared,
         local_bytes: code.local_bytes,
         const_bytes: module.variables.iter().filter(|v| v.space == ir::Space::Const).map(|v| v.size as u32).sum(),
-        registers: 32,
+        registers: super::pressure::registers(f),
         max_threads: f.directives.max_threads,
         required_threads: f.directives.required_threads,
         ptx_version: module.version,
