@@ -1,0 +1,205 @@
+//! Programs that make one mistake each, and what the software driver says to them.
+//!
+//! `fail/<area>/<name>.rs` makes the mistake; `fail/<area>/<name>.stderr` is the whole report: every call that did not
+//! answer success, every finding. `pass/<area>/<name>.rs` is the near miss, the same program without the mistake: no
+//! call is refused, nothing is found, and its numbers are right. Each of them runs under several seeds: what is said
+//! about a mistake does not depend on luck.
+//!
+//! One program: `cargo test -p dacapo-suite --test programs fail::capture::unjoined_fork`. New expectations:
+//! `cargo xtask bless`.
+
+use std::path::{Path, PathBuf};
+
+mod program;
+
+use program::{Answer, Program, report};
+
+/// Seeds under which every program runs.
+const SEEDS: [u64; 3] = [0, 7, 0x5eed];
+
+macro_rules! programs {
+    ($($area:ident { $($name:ident),* $(,)? })*) => {
+        mod fail { $( mod $area { $(
+            mod $name;
+            #[test]
+            fn $name() {
+                crate::check_fail(stringify!($area), stringify!($name), $name::program);
+            }
+        )* } )* }
+
+        mod pass { $( mod $area { $(
+            mod $name;
+            #[test]
+            fn $name() {
+                crate::check_pass($name::program);
+            }
+        )* } )* }
+
+        /// Every program, by area and name.
+        const LISTED: &[(&str, &str)] = &[$($((stringify!($area), stringify!($name)),)*)*];
+    };
+}
+
+programs! {
+    capture {
+        allocate_beside_global_capture,
+        bad_launch_in_capture,
+        end_from_wrong_thread,
+        end_on_forked_stream,
+        event_of_finished_capture,
+        launch_graph_into_capture,
+        legacy_stream_beside_blocking_capture,
+        merge_two_captures,
+        query_captured_event,
+        synchronize_while_capturing,
+        unjoined_fork,
+        wait_for_outside_event,
+    }
+    graph {
+        cycle,
+        launch_of_destroyed_executable,
+        node_added_after_instantiate,
+        node_of_another_graph,
+        update_with_another_topology,
+    }
+    launch {
+        barrier_not_reached_by_all,
+        endless_loop,
+        integer_division_by_zero,
+        missing_arguments,
+        other_block_than_required,
+        shuffle_from_exited_lane,
+        too_many_threads,
+        too_much_shared_memory,
+        trap,
+        waits_for_nobody,
+    }
+    memory {
+        copy_past_the_end,
+        free_twice,
+        freed_under_a_graph,
+        freed_under_a_memset_node,
+        global_address_as_shared,
+        misaligned_vector_load,
+        null_pointer,
+        one_element_too_far,
+        shared_address_as_global,
+        shared_out_of_bounds,
+        uninitialised_read,
+        write_to_parameter,
+    }
+    module {
+        does_not_compile,
+        launch_after_unload,
+        mangled_name,
+        newer_gpu,
+        newer_ptx_version,
+        not_ptx,
+        unresolved_extern,
+        unsupported_instruction,
+    }
+    stream {
+        destroyed_event,
+        destroyed_stream,
+        driver_call_in_host_function,
+        external_record_outside_capture,
+        time_between_events_without_time,
+    }
+}
+
+/// The program is refused or found out, and the report is the one that is committed.
+fn check_fail(area: &str, name: &str, body: fn(&Program) -> Answer) {
+    let file = folder("fail").join(area).join(format!("{name}.stderr"));
+    let reports = SEEDS.map(|seed| {
+        let program = Program::new(seed);
+        // What it is refused with stands in the report.
+        let _ = body(&program);
+        report::render(&program.events())
+    });
+    assert!(!reports[0].is_empty(), "nothing was said about the mistake");
+    for (seed, other) in SEEDS.iter().zip(&reports).skip(1) {
+        let difference = report::difference(&reports[0], other);
+        assert!(
+            reports[0] == *other,
+            "another report under seed {seed:#x} (- {:#x}, + {seed:#x})\n\n{difference}",
+            SEEDS[0]
+        );
+    }
+    if let Err(message) = report::compare(&file, &reports[0]) {
+        panic!("{message}");
+    }
+}
+
+/// The program is right, and so are its numbers.
+fn check_pass(body: fn(&Program) -> Answer) {
+    for seed in SEEDS {
+        let program = Program::new(seed);
+        let answer = body(&program);
+        let events = program.events();
+        assert!(events.is_empty() && answer.is_ok(), "seed {seed:#x}\n{}", report::render(&events));
+        assert!(program.comparisons() > 0, "the program compares no numbers");
+    }
+}
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+}
+
+/// Files of `fail/` or `pass/` with this extension, as (area, name).
+fn found(folder_name: &str, extension: &str) -> Vec<(String, String)> {
+    let entries = |path: &Path| {
+        let all = std::fs::read_dir(path).expect("the folders of programs are part of the crate");
+        all.map(|entry| entry.expect("readable").path()).collect::<Vec<_>>()
+    };
+    let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let mut files = Vec::new();
+    for area in entries(&folder(folder_name)) {
+        let of_kind = entries(&area).into_iter().filter(|path| path.extension().is_some_and(|e| e == extension));
+        files.extend(of_kind.map(|path| (stem(&area), stem(&path))));
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn every_program_is_listed_and_every_mistake_has_its_near_miss() {
+    let mut listed: Vec<_> = LISTED.iter().map(|(area, name)| (area.to_string(), name.to_string())).collect();
+    listed.sort();
+    assert_eq!(found("fail", "rs"), listed, "the files in tests/fail and the list in programs.rs");
+    assert_eq!(found("pass", "rs"), listed, "the files in tests/pass and the list in programs.rs");
+    // Under BLESS=1 the expectations are being written by the other tests.
+    if report::is_blessing() {
+        return;
+    }
+    assert_eq!(found("fail", "stderr"), listed, "the expectations in tests/fail and the list in programs.rs");
+}
+
+#[test]
+fn every_program_says_what_it_is_about() {
+    for (kind, (area, name)) in
+        ["fail", "pass"].into_iter().flat_map(|kind| found(kind, "rs").into_iter().map(move |file| (kind, file)))
+    {
+        let path = folder(kind).join(&area).join(format!("{name}.rs"));
+        let text = std::fs::read_to_string(&path).expect("listed a moment ago");
+        assert!(text.starts_with("//! "), "{kind}/{area}/{name}.rs does not open with its mistake");
+        assert!(
+            kind == "pass" || text.contains("//! On a GPU: "),
+            "{kind}/{area}/{name}.rs does not say what a GPU does"
+        );
+    }
+}
+
+#[test]
+fn a_report_names_no_address_twice_and_keeps_small_numbers() {
+    let events =
+        ["cuX -> Y".to_string(), "error: at 0x7f00aa000, 0x10 past null\n--> 0x7f00bb000 and 0x7f00aa000".into()];
+    assert_eq!(
+        report::render(&events),
+        "cuX -> Y\n\nerror: at ADDRESS#1, 0x10 past null\n--> ADDRESS#2 and ADDRESS#1\n"
+    );
+}
+
+#[test]
+fn a_difference_shows_what_went_and_what_came() {
+    assert_eq!(report::difference("a\nb\nc\n", "a\nx\nc\nd\n"), "  a\n- b\n+ x\n  c\n+ d\n");
+}
