@@ -7,6 +7,8 @@
 
 pub mod base64;
 pub mod corpus;
+pub mod device;
 pub mod digest;
 pub mod replay;
 pub mod session;
+pub mod table;

@@ -1,11 +1,12 @@
 //! `dacapo-gpu`: everything that wants a GPU, in one binary.
 //!
 //! ```text
-//! dacapo-gpu corpus|check|all [FOLDER]
+//! dacapo-gpu corpus|device|check|all [FOLDER]
 //! ```
 //!
 //! - `corpus` records what NVIDIA's driver makes of every case of the corpus: corpus.json. A case that gives other
 //!   bits the second time is a mistake in the case, and is reported.
+//! - `device` records what the device says of itself: device.json.
 //! - `check` runs the bodies of this crate: check.json.
 //! - Results go to FOLDER, else to `$OUT`, else to the working directory.
 //!
@@ -19,6 +20,7 @@ use dacapo_driver::Nvidia;
 use dacapo_suite::corpus::{self, Case};
 use dacapo_suite::replay::capture_and_replay;
 use dacapo_suite::session::Session;
+use dacapo_suite::{device, table};
 use serde::Serialize;
 
 /// The commit this binary was built from; `cargo xtask gpu-pack` sets it.
@@ -31,16 +33,18 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let folder = arguments.get(1).map(PathBuf::from).or_else(|| std::env::var_os("OUT").map(PathBuf::from));
     let folder = folder.unwrap_or_else(|| PathBuf::from("."));
-    let tasks: &[Task] = match arguments.first().map(String::as_str) {
-        Some("corpus") => &[record_corpus],
-        Some("check") => &[check],
-        Some("all") => &[check, record_corpus],
+    // What is only checked, and what is recorded.
+    let (tasks, records): (&[Task], bool) = match arguments.first().map(String::as_str) {
+        Some("corpus") => (&[record_corpus], true),
+        Some("device") => (&[record_device], true),
+        Some("check") => (&[check], false),
+        Some("all") => (&[check, record_device, record_corpus], true),
         _ => {
-            eprintln!("usage: dacapo-gpu corpus|check|all [FOLDER]");
+            eprintln!("usage: dacapo-gpu corpus|device|check|all [FOLDER]");
             return ExitCode::from(2);
         }
     };
-    match run(tasks, &folder) {
+    match run(tasks, records, &folder) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -51,24 +55,28 @@ fn main() -> ExitCode {
 }
 
 /// A task says whether all was well; an error means that it could not be done.
-type Task = fn(&mut Session<'_>, &std::path::Path) -> Result<bool, Box<dyn std::error::Error>>;
+type Task = fn(&Nvidia, &mut Session<'_>, &std::path::Path) -> Result<bool, Box<dyn std::error::Error>>;
 
-fn run(tasks: &[Task], folder: &std::path::Path) -> Result<bool, Box<dyn std::error::Error>> {
+fn run(tasks: &[Task], records: bool, folder: &std::path::Path) -> Result<bool, Box<dyn std::error::Error>> {
     std::fs::create_dir_all(folder)?;
     let driver = Nvidia::open()?;
-    if driver.is_software() && tasks.contains(&(record_corpus as Task)) {
+    if driver.is_software() && records {
         return Err(format!("{} is the software driver; only a GPU is recorded", driver.path().display()).into());
     }
     let mut session = Session::open(&driver)?;
     println!("{}, driver {}, commit {COMMIT}", session.device_name()?, session.driver_release());
     let mut well = true;
     for task in tasks {
-        well &= task(&mut session, folder)?;
+        well &= task(&driver, &mut session, folder)?;
     }
     Ok(well)
 }
 
-fn record_corpus(session: &mut Session<'_>, folder: &std::path::Path) -> Result<bool, Box<dyn std::error::Error>> {
+fn record_corpus(
+    _: &Nvidia,
+    session: &mut Session<'_>,
+    folder: &std::path::Path,
+) -> Result<bool, Box<dyn std::error::Error>> {
     let (recording, failures) = corpus::record(session, COMMIT)?;
     for (case, failure) in &failures {
         println!("failed: {case}: {failure}");
@@ -93,6 +101,17 @@ fn record_corpus(session: &mut Session<'_>, folder: &std::path::Path) -> Result<
     Ok(failures.is_empty() && unstable.is_empty())
 }
 
+fn record_device(
+    _: &Nvidia,
+    session: &mut Session<'_>,
+    folder: &std::path::Path,
+) -> Result<bool, Box<dyn std::error::Error>> {
+    let answers = device::ask(session, COMMIT)?;
+    std::fs::write(folder.join("device.json"), serde_json::to_string_pretty(&answers)?)?;
+    println!("device.json: {} attributes", answers.attributes.len());
+    Ok(true)
+}
+
 /// What `check` writes.
 #[derive(Serialize)]
 struct Checks {
@@ -109,13 +128,25 @@ struct Check {
     detail: String,
 }
 
-fn check(session: &mut Session<'_>, folder: &std::path::Path) -> Result<bool, Box<dyn std::error::Error>> {
+fn check(
+    driver: &Nvidia,
+    session: &mut Session<'_>,
+    folder: &std::path::Path,
+) -> Result<bool, Box<dyn std::error::Error>> {
     let replayed = capture_and_replay(session, 20);
-    let checks = vec![Check {
-        name: "capture three kernels, replay 20 times, check the numbers",
-        passed: replayed.is_ok(),
-        detail: replayed.err().map(|error| error.to_string()).unwrap_or_default(),
-    }];
+    let mistakes = table::mistakes(driver);
+    let checks = vec![
+        Check {
+            name: "capture three kernels, replay 20 times, check the numbers",
+            passed: replayed.is_ok(),
+            detail: replayed.err().map(|error| error.to_string()).unwrap_or_default(),
+        },
+        Check {
+            name: "every call of the table is in the library, from the version the table says",
+            passed: mistakes.is_empty(),
+            detail: mistakes.join("; "),
+        },
+    ];
     for check in &checks {
         println!("{}: {} {}", check.name, if check.passed { "passed" } else { "FAILED" }, check.detail);
     }
