@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod bless;
 mod corpus;
 mod gpu_pack;
 mod kernels;
@@ -21,6 +22,8 @@ struct Arguments {
 /// One variant for each task; a task's own file says what it does.
 #[derive(Subcommand)]
 enum Task {
+    /// Make what the tests get what they expect, and print which files changed
+    Bless,
     /// Run the corpus on the software driver and compare with what a GPU gave
     Corpus {
         /// Decides the software driver's choices
@@ -52,6 +55,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().task {
+        Task::Bless => bless::run(),
         Task::Corpus { seed, only, why } => corpus::run(seed, only.as_deref(), why),
         Task::GpuPack => gpu_pack::run(),
         Task::Kernels { check } => kernels::run(check),
