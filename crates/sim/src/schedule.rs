@@ -276,7 +276,6 @@ impl State {
                     Ending::YourProgram,
                     format!("a {what} touches memory that is gone: {error}"),
                 )
-                .note(self.memory.describe(error.address))
                 .help("keep the memory until the last launch that touches it is done");
                 self.break_device(CUresult::CUDA_ERROR_LAUNCH_FAILED, finding);
             }

@@ -41,7 +41,7 @@ impl From<CUresult> for Refusal {
 }
 
 fn refusal(code: CUresult, what: impl Into<String>, help: &str) -> Refusal {
-    let word = if code == INVALID_PTX { "invalid-ptx" } else { "invalid-image" };
+    let word = if code == INVALID_IMAGE { "invalid-image" } else { "invalid-ptx" };
     Refusal { code, finding: Some(Box::new(Finding::new(word, Ending::YourProgram, what).help(help))) }
 }
 
@@ -59,12 +59,16 @@ fn compile(image: &[u8], name: &str) -> Result<Program, Refusal> {
             version.0, version.1, NEWEST_PTX.0, NEWEST_PTX.1
         );
         let code = CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-        return Err(refusal(code, what, "compile for an older PTX version"));
+        return Err(refusal(
+            code,
+            what,
+            "compile with a toolkit no newer than the driver, or with an older PTX version",
+        ));
     }
     let module = dacapo_ptx::parse(&source).map_err(|errors| {
         refusal(
             INVALID_PTX,
-            format!("the PTX of {name} does not compile\n{errors}"),
+            format!("the PTX of {name} does not compile\n{}", errors.render(name)),
             "mend the PTX, or compile it again",
         )
     })?;
