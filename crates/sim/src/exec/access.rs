@@ -361,7 +361,7 @@ impl Machine<'_> {
             } else {
                 continue;
             };
-            return Err(self.bad_access(fragment, mask & !((1u32 << lane) - 1), addresses, access, doing, bad));
+            return Err(self.bad_access(fragment, mask, addresses, access, doing, bad));
         }
         Ok(())
     }

@@ -1,9 +1,12 @@
 //! What the interpreter promises, family by family: PTX text against references written in Rust.
 
+mod control;
 mod corpus;
 mod float;
 mod hardware;
 mod harness;
 mod integer;
 mod kernels;
+mod memory;
 mod ops;
+mod sync;
