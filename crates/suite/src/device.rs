@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dacapo_driver::types::CUcontext;
-use dacapo_driver::{CUresult, Driver};
+use dacapo_driver::CUresult;
 use serde::{Deserialize, Serialize};
 
 use crate::session::{Refused, Session};

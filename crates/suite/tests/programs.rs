@@ -10,6 +10,7 @@
 
 use std::path::{Path, PathBuf};
 
+mod gpu;
 mod program;
 
 use program::{Answer, Program, report};
@@ -17,26 +18,39 @@ use program::{Answer, Program, report};
 /// Seeds under which every program runs.
 const SEEDS: [u64; 3] = [0, 7, 0x5eed];
 
+/// A mistake and its near miss.
+struct Listed {
+    area: &'static str,
+    name: &'static str,
+    fail: fn(&Program) -> Answer,
+    pass: fn(&Program) -> Answer,
+}
+
 macro_rules! programs {
     ($($area:ident { $($name:ident),* $(,)? })*) => {
-        mod fail { $( mod $area { $(
-            mod $name;
+        mod fail { $( pub mod $area { $(
+            pub mod $name;
             #[test]
             fn $name() {
                 crate::check_fail(stringify!($area), stringify!($name), $name::program);
             }
         )* } )* }
 
-        mod pass { $( mod $area { $(
-            mod $name;
+        mod pass { $( pub mod $area { $(
+            pub mod $name;
             #[test]
             fn $name() {
                 crate::check_pass($name::program);
             }
         )* } )* }
 
-        /// Every program, by area and name.
-        const LISTED: &[(&str, &str)] = &[$($((stringify!($area), stringify!($name)),)*)*];
+        /// Every program.
+        const LISTED: &[Listed] = &[$($(Listed {
+            area: stringify!($area),
+            name: stringify!($name),
+            fail: fail::$area::$name::program,
+            pass: pass::$area::$name::program,
+        },)*)*];
     };
 }
 
@@ -111,7 +125,7 @@ programs! {
 fn check_fail(area: &str, name: &str, body: fn(&Program) -> Answer) {
     let file = folder("fail").join(area).join(format!("{name}.stderr"));
     let reports = SEEDS.map(|seed| {
-        let program = Program::new(seed);
+        let program = Program::software(seed);
         // What it is refused with stands in the report.
         let _ = body(&program);
         report::render(&program.events())
@@ -133,7 +147,7 @@ fn check_fail(area: &str, name: &str, body: fn(&Program) -> Answer) {
 /// The program is right, and so are its numbers.
 fn check_pass(body: fn(&Program) -> Answer) {
     for seed in SEEDS {
-        let program = Program::new(seed);
+        let program = Program::software(seed);
         let answer = body(&program);
         let events = program.events();
         assert!(events.is_empty() && answer.is_ok(), "seed {seed:#x}\n{}", report::render(&events));
@@ -163,7 +177,7 @@ fn found(folder_name: &str, extension: &str) -> Vec<(String, String)> {
 
 #[test]
 fn every_program_is_listed_and_every_mistake_has_its_near_miss() {
-    let mut listed: Vec<_> = LISTED.iter().map(|(area, name)| (area.to_string(), name.to_string())).collect();
+    let mut listed: Vec<_> = LISTED.iter().map(|p| (p.area.to_string(), p.name.to_string())).collect();
     listed.sort();
     assert_eq!(found("fail", "rs"), listed, "the files in tests/fail and the list in programs.rs");
     assert_eq!(found("pass", "rs"), listed, "the files in tests/pass and the list in programs.rs");

@@ -161,7 +161,7 @@ mod tests {
         let text = serde_json::to_string(&recording()).unwrap();
         let read = Recording::parse(&text).unwrap();
         assert_eq!(read.outputs(&case(5)), Ok(vec![vec![1, 2, 3]]));
-        assert_eq!(read.origin(), "a GPU, driver 13.0, commit 0123456789ab");
+        assert_eq!(read.origin(), "a GPU, driver 580.159.04, commit 0123456789ab");
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl Pinned {
 
     /// Writes its number.
     pub fn write(self, value: u32) {
-        // SAFETY: the memory is pinned until the process ends, and aligned to a page.
+        // SAFETY: the memory is pinned until the program ends, and aligned to a page.
         unsafe { self.0.write_volatile(value) };
     }
 }
@@ -60,7 +60,7 @@ impl Program {
         let mut address = 0;
         // SAFETY: the out pointer is to a local.
         answer(unsafe { self.driver.cuMemAlloc_v2(&mut address, 4 * len) })?;
-        self.machine.label(address, label);
+        self.label(address, label);
         Ok(Buffer { address, len, label: label.to_string() })
     }
 

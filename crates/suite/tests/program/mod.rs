@@ -1,7 +1,8 @@
-//! What the programs in `fail/` and `pass/` are written against: a fresh software device, the driver calls as short
-//! methods, and a report of everything that went wrong.
+//! What the programs in `fail/` and `pass/` are written against: a device, the driver calls as short methods, and a
+//! report of everything that went wrong.
 //!
-//! - Each program gets a machine of its own with counted time and the seed that it is given: the run is reproducible.
+//! - On the software driver each program gets a machine of its own, with counted time and the seed that it is given: the
+//!   run is reproducible. On NVIDIA's driver there are no findings, and no names for memory.
 //! - The report is in the order of events: a call that did not answer success, a finding with its whole text.
 //! - The driver is called with what the program says, mistakes included: nothing is checked here first.
 //!
@@ -36,16 +37,17 @@ const POLLS_MAX: u64 = 10_000;
 
 /// A program's view of the device.
 pub struct Program {
-    machine: Machine,
-    driver: Hooked<Machine, Log>,
+    /// The software driver, if that is what it runs on.
+    machine: Option<Machine>,
+    driver: Hooked<Arc<dyn Driver>, Log>,
     log: Log,
     context: CUcontext,
     comparisons: AtomicUsize,
 }
 
 impl Program {
-    /// A fresh device whose primary context is current on this thread.
-    pub fn new(seed: u64) -> Program {
+    /// A fresh software device whose primary context is current on this thread.
+    pub fn software(seed: u64) -> Program {
         let log = Log::default();
         let finding_log = log.clone();
         let on_finding = Arc::new(move |finding: &dacapo_sim::Finding| finding_log.push(finding.to_string()));
@@ -56,14 +58,30 @@ impl Program {
             on_finding: Some(on_finding),
             ..Options::default()
         });
-        let driver = Hooked::new(machine.clone(), log.clone());
+        Program::open(Arc::new(machine.clone()), Some(machine), log)
+    }
+
+    /// Device 0 of any driver, with its primary context current on this thread.
+    pub fn on(driver: Arc<dyn Driver>) -> Program {
+        Program::open(driver, None, Log::default())
+    }
+
+    fn open(driver: Arc<dyn Driver>, machine: Option<Machine>, log: Log) -> Program {
+        let driver = Hooked::new(driver, log.clone());
         let mut context = CUcontext::NULL;
         // SAFETY: device 0 exists, and the pointer is valid for the write.
         let codes = unsafe {
             [driver.cuInit(0), driver.cuDevicePrimaryCtxRetain(&mut context, 0), driver.cuCtxSetCurrent(context)]
         };
-        assert_eq!(codes, [CUresult::CUDA_SUCCESS; 3], "a fresh machine has a device");
+        assert_eq!(codes, [CUresult::CUDA_SUCCESS; 3], "the driver has a device");
         Program { machine, driver, log, context, comparisons: AtomicUsize::new(0) }
+    }
+
+    /// Gives memory a name for reports, where there are any.
+    fn label(&self, address: CUdeviceptr, label: &str) {
+        if let Some(machine) = &self.machine {
+            machine.label(address, label);
+        }
     }
 
     /// Runs `body` on a thread of its own, with the same context current, and waits for it.
@@ -96,6 +114,15 @@ impl Program {
     /// What went wrong, in order.
     pub fn events(&self) -> Vec<String> {
         self.log.lines().clone()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // The last release takes everything with it that the program has left. Its answer is of no use: after a fault
+        // every call answers the fault.
+        // SAFETY: retained once, in `open`.
+        let _ = unsafe { self.driver.cuDevicePrimaryCtxRelease_v2(0) };
     }
 }
 
