@@ -9,7 +9,9 @@ mod corpus;
 mod gpu_pack;
 mod kernels;
 mod libcuda;
+mod mutate;
 mod probe;
+mod tidy;
 mod workspace;
 
 #[derive(Parser)]
@@ -46,11 +48,22 @@ enum Task {
     },
     /// Build the software driver as target/dacapo/libcuda.so.1
     Libcuda,
+    /// Load and launch PTX that nobody wrote: no panic, no hang
+    Mutate {
+        /// 100,000 files instead of a few thousand
+        #[arg(long)]
+        full: bool,
+        /// Only the file of this seed
+        #[arg(long)]
+        seed: Option<u64>,
+    },
     /// Compare the software driver with what an H200 answered to probe.c
     Probe {
         /// Only cases whose name contains this
         only: Option<String>,
     },
+    /// Check what no compiler checks: dependencies between crates, names, machine paths
+    Tidy,
 }
 
 fn main() -> ExitCode {
@@ -60,7 +73,9 @@ fn main() -> ExitCode {
         Task::GpuPack => gpu_pack::run(),
         Task::Kernels { check } => kernels::run(check),
         Task::Libcuda => libcuda::run(),
+        Task::Mutate { full, seed } => mutate::run(full, seed),
         Task::Probe { only } => probe::run(only.as_deref()),
+        Task::Tidy => tidy::run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

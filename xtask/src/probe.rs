@@ -38,7 +38,8 @@ pub fn run(only: Option<&str>) -> Result<(), String> {
         observed.iter().filter(|(name, _)| only.is_none_or(|only| name.contains(only))).collect();
 
     let answers = answers(&program, &library, &folder.join("probe-todo.txt"), wanted.keys().copied(), None)?;
-    let differing: Vec<&String> = wanted.iter().filter(|(name, text)| answers.get(**name) != Some(text)).map(|(name, _)| *name).collect();
+    let differing: Vec<&String> =
+        wanted.iter().filter(|(name, text)| answers.get(**name) != Some(text)).map(|(name, _)| *name).collect();
     let mut unsupported = Vec::new();
     let mut different = Vec::new();
     let mut matching = wanted.len() - differing.len();
