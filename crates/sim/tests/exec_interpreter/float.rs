@@ -196,7 +196,8 @@ fn comparisons_know_nan() {
 #[test]
 fn float_to_integer_clamps() {
     let i = floats();
-    let modes: [(&str, fn(f64) -> f64); 4] =
+    type Integral = fn(f64) -> f64;
+    let modes: [(&str, Integral); 4] =
         [("rni", f64::round_ties_even), ("rzi", f64::trunc), ("rmi", f64::floor), ("rpi", f64::ceil)];
     for (name, round) in modes {
         let r = |x: u64| round(f64::from(f(x)));

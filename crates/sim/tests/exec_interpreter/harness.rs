@@ -69,7 +69,7 @@ impl Bench {
     }
 
     pub fn upload<T: Pod>(&mut self, data: &[T], label: &str) -> u64 {
-        let address = self.alloc((size_of::<T>() * data.len()) as u64, label);
+        let address = self.alloc(size_of_val(data) as u64, label);
         let bytes: Vec<u8> = data.iter().flat_map(|x| x.bytes()).collect();
         self.memory.write(address, &bytes).expect("inside");
         address

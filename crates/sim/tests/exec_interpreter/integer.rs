@@ -27,7 +27,7 @@ fn sums_and_products() {
     check("add.s16 %hd, %ha, %hb;", Out::H16, &i, |a, b, _| u64::from((a as u16).wrapping_add(b as u16)));
     check("mul.lo.s32 %d, %a, %b;", Out::W32, &i, |a, b, _| w((a as u32).wrapping_mul(b as u32)));
     check("mul.hi.s32 %d, %a, %b;", Out::W32, &i, |a, b, _| w(((i64::from(s32(a)) * i64::from(s32(b))) >> 32) as u32));
-    check("mul.hi.u32 %d, %a, %b;", Out::W32, &i, |a, b, _| (a & 0xffff_ffff) * (b & 0xffff_ffff) >> 32);
+    check("mul.hi.u32 %d, %a, %b;", Out::W32, &i, |a, b, _| ((a & 0xffff_ffff) * (b & 0xffff_ffff)) >> 32);
     check("mul.wide.s32 %D, %a, %b;", Out::W64, &i, |a, b, _| (i64::from(s32(a)) * i64::from(s32(b))) as u64);
     check("mul.wide.u32 %D, %a, %b;", Out::W64, &i, |a, b, _| (a & 0xffff_ffff) * (b & 0xffff_ffff));
     check("mul.lo.s64 %D, %A, %B;", Out::W64, &i, |a, b, _| a.wrapping_mul(b));
@@ -52,7 +52,7 @@ fn sums_and_products() {
         (i64::from(s32(a)) * i64::from(s32(b))).wrapping_add(c as i64) as u64
     });
     check("mad.lo.s64 %D, %A, %B, %C;", Out::W64, &i, |a, b, c| a.wrapping_mul(b).wrapping_add(c));
-    check("mul24.lo.u32 %d, %a, %b;", Out::W32, &i, |a, b, _| (a & 0xff_ffff) * (b & 0xff_ffff) & 0xffff_ffff);
+    check("mul24.lo.u32 %d, %a, %b;", Out::W32, &i, |a, b, _| ((a & 0xff_ffff) * (b & 0xff_ffff)) & 0xffff_ffff);
     check("sad.s32 %d, %a, %b, %c;", Out::W32, &i, |a, b, c| w((c as u32).wrapping_add(s32(a).abs_diff(s32(b)))));
     check("sad.u32 %d, %a, %b, %c;", Out::W32, &i, |a, b, c| w((c as u32).wrapping_add((a as u32).abs_diff(b as u32))));
     check("neg.s32 %d, %a;", Out::W32, &i, |a, _, _| w((a as u32).wrapping_neg()));
