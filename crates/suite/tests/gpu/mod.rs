@@ -1,10 +1,10 @@
 //! The same programs on NVIDIA's driver: the near misses pass there too, and a mistake is refused with the same codes.
 //!
-//! `cargo test -p dacapo-suite --test programs -- --ignored gpu::` on a machine with a GPU. The test binary is all that is
-//! needed there.
+//! `cargo test -p dacapo-suite --test programs -- --ignored gpu::` on a machine with a GPU; or the test binary, built
+//! elsewhere, and this folder at the path where it was built.
 //!
-//! A mistake runs in a process of its own, because a fault ends the context, and some end the process. What NVIDIA's
-//! driver makes of those in [`UNDEFINED`] is not defined or never ends; they are not run.
+//! A mistake runs in a process of its own, because a fault ends the context, and some end the process. Those in
+//! [`NOT_COMPARED`] are not run: a GPU has no answer to them.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -15,16 +15,22 @@ use dacapo_driver::Nvidia;
 use crate::program::Program;
 use crate::{LISTED, folder};
 
-/// Mistakes that a GPU does not answer for: it crashes, runs for ever, or says nothing and goes on.
-const UNDEFINED: &[(&str, &str)] = &[
-    ("launch", "barrier_not_reached_by_all"),
-    ("launch", "endless_loop"),
-    ("launch", "integer_division_by_zero"),
-    ("launch", "shuffle_from_exited_lane"),
-    ("launch", "waits_for_nobody"),
-    ("memory", "uninitialised_read"),
-    ("stream", "destroyed_event"),
-    ("stream", "destroyed_stream"),
+/// Mistakes that a GPU has no answer to, or another one than the software driver, and why. Seen on an H200, driver
+/// 580.159.04, but for those that crash or do not end.
+const NOT_COMPARED: &[(&str, &str)] = &[
+    ("launch/barrier_not_reached_by_all", "does not end"),
+    ("launch/endless_loop", "does not end"),
+    ("launch/integer_division_by_zero", "some number, no refusal"),
+    ("launch/shuffle_from_exited_lane", "some number, no refusal"),
+    ("launch/waits_for_nobody", "does not end"),
+    ("memory/freed_under_a_graph", "hits whatever lies there now, no refusal"),
+    ("memory/global_address_as_shared", "ILLEGAL_INSTRUCTION, where the software driver says INVALID_ADDRESS_SPACE"),
+    ("memory/one_element_too_far", "hits whatever lies there, no refusal"),
+    ("memory/uninitialised_read", "some number, no refusal"),
+    ("memory/write_to_parameter", "no refusal"),
+    ("module/unsupported_instruction", "runs: only the software driver does not know the instruction"),
+    ("stream/destroyed_event", "crashes"),
+    ("stream/destroyed_stream", "crashes"),
 ];
 
 /// How long a mistake may take before it counts as endless.
@@ -36,6 +42,13 @@ fn device() -> Program {
     let nvidia = Nvidia::open().expect("NVIDIA's driver is there");
     assert!(!nvidia.is_software(), "this is the software driver; the programs run on it anyway");
     Program::on(Arc::new(nvidia))
+}
+
+#[test]
+fn what_is_not_compared_exists() {
+    for (name, why) in NOT_COMPARED {
+        assert!(LISTED.iter().any(|p| format!("{}/{}", p.area, p.name) == *name), "{name}: {why}");
+    }
 }
 
 #[test]
@@ -54,8 +67,11 @@ fn near_misses_pass() {
 #[ignore = "needs a GPU"]
 fn mistakes_are_refused_with_the_same_codes() {
     let mut different = Vec::new();
-    for listed in LISTED.iter().filter(|p| !UNDEFINED.contains(&(p.area, p.name))) {
+    for listed in LISTED {
         let name = format!("{}/{}", listed.area, listed.name);
+        if NOT_COMPARED.iter().any(|(known, _)| *known == name) {
+            continue;
+        }
         let report = std::fs::read_to_string(folder("fail").join(format!("{name}.stderr"))).unwrap_or_default();
         let want: Vec<&str> = report.lines().filter(|line| line.starts_with("cu") && line.contains(" -> ")).collect();
         let got = make_mistake(&name);

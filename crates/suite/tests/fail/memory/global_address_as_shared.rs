@@ -1,6 +1,6 @@
 //! A pointer to global memory reaches code that loads from shared memory.
 //!
-//! On a GPU: only the low half of the address is looked at, far beyond what a block has: a fault, or another number.
+//! On a GPU: the address lies far beyond what a block has; an H200 answers ILLEGAL_INSTRUCTION, which points nowhere.
 
 use crate::program::{Answer, Program};
 

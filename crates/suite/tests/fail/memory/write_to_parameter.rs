@@ -1,6 +1,7 @@
 //! Takes the address of a `__grid_constant__` parameter and writes through it.
 //!
-//! On a GPU: not defined: all threads of the launch share the parameters, and no thread may change them.
+//! On a GPU: not defined: all threads of the launch share the parameters, and no thread may change them. An H200 says
+//! nothing.
 
 use crate::program::{Answer, Program};
 
