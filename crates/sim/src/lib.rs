@@ -27,3 +27,8 @@ pub use driver::IMPLEMENTED;
 pub use finding::{Ending, Finding};
 pub use machine::{Machine, with_per_thread_default_stream};
 pub use options::{H200_BYTES, OnFinding, Options, Time};
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
