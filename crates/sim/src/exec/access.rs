@@ -5,67 +5,14 @@
 //! goes lane by lane, which also finds the lane to blame.
 
 use super::lanes::Regs;
+use super::lanes::rows::{LoadFrom, StoreTo, addresses};
 use super::local::Local;
 use super::machine::{Machine, Stop};
-use super::op::{Access, Address, At, NONE, Value};
+use super::op::{Access, At, NONE, Value};
 use super::report::{Bad, Doing};
 use super::warp::{Base, Fragment};
 use super::window;
-use crate::memory::region::{Element, Region};
 use crate::memory::{Backing, Memory};
-
-/// The address of every lane.
-#[inline(always)]
-pub(super) fn addresses(regs: &Regs<'_>, address: &Address) -> [u64; 32] {
-    let mut out = [address.offset as u64; 32];
-    if address.base != NONE {
-        if address.wide {
-            let base = &regs.r64[address.base as usize];
-            for lane in 0..32 {
-                out[lane] = base[lane].wrapping_add(address.offset as u64);
-            }
-        } else {
-            let base = &regs.r32[address.base as usize];
-            for lane in 0..32 {
-                out[lane] = u64::from(base[lane]).wrapping_add(address.offset as u64);
-            }
-        }
-    }
-    out
-}
-
-/// What the lanes' offsets have in common.
-pub(super) struct Shape {
-    /// Offset of each lane from the region's start; lanes outside the mask repeat an active one.
-    pub(super) offsets: [u64; 32],
-    /// Lane `i` is `i` elements behind lane 0, and all 32 are active.
-    row: bool,
-    /// All lanes agree.
-    uniform: bool,
-}
-
-/// The shape of an access whose active lanes all lie in a region at `base` of `len` bytes, aligned; `None` else.
-#[inline(always)]
-pub(super) fn shape(addresses: &[u64; 32], mask: u32, base: u64, len: u64, total: u64, element: u64) -> Option<Shape> {
-    let first = addresses[mask.trailing_zeros() as usize & 31];
-    let room = len.checked_sub(total)?;
-    let mut offsets = [0; 32];
-    for lane in 0..32 {
-        let address = if mask & (1 << lane) != 0 { addresses[lane] } else { first };
-        offsets[lane] = address.wrapping_sub(base);
-    }
-    let mut inside = true;
-    let mut low = 0;
-    let mut row = mask == u32::MAX;
-    let mut uniform = true;
-    for lane in 0..32 {
-        inside &= offsets[lane] <= room;
-        low |= offsets[lane];
-        row &= offsets[lane] == offsets[0].wrapping_add(element * lane as u64);
-        uniform &= offsets[lane] == offsets[0];
-    }
-    (inside && (low | base) & (total - 1) == 0).then_some(Shape { offsets, row, uniform })
-}
 
 impl Machine<'_> {
     /// Runs a load.
@@ -186,16 +133,15 @@ impl Machine<'_> {
         fragment: &Fragment,
         mask: u32,
     ) -> Stop<()> {
-        let total = u64::from(access.bytes) * access.values.len() as u64;
-        let len = self.shared.len() as u64;
-        let Some(shape) = shape(addresses, mask, 0, len, total, access.bytes.into()) else {
-            return Err(self.bad_access(fragment, mask, addresses, access, Doing::Read, Bad::Shared));
-        };
-        let unwritten = load_region(self.shared, &shape, access, regs, mask, self.uninitialised);
-        if unwritten != 0 {
-            self.uninitialised_read(fragment, unwritten, addresses, access, "shared memory");
+        let from = LoadFrom { access, addresses, region: self.shared, base: 0, check: self.uninitialised };
+        match self.isa.load(regs, &from, mask) {
+            None => Err(self.bad_access(fragment, mask, addresses, access, Doing::Read, Bad::Shared)),
+            Some(0) => Ok(()),
+            Some(unwritten) => {
+                self.uninitialised_read(fragment, unwritten, addresses, access, "shared memory");
+                Ok(())
+            }
         }
-        Ok(())
     }
 
     fn store_shared(
@@ -206,14 +152,12 @@ impl Machine<'_> {
         fragment: &Fragment,
         mask: u32,
     ) -> Stop<()> {
-        let total = u64::from(access.bytes) * access.values.len() as u64;
-        let len = self.shared.len() as u64;
-        let Some(shape) = shape(addresses, mask, 0, len, total, access.bytes.into()) else {
-            return Err(self.bad_access(fragment, mask, addresses, access, Doing::Write, Bad::Shared));
-        };
         self.progress.effects += 1;
-        store_region(self.shared, &shape, access, regs, mask);
-        Ok(())
+        let mut to = StoreTo { access, addresses, region: self.shared, base: 0 };
+        if self.isa.store(regs, &mut to, mask) {
+            return Ok(());
+        }
+        Err(self.bad_access(fragment, mask, addresses, access, Doing::Write, Bad::Shared))
     }
 
     #[inline(always)]
@@ -226,18 +170,18 @@ impl Machine<'_> {
         fragment: &Fragment,
         mask: u32,
     ) -> Stop<()> {
-        let total = u64::from(access.bytes) * access.values.len() as u64;
         let first = addresses[mask.trailing_zeros() as usize & 31];
         let slot = cached_slot(self.memory, &mut self.progress.slots[index as usize], first);
         if let Some(slot) = slot.and_then(|slot| self.memory.slot(slot))
             && let Backing::Device(region) = &slot.backing
-            && let Some(shape) = shape(addresses, mask, slot.base, slot.bytes, total, access.bytes.into())
         {
-            let unwritten = load_region(region, &shape, access, regs, mask, self.uninitialised);
-            if unwritten != 0 {
-                self.uninitialised_read(fragment, unwritten, addresses, access, "global memory");
+            let from = LoadFrom { access, addresses, region, base: slot.base, check: self.uninitialised };
+            if let Some(unwritten) = self.isa.load(regs, &from, mask) {
+                if unwritten != 0 {
+                    self.uninitialised_read(fragment, unwritten, addresses, access, "global memory");
+                }
+                return Ok(());
             }
-            return Ok(());
         }
         self.load_each(index, access, addresses, regs, fragment, mask)
     }
@@ -253,15 +197,15 @@ impl Machine<'_> {
         mask: u32,
     ) -> Stop<()> {
         self.progress.effects += 1;
-        let total = u64::from(access.bytes) * access.values.len() as u64;
         let first = addresses[mask.trailing_zeros() as usize & 31];
         let slot = cached_slot(self.memory, &mut self.progress.slots[index as usize], first);
         if let Some(slot) = slot.and_then(|slot| self.memory.slot_mut(slot))
             && let Backing::Device(region) = &mut slot.backing
-            && let Some(shape) = shape(addresses, mask, slot.base, slot.bytes, total, access.bytes.into())
         {
-            store_region(region, &shape, access, regs, mask);
-            return Ok(());
+            let mut to = StoreTo { access, addresses, region, base: slot.base };
+            if self.isa.store(regs, &mut to, mask) {
+                return Ok(());
+            }
         }
         self.store_each(access, addresses, regs, fragment, mask)
     }
@@ -375,6 +319,18 @@ impl Machine<'_> {
         mask: u32,
     ) -> Stop<()> {
         let bytes = usize::from(access.bytes);
+        if access.address.base == NONE && access.address.at == At::Param {
+            // By name, as nearly always: one value for all lanes.
+            let start = addresses[0] as usize;
+            if let Some(field) = self.launch.params.get(start..start.saturating_add(bytes * access.values.len())) {
+                for (piece, value) in field.chunks_exact(bytes).zip(&access.values) {
+                    let mut raw = [0; 8];
+                    raw[..bytes].copy_from_slice(piece);
+                    put_uniform(regs, value, extend(u64::from_le_bytes(raw), access), mask);
+                }
+                return Ok(());
+            }
+        }
         for (k, value) in access.values.iter().enumerate() {
             let mut previous = None;
             for lane in lanes(mask) {
@@ -431,21 +387,22 @@ impl Machine<'_> {
         let bytes = u32::from(access.bytes);
         let top = self.local_top(fragment.function, fragment.base);
         let total = u64::from(bytes) * access.values.len() as u64;
-        let Some(shape) = shape(addresses, mask, 0, top, total, bytes.into()) else {
+        let Some(uniform) = inside(addresses, mask, top, total) else {
             return Err(self.bad_access(fragment, mask, addresses, access, Doing::Read, Bad::Local));
         };
+        let first = addresses[mask.trailing_zeros() as usize & 31];
         let mut unwritten = 0;
         for (k, value) in access.values.iter().enumerate() {
             let add = k as u32 * bytes;
-            if shape.uniform && bytes == 4 && !value.wide && value.col != NONE {
-                let (row, written) = local.row(shape.offsets[0] as u32 + add, mask);
+            if uniform && bytes == 4 && !value.wide && value.col != NONE {
+                let (row, written) = local.row(first as u32 + add, mask);
                 if written || !self.uninitialised {
                     regs.put32(value.col, row, mask);
                     continue;
                 }
             }
             for lane in lanes(mask) {
-                let (bits, written) = local.load(lane, shape.offsets[lane] as u32 + add, bytes);
+                let (bits, written) = local.load(lane, addresses[lane] as u32 + add, bytes);
                 if !written {
                     unwritten |= 1 << lane;
                 }
@@ -470,17 +427,18 @@ impl Machine<'_> {
         let bytes = u32::from(access.bytes);
         let top = self.local_top(fragment.function, fragment.base);
         let total = u64::from(bytes) * access.values.len() as u64;
-        let Some(shape) = shape(addresses, mask, 0, top, total, bytes.into()) else {
+        let Some(uniform) = inside(addresses, mask, top, total) else {
             return Err(self.bad_access(fragment, mask, addresses, access, Doing::Write, Bad::Local));
         };
+        let first = addresses[mask.trailing_zeros() as usize & 31];
         for (k, value) in access.values.iter().enumerate() {
             let add = k as u32 * bytes;
-            if shape.uniform && bytes == 4 && !value.wide {
-                local.store_row(shape.offsets[0] as u32 + add, &regs.r32[value.col as usize], mask);
+            if uniform && bytes == 4 && !value.wide {
+                local.store_row(first as u32 + add, &regs.r32[value.col as usize], mask);
                 continue;
             }
             for lane in lanes(mask) {
-                local.store(lane, shape.offsets[lane] as u32 + add, bytes, get_lane(regs, value, lane));
+                local.store(lane, addresses[lane] as u32 + add, bytes, get_lane(regs, value, lane));
             }
         }
         Ok(())
@@ -569,106 +527,27 @@ fn get_lane(regs: &Regs<'_>, value: &Value, lane: usize) -> u64 {
     if value.wide { regs.r64[value.col as usize][lane] } else { regs.r32[value.col as usize][lane].into() }
 }
 
-/// Loads from a region; gives the lanes that read bytes nobody wrote.
 #[inline(always)]
-fn load_region(region: &Region, shape: &Shape, access: &Access, regs: &mut Regs<'_>, mask: u32, check: bool) -> u32 {
-    match access.bytes {
-        4 => load_as::<u32>(region, shape, access, regs, mask),
-        8 => load_as::<u64>(region, shape, access, regs, mask),
-        2 => load_as::<u16>(region, shape, access, regs, mask),
-        _ => load_as::<u8>(region, shape, access, regs, mask),
-    }
-    if !check || region.bits.full() {
-        return 0;
-    }
-    let total = usize::from(access.bytes) * access.values.len();
-    let at = shape.offsets[0] as usize;
-    if (shape.row && access.values.len() == 1 && region.bits.all(at, 32 * total))
-        || (shape.uniform && region.bits.all(at, total))
-    {
-        return 0;
-    }
-    let mut unwritten = 0;
-    for lane in lanes(mask) {
-        if !region.bits.all(shape.offsets[lane] as usize, total) {
-            unwritten |= 1 << lane;
-        }
-    }
-    unwritten
-}
-
-#[inline(always)]
-fn load_as<T: Element + Into<u64>>(region: &Region, shape: &Shape, access: &Access, regs: &mut Regs<'_>, mask: u32) {
-    if let [value] = access.values[..] {
-        if value.col == NONE {
-            return;
-        }
-        let raw: [T; 32] = if shape.row {
-            region.load_row(shape.offsets[0] as usize)
-        } else if shape.uniform {
-            let at = shape.offsets[0] as usize;
-            [T::get(&region.data[at..at + T::BYTES]); 32]
-        } else {
-            region.gather(&shape.offsets, mask)
-        };
-        return put_row(raw, access, value, regs, mask);
-    }
-    for (k, &value) in access.values.iter().enumerate() {
-        if value.col == NONE {
-            continue;
-        }
-        let mut offsets = shape.offsets;
-        offsets.iter_mut().for_each(|o| *o += (k * T::BYTES) as u64);
-        put_row(region.gather::<T>(&offsets, mask), access, value, regs, mask);
-    }
-}
-
-#[inline(always)]
-fn put_row<T: Element + Into<u64>>(raw: [T; 32], access: &Access, value: Value, regs: &mut Regs<'_>, mask: u32) {
-    if value.wide {
-        let mut out = [0u64; 32];
-        for lane in 0..32 {
-            out[lane] = extend(raw[lane].into(), access);
-        }
-        regs.put64(value.col, &out, mask);
+fn put_uniform(regs: &mut Regs<'_>, value: &Value, bits: u64, mask: u32) {
+    if value.col == NONE {
+    } else if value.wide {
+        regs.put64(value.col, &[bits; 32], mask);
     } else {
-        let mut out = [0u32; 32];
-        if T::BYTES == 4 {
-            for lane in 0..32 {
-                out[lane] = raw[lane].into() as u32;
-            }
-        } else {
-            let cut = if value.short { 0xffff } else { u32::MAX };
-            for lane in 0..32 {
-                out[lane] = extend(raw[lane].into(), access) as u32 & cut;
-            }
-        }
-        regs.put32(value.col, &out, mask);
+        regs.put32(value.col, &[if value.short { bits as u32 & 0xffff } else { bits as u32 }; 32], mask);
     }
 }
 
-#[inline(always)]
-fn store_region(region: &mut Region, shape: &Shape, access: &Access, regs: &Regs<'_>, mask: u32) {
-    for (k, value) in access.values.iter().enumerate() {
-        let add = (k * usize::from(access.bytes)) as u64;
-        match (access.bytes, value.wide) {
-            (4, false) if access.values.len() == 1 => {
-                let column = &regs.r32[value.col as usize];
-                if shape.row {
-                    region.store_row(shape.offsets[0] as usize, column);
-                } else {
-                    region.scatter(&shape.offsets, mask, column);
-                }
-            }
-            (8, true) if shape.row && access.values.len() == 1 => {
-                region.store_row(shape.offsets[0] as usize, &regs.r64[value.col as usize]);
-            }
-            (bytes, _) => {
-                for lane in lanes(mask) {
-                    let bits = get_lane(regs, value, lane);
-                    region.store((shape.offsets[lane] + add) as usize, bytes.into(), bits);
-                }
-            }
+/// Do all active lanes lie below `top`, aligned? If so: do they agree?
+fn inside(addresses: &[u64; 32], mask: u32, top: u64, total: u64) -> Option<bool> {
+    let room = top.checked_sub(total)?;
+    let first = addresses[mask.trailing_zeros() as usize & 31];
+    let mut uniform = true;
+    for lane in lanes(mask) {
+        let address = addresses[lane];
+        if address > room || !address.is_multiple_of(total) {
+            return None;
         }
+        uniform &= address == first;
     }
+    Some(uniform)
 }

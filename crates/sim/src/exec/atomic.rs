@@ -3,9 +3,10 @@
 //! One thread runs everything, so a read, a computation and a write in a row are atomic towards all other lanes. In host
 //! memory the update is also atomic towards threads of the host.
 
-use super::access::{addresses, cached_slot, lanes, same_window};
+use super::access::{cached_slot, lanes, same_window};
 use super::float::{half, nan, round};
 use super::lanes::Regs;
+use super::lanes::rows::addresses;
 use super::machine::{Machine, Stop};
 use super::op::{At, Atomic, Float, NONE, Rmw, Round};
 use super::report::Bad;

@@ -138,7 +138,7 @@ pub(super) struct Machine<'a> {
     pub(super) program: &'a Program,
     pub(super) launch: &'a Launch,
     constants: &'a [Vec<u64>],
-    isa: Isa,
+    pub(super) isa: Isa,
     pub(super) uninitialised: bool,
     pub(super) memory: &'a mut Memory,
     clock: &'a mut dyn Clock,

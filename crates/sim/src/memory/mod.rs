@@ -15,6 +15,7 @@ pub(crate) mod bits;
 mod describe;
 pub(crate) mod host;
 pub(crate) mod region;
+pub(crate) mod rows;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;

@@ -1,7 +1,6 @@
 //! Bytes with their initialised bits: the backing of an allocation, and of a block's shared memory.
 //!
-//! Offsets are checked by the caller or by slicing; nothing here knows addresses. `gather` and `scatter` are the
-//! interpreter's paths for a whole warp.
+//! Offsets are checked by slicing; nothing here knows addresses. Accesses of a whole warp are in `rows`.
 
 use super::backing;
 use super::bits::Bits;
@@ -74,60 +73,3 @@ macro_rules! element {
     })* };
 }
 element!(u8, u16, u32, u64);
-
-impl Region {
-    /// 32 consecutive elements from `offset`.
-    #[inline(always)]
-    pub(crate) fn load_row<T: Element>(&self, offset: usize) -> [T; 32] {
-        let row = &self.data[offset..offset + 32 * T::BYTES];
-        let mut out = [T::default(); 32];
-        for (value, bytes) in out.iter_mut().zip(row.chunks_exact(T::BYTES)) {
-            *value = T::get(bytes);
-        }
-        out
-    }
-
-    /// Stores 32 consecutive elements at `offset` and marks them.
-    #[inline(always)]
-    pub(crate) fn store_row<T: Element>(&mut self, offset: usize, values: &[T; 32]) {
-        let row = &mut self.data[offset..offset + 32 * T::BYTES];
-        for (value, bytes) in values.iter().zip(row.chunks_exact_mut(T::BYTES)) {
-            value.put(bytes);
-        }
-        self.bits.mark(offset, 32 * T::BYTES);
-    }
-
-    /// The element at every offset whose lane is in `mask`; other lanes get zero.
-    #[inline(always)]
-    pub(crate) fn gather<T: Element>(&self, offsets: &[u64; 32], mask: u32) -> [T; 32] {
-        let mut out = [T::default(); 32];
-        if mask == u32::MAX {
-            for lane in 0..32 {
-                let at = offsets[lane] as usize;
-                out[lane] = T::get(&self.data[at..at + T::BYTES]);
-            }
-        } else {
-            let mut rest = mask;
-            while rest != 0 {
-                let lane = rest.trailing_zeros() as usize;
-                rest &= rest - 1;
-                let at = offsets[lane] as usize;
-                out[lane] = T::get(&self.data[at..at + T::BYTES]);
-            }
-        }
-        out
-    }
-
-    /// Stores the element of every lane in `mask` at its offset, in lane order, and marks the bytes.
-    #[inline(always)]
-    pub(crate) fn scatter<T: Element>(&mut self, offsets: &[u64; 32], mask: u32, values: &[T; 32]) {
-        let mut rest = mask;
-        while rest != 0 {
-            let lane = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let at = offsets[lane] as usize;
-            values[lane].put(&mut self.data[at..at + T::BYTES]);
-            self.bits.mark(at, T::BYTES);
-        }
-    }
-}

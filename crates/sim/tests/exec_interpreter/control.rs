@@ -273,7 +273,7 @@ fn unsupported_code_ends_a_kernel_only_when_reached() {
     let launch = b.launch("k", ONE, ONE, 0, &[Arg::U32(1)]);
     let Outcome::Unsupported(finding) = b.run(launch) else { panic!("it should not run") };
     let text = finding.to_string();
-    assert!(text.starts_with("unsupported[unsupported]: "), "{text}");
+    assert!(text.starts_with("unsupported: `ldmatrix"), "{text}");
     assert!(text.contains("ldmatrix"), "{text}");
     assert!(text.contains("test.ptx:8:24"), "{text}");
 }

@@ -1,6 +1,7 @@
 //! Conversions over lanes: the everyday ones as vector code, all others value by value.
 
 use super::super::float::convert::convert;
+use super::super::float::nan;
 use super::super::op::{ConvertOp, Num, Round};
 use super::Regs;
 
@@ -29,6 +30,30 @@ pub(crate) fn run(r: &mut Regs<'_>, op: &ConvertOp, mask: u32) {
             r.map1(d, a, mask, |x| f32::from_bits(x) as i32 as u32);
         }
         (Num::U32, Num::F32, Round::Zero) if plain && !op.d_wide => r.map1(d, a, mask, |x| f32::from_bits(x) as u32),
+        // The everyday steps of `expf`, `floorf` and their kin.
+        (Num::F32, Num::F32, _) if op.sat && !op.ftz && !op.integral => r.map1(d, a, mask, |x| {
+            let x = f32::from_bits(x);
+            let x = if x > 0.0 { x } else { 0.0 };
+            (if x < 1.0 { x } else { 1.0 }).to_bits()
+        }),
+        (Num::F32, Num::F32, Round::Nearest) if plain && op.integral => {
+            r.map1(d, a, mask, |x| nan::f32_bits(f32::from_bits(x).round_ties_even()));
+        }
+        (Num::F32, Num::F32, Round::Down) if plain && op.integral => {
+            r.map1(d, a, mask, |x| nan::f32_bits(f32::from_bits(x).floor()));
+        }
+        (Num::F32, Num::F32, Round::Zero) if plain && op.integral => {
+            r.map1(d, a, mask, |x| nan::f32_bits(f32::from_bits(x).trunc()));
+        }
+        (Num::S32, Num::F32, Round::Nearest) if plain && !op.d_wide => {
+            r.map1(d, a, mask, |x| f32::from_bits(x).round_ties_even() as i32 as u32);
+        }
+        (Num::F32, Num::S16, Round::Nearest) if plain && !op.a_wide => {
+            r.map1(d, a, mask, |x| f32::from(x as i16).to_bits());
+        }
+        (Num::S16, Num::S8, _) if plain && !op.a_wide && !op.d_wide && op.d_short => {
+            r.map1(d, a, mask, |x| u32::from(x as i8 as u16));
+        }
         _ => general(r, op, mask),
     }
 }

@@ -4,7 +4,8 @@
 //! instruction set enabled, which makes the compiler use it for the whole body.
 
 use super::super::op::{CompareOp, ConvertOp, FloatOp, IntOp, MoveOp};
-use super::{Regs, compare, convert, float32, float64, int32, int64, moves};
+use super::rows::{LoadFrom, StoreTo};
+use super::{Regs, compare, convert, float32, float64, int32, int64, moves, rows};
 
 /// Which version to run. Made only by [`Isa::detect`].
 #[derive(Clone, Copy)]
@@ -31,12 +32,12 @@ impl Isa {
 }
 
 macro_rules! families {
-    ($($name:ident($op:ident: $ty:ty) -> $ret:ty { fast: $fast:expr, any: $any:expr })*) => {
+    ($($name:ident($regs:ty, $op:ident: $ty:ty) -> $ret:ty { fast: $fast:expr, any: $any:expr })*) => {
         impl Isa {
             $(
                 #[doc = concat!("Runs one instruction of the family `", stringify!($name), "`.")]
                 #[inline(always)]
-                pub(crate) fn $name(self, r: &mut Regs<'_>, $op: &$ty, mask: u32) -> $ret {
+                pub(crate) fn $name(self, r: $regs, $op: $ty, mask: u32) -> $ret {
                     #[cfg(target_arch = "x86_64")]
                     if self.fast {
                         // SAFETY: `fast` is set only by `detect`, which asked the processor for AVX2 and FMA.
@@ -53,7 +54,7 @@ macro_rules! families {
             $(
                 #[target_feature(enable = "avx2,fma")]
                 #[inline(never)]
-                pub(super) fn $name(r: &mut Regs<'_>, $op: &$ty, mask: u32) -> $ret {
+                pub(super) fn $name(r: $regs, $op: $ty, mask: u32) -> $ret {
                     $fast(r, $op, mask)
                 }
             )*
@@ -63,7 +64,7 @@ macro_rules! families {
             use super::*;
             $(
                 #[inline(never)]
-                pub(super) fn $name(r: &mut Regs<'_>, $op: &$ty, mask: u32) -> $ret {
+                pub(super) fn $name(r: $regs, $op: $ty, mask: u32) -> $ret {
                     $any(r, $op, mask)
                 }
             )*
@@ -72,11 +73,13 @@ macro_rules! families {
 }
 
 families! {
-    int32(op: IntOp) -> u32 { fast: int32::run, any: int32::run }
-    int64(op: IntOp) -> u32 { fast: int64::run, any: int64::run }
-    float32(op: FloatOp) -> () { fast: float32::run::<true>, any: float32::run::<false> }
-    float64(op: FloatOp) -> () { fast: float64::run, any: float64::run }
-    compare(op: CompareOp) -> () { fast: compare::run, any: compare::run }
-    convert(op: ConvertOp) -> () { fast: convert::run, any: convert::run }
-    moves(op: MoveOp) -> () { fast: moves::run, any: moves::run }
+    int32(&mut Regs<'_>, op: &IntOp) -> u32 { fast: int32::run, any: int32::run }
+    int64(&mut Regs<'_>, op: &IntOp) -> u32 { fast: int64::run, any: int64::run }
+    float32(&mut Regs<'_>, op: &FloatOp) -> () { fast: float32::run::<true>, any: float32::run::<false> }
+    float64(&mut Regs<'_>, op: &FloatOp) -> () { fast: float64::run, any: float64::run }
+    compare(&mut Regs<'_>, op: &CompareOp) -> () { fast: compare::run, any: compare::run }
+    convert(&mut Regs<'_>, op: &ConvertOp) -> () { fast: convert::run, any: convert::run }
+    moves(&mut Regs<'_>, op: &MoveOp) -> () { fast: moves::run, any: moves::run }
+    load(&mut Regs<'_>, from: &LoadFrom<'_>) -> Option<u32> { fast: rows::load, any: rows::load }
+    store(&Regs<'_>, to: &mut StoreTo<'_>) -> bool { fast: rows::store, any: rows::store }
 }

@@ -26,6 +26,19 @@ pub(crate) fn run<const FMA: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
         (Float::Div, false, false) if nearest => two::<false>(r, op, mask, |x, y| x / y),
         (Float::Min, false, false) => r.map2(op.d, op.a, op.b, mask, least),
         (Float::Max, false, false) => r.map2(op.d, op.a, op.b, mask, greatest),
+        (Float::Max, true, false) => {
+            r.map2(op.d, op.a, op.b, mask, |x, y| greatest(flushed::<true>(x).to_bits(), flushed::<true>(y).to_bits()))
+        }
+        (Float::Rcp, false, false) if nearest => one_source::<false>(r, op, mask, |x| 1.0 / x),
+        (Float::RcpApprox, false, false) => one_source::<false>(r, op, mask, |x| 1.0 / x),
+        (Float::RcpApprox, true, false) => one_source::<true>(r, op, mask, |x| 1.0 / x),
+        (Float::Sqrt, false, false) if nearest => one_source::<false>(r, op, mask, f32::sqrt),
+        (Float::SqrtApprox, false, false) => one_source::<false>(r, op, mask, f32::sqrt),
+        (Float::SqrtApprox, true, false) => one_source::<true>(r, op, mask, f32::sqrt),
+        (Float::RsqrtApprox, false, false) => one_source::<false>(r, op, mask, rsqrt),
+        (Float::RsqrtApprox, true, false) => one_source::<true>(r, op, mask, rsqrt),
+        (Float::Ex2, false, false) => one_source::<false>(r, op, mask, |x| approx::exp2(x.into()) as f32),
+        (Float::Ex2, true, false) => one_source::<true>(r, op, mask, |x| approx::exp2(x.into()) as f32),
         (Float::Neg, false, _) => r.map1(op.d, op.a, mask, |x| x ^ 0x8000_0000),
         (Float::Abs, false, _) => r.map1(op.d, op.a, mask, |x| x & 0x7fff_ffff),
         _ => each::<FMA>(r, op, mask),
@@ -41,6 +54,16 @@ fn flushed<const FTZ: bool>(x: u32) -> f32 {
 #[inline(always)]
 fn bits<const FTZ: bool>(x: f32) -> u32 {
     nan::f32_bits(if FTZ { round::flush(x) } else { x })
+}
+
+#[inline(always)]
+fn one_source<const FTZ: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl Fn(f32) -> f32) {
+    r.map1(op.d, op.a, mask, |x| bits::<FTZ>(f(flushed::<FTZ>(x))));
+}
+
+#[inline(always)]
+fn rsqrt(x: f32) -> f32 {
+    (1.0 / f64::from(x).sqrt()) as f32
 }
 
 #[inline(always)]
@@ -128,7 +151,7 @@ pub(crate) fn one<const FMA: bool>(op: &FloatOp, sources: [u32; 3]) -> u32 {
         Float::DivFull => x / y,
         Float::RcpApprox => 1.0 / x,
         Float::SqrtApprox => x.sqrt(),
-        Float::RsqrtApprox => wide(|x| 1.0 / x.sqrt()),
+        Float::RsqrtApprox => rsqrt(x),
         Float::Ex2 => wide(approx::exp2),
         Float::Lg2 => wide(approx::log2),
         Float::Sin => wide(approx::sin),

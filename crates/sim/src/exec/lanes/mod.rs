@@ -13,6 +13,7 @@ pub(super) mod int32;
 pub(super) mod int64;
 pub(super) mod moves;
 pub(super) mod rare;
+pub(super) mod rows;
 
 use super::op::Col;
 

@@ -1,0 +1,158 @@
+//! Loads and stores of a warp whose lanes all touch one region.
+
+use super::super::op::{Access, Address, NONE, Value};
+use super::Regs;
+use crate::memory::region::{Element, Region};
+
+/// A load from one region.
+pub(crate) struct LoadFrom<'a> {
+    pub(crate) access: &'a Access,
+    pub(crate) addresses: &'a [u64; 32],
+    pub(crate) region: &'a Region,
+    /// Address of the region's first byte.
+    pub(crate) base: u64,
+    /// Look for bytes that nobody has written.
+    pub(crate) check: bool,
+}
+
+/// A store to one region.
+pub(crate) struct StoreTo<'a> {
+    pub(crate) access: &'a Access,
+    pub(crate) addresses: &'a [u64; 32],
+    pub(crate) region: &'a mut Region,
+    /// Address of the region's first byte.
+    pub(crate) base: u64,
+}
+
+/// The address of every lane.
+#[inline(always)]
+pub(crate) fn addresses(regs: &Regs<'_>, address: &Address) -> [u64; 32] {
+    let mut out = [address.offset as u64; 32];
+    if address.base != NONE {
+        if address.wide {
+            let base = &regs.r64[address.base as usize];
+            for lane in 0..32 {
+                out[lane] = base[lane].wrapping_add(address.offset as u64);
+            }
+        } else {
+            let base = &regs.r32[address.base as usize];
+            for lane in 0..32 {
+                out[lane] = u64::from(base[lane]).wrapping_add(address.offset as u64);
+            }
+        }
+    }
+    out
+}
+
+/// Loads, if every lane lies inside; gives the lanes that read bytes nobody wrote.
+#[inline(always)]
+pub(crate) fn load(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Option<u32> {
+    match from.access.bytes {
+        4 => load_as::<u32>(regs, from, mask),
+        8 => load_as::<u64>(regs, from, mask),
+        2 => load_as::<u16>(regs, from, mask),
+        _ => load_as::<u8>(regs, from, mask),
+    }
+}
+
+#[inline(always)]
+fn load_as<T: Element + Into<u64>>(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Option<u32> {
+    let values = &from.access.values[..];
+    let total = (T::BYTES * values.len()) as u32;
+    let rows = from.region.rows(from.addresses, mask, from.base, total, T::BYTES as u32)?;
+    if let [value] = values {
+        put_row(rows.load::<T>(0), from.access, *value, regs, mask);
+    } else {
+        for (k, value) in values.iter().enumerate() {
+            put_row(rows.load::<T>(k), from.access, *value, regs, mask);
+        }
+    }
+    Some(if from.check { rows.unwritten(mask) } else { 0 })
+}
+
+#[inline(always)]
+fn put_row<T: Element + Into<u64>>(raw: [T; 32], access: &Access, value: Value, regs: &mut Regs<'_>, mask: u32) {
+    if value.col == NONE {
+        return;
+    }
+    let mut wide = [0u64; 32];
+    for lane in 0..32 {
+        wide[lane] = raw[lane].into();
+    }
+    if access.signed {
+        let up = 64 - 8 * u32::from(access.bytes);
+        for bits in &mut wide {
+            *bits = ((*bits << up) as i64 >> up) as u64;
+        }
+    }
+    if value.wide {
+        return regs.put64(value.col, &wide, mask);
+    }
+    let cut = if value.short { 0xffff } else { u32::MAX };
+    let mut out = [0u32; 32];
+    if T::BYTES == 4 {
+        for lane in 0..32 {
+            out[lane] = raw[lane].into() as u32;
+        }
+    } else {
+        for lane in 0..32 {
+            out[lane] = wide[lane] as u32 & cut;
+        }
+    }
+    regs.put32(value.col, &out, mask);
+}
+
+/// Stores, if every lane lies inside; gives whether it did.
+#[inline(always)]
+pub(crate) fn store(regs: &Regs<'_>, to: &mut StoreTo<'_>, mask: u32) -> bool {
+    match to.access.bytes {
+        4 => store_as::<u32>(regs, to, mask),
+        8 => store_as::<u64>(regs, to, mask),
+        2 => store_as::<u16>(regs, to, mask),
+        _ => store_as::<u8>(regs, to, mask),
+    }
+}
+
+/// Types whose values are the low bits of wider ones.
+trait Low {
+    fn low32(bits: u32) -> Self;
+    fn low64(bits: u64) -> Self;
+}
+
+macro_rules! low {
+    ($($t:ty),*) => { $(impl Low for $t {
+        #[inline(always)]
+        fn low32(bits: u32) -> $t {
+            bits as $t
+        }
+        #[inline(always)]
+        fn low64(bits: u64) -> $t {
+            bits as $t
+        }
+    })* };
+}
+low!(u8, u16, u32, u64);
+
+#[inline(always)]
+fn store_as<T: Element + Low>(regs: &Regs<'_>, to: &mut StoreTo<'_>, mask: u32) -> bool {
+    let values = &to.access.values[..];
+    let total = (T::BYTES * values.len()) as u32;
+    let Some(mut rows) = to.region.rows_mut(to.addresses, mask, to.base, total, T::BYTES as u32) else { return false };
+    for (k, value) in values.iter().enumerate() {
+        let mut out = [T::default(); 32];
+        if value.wide {
+            let column = &regs.r64[value.col as usize];
+            for lane in 0..32 {
+                out[lane] = T::low64(column[lane]);
+            }
+        } else {
+            let column = &regs.r32[value.col as usize];
+            for lane in 0..32 {
+                out[lane] = T::low32(column[lane]);
+            }
+        }
+        rows.store(k, &out, mask);
+    }
+    rows.mark(mask);
+    true
+}

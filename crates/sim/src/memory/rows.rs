@@ -1,0 +1,211 @@
+//! A whole warp's access to one region: checked once, then done without further checks.
+//!
+//! [`Region::rows`] answers whether every active lane lies inside, aligned; what it gives can load and store. Lanes that
+//! are consecutive, or all the same, in each half of the warp are copied as rows: that covers tiles of 16 as well.
+
+use super::region::{Element, Region};
+
+/// What the lanes' offsets have in common.
+struct Shape {
+    /// Offset of each lane; lanes outside the mask repeat an active one. `offset + total <= region.len()` for all.
+    offsets: [u32; 32],
+    total: u32,
+    /// In each half of the warp, lanes follow each other element by element; all 32 are active.
+    row: bool,
+    /// In each half of the warp, lanes agree.
+    uniform: bool,
+}
+
+#[inline(always)]
+fn shape(len: usize, addresses: &[u64; 32], mask: u32, base: u64, total: u32, element: u32) -> Option<Shape> {
+    let first = addresses[mask.trailing_zeros() as usize & 31].wrapping_sub(base);
+    // Offsets have 32 bits here; larger regions go lane by lane.
+    let room = u32::try_from(len).ok()?.checked_sub(total)?;
+    let mut offsets = [0u32; 32];
+    let mut high = 0;
+    if mask == u32::MAX {
+        for lane in 0..32 {
+            let offset = addresses[lane].wrapping_sub(base);
+            high |= offset >> 32;
+            offsets[lane] = offset as u32;
+        }
+    } else {
+        for lane in 0..32 {
+            let offset = if mask & (1 << lane) != 0 { addresses[lane].wrapping_sub(base) } else { first };
+            high |= offset >> 32;
+            offsets[lane] = offset as u32;
+        }
+    }
+    let (mut most, mut low) = (0, 0);
+    let (mut row, mut same) = (0, 0);
+    for lane in 0..32 {
+        let start = offsets[lane & 16];
+        most = most.max(offsets[lane]);
+        low |= offsets[lane];
+        same |= offsets[lane] ^ start;
+        row |= offsets[lane] ^ start.wrapping_add(element * (lane as u32 & 15));
+    }
+    let inside = high == 0 && most <= room && (u64::from(low) | base) & u64::from(total - 1) == 0;
+    inside.then_some(Shape { offsets, total, row: row == 0 && mask == u32::MAX, uniform: same == 0 })
+}
+
+/// Lanes that may load from a region.
+pub(crate) struct Rows<'a> {
+    region: &'a Region,
+    shape: Shape,
+}
+
+/// Lanes that may store to a region.
+pub(crate) struct RowsMut<'a> {
+    region: &'a mut Region,
+    shape: Shape,
+}
+
+impl Region {
+    /// For lanes in `mask`, each of which loads `total` bytes, in pieces of `element`, from its address; the region
+    /// begins at `base`. `None` where a lane is outside or not aligned to `total`, a power of two.
+    #[inline(always)]
+    pub(crate) fn rows(
+        &self,
+        addresses: &[u64; 32],
+        mask: u32,
+        base: u64,
+        total: u32,
+        element: u32,
+    ) -> Option<Rows<'_>> {
+        let shape = shape(self.len(), addresses, mask, base, total, element)?;
+        Some(Rows { region: self, shape })
+    }
+
+    /// The same for stores.
+    #[inline(always)]
+    pub(crate) fn rows_mut(
+        &mut self,
+        addresses: &[u64; 32],
+        mask: u32,
+        base: u64,
+        total: u32,
+        element: u32,
+    ) -> Option<RowsMut<'_>> {
+        let shape = shape(self.len(), addresses, mask, base, total, element)?;
+        Some(RowsMut { region: self, shape })
+    }
+}
+
+impl Rows<'_> {
+    /// Element number `k` of every lane.
+    #[inline(always)]
+    pub(crate) fn load<T: Element>(&self, k: usize) -> [T; 32] {
+        let Shape { offsets, total, row, uniform } = &self.shape;
+        let shift = k * T::BYTES;
+        assert!(shift + T::BYTES <= *total as usize, "an element lies inside its lane's access");
+        let data = &self.region.data;
+        let mut out = [T::default(); 32];
+        if *row && *total as usize == T::BYTES {
+            for half in [0, 16] {
+                let at = offsets[half] as usize;
+                let bytes = &data[at..at + 16 * T::BYTES];
+                for lane in 0..16 {
+                    out[half + lane] = T::get(&bytes[lane * T::BYTES..(lane + 1) * T::BYTES]);
+                }
+            }
+        } else if *uniform {
+            for half in [0, 16] {
+                let at = offsets[half] as usize + shift;
+                let value = T::get(&data[at..at + T::BYTES]);
+                out[half..half + 16].fill(value);
+            }
+        } else {
+            for lane in 0..32 {
+                let at = offsets[lane] as usize + shift;
+                // SAFETY: `shape` has seen that `offsets[lane] + total <= len`, and the element ends at most `total`
+                // behind the offset by the assertion above; `data` has not changed since, it is borrowed.
+                out[lane] = T::get(unsafe { data.get_unchecked(at..at + T::BYTES) });
+            }
+        }
+        out
+    }
+
+    /// The lanes in `mask` that load bytes nobody has written.
+    #[inline(always)]
+    pub(crate) fn unwritten(&self, mask: u32) -> u32 {
+        let bits = &self.region.bits;
+        if bits.full() {
+            return 0;
+        }
+        self.unwritten_slowly(mask)
+    }
+
+    #[inline(never)]
+    fn unwritten_slowly(&self, mask: u32) -> u32 {
+        let Shape { offsets, total, row, uniform } = &self.shape;
+        let bits = &self.region.bits;
+        let (a, b, total) = (offsets[0] as usize, offsets[16] as usize, *total as usize);
+        let all = |len: usize| bits.all(a, len) && bits.all(b, len);
+        if (*row && all(16 * total)) || (*uniform && all(total)) {
+            return 0;
+        }
+        let mut unwritten = 0;
+        for (lane, &offset) in offsets.iter().enumerate() {
+            if mask & (1 << lane) != 0 && !bits.all(offset as usize, total) {
+                unwritten |= 1 << lane;
+            }
+        }
+        unwritten
+    }
+}
+
+impl RowsMut<'_> {
+    /// Stores element number `k` of the lanes in `mask`, lowest lane first.
+    #[inline(always)]
+    pub(crate) fn store<T: Element>(&mut self, k: usize, values: &[T; 32], mask: u32) {
+        let Shape { offsets, total, row, .. } = &self.shape;
+        let shift = k * T::BYTES;
+        assert!(shift + T::BYTES <= *total as usize, "an element lies inside its lane's access");
+        let data = &mut self.region.data;
+        if *row && *total as usize == T::BYTES {
+            for half in [0, 16] {
+                let at = offsets[half] as usize;
+                let bytes = &mut data[at..at + 16 * T::BYTES];
+                for lane in 0..16 {
+                    values[half + lane].put(&mut bytes[lane * T::BYTES..(lane + 1) * T::BYTES]);
+                }
+            }
+        } else {
+            let mut rest = mask;
+            while rest != 0 {
+                let lane = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                let at = offsets[lane] as usize + shift;
+                // SAFETY: as for loads: `offsets[lane] + total <= len`, and the element ends inside; `data` keeps its
+                // length while it is borrowed.
+                values[lane].put(unsafe { data.get_unchecked_mut(at..at + T::BYTES) });
+            }
+        }
+    }
+
+    /// Marks what the lanes in `mask` have stored as initialised.
+    #[inline(always)]
+    pub(crate) fn mark(self, mask: u32) {
+        if !self.region.bits.full() {
+            self.mark_slowly(mask);
+        }
+    }
+
+    #[inline(never)]
+    fn mark_slowly(self, mask: u32) {
+        let Shape { offsets, total, row, .. } = &self.shape;
+        let bits = &mut self.region.bits;
+        let total = *total as usize;
+        if *row {
+            bits.mark(offsets[0] as usize, 16 * total);
+            bits.mark(offsets[16] as usize, 16 * total);
+            return;
+        }
+        for (lane, &offset) in offsets.iter().enumerate() {
+            if mask & (1 << lane) != 0 {
+                bits.mark(offset as usize, total);
+            }
+        }
+    }
+}
