@@ -149,5 +149,5 @@ fn alone(program: &Path, library: &Path, folder: &Path, name: &String) -> Result
     let _ = fs::remove_file(&findings);
     let mut found = answers(program, library, &folder.join("probe-todo.txt"), std::iter::once(name), Some(&findings))?;
     let left = fs::read_to_string(&findings).unwrap_or_default();
-    Ok((found.remove(name), left.lines().any(|line| line.starts_with("unsupported["))))
+    Ok((found.remove(name), left.lines().any(|line| line.starts_with("unsupported: "))))
 }

@@ -65,7 +65,7 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.ending {
             Ending::YourProgram => write!(f, "error[{}]: {}", self.code, self.what)?,
-            Ending::Unsupported => write!(f, "unsupported[{}]: {}", self.code, self.what)?,
+            Ending::Unsupported => write!(f, "unsupported: {}", self.what)?,
             Ending::OurBug => write!(f, "bug in Dacapo[{}]: {}", self.code, self.what)?,
         }
         for (place, what) in &self.places {

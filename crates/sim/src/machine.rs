@@ -62,6 +62,8 @@ pub(crate) struct State {
     pub(crate) streams: Table<Stream>,
     pub(crate) events: Table<Event>,
     pub(crate) modules: Table<Module>,
+    /// How many were ever loaded: they are named by that in reports.
+    pub(crate) modules_loaded: u64,
     pub(crate) functions: Table<Arc<Function>>,
     pub(crate) pools: Table<Pool>,
     pub(crate) default_pool: Key<Pool>,
@@ -126,6 +128,7 @@ impl Machine {
             streams: Table::new(2),
             events: Table::new(3),
             modules: Table::new(4),
+            modules_loaded: 0,
             functions: Table::new(8),
             pools,
             default_pool,

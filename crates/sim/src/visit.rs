@@ -22,6 +22,21 @@ use crate::schedule::Step;
 /// What a call comes to; `Err` is a code, not always a failure of the program.
 pub(crate) type Answer = Result<(), CUresult>;
 
+/// A refusal with what to tell the person who made the call.
+pub(crate) struct Refusal {
+    pub(crate) code: CUresult,
+    /// The word in brackets.
+    pub(crate) word: &'static str,
+    pub(crate) what: String,
+    pub(crate) help: &'static str,
+}
+
+impl Refusal {
+    pub(crate) fn new(code: CUresult, word: &'static str, what: impl Into<String>, help: &'static str) -> Refusal {
+        Refusal { code, word, what: what.into(), help }
+    }
+}
+
 /// What must be there before a call means anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
@@ -72,7 +87,16 @@ impl Machine {
     /// Makes one call.
     pub(crate) fn visit(&self, call: Call, needs: Needs, body: impl FnOnce(&mut Visit<'_>) -> Answer) -> CUresult {
         if in_host_function() {
-            return CUresult::CUDA_ERROR_NOT_PERMITTED;
+            let code = CUresult::CUDA_ERROR_NOT_PERMITTED;
+            let what = format!("{} was called inside a host function", call.name());
+            // The lock is free: no host function runs under it.
+            self.lock().find(
+                Finding::new("call-in-host-function", Ending::YourProgram, what)
+                    .at(call.symbol(), format!("answered {code}"))
+                    .note("the stream waits for the host function, so a call that waits for the stream would never end")
+                    .help("let the host function signal another thread, and make the call there"),
+            );
+            return code;
         }
         let mut visit = Visit { machine: self, guard: Some(self.lock()), thread: this_thread(), call };
         let answer = visit.admit(needs).and_then(|()| body(&mut visit));
@@ -211,6 +235,14 @@ impl Visit<'_> {
         self.find_unsupported(call, what)
     }
 
+    /// Refuses a call, and leaves a finding that says why.
+    pub(crate) fn refuse(&mut self, refusal: Refusal) -> CUresult {
+        let call = self.call.symbol();
+        let finding = Finding::new(refusal.word, Ending::YourProgram, refusal.what);
+        self.find(finding.at(call, format!("answered {}", refusal.code)).help(refusal.help));
+        refusal.code
+    }
+
     pub(crate) fn this(&mut self) -> &mut Thread {
         let thread = self.thread;
         self.threads.get_mut(&thread).expect("`admit` made it")
@@ -280,13 +312,23 @@ impl Visit<'_> {
         }
     }
 
-    /// A handle was used after its object was destroyed. NVIDIA's driver crashes here or takes a stranger for it.
+    /// A handle was used after its object was destroyed.
     pub(crate) fn find_stale(&mut self, what: &str, destroyed_by: &str) {
+        // Seen on an H200: destroyed streams and events are followed, the others are looked up and refused.
+        let on_a_gpu = match what {
+            "stream" | "event" => "on a GPU this crashes, or hits another object",
+            _ => "a GPU's driver refuses it too, unless the handle names another object by then",
+        };
         let call = self.call;
         self.find(
-            Finding::new("stale-handle", Ending::YourProgram, format!("{} was given a destroyed {what}", call.name()))
-                .at(call.symbol(), format!("the {what} was destroyed by {destroyed_by} before this call"))
-                .help(format!("destroy the {what} after its last use; on a GPU this crashes or hits another object")),
+            Finding::new(
+                "stale-handle",
+                Ending::YourProgram,
+                format!("{}: the {what} it was given is gone", call.name()),
+            )
+            .at(call.symbol(), format!("the {what} ended with {destroyed_by} before this call"))
+            .note(on_a_gpu)
+            .help(format!("make the last use of the {what} before {destroyed_by}")),
         );
     }
 
@@ -371,6 +413,14 @@ impl Visit<'_> {
         let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         self.invalidate(capture, code, Rule::OnStream);
         Err(code)
+    }
+
+    /// Breaks a second capture for the same reason as the first: one finding is enough.
+    pub(crate) fn invalidate_too(&mut self, capture: Key<Capture>, code: CUresult, rule: Rule) {
+        let cause = Cause { call: self.call, thread: self.thread, code, rule };
+        if let Some(capture) = self.captures.get_mut(capture) {
+            capture.broken.get_or_insert(cause);
+        }
     }
 
     /// Breaks a capture, once, and keeps who did it.

@@ -13,7 +13,7 @@ use crate::model::capture::{Branch, Capture, Rule};
 use crate::model::graph::{Edge, Graph, Node, NodeKind};
 use crate::model::objects::{Stream, StreamKind};
 use crate::model::table::Key;
-use crate::visit::{Answer, Visit};
+use crate::visit::{Answer, Refusal, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 const ILLEGAL_STATE: CUresult = CUresult::CUDA_ERROR_ILLEGAL_STATE;
@@ -97,8 +97,14 @@ pub(crate) unsafe fn end(v: &mut Visit<'_>, handle: CUstream, out: *mut CUgraph)
         return Err(code);
     }
     if !capture.may_end(thread) {
+        let owner = capture.thread;
+        let numbers = [owner, thread].map(|thread| v.threads.get(&thread).map_or(0, |thread| thread.number));
         dissolve(v, key, true);
-        return Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+        let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+        let what =
+            format!("thread {} ended a capture that thread {} had begun; the capture is lost", numbers[1], numbers[0]);
+        let help = "end it on the thread that began it, or begin it in relaxed mode";
+        return Err(v.refuse(Refusal::new(code, "capture-wrong-thread", what, help)));
     }
     if capture.broken.is_some() {
         dissolve(v, key, true);
@@ -106,9 +112,26 @@ pub(crate) unsafe fn end(v: &mut Visit<'_>, handle: CUstream, out: *mut CUgraph)
     }
     let goals: Vec<_> =
         capture.branches.get(&stream).map(|b| b.after.iter().map(|(node, _)| *node).collect()).unwrap_or_default();
-    if !v.graphs.all_come_before(&capture.loose_ends(), &goals) {
+    let loose: Vec<_> =
+        capture.loose_ends().into_iter().filter(|end| !v.graphs.all_come_before(&[*end], &goals)).collect();
+    if let Some(node) = loose.first().and_then(|end| v.graphs.nodes.get(*end)) {
+        let kernel = match &node.kind {
+            NodeKind::Kernel(work) => format!(" `{}`", work.function.name.to_string_lossy()),
+            _ => String::new(),
+        };
+        let what = format!(
+            "a stream that joined the capture was not joined back: nothing on the first stream comes after its last node, a {} node{kernel}",
+            node.kind.word()
+        );
         dissolve(v, key, true);
-        return Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+        let help =
+            "record an event on that stream after its last work, and wait for it on the stream the capture began on";
+        return Err(v.refuse(Refusal::new(
+            CUresult::CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+            "capture-unjoined",
+            what,
+            help,
+        )));
     }
     let graph = capture.graph;
     dissolve(v, key, false);

@@ -15,7 +15,7 @@ use crate::foreign::{get, read_host};
 use crate::model::graph::NodeKind;
 use crate::model::objects::Owner;
 use crate::model::work::{CopyWork, Place, Side, Work};
-use crate::visit::{Answer, Target, Visit};
+use crate::visit::{Answer, Refusal, Target, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 /// Nothing of a program's lies below this.
@@ -57,7 +57,7 @@ fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3]) -> Result<Side, CUresult
             _ => Place::Device,
         },
         (None, CU_MEMORYTYPE_HOST | CU_MEMORYTYPE_UNIFIED) => Place::Pageable,
-        (None, _) => return Err(INVALID),
+        (None, _) => return Err(refuse(v, address, bytes)),
     };
     match place {
         Place::Pageable if base < LOWEST => return Err(INVALID),
@@ -66,10 +66,20 @@ fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3]) -> Result<Side, CUresult
         Place::Pinned if end.kind == CU_MEMORYTYPE_HOST && !is_visible(v, address, bytes) => {
             return Ok(Side { place: Place::Pageable, address, pitch, slice });
         }
-        _ if !is_visible(v, address, bytes) => return Err(INVALID),
+        _ if !is_visible(v, address, bytes) => return Err(refuse(v, address, bytes)),
         _ => {}
     }
     Ok(Side { place, address, pitch, slice })
+}
+
+/// A copy that would leave its allocation.
+fn refuse(v: &mut Visit<'_>, address: u64, bytes: u64) -> CUresult {
+    let from = match holding(v, address) {
+        Some((base, seen)) => format!("which is at byte {} of an allocation of {} bytes", address - base, seen.bytes),
+        None => format!("which is {}", v.memory.describe(address)),
+    };
+    let what = format!("{} touches {bytes} bytes at {address:#x}, {from}", v.call.name());
+    v.refuse(Refusal::new(INVALID, "out-of-bounds", what, "copy no more than the allocation holds"))
 }
 
 /// A checked copy; `None` if there is nothing to copy.

@@ -226,7 +226,7 @@ pub(crate) unsafe fn stream_wait(v: &mut Visit<'_>, stream: CUstream, event: CUe
             }
             let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_MERGE;
             v.invalidate(capture, code, Rule::Merge);
-            v.invalidate(other, code, Rule::Merge);
+            v.invalidate_too(other, code, Rule::Merge);
             Err(code)
         }
     }

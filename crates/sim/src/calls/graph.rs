@@ -15,18 +15,26 @@ use crate::visit::{Answer, Visit};
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 
 /// The graph behind a handle.
-pub(crate) fn graph_named(v: &Visit<'_>, handle: CUgraph) -> Result<Key<Graph>, CUresult> {
+pub(crate) fn graph_named(v: &mut Visit<'_>, handle: CUgraph) -> Result<Key<Graph>, CUresult> {
     match v.graphs.graphs.look_up(handle.bits()) {
         Lookup::Live(key) => Ok(key),
-        _ => Err(INVALID),
+        Lookup::Stale => {
+            v.find_stale("graph", "cuGraphDestroy");
+            Err(INVALID)
+        }
+        Lookup::Foreign => Err(INVALID),
     }
 }
 
 /// The node behind a handle.
-pub(crate) fn node_named(v: &Visit<'_>, handle: CUgraphNode) -> Result<Key<Node>, CUresult> {
+pub(crate) fn node_named(v: &mut Visit<'_>, handle: CUgraphNode) -> Result<Key<Node>, CUresult> {
     match v.graphs.nodes.look_up(handle.bits()) {
         Lookup::Live(key) => Ok(key),
-        _ => Err(INVALID),
+        Lookup::Stale => {
+            v.find_stale("node", "its graph or by cuGraphDestroyNode");
+            Err(INVALID)
+        }
+        Lookup::Foreign => Err(INVALID),
     }
 }
 
@@ -37,7 +45,7 @@ pub(crate) fn node_handle(v: &Visit<'_>, key: Key<Node>) -> CUgraphNode {
 
 /// The dependencies that a call was given, with their data if it was given any.
 pub(crate) unsafe fn edge_list(
-    v: &Visit<'_>,
+    v: &mut Visit<'_>,
     nodes: *const CUgraphNode,
     data: *const CUgraphEdgeData,
     count: usize,
@@ -282,7 +290,7 @@ pub(crate) unsafe fn get_dependents_v1(
 
 /// The edges that a call was given: both ends and the data.
 unsafe fn pairs(
-    v: &Visit<'_>,
+    v: &mut Visit<'_>,
     from: *const CUgraphNode,
     to: *const CUgraphNode,
     data: *const CUgraphEdgeData,

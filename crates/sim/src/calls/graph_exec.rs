@@ -16,20 +16,32 @@ use crate::model::objects::Recorded;
 use crate::model::table::{Key, Lookup};
 use crate::model::tasks::Task;
 use crate::model::work::Work;
-use crate::visit::{Answer, Target, Visit};
+use crate::visit::{Answer, Refusal, Target, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 
-fn named(v: &Visit<'_>, handle: CUgraphExec) -> Result<Key<Executable>, CUresult> {
+fn named(v: &mut Visit<'_>, handle: CUgraphExec) -> Result<Key<Executable>, CUresult> {
     match v.executables.look_up(handle.bits()) {
         Lookup::Live(key) => Ok(key),
-        _ => Err(INVALID),
+        Lookup::Stale => {
+            v.find_stale("executable graph", "cuGraphExecDestroy");
+            Err(INVALID)
+        }
+        Lookup::Foreign => Err(INVALID),
     }
 }
 
 fn make(v: &mut Visit<'_>, graph: Key<Graph>, flags: u64) -> Result<Key<Executable>, Refused> {
     let device_launch = flags & u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
-    let body = Body::of(&v.graphs, graph, device_launch)?;
+    let body = Body::of(&v.graphs, graph, device_launch).inspect_err(|refused| {
+        if refused.result == CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE {
+            let at =
+                v.graphs.graphs.get(graph).and_then(|g| g.nodes.iter().position(|node| Some(*node) == refused.node));
+            let kind = refused.node.and_then(|node| v.graphs.nodes.get(node)).map_or("", |node| node.kind.word());
+            let what = format!("the graph has a cycle through node {}, a {kind} node", at.unwrap_or(0));
+            v.refuse(Refusal::new(refused.code, "graph-cycle", what, "remove one of the edges of the cycle"));
+        }
+    })?;
     // The flag for priorities reads back as nothing, as observed.
     let flags = flags & !u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD);
     Ok(v.executables.insert(Executable { body, flags, last: None, uploaded: false }))

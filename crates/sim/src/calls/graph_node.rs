@@ -282,7 +282,7 @@ pub(crate) unsafe fn child_get_graph(v: &mut Visit<'_>, node: CUgraphNode, out: 
     unsafe { put(out, handle) }
 }
 
-fn kernel_of(v: &Visit<'_>, node: CUgraphNode) -> Result<(Key<Node>, Arc<KernelWork>), CUresult> {
+fn kernel_of(v: &mut Visit<'_>, node: CUgraphNode) -> Result<(Key<Node>, Arc<KernelWork>), CUresult> {
     let key = node_named(v, node)?;
     match v.graphs.nodes.get(key).map(|node| &node.kind) {
         Some(NodeKind::Kernel(work)) => Ok((key, work.clone())),

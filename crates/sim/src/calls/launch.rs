@@ -15,33 +15,82 @@ use crate::model::capture::Rule;
 use crate::model::graph::NodeKind;
 use crate::model::objects::Function;
 use crate::model::work::{KernelWork, Work};
-use crate::visit::{Answer, Target, Visit};
+use crate::visit::{Answer, Refusal, Target, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 /// `CU_LAUNCH_PARAM_BUFFER_POINTER`, `CU_LAUNCH_PARAM_BUFFER_SIZE`: markers in the `extra` array.
 const BUFFER_POINTER: usize = 1;
 const BUFFER_SIZE: usize = 2;
 
-/// Geometry that the device can run.
-fn check_shape(function: &Function, grid: [u32; 3], block: [u32; 3], shared: u32) -> Answer {
+/// Geometry that the device can run; a refusal says which limit is broken.
+fn check_shape(function: &Function, grid: [u32; 3], block: [u32; 3], shared: u32) -> Result<(), Refusal> {
     let info = function.image.program().info(function.kernel);
-    let within = |size: [u32; 3], max: [u32; 3]| (0..3).all(|axis| (1..=max[axis]).contains(&size[axis]));
-    let threads = block.iter().try_fold(1u32, |all, size| all.checked_mul(*size)).ok_or(INVALID)?;
-    if !within(grid, h200::GRID_MAX) || !within(block, h200::BLOCK_MAX) || threads > 1024 {
-        return Err(INVALID);
+    let name = &info.name;
+    let refuse = |what: String, help| Err(Refusal::new(INVALID, "bad-launch", what, help));
+    for (axis, word) in ["x", "y", "z"].into_iter().enumerate() {
+        if grid[axis] == 0 || block[axis] == 0 {
+            return refuse(
+                format!(
+                    "`{name}` was launched with no {} in {word}",
+                    if grid[axis] == 0 { "blocks" } else { "threads" }
+                ),
+                "skip the launch where there is nothing to do",
+            );
+        }
+        if grid[axis] > h200::GRID_MAX[axis] {
+            return refuse(
+                format!(
+                    "`{name}` was launched with {} blocks in {word}, and {} is the limit",
+                    grid[axis],
+                    h200::GRID_MAX[axis]
+                ),
+                "use another axis, or let each thread do more",
+            );
+        }
+        if block[axis] > h200::BLOCK_MAX[axis] {
+            return refuse(
+                format!(
+                    "`{name}` was launched with {} threads in {word}, and {} is the limit",
+                    block[axis],
+                    h200::BLOCK_MAX[axis]
+                ),
+                "use smaller blocks and more of them",
+            );
+        }
     }
-    if info.required_threads.is_some_and(|required| required != block)
-        || info.max_threads.is_some_and(|[x, y, z]| threads > x * y * z)
-    {
-        return Err(INVALID);
+    let threads = block.iter().product::<u32>();
+    if threads > 1024 {
+        return refuse(
+            format!("`{name}` was launched with {threads} threads a block, and 1024 is the limit"),
+            "use smaller blocks and more of them",
+        );
     }
-    let most = function
-        .max_dynamic_shared
-        .load(Ordering::Relaxed)
-        .max(h200::SHARED_PER_BLOCK.saturating_sub(info.static_shared));
-    let most = most.min(h200::SHARED_PER_BLOCK_OPT_IN.saturating_sub(info.static_shared));
+    if let Some(required) = info.required_threads.filter(|required| *required != block) {
+        return refuse(
+            format!("`{name}` was launched with blocks of {block:?} and requires {required:?} (.reqntid)"),
+            "launch it with the block size it was compiled for",
+        );
+    }
+    if let Some([x, y, z]) = info.max_threads.filter(|[x, y, z]| threads > x * y * z) {
+        return refuse(
+            format!(
+                "`{name}` was launched with {threads} threads a block and was compiled for {} at most (.maxntid)",
+                x * y * z
+            ),
+            "use smaller blocks, or compile it with another launch bound",
+        );
+    }
+    let room = h200::SHARED_PER_BLOCK.saturating_sub(info.static_shared);
+    let asked = function.max_dynamic_shared.load(Ordering::Relaxed);
+    let most = asked.max(room).min(h200::SHARED_PER_BLOCK_OPT_IN.saturating_sub(info.static_shared));
     if shared > most || info.static_shared > h200::SHARED_PER_BLOCK {
-        return Err(INVALID);
+        return refuse(
+            format!(
+                "`{name}` was launched with {shared} bytes of dynamic and {} of static shared memory, and {most} dynamic bytes are left to it",
+                info.static_shared
+            ),
+            "set CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES on the function first; 232448 bytes is the most a block can have",
+        );
     }
     Ok(())
 }
@@ -148,9 +197,23 @@ pub(crate) struct Request {
 /// A checked launch with its arguments copied.
 pub(crate) unsafe fn prepare(v: &mut Visit<'_>, request: &Request) -> Result<KernelWork, CUresult> {
     let function = function_named(v, request.function)?;
-    check_shape(&function, request.grid, request.block, request.shared)?;
+    check_shape(&function, request.grid, request.block, request.shared).map_err(|refusal| v.refuse(refusal))?;
     // SAFETY: the launch call's promise about its parameters.
-    let (params, as_buffer) = unsafe { copy_params(&function, request.params, request.extra) }?;
+    let (params, as_buffer) = unsafe { copy_params(&function, request.params, request.extra) }.map_err(|code| {
+        let info = function.image.program().info(function.kernel);
+        let what = format!(
+            "`{}` has {} parameters of {} bytes in all, and was not given them",
+            info.name,
+            info.params.len(),
+            info.param_bytes
+        );
+        v.refuse(Refusal::new(
+            code,
+            "bad-launch",
+            what,
+            "pass a pointer to each argument in `kernelParams`, or one buffer of that size in `extra`, not both",
+        ))
+    })?;
     let unsupported = function.image.program().unsupported(function.kernel);
     if !unsupported.is_empty() {
         for finding in unsupported {

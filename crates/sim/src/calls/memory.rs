@@ -10,7 +10,7 @@ use dacapo_driver::types::*;
 use crate::foreign::{put, put_optional};
 use crate::memory::{Kind, Request};
 use crate::model::objects::{Owner, Visible};
-use crate::visit::{Answer, Visit};
+use crate::visit::{Answer, Refusal, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 const OUT_OF_MEMORY: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
@@ -91,12 +91,18 @@ pub(crate) unsafe fn alloc_pitch(
     unsafe { put(out, address).and_then(|()| put(pitch_out, pitch)) }
 }
 
+/// An address that no allocation begins at cannot be freed.
+pub(crate) fn refuse_free(v: &mut Visit<'_>, address: u64) -> CUresult {
+    let what = format!("{} was given {address:#x}, which is {}", v.call.name(), v.memory.describe(address));
+    v.refuse(Refusal::new(INVALID, "bad-free", what, "free each allocation once, by the address it was given out with"))
+}
+
 pub(crate) unsafe fn free(v: &mut Visit<'_>, address: CUdeviceptr) -> Answer {
     v.check_unsafe()?;
     if address == 0 {
         return Ok(());
     }
-    let Some(seen) = v.visible.get(&address).cloned() else { return Err(INVALID) };
+    let Some(seen) = v.visible.get(&address).cloned() else { return Err(refuse_free(v, address)) };
     match seen.owner {
         // A free waits for everything that runs: none of it can be left with the memory gone.
         Owner::Plain => {

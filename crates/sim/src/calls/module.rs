@@ -163,7 +163,8 @@ unsafe fn bytes_of<'a>(v: &mut Visit<'_>, image: *const c_void) -> Result<&'a [u
 
 fn install(v: &mut Visit<'_>, source: &[u8], is_library: bool) -> Result<Key<Module>, Refusal> {
     let context = v.context()?;
-    let name = format!("module {}", v.modules.len() + 1);
+    v.modules_loaded += 1;
+    let name = format!("module {}", v.modules_loaded);
     let program = Arc::new(compile(source, &name)?);
     let image = Image::place(program, &mut v.memory).map_err(|_| CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
     let image = Arc::new(image);

@@ -127,7 +127,9 @@ pub(crate) unsafe fn free_async(v: &mut Visit<'_>, address: CUdeviceptr, handle:
     if address == 0 {
         return Ok(());
     }
-    let seen = v.visible.get(&address).cloned().ok_or(INVALID)?;
+    let Some(seen) = v.visible.get(&address).cloned() else {
+        return Err(super::memory::refuse_free(v, address));
+    };
     match seen.owner {
         Owner::Plain => {
             v.visible.remove(&address);

@@ -11,17 +11,26 @@ use super::memory::is_visible;
 use crate::foreign::get;
 use crate::model::graph::NodeKind;
 use crate::model::work::{SetWork, Work};
-use crate::visit::{Answer, Target, Visit};
+use crate::visit::{Answer, Refusal, Target, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 
-fn check(v: &Visit<'_>, set: &SetWork) -> Answer {
+fn check(v: &mut Visit<'_>, set: &SetWork) -> Answer {
     let row = set.width.checked_mul(u64::from(set.element)).ok_or(INVALID)?;
     if !set.address.is_multiple_of(u64::from(set.element)) || set.height > 1 && set.pitch < row {
         return Err(INVALID);
     }
     let bytes = (set.height - 1).checked_mul(set.pitch).and_then(|all| all.checked_add(row)).ok_or(INVALID)?;
-    if is_visible(v, set.address, bytes) { Ok(()) } else { Err(INVALID) }
+    if is_visible(v, set.address, bytes) {
+        return Ok(());
+    }
+    let what = format!(
+        "{} touches {bytes} bytes at {:#x}, which is {}",
+        v.call.name(),
+        set.address,
+        v.memory.describe(set.address)
+    );
+    Err(v.refuse(Refusal::new(INVALID, "out-of-bounds", what, "set no more than the allocation holds")))
 }
 
 fn go(v: &mut Visit<'_>, handle: CUstream, set: SetWork, wait: bool) -> Answer {
