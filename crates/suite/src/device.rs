@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use dacapo_driver::types::CUcontext;
 use dacapo_driver::CUresult;
+use dacapo_driver::types::CUcontext;
 use serde::{Deserialize, Serialize};
 
 use crate::session::{Refused, Session};
