@@ -144,11 +144,7 @@ fn saxpy(n: usize, full: bool) {
     let (dx, dy) = (b.upload(&x, "x"), b.upload(&y, "y"));
     let params = [Param::Int(n as u32), Param::Float(0.5), Param::Pointer(dx), Param::Pointer(dy)];
     let mut expected = y.clone();
-    let step = |target: &mut [f32]| {
-        for (y, x) in target.iter_mut().zip(&x) {
-            *y = 0.5f32.mul_add(*x, *y);
-        }
-    };
+    let mut target = y.clone();
     let mut turns = 0;
     compare(
         "saxpy_f32",
@@ -157,8 +153,15 @@ fn saxpy(n: usize, full: bool) {
             turns += 1;
             b.launch("saxpy_f32", [n.div_ceil(256) as u32, 1, 1], [256, 1, 1], &params)
         },
-        || step(std::hint::black_box(&mut expected)),
+        || {
+            for (y, x) in std::hint::black_box(&mut target).iter_mut().zip(&x) {
+                *y += 0.5 * x;
+            }
+        },
     );
+    for _ in 0..turns {
+        expected.iter_mut().zip(&x).for_each(|(y, x)| *y = 0.5f32.mul_add(*x, *y));
+    }
     assert!(b.download(dy, n) == expected, "saxpy gives other results after {turns} turns");
 }
 
@@ -170,24 +173,31 @@ fn matmul(kernel: &str, size: usize, full: bool) {
     let params =
         [Param::Int(n), Param::Int(n), Param::Int(n), Param::Pointer(dx), Param::Pointer(dy), Param::Pointer(dz)];
     let tile = if kernel.contains("reg4x4") { 64 } else { 16 };
-    let mut expected = vec![0f32; size * size];
+    let mut target = vec![0f32; size * size];
     compare(
         kernel,
         full,
         || b.launch(kernel, [n.div_ceil(tile), n.div_ceil(tile), 1], [16, 16, 1], &params),
         || {
-            let expected = std::hint::black_box(&mut expected);
+            let target = std::hint::black_box(&mut target);
             for i in 0..size {
                 for j in 0..size {
                     let mut sum = 0f32;
                     for p in 0..size {
-                        sum = x[i * size + p].mul_add(y[p * size + j], sum);
+                        sum += x[i * size + p] * y[p * size + j];
                     }
-                    expected[i * size + j] = sum;
+                    target[i * size + j] = sum;
                 }
             }
         },
     );
+    let mut expected = vec![0f32; size * size];
+    for i in 0..size {
+        for j in 0..size {
+            let terms = (0..size).map(|p| (x[i * size + p], y[p * size + j]));
+            expected[i * size + j] = terms.fold(0f32, |sum, (a, b)| a.mul_add(b, sum));
+        }
+    }
     assert!(b.download(dz, size * size) == expected, "{kernel} gives other results");
 }
 

@@ -5,19 +5,59 @@
 //! goes lane by lane, which also finds the lane to blame.
 
 use super::lanes::Regs;
-use super::lanes::rows::{LoadFrom, StoreTo, addresses};
+use super::lanes::rows::{LoadFrom, StoreTo, addresses, first_address};
 use super::local::Local;
 use super::machine::{Machine, Stop};
 use super::op::{Access, At, NONE, Value};
 use super::report::{Bad, Doing};
 use super::warp::{Base, Fragment};
 use super::window;
-use crate::memory::{Backing, Memory};
+use crate::memory::{Backing, Memory, Slot};
 
 impl Machine<'_> {
     /// Runs a load.
     #[inline(always)]
     pub(super) fn load(
+        &mut self,
+        index: u32,
+        regs: &mut Regs<'_>,
+        local: &mut Local,
+        fragment: &Fragment,
+        mask: u32,
+    ) -> Stop<()> {
+        let access = &self.code.accesses[index as usize];
+        let at = access.address.at;
+        if matches!(at, At::Global | At::Shared | At::Generic | At::Const) {
+            let first = first_address(regs, &access.address, mask);
+            let (region, base, memory) = match shared_base(at, first) {
+                Some(base) => (Some(&*self.shared), base, "shared memory"),
+                None => {
+                    let slot = cached_slot(self.memory, &mut self.progress.slots[index as usize], first);
+                    let slot = slot.and_then(|slot| self.memory.slot(slot));
+                    match slot {
+                        Some(Slot { base, backing: Backing::Device(region), .. }) => {
+                            (Some(region), *base, "global memory")
+                        }
+                        _ => (None, 0, ""),
+                    }
+                }
+            };
+            if let Some(region) = region {
+                let from = LoadFrom { access, addresses: None, region, base, check: self.uninitialised };
+                if let Some(unwritten) = self.isa.load(regs, &from, mask) {
+                    if unwritten.lanes != 0 {
+                        let address = unwritten.address - if memory == "shared memory" { base } else { 0 };
+                        self.uninitialised_read(fragment, unwritten.lanes, address, access, memory);
+                    }
+                    return Ok(());
+                }
+            }
+        }
+        self.load_slowly(index, regs, local, fragment, mask)
+    }
+
+    #[inline(never)]
+    fn load_slowly(
         &mut self,
         index: u32,
         regs: &mut Regs<'_>,
@@ -41,7 +81,7 @@ impl Machine<'_> {
             }
             At::Global | At::Const => {
                 let addresses = addresses(regs, &access.address);
-                self.load_global(index, access, &addresses, regs, fragment, mask)
+                self.load_each(index, access, &addresses, regs, fragment, mask)
             }
             At::Local => {
                 let addresses = addresses(regs, &access.address);
@@ -57,7 +97,7 @@ impl Machine<'_> {
                         window::SHARED => self.load_shared(access, &addresses, regs, fragment, group)?,
                         window::LOCAL => self.load_local(access, &addresses, regs, local, fragment, group)?,
                         window::PARAM => self.load_param(access, &addresses, regs, fragment, group)?,
-                        _ => self.load_global(index, access, &addresses, regs, fragment, group)?,
+                        _ => self.load_each(index, access, &addresses, regs, fragment, group)?,
                     }
                 }
                 Ok(())
@@ -68,6 +108,39 @@ impl Machine<'_> {
     /// Runs a store.
     #[inline(always)]
     pub(super) fn store(
+        &mut self,
+        index: u32,
+        regs: &mut Regs<'_>,
+        local: &mut Local,
+        fragment: &Fragment,
+        mask: u32,
+    ) -> Stop<()> {
+        let access = &self.code.accesses[index as usize];
+        let at = access.address.at;
+        if matches!(at, At::Global | At::Shared | At::Generic) {
+            self.progress.effects += 1;
+            let first = first_address(regs, &access.address, mask);
+            let (region, base) = match shared_base(at, first) {
+                Some(base) => (Some(&mut *self.shared), base),
+                None => {
+                    let slot = cached_slot(self.memory, &mut self.progress.slots[index as usize], first);
+                    match slot.and_then(|slot| self.memory.slot_mut(slot)) {
+                        Some(Slot { base, backing: Backing::Device(region), .. }) => (Some(region), *base),
+                        _ => (None, 0),
+                    }
+                }
+            };
+            if let Some(region) = region
+                && self.isa.store(regs, &mut StoreTo { access, addresses: None, region, base }, mask)
+            {
+                return Ok(());
+            }
+        }
+        self.store_slowly(index, regs, local, fragment, mask)
+    }
+
+    #[inline(never)]
+    fn store_slowly(
         &mut self,
         index: u32,
         regs: &mut Regs<'_>,
@@ -88,7 +161,7 @@ impl Machine<'_> {
             }
             At::Global => {
                 let addresses = addresses(regs, &access.address);
-                self.store_global(index, access, &addresses, regs, fragment, mask)
+                self.store_each(access, &addresses, regs, fragment, mask)
             }
             At::Local => {
                 let addresses = addresses(regs, &access.address);
@@ -117,7 +190,7 @@ impl Machine<'_> {
                                 Bad::ReadOnly,
                             ));
                         }
-                        _ => self.store_global(index, access, &addresses, regs, fragment, group)?,
+                        _ => self.store_each(access, &addresses, regs, fragment, group)?,
                     }
                 }
                 Ok(())
@@ -133,15 +206,15 @@ impl Machine<'_> {
         fragment: &Fragment,
         mask: u32,
     ) -> Stop<()> {
-        let from = LoadFrom { access, addresses, region: self.shared, base: 0, check: self.uninitialised };
-        match self.isa.load(regs, &from, mask) {
-            None => Err(self.bad_access(fragment, mask, addresses, access, Doing::Read, Bad::Shared)),
-            Some(0) => Ok(()),
-            Some(unwritten) => {
-                self.uninitialised_read(fragment, unwritten, addresses, access, "shared memory");
-                Ok(())
-            }
+        let check = self.uninitialised;
+        let from = LoadFrom { access, addresses: Some(addresses), region: self.shared, base: 0, check };
+        let Some(unwritten) = self.isa.load(regs, &from, mask) else {
+            return Err(self.bad_access(fragment, mask, addresses, access, Doing::Read, Bad::Shared));
+        };
+        if unwritten.lanes != 0 {
+            self.uninitialised_read(fragment, unwritten.lanes, unwritten.address, access, "shared memory");
         }
+        Ok(())
     }
 
     fn store_shared(
@@ -152,62 +225,11 @@ impl Machine<'_> {
         fragment: &Fragment,
         mask: u32,
     ) -> Stop<()> {
-        self.progress.effects += 1;
-        let mut to = StoreTo { access, addresses, region: self.shared, base: 0 };
+        let mut to = StoreTo { access, addresses: Some(addresses), region: self.shared, base: 0 };
         if self.isa.store(regs, &mut to, mask) {
             return Ok(());
         }
         Err(self.bad_access(fragment, mask, addresses, access, Doing::Write, Bad::Shared))
-    }
-
-    #[inline(always)]
-    fn load_global(
-        &mut self,
-        index: u32,
-        access: &Access,
-        addresses: &[u64; 32],
-        regs: &mut Regs<'_>,
-        fragment: &Fragment,
-        mask: u32,
-    ) -> Stop<()> {
-        let first = addresses[mask.trailing_zeros() as usize & 31];
-        let slot = cached_slot(self.memory, &mut self.progress.slots[index as usize], first);
-        if let Some(slot) = slot.and_then(|slot| self.memory.slot(slot))
-            && let Backing::Device(region) = &slot.backing
-        {
-            let from = LoadFrom { access, addresses, region, base: slot.base, check: self.uninitialised };
-            if let Some(unwritten) = self.isa.load(regs, &from, mask) {
-                if unwritten != 0 {
-                    self.uninitialised_read(fragment, unwritten, addresses, access, "global memory");
-                }
-                return Ok(());
-            }
-        }
-        self.load_each(index, access, addresses, regs, fragment, mask)
-    }
-
-    #[inline(always)]
-    fn store_global(
-        &mut self,
-        index: u32,
-        access: &Access,
-        addresses: &[u64; 32],
-        regs: &mut Regs<'_>,
-        fragment: &Fragment,
-        mask: u32,
-    ) -> Stop<()> {
-        self.progress.effects += 1;
-        let first = addresses[mask.trailing_zeros() as usize & 31];
-        let slot = cached_slot(self.memory, &mut self.progress.slots[index as usize], first);
-        if let Some(slot) = slot.and_then(|slot| self.memory.slot_mut(slot))
-            && let Backing::Device(region) = &mut slot.backing
-        {
-            let mut to = StoreTo { access, addresses, region, base: slot.base };
-            if self.isa.store(regs, &mut to, mask) {
-                return Ok(());
-            }
-        }
-        self.store_each(access, addresses, regs, fragment, mask)
     }
 
     /// Lane by lane: lanes in different allocations, host memory, and whatever is wrong.
@@ -224,7 +246,7 @@ impl Machine<'_> {
         let bytes = u64::from(access.bytes);
         let total = bytes * access.values.len() as u64;
         self.check_lanes(access, addresses, fragment, mask, total, Doing::Read)?;
-        let mut unwritten = 0;
+        let mut unwritten = 0u32;
         for lane in lanes(mask) {
             let address = addresses[lane];
             let Some(slot) = self.memory.slot_index(address).and_then(|i| self.memory.slot(i)) else { continue };
@@ -253,7 +275,8 @@ impl Machine<'_> {
             }
         }
         if unwritten != 0 && self.uninitialised {
-            self.uninitialised_read(fragment, unwritten, addresses, access, "global memory");
+            let address = addresses[unwritten.trailing_zeros() as usize];
+            self.uninitialised_read(fragment, unwritten, address, access, "global memory");
         }
         Ok(())
     }
@@ -391,7 +414,7 @@ impl Machine<'_> {
             return Err(self.bad_access(fragment, mask, addresses, access, Doing::Read, Bad::Local));
         };
         let first = addresses[mask.trailing_zeros() as usize & 31];
-        let mut unwritten = 0;
+        let mut unwritten = 0u32;
         for (k, value) in access.values.iter().enumerate() {
             let add = k as u32 * bytes;
             if uniform && bytes == 4 && !value.wide && value.col != NONE {
@@ -410,7 +433,8 @@ impl Machine<'_> {
             }
         }
         if unwritten != 0 && self.uninitialised {
-            self.uninitialised_read(fragment, unwritten, addresses, access, "local memory");
+            let address = addresses[unwritten.trailing_zeros() as usize];
+            self.uninitialised_read(fragment, unwritten, address, access, "local memory");
         }
         Ok(())
     }
@@ -447,6 +471,16 @@ impl Machine<'_> {
     /// End of the local memory that a frame may touch: its own and its callers'.
     pub(super) fn local_top(&self, function: u32, base: Base) -> u64 {
         u64::from(base.local) + u64::from(self.code.functions[function as usize].frame_bytes)
+    }
+}
+
+/// Where shared memory begins for an access whose first lane is at `first`; `None` where it is not shared.
+#[inline(always)]
+fn shared_base(at: At, first: u64) -> Option<u64> {
+    match at {
+        At::Shared => Some(0),
+        At::Generic if first.wrapping_sub(window::SHARED) < window::SPAN => Some(window::SHARED),
+        _ => None,
     }
 }
 

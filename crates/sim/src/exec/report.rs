@@ -268,7 +268,7 @@ impl Machine<'_> {
         &mut self,
         fragment: &Fragment,
         unwritten: u32,
-        addresses: &[u64; 32],
+        address: u64,
         access: &Access,
         memory: &str,
     ) {
@@ -276,7 +276,6 @@ impl Machine<'_> {
             return;
         }
         let lane = unwritten.trailing_zeros() as usize;
-        let address = addresses[lane];
         let total = u64::from(access.bytes) * access.values.len() as u64;
         let size = if total == 1 { "1 byte".to_string() } else { format!("{total} bytes") };
         let place = match memory {

@@ -4,7 +4,7 @@
 //! instruction set enabled, which makes the compiler use it for the whole body.
 
 use super::super::op::{CompareOp, ConvertOp, FloatOp, IntOp, MoveOp};
-use super::rows::{LoadFrom, StoreTo};
+use super::rows::{LoadFrom, StoreTo, Unwritten};
 use super::{Regs, compare, convert, float32, float64, int32, int64, moves, rows};
 
 /// Which version to run. Made only by [`Isa::detect`].
@@ -80,6 +80,6 @@ families! {
     compare(&mut Regs<'_>, op: &CompareOp) -> () { fast: compare::run, any: compare::run }
     convert(&mut Regs<'_>, op: &ConvertOp) -> () { fast: convert::run, any: convert::run }
     moves(&mut Regs<'_>, op: &MoveOp) -> () { fast: moves::run, any: moves::run }
-    load(&mut Regs<'_>, from: &LoadFrom<'_>) -> Option<u32> { fast: rows::load, any: rows::load }
+    load(&mut Regs<'_>, from: &LoadFrom<'_>) -> Option<Unwritten> { fast: rows::load, any: rows::load }
     store(&Regs<'_>, to: &mut StoreTo<'_>) -> bool { fast: rows::store, any: rows::store }
 }

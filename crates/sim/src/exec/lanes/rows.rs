@@ -7,7 +7,8 @@ use crate::memory::region::{Element, Region};
 /// A load from one region.
 pub(crate) struct LoadFrom<'a> {
     pub(crate) access: &'a Access,
-    pub(crate) addresses: &'a [u64; 32],
+    /// The lanes' addresses; `None`: as the access says.
+    pub(crate) addresses: Option<&'a [u64; 32]>,
     pub(crate) region: &'a Region,
     /// Address of the region's first byte.
     pub(crate) base: u64,
@@ -18,7 +19,8 @@ pub(crate) struct LoadFrom<'a> {
 /// A store to one region.
 pub(crate) struct StoreTo<'a> {
     pub(crate) access: &'a Access,
-    pub(crate) addresses: &'a [u64; 32],
+    /// The lanes' addresses; `None`: as the access says.
+    pub(crate) addresses: Option<&'a [u64; 32]>,
     pub(crate) region: &'a mut Region,
     /// Address of the region's first byte.
     pub(crate) base: u64,
@@ -44,9 +46,28 @@ pub(crate) fn addresses(regs: &Regs<'_>, address: &Address) -> [u64; 32] {
     out
 }
 
-/// Loads, if every lane lies inside; gives the lanes that read bytes nobody wrote.
+/// The lanes of a load that read bytes nobody wrote, and the address of the first of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Unwritten {
+    pub(crate) lanes: u32,
+    pub(crate) address: u64,
+}
+
+/// The address of the first active lane.
 #[inline(always)]
-pub(crate) fn load(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Option<u32> {
+pub(crate) fn first_address(regs: &Regs<'_>, address: &Address, mask: u32) -> u64 {
+    let lane = mask.trailing_zeros() as usize & 31;
+    let base = match address.base {
+        NONE => 0,
+        base if address.wide => regs.r64[base as usize][lane],
+        base => regs.r32[base as usize][lane].into(),
+    };
+    base.wrapping_add(address.offset as u64)
+}
+
+/// Loads, if every lane lies inside.
+#[inline(always)]
+pub(crate) fn load(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Option<Unwritten> {
     match from.access.bytes {
         4 => load_as::<u32>(regs, from, mask),
         8 => load_as::<u64>(regs, from, mask),
@@ -56,10 +77,18 @@ pub(crate) fn load(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Optio
 }
 
 #[inline(always)]
-fn load_as<T: Element + Into<u64>>(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Option<u32> {
+fn load_as<T: Element + Into<u64>>(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Option<Unwritten> {
     let values = &from.access.values[..];
     let total = (T::BYTES * values.len()) as u32;
-    let rows = from.region.rows(from.addresses, mask, from.base, total, T::BYTES as u32)?;
+    let computed;
+    let addresses = match from.addresses {
+        Some(given) => given,
+        None => {
+            computed = addresses(regs, &from.access.address);
+            &computed
+        }
+    };
+    let rows = from.region.rows(addresses, mask, from.base, total, T::BYTES as u32)?;
     if let [value] = values {
         put_row(rows.load::<T>(0), from.access, *value, regs, mask);
     } else {
@@ -67,7 +96,8 @@ fn load_as<T: Element + Into<u64>>(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mas
             put_row(rows.load::<T>(k), from.access, *value, regs, mask);
         }
     }
-    Some(if from.check { rows.unwritten(mask) } else { 0 })
+    let lanes = if from.check { rows.unwritten(mask) } else { 0 };
+    Some(Unwritten { lanes, address: addresses[lanes.trailing_zeros() as usize & 31] })
 }
 
 #[inline(always)]
@@ -137,7 +167,15 @@ low!(u8, u16, u32, u64);
 fn store_as<T: Element + Low>(regs: &Regs<'_>, to: &mut StoreTo<'_>, mask: u32) -> bool {
     let values = &to.access.values[..];
     let total = (T::BYTES * values.len()) as u32;
-    let Some(mut rows) = to.region.rows_mut(to.addresses, mask, to.base, total, T::BYTES as u32) else { return false };
+    let computed;
+    let addresses = match to.addresses {
+        Some(given) => given,
+        None => {
+            computed = addresses(regs, &to.access.address);
+            &computed
+        }
+    };
+    let Some(mut rows) = to.region.rows_mut(addresses, mask, to.base, total, T::BYTES as u32) else { return false };
     for (k, value) in values.iter().enumerate() {
         let mut out = [T::default(); 32];
         if value.wide {
