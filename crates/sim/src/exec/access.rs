@@ -44,7 +44,9 @@ impl Machine<'_> {
             };
             if let Some(region) = region {
                 let from = LoadFrom { access, addresses: None, region, base, check: self.uninitialised };
-                if let Some(unwritten) = self.isa.load(regs, &from, mask) {
+                let isa = self.isa;
+                let loaded = if access.word { isa.load_word(regs, &from, mask) } else { isa.load(regs, &from, mask) };
+                if let Some(unwritten) = loaded {
                     if unwritten.lanes != 0 {
                         let address = unwritten.address - if memory == "shared memory" { base } else { 0 };
                         self.uninitialised_read(fragment, unwritten.lanes, address, access, memory);
@@ -130,10 +132,12 @@ impl Machine<'_> {
                     }
                 }
             };
-            if let Some(region) = region
-                && self.isa.store(regs, &mut StoreTo { access, addresses: None, region, base }, mask)
-            {
-                return Ok(());
+            if let Some(region) = region {
+                let (isa, mut to) = (self.isa, StoreTo { access, addresses: None, region, base });
+                let word = access.word;
+                if if word { isa.store_word(regs, &mut to, mask) } else { isa.store(regs, &mut to, mask) } {
+                    return Ok(());
+                }
             }
         }
         self.store_slowly(index, regs, local, fragment, mask)

@@ -418,6 +418,8 @@ pub(super) struct Access {
     pub(super) signed: bool,
     /// Columns of the elements; a sink is [`NONE`].
     pub(super) values: Vec<Value>,
+    /// One element of 4 bytes in a 32-bit column, as nearly always.
+    pub(super) word: bool,
 }
 
 /// A column of known width.

@@ -491,6 +491,11 @@ impl Memory {
         }
     }
 
+    /// Whether device memory may lie at this address, now or at another time; no host memory does.
+    pub fn is_device_address(&self, address: u64) -> bool {
+        (DEVICE_LOW..DEVICE_HIGH).contains(&address)
+    }
+
     /// Bytes of device memory in use.
     pub fn used(&self) -> u64 {
         self.used

@@ -55,6 +55,10 @@ pub(crate) trait Element: Copy + Default {
     fn get(bytes: &[u8]) -> Self;
     /// Into a slice of exactly `BYTES` bytes.
     fn put(self, bytes: &mut [u8]);
+    /// 16 of them from a slice of `16 * BYTES` bytes.
+    fn get_row(bytes: &[u8]) -> [Self; 16];
+    /// 16 of them into a slice of `16 * BYTES` bytes.
+    fn put_row(row: &[Self; 16], bytes: &mut [u8]);
 }
 
 macro_rules! element {
@@ -69,6 +73,20 @@ macro_rules! element {
         #[inline(always)]
         fn put(self, bytes: &mut [u8]) {
             bytes.copy_from_slice(&self.to_le_bytes());
+        }
+        #[inline(always)]
+        fn get_row(bytes: &[u8]) -> [$t; 16] {
+            assert_eq!(bytes.len(), 16 * size_of::<$t>(), "the slice is a row");
+            // SAFETY: the slice has the size of the array by the assertion, the read is unaligned, and any bits are
+            // a value of an integer.
+            let row = unsafe { bytes.as_ptr().cast::<[$t; 16]>().read_unaligned() };
+            row.map(<$t>::from_le)
+        }
+        #[inline(always)]
+        fn put_row(row: &[$t; 16], bytes: &mut [u8]) {
+            assert_eq!(bytes.len(), 16 * size_of::<$t>(), "the slice is a row");
+            // SAFETY: the slice has the size of the array by the assertion, and the write is unaligned.
+            unsafe { bytes.as_mut_ptr().cast::<[$t; 16]>().write_unaligned(row.map(<$t>::to_le)) };
         }
     })* };
 }

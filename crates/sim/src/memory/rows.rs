@@ -104,10 +104,7 @@ impl Rows<'_> {
         if *row && *total as usize == T::BYTES {
             for half in [0, 16] {
                 let at = offsets[half] as usize;
-                let bytes = &data[at..at + 16 * T::BYTES];
-                for lane in 0..16 {
-                    out[half + lane] = T::get(&bytes[lane * T::BYTES..(lane + 1) * T::BYTES]);
-                }
+                out[half..half + 16].copy_from_slice(&T::get_row(&data[at..at + 16 * T::BYTES]));
             }
         } else if *uniform {
             for half in [0, 16] {
@@ -166,10 +163,8 @@ impl RowsMut<'_> {
         if *row && *total as usize == T::BYTES {
             for half in [0, 16] {
                 let at = offsets[half] as usize;
-                let bytes = &mut data[at..at + 16 * T::BYTES];
-                for lane in 0..16 {
-                    values[half + lane].put(&mut bytes[lane * T::BYTES..(lane + 1) * T::BYTES]);
-                }
+                let row = std::array::from_fn(|lane| values[half + lane]);
+                T::put_row(&row, &mut data[at..at + 16 * T::BYTES]);
             }
         } else {
             let mut rest = mask;

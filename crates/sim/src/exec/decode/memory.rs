@@ -62,7 +62,8 @@ impl Lower<'_> {
         }
         let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
         let index = self.code.accesses.len() as u32;
-        self.code.accesses.push(Access { address, bytes: ty.bytes() as u8, signed, values });
+        let word = ty.bytes() == 4 && matches!(values[..], [Value { col, wide: false, .. }] if col != NONE);
+        self.code.accesses.push(Access { address, bytes: ty.bytes() as u8, signed, values, word });
         self.emit(if store { Op::Store(index) } else { Op::Load(index) });
         Ok(())
     }

@@ -65,7 +65,29 @@ pub(crate) fn first_address(regs: &Regs<'_>, address: &Address, mask: u32) -> u6
     base.wrapping_add(address.offset as u64)
 }
 
-/// Loads, if every lane lies inside.
+/// A load of one element of 4 bytes into a 32-bit column, if every lane lies inside.
+#[inline(always)]
+pub(crate) fn load_word(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Option<Unwritten> {
+    let [value] = from.access.values[..] else { return None };
+    let addresses = addresses(regs, &from.access.address);
+    let rows = from.region.rows(&addresses, mask, from.base, 4, 4)?;
+    regs.put32(value.col, &rows.load::<u32>(0), mask);
+    let lanes = if from.check { rows.unwritten(mask) } else { 0 };
+    Some(Unwritten { lanes, address: addresses[lanes.trailing_zeros() as usize & 31] })
+}
+
+/// A store of one element of 4 bytes from a 32-bit column; gives whether every lane lies inside.
+#[inline(always)]
+pub(crate) fn store_word(regs: &Regs<'_>, to: &mut StoreTo<'_>, mask: u32) -> bool {
+    let [value] = to.access.values[..] else { return false };
+    let addresses = addresses(regs, &to.access.address);
+    let Some(mut rows) = to.region.rows_mut(&addresses, mask, to.base, 4, 4) else { return false };
+    rows.store(0, &regs.r32[value.col as usize], mask);
+    rows.mark(mask);
+    true
+}
+
+/// Any load, if every lane lies inside.
 #[inline(always)]
 pub(crate) fn load(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Option<Unwritten> {
     match from.access.bytes {
@@ -132,7 +154,7 @@ fn put_row<T: Element + Into<u64>>(raw: [T; 32], access: &Access, value: Value, 
     regs.put32(value.col, &out, mask);
 }
 
-/// Stores, if every lane lies inside; gives whether it did.
+/// Any store; gives whether every lane lies inside.
 #[inline(always)]
 pub(crate) fn store(regs: &Regs<'_>, to: &mut StoreTo<'_>, mask: u32) -> bool {
     match to.access.bytes {
