@@ -11,6 +11,7 @@ mod kernels;
 mod libcuda;
 mod mutate;
 mod probe;
+mod ptx_forms;
 mod tidy;
 mod workspace;
 
@@ -62,6 +63,8 @@ enum Task {
         /// Only cases whose name contains this
         only: Option<String>,
     },
+    /// List which instruction forms of the inventory the software driver runs
+    PtxForms,
     /// Check what no compiler checks: dependencies between crates, names, machine paths
     Tidy,
 }
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
         Task::Libcuda => libcuda::run(),
         Task::Mutate { full, seed } => mutate::run(full, seed),
         Task::Probe { only } => probe::run(only.as_deref()),
+        Task::PtxForms => ptx_forms::run(),
         Task::Tidy => tidy::run(),
     };
     match done {

@@ -4,6 +4,7 @@
 //! calling thread's own.
 
 use std::ffi::c_void;
+use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dacapo_driver::types::*;
@@ -20,7 +21,9 @@ fn guarded(call: Call, run: impl FnOnce() -> CUresult) -> CUresult {
             .map(|text| (*text).to_string())
             .or_else(|| panic.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "no message".to_string());
-        eprintln!(
+        // Standard error may be closed or full, and a panic here would end the program.
+        let _ = writeln!(
+            std::io::stderr(),
             "bug in Dacapo: `{}` panicked: {why}\nnote: not the program's doing; the call answers CUDA_ERROR_UNKNOWN, and what follows cannot be trusted",
             call.symbol()
         );

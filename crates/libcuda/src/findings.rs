@@ -22,7 +22,8 @@ impl Findings {
             Sink::File(path) => match OpenOptions::new().append(true).create(true).open(path) {
                 Ok(file) => Some(file),
                 Err(error) => {
-                    eprintln!(
+                    let _ = writeln!(
+                        std::io::stderr(),
                         "dacapo: DACAPO_FINDINGS is {path:?}, which cannot be written: {error}; standard error is used instead"
                     );
                     None

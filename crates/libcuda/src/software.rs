@@ -1,5 +1,6 @@
 //! The one driver object of the process, made by the first call from what the environment sets.
 
+use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use dacapo_driver::Driver;
@@ -12,7 +13,8 @@ use crate::findings::Findings;
 pub fn driver() -> &'static impl Driver {
     static DRIVER: OnceLock<Machine> = OnceLock::new();
     DRIVER.get_or_init(|| {
-        let settings = Settings::read(|name| std::env::var_os(name), |complaint| eprintln!("{complaint}"));
+        let settings =
+            Settings::read(|name| std::env::var_os(name), |complaint| drop(writeln!(std::io::stderr(), "{complaint}")));
         let findings = Findings::open(&settings.findings);
         Machine::new(Options {
             seed: settings.seed,

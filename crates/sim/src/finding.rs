@@ -16,7 +16,7 @@ pub enum Ending {
     OurBug,
 }
 
-/// One report. See STYLE in docs: what, where, whose fault, help.
+/// One report. What, where, whose fault, help: see docs/STYLE.md.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The word in brackets, stable: `out-of-bounds`, `capture-invalidated`, `unsupported`.

@@ -11,7 +11,7 @@ use std::ffi::{CStr, c_char, c_void};
 use dacapo_driver::CUresult;
 use dacapo_driver::types::CUstream;
 
-use crate::model::work::{CallbackWork, HostWork};
+use crate::model::work::{CallbackWork, HostWork, Work};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 
@@ -123,6 +123,14 @@ pub(crate) enum HostCall {
 }
 
 impl HostCall {
+    /// The work that this call is.
+    pub(crate) fn work(self) -> Work {
+        match self {
+            HostCall::Host(work) => Work::Host(work),
+            HostCall::Callback(work, _) => Work::Callback(work),
+        }
+    }
+
     /// Calls it, on this thread, with no lock held.
     pub(crate) fn perform(self) {
         let before = IN_HOST_FUNCTION.replace(true);

@@ -3,8 +3,8 @@
 //! Neither thread exists before the first work is submitted, so a program may fork before it uses the driver.
 
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, PoisonError, Weak};
+use std::sync::mpsc::channel;
+use std::sync::{PoisonError, Weak};
 use std::time::Duration;
 
 use crate::foreign::HostCall;
@@ -18,11 +18,8 @@ const POLL: Duration = Duration::from_micros(50);
 /// How long it waits for new work before it looks whether the machine is still wanted.
 const IDLE: Duration = Duration::from_millis(20);
 
-type HandedOver = (Weak<Inner>, Key<Task>, HostCall);
-
-/// The thread that calls host functions; one for the process, because a function may block for long but two of
-/// them never run at the same time on a GPU's driver either.
-static CALLER: Mutex<Option<Sender<HandedOver>>> = Mutex::new(None);
+/// A host call for the thread of its machine.
+pub(crate) type HandedOver = (Weak<Inner>, Key<Task>, HostCall);
 
 impl Machine {
     /// Makes sure that someone moves the work.
@@ -40,7 +37,7 @@ impl Machine {
 
     /// Has a host call made on the thread for host functions; false if there is no such thread.
     pub(crate) fn hand_over(&self, task: Key<Task>, call: HostCall) -> bool {
-        let mut caller = CALLER.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut caller = self.inner.caller.lock().unwrap_or_else(PoisonError::into_inner);
         let sender = caller.get_or_insert_with(|| {
             let (sender, receiver) = channel::<HandedOver>();
             let run = move || {
@@ -72,7 +69,14 @@ fn work(inner: &Weak<Inner>) {
             std::thread::sleep(Duration::from_micros(5));
         }
         let mut state = machine.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
-        match state.step() {
+        let step = state.step();
+        let untold = std::mem::take(&mut state.untold);
+        if !untold.is_empty() {
+            drop(state);
+            machine.tell(untold);
+            state = machine.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        }
+        match step {
             Step::Moved => {
                 drop(state);
                 machine.inner.changed.notify_all();

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use dacapo_driver::types::{CUgraphEdgeData, CUgraphNode, CUstreamCaptureMode};
@@ -10,14 +11,15 @@ use dacapo_driver::{CUresult, Call};
 
 use crate::exec::Image;
 use crate::finding::{Ending, Finding};
+use crate::live::HandedOver;
 use crate::memory::{Memory, MemoryOptions};
 use crate::model::capture::Capture;
 use crate::model::executable::Executable;
 use crate::model::graph::Graphs;
-use crate::model::objects::{Context, Event, Function, Module, Pool, Stream, Visible};
+use crate::model::objects::{Context, Event, Function, Module, Owner, Pool, Stream, Visible};
 use crate::model::table::{Key, Table};
 use crate::model::tasks::Tasks;
-use crate::options::{Options, Time};
+use crate::options::{OnFinding, Options, Time};
 use crate::random::Random;
 
 /// A CUDA device in software. It implements [`dacapo_driver::Driver`]; any number may be alive in one process.
@@ -46,6 +48,9 @@ pub(crate) struct Inner {
     pub(crate) callers: AtomicUsize,
     pub(crate) worker_runs: AtomicBool,
     pub(crate) live: bool,
+    pub(crate) on_finding: Option<OnFinding>,
+    /// The thread that calls host functions in live time.
+    pub(crate) caller: Mutex<Option<Sender<HandedOver>>>,
 }
 
 /// Everything there is.
@@ -74,6 +79,10 @@ pub(crate) struct State {
     pub(crate) threads: HashMap<u64, Thread>,
     pub(crate) fault: Option<FaultState>,
     pub(crate) findings: Vec<Finding>,
+    /// Findings that whoever wants to know has not been told yet: that is code of the program, and so waits for the lock to be free.
+    pub(crate) untold: Vec<Finding>,
+    /// Bytes that pools have handed out and that streams have yet to map.
+    pub(crate) promised: u64,
     pub(crate) journal: Vec<String>,
     /// Images of unloaded modules that running work or executables still hold.
     pub(crate) retired: Vec<Arc<Image>>,
@@ -113,6 +122,7 @@ impl Machine {
             legacy: None,
             per_thread: HashMap::new(),
             limits: BTreeMap::new(),
+            left_behind: Vec::new(),
             id: 1,
         });
         let mut pools = Table::new(5);
@@ -139,6 +149,8 @@ impl Machine {
             threads: HashMap::new(),
             fault: None,
             findings: Vec::new(),
+            untold: Vec::new(),
+            promised: 0,
             journal: Vec::new(),
             retired: Vec::new(),
             lent_to_stream: HashMap::new(),
@@ -148,7 +160,7 @@ impl Machine {
             last_number: 1,
             options,
         };
-        let live = state.options.time == Time::Live;
+        let (live, on_finding) = (state.options.time == Time::Live, state.options.on_finding.clone());
         Machine {
             inner: Arc::new(Inner {
                 state: Mutex::new(state),
@@ -156,6 +168,8 @@ impl Machine {
                 callers: AtomicUsize::new(0),
                 worker_runs: AtomicBool::new(false),
                 live,
+                on_finding,
+                caller: Mutex::new(None),
             }),
         }
     }
@@ -180,6 +194,13 @@ impl Machine {
         self.lock().memory.set_label(address, label);
     }
 
+    /// Tells whoever wants to know of findings; no lock is held.
+    pub(crate) fn tell(&self, findings: Vec<Finding>) {
+        if let Some(on_finding) = &self.inner.on_finding {
+            findings.iter().for_each(|finding| on_finding(finding));
+        }
+    }
+
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.inner.callers.fetch_add(1, Ordering::Relaxed);
         // A panic under the lock is a bug of ours that was reported where it happened; the state is plain data and
@@ -199,8 +220,8 @@ impl State {
 
     /// Notes a finding and tells whoever wants to know.
     pub(crate) fn find(&mut self, finding: Finding) {
-        if let Some(on_finding) = &self.options.on_finding {
-            on_finding(&finding);
+        if self.options.on_finding.is_some() {
+            self.untold.push(finding.clone());
         }
         self.findings.push(finding);
     }
@@ -239,6 +260,18 @@ impl State {
                 image.remove(&mut self.memory);
             } else {
                 self.retired.push(image);
+            }
+        }
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        // Pinned memory is the machine's own; what the program registered stays with the program.
+        for (address, seen) in std::mem::take(&mut self.visible) {
+            if let Owner::HostAllocated { .. } = seen.owner {
+                self.memory.free(address);
+                crate::calls::memory::release_host(address, seen.bytes);
             }
         }
     }

@@ -113,6 +113,7 @@ impl State {
                 self.tasks.finish(key);
             }
             Work::Map { address, bytes, label } => {
+                self.promised -= bytes;
                 let request = Request { bytes, align: 512, kind: Kind::Pool, label: &label };
                 if self.memory.alloc_at(address, request).is_err() {
                     self.find(Finding::new(
@@ -127,8 +128,13 @@ impl State {
                 self.memory.free(address);
                 self.tasks.finish(key);
             }
-            // Set aside when the call began, so it cannot be picked.
-            Work::Called => self.tasks.set_aside(key),
+            // A call that is under way was set aside, so only a panic in the middle of a step leaves this behind.
+            Work::Called => {
+                let what = "a piece of work was left half done by a panic";
+                let finding =
+                    Finding::new("panic", Ending::OurBug, what).help("report the panic that was printed before");
+                self.break_device(key, CUresult::CUDA_ERROR_UNKNOWN, finding);
+            }
         }
         self.polls = 0;
         Step::Moved
@@ -144,7 +150,7 @@ impl State {
             grid: work.grid,
             block: work.block,
             dynamic_shared: work.shared,
-            params: work.params.clone(),
+            params: work.params.to_vec(),
             cooperative: work.cooperative,
             grid_id,
             label,
@@ -171,6 +177,7 @@ impl State {
             Outcome::Done => {
                 self.polls = 0;
                 self.tasks.finish(key);
+                drop(grid);
                 self.retire_images();
                 Step::Moved
             }
@@ -181,11 +188,11 @@ impl State {
             }
             Outcome::Waits => self.kernel_polls(key, grid),
             Outcome::Fault(fault, finding) => {
-                self.break_device(code_of(fault), finding);
+                self.break_device(key, code_of(fault), finding);
                 Step::Moved
             }
             Outcome::Unsupported(finding) => {
-                self.break_device(CUresult::CUDA_ERROR_NOT_SUPPORTED, finding);
+                self.break_device(key, CUresult::CUDA_ERROR_NOT_SUPPORTED, finding);
                 Step::Moved
             }
         }
@@ -203,7 +210,7 @@ impl State {
                 )
                 .note(format!("it has looked {} times, and nothing else could run meanwhile", self.options.polls_max))
                 .help("let a host function, another stream or another thread write the flag, or use live time");
-                self.break_device(CUresult::CUDA_ERROR_LAUNCH_TIMEOUT, finding);
+                self.break_device(key, CUresult::CUDA_ERROR_LAUNCH_TIMEOUT, finding);
                 return Step::Moved;
             }
         }
@@ -277,22 +284,17 @@ impl State {
                     format!("a {what} touches memory that is gone: {error}"),
                 )
                 .help("keep the memory until the last launch that touches it is done");
-                self.break_device(CUresult::CUDA_ERROR_LAUNCH_FAILED, finding);
+                self.break_device(key, CUresult::CUDA_ERROR_LAUNCH_FAILED, finding);
             }
         }
     }
 
     /// A fault: the device is broken from here on. Work that waits is dropped; callbacks are still called.
-    fn break_device(&mut self, code: CUresult, finding: Finding) {
+    fn break_device(&mut self, key: Key<Task>, code: CUresult, finding: Finding) {
         self.find(finding);
+        self.tasks.finish(key);
         self.fault = Some(FaultState { code, reported: false });
         self.tasks.abandon(|work| matches!(work, Work::Callback(_) | Work::Called));
-        // A call that is under way is finished by the thread that makes it.
-        for key in self.tasks.ready.clone() {
-            if self.tasks.get_mut(key).is_some_and(|task| matches!(task.work, Work::Called)) {
-                self.tasks.set_aside(key);
-            }
-        }
     }
 }
 

@@ -89,18 +89,25 @@ impl Machine {
         if in_host_function() {
             let code = CUresult::CUDA_ERROR_NOT_PERMITTED;
             let what = format!("{} was called inside a host function", call.name());
+            let finding = Finding::new("call-in-host-function", Ending::YourProgram, what)
+                .at(call.symbol(), format!("answered {code}"))
+                .note("the stream waits for the host function, so a call that waits for the stream would never end")
+                .help("let the host function signal another thread, and make the call there");
             // The lock is free: no host function runs under it.
-            self.lock().find(
-                Finding::new("call-in-host-function", Ending::YourProgram, what)
-                    .at(call.symbol(), format!("answered {code}"))
-                    .note("the stream waits for the host function, so a call that waits for the stream would never end")
-                    .help("let the host function signal another thread, and make the call there"),
-            );
+            let untold = {
+                let mut state = self.lock();
+                state.find(finding);
+                std::mem::take(&mut state.untold)
+            };
+            self.tell(untold);
             return code;
         }
         let mut visit = Visit { machine: self, guard: Some(self.lock()), thread: this_thread(), call };
         let answer = visit.admit(needs).and_then(|()| body(&mut visit));
         visit.leave();
+        let untold = std::mem::take(&mut visit.untold);
+        drop(visit);
+        self.tell(untold);
         match answer {
             Ok(()) => CUresult::CUDA_SUCCESS,
             Err(code) => code,
@@ -142,6 +149,9 @@ impl Visit<'_> {
     }
 
     /// In counted time, work moves at driver calls: now and then a few steps, as the seed says.
+    ///
+    /// Host functions are called only by calls that wait or ask: a program may hold a lock of its own around any other
+    /// call, and the function may want that lock.
     fn drift(&mut self) {
         if self.options.time == Time::Live || self.tasks.is_empty() {
             return;
@@ -152,7 +162,13 @@ impl Visit<'_> {
             match self.step() {
                 Step::Idle | Step::Polls => return,
                 Step::Moved => {}
-                Step::Call(task, call) => self.perform(task, call),
+                Step::Call(task, call) if matches!(self.call, Call::cuStreamQuery | Call::cuEventQuery) => {
+                    self.perform(task, call);
+                }
+                Step::Call(task, call) => {
+                    self.tasks.put_back(task, call.work());
+                    return;
+                }
             }
         }
     }
@@ -177,12 +193,15 @@ impl Visit<'_> {
     }
 
     /// Works until `done`, or until the device is broken.
-    pub(crate) fn wait_until(&mut self, done: impl Fn(&State) -> bool) -> Answer {
+    pub(crate) fn wait_until(&mut self, mut done: impl FnMut(&State) -> bool) -> Answer {
         let machine = self.machine;
         loop {
-            if let Some(fault) = &mut self.fault {
-                fault.reported = true;
-                return Err(fault.code);
+            if self.fault.is_some() {
+                // Callbacks are called even now, and the program may wait for them rather than call us again.
+                while let Step::Call(task, call) = self.step() {
+                    self.perform(task, call);
+                }
+                return self.check_fault();
             }
             if done(self) {
                 return Ok(());
@@ -206,7 +225,8 @@ impl Visit<'_> {
                     }
                 }
             }
-            if machine.inner.live && machine.inner.callers.load(Ordering::Relaxed) > 0 {
+            // Another thread may be about to submit what this work waits for.
+            if machine.inner.callers.load(Ordering::Relaxed) > 0 {
                 self.unlocked(std::thread::yield_now);
             }
         }
@@ -215,7 +235,14 @@ impl Visit<'_> {
     /// Works until everything submitted to `context` is done.
     pub(crate) fn wait_for_context(&mut self, context: Key<Context>) -> Answer {
         let id = self.contexts.get(context).map_or(0, |context| context.id);
-        self.wait_until(|state| !state.tasks.any_of(id))
+        // What is there now, and nothing that another thread submits meanwhile.
+        let mut left = self.tasks.of(id);
+        self.wait_until(move |state| {
+            while left.last().is_some_and(|task| state.tasks.is_done(*task)) {
+                left.pop();
+            }
+            left.is_empty()
+        })
     }
 
     /// The code of a fault, if the device is broken.
@@ -476,6 +503,7 @@ impl Visit<'_> {
         if this.kind == StreamKind::Legacy {
             let blocking = self.streams.iter().filter(|(_, other)| other.blocking && other.context == this.context);
             after.extend(blocking.filter_map(|(_, other)| other.tail));
+            after.extend(self.contexts.get(this.context).into_iter().flat_map(|context| &context.left_behind));
         } else if this.blocking {
             let legacy = self.contexts.get(this.context).and_then(|context| context.legacy);
             after.extend(legacy.and_then(|legacy| self.streams.get(legacy)).and_then(|legacy| legacy.tail));

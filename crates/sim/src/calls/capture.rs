@@ -149,7 +149,8 @@ pub(crate) fn dissolve(v: &mut Visit<'_>, key: Key<Capture>, and_graph: bool) {
             stream.capture = None;
         }
     }
-    if and_graph {
+    // A graph inside a child node lives and dies with that node.
+    if and_graph && v.graphs.graphs.get(capture.graph).is_some_and(|graph| !graph.embedded) {
         v.graphs.remove_graph(capture.graph);
     }
 }

@@ -38,6 +38,7 @@ pub(crate) unsafe fn create(v: &mut Visit<'_>, out: *mut CUcontext, flags: c_uin
         legacy: None,
         per_thread: HashMap::new(),
         limits: BTreeMap::new(),
+        left_behind: Vec::new(),
         id,
     });
     v.this().contexts.push(key);

@@ -40,7 +40,8 @@ fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3]) -> Result<Side, CUresult
         CU_MEMORYTYPE_ARRAY => return Err(v.unsupported("copies of arrays")),
         _ => return Err(INVALID),
     };
-    let pitch = if end.pitch == 0 { extent[0] + end.x as u64 } else { end.pitch as u64 };
+    let row = extent[0].checked_add(end.x as u64).ok_or(INVALID)?;
+    let pitch = if end.pitch == 0 { row } else { end.pitch as u64 };
     let rows = if end.height == 0 { extent[1] } else { end.height as u64 };
     if (extent[1] > 1 || extent[2] > 1) && pitch < extent[0] || extent[2] > 1 && rows < extent[1] {
         return Err(INVALID);
@@ -56,7 +57,8 @@ fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3]) -> Result<Side, CUresult
             Owner::HostAllocated { .. } | Owner::HostRegistered { .. } => Place::Pinned,
             _ => Place::Device,
         },
-        (None, CU_MEMORYTYPE_HOST | CU_MEMORYTYPE_UNIFIED) => Place::Pageable,
+        // An address of the device's that nothing lies at is no host memory either.
+        (None, CU_MEMORYTYPE_HOST | CU_MEMORYTYPE_UNIFIED) if !v.memory.is_device_address(address) => Place::Pageable,
         (None, _) => return Err(refuse(v, address, bytes)),
     };
     match place {

@@ -8,7 +8,7 @@ use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
 use crate::foreign::{put, put_optional};
-use crate::model::objects::Context;
+use crate::model::objects::{Context, Owner};
 use crate::model::table::Key;
 use crate::visit::{Answer, Visit};
 
@@ -147,6 +147,7 @@ pub(crate) fn empty(v: &mut Visit<'_>, key: Key<Context>) {
     context.legacy = None;
     context.per_thread = HashMap::new();
     context.limits.clear();
+    context.left_behind.clear();
     for stream in v.streams.keys() {
         if v.streams.get(stream).is_some_and(|stream| stream.context == key) {
             super::stream::remove(v, stream);
@@ -164,6 +165,9 @@ pub(crate) fn empty(v: &mut Visit<'_>, key: Key<Context>) {
     }
     let gone: Vec<u64> = v.visible.iter().filter(|(_, seen)| seen.context == key).map(|(at, _)| *at).collect();
     for address in gone {
-        super::memory::forget(v, address);
+        match v.visible.get(&address).map(|seen| seen.owner.clone()) {
+            Some(Owner::Pool(pool)) => super::pool::give_back_now(v, pool, address),
+            _ => super::memory::forget(v, address),
+        }
     }
 }

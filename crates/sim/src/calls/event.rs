@@ -131,7 +131,13 @@ pub(crate) unsafe fn query(v: &mut Visit<'_>, handle: CUevent) -> Answer {
 pub(crate) unsafe fn synchronize(v: &mut Visit<'_>, handle: CUevent) -> Answer {
     let key = v.event(handle)?;
     ask(v, key)?;
-    v.wait_until(|state| matches!(standing(state, key), Standing::Past))
+    // The record of this call: another thread may record the event again meanwhile.
+    match v.events.get(key).map(|event| event.recorded.clone()) {
+        Some(Recorded::Stream { task, .. } | Recorded::Graph { task: Some(task), .. }) => {
+            v.wait_until(|state| state.tasks.is_done(task))
+        }
+        _ => Ok(()),
+    }
 }
 
 pub(crate) unsafe fn elapsed_time(v: &mut Visit<'_>, out: *mut f32, start: CUevent, end: CUevent) -> Answer {

@@ -69,9 +69,15 @@ pub(crate) unsafe fn create(v: &mut Visit<'_>, out: *mut CUgraph, flags: c_uint)
     unsafe { put(out, handle) }
 }
 
+/// Whether a capture is at this graph, or at one embedded in it.
+fn is_being_captured(v: &Visit<'_>, key: Key<Graph>) -> bool {
+    v.captures.iter().any(|(_, capture)| capture.graph == key)
+        || v.graphs.children(key).into_iter().any(|child| is_being_captured(v, child))
+}
+
 pub(crate) unsafe fn destroy(v: &mut Visit<'_>, handle: CUgraph) -> Answer {
     let key = graph_named(v, handle)?;
-    if v.captures.iter().any(|(_, capture)| capture.graph == key) {
+    if is_being_captured(v, key) {
         return Err(CUresult::CUDA_ERROR_ILLEGAL_STATE);
     }
     if v.graphs.graphs.get(key).is_some_and(|graph| graph.embedded) {
@@ -354,6 +360,11 @@ pub(crate) unsafe fn remove_dependencies_v1(
 
 pub(crate) unsafe fn destroy_node(v: &mut Visit<'_>, node: CUgraphNode) -> Answer {
     let key = node_named(v, node)?;
+    if let Some(Node { kind: NodeKind::Child(child), .. }) = v.graphs.nodes.get(key)
+        && is_being_captured(v, *child)
+    {
+        return Err(CUresult::CUDA_ERROR_ILLEGAL_STATE);
+    }
     v.graphs.remove_node(key);
     Ok(())
 }

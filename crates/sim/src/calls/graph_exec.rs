@@ -79,6 +79,10 @@ pub(crate) unsafe fn instantiate_with_params(
     if out.is_null() {
         return Err(INVALID);
     }
+    if given.flags & u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) != 0 {
+        let stream = v.stream(given.hUploadStream)?;
+        v.refuse_if_capturing(stream)?;
+    }
     let made = if flags_are_bad(given.flags) {
         Err(Refused { code: INVALID, result: CUDA_GRAPH_INSTANTIATE_ERROR, node: None })
     } else {
@@ -87,12 +91,10 @@ pub(crate) unsafe fn instantiate_with_params(
     let answer = match made {
         Ok(key) => {
             (given.result_out, given.hErrNode_out) = (CUDA_GRAPH_INSTANTIATE_SUCCESS, CUgraphNode::NULL);
-            if given.flags & u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) != 0 {
-                let stream = v.stream(given.hUploadStream)?;
-                v.refuse_if_capturing(stream)?;
-                if let Some(made) = v.executables.get_mut(key) {
-                    made.uploaded = true;
-                }
+            if given.flags & u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) != 0
+                && let Some(made) = v.executables.get_mut(key)
+            {
+                made.uploaded = true;
             }
             let handle = CUgraphExec::from_bits(v.executables.handle(key));
             // SAFETY: an out pointer of this call.

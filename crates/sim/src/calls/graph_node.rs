@@ -17,6 +17,8 @@ use crate::model::work::{HostWork, KernelWork};
 use crate::visit::{Answer, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+/// How deep child graphs may nest: every walk over them is a recursion.
+const DEPTH_MAX: usize = 64;
 
 /// Where a node is to stand: the arguments that every "add node" call has.
 pub(crate) struct Spot {
@@ -154,6 +156,9 @@ unsafe fn child_at(v: &mut Visit<'_>, spot: &Spot, child: CUgraph) -> Answer {
     if graph == child {
         // NVIDIA's driver crashes here.
         return Err(INVALID);
+    }
+    if v.graphs.depth(child) >= DEPTH_MAX {
+        return Err(v.unsupported(format!("graphs nested more than {DEPTH_MAX} deep")));
     }
     let copy = v.graphs.clone_graph(child, true)?;
     // SAFETY: the arguments of the call that passes them on.
@@ -299,8 +304,11 @@ pub(crate) unsafe fn kernel_get_params(
     let info = work.function.image.program().info(work.function.kernel);
     let base = work.params.as_ptr() as usize;
     let node = v.graphs.nodes.get_mut(key).ok_or(INVALID)?;
-    // The pointers go into the node's own copy of the arguments, and live until those change.
-    let lent = if work.as_buffer {
+    // The pointers go into the node's own copy of the arguments, and live until those change; asked for again, they
+    // are the same ones.
+    let lent = if !node.lent.pointers.is_empty() {
+        std::mem::take(&mut node.lent)
+    } else if work.as_buffer {
         let mut lent = Lent { pointers: Vec::new(), buffer_size: Box::new(work.params.len()) };
         lent.pointers = vec![1, base, 2, std::ptr::from_ref(&*lent.buffer_size) as usize, 0];
         lent
@@ -358,8 +366,8 @@ pub(crate) unsafe fn kernel_set_attribute(
     let mut work = (*work).clone();
     set_attribute(v, &mut work, attribute, &value)?;
     if let Some(node) = v.graphs.nodes.get_mut(key) {
+        // The arguments are shared with the old work, so what was lent of them stays good.
         node.kind = NodeKind::Kernel(Arc::new(work));
-        node.lent = Lent::default();
     }
     Ok(())
 }

@@ -71,7 +71,7 @@ fn check_shape(function: &Function, grid: [u32; 3], block: [u32; 3], shared: u32
             "launch it with the block size it was compiled for",
         );
     }
-    if let Some([x, y, z]) = info.max_threads.filter(|[x, y, z]| threads > x * y * z) {
+    if let Some([x, y, z]) = info.max_threads.filter(|[x, y, z]| threads > x.saturating_mul(*y).saturating_mul(*z)) {
         return refuse(
             format!(
                 "`{name}` was launched with {threads} threads a block and was compiled for {} at most (.maxntid)",
@@ -226,7 +226,7 @@ pub(crate) unsafe fn prepare(v: &mut Visit<'_>, request: &Request) -> Result<Ker
         grid: request.grid,
         block: request.block,
         shared: request.shared,
-        params,
+        params: params.into(),
         as_buffer,
         cooperative: false,
         priority: 0,

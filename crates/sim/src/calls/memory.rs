@@ -46,7 +46,7 @@ pub(crate) fn forget(v: &mut Visit<'_>, address: u64) {
     }
 }
 
-fn release_host(address: u64, bytes: u64) {
+pub(crate) fn release_host(address: u64, bytes: u64) {
     if let Ok(layout) = Layout::from_size_align(bytes as usize, PAGE) {
         // SAFETY: `host_alloc` made this block with the same layout, and it was visible until now, so this is the
         // one time that it is given back.
@@ -54,7 +54,15 @@ fn release_host(address: u64, bytes: u64) {
     }
 }
 
+/// Whether the device has this much left, what pools have promised counted in.
+pub(crate) fn has_room(v: &Visit<'_>, bytes: u64) -> bool {
+    v.memory.used().saturating_add(v.promised).saturating_add(bytes) <= v.memory.capacity()
+}
+
 fn allocate(v: &mut Visit<'_>, bytes: usize) -> Result<u64, CUresult> {
+    if !has_room(v, bytes as u64) {
+        return Err(OUT_OF_MEMORY);
+    }
     let request = Request { bytes: bytes as u64, align: 512, kind: Kind::Device, label: "" };
     let address = v.memory.alloc(request).map_err(|_| OUT_OF_MEMORY)?;
     show(v, address, bytes as u64, Owner::Plain)?;
@@ -171,7 +179,8 @@ pub(crate) unsafe fn host_register(v: &mut Visit<'_>, block: *mut c_void, bytes:
         return Err(INVALID);
     }
     let address = block as usize as u64;
-    let overlaps = v.visible.range(..address.saturating_add(bytes as u64)).next_back();
+    let end = address.checked_add(bytes as u64).ok_or(INVALID)?;
+    let overlaps = v.visible.range(..end).next_back();
     if overlaps.is_some_and(|(base, seen)| base + seen.bytes > address) {
         return Err(CUresult::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     }

@@ -1,7 +1,7 @@
 //! Modules, libraries and their functions.
 #![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -143,8 +143,8 @@ unsafe fn bytes_of<'a>(v: &mut Visit<'_>, image: *const c_void) -> Result<&'a [u
     if image.is_null() {
         return Err(INVALID.into());
     }
-    // SAFETY: an image is at least four bytes long: an ELF or fatbin header, or text with its NUL. A shorter text
-    // ends at its NUL, which the loop finds first.
+    // SAFETY: an image is text up to its NUL, or begins with a header of 64 bytes. Each byte is read only if those
+    // before it are the beginning of such a header, and so not the NUL at the end of a shorter text.
     let byte = |at: usize| unsafe { image.cast::<u8>().add(at).read() };
     if byte(0) == 0x7f && byte(1) == b'E' && byte(2) == b'L' && byte(3) == b'F' {
         // SAFETY: an ELF header is 64 bytes long.
@@ -169,7 +169,7 @@ fn install(v: &mut Visit<'_>, source: &[u8], is_library: bool) -> Result<Key<Mod
     let image = Image::place(program, &mut v.memory).map_err(|_| CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
     let image = Arc::new(image);
     let variables: Vec<_> = image.variables().collect();
-    let key = v.modules.insert(Module { context, image, functions: HashMap::new(), is_library });
+    let key = v.modules.insert(Module { context, image, functions: BTreeMap::new(), is_library });
     for (address, bytes) in variables {
         super::memory::show(v, address, bytes, Owner::Module)?;
     }
@@ -224,7 +224,8 @@ pub(crate) unsafe fn load_data_ex(
     for (buffer, size) in [ERROR_LOG, INFO_LOG] {
         let at = |wanted| numbers.iter().position(|number| *number == wanted);
         let (Some(buffer_at), Some(size_at)) = (at(buffer), at(size)) else { continue };
-        let room = given[size_at] as usize;
+        // An `unsigned int` in the place of a pointer: what stands above its 32 bits means nothing.
+        let room = given[size_at] as usize as u32 as usize;
         let words = if (buffer, size) == ERROR_LOG { log.as_bytes() } else { b"" };
         if room == 0 || given[buffer_at].is_null() {
             continue;
@@ -248,8 +249,9 @@ pub(crate) unsafe fn load(v: &mut Visit<'_>, out: *mut CUmodule, path: *const c_
         return Err(INVALID);
     }
     let mut source = std::fs::read(&path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
-    source.push(0);
-    // SAFETY: the bytes end with a NUL.
+    // A NUL behind the text, and room for the header of a file that only looks like ELF.
+    source.extend([0; 64]);
+    // SAFETY: the bytes end with a NUL, and are long enough for an ELF header.
     unsafe { load_data(v, out, source.as_ptr().cast()) }
 }
 
@@ -494,7 +496,8 @@ impl Function {
     /// Threads a block of this function may have: by `.maxntid`, and by the registers it needs.
     pub(crate) fn max_threads(&self) -> u32 {
         let info = self.image.program().info(self.kernel);
-        let declared = info.max_threads.or(info.required_threads).map_or(1024, |[x, y, z]| x * y * z);
+        let declared =
+            info.max_threads.or(info.required_threads).map_or(1024, |[x, y, z]| x.saturating_mul(y).saturating_mul(z));
         let warps = crate::h200::REGISTERS / (info.registers.max(16).next_multiple_of(8) * 32);
         declared.min(warps * 32).min(1024)
     }

@@ -22,8 +22,8 @@ pub(crate) fn blocks_per_sm(function: &Function, threads: u32, shared: u32) -> u
     let warps = threads.div_ceil(32);
     let by_threads = h200::THREADS_PER_SM / (warps * 32);
     let by_registers = h200::REGISTERS / ((info.registers.max(16) * 32).next_multiple_of(256) * warps);
-    let bytes = (info.static_shared + shared + h200::SHARED_RESERVED).next_multiple_of(128);
-    let by_shared = h200::SHARED_PER_SM / bytes;
+    let bytes = u64::from(info.static_shared) + u64::from(shared) + u64::from(h200::SHARED_RESERVED);
+    let by_shared = (u64::from(h200::SHARED_PER_SM) / bytes.next_multiple_of(128)) as u32;
     h200::BLOCKS_PER_SM.min(by_threads).min(by_registers).min(by_shared)
 }
 
@@ -38,7 +38,7 @@ pub(crate) unsafe fn max_active_blocks(
     if block <= 0 {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
-    let shared = u32::try_from(shared).unwrap_or(u32::MAX / 2);
+    let shared = u32::try_from(shared).unwrap_or(u32::MAX);
     // SAFETY: an out pointer of this call.
     unsafe { put(out, blocks_per_sm(&function, block as u32, shared) as c_int) }
 }

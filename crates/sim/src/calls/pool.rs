@@ -84,12 +84,16 @@ unsafe fn allocate(
         return Ok(());
     }
     let room = (bytes as u64).checked_next_multiple_of(GRAIN).ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
+    if !super::memory::has_room(v, bytes as u64) {
+        return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+    }
     let fits = |block: &FreeBlock| block.room == room && (block.stream == stream || v.tasks.is_done(block.freed));
     let found = v.pools.get(pool).and_then(|pool| pool.blocks.iter().position(fits));
     let address = match found {
         Some(at) => {
             let block = v.pools.get_mut(pool).ok_or(INVALID)?.blocks.swap_remove(at);
             let label = String::new();
+            v.promised += bytes as u64;
             let map = Work::Map { address: block.address, bytes: bytes as u64, label };
             v.submit_after(stream, map, [block.freed]);
             block.address

@@ -53,6 +53,18 @@ pub(crate) unsafe fn destroy(v: &mut Visit<'_>, handle: CUstream) -> Answer {
 /// what it did.
 pub(crate) fn remove(v: &mut Visit<'_>, key: Key<Stream>) {
     let Some(stream) = v.streams.remove(key) else { return };
+    v.lent_to_stream.remove(&key);
+    if stream.blocking
+        && let Some(tail) = stream.tail
+    {
+        let mut left =
+            v.contexts.get_mut(stream.context).map(|c| std::mem::take(&mut c.left_behind)).unwrap_or_default();
+        left.push(tail);
+        left.retain(|task| !v.tasks.is_done(*task));
+        if let Some(context) = v.contexts.get_mut(stream.context) {
+            context.left_behind = left;
+        }
+    }
     let Some(capture_key) = stream.capture else { return };
     let Some(capture) = v.captures.get_mut(capture_key) else { return };
     if capture.origin == key {

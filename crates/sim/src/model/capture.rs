@@ -202,6 +202,7 @@ mod tests {
                 legacy: None,
                 per_thread: HashMap::new(),
                 limits: Default::default(),
+                left_behind: Vec::new(),
                 id: 1,
             }),
             kind: crate::model::objects::StreamKind::Created,

@@ -3,6 +3,7 @@
 //! An executable holds copies of everything: it survives its template, its module and its parameters. What a
 //! launch takes is shared by reference count, so that a change between launches touches later launches only.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use dacapo_driver::CUresult;
@@ -28,6 +29,8 @@ pub(crate) struct Executable {
 pub(crate) struct Body {
     /// Each comes after what it depends on.
     pub(crate) nodes: Vec<ExecNode>,
+    /// Where the node made from a template's node stands.
+    positions: HashMap<Key<Node>, usize>,
 }
 
 /// A node of an executable.
@@ -68,7 +71,7 @@ impl ExecKind {
         }
     }
 
-    /// Kernel and memset nodes can be switched off; nothing else was seen to.
+    /// Kernel, memset and memcpy nodes can be switched off, by the manual; host, empty and memory nodes were seen to refuse.
     pub(crate) fn can_be_disabled(&self) -> bool {
         matches!(self, ExecKind::Kernel(_) | ExecKind::Set(_) | ExecKind::Copy(_))
     }
@@ -98,8 +101,7 @@ impl Body {
             result: CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE,
             node: Some(node),
         })?;
-        let position: std::collections::HashMap<_, _> =
-            order.iter().enumerate().map(|(at, node)| (*node, at)).collect();
+        let position: HashMap<_, _> = order.iter().enumerate().map(|(at, node)| (*node, at)).collect();
         let mut nodes = Vec::with_capacity(order.len());
         for key in &order {
             let Some(node) = graphs.nodes.get(*key) else { continue };
@@ -127,14 +129,13 @@ impl Body {
             let before = node.before.iter().filter_map(|(n, data)| position.get(n).map(|at| (*at, *data))).collect();
             nodes.push(ExecNode { template: *key, kind, before, is_leaf: node.after.is_empty(), enabled: true });
         }
-        Ok(Body { nodes })
+        Ok(Body { nodes, positions: position })
     }
 
     /// The node made from `template`, in this body or in a child.
     pub(crate) fn find(&mut self, template: Key<Node>) -> Option<&mut ExecNode> {
-        let at = self.nodes.iter().position(|node| node.template == template);
-        if let Some(at) = at {
-            return Some(&mut self.nodes[at]);
+        if let Some(at) = self.positions.get(&template) {
+            return self.nodes.get_mut(*at);
         }
         self.nodes.iter_mut().find_map(|node| match &mut node.kind {
             ExecKind::Child(body) => body.find(template),

@@ -131,6 +131,9 @@ impl Graphs {
         kind: NodeKind,
         before: &[Edge],
     ) -> Result<Key<Node>, CUresult> {
+        if self.graphs.get(graph).is_none() {
+            return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+        }
         for (at, (dependency, data)) in before.iter().enumerate() {
             let known = self.nodes.get(*dependency).filter(|node| node.graph == graph);
             let duplicate = before[..at].iter().any(|(earlier, _)| earlier == dependency);
@@ -242,6 +245,21 @@ impl Graphs {
                 self.remove_graph(child);
             }
         }
+    }
+
+    /// How deep child graphs nest in a graph: 0 without any.
+    pub(crate) fn depth(&self, key: Key<Graph>) -> usize {
+        self.children(key).into_iter().map(|child| 1 + self.depth(child)).max().unwrap_or(0)
+    }
+
+    /// The graphs embedded in a graph's child nodes.
+    pub(crate) fn children(&self, key: Key<Graph>) -> Vec<Key<Graph>> {
+        let nodes = self.graphs.get(key).map(|graph| graph.nodes.as_slice()).unwrap_or_default();
+        let child = |node: &Key<Node>| match self.nodes.get(*node).map(|node| &node.kind) {
+            Some(NodeKind::Child(child)) => Some(*child),
+            _ => None,
+        };
+        nodes.iter().filter_map(child).collect()
     }
 
     /// A copy of a graph, each node knowing where it came from.

@@ -21,6 +21,8 @@ pub(crate) struct Context {
     /// A thread's own default stream, by thread.
     pub(crate) per_thread: HashMap<u64, Key<Stream>>,
     pub(crate) limits: BTreeMap<u32, usize>,
+    /// The last work of blocking streams that were destroyed: the legacy stream still waits for it.
+    pub(crate) left_behind: Vec<Key<Task>>,
     pub(crate) id: u64,
 }
 
@@ -69,7 +71,8 @@ pub(crate) struct Event {
 pub(crate) struct Module {
     pub(crate) context: Key<Context>,
     pub(crate) image: Arc<Image>,
-    pub(crate) functions: HashMap<String, Key<Arc<Function>>>,
+    /// By name, in that order: what is freed first is handed out again first.
+    pub(crate) functions: BTreeMap<String, Key<Arc<Function>>>,
     /// Loaded as a library: its kernels are named by kernel handles.
     pub(crate) is_library: bool,
 }

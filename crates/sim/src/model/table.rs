@@ -1,4 +1,4 @@
-//! Handles: numbers that name an object of one kind, and never another one later.
+//! Handles: numbers that name an object of one kind, and not another one later (until a slot has been used 2^24 times).
 //!
 //! A handle carries a tag for its kind and a generation, so that a stale, a foreign and a garbage handle are told
 //! apart from a live one without following anything. Its top byte makes it no valid address: a program that

@@ -17,6 +17,8 @@ pub(crate) struct Task {
     pending: u32,
     /// Tasks that wait for this one.
     next: Vec<Key<Task>>,
+    /// Its place among the ready ones.
+    ready_at: Option<usize>,
     /// What to do.
     pub(crate) work: Work,
     /// Whose context it belongs to; synchronising a context waits for its tasks.
@@ -28,19 +30,16 @@ pub(crate) struct Tasks {
     table: Table<Task>,
     /// Tasks that may run now, a kernel that has begun included.
     pub(crate) ready: Vec<Key<Task>>,
-    /// How many tasks each context has left.
-    of_context: HashMap<u64, usize>,
 }
 
 impl Tasks {
     pub(crate) fn new() -> Tasks {
-        Tasks { table: Table::new(0), ready: Vec::new(), of_context: HashMap::new() }
+        Tasks { table: Table::new(0), ready: Vec::new() }
     }
 
     /// Adds a task behind `after`; those already done do not count.
     pub(crate) fn add(&mut self, work: Work, context: u64, after: impl IntoIterator<Item = Key<Task>>) -> Key<Task> {
-        let key = self.table.insert(Task { pending: 0, next: Vec::new(), work, context });
-        *self.of_context.entry(context).or_default() += 1;
+        let key = self.table.insert(Task { pending: 0, next: Vec::new(), ready_at: None, work, context });
         let mut pending = 0;
         for predecessor in after {
             if predecessor != key
@@ -50,11 +49,11 @@ impl Tasks {
                 pending += 1;
             }
         }
-        if pending == 0 {
-            self.ready.push(key);
-        }
         if let Some(task) = self.table.get_mut(key) {
             task.pending = pending;
+        }
+        if pending == 0 {
+            self.push_ready(key);
         }
         key
     }
@@ -67,24 +66,49 @@ impl Tasks {
         self.table.get(key).is_none()
     }
 
+    fn push_ready(&mut self, key: Key<Task>) {
+        if let Some(task) = self.table.get_mut(key) {
+            task.ready_at = Some(self.ready.len());
+            self.ready.push(key);
+        }
+    }
+
     /// The task is done: those behind it may become ready.
     pub(crate) fn finish(&mut self, key: Key<Task>) {
+        self.set_aside(key);
         let Some(task) = self.table.remove(key) else { return };
-        self.uncount(task.context);
-        self.ready.retain(|ready| *ready != key);
         for next in task.next {
-            if let Some(waiting) = self.table.get_mut(next) {
-                waiting.pending -= 1;
-                if waiting.pending == 0 {
-                    self.ready.push(next);
-                }
+            let Some(waiting) = self.table.get_mut(next) else { continue };
+            waiting.pending -= 1;
+            if waiting.pending == 0 {
+                self.push_ready(next);
             }
         }
     }
 
     /// Takes a task out of the ready ones without finishing it: someone else is at it.
     pub(crate) fn set_aside(&mut self, key: Key<Task>) {
-        self.ready.retain(|ready| *ready != key);
+        let Some(at) = self.table.get_mut(key).and_then(|task| task.ready_at.take()) else { return };
+        self.ready.swap_remove(at);
+        // The last one has taken its place.
+        if let Some(moved) = self.ready.get(at).copied()
+            && let Some(task) = self.table.get_mut(moved)
+        {
+            task.ready_at = Some(at);
+        }
+    }
+
+    /// Gives a task that was set aside its work back: it is ready again.
+    pub(crate) fn put_back(&mut self, key: Key<Task>, work: Work) {
+        if let Some(task) = self.table.get_mut(key) {
+            task.work = work;
+            self.push_ready(key);
+        }
+    }
+
+    /// The tasks of a context that are not done.
+    pub(crate) fn of(&self, context: u64) -> Vec<Key<Task>> {
+        self.table.iter().filter(|(_, task)| task.context == context).map(|(key, _)| key).collect()
     }
 
     /// Nothing is left to do.
@@ -92,33 +116,33 @@ impl Tasks {
         self.table.len() == 0
     }
 
-    /// Whether any task of `context` is left.
-    pub(crate) fn any_of(&self, context: u64) -> bool {
-        self.of_context.contains_key(&context)
-    }
-
-    fn uncount(&mut self, context: u64) {
-        if let Some(count) = self.of_context.get_mut(&context) {
-            *count -= 1;
-            if *count == 0 {
-                self.of_context.remove(&context);
-            }
-        }
-    }
-
-    /// Drops every task that `keep` does not want, and makes the others ready: after a fault nothing waits any more.
+    /// Drops every task that `keep` does not want: after a fault only those count that still wait for each other.
+    /// A task that is being called stays with whoever calls it.
     pub(crate) fn abandon(&mut self, mut keep: impl FnMut(&Work) -> bool) {
+        self.ready.clear();
         for key in self.table.keys() {
-            let kept = self.table.get(key).is_some_and(|task| keep(&task.work));
-            if kept {
-                if let Some(task) = self.table.get_mut(key) {
-                    task.pending = 0;
-                }
-            } else if let Some(task) = self.table.remove(key) {
-                self.uncount(task.context);
+            if !self.table.get(key).is_some_and(|task| keep(&task.work)) {
+                self.table.remove(key);
             }
         }
-        self.ready = self.table.keys();
+        let kept = self.table.keys();
+        let mut waiting: HashMap<Key<Task>, u32> = HashMap::new();
+        for key in &kept {
+            let Some(task) = self.table.get(*key) else { continue };
+            let next: Vec<_> = task.next.iter().copied().filter(|next| self.table.get(*next).is_some()).collect();
+            next.iter().for_each(|next| *waiting.entry(*next).or_default() += 1);
+            if let Some(task) = self.table.get_mut(*key) {
+                task.next = next;
+            }
+        }
+        for key in kept {
+            let Some(task) = self.table.get_mut(key) else { continue };
+            task.pending = waiting.get(&key).copied().unwrap_or(0);
+            task.ready_at = None;
+            if task.pending == 0 && !matches!(task.work, Work::Called) {
+                self.push_ready(key);
+            }
+        }
     }
 }
 
@@ -141,5 +165,21 @@ mod tests {
         assert!(tasks.is_empty());
         let d = tasks.add(Work::Nothing, 1, [a, b, c]);
         assert_eq!(tasks.ready, [d]);
+    }
+
+    #[test]
+    fn what_is_kept_after_a_fault_keeps_its_order() {
+        let callback = || Work::Callback(crate::model::work::CallbackWork { function: 1, stream: 0, data: 0 });
+        let mut tasks = Tasks::new();
+        let kernel = tasks.add(Work::Nothing, 1, []);
+        let first = tasks.add(callback(), 1, [kernel]);
+        let second = tasks.add(callback(), 1, [first]);
+        tasks.abandon(|work| matches!(work, Work::Callback(_)));
+        assert!(tasks.is_done(kernel));
+        assert_eq!(tasks.ready, [first]);
+        tasks.finish(first);
+        assert_eq!(tasks.ready, [second]);
+        tasks.finish(second);
+        assert!(tasks.is_empty());
     }
 }

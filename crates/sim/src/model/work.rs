@@ -43,7 +43,8 @@ pub(crate) struct KernelWork {
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
     pub(crate) shared: u32,
-    pub(crate) params: Vec<u8>,
+    /// Shared by copies of this work, so that what was lent of it stays where it is.
+    pub(crate) params: Arc<[u8]>,
     /// Given as one buffer (`extra`), and so handed back.
     pub(crate) as_buffer: bool,
     pub(crate) cooperative: bool,

@@ -1,0 +1,30 @@
+//! Every kernel of the corpus gives on the software driver what an H200 gave: bit for bit, or within its stated bound.
+//! `cargo xtask corpus` prints the same as a table.
+
+use std::path::Path;
+
+use dacapo_sim::{Machine, Options};
+use dacapo_suite::corpus::{Verdict, all, committed, compare, run};
+use dacapo_suite::session::Session;
+
+#[test]
+fn kernels_give_what_the_recording_says() {
+    let recording =
+        committed(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).expect("the recording is committed");
+    let machine = Machine::new(Options { seed: 1, ..Default::default() });
+    let mut session = Session::open(&machine).expect("the software device opens");
+    let mut failed = Vec::new();
+    for case in all() {
+        let recorded = recording.outputs(&case).unwrap_or_else(|error| panic!("{}: {error}", case.name()));
+        match run(&mut session, &case) {
+            Ok(ours) => {
+                if let Verdict::Failed(why) = compare(&case, &ours, &recorded) {
+                    failed.push(format!("{}: {why}", case.name()));
+                }
+            }
+            Err(failure) => failed.push(format!("{}: {failure}", case.name())),
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert_eq!(machine.findings(), [], "the corpus makes no mistakes");
+}
