@@ -130,6 +130,10 @@ impl Visit<'_> {
         if !self.is_initialised {
             return Err(CUresult::CUDA_ERROR_NOT_INITIALIZED);
         }
+        let waits = matches!(self.call, Call::cuStreamSynchronize | Call::cuCtxSynchronize | Call::cuEventSynchronize);
+        if waits && self.fault.is_some() {
+            self.call_what_is_left();
+        }
         self.drift();
         match needs {
             Needs::Context => {
@@ -197,10 +201,7 @@ impl Visit<'_> {
         let machine = self.machine;
         loop {
             if self.fault.is_some() {
-                // Callbacks are called even now, and the program may wait for them rather than call us again.
-                while let Step::Call(task, call) = self.step() {
-                    self.perform(task, call);
-                }
+                self.call_what_is_left();
                 return self.check_fault();
             }
             if done(self) {
@@ -229,6 +230,13 @@ impl Visit<'_> {
             if machine.inner.callers.load(Ordering::Relaxed) > 0 {
                 self.unlocked(std::thread::yield_now);
             }
+        }
+    }
+
+    /// After a fault, calls the callbacks that are left: the program may wait for them rather than call us again.
+    fn call_what_is_left(&mut self) {
+        while let Step::Call(task, call) = self.step() {
+            self.perform(task, call);
         }
     }
 
