@@ -130,11 +130,11 @@ impl Visit<'_> {
         if !self.is_initialised {
             return Err(CUresult::CUDA_ERROR_NOT_INITIALIZED);
         }
+        self.drift();
         let waits = matches!(self.call, Call::cuStreamSynchronize | Call::cuCtxSynchronize | Call::cuEventSynchronize);
         if waits && self.fault.is_some() {
             self.call_what_is_left();
         }
-        self.drift();
         match needs {
             Needs::Context => {
                 self.check_fault()?;

@@ -423,7 +423,7 @@ impl Machine<'_> {
             let add = k as u32 * bytes;
             if uniform && bytes == 4 && !value.wide && value.col != NONE {
                 let (row, written) = local.row(first as u32 + add, mask);
-                if written || !self.uninitialised {
+                if written || !self.uninitialised || access.copied {
                     regs.put32(value.col, row, mask);
                     continue;
                 }
@@ -436,7 +436,7 @@ impl Machine<'_> {
                 put_lane(regs, value, lane, extend(bits, access));
             }
         }
-        if unwritten != 0 && self.uninitialised {
+        if unwritten != 0 && self.uninitialised && !access.copied {
             let address = addresses[unwritten.trailing_zeros() as usize];
             self.uninitialised_read(fragment, unwritten, address, access, "local memory");
         }

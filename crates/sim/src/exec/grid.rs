@@ -235,6 +235,11 @@ impl Grid {
         found.into_iter().map(|finding| self.labelled(finding)).collect()
     }
 
+    /// What the kernel has printed since the last call, by `printf`.
+    pub fn take_output(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.progress.output)
+    }
+
     /// Values that the kernel gave to graph conditionals so far, in order: (handle, value); each is given once.
     pub fn take_conditionals(&mut self) -> Vec<(u64, u32)> {
         std::mem::take(&mut self.progress.conditionals)

@@ -12,9 +12,12 @@ use super::lanes::Regs;
 use super::lanes::dispatch::Isa;
 use super::lanes::rare;
 use super::launch::{Clock, ExecOptions, Fault, Launch};
+use super::local::Local;
 use super::op::{AT_RETURN, Code, Op, Target};
+use super::printf;
 use super::program::Program;
 use super::warp::{Base, Flow, Fragment, Frame, Warp};
+use super::window;
 use crate::finding::Finding;
 use crate::memory::Memory;
 use crate::memory::region::Region;
@@ -69,6 +72,8 @@ pub(super) struct Progress {
     effects_at_poll: u64,
     pub(super) findings: Vec<Finding>,
     reported: HashSet<(u32, &'static str)>,
+    /// What the kernel has printed.
+    pub(super) output: Vec<u8>,
     /// Conditions that the kernel has set, in order.
     pub(super) conditionals: Vec<(u64, u32)>,
 }
@@ -319,10 +324,18 @@ impl Machine<'_> {
                     }
                     Op::Call(index) => {
                         fragment.pc = pc;
-                        if code.calls[*index as usize].target == Target::SetConditional {
-                            self.set_conditional(*index, &warp.local, fragment);
-                            pc += 1;
-                            continue;
+                        match code.calls[*index as usize].target {
+                            Target::SetConditional => {
+                                self.set_conditional(*index, &warp.local, fragment);
+                                pc += 1;
+                                continue;
+                            }
+                            Target::Printf => {
+                                self.print(*index, &mut warp.local, fragment);
+                                pc += 1;
+                                continue;
+                            }
+                            _ => {}
                         }
                         settle!();
                         self.call(*index, warp, fragment)?;
@@ -388,7 +401,7 @@ impl Machine<'_> {
         &mut self,
         op: &Op,
         regs: &mut Regs<'_>,
-        local: &mut super::local::Local,
+        local: &mut Local,
         flow: &Flow,
         fragment: &Fragment,
         mask: u32,
@@ -485,13 +498,32 @@ impl Machine<'_> {
         regs.put32(d, &[uniform; 32], mask);
     }
 
-    fn set_conditional(&mut self, call: u32, local: &super::local::Local, fragment: &Fragment) {
+    fn set_conditional(&mut self, call: u32, local: &Local, fragment: &Fragment) {
         let call = &self.code.calls[call as usize];
         if let [(handle, 8), (value, 4)] = call.args[..] {
             for lane in super::access::lanes(fragment.mask) {
                 let (handle, _) = local.load(lane, fragment.base.local + handle, 8);
                 let (value, _) = local.load(lane, fragment.base.local + value, 4);
                 self.progress.conditionals.push((handle, value as u32));
+            }
+        }
+        self.progress.effects += 1;
+    }
+
+    /// `vprintf(format, arguments)` for each lane in order; gives the number of arguments.
+    fn print(&mut self, call: u32, local: &mut Local, fragment: &Fragment) {
+        let call = &self.code.calls[call as usize];
+        let base = fragment.base.local;
+        let &[(format, 8), (arguments, 8)] = &call.args[..] else { return };
+        for lane in super::access::lanes(fragment.mask) {
+            let format = self.text(local.load(lane, base + format, 8).0).into_bytes();
+            let start = local.load(lane, base + arguments, 8).0;
+            let top = self.local_top(fragment.function, fragment.base);
+            let mut buffer = PrintBuffer { machine: self, local, lane, start, top };
+            let (text, count) = printf::format(&format, &mut buffer);
+            self.progress.output.extend_from_slice(&text);
+            if let &[(result, 4)] = &call.returns[..] {
+                local.store(lane, base + result, 4, count.into());
             }
         }
         self.progress.effects += 1;
@@ -504,7 +536,7 @@ impl Machine<'_> {
         let target = match call.target {
             Target::Function(target) => target,
             Target::AssertFail => return Err(self.assert_failed(index, warp, fragment)),
-            Target::SetConditional => return Ok(()),
+            Target::SetConditional | Target::Printf => return Ok(()),
             Target::Indirect(column) => {
                 let addresses = warp.file.frame(fragment.base).r64[column as usize];
                 let address = addresses[lane];
@@ -599,5 +631,34 @@ impl Machine<'_> {
             bytes.push(byte[0]);
         }
         String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+/// The arguments that one lane hands to `printf`; they lie in its local memory nearly always.
+struct PrintBuffer<'m, 'a> {
+    machine: &'m Machine<'a>,
+    local: &'m Local,
+    lane: usize,
+    start: u64,
+    /// End of the lane's local memory.
+    top: u64,
+}
+
+impl printf::Arguments for PrintBuffer<'_, '_> {
+    fn value(&mut self, offset: u64, bytes: u32) -> u64 {
+        let address = self.start.wrapping_add(offset);
+        let inside = address.wrapping_sub(window::LOCAL);
+        if inside < window::SPAN {
+            let fits = inside.checked_add(bytes.into()).is_some_and(|end| end <= self.top);
+            return if fits { self.local.load(self.lane, inside as u32, bytes).0 } else { 0 };
+        }
+        let mut raw = [0; 8];
+        // An unreadable argument prints as zero: the kernel's own access to it would have been reported.
+        let _ = self.machine.memory.read(address, &mut raw[..bytes as usize]);
+        u64::from_le_bytes(raw)
+    }
+
+    fn text(&mut self, address: u64) -> Vec<u8> {
+        self.machine.text(address).into_bytes()
     }
 }

@@ -22,6 +22,7 @@ mod local;
 mod machine;
 mod op;
 mod pressure;
+mod printf;
 mod program;
 mod report;
 mod shuffle;

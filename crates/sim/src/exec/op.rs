@@ -418,6 +418,8 @@ pub(super) struct Access {
     pub(super) signed: bool,
     /// Columns of the elements; a sink is [`NONE`].
     pub(super) values: Vec<Value>,
+    /// What is loaded is only stored elsewhere: a copy, which may carry padding that nobody ever wrote.
+    pub(super) copied: bool,
     /// One element of 4 bytes in a 32-bit column, as nearly always.
     pub(super) word: bool,
 }
@@ -491,6 +493,8 @@ pub(super) enum Target {
     AssertFail,
     /// `cudaGraphSetConditional`.
     SetConditional,
+    /// `vprintf`.
+    Printf,
 }
 
 /// What a barrier does.

@@ -30,6 +30,7 @@ pub struct Bench {
     pub executed: u64,
     pub quantum: u64,
     pub conditionals: Vec<(u64, u32)>,
+    pub output: String,
 }
 
 /// Arguments of a kernel.
@@ -54,6 +55,7 @@ impl Bench {
             executed: 0,
             quantum: 1 << 40,
             conditionals: Vec::new(),
+            output: String::new(),
         }
     }
 
@@ -116,6 +118,7 @@ impl Bench {
             let outcome = grid.run(&mut self.memory, &mut clock, self.quantum);
             self.findings.extend(grid.take_findings());
             self.conditionals.extend(grid.take_conditionals());
+            self.output += &String::from_utf8_lossy(&grid.take_output());
             self.executed += std::mem::take(&mut { grid.executed() });
             match outcome {
                 Outcome::Yield => {}

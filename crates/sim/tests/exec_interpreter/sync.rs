@@ -314,3 +314,27 @@ fn conditionals_of_graphs_are_handed_out() {
     b.go("k", ONE, ONE, 0, &[Arg::U64(0x1234_5678_9abc), Arg::U32(3)]);
     assert_eq!(b.conditionals, [(0x1234_5678_9abc, 3)]);
 }
+
+#[test]
+fn kernels_print() {
+    let mut b = Bench::new(
+        ".version 8.4 .target sm_80 .address_size 64
+         .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+         .global .align 1 .b8 text[20] = {116, 37, 117, 58, 32, 37, 46, 49, 102, 32, 37, 115, 10, 0};
+         .global .align 1 .b8 word[3] = {111, 107, 0};
+         .visible .entry k(.param .u64 out) {
+             .local .align 8 .b8 depot[24];
+             .reg .b64 %SP, %SPL, %f, %w, %o; .reg .b32 %t, %r; .reg .f64 %g;
+             mov.u64 %SPL, depot; cvta.local.u64 %SP, %SPL; mov.u32 %t, %tid.x;
+             st.local.u32 [%SPL], %t; cvt.rn.f64.u32 %g, %t; add.f64 %g, %g, 0d3FE0000000000000; st.local.f64 [%SPL+8], %g;
+             mov.u64 %w, word; st.local.u64 [%SPL+16], %w; mov.u64 %f, text;
+             { .param .b64 p0; st.param.b64 [p0], %f; .param .b64 p1; st.param.b64 [p1], %SP; .param .b32 r0;
+               call.uni (r0), vprintf, (p0, p1); ld.param.b32 %r, [r0]; }
+             ld.param.u64 %o, [out]; st.global.u32 [%o], %r; ret;
+         }",
+    );
+    let out = b.upload(&[0u32], "out");
+    b.go("k", ONE, [3, 1, 1], 0, &[Arg::U64(out)]);
+    assert_eq!(b.output, "t0: 0.5 ok\nt1: 1.5 ok\nt2: 2.5 ok\n");
+    assert_eq!(b.download::<u32>(out, 1), [3]);
+}

@@ -129,6 +129,7 @@ impl Lower<'_> {
                     _ => match callee.name.as_str() {
                         "__assertfail" => Target::AssertFail,
                         "cudaGraphSetConditional" => Target::SetConditional,
+                        "vprintf" => Target::Printf,
                         name => return Err(format!("the external function `{name}` is not interpreted yet")),
                     },
                 }

@@ -62,6 +62,8 @@ pub(super) struct Lower<'a> {
     /// (table, entry, instruction).
     pub(super) table_labels: Vec<(u32, u32, u32)>,
     current: u32,
+    /// Registers that are read, and only as the value of a store.
+    stored: Vec<bool>,
 }
 
 impl<'a> Lower<'a> {
@@ -109,6 +111,7 @@ impl<'a> Lower<'a> {
             labels: Vec::new(),
             table_labels: Vec::new(),
             current: 0,
+            stored: only_stored(f),
         };
         this.lay_out_frame();
         this
@@ -242,6 +245,11 @@ impl<'a> Lower<'a> {
 
     pub(super) fn emit_move(&mut self, op: MoveOp) {
         self.emit(Op::Move(op));
+    }
+
+    /// Is a register read only to be stored somewhere?
+    pub(super) fn only_stored(&self, Reg(r): Reg) -> bool {
+        self.stored.get(r as usize).copied().unwrap_or(false)
     }
 
     /// The class and the column of a register.
@@ -453,6 +461,39 @@ impl<'a> Lower<'a> {
             _ => Err("an argument that is not a parameter variable".to_string()),
         }
     }
+}
+
+/// For each register: is it read, and only as the value of a store?
+fn only_stored(f: &ir::Function) -> Vec<bool> {
+    let mut stored = vec![false; f.registers.len()];
+    let mut used = vec![false; f.registers.len()];
+    fn each(operand: &Operand, seen: &mut impl FnMut(Reg)) {
+        match operand {
+            Operand::Reg(r) | Operand::NotReg(r) => seen(*r),
+            Operand::Address { base: ir::AddressBase::Reg(r), .. } => seen(*r),
+            Operand::Vector(parts) => parts.iter().flatten().for_each(|part| each(part, seen)),
+            Operand::Call(call) => call.args.iter().for_each(|part| each(part, seen)),
+            _ => {}
+        }
+    }
+    for i in &f.body {
+        let store = i.form.opcode == Opcode::St;
+        // What stands first is written, except in a store, where it is the address.
+        for (n, operand) in i.operands.iter().enumerate() {
+            let target = match (store, n) {
+                (true, 1..) => &mut stored,
+                (true, 0) => &mut used,
+                (false, 0) if !matches!(operand, Operand::Address { .. } | Operand::Call(_)) => continue,
+                _ => &mut used,
+            };
+            each(operand, &mut |Reg(r)| {
+                if let Some(flag) = target.get_mut(r as usize) {
+                    *flag = true;
+                }
+            });
+        }
+    }
+    stored.iter().zip(used).map(|(&stored, used)| stored && !used).collect()
 }
 
 /// Where a variable lives.

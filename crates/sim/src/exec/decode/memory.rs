@@ -21,7 +21,11 @@ impl Lower<'_> {
                 Some(_) => return Err("a load into something that is no register".to_string()),
             });
         }
-        self.access(ty, address, values, false)
+        let copied = parts(d).into_iter().flatten().all(|part| match part {
+            Operand::Reg(r) => self.only_stored(*r),
+            _ => true,
+        });
+        self.access(ty, address, values, false, copied)
     }
 
     pub(super) fn st(&mut self, i: &Instruction) -> Lowered<()> {
@@ -40,7 +44,7 @@ impl Lower<'_> {
                 None => return Err("a sink cannot be stored".to_string()),
             });
         }
-        self.access(ty, address, values, true)
+        self.access(ty, address, values, true, false)
     }
 
     fn value(&self, r: dacapo_ptx::ir::Reg, ty: Type) -> Lowered<Value> {
@@ -56,14 +60,14 @@ impl Lower<'_> {
         Ok(value)
     }
 
-    fn access(&mut self, ty: Type, address: Address, values: Vec<Value>, store: bool) -> Lowered<()> {
+    fn access(&mut self, ty: Type, address: Address, values: Vec<Value>, store: bool, copied: bool) -> Lowered<()> {
         if ty.bytes() > 8 || ty == Type::Pred || !matches!(values.len(), 1 | 2 | 4 | 8) {
             return Err("an access of this size is not interpreted yet".to_string());
         }
         let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
         let index = self.code.accesses.len() as u32;
         let word = ty.bytes() == 4 && matches!(values[..], [Value { col, wide: false, .. }] if col != NONE);
-        self.code.accesses.push(Access { address, bytes: ty.bytes() as u8, signed, values, word });
+        self.code.accesses.push(Access { address, bytes: ty.bytes() as u8, signed, values, copied, word });
         self.emit(if store { Op::Store(index) } else { Op::Load(index) });
         Ok(())
     }
