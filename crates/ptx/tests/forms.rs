@@ -45,7 +45,7 @@ fn what_is_left_for_later_is_what_we_say() {
             || carry
             || family == "tensor/async"
             || form.starts_with("barrier.cluster")
-            || matches!(opcode, "prmt" | "shf" | "brx" | "griddepcontrol");
+            || matches!(opcode, "prmt" | "shf" | "brx");
         let expected = if later { Support::Later } else { Support::Supported };
         assert_eq!(classify(form), expected, "{form}");
     }

@@ -11,12 +11,13 @@ use dacapo_sim::{Machine, Options};
 const OK: CUresult = CUresult::CUDA_SUCCESS;
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 
-const PTX: &str = ".version 7.0
-.target sm_70
+const PTX: &str = ".version 7.8
+.target sm_90
 .address_size 64
 .visible .entry bad() { .reg .b64 %rd<2>; .reg .b32 %r<2>; mov.u64 %rd1, 16; mov.u32 %r1, 1; st.global.u32 [%rd1], %r1; ret; }
 .visible .entry set(.param .u64 p, .param .u32 v) {
-  .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v]; st.global.u32 [%rd1], %r1; ret; }
+  .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v];
+  griddepcontrol.launch_dependents; griddepcontrol.wait; st.global.u32 [%rd1], %r1; ret; }
 .visible .entry wide(.param .u64 p) .maxntid 65536, 65536, 2 { ret; }
 ";
 
@@ -185,6 +186,21 @@ fn whoever_is_told_of_a_finding_may_ask_the_machine() {
     let code = unsafe { m.cuUserObjectCreate(&mut object, std::ptr::null_mut(), None, 1, 1) };
     assert_eq!(code, CUresult::CUDA_ERROR_NOT_SUPPORTED);
     assert_eq!(TOLD.load(Ordering::SeqCst), 1);
+}
+
+/// Nothing of a kernel begins before what it depends on is done, so there is nothing for it to wait for.
+#[test]
+fn a_kernel_that_waits_for_its_grid_dependencies_runs() {
+    let m = machine(Options::default());
+    let (function, mut p, mut value, mut got) = (kernel(&m, "set"), buffer(&m, 4), 5u32, 0u32);
+    let mut pointers = [(&raw mut p).cast::<c_void>(), (&raw mut value).cast()];
+    // SAFETY: the parameters are as the kernel declares them; the target is valid.
+    unsafe {
+        let none = std::ptr::null_mut();
+        assert_eq!(m.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, CUstream::NULL, pointers.as_mut_ptr(), none), OK);
+        assert_eq!(m.cuMemcpyDtoH_v2((&raw mut got).cast(), p, 4), OK);
+    }
+    assert_eq!(got, 5);
 }
 
 #[test]

@@ -314,7 +314,7 @@ pub(crate) static ROWS: &[Row] = &[
     row("activemask", Opcode::Activemask, ":b32",            "d",                  Warp,    Now,   "9.7.12.11"),
     row("redux",  Opcode::Redux,  "=sync red_int :int32",    "d s s:b32",          Warp,    Now,   "9.7.12.12"),
     row("redux",  Opcode::Redux,  "=sync red_bits :b32",     "d s s:b32",          Warp,    Now,   "9.7.12.12"),
-    row("griddepcontrol", Opcode::Griddepcontrol, "grid_mode", "",                 Cluster, Later, "9.7.12.13"),
+    row("griddepcontrol", Opcode::Griddepcontrol, "grid_mode", "",                 Cluster, Now,   "9.7.12.13"),
     row("elect",  Opcode::Elect,  "=sync",                   "d:b32_| s:b32",      Warp,    Later, "9.7.12.14"),
 
     // Tensor cores.
