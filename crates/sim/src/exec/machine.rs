@@ -25,7 +25,7 @@ use crate::memory::region::Region;
 /// Frames of calls that a thread may have.
 const DEPTH_MAX: usize = 256;
 /// Local memory that a thread may have, in bytes.
-const LOCAL_MAX: u32 = 512 << 10;
+pub(super) const LOCAL_MAX: u32 = 512 << 10;
 /// Looks at host memory or the clock, without any effect in between, that count as waiting.
 const POLLS: u32 = 16;
 
@@ -424,10 +424,11 @@ impl Machine<'_> {
             Op::Load(index) => return self.load(*index, regs, local, fragment, mask),
             Op::Store(index) => return self.store(*index, regs, local, fragment, mask),
             Op::Atomic(index) => return self.atomic(*index, regs, fragment, mask),
+            Op::CopyAsync(index) => return self.copy_async(*index, regs, fragment, mask),
             Op::Rare(index) => rare::run(regs, &self.code.rare[*index as usize], mask),
             Op::Special { d, which } => self.special(regs, *d, *which, mask, flow),
             Op::FrameAddress { d, offset, wide } => {
-                let address = fragment.base.local + offset;
+                let address = fragment.base.local.wrapping_add(*offset);
                 if *wide {
                     regs.put64(*d, &[address.into(); 32], mask);
                 } else {
@@ -627,7 +628,10 @@ impl Machine<'_> {
     fn text(&self, address: u64) -> String {
         let mut bytes = Vec::new();
         let mut byte = [0];
-        while bytes.len() < 1000 && self.memory.read(address + bytes.len() as u64, &mut byte).is_ok() && byte[0] != 0 {
+        while bytes.len() < 1000
+            && self.memory.read(address.wrapping_add(bytes.len() as u64), &mut byte).is_ok()
+            && byte[0] != 0
+        {
             bytes.push(byte[0]);
         }
         String::from_utf8_lossy(&bytes).into_owned()
@@ -649,7 +653,8 @@ impl printf::Arguments for PrintBuffer<'_, '_> {
         let address = self.start.wrapping_add(offset);
         let inside = address.wrapping_sub(window::LOCAL);
         if inside < window::SPAN {
-            let fits = inside.checked_add(bytes.into()).is_some_and(|end| end <= self.top);
+            let aligned = inside.is_multiple_of(bytes.into());
+            let fits = aligned && inside.checked_add(bytes.into()).is_some_and(|end| end <= self.top);
             return if fits { self.local.load(self.lane, inside as u32, bytes).0 } else { 0 };
         }
         let mut raw = [0; 8];

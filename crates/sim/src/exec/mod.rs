@@ -11,6 +11,7 @@
 mod access;
 mod atomic;
 mod block;
+mod copy;
 mod decode;
 mod float;
 mod flow;

@@ -35,6 +35,8 @@ pub(super) enum Op {
     Store(u32),
     /// An atomic; index into [`Code::atomics`].
     Atomic(u32),
+    /// A copy from global to shared memory; index into [`Code::copies`].
+    CopyAsync(u32),
     /// A special register into a column.
     Special {
         /// Target; in `r64` for those of 64 bits.
@@ -470,6 +472,17 @@ pub(super) struct Atomic {
     pub(super) b: Col,
 }
 
+/// A copy from global to shared memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CopyAsync {
+    pub(super) target: Address,
+    pub(super) source: Address,
+    /// 4, 8 or 16.
+    pub(super) bytes: u8,
+    /// 32-bit column of how many of them are read, or [`NONE`]: all.
+    pub(super) count: Col,
+}
+
 /// A call.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
@@ -656,6 +669,7 @@ pub(super) struct Code {
     pub(super) functions: Vec<Function>,
     pub(super) accesses: Vec<Access>,
     pub(super) atomics: Vec<Atomic>,
+    pub(super) copies: Vec<CopyAsync>,
     pub(super) calls: Vec<Call>,
     pub(super) tables: Vec<Vec<u32>>,
     pub(super) barriers: Vec<Barrier>,

@@ -85,6 +85,12 @@ pub(super) fn too_many_registers(function: &str) -> Finding {
         .help("split the function")
 }
 
+/// A function with more local memory than a thread can have.
+pub(super) fn too_much_local(function: &str, bytes: u64) -> Finding {
+    let what = format!("`{function}` has local arrays of {bytes} bytes, and a thread has 524288");
+    Finding::new("unsupported", Ending::Unsupported, what).help("keep the array in global memory")
+}
+
 impl Machine<'_> {
     fn instruction(&self, pc: u32) -> Option<&Instruction> {
         let origin = self.code.origins.get(pc as usize)?;
@@ -141,7 +147,8 @@ impl Machine<'_> {
         self.bad_address(fragment, mask, addresses, atomic.bytes.into(), Doing::Update, bad)
     }
 
-    fn bad_address(
+    /// The problem of a refused access of `total` bytes.
+    pub(super) fn bad_address(
         &self,
         fragment: &Fragment,
         mask: u32,

@@ -221,7 +221,7 @@ impl Memory {
         let refused = self.refusal(r.bytes);
         let end = address.checked_add(r.bytes).ok_or(refused)?;
         let clash = self.live_below(end).is_some_and(|a| a.base + a.bytes > address)
-            || self.by_base.range(address..end.max(address + 1)).next().is_some();
+            || self.by_base.range(address..end.max(address.saturating_add(1))).next().is_some();
         if clash {
             return Err(refused);
         }

@@ -290,3 +290,33 @@ fn traps_and_assertions() {
     assert_eq!(fault, Fault::Assert);
     assert!(text.starts_with("error[assert]: `k` fails an assertion: `i < n` (a.cu:12, in `k`)"), "{text}");
 }
+
+#[test]
+fn asynchronous_copies_fill_with_zeros() {
+    let mut b = Bench::kernel(
+        ".param .u64 in, .param .u64 out",
+        ".reg .b32 %t, %v<4>, %n, %s; .reg .b64 %i, %o, %x; .shared .align 16 .b8 s[512];
+         mov.u32 %t, %tid.x; ld.param.u64 %i, [in]; ld.param.u64 %o, [out];
+         mad.wide.u32 %i, %t, 16, %i; mad.wide.u32 %o, %t, 16, %o;
+         mov.u64 %x, s; cvt.u32.u64 %s, %x; mad.lo.u32 %s, %t, 16, %s; and.b32 %n, %t, 15;
+         cp.async.ca.shared.global [%s], [%i], 16, %n; cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;
+         ld.shared.v4.u32 {%v0, %v1, %v2, %v3}, [%s]; st.global.v4.u32 [%o], {%v0, %v1, %v2, %v3}; ret;",
+    );
+    let data: Vec<u8> = (0..512).map(|i| (i % 255) as u8 + 1).collect();
+    let input = b.upload(&data, "in");
+    let out = b.upload(&[0u8; 512], "out");
+    b.go("k", ONE, [32, 1, 1], 0, &[Arg::U64(input), Arg::U64(out)]);
+    let got: Vec<u8> = b.download(out, 512);
+    for (i, (got, source)) in got.iter().zip(&data).enumerate() {
+        let copied = i % 16 < i / 16 % 16;
+        assert_eq!(*got, if copied { *source } else { 0 }, "{i}");
+    }
+}
+
+#[test]
+fn too_much_local_memory_is_not_run() {
+    let mut b = Bench::kernel("", ".local .align 4 .b8 l[1073741824]; ret;");
+    let launch = b.launch("k", ONE, ONE, 0, &[]);
+    let dacapo_sim::exec::Outcome::Unsupported(finding) = b.run(launch) else { panic!("it should not run") };
+    assert!(finding.what.contains("local arrays of 1073741824 bytes"), "{finding}");
+}

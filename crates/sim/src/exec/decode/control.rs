@@ -22,6 +22,7 @@ impl Lower<'_> {
             Opcode::St => self.st(i),
             Opcode::Atom => self.atom(i, true),
             Opcode::Red => self.atom(i, false),
+            Opcode::CpAsync => self.cp_async(i),
             Opcode::Add | Opcode::Sub => self.add_sub(i),
             Opcode::Mul => self.mul(i),
             Opcode::Mad => self.mad(i),
@@ -78,7 +79,6 @@ impl Lower<'_> {
             | Opcode::Elect => self.warp_form(i),
             Opcode::Unsupported
             | Opcode::BarrierCluster
-            | Opcode::CpAsync
             | Opcode::Ldmatrix
             | Opcode::Mapa
             | Opcode::Mma

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use dacapo_ptx::ir::{self, FunctionId, Instruction, Opcode, Operand, Reg, Space, Type, VariableRef};
 
 use super::SharedLayout;
+use crate::exec::machine::LOCAL_MAX;
 use crate::exec::op::{Code, Col, Const64, Function, MoveOp, NONE, Op, Origin};
 use crate::exec::report;
 
@@ -122,9 +123,10 @@ impl<'a> Lower<'a> {
         let mut at = 0u32;
         let mut place = |v: &ir::Variable| {
             // Words of four bytes are the unit of frames, so that parameters are copied by the word.
-            at = at.next_multiple_of(v.align.max(4));
-            let here = (at, v.size as u32);
-            at = at.saturating_add(v.size as u32);
+            at = at.checked_next_multiple_of(v.align.max(4)).unwrap_or(u32::MAX);
+            let size = u32::try_from(v.size).unwrap_or(u32::MAX);
+            let here = (at, size);
+            at = at.saturating_add(size);
             here
         };
         if !self.f.is_kernel {
@@ -145,7 +147,7 @@ impl<'a> Lower<'a> {
                 self.frame.insert(VariableRef::Function(i as u32), here);
             }
         }
-        self.out.frame_bytes = at.next_multiple_of(16);
+        self.out.frame_bytes = at.checked_next_multiple_of(16).unwrap_or(u32::MAX);
     }
 
     /// Lowers the whole body.
@@ -194,6 +196,13 @@ impl<'a> Lower<'a> {
             self.code.unsupported.push(finding);
             self.code.ops[entry] = Op::Unsupported(index);
             // Nothing behind the first record runs, so columns out of reach are never looked at.
+        }
+        let bytes: u64 = self.f.variables.iter().filter(|v| v.space == Space::Local).map(|v| v.size).sum();
+        if bytes > u64::from(LOCAL_MAX) || self.out.frame_bytes > LOCAL_MAX {
+            let index = self.code.unsupported.len() as u32;
+            self.code.unsupported.push(report::too_much_local(&self.f.name, bytes));
+            self.code.ops[self.out.entry as usize] = Op::Unsupported(index);
+            self.out.frame_bytes = 0;
         }
         self.out
     }
@@ -521,6 +530,7 @@ fn is_simple(op: &Op) -> bool {
             | Op::Load(_)
             | Op::Store(_)
             | Op::Atomic(_)
+            | Op::CopyAsync(_)
             | Op::Special { .. }
             | Op::FrameAddress { .. }
             | Op::Nothing

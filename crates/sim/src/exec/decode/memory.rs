@@ -3,7 +3,7 @@
 use dacapo_ptx::ir::{AddressBase, Instruction, Operand, Reduce, Space, Type};
 
 use super::lower::{Class, Lower, Lowered, Place};
-use crate::exec::op::{Access, Address, At, Atomic, Const64, NONE, Op, Rmw, Value};
+use crate::exec::op::{Access, Address, At, Atomic, Const64, CopyAsync, NONE, Op, Rmw, Value};
 
 impl Lower<'_> {
     pub(super) fn ld(&mut self, i: &Instruction) -> Lowered<()> {
@@ -189,6 +189,33 @@ impl Lower<'_> {
         let index = self.code.atomics.len() as u32;
         self.code.atomics.push(Atomic { address, op, bytes, d, a, b });
         self.emit(Op::Atomic(index));
+        Ok(())
+    }
+}
+
+impl Lower<'_> {
+    pub(super) fn cp_async(&mut self, i: &Instruction) -> Lowered<()> {
+        let has = |word: &str| i.form.rare.iter().any(|w| w == word);
+        if has("commit_group") || has("wait_all") || has("wait_group") {
+            // Copies are complete at once.
+            self.emit(Op::Nothing);
+            return Ok(());
+        }
+        let (target, source, size, count) = match &i.operands[..] {
+            [target, source, size] => (target, source, size, None),
+            [target, source, size, count] => (target, source, size, Some(count)),
+            _ => return Err("this number of operands".to_string()),
+        };
+        if has("L2::cache_hint") {
+            return Err("copies with a cache policy are not interpreted yet".to_string());
+        }
+        let &Operand::Imm(bytes @ (4 | 8 | 16)) = size else { return Err("a copy of this size".to_string()) };
+        let target = self.address(Space::Shared, target)?;
+        let source = self.address(Space::Global, source)?;
+        let count = count.map_or(Ok(NONE), |count| self.source32(count, false))?;
+        let index = self.code.copies.len() as u32;
+        self.code.copies.push(CopyAsync { target, source, bytes: bytes as u8, count });
+        self.emit(Op::CopyAsync(index));
         Ok(())
     }
 }

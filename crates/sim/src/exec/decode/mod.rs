@@ -34,7 +34,7 @@ pub(super) fn decode(module: &ir::Module, kernel: FunctionId, name: &str) -> Cod
         code.functions.push(function);
     }
     super::flow::set_joins(&mut code);
-    code.local_bytes = deepest(&code, 0, &mut Vec::new());
+    code.local_bytes = deepest(&code, 0, &mut vec![Depth::Unknown; code.functions.len()]);
     code
 }
 
@@ -106,13 +106,13 @@ fn shared_layout(module: &ir::Module, order: &[FunctionId]) -> (SharedLayout, u3
     let mut at = 0u32;
     let dynamic = |v: &ir::Variable| v.linkage == Linkage::Extern && v.size == 0;
     for (key, v) in all.iter().filter(|(_, v)| !dynamic(v)) {
-        at = at.next_multiple_of(v.align.max(1));
+        at = at.checked_next_multiple_of(v.align.max(1)).unwrap_or(u32::MAX);
         layout.insert(*key, at);
-        at = at.saturating_add(v.size as u32);
+        at = at.saturating_add(u32::try_from(v.size).unwrap_or(u32::MAX));
     }
     // All of them name the same memory, which begins where the one that is aligned most may begin.
     let align = all.iter().filter(|(_, v)| dynamic(v)).map(|(_, v)| v.align.max(1)).max().unwrap_or(1);
-    let dynamic_at = at.next_multiple_of(align);
+    let dynamic_at = at.checked_next_multiple_of(align).unwrap_or(u32::MAX);
     for (key, _) in all.iter().filter(|(_, v)| dynamic(v)) {
         layout.insert(*key, dynamic_at);
     }
@@ -129,25 +129,33 @@ fn each_variable(operand: &Operand, f: &mut impl FnMut(VariableRef)) {
     }
 }
 
+/// What is known of a function's frames.
+#[derive(Clone, Copy)]
+enum Depth {
+    Unknown,
+    /// On the chain of calls that is being followed.
+    Open,
+    Known(u32),
+}
+
 /// Bytes of frames along the deepest chain of direct calls from `function`; a recursive call counts nothing more.
-fn deepest(code: &Code, function: u32, chain: &mut Vec<u32>) -> u32 {
-    if chain.contains(&function) || chain.len() > 64 {
-        return 0;
+fn deepest(code: &Code, function: u32, known: &mut [Depth]) -> u32 {
+    match known[function as usize] {
+        Depth::Known(bytes) => return bytes,
+        Depth::Open => return 0,
+        Depth::Unknown => known[function as usize] = Depth::Open,
     }
-    chain.push(function);
     let f = &code.functions[function as usize];
     let end = code.functions.get(function as usize + 1).map_or(code.ops.len(), |next| next.entry as usize);
     let mut below = 0;
-    let mut seen = Vec::new();
     for op in &code.ops[f.entry as usize..end] {
         if let Op::Call(call) = op
             && let super::op::Target::Function(callee) = code.calls[*call as usize].target
-            && !seen.contains(&callee)
         {
-            seen.push(callee);
-            below = below.max(deepest(code, callee, chain));
+            below = below.max(deepest(code, callee, known));
         }
     }
-    chain.pop();
-    f.frame_bytes.saturating_add(below)
+    let bytes = f.frame_bytes.saturating_add(below);
+    known[function as usize] = Depth::Known(bytes);
+    bytes
 }
