@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
-use super::module::function_named;
+use super::function;
 use crate::foreign::{get, list};
 use crate::h200;
 use crate::model::capture::Rule;
@@ -196,7 +196,7 @@ pub(crate) struct Request {
 
 /// A checked launch with its arguments copied.
 pub(crate) unsafe fn prepare(v: &mut Visit<'_>, request: &Request) -> Result<KernelWork, CUresult> {
-    let function = function_named(v, request.function)?;
+    let function = function::named(v, request.function)?;
     check_shape(&function, request.grid, request.block, request.shared).map_err(|refusal| v.refuse(refusal))?;
     // SAFETY: the launch call's promise about its parameters.
     let (params, as_buffer) = unsafe { copy_params(&function, request.params, request.extra) }.map_err(|code| {

@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
-use super::module::function_named;
+use super::function;
 use crate::foreign::put;
 use crate::h200;
 use crate::model::objects::Function;
@@ -34,7 +34,7 @@ pub(crate) unsafe fn max_active_blocks(
     block: c_int,
     shared: usize,
 ) -> Answer {
-    let function = function_named(v, function)?;
+    let function = function::named(v, function)?;
     if block <= 0 {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
