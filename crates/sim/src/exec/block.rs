@@ -7,6 +7,7 @@ use super::lanes::lanes_where;
 use super::launch::Fault;
 use super::machine::{End, Machine, Parts, Stop};
 use super::op::{BarrierKind, Code, Op};
+use super::report;
 use super::warp::{Fragment, State, Warp};
 use crate::memory::region::Region;
 
@@ -66,6 +67,15 @@ impl Block {
         let threads = shape.iter().map(|&n| u64::from(n)).product::<u64>();
         let warps = (0..threads.div_ceil(32) as u32).map(|index| Warp::new(index, shape)).collect();
         Some(Block { index: [0; 3], warps, shared: Region::new(shared)?, barriers: [EMPTY; BARRIERS], next: 0 })
+    }
+
+    /// A record that the block is at, and who runs it: something to say about a block that does not end.
+    pub(super) fn position(&self) -> Option<(u32, String)> {
+        let mut all = self.warps.iter().flat_map(|w| w.flow.fragments.iter().map(move |f| (w, f)));
+        let ready = all.clone().find(|(_, f)| f.state == State::Ready);
+        let (warp, fragment) = ready.or_else(|| all.next())?;
+        let lane = fragment.mask.trailing_zeros() as usize & 31;
+        Some((fragment.pc, report::who(self.index, &warp.tid, lane)))
     }
 
     /// All threads at the kernel's first instruction. `fresh`: the block has not run in this launch before.

@@ -8,6 +8,7 @@ use super::block::{Block, BlockTurn};
 use super::lanes::dispatch::Isa;
 use super::launch::{Clock, ExecOptions, Fault, Launch, Outcome};
 use super::machine::{Parts, Problem, Progress};
+use super::report;
 use super::warp::constants64;
 use crate::finding::{Ending, Finding};
 use crate::memory::{Kind, Memory, Request};
@@ -206,6 +207,12 @@ impl Grid {
     fn endless(&self) -> Outcome {
         let what = format!("`{}` is still running after {} warp instructions", self.name(), self.used);
         let mut finding = Finding::new("endless-loop", Ending::YourProgram, what);
+        // Where it happens to be: inside the loop, if it is one.
+        let program = self.launch.image.program();
+        let at = self.current.min(self.resident.len().saturating_sub(1));
+        if let Some((pc, who)) = self.resident.get(at).and_then(Block::position) {
+            finding = report::placed(program, program.code(self.launch.kernel), finding, pc, Some(who));
+        }
         if self.next < self.total {
             finding = finding.note(format!(
                 "{} of {} blocks have not started: a block that waits for one of them waits for ever, because blocks are \

@@ -8,7 +8,8 @@ use dacapo_ptx::ir::{self, Instruction};
 use super::access::lanes;
 use super::launch::Fault;
 use super::machine::{Machine, Problem};
-use super::op::{Access, Atomic};
+use super::op::{Access, Atomic, Code};
+use super::program::Program;
 use super::warp::{Fragment, State, Warp};
 use super::window;
 use crate::finding::{Ending, Finding};
@@ -91,30 +92,31 @@ pub(super) fn too_much_local(function: &str, bytes: u64) -> Finding {
     Finding::new("unsupported", Ending::Unsupported, what).help("keep the array in global memory")
 }
 
+/// `block (1,0,0), thread (3,0,0)`.
+pub(super) fn who([bx, by, bz]: [u32; 3], tid: &[[u32; 32]; 3], lane: usize) -> String {
+    let [tx, ty, tz] = tid.map(|column| column[lane]);
+    format!("block ({bx},{by},{bz}), thread ({tx},{ty},{tz})")
+}
+
+/// Adds the places of the record at `pc`, as run by `who`.
+pub(super) fn placed(program: &Program, code: &Code, finding: Finding, pc: u32, who: Option<String>) -> Finding {
+    let found = code.origins.get(pc as usize).and_then(|origin| {
+        program.module.functions.get(origin.function as usize)?.body.get(origin.instruction as usize)
+    });
+    let Some(i) = found else { return finding };
+    let ptx = format!("{}:{}:{}", program.name, i.span.line, i.span.column);
+    let form = format!("`{}`", i.form);
+    match (cuda_place(&program.module, i.loc), who) {
+        (Some(cuda), who) => finding.at(cuda, who.unwrap_or_default()).at(ptx, form),
+        (None, Some(who)) => finding.at(ptx, format!("{form}, {who}")),
+        (None, None) => finding.at(ptx, form),
+    }
+}
+
 impl Machine<'_> {
-    fn instruction(&self, pc: u32) -> Option<&Instruction> {
-        let origin = self.code.origins.get(pc as usize)?;
-        self.program.module.functions.get(origin.function as usize)?.body.get(origin.instruction as usize)
-    }
-
-    /// `block (1,0,0), thread (3,0,0)`.
-    fn who(&self, lane: usize) -> String {
-        let [bx, by, bz] = self.block;
-        let [tx, ty, tz] = self.tid.map(|column| column[lane]);
-        format!("block ({bx},{by},{bz}), thread ({tx},{ty},{tz})")
-    }
-
     /// Adds the places of the instruction at `pc`, as run by `lane`.
     pub(super) fn placed(&self, finding: Finding, pc: u32, lane: Option<usize>) -> Finding {
-        let who = lane.map(|lane| self.who(lane));
-        let Some(i) = self.instruction(pc) else { return finding };
-        let ptx = format!("{}:{}:{}", self.program.name, i.span.line, i.span.column);
-        let form = format!("`{}`", i.form);
-        match (cuda_place(&self.program.module, i.loc), who) {
-            (Some(cuda), who) => finding.at(cuda, who.unwrap_or_default()).at(ptx, form),
-            (None, Some(who)) => finding.at(ptx, format!("{form}, {who}")),
-            (None, None) => finding.at(ptx, form),
-        }
+        placed(self.program, self.code, finding, pc, lane.map(|lane| who(self.block, &self.tid, lane)))
     }
 
     fn kernel(&self) -> &str {

@@ -237,6 +237,7 @@ fn an_endless_loop_is_found() {
     let (fault, text) = b.fault("k", [2, 1, 1], ONE, 0, &[]);
     assert_eq!(fault, Fault::Timeout);
     assert!(text.starts_with("error[endless-loop]: `k` is still running after "), "{text}");
+    assert!(text.contains("\n  --> test.ptx:5:7      `bra`, block ("), "{text}");
     assert!(
         text.ends_with("help: look for a loop whose condition never changes, or raise the instruction budget"),
         "{text}"
