@@ -4,6 +4,8 @@
 //! lets another one in, so that blocks may wait for each other up to the number of resident blocks; a cooperative
 //! launch has all of them resident from the start.
 
+use std::io::Write as _;
+
 use super::block::{Block, BlockTurn};
 use super::lanes::dispatch::Isa;
 use super::launch::{Clock, ExecOptions, Fault, Launch, Outcome};
@@ -242,7 +244,8 @@ impl Grid {
         found.into_iter().map(|finding| self.labelled(finding)).collect()
     }
 
-    /// What the kernel has printed since the last call, by `printf`.
+    /// What the kernel has printed since the last call, by `printf`. What nobody takes goes to the standard output when
+    /// the launch is dropped, as a CUDA program would see it.
     pub fn take_output(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.progress.output)
     }
@@ -260,5 +263,14 @@ impl Grid {
     /// What was launched.
     pub fn launch(&self) -> &Launch {
         &self.launch
+    }
+}
+
+impl Drop for Grid {
+    fn drop(&mut self) {
+        if !self.progress.output.is_empty() {
+            // A closed output is no reason to fail: the program can do nothing about what a kernel prints.
+            let _ = std::io::stdout().write_all(&self.progress.output);
+        }
     }
 }
