@@ -12,7 +12,7 @@ use crate::workspace;
 
 /// Test targets that know `BLESS=1`, and where each keeps its expectations.
 const KEEPERS: &[Keeper] = &[
-    Keeper { package: "dacapo-suite", test: "programs", expectations: "crates/suite/tests/fail" },
+    Keeper { package: "dacapo-suite", test: "programs", expectations: "crates/suite/src/programs/fail" },
     Keeper { package: "dacapo-ptx", test: "texts", expectations: "crates/ptx/tests" },
     Keeper { package: "dacapo-ptx", test: "docs", expectations: "docs/ptx.md" },
     Keeper { package: "dacapo-libcuda", test: "coverage", expectations: "docs/driver-calls.md" },

@@ -11,7 +11,7 @@ use crate::workspace;
 const BYTES_MAX: u64 = 40 << 20;
 
 const RUN: &str = r#"#!/bin/sh
-# Runs the pack: run.sh [corpus|check|all]. Results as JSON go to $OUT, else to results/ beside this script.
+# Runs the pack: run.sh [corpus|device|check|programs|all]. Results as JSON go to $OUT, else to results/ beside this script.
 here=$(cd "$(dirname "$0")" && pwd)
 exec "$here/dacapo-gpu" "${1:-all}" "${OUT:-$here/results}"
 "#;

@@ -1,7 +1,8 @@
 //! Test bodies over a driver, each written once, run on both drivers.
 //!
 //! Where to start: [`session`] opens a device on any driver; [`corpus`] runs kernels from `kernels/` and compares
-//! their outputs with what a GPU gave; [`replay`] captures, replays and updates a small graph.
+//! their outputs with what a GPU gave; [`replay`] captures, replays and updates a small graph; [`programs`] make one
+//! mistake each, or just not.
 //!
 //! A body is handed a `&dyn Driver` and never asks which one it is.
 
@@ -9,6 +10,7 @@ pub mod base64;
 pub mod corpus;
 pub mod device;
 pub mod digest;
+pub mod programs;
 pub mod replay;
 pub mod session;
 pub mod table;

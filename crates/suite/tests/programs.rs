@@ -1,128 +1,45 @@
 //! Programs that make one mistake each, and what the software driver says to them.
 //!
-//! `fail/<area>/<name>.rs` makes the mistake; `fail/<area>/<name>.stderr` is the whole report: every call that did not
-//! answer success, every finding. `pass/<area>/<name>.rs` is the near miss, the same program without the mistake: no
-//! call is refused, nothing is found, and its numbers are right. Each of them runs under several seeds: what is said
-//! about a mistake does not depend on luck.
+//! They stand in `src/programs/`. `fail/<area>/<name>.rs` makes the mistake; `fail/<area>/<name>.stderr` is the whole
+//! report: every call that did not answer success, every finding. `pass/<area>/<name>.rs` is the near miss, the same
+//! program without the mistake: no call is refused, nothing is found, and its numbers are right. Each of them runs under
+//! several seeds: what is said about a mistake does not depend on luck.
 //!
 //! One program: `cargo test -p dacapo-suite --test programs fail::capture::unjoined_fork`. New expectations:
 //! `cargo xtask bless`.
 
 use std::path::{Path, PathBuf};
 
-mod gpu;
-mod program;
+use dacapo_suite::programs::{LISTED, Listed, Program, report};
 
-use program::{Answer, Program, report};
+mod gpu;
 
 /// Seeds under which every program runs.
 const SEEDS: [u64; 3] = [0, 7, 0x5eed];
 
-/// A mistake and its near miss.
-struct Listed {
-    area: &'static str,
-    name: &'static str,
-    fail: fn(&Program) -> Answer,
-    pass: fn(&Program) -> Answer,
-}
-
-macro_rules! programs {
+macro_rules! tests {
     ($($area:ident { $($name:ident),* $(,)? })*) => {
-        mod fail { $( pub mod $area { $(
-            pub mod $name;
+        mod fail { $( mod $area { $(
             #[test]
             fn $name() {
-                crate::check_fail(stringify!($area), stringify!($name), $name::program);
+                crate::check_fail(stringify!($area), stringify!($name));
             }
         )* } )* }
 
-        mod pass { $( pub mod $area { $(
-            pub mod $name;
+        mod pass { $( mod $area { $(
             #[test]
             fn $name() {
-                crate::check_pass($name::program);
+                crate::check_pass(stringify!($area), stringify!($name));
             }
         )* } )* }
-
-        /// Every program.
-        const LISTED: &[Listed] = &[$($(Listed {
-            area: stringify!($area),
-            name: stringify!($name),
-            fail: fail::$area::$name::program,
-            pass: pass::$area::$name::program,
-        },)*)*];
     };
 }
 
-programs! {
-    capture {
-        allocate_beside_global_capture,
-        bad_launch_in_capture,
-        end_from_wrong_thread,
-        end_on_forked_stream,
-        event_of_finished_capture,
-        launch_graph_into_capture,
-        legacy_stream_beside_blocking_capture,
-        merge_two_captures,
-        query_captured_event,
-        synchronize_while_capturing,
-        unjoined_fork,
-        wait_for_outside_event,
-    }
-    graph {
-        cycle,
-        launch_of_destroyed_executable,
-        node_added_after_instantiate,
-        node_of_another_graph,
-        update_with_another_topology,
-    }
-    launch {
-        barrier_not_reached_by_all,
-        endless_loop,
-        integer_division_by_zero,
-        missing_arguments,
-        other_block_than_required,
-        shuffle_from_exited_lane,
-        too_many_threads,
-        too_much_shared_memory,
-        trap,
-        waits_for_nobody,
-    }
-    memory {
-        copy_past_the_end,
-        free_twice,
-        freed_under_a_graph,
-        freed_under_a_memset_node,
-        global_address_as_shared,
-        misaligned_vector_load,
-        null_pointer,
-        one_element_too_far,
-        shared_address_as_global,
-        shared_out_of_bounds,
-        uninitialised_read,
-        write_to_parameter,
-    }
-    module {
-        does_not_compile,
-        launch_after_unload,
-        mangled_name,
-        newer_gpu,
-        newer_ptx_version,
-        not_ptx,
-        unresolved_extern,
-        unsupported_instruction,
-    }
-    stream {
-        destroyed_event,
-        destroyed_stream,
-        driver_call_in_host_function,
-        external_record_outside_capture,
-        time_between_events_without_time,
-    }
-}
+dacapo_suite::for_each_program!(tests);
 
 /// The program is refused or found out, and the report is the one that is committed.
-fn check_fail(area: &str, name: &str, body: fn(&Program) -> Answer) {
+fn check_fail(area: &str, name: &str) {
+    let body = listed(area, name).fail;
     let file = folder("fail").join(area).join(format!("{name}.stderr"));
     let reports = SEEDS.map(|seed| {
         let program = Program::software(seed);
@@ -145,7 +62,8 @@ fn check_fail(area: &str, name: &str, body: fn(&Program) -> Answer) {
 }
 
 /// The program is right, and so are its numbers.
-fn check_pass(body: fn(&Program) -> Answer) {
+fn check_pass(area: &str, name: &str) {
+    let body = listed(area, name).pass;
     for seed in SEEDS {
         let program = Program::software(seed);
         let answer = body(&program);
@@ -155,8 +73,13 @@ fn check_pass(body: fn(&Program) -> Answer) {
     }
 }
 
+fn listed(area: &str, name: &str) -> &'static Listed {
+    let found = LISTED.iter().find(|program| program.area == area && program.name == name);
+    found.expect("the tests are made from the same list")
+}
+
 fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/programs").join(name)
 }
 
 /// Files of `fail/` or `pass/` with this extension, as (area, name).
@@ -179,13 +102,13 @@ fn found(folder_name: &str, extension: &str) -> Vec<(String, String)> {
 fn every_program_is_listed_and_every_mistake_has_its_near_miss() {
     let mut listed: Vec<_> = LISTED.iter().map(|p| (p.area.to_string(), p.name.to_string())).collect();
     listed.sort();
-    assert_eq!(found("fail", "rs"), listed, "the files in tests/fail and the list in programs.rs");
-    assert_eq!(found("pass", "rs"), listed, "the files in tests/pass and the list in programs.rs");
+    assert_eq!(found("fail", "rs"), listed, "the files in src/programs/fail and the list in its mod.rs");
+    assert_eq!(found("pass", "rs"), listed, "the files in src/programs/pass and the list in its mod.rs");
     // Under BLESS=1 the expectations are being written by the other tests.
     if report::is_blessing() {
         return;
     }
-    assert_eq!(found("fail", "stderr"), listed, "the expectations in tests/fail and the list in programs.rs");
+    assert_eq!(found("fail", "stderr"), listed, "the expectations in src/programs/fail and the list in its mod.rs");
 }
 
 #[test]

@@ -1,23 +1,27 @@
 //! `dacapo-gpu`: everything that wants a GPU, in one binary.
 //!
 //! ```text
-//! dacapo-gpu corpus|device|check|all [FOLDER]
+//! dacapo-gpu corpus|device|check|programs|all [FOLDER]
 //! ```
 //!
 //! - `corpus` records what NVIDIA's driver makes of every case of the corpus: corpus.json. A case that gives other
 //!   bits the second time is a mistake in the case, and is reported.
 //! - `device` records what the device says of itself: device.json.
 //! - `check` runs the bodies of this crate: check.json.
+//! - `programs` runs the programs with a mistake, and those without, and compares what is refused with the committed
+//!   reports: programs.json. They run in child processes: this binary again, as `program KIND NAME..`.
 //! - Results go to FOLDER, else to `$OUT`, else to the working directory.
 //!
-//! One process, one context. PTX is embedded; the driver is the machine's own (`DACAPO_LIBCUDA` names another). The
+//! One process and one context for all else. PTX is embedded; the driver is the machine's own (`DACAPO_LIBCUDA` names another). The
 //! software driver may be checked, but not recorded: it answers as the GPU it is compared with.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
 
 use dacapo_driver::Nvidia;
 use dacapo_suite::corpus::{self, Case};
+use dacapo_suite::programs::gpu::{self, Kind, Outcome};
 use dacapo_suite::replay::capture_and_replay;
 use dacapo_suite::session::Session;
 use dacapo_suite::{device, table};
@@ -31,6 +35,11 @@ const COMMIT: &str = match option_env!("DACAPO_COMMIT") {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((first, rest)) = arguments.split_first()
+        && first == "program"
+    {
+        return child(rest);
+    }
     let folder = arguments.get(1).map(PathBuf::from).or_else(|| std::env::var_os("OUT").map(PathBuf::from));
     let folder = folder.unwrap_or_else(|| PathBuf::from("."));
     // What is only checked, and what is recorded.
@@ -38,9 +47,10 @@ fn main() -> ExitCode {
         Some("corpus") => (&[record_corpus], true),
         Some("device") => (&[record_device], true),
         Some("check") => (&[check], false),
-        Some("all") => (&[check, record_device, record_corpus], true),
+        Some("programs") => (&[run_programs], false),
+        Some("all") => (&[check, run_programs, record_device, record_corpus], true),
         _ => {
-            eprintln!("usage: dacapo-gpu corpus|device|check|all [FOLDER]");
+            eprintln!("usage: dacapo-gpu corpus|device|check|programs|all [FOLDER]");
             return ExitCode::from(2);
         }
     };
@@ -155,4 +165,53 @@ fn check(
     let checks = Checks { gpu, driver, commit: COMMIT, checks };
     std::fs::write(folder.join("check.json"), serde_json::to_string_pretty(&checks)?)?;
     Ok(passed)
+}
+
+/// What `programs` writes.
+#[derive(Serialize)]
+struct Programs {
+    gpu: String,
+    driver: String,
+    commit: &'static str,
+    programs: Vec<Outcome>,
+}
+
+fn run_programs(
+    _: &Nvidia,
+    session: &mut Session<'_>,
+    folder: &std::path::Path,
+) -> Result<bool, Box<dyn std::error::Error>> {
+    let this = std::env::current_exe()?;
+    let programs = gpu::run_all(|kind, names| {
+        let mut command = Command::new(&this);
+        command.args(["program", kind.name()]).args(names);
+        command
+    });
+    for failed in programs.iter().filter(|outcome| outcome.passed == Some(false)) {
+        let (kind, codes) = (failed.kind.name(), failed.codes.join(", "));
+        println!("FAILED: {kind}/{}: {}; refused: {codes}", failed.name, failed.note);
+    }
+    println!("{}", gpu::summary(&programs));
+    let passed = programs.iter().all(|outcome| outcome.passed != Some(false));
+    let (gpu, driver) = (session.device_name()?, session.driver_release());
+    let programs = Programs { gpu, driver, commit: COMMIT, programs };
+    std::fs::write(folder.join("programs.json"), serde_json::to_string_pretty(&programs)?)?;
+    Ok(passed)
+}
+
+/// `program KIND NAME..`: runs these programs here, for the process that started this one.
+fn child(arguments: &[String]) -> ExitCode {
+    let Some((kind, names)) = arguments.split_first().and_then(|(kind, names)| Some((Kind::named(kind)?, names)))
+    else {
+        eprintln!("usage: dacapo-gpu program pass|fail NAME..");
+        return ExitCode::from(2);
+    };
+    let done = Nvidia::open().map_err(Into::into).and_then(|nvidia| gpu::run_here(Arc::new(nvidia), kind, names));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

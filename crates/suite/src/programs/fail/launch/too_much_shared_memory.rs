@@ -1,0 +1,12 @@
+//! Asks for 64 KiB of dynamic shared memory without having raised the kernel's limit.
+//!
+//! On a GPU: INVALID_VALUE, although the device has 227 KiB a block: more than 48 KiB must be asked for with
+//! cuFuncSetAttribute first.
+
+use crate::programs::{Answer, Program, kernels};
+
+pub fn program(p: &Program) -> Answer {
+    let (stream, x) = (p.stream()?, p.empty("x", 32)?);
+    let neighbour = p.kernel(kernels::NEIGHBOUR, "neighbour")?;
+    p.launch_with_shared(stream, neighbour, [1, 32], 64 * 1024, &[x.address()])
+}

@@ -1,0 +1,133 @@
+//! Programs that make one mistake each, and their near misses.
+//!
+//! - `fail/<area>/<name>.rs` makes the mistake; the `.stderr` beside it is what the software driver says to it: every
+//!   call that did not answer success, every finding.
+//! - `pass/<area>/<name>.rs` is the same program without the mistake: no call is refused, nothing is found, and its
+//!   numbers are right.
+//! - [`Program`] is what they are written against; [`for_each_program!`](crate::for_each_program) lists them.
+//!
+//! `tests/programs.rs` runs them on the software driver; [`gpu`] runs them on NVIDIA's.
+
+pub mod gpu;
+mod program;
+
+pub use program::{Answer, Program, report};
+pub(crate) use program::{Mode, kernels};
+
+/// A mistake and its near miss.
+#[derive(Clone, Copy)]
+pub struct Listed {
+    /// What they are about: the folder they stand in.
+    pub area: &'static str,
+    /// The file they stand in.
+    pub name: &'static str,
+    /// Makes the mistake.
+    pub fail: fn(&Program) -> Answer,
+    /// Does not.
+    pub pass: fn(&Program) -> Answer,
+    /// The committed report about the mistake.
+    pub expected: &'static str,
+}
+
+impl Listed {
+    /// Its whole name, `area/name`.
+    pub fn path(&self) -> String {
+        format!("{}/{}", self.area, self.name)
+    }
+
+    /// The calls that the committed report says are refused, as `call -> CODE`.
+    pub fn expected_codes(&self) -> Vec<&'static str> {
+        self.expected.lines().filter(|line| line.starts_with("cu") && line.contains(" -> ")).collect()
+    }
+}
+
+/// The one list of the programs, by area: hands it to the macro that is named.
+#[macro_export]
+macro_rules! for_each_program {
+    ($consume:ident) => {
+        $consume! {
+            capture {
+                allocate_beside_global_capture,
+                bad_launch_in_capture,
+                end_from_wrong_thread,
+                end_on_forked_stream,
+                event_of_finished_capture,
+                launch_graph_into_capture,
+                legacy_stream_beside_blocking_capture,
+                merge_two_captures,
+                query_captured_event,
+                synchronize_while_capturing,
+                unjoined_fork,
+                wait_for_outside_event,
+            }
+            graph {
+                cycle,
+                launch_of_destroyed_executable,
+                node_added_after_instantiate,
+                node_of_another_graph,
+                update_with_another_topology,
+            }
+            launch {
+                barrier_not_reached_by_all,
+                endless_loop,
+                integer_division_by_zero,
+                missing_arguments,
+                other_block_than_required,
+                shuffle_from_exited_lane,
+                too_many_threads,
+                too_much_shared_memory,
+                trap,
+                waits_for_nobody,
+            }
+            memory {
+                copy_past_the_end,
+                free_twice,
+                freed_under_a_graph,
+                freed_under_a_memset_node,
+                global_address_as_shared,
+                misaligned_vector_load,
+                null_pointer,
+                one_element_too_far,
+                shared_address_as_global,
+                shared_out_of_bounds,
+                uninitialised_read,
+                write_to_parameter,
+            }
+            module {
+                does_not_compile,
+                launch_after_unload,
+                mangled_name,
+                newer_gpu,
+                newer_ptx_version,
+                not_ptx,
+                unresolved_extern,
+                unsupported_instruction,
+            }
+            stream {
+                destroyed_event,
+                destroyed_stream,
+                driver_call_in_host_function,
+                external_record_outside_capture,
+                time_between_events_without_time,
+            }
+        }
+    };
+}
+
+macro_rules! list {
+    ($($area:ident { $($name:ident),* $(,)? })*) => {
+        mod fail { $( pub mod $area { $( pub mod $name; )* } )* }
+        mod pass { $( pub mod $area { $( pub mod $name; )* } )* }
+
+        /// Every program.
+        pub const LISTED: &[Listed] = &[$($(Listed {
+            area: stringify!($area),
+            name: stringify!($name),
+            fail: fail::$area::$name::program,
+            pass: pass::$area::$name::program,
+            expected: include_str!(concat!("fail/", stringify!($area), "/", stringify!($name), ".stderr")),
+        },)*)*];
+    };
+}
+
+for_each_program!(list);

@@ -1,0 +1,18 @@
+//! The stream where the capture began waits for the other one, and ends it.
+
+use crate::programs::{Answer, Mode, Program};
+
+pub fn program(p: &Program) -> Answer {
+    let (stream, side, forked, joined) = (p.stream()?, p.stream()?, p.event()?, p.event()?);
+    let x = p.empty("x", 4)?;
+    p.begin_capture(stream, Mode::Relaxed)?;
+    p.record(forked, stream)?;
+    p.wait(side, forked)?;
+    p.set(side, &x, 1)?;
+    p.record(joined, side)?;
+    p.wait(stream, joined)?;
+    let exec = p.instantiate(p.end_capture(stream)?)?;
+    p.replay(exec, side)?;
+    p.synchronize(side)?;
+    p.expect(&x, &[1; 4])
+}

@@ -1,0 +1,12 @@
+//! Raises the kernel's limit first.
+
+use crate::programs::{Answer, Program, kernels};
+
+pub fn program(p: &Program) -> Answer {
+    let (stream, x) = (p.stream()?, p.empty("x", 32)?);
+    let neighbour = p.kernel(kernels::NEIGHBOUR, "neighbour")?;
+    p.allow_dynamic_shared(neighbour, 64 * 1024)?;
+    p.launch_with_shared(stream, neighbour, [1, 32], 64 * 1024, &[x.address()])?;
+    p.synchronize(stream)?;
+    p.expect(&x, &std::array::from_fn::<u32, 32, _>(|lane| if lane < 31 { lane as u32 + 1 } else { 99 }))
+}

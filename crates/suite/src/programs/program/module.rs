@@ -1,0 +1,71 @@
+//! Modules, their kernels, and launches.
+
+use std::ffi::CString;
+
+use dacapo_driver::Driver;
+use dacapo_driver::types::*;
+
+use super::{Answer, Arguments, Program, answer};
+
+impl Program {
+    /// `cuModuleLoadData` of PTX text.
+    pub(crate) fn load(&self, ptx: &str) -> Answer<CUmodule> {
+        let (image, mut module) = (CString::new(ptx).expect("PTX without a NUL"), CUmodule::NULL);
+        // SAFETY: the image is text with a NUL at its end, and the out pointer is to a local.
+        answer(unsafe { self.driver.cuModuleLoadData(&mut module, image.as_ptr().cast()) }).map(|()| module)
+    }
+
+    /// `cuModuleUnload`.
+    pub(crate) fn unload(&self, module: CUmodule) -> Answer {
+        // SAFETY: the driver looks the handle up.
+        answer(unsafe { self.driver.cuModuleUnload(module) })
+    }
+
+    /// `cuModuleGetFunction`.
+    pub(crate) fn function(&self, module: CUmodule, name: &str) -> Answer<CUfunction> {
+        let (name, mut function) = (CString::new(name).expect("a name without a NUL"), CUfunction::NULL);
+        // SAFETY: the name is text with a NUL at its end, and the out pointer is to a local.
+        answer(unsafe { self.driver.cuModuleGetFunction(&mut function, module, name.as_ptr()) }).map(|()| function)
+    }
+
+    /// The kernel `name` of a module that is loaded for it.
+    pub(crate) fn kernel(&self, ptx: &str, name: &str) -> Answer<CUfunction> {
+        self.function(self.load(ptx)?, name)
+    }
+
+    /// `cuLaunchKernel` of `blocks` times `threads`. Without arguments, `kernelParams` is null.
+    pub(crate) fn launch(
+        &self,
+        stream: CUstream,
+        kernel: CUfunction,
+        [blocks, threads]: [u32; 2],
+        arguments: &[u64],
+    ) -> Answer {
+        self.launch_with_shared(stream, kernel, [blocks, threads], 0, arguments)
+    }
+
+    /// As [`Program::launch`], with dynamic shared memory.
+    pub(crate) fn launch_with_shared(
+        &self,
+        stream: CUstream,
+        kernel: CUfunction,
+        [blocks, threads]: [u32; 2],
+        shared_bytes: u32,
+        arguments: &[u64],
+    ) -> Answer {
+        let mut arguments = Arguments::new(arguments);
+        let (params, extra) = (arguments.as_mut_ptr(), std::ptr::null_mut());
+        // SAFETY: the programs give as many arguments as the kernel has parameters, or none at all, which is null;
+        // each is 8 bytes long, and no parameter here is longer. All live until the call returns.
+        answer(unsafe {
+            self.driver.cuLaunchKernel(kernel, blocks, 1, 1, threads, 1, 1, shared_bytes, stream, params, extra)
+        })
+    }
+
+    /// `cuFuncSetAttribute` of the dynamic shared memory that launches may ask for.
+    pub(crate) fn allow_dynamic_shared(&self, kernel: CUfunction, bytes: i32) -> Answer {
+        let attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the driver looks the handle up.
+        answer(unsafe { self.driver.cuFuncSetAttribute(kernel, attribute, bytes) })
+    }
+}
