@@ -40,12 +40,7 @@ fn what_is_left_for_later_is_what_we_say() {
     let is_half = |form: &str| form.split('.').any(|word| matches!(word, "f16" | "f16x2" | "bf16" | "bf16x2"));
     for (family, form) in listed() {
         let opcode = form.split('.').next().unwrap_or("");
-        let carry = form.contains(".cc.") || matches!(opcode, "addc" | "subc" | "madc");
-        let later = is_half(form)
-            || carry
-            || family == "tensor/async"
-            || form.starts_with("barrier.cluster")
-            || matches!(opcode, "prmt" | "shf" | "brx");
+        let later = is_half(form) || family == "tensor/async" || form.starts_with("barrier.cluster") || opcode == "brx";
         let expected = if later { Support::Later } else { Support::Supported };
         assert_eq!(classify(form), expected, "{form}");
     }

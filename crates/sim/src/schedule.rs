@@ -173,6 +173,11 @@ impl State {
         for finding in grid.take_findings() {
             self.find(finding);
         }
+        if !grid.take_conditionals().is_empty() {
+            let what =
+                format!("`{}` calls cudaGraphSetConditional: conditional nodes are not there yet", grid.launch().label);
+            self.find(Finding::new("unsupported", Ending::Unsupported, what).help("run this graph on a GPU"));
+        }
         match outcome {
             Outcome::Done => {
                 self.polls = 0;

@@ -115,12 +115,12 @@ pub(crate) static ROWS: &[Row] = &[
     row("dp2a",   Opcode::Dp2a,   "lohi :int32 :int32",      "d:b32 s:b32 s:b32 s:b32", Integer, Now, "9.7.1.24"),
 
     // Extended precision: the carry flag.
-    row("add",    Opcode::Add,    "cc :int32_64",            "d s s",              Carry,   Later, "9.7.2.1"),
-    with(row("addc", Opcode::Add, "cc? :int32_64",           "d s s",              Carry,   Later, "9.7.2.2"), carry_in),
-    row("sub",    Opcode::Sub,    "cc :int32_64",            "d s s",              Carry,   Later, "9.7.2.3"),
-    with(row("subc", Opcode::Sub, "cc? :int32_64",           "d s s",              Carry,   Later, "9.7.2.4"), carry_in),
-    row("mad",    Opcode::Mad,    "lohi cc :int32_64",       "d s s s",            Carry,   Later, "9.7.2.5"),
-    with(row("madc", Opcode::Mad, "lohi cc? :int32_64",      "d s s s",            Carry,   Later, "9.7.2.6"), carry_in),
+    row("add",    Opcode::Add,    "cc :int32_64",            "d s s",              Carry,   Now,   "9.7.2.1"),
+    with(row("addc", Opcode::Add, "cc? :int32_64",           "d s s",              Carry,   Now,   "9.7.2.2"), carry_in),
+    row("sub",    Opcode::Sub,    "cc :int32_64",            "d s s",              Carry,   Now,   "9.7.2.3"),
+    with(row("subc", Opcode::Sub, "cc? :int32_64",           "d s s",              Carry,   Now,   "9.7.2.4"), carry_in),
+    row("mad",    Opcode::Mad,    "lohi cc :int32_64",       "d s s s",            Carry,   Now,   "9.7.2.5"),
+    with(row("madc", Opcode::Mad, "lohi cc? :int32_64",      "d s s s",            Carry,   Now,   "9.7.2.6"), carry_in),
 
     // Floating point. `mad` of floats is `fma` on every target that is left.
     row("testp",  Opcode::Testp,  "testp_mode :float",       "d:pred s",           Compare, Now,   "9.7.3.1"),
@@ -209,10 +209,10 @@ pub(crate) static ROWS: &[Row] = &[
     row("cnot",   Opcode::Cnot,   ":bits",                   "d s",                Logic,   Now,   "9.7.7.5"),
     row("lop3",   Opcode::Lop3,   ":b32",                    "d s s s s",          Logic,   Now,   "9.7.7.6"),
     row("lop3",   Opcode::Lop3,   "andor :b32",              "d_| s s s s s:pred", Logic,   Later, "9.7.7.6"),
-    with(row("shf", Opcode::Shf,  "=l =wrap :b32",           "d s s s:u32",        Logic,   Later, "9.7.7.7"), left_wrap),
-    with(row("shf", Opcode::Shf,  "=l =clamp :b32",          "d s s s:u32",        Logic,   Later, "9.7.7.7"), left_clamp),
-    with(row("shf", Opcode::Shf,  "=r =wrap :b32",           "d s s s:u32",        Logic,   Later, "9.7.7.7"), right_wrap),
-    with(row("shf", Opcode::Shf,  "=r =clamp :b32",          "d s s s:u32",        Logic,   Later, "9.7.7.7"), right_clamp),
+    with(row("shf", Opcode::Shf,  "=l =wrap :b32",           "d s s s:u32",        Logic,   Now,   "9.7.7.7"), left_wrap),
+    with(row("shf", Opcode::Shf,  "=l =clamp :b32",          "d s s s:u32",        Logic,   Now,   "9.7.7.7"), left_clamp),
+    with(row("shf", Opcode::Shf,  "=r =wrap :b32",           "d s s s:u32",        Logic,   Now,   "9.7.7.7"), right_wrap),
+    with(row("shf", Opcode::Shf,  "=r =clamp :b32",          "d s s s:u32",        Logic,   Now,   "9.7.7.7"), right_clamp),
     row("shl",    Opcode::Shl,    ":bits",                   "d s s:u32",          Logic,   Now,   "9.7.7.8"),
     row("shr",    Opcode::Shr,    ":bits_int",               "d s s:u32",          Logic,   Now,   "9.7.7.9"),
 
@@ -221,7 +221,7 @@ pub(crate) static ROWS: &[Row] = &[
     row("mov",    Opcode::Mov,    ":anyhalf",                "d$ s$",              Half,    Later, "9.7.8.3"),
     row("mov",    Opcode::Mov,    ":b128",                   "d$ s$",              Move,    Later, "9.7.8.4"),
     row("shfl",   Opcode::Shfl,   "=sync shfl_mode :b32",    "d| s s:b32 s:b32 s:b32", Warp, Now,  "9.7.8.6"),
-    row("prmt",   Opcode::Prmt,   ":b32 prmt_mode?",         "d s s s",            Logic,   Later, "9.7.8.7"),
+    row("prmt",   Opcode::Prmt,   ":b32 prmt_mode?",         "d s s s",            Logic,   Now,   "9.7.8.7"),
     row("ld",     Opcode::Ld,     "ld_order? scope? space_ld? cache_ld? nc? evict1? evict2? cache_hint? prefetch2? vec? :mem",
                                                              "d~* m s:b64?",       Memory,  Now,   "9.7.8.8"),
     row("ld",     Opcode::Ld,     "ld_order? scope? space_cluster vec? :mem", "d~* m", Cluster, Later, "9.7.8.8"),

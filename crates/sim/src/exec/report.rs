@@ -195,9 +195,10 @@ impl Machine<'_> {
         let in_space = |len: u64, space: &str, size: String| {
             if !inside(len) {
                 if self.memory.containing(address).is_some() || address >= window::GLOBAL_END {
-                    return Some(foreign(format!(
-                        "through an address of another space: {address:#x} is not in {space} memory"
-                    )));
+                    let what = format!("through an address of another space: {address:#x} is not in {space} memory");
+                    // The code an H200 answers for shared memory; for the other spaces none was seen.
+                    let fault = if space == "shared" { Fault::IllegalInstruction } else { Fault::InvalidAddressSpace };
+                    return Some(Verdict { fault, ..foreign(what) });
                 }
                 return Some(Verdict {
                     code: "out-of-bounds",

@@ -47,5 +47,8 @@ fn name(a: &Allocation) -> String {
         1 => "1 byte".to_string(),
         n => format!("{n} bytes"),
     };
-    format!("`{}` ({size} at {:#x})", a.label, a.base)
+    match a.label.as_str() {
+        "" => format!("an allocation of {size} at {:#x}", a.base),
+        label => format!("`{label}` ({size} at {:#x})", a.base),
+    }
 }

@@ -201,7 +201,7 @@ fn other_spaces_have_bounds_too() {
     let mut b = poke("ld.shared.u32 %v, [%a];");
     let a = b.upload(&[1u32; 4], "x");
     let (fault, text) = b.fault("k", ONE, ONE, 0, &[Arg::U64(a)]);
-    assert_eq!(fault, Fault::InvalidAddressSpace);
+    assert_eq!(fault, Fault::IllegalInstruction);
     assert!(text.contains("is not in shared memory"), "{text}");
 }
 

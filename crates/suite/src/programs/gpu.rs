@@ -30,7 +30,6 @@ pub const NOT_COMPARED: &[(&str, &str)] = &[
     ("launch/shuffle_from_exited_lane", "some number, no refusal"),
     ("launch/waits_for_nobody", "does not end"),
     ("memory/freed_under_a_graph", "hits whatever lies there now, no refusal"),
-    ("memory/global_address_as_shared", "ILLEGAL_INSTRUCTION, where the software driver says INVALID_ADDRESS_SPACE"),
     ("memory/one_element_too_far", "hits whatever lies there, no refusal"),
     ("memory/uninitialised_read", "some number, no refusal"),
     ("memory/write_to_parameter", "no refusal"),
