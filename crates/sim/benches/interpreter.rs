@@ -11,7 +11,11 @@ use dacapo_sim::memory::{Kind, Memory, MemoryOptions, Request};
 
 fn main() {
     let full = std::env::args().any(|a| a == "--bench");
-    println!("{:<22}{:>14}{:>16}{:>14}{:>10}", "kernel", "instructions", "G lane-instr/s", "scalar ms", "ratio");
+    println!("lane instructions in G a second, median and range; time of the interpreter over that of scalar Rust");
+    println!(
+        "{:<20}{:>13}{:>10}{:>15}{:>12}{:>8}{:>7}",
+        "kernel", "instructions", "G/s", "range", "scalar ms", "ratio", "turns"
+    );
     let n = if full { 1 << 20 } else { 1 << 12 };
     saxpy(n, full);
     let size = if full { 256 } else { 32 };
@@ -109,23 +113,31 @@ enum Param {
 
 /// Measures both and prints a line.
 fn compare(name: &str, full: bool, mut simulated: impl FnMut() -> u64, mut scalar: impl FnMut()) {
-    let mut best = f64::INFINITY;
-    let mut scalar_best = f64::INFINITY;
     let mut instructions = 0;
     let begin = Instant::now();
-    let mut turns = 0;
-    while turns < 1 || (full && (begin.elapsed().as_secs_f64() < 1.0 || turns < 3)) {
-        turns += 1;
+    let (mut simulated_s, mut scalar_s) = (Vec::new(), Vec::new());
+    // In turns, so that whatever else the machine does strikes both alike.
+    while simulated_s.is_empty() || (full && (begin.elapsed().as_secs_f64() < 2.0 || simulated_s.len() < 11)) {
         let start = Instant::now();
         instructions = simulated();
-        best = best.min(start.elapsed().as_secs_f64());
+        simulated_s.push(start.elapsed().as_secs_f64());
         let start = Instant::now();
         scalar();
-        scalar_best = scalar_best.min(start.elapsed().as_secs_f64());
+        scalar_s.push(start.elapsed().as_secs_f64());
     }
-    let rate = instructions as f64 / best / 1e9;
-    let ratio = best / scalar_best;
-    println!("{name:<22}{instructions:>14}{rate:>16.2}{:>14.3}{ratio:>10.1}", scalar_best * 1e3);
+    simulated_s.sort_by(f64::total_cmp);
+    scalar_s.sort_by(f64::total_cmp);
+    let middle = |sorted: &[f64]| sorted[sorted.len() / 2];
+    let rate = |seconds: f64| instructions as f64 / seconds / 1e9;
+    let (slow, fast) = (rate(simulated_s[simulated_s.len() - 1]), rate(simulated_s[0]));
+    println!(
+        "{name:<20}{instructions:>13}{:>10.2}{:>15}{:>12.3}{:>8.1}{:>7}",
+        rate(middle(&simulated_s)),
+        format!("{slow:.2} to {fast:.2}"),
+        middle(&scalar_s) * 1e3,
+        middle(&simulated_s) / middle(&scalar_s),
+        simulated_s.len()
+    );
 }
 
 fn numbers(count: usize) -> Vec<f32> {
