@@ -24,7 +24,7 @@ const PTX: &str = ".version 7.0
 fn main() {
     let full = std::env::args().any(|argument| argument == "--bench");
     println!(
-        "{:>8}{:>9}{:>12}{:>14}{:>16}{:>20}",
+        "{:>8}{:>9}{:>12}{:>16}{:>12}{:>22}",
         "kernels", "replays", "capture ms", "instantiate ms", "replays ms", "a node, a replay ns"
     );
     let sizes: &[(usize, usize)] = if full { &[(100, 1000), (1000, 100), (10_000, 10)] } else { &[(50, 2)] };
@@ -81,7 +81,7 @@ fn chain(kernels: usize, replays: usize) -> f64 {
         let replayed = all - captured - instantiated;
         let a_node = replayed.as_nanos() as f64 / (kernels * replays) as f64;
         println!(
-            "{kernels:>8}{replays:>9}{:>12.2}{:>14.2}{:>16.1}{a_node:>20.0}",
+            "{kernels:>8}{replays:>9}{:>12.2}{:>16.2}{:>12.1}{a_node:>22.0}",
             captured.as_secs_f64() * 1e3,
             instantiated.as_secs_f64() * 1e3,
             replayed.as_secs_f64() * 1e3,
