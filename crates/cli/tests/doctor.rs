@@ -1,0 +1,37 @@
+//! What a newcomer sees first.
+
+use std::process::{Command, Output};
+
+fn doctor(arguments: &[&str], library: Option<&str>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dacapo"));
+    command.args(arguments).env_remove("DACAPO_LIBCUDA");
+    if let Some(library) = library {
+        command.env("DACAPO_LIBCUDA", library);
+    }
+    command.output().expect("the program starts")
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn the_self_test_passes_and_says_how_to_run_it_again() {
+    for (arguments, seed) in [(&[][..], 0), (&["doctor", "--seed", "7"][..], 7)] {
+        let output = doctor(arguments, None);
+        let said = text(&output);
+        assert!(output.status.success(), "{said}");
+        assert!(said.contains("self-test: three kernels captured, replayed 20 times, every number right"), "{said}");
+        assert!(said.contains(&format!("reproduce: cargo run --release -- doctor --seed {seed}")), "{said}");
+        assert!(said.contains("conditional nodes               no   (needs cuGraphConditionalHandleCreate"), "{said}");
+    }
+}
+
+#[test]
+fn a_library_that_was_asked_for_and_is_not_there_is_a_failure() {
+    let output = doctor(&[], Some("/nowhere/libcuda.so.1"));
+    let said = text(&output);
+    assert!(!output.status.success(), "{said}");
+    assert!(said.contains("/nowhere/libcuda.so.1"), "{said}");
+    assert!(said.contains("DACAPO_LIBCUDA names this library"), "{said}");
+}
