@@ -70,7 +70,7 @@ impl Machine<'_> {
         let access = &self.code.accesses[index as usize];
         match access.address.at {
             At::Frame => {
-                let offset = fragment.base.local.wrapping_add(access.address.offset as u32);
+                let offset = frame_offset(fragment, access);
                 self.load_frame(access, offset, regs, local, fragment, mask)
             }
             At::Param => {
@@ -155,7 +155,7 @@ impl Machine<'_> {
         let access = &self.code.accesses[index as usize];
         match access.address.at {
             At::Frame => {
-                let offset = fragment.base.local.wrapping_add(access.address.offset as u32);
+                let offset = frame_offset(fragment, access);
                 let addresses = [u64::from(offset); 32];
                 self.store_local(access, &addresses, regs, local, fragment, mask)
             }
@@ -256,6 +256,7 @@ impl Machine<'_> {
             let Some(slot) = self.memory.slot_index(address).and_then(|i| self.memory.slot(i)) else { continue };
             let offset = (address - slot.base) as usize;
             let host = matches!(slot.backing, Backing::Host(_));
+            let mut seen = 0u64;
             for (k, value) in access.values.iter().enumerate() {
                 let at = offset + k * bytes as usize;
                 let bits = match &slot.backing {
@@ -272,9 +273,10 @@ impl Machine<'_> {
                     }
                 };
                 put_lane(regs, value, lane, extend(bits, access));
-                if host && lane == mask.trailing_zeros() as usize {
+                seen = seen.rotate_left(7) ^ bits;
+                if host && lane == mask.trailing_zeros() as usize && k + 1 == access.values.len() {
                     // Looking at the same place and seeing the same thing is waiting.
-                    self.progress.saw_host(index, address, bits);
+                    self.progress.saw_host(index, address, seen);
                 }
             }
         }
@@ -576,6 +578,12 @@ fn put_uniform(regs: &mut Regs<'_>, value: &Value, bits: u64, mask: u32) {
 }
 
 /// Do all active lanes lie below `top`, aligned? If so: do they agree?
+/// Where an access to the frame lies in local memory; beyond any frame if its offset is.
+fn frame_offset(fragment: &Fragment, access: &Access) -> u32 {
+    let at = i128::from(fragment.base.local) + i128::from(access.address.offset);
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
 fn inside(addresses: &[u64; 32], mask: u32, top: u64, total: u64) -> Option<bool> {
     let room = top.checked_sub(total)?;
     let first = addresses[mask.trailing_zeros() as usize & 31];

@@ -6,7 +6,7 @@
 use super::lanes::lanes_where;
 use super::launch::Fault;
 use super::machine::{End, Machine, Parts, Stop};
-use super::op::{BarrierKind, Code, Op};
+use super::op::{BarrierKind, Code, NONE, Op, WarpKind};
 use super::report;
 use super::warp::{Fragment, State, Warp};
 use crate::memory::region::Region;
@@ -64,7 +64,7 @@ pub(super) struct Block {
 impl Block {
     /// A block of the given shape; `None` where the host has no memory for its shared memory.
     pub(super) fn new(shape: [u32; 3], shared: usize) -> Option<Block> {
-        let threads = shape.iter().map(|&n| u64::from(n)).product::<u64>();
+        let threads = shape.iter().fold(1u64, |all, &n| all.saturating_mul(u64::from(n)));
         let warps = (0..threads.div_ceil(32) as u32).map(|index| Warp::new(index, shape)).collect();
         Some(Block { index: [0; 3], warps, shared: Region::new(shared)?, barriers: [EMPTY; BARRIERS], next: 0 })
     }
@@ -150,7 +150,7 @@ fn warp_turn(
         let mut fragment = flow.fragments.remove(ready);
         let left = quantum - ran;
         let share = if flow.fragments.is_empty() { left } else { left.min((quantum / 4).max(1)) };
-        machine.progress.forget_polls();
+        machine.progress.turn_of(machine.block, w as u32, fragment.mask);
         let (end, count) = machine.run(warp, &mut fragment, share)?;
         ran += count;
         let flow = &mut warp.flow;
@@ -201,22 +201,39 @@ impl Machine<'_> {
         let regs = warp.file.frame(fragment.base);
         let mask = fragment.mask;
         let lane = mask.trailing_zeros() as usize & 31;
-        let id = regs.r32[op.id as usize][lane];
-        let count = regs.r32.get(op.count as usize).map(|column| column[lane]);
+        // Beyond a frame's own columns lie those of calls: an operand that is absent must not be looked up.
+        let count_of = |lane: usize| (op.count != NONE).then(|| regs.r32[op.count as usize][lane]);
+        let (id, count) = (regs.r32[op.id as usize][lane], count_of(lane));
+        // Lanes that name another barrier, or another count, come to that one next.
+        let here = |lane: usize| regs.r32[op.id as usize][lane] == id && count_of(lane) == count;
+        let others =
+            (0..32).filter(|lane| mask >> lane & 1 == 1 && !here(*lane)).fold(0u32, |all, lane| all | 1 << lane);
+        let mask = mask & !others;
+        let held = (op.p != NONE).then(|| regs.p[op.p as usize] & mask);
+        if others != 0 {
+            let mut rest = fragment.clone();
+            (rest.mask, rest.state) = (others, State::Ready);
+            warp.flow.fragments.push(rest);
+            fragment.mask = mask;
+        }
         if id as usize >= BARRIERS {
             let what = format!("uses barrier {id}, and a block has {BARRIERS}");
             let help = "number barriers from 0 to 15";
             return Err(self.fault(Fault::IllegalInstruction, "barrier-number", fragment.pc, lane, &what, help));
         }
         let barrier = &mut barriers[id as usize];
-        if let Some(p) = regs.p.get(op.p as usize) {
-            let held = p & mask;
+        if let Some(held) = held {
             barrier.all &= held == mask;
             barrier.any |= held != 0;
             barrier.count += held.count_ones();
         }
-        // Counts are multiples of the warp size, and a whole warp counts as one (PTX ISA, `bar`).
-        barrier.arrived += if count.is_some() && mask == warp.flow.live { 32 } else { mask.count_ones() };
+        // Counts are multiples of the warp size (PTX ISA, `bar`): with its last live lane a warp counts as whole.
+        let at_it = |f: &&Fragment| f.state == State::Barrier(id);
+        let come = warp.flow.fragments.iter().filter(at_it).fold(mask, |all, f| all | f.mask);
+        barrier.arrived += mask.count_ones();
+        if count.is_some() && come == warp.flow.live {
+            barrier.arrived += 32 - warp.flow.live.count_ones();
+        }
         barrier.expected = count.or(barrier.expected);
         self.progress.effects += 1;
         if op.kind == BarrierKind::Arrive {
@@ -301,7 +318,14 @@ impl Machine<'_> {
             };
             i += 1;
             let State::Warp(members) = state else { continue };
-            let here = |f: &&mut Fragment| f.pc == pc && f.base == base && f.state == state;
+            // `bar.warp.sync` joins lanes by their mask alone, wherever in the program they have come to it (PTX ISA,
+            // `bar.warp.sync`); what exchanges values is one instruction for all of them.
+            let code = self.code;
+            let is_sync = |pc: u32| matches!(code.ops[pc as usize], Op::Warp(index) if code.warp_ops[index as usize].kind == WarpKind::Sync);
+            let joins = is_sync(pc);
+            let here = |f: &&mut Fragment| {
+                f.state == state && if joins { is_sync(f.pc) } else { f.pc == pc && f.base == base }
+            };
             let mask = warp.flow.fragments.iter_mut().filter(here).fold(0, |mask, f| mask | f.mask);
             if members & warp.flow.live & !mask != 0 {
                 continue;

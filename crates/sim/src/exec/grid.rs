@@ -37,6 +37,8 @@ pub struct Grid {
     total: u64,
     /// Blocks in a row that only polled.
     polling: usize,
+    /// Warp instructions of the current block's turn so far.
+    turn_used: u64,
     /// Warp instructions so far, without those that only polled.
     used: u64,
     workspace: Option<u64>,
@@ -49,7 +51,7 @@ impl Grid {
         let code = launch.image.program().code(launch.kernel);
         let constants = constants64(code, |index| launch.image.address(index));
         let progress = Progress::new(code);
-        let total = launch.grid.iter().map(|&n| u64::from(n)).product();
+        let total = launch.grid.iter().fold(1u64, |all, &n| all.saturating_mul(u64::from(n)));
         Grid {
             constants,
             progress,
@@ -62,6 +64,7 @@ impl Grid {
             next: 0,
             total,
             polling: 0,
+            turn_used: 0,
             used: 0,
             workspace: None,
             over: false,
@@ -99,7 +102,7 @@ impl Grid {
                 Err(_) => return self.no_host_memory(),
             }
         }
-        let turn = if self.launch.cooperative { TURN_COOPERATIVE } else { TURN };
+        let turn_length = if self.launch.cooperative { TURN_COOPERATIVE } else { TURN };
         let wanted = if self.launch.cooperative { self.total } else { 1 };
         let mut left = warp_instructions.max(1);
         loop {
@@ -125,7 +128,7 @@ impl Grid {
                 progress: &mut self.progress,
                 workspace: self.workspace.unwrap_or(0),
             };
-            let (turn, ran) = match self.resident[self.current].run(parts, turn.min(left)) {
+            let (turn, ran) = match self.resident[self.current].run(parts, turn_length.min(left)) {
                 Ok(done) => done,
                 Err(problem) => {
                     return match *problem {
@@ -139,13 +142,17 @@ impl Grid {
                 BlockTurn::Done => {
                     self.used += ran;
                     self.polling = 0;
+                    self.turn_used = 0;
                     let block = self.resident.remove(self.current);
                     self.spare.push(block);
                 }
                 BlockTurn::Over => {
                     self.used += ran;
                     self.polling = 0;
-                    if left > 0 || ran >= TURN {
+                    // A block's turn goes on over calls: a short quantum must not keep the others out for ever.
+                    self.turn_used += ran;
+                    if left > 0 || self.turn_used >= turn_length {
+                        self.turn_used = 0;
                         self.rotate();
                     }
                 }

@@ -70,6 +70,8 @@ pub(super) struct Progress {
     /// Stores, atomics, barriers: things that others can see.
     pub(super) effects: u64,
     effects_at_poll: u64,
+    /// Whose polls are counted: block, warp, lanes.
+    poller: ([u32; 3], u32, u32),
     pub(super) findings: Vec<Finding>,
     reported: HashSet<(u32, &'static str)>,
     /// What the kernel has printed.
@@ -116,9 +118,13 @@ impl Progress {
         self.polls >= POLLS && self.effects == self.effects_at_poll
     }
 
-    /// Starts counting polls anew.
-    pub(super) fn forget_polls(&mut self) {
-        self.polls = 0;
+    /// Another warp's turn: polls are counted anew. The same warp's next turn goes on counting, so that a loop that
+    /// looks seldom is known for what it is.
+    pub(super) fn turn_of(&mut self, block: [u32; 3], warp: u32, lanes: u32) {
+        if self.poller != (block, warp, lanes) {
+            self.poller = (block, warp, lanes);
+            self.polls = 0;
+        }
     }
 }
 

@@ -123,7 +123,11 @@ fn info(module: &ir::Module, f: &ir::Function, code: &Code) -> KernelInfo {
         params,
         static_shared: code.static_shared,
         local_bytes: code.local_bytes,
-        const_bytes: module.variables.iter().filter(|v| v.space == ir::Space::Const).map(|v| v.size as u32).sum(),
+        const_bytes: module
+            .variables
+            .iter()
+            .filter(|v| v.space == ir::Space::Const)
+            .fold(0, |all: u32, v| all.saturating_add(u32::try_from(v.size).unwrap_or(u32::MAX))),
         registers: super::pressure::registers(f),
         max_threads: f.directives.max_threads,
         required_threads: f.directives.required_threads,

@@ -220,7 +220,7 @@ impl Memory {
     pub fn alloc_at(&mut self, address: u64, r: Request<'_>) -> Result<(), OutOfMemory> {
         let refused = self.refusal(r.bytes);
         let end = address.checked_add(r.bytes).ok_or(refused)?;
-        let clash = self.live_below(end).is_some_and(|a| a.base + a.bytes > address)
+        let clash = self.live_below(end.saturating_sub(1)).is_some_and(|a| a.base + a.bytes > address)
             || self.by_base.range(address..end.max(address.saturating_add(1))).next().is_some();
         if clash {
             return Err(refused);

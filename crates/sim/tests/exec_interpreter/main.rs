@@ -2,6 +2,7 @@
 
 mod control;
 mod corpus;
+mod edges;
 mod float;
 mod hardware;
 mod harness;

@@ -41,6 +41,7 @@ pub(super) fn decode(module: &ir::Module, kernel: FunctionId, name: &str) -> Cod
 /// The kernel first, then all that it can call.
 fn reachable(module: &ir::Module, kernel: FunctionId) -> Vec<FunctionId> {
     let mut order = vec![kernel];
+    let mut known = std::collections::HashSet::from([kernel]);
     let mut at = 0;
     while let Some(&FunctionId(f)) = order.get(at) {
         at += 1;
@@ -50,7 +51,7 @@ fn reachable(module: &ir::Module, kernel: FunctionId) -> Vec<FunctionId> {
                 let Operand::Call(call) = operand else { continue };
                 match call.target {
                     CallTarget::Direct(id) => {
-                        if module.functions.get(id.0 as usize).is_some_and(|f| f.has_body) && !order.contains(&id) {
+                        if module.functions.get(id.0 as usize).is_some_and(|f| f.has_body) && known.insert(id) {
                             order.push(id);
                         }
                     }
@@ -58,7 +59,7 @@ fn reachable(module: &ir::Module, kernel: FunctionId) -> Vec<FunctionId> {
                     CallTarget::Indirect(..) => {
                         for (i, f) in module.functions.iter().enumerate() {
                             let id = FunctionId(i as u32);
-                            if f.has_body && !f.is_kernel && !order.contains(&id) {
+                            if f.has_body && !f.is_kernel && known.insert(id) {
                                 order.push(id);
                             }
                         }
@@ -140,22 +141,41 @@ enum Depth {
 
 /// Bytes of frames along the deepest chain of direct calls from `function`; a recursive call counts nothing more.
 fn deepest(code: &Code, function: u32, known: &mut [Depth]) -> u32 {
+    // On a stack of our own: a chain of calls in a module may be longer than the host's stack is deep.
+    let mut open: Vec<(u32, usize, u32)> = Vec::new();
+    let begin = |function: u32| (function, code.functions[function as usize].entry as usize, 0);
     match known[function as usize] {
         Depth::Known(bytes) => return bytes,
         Depth::Open => return 0,
-        Depth::Unknown => known[function as usize] = Depth::Open,
+        Depth::Unknown => open.push(begin(function)),
     }
-    let f = &code.functions[function as usize];
-    let end = code.functions.get(function as usize + 1).map_or(code.ops.len(), |next| next.entry as usize);
-    let mut below = 0;
-    for op in &code.ops[f.entry as usize..end] {
-        if let Op::Call(call) = op
-            && let super::op::Target::Function(callee) = code.calls[*call as usize].target
-        {
-            below = below.max(deepest(code, callee, known));
+    known[function as usize] = Depth::Open;
+    let mut answer = 0;
+    while let Some((f, at, below)) = open.pop() {
+        let end = code.functions.get(f as usize + 1).map_or(code.ops.len(), |next| next.entry as usize);
+        let called = (at..end).find_map(|at| match code.ops[at] {
+            Op::Call(call) => match code.calls[call as usize].target {
+                super::op::Target::Function(callee) => Some((at, callee)),
+                _ => None,
+            },
+            _ => None,
+        });
+        let Some((at, callee)) = called else {
+            let bytes = code.functions[f as usize].frame_bytes.saturating_add(below);
+            known[f as usize] = Depth::Known(bytes);
+            answer = bytes;
+            continue;
+        };
+        match known[callee as usize] {
+            Depth::Known(bytes) => open.push((f, at + 1, below.max(bytes))),
+            // A recursion: how deep it goes is known only when it runs.
+            Depth::Open => open.push((f, at + 1, below)),
+            Depth::Unknown => {
+                known[callee as usize] = Depth::Open;
+                open.push((f, at, below));
+                open.push(begin(callee));
+            }
         }
     }
-    let bytes = f.frame_bytes.saturating_add(below);
-    known[function as usize] = Depth::Known(bytes);
-    bytes
+    answer
 }

@@ -95,6 +95,7 @@ fn to_int(op: &ConvertOp, x: f64) -> u64 {
 }
 
 fn to_float_of_int(op: &ConvertOp, n: i128) -> u64 {
+    let n = if op.sat { n.clamp(0, 1) } else { n };
     let nearest = n as f64;
     let error = n - nearest as i128;
     if op.to == Num::F64 {
