@@ -19,7 +19,6 @@ impl Machine<'_> {
     #[inline(never)]
     pub(super) fn atomic(&mut self, index: u32, regs: &mut Regs<'_>, fragment: &Fragment, mask: u32) -> Stop<()> {
         let atomic = self.code.atomics[index as usize];
-        self.progress.effects += 1;
         let mut addresses = addresses(regs, &atomic.address);
         let mut rest = mask;
         while rest != 0 {
@@ -51,6 +50,7 @@ impl Machine<'_> {
                             operand(regs, &atomic, atomic.b, lane)
                         });
                         self.shared.store(at, bytes as usize, new);
+                        self.progress.effects += 1;
                         put(regs, &atomic, lane, old);
                     }
                     0 => self.atomic_global(index, &atomic, &addresses, lane, regs, fragment)?,
@@ -82,7 +82,7 @@ impl Machine<'_> {
         let at = (address - slot.base) as usize;
         let a = operand(regs, atomic, atomic.a, lane);
         let b = || operand(regs, atomic, atomic.b, lane);
-        let mut unwritten = false;
+        let (mut unwritten, mut waits) = (false, false);
         let old = match &mut slot.backing {
             Backing::Device(region) => {
                 unwritten = atomic.op != Rmw::Exchange && !region.bits.all(at, bytes);
@@ -90,9 +90,18 @@ impl Machine<'_> {
                 region.store(at, bytes, apply(atomic, old, a, b));
                 old
             }
-            Backing::Host(host) => host.update(at, bytes, |old| apply(atomic, old, a, b)),
+            // An update of host memory that changes nothing is a look at it.
+            Backing::Host(host) => host.update(at, bytes, |old| {
+                let new = apply(atomic, old, a, b);
+                waits = new == old;
+                new
+            }),
         };
         put(regs, atomic, lane, old);
+        match waits {
+            true => self.progress.saw_host_by_atomic(index, address, old),
+            false => self.progress.effects += 1,
+        }
         if unwritten && self.uninitialised {
             let what = format!(
                 "updates {bytes} bytes that nothing has written, at {address:#x}, {}",

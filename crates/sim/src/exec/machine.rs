@@ -63,6 +63,8 @@ pub(super) struct Progress {
     pub(super) atomic_slots: Vec<u32>,
     /// Last address and value that each load saw in host memory.
     host_seen: Vec<(u64, u64)>,
+    /// The same for each atomic.
+    host_seen_by_atomic: Vec<(u64, u64)>,
     /// Lane instructions.
     pub(super) executed: u64,
     /// Looks at host memory or the clock since the last effect.
@@ -86,6 +88,7 @@ impl Progress {
             slots: vec![0; code.accesses.len()],
             atomic_slots: vec![0; code.atomics.len()],
             host_seen: vec![(0, 0); code.accesses.len()],
+            host_seen_by_atomic: vec![(0, 0); code.atomics.len()],
             ..Progress::default()
         }
     }
@@ -106,6 +109,17 @@ impl Progress {
     /// A load of host memory: the same place with the same contents is a poll.
     pub(super) fn saw_host(&mut self, access: u32, address: u64, value: u64) {
         let seen = &mut self.host_seen[access as usize];
+        if *seen == (address, value) {
+            self.poll();
+        } else {
+            *seen = (address, value);
+            self.polls = 0;
+        }
+    }
+
+    /// An atomic that left host memory as it was: likewise.
+    pub(super) fn saw_host_by_atomic(&mut self, atomic: u32, address: u64, value: u64) {
+        let seen = &mut self.host_seen_by_atomic[atomic as usize];
         if *seen == (address, value) {
             self.poll();
         } else {
@@ -634,7 +648,7 @@ impl Machine<'_> {
     fn text(&self, address: u64) -> String {
         let mut bytes = Vec::new();
         let mut byte = [0];
-        while bytes.len() < 1000
+        while (bytes.len() as u64) < TEXT_MAX
             && self.memory.read(address.wrapping_add(bytes.len() as u64), &mut byte).is_ok()
             && byte[0] != 0
         {
@@ -643,6 +657,9 @@ impl Machine<'_> {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
+
+/// How much of a string is printed.
+const TEXT_MAX: u64 = 4096;
 
 /// The arguments that one lane hands to `printf`; they lie in its local memory nearly always.
 struct PrintBuffer<'m, 'a> {
@@ -670,6 +687,18 @@ impl printf::Arguments for PrintBuffer<'_, '_> {
     }
 
     fn text(&mut self, address: u64) -> Vec<u8> {
+        let (local, shared) = (address.wrapping_sub(window::LOCAL), address.wrapping_sub(window::SHARED));
+        let up_to_zero = |byte: &u8| *byte != 0;
+        if local < window::SPAN {
+            let bytes = (local..self.top.min(local.saturating_add(TEXT_MAX)))
+                .map(|at| self.local.load(self.lane, at as u32, 1).0 as u8);
+            return bytes.take_while(up_to_zero).collect();
+        }
+        if shared < window::SPAN {
+            let end = (self.machine.shared.len() as u64).min(shared.saturating_add(TEXT_MAX));
+            let bytes = (shared..end).map(|at| self.machine.shared.load(at as usize, 1) as u8);
+            return bytes.take_while(up_to_zero).collect();
+        }
         self.machine.text(address).into_bytes()
     }
 }

@@ -115,3 +115,66 @@ fn a_long_chain_of_functions_and_large_constants_load() {
     let (_, info) = program.kernels().next().expect("one kernel");
     assert_eq!(info.const_bytes, u32::MAX);
 }
+
+#[test]
+fn polling_host_memory_by_any_instruction_waits_and_does_not_burn_the_budget() {
+    let looks = [
+        "ld.volatile.global.u32 %v, [%o];",
+        "ld.volatile.global.v2.u32 {%v, %w}, [%o];",
+        "atom.global.or.b32 %v, [%o], 0;",
+        // A look now and then, with a long computation between.
+        "mov.u32 %i, 0; D: add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 1000; @%p bra D; ld.volatile.global.u32 %v, [%o];",
+    ];
+    for look in looks {
+        let body = format!(
+            ".reg .pred %p; .reg .b32 %v, %w, %i; .reg .b64 %o; ld.param.u64 %o, [flag];
+             L: {look} setp.eq.u32 %p, %v, 0; @%p bra L; ret;"
+        );
+        let mut b = Bench::kernel(".param .u64 flag", &body);
+        let mut flag = Box::new([0u32, 7]);
+        let address = (&raw mut *flag) as u64;
+        // SAFETY: the box outlives the bench's use of it, and is touched below only between two runs.
+        unsafe { b.memory.map_host(address as *mut u8, 8, dacapo_sim::memory::Kind::HostPinned, "flag") };
+        let launch = b.launch("k", ONE, ONE, 0, &[Arg::U64(address)]);
+        let mut grid = Grid::new(launch, &ExecOptions { budget: 1 << 20, ..Default::default() });
+        let mut clock = Ticks(0);
+        let mut waited = 0;
+        let outcome = loop {
+            match grid.run(&mut b.memory, &mut clock, 1 << 16) {
+                Outcome::Yield => {}
+                Outcome::Waits => {
+                    waited += 1;
+                    if waited == 50 {
+                        b.memory.write(address, &1u32.to_le_bytes()).expect("mapped");
+                    }
+                }
+                other => break other,
+            }
+        };
+        assert!(matches!(outcome, Outcome::Done), "{look}: {outcome:?}");
+        assert!(waited >= 50, "{look}: waited {waited} times");
+    }
+}
+
+#[test]
+fn printf_prints_strings_of_local_and_shared_memory() {
+    let mut b = Bench::new(
+        ".version 8.4 .target sm_80 .address_size 64
+         .global .align 1 .b8 format[7] = {91, 37, 115, 37, 115, 93, 0};
+         .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+         .visible .entry k() {
+           .local .align 8 .b8 args[16]; .local .align 1 .b8 word[4]; .shared .align 1 .b8 other[4];
+           .reg .b64 %f, %a, %l, %s, %g; .reg .b32 %r;
+           st.local.u8 [word], 104; st.local.u8 [word+1], 105; st.local.u8 [word+2], 0;
+           st.shared.u8 [other], 33; st.shared.u8 [other+1], 0;
+           mov.u64 %l, word; cvta.local.u64 %g, %l; st.local.u64 [args], %g;
+           mov.u64 %s, other; cvta.shared.u64 %g, %s; st.local.u64 [args+8], %g;
+           mov.u64 %f, format; cvta.global.u64 %f, %f; mov.u64 %l, args; cvta.local.u64 %a, %l;
+           { .param .b64 p0; .param .b64 p1; .param .b32 r0; st.param.b64 [p0], %f; st.param.b64 [p1], %a;
+             call.uni (r0), vprintf, (p0, p1); ld.param.b32 %r, [r0]; }
+           ret;
+         }",
+    );
+    b.go("k", ONE, ONE, 0, &[]);
+    assert_eq!(b.output, "[hi!]");
+}
