@@ -15,17 +15,22 @@ use dacapo_sim::{Machine, Options};
 const THREADS: usize = 4;
 const STEPS: usize = 60;
 
-/// `mad`: p[tid] = p[tid] * a + b, so that the order of two launches shows in the numbers.
-const PTX: &str = ".version 7.0
-.target sm_70
-.address_size 64
-.visible .entry mad_(.param .u64 p, .param .u32 a, .param .u32 b) {
-  .reg .b64 %rd<4>; .reg .b32 %r<6>;
-  ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b];
-  cvta.to.global.u64 %rd1, %rd1; mov.u32 %r4, %tid.x; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd1, %rd1, %rd2;
-  ld.global.u32 %r3, [%rd1]; mad.lo.u32 %r3, %r3, %r1, %r2; st.global.u32 [%rd1], %r3; ret;
+/// `mad_N`: p[tid] = p[tid] * a + b, so that the order of two launches shows in the numbers; one for each stream, so
+/// that the journal says whose it was.
+fn ptx() -> String {
+    let mut text = String::from(".version 7.0\n.target sm_70\n.address_size 64\n");
+    for stream in 0..3 {
+        text += &format!(
+            ".visible .entry mad_{stream}(.param .u64 p, .param .u32 a, .param .u32 b) {{
+               .reg .b64 %rd<4>; .reg .b32 %r<6>;
+               ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b];
+               cvta.to.global.u64 %rd1, %rd1; mov.u32 %r4, %tid.x; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd1, %rd1, %rd2;
+               ld.global.u32 %r3, [%rd1]; mad.lo.u32 %r3, %r3, %r1, %r2; st.global.u32 [%rd1], %r3; ret;
+             }}\n"
+        );
+    }
+    text
 }
-";
 
 /// Choices of the scenario, apart from the machine's own.
 struct Choices(u64);
@@ -41,7 +46,7 @@ impl Choices {
 struct World {
     machine: Machine,
     context: CUcontext,
-    function: CUfunction,
+    functions: [CUfunction; 3],
     streams: [CUstream; 3],
     events: [CUevent; 3],
     buffers: [CUdeviceptr; 2],
@@ -50,12 +55,13 @@ struct World {
     trace: Vec<String>,
 }
 
-fn launch(world: &World, stream: CUstream, buffer: CUdeviceptr, a: u32, b: u32) -> CUresult {
+fn launch(world: &World, at: usize, buffer: CUdeviceptr, a: u32, b: u32) -> CUresult {
+    let (function, stream) = (world.functions[at], world.streams[at]);
     let (mut p, mut a, mut b) = (buffer, a, b);
     let mut params = [(&raw mut p).cast::<c_void>(), (&raw mut a).cast(), (&raw mut b).cast()];
     let none = std::ptr::null_mut();
     // SAFETY: the three parameters are as the kernel declares them and live until the call returns.
-    unsafe { world.machine.cuLaunchKernel(world.function, 1, 1, 1, 32, 1, 1, 0, stream, params.as_mut_ptr(), none) }
+    unsafe { world.machine.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, params.as_mut_ptr(), none) }
 }
 
 unsafe extern "C" fn nothing(_: *mut c_void) {}
@@ -72,7 +78,7 @@ fn step(world: &mut World, thread: usize, choices: &mut Choices) {
     // SAFETY: every handle is live, every pointer is valid for the call, and nothing outlives the scenario.
     let code = unsafe {
         match what {
-            0..=2 => launch(world, stream, buffer, 2 + choices.below(3) as u32, choices.below(9) as u32),
+            0..=2 => launch(world, at, buffer, 2 + choices.below(3) as u32, choices.below(9) as u32),
             3 => m.cuEventRecord(event, stream),
             4 => m.cuStreamWaitEvent(stream, event, 0),
             5 => m.cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED),
@@ -145,9 +151,9 @@ impl Threads {
 
 fn world(seed: u64) -> World {
     let machine = Machine::new(Options { seed, journal: true, ..Default::default() });
-    let (mut context, mut module, mut function) = (CUcontext::NULL, CUmodule::NULL, CUfunction::NULL);
+    let (mut context, mut module, mut functions) = (CUcontext::NULL, CUmodule::NULL, [CUfunction::NULL; 3]);
     let (mut streams, mut events, mut buffers) = ([CUstream::NULL; 3], [CUevent::NULL; 3], [0; 2]);
-    let image = CString::new(PTX).expect("no NUL inside");
+    let image = CString::new(ptx()).expect("no NUL inside");
     // SAFETY: every out pointer is valid, the image ends with a NUL, and every handle was just made.
     unsafe {
         let m = &machine;
@@ -156,7 +162,9 @@ fn world(seed: u64) -> World {
         ok(m.cuDevicePrimaryCtxRetain(&mut context, 0));
         ok(m.cuCtxSetCurrent(context));
         ok(m.cuModuleLoadData(&mut module, image.as_ptr().cast()));
-        ok(m.cuModuleGetFunction(&mut function, module, c"mad_".as_ptr()));
+        for (function, name) in functions.iter_mut().zip([c"mad_0", c"mad_1", c"mad_2"]) {
+            ok(m.cuModuleGetFunction(function, module, name.as_ptr()));
+        }
         streams.iter_mut().for_each(|stream| ok(m.cuStreamCreate(stream, CU_STREAM_NON_BLOCKING)));
         events.iter_mut().for_each(|event| ok(m.cuEventCreate(event, 0)));
         for buffer in &mut buffers {
@@ -165,7 +173,7 @@ fn world(seed: u64) -> World {
         }
     }
     let trace = vec![format!("buffers at {buffers:x?}")];
-    World { machine, context, function, streams, events, buffers, graphs: Vec::new(), executables: Vec::new(), trace }
+    World { machine, context, functions, streams, events, buffers, graphs: Vec::new(), executables: Vec::new(), trace }
 }
 
 fn read(world: &World, buffer: CUdeviceptr) -> Vec<u32> {
@@ -176,10 +184,12 @@ fn read(world: &World, buffer: CUdeviceptr) -> Vec<u32> {
     values
 }
 
-/// Everything that can be seen of one run.
-fn run(threads: &Threads, seed: u64) -> Vec<String> {
+/// Everything that can be seen of one run: the trace of the calls, and what the machine ran in which order.
+///
+/// The scenario decides what the threads do, the seed only what the machine does with it.
+fn run(threads: &Threads, scenario: u64, seed: u64) -> (Vec<String>, Vec<String>) {
     let shared = Arc::new(Mutex::new(world(seed)));
-    let choices = Arc::new(Mutex::new(Choices(seed ^ 0x00ba_7011)));
+    let choices = Arc::new(Mutex::new(Choices(scenario ^ 0x00ba_7011)));
     for _ in 0..STEPS {
         let thread = choices.lock().expect("no step panics").below(THREADS);
         let (world, choices) = (shared.clone(), choices.clone());
@@ -202,32 +212,35 @@ fn run(threads: &Threads, seed: u64) -> Vec<String> {
     }
     let values = world.buffers.map(|buffer| read(&world, buffer)[0]);
     world.trace.push(format!("values {values:?}"));
-    let mut trace = std::mem::take(&mut world.trace);
-    trace.extend(world.machine.journal());
-    trace
+    (std::mem::take(&mut world.trace), world.machine.journal())
 }
 
 #[test]
-fn a_seed_reproduces_its_run_and_another_seed_gives_another_order() {
+fn a_seed_reproduces_its_run() {
     let seeds = std::env::var("DACAPO_SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(500);
     let threads = Threads::new();
-    let mut orders = HashSet::new();
     for seed in 0..seeds {
-        let first = run(&threads, seed);
-        let second = run(&threads, seed);
-        for (at, (a, b)) in first.iter().zip(&second).enumerate() {
-            assert_eq!(
-                a,
-                b,
-                "seed {seed}, line {at}; reproduce: DACAPO_SEEDS={} cargo test -p dacapo-sim --test determinism",
-                seed + 1
-            );
-        }
-        assert_eq!(first.len(), second.len(), "seed {seed}");
-        orders.insert(first);
+        let (first, second) = (run(&threads, seed, seed), run(&threads, seed, seed));
+        let again = format!("reproduce: DACAPO_SEEDS={} cargo test -p dacapo-sim --test determinism", seed + 1);
+        assert_eq!(first.0, second.0, "seed {seed}: the calls answered otherwise; {again}");
+        assert_eq!(first.1, second.1, "seed {seed}: the work ran in another order; {again}");
     }
-    println!("{seeds} seeds, each run twice, {} different traces", orders.len());
-    assert_eq!(orders.len() as u64, seeds, "two seeds gave the same trace");
+    println!("{seeds} seeds, each run twice: identical");
+}
+
+/// The same calls under other seeds: whatever differs is the machine's own choice. Addresses are not compared. How much
+/// may overlap depends on the scenario, so each must show two orders, and all together one for every second run.
+#[test]
+fn another_seed_gives_another_order_to_the_same_calls() {
+    let threads = Threads::new();
+    let mut all = 0;
+    for scenario in 0..10 {
+        let orders: HashSet<_> = (0..50).map(|seed| run(&threads, scenario, seed).1).collect();
+        assert!(orders.len() > 1, "scenario {scenario}: every seed gave the same order");
+        all += orders.len();
+    }
+    println!("10 scenarios under 50 seeds each: {all} orders");
+    assert!(all >= 250, "only {all} orders in 500 runs");
 }
 
 /// Two graphs that write one buffer, launched on two streams; with the event the second waits for the first.
@@ -240,7 +253,7 @@ fn two_graphs(seed: u64, with_event: bool) -> u32 {
         // SAFETY: live handles, valid out pointers.
         unsafe {
             assert_eq!(m.cuStreamBeginCapture_v2(world.streams[at], 0), CUresult::CUDA_SUCCESS);
-            assert_eq!(launch(&world, world.streams[at], world.buffers[0], a, b), CUresult::CUDA_SUCCESS);
+            assert_eq!(launch(&world, at, world.buffers[0], a, b), CUresult::CUDA_SUCCESS);
             assert_eq!(m.cuStreamEndCapture(world.streams[at], &mut graph), CUresult::CUDA_SUCCESS);
             assert_eq!(m.cuGraphInstantiateWithFlags(&mut executables[at], graph, 0), CUresult::CUDA_SUCCESS);
         }
