@@ -8,6 +8,9 @@
 //! - u = 2^-23 is one unit in the last place of an f32, at its largest relative to the value;
 //! - an exactly rounded operation on inputs that differ adds up to 1 u (half a unit on each side);
 //! - where `.ftz` flushes, a value next to the smallest normal number may be 0 on one side: `abs` is then at least 2^-126.
+//!
+//! The manual's figures were written down from memory and have not been compared with the manual; where a derivation has a
+//! step that is an estimate, docs/known-differences.md says so.
 
 /// One unit in the last place of an f32 relative to the value, at most.
 pub const U: f64 = 1.0 / (1 << 23) as f64;
