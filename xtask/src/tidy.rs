@@ -19,9 +19,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("dacapo-ptx", &[]),
     ("dacapo-sim", &["dacapo-driver", "dacapo-ptx"]),
     ("dacapo-libcuda", &["dacapo-driver", "dacapo-sim"]),
-    ("dacapo-suite", &["dacapo-driver", "dacapo-sim"]),
-    ("dacapo-cli", &["dacapo-driver", "dacapo-sim", "dacapo-suite"]),
-    ("xtask", &["dacapo-driver", "dacapo-ptx", "dacapo-sim", "dacapo-suite"]),
+    ("dacapo-ledger", &[]),
+    ("dacapo", &["dacapo-driver", "dacapo-ledger", "dacapo-ptx", "dacapo-sim"]),
+    ("dacapo-suite", &["dacapo", "dacapo-driver", "dacapo-sim"]),
+    ("dacapo-cli", &["dacapo", "dacapo-driver", "dacapo-sim", "dacapo-suite"]),
+    ("dacapo-example-train", &["dacapo"]),
+    ("dacapo-example-port", &["dacapo"]),
+    ("xtask", &["dacapo", "dacapo-driver", "dacapo-ptx", "dacapo-sim", "dacapo-suite"]),
 ];
 
 /// Names that say nothing.

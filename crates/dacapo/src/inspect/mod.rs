@@ -1,0 +1,1 @@
+//! What a recording and a graph consist of, as plain data.

@@ -1,0 +1,1 @@
+//! Edges between ops from what they read and write.
