@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Compile one CUDA C file to PTX with NVRTC. Needs no GPU, no driver, no network.
 
-    compile.py SOURCE OUTPUT --arch compute_75 [--fast-math]
+    compile.py SOURCE OUTPUT --arch compute_75 --folder kernels [--fast-math]
 
 Run by `cargo xtask kernels` with the python of a virtual environment that has the NVRTC wheel. One process
 compiles one file: NVRTC numbers call sequences across a process, and the output shall not depend on what was
 compiled before. NVRTC puts the working directory before the source's name in `.file`; that is replaced by
-`kernels/<file>`, so that no machine's path gets into the PTX.
+the source's folder in the workspace, so that no machine's path gets into the PTX.
 """
 import argparse
 import ctypes
@@ -61,6 +61,7 @@ def main():
     parser.add_argument("source", type=pathlib.Path)
     parser.add_argument("output", type=pathlib.Path)
     parser.add_argument("--arch", required=True)
+    parser.add_argument("--folder", required=True, help="the source's folder, as the PTX shall name it")
     parser.add_argument("--fast-math", action="store_true")
     arguments = parser.parse_args()
 
@@ -69,7 +70,7 @@ def main():
         options.append("--use_fast_math")
     name = arguments.source.name
     ptx, log = Program(arguments.source.read_text(), name).compile(options)
-    ptx = re.sub(r'(\.file\s+\d+ )"[^"]*' + re.escape(name) + '"', rf'\1"kernels/{name}"', ptx)
+    ptx = re.sub(r'(\.file\s+\d+ )"[^"]*' + re.escape(name) + '"', rf'\1"{arguments.folder}/{name}"', ptx)
     if log.strip("\0 \n"):
         print(log, file=sys.stderr)
     arguments.output.write_text(ptx)

@@ -1,9 +1,11 @@
-//! `cargo xtask kernels`: the PTX under kernels/ptx, made from the CUDA C beside it.
+//! `cargo xtask kernels`: the committed PTX, made from the CUDA C beside it.
 //!
 //! - NVRTC comes from its Python wheel, pinned exactly, into a virtual environment under target/; it needs no GPU.
 //! - Each `kernels/NAME.cu` becomes `kernels/ptx/NAME.ptx`; where it has a line `// fast: ..`, also `NAME.fast.ptx` with
 //!   fast maths. A line `// arch: compute_80` asks for another architecture than the default.
-//! - `kernels/kernels.json` says what was made from what: hashes, options, the compiler's version.
+//! - The corpus runs what is in `kernels/`; what the library, its examples and the benchmarks load has folders of its own
+//!   ([`PLACES`]), with the PTX next to its source.
+//! - A `kernels.json` in each folder says what was made from what: hashes, options, the compiler's version.
 //! - `--check` (and a test) hold files and hashes against each other, offline and without Python.
 //! - A source that includes a header is refused: NVIDIA's header code would be in the PTX that we commit.
 
@@ -22,7 +24,25 @@ const ARCH: &str = "compute_75";
 /// Where the `.fast` variants may use what came later.
 const ARCH_FAST: &str = "compute_80";
 
-/// kernels/kernels.json.
+/// Folders with sources, from the workspace's root, and the folder in each that takes the PTX.
+const PLACES: &[(&str, &str)] =
+    &[("kernels", "ptx"), ("kernels/bench", ""), ("crates/dacapo/kernels", ""), ("examples/train/kernels", "")];
+
+/// A folder with sources.
+struct Place {
+    /// From the workspace's root: how messages and the PTX name it.
+    name: &'static str,
+    sources: PathBuf,
+    ptx: PathBuf,
+}
+
+impl Place {
+    fn new(root: &Path, (name, ptx): (&'static str, &str)) -> Place {
+        Place { name, sources: root.join(name), ptx: root.join(name).join(ptx) }
+    }
+}
+
+/// A kernels.json.
 #[derive(Serialize, Deserialize, PartialEq, Debug)]
 struct Manifest {
     nvrtc: String,
@@ -53,23 +73,26 @@ struct Plan {
 ///
 /// - What failed, in words; for a check, the first file that is not as it should be.
 pub fn run(check_only: bool) -> Result<(), String> {
-    let folder = workspace::root().join("kernels");
-    if !check_only {
-        compile(&folder)?;
+    let root = workspace::root();
+    for place in PLACES.iter().map(|place| Place::new(&root, *place)) {
+        if !check_only {
+            compile(&place)?;
+        }
+        let count = check(&place)?;
+        println!("{}: {count} PTX files as kernels.json says", place.name);
     }
-    let count = check(&folder)?;
-    println!("kernels: {count} PTX files as kernels.json says");
     Ok(())
 }
 
-fn compile(folder: &Path) -> Result<(), String> {
-    let plans = plans(folder)?;
+fn compile(place: &Place) -> Result<(), String> {
+    let plans = plans(place)?;
     let python = environment()?;
+    let script = workspace::root().join("kernels/compile.py");
     let mut ptx = Vec::new();
     for plan in &plans {
-        let (source, output) = (folder.join(&plan.source), folder.join("ptx").join(&plan.file));
+        let (source, output) = (place.sources.join(&plan.source), place.ptx.join(&plan.file));
         let mut command = Command::new(&python);
-        command.arg(folder.join("compile.py")).arg(&source).arg(&output).args(["--arch", &plan.arch]);
+        command.arg(&script).arg(&source).arg(&output).args(["--arch", &plan.arch, "--folder", place.name]);
         if plan.fast {
             command.arg("--fast-math");
         }
@@ -84,7 +107,7 @@ fn compile(folder: &Path) -> Result<(), String> {
     }
     let manifest = Manifest { nvrtc: WHEEL.to_string(), ptx };
     let text = serde_json::to_string_pretty(&manifest).map_err(|error| error.to_string())? + "\n";
-    write(&folder.join("kernels.json"), &text)
+    write(&place.sources.join("kernels.json"), &text)
 }
 
 /// What compile.py passes to NVRTC for this plan.
@@ -94,12 +117,12 @@ fn options(plan: &Plan) -> Vec<String> {
 }
 
 /// Every PTX file that the sources ask for, in order.
-fn plans(folder: &Path) -> Result<Vec<Plan>, String> {
+fn plans(place: &Place) -> Result<Vec<Plan>, String> {
     let mut plans = Vec::new();
-    for source in names(folder, "cu")? {
-        let text = read(&folder.join(&source))?;
+    for source in names(&place.sources, "cu")? {
+        let text = read(&place.sources.join(&source))?;
         if let Some(line) = text.lines().find(|line| line.trim_start().starts_with("#include")) {
-            return Err(format!("kernels/{source}: `{line}`: PTX with header code inside is not committed"));
+            return Err(format!("{}/{source}: `{line}`: PTX with header code inside is not committed", place.name));
         }
         let note = |mark: &str| text.lines().find_map(|line| line.strip_prefix(mark).map(str::trim));
         let name = source.trim_end_matches(".cu").to_string();
@@ -114,44 +137,43 @@ fn plans(folder: &Path) -> Result<Vec<Plan>, String> {
 }
 
 /// Holds sources, PTX and kernels.json against each other; returns the number of PTX files.
-fn check(folder: &Path) -> Result<usize, String> {
+fn check(place: &Place) -> Result<usize, String> {
     const AGAIN: &str = "run `cargo xtask kernels`";
-    let manifest: Manifest = serde_json::from_str(&read(&folder.join("kernels.json"))?)
-        .map_err(|error| format!("kernels/kernels.json: {error}; {AGAIN}"))?;
+    let name = place.name;
+    let manifest: Manifest = serde_json::from_str(&read(&place.sources.join("kernels.json"))?)
+        .map_err(|error| format!("{name}/kernels.json: {error}; {AGAIN}"))?;
     if manifest.nvrtc != WHEEL {
-        return Err(format!("kernels/kernels.json: made with {}, pinned is {WHEEL}; {AGAIN}", manifest.nvrtc));
+        return Err(format!("{name}/kernels.json: made with {}, pinned is {WHEEL}; {AGAIN}", manifest.nvrtc));
     }
-    let plans = plans(folder)?;
+    let plans = plans(place)?;
     let planned: Vec<&str> = plans.iter().map(|plan| plan.file.as_str()).collect();
     let listed: Vec<&str> = manifest.ptx.iter().map(|entry| entry.file.as_str()).collect();
-    let present = names(&folder.join("ptx"), "ptx")?;
+    let present = names(&place.ptx, "ptx")?;
     if planned != listed || planned != present {
         let all = [&planned[..], &listed[..]].concat().into_iter().chain(present.iter().map(String::as_str));
         let odd = all.into_iter().find(|file| {
             !(planned.contains(file) && listed.contains(file) && present.iter().any(|present| present == file))
         });
         return Err(format!(
-            "kernels/ptx/{}: not in sources, kernels.json and kernels/ptx alike; {AGAIN}",
+            "{name}: {}: not in sources, kernels.json and the folder of PTX alike; {AGAIN}",
             odd.unwrap_or("")
         ));
     }
     for (plan, entry) in plans.iter().zip(&manifest.ptx) {
-        if entry.source_sha256 != hash(&folder.join(&plan.source))? {
-            return Err(format!("kernels/{} has changed since its PTX was made; {AGAIN}", plan.source));
+        if entry.source_sha256 != hash(&place.sources.join(&plan.source))? {
+            return Err(format!("{name}/{} has changed since its PTX was made; {AGAIN}", plan.source));
         }
         if entry.source != plan.source || entry.options != options(plan) {
-            return Err(format!("kernels/ptx/{} was made with other options; {AGAIN}", plan.file));
+            return Err(format!("{name}: {} was made with other options; {AGAIN}", plan.file));
         }
-        let path = folder.join("ptx").join(&plan.file);
+        let path = place.ptx.join(&plan.file);
         if entry.sha256 != hash(&path)? {
-            return Err(format!("kernels/ptx/{} is not what the compiler made; {AGAIN}", plan.file));
+            return Err(format!("{name}: {} is not what the compiler made; {AGAIN}", plan.file));
         }
-        let place = read(&path)?
-            .lines()
-            .find(|line| line.contains(".file") && !line.contains("\"kernels/"))
-            .map(str::to_string);
-        if let Some(line) = place {
-            return Err(format!("kernels/ptx/{} names a path of some machine: {}", plan.file, line.trim()));
+        let ours = format!("\"{name}/");
+        let text = read(&path)?;
+        if let Some(line) = text.lines().find(|line| line.contains(".file") && !line.contains(&ours)) {
+            return Err(format!("{name}: {} names a path of some machine: {}", plan.file, line.trim()));
         }
     }
     Ok(plans.len())
@@ -206,12 +228,16 @@ mod tests {
 
     #[test]
     fn committed_ptx_belongs_to_the_committed_sources() {
-        check(&workspace::root().join("kernels")).unwrap();
+        let root = workspace::root();
+        for place in PLACES {
+            check(&Place::new(&root, *place)).unwrap();
+        }
     }
 
     #[test]
     fn a_change_on_either_side_is_noticed() {
-        let folder = std::env::temp_dir().join(format!("dacapo-kernels-{}", std::process::id()));
+        let root = std::env::temp_dir().join(format!("dacapo-kernels-{}", std::process::id()));
+        let (place, folder) = (Place::new(&root, PLACES[0]), root.join(PLACES[0].0));
         let from = workspace::root().join("kernels");
         std::fs::create_dir_all(folder.join("ptx")).unwrap();
         for (part, extension) in [("", "cu"), ("", "json"), ("ptx", "ptx")] {
@@ -219,12 +245,12 @@ mod tests {
                 std::fs::copy(from.join(part).join(&name), folder.join(part).join(&name)).unwrap();
             }
         }
-        assert!(check(&folder).is_ok());
+        assert!(check(&place).is_ok());
         let spoiled = |file: &str, text: &str, word: &str| {
             let path = folder.join(file);
             let whole = read(&path).unwrap();
             write(&path, &(whole.clone() + text)).unwrap();
-            let error = check(&folder).unwrap_err();
+            let error = check(&place).unwrap_err();
             assert!(error.contains(word), "{error}");
             write(&path, &whole).unwrap();
         };
@@ -232,7 +258,7 @@ mod tests {
         spoiled("saxpy.cu", "#include <cuda_fp16.h>\n", "header code");
         spoiled("ptx/saxpy.ptx", "// a remark\n", "not what the compiler made");
         std::fs::write(folder.join("ptx/stray.ptx"), "").unwrap();
-        assert!(check(&folder).unwrap_err().contains("stray.ptx"));
-        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(check(&place).unwrap_err().contains("stray.ptx"));
+        std::fs::remove_dir_all(&root).unwrap();
     }
 }
