@@ -5,17 +5,19 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod abilities;
+mod complaint;
 mod doctor;
+mod run;
 
 /// CUDA work without a GPU, and a look at the GPU where there is one.
-#[derive(Parser)]
+#[derive(Parser, Debug)]
 #[command(name = "dacapo", version)]
 struct Arguments {
     #[command(subcommand)]
     task: Option<Task>,
 }
 
-#[derive(Subcommand)]
+#[derive(Subcommand, Debug)]
 enum Task {
     /// Which drivers and devices there are, what they can do, and a self-test (what `dacapo` does when given nothing)
     Doctor {
@@ -23,10 +25,34 @@ enum Task {
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },
+    /// Run a program that uses the CUDA driver API on the software driver
+    Run(run::Arguments),
 }
 
 fn main() -> ExitCode {
     match Arguments::parse().task.unwrap_or(Task::Doctor { seed: 0 }) {
         Task::Doctor { seed } => doctor::run(seed),
+        Task::Run(arguments) => run::run(&arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn what_follows_the_program_is_the_programs() {
+        let arguments = Arguments::parse_from(["dacapo", "run", "--seed", "7", "--", "prog", "--seed", "8", "-x"]);
+        let Some(Task::Run(run)) = arguments.task else { panic!("not run: {arguments:?}") };
+        assert_eq!(run.seed.as_deref(), Some("7"));
+        assert_eq!(run.program, ["prog", "--seed", "8", "-x"]);
+        assert!(Arguments::try_parse_from(["dacapo", "run"]).is_err());
     }
 }

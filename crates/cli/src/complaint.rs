@@ -1,0 +1,69 @@
+//! Why a task could not be done: what, where, and something one can type.
+//!
+//! Every task of the program ends in one of these or in success; `main` prints it to standard error.
+
+use std::fmt;
+
+/// What went wrong, with help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    what: String,
+    help: String,
+}
+
+impl Complaint {
+    /// A complaint that has no better help than its own words.
+    pub fn new(what: impl Into<String>) -> Complaint {
+        Complaint { what: what.into(), help: String::new() }
+    }
+
+    /// The same with something to do about it.
+    pub fn help(self, help: impl Into<String>) -> Complaint {
+        Complaint { help: help.into(), ..self }
+    }
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.what)?;
+        if self.help.is_empty() { Ok(()) } else { write!(f, "\nhelp: {}", self.help) }
+    }
+}
+
+impl std::error::Error for Complaint {}
+
+/// Errors of the layers below bring their own words, and some bring their own help.
+macro_rules! from_errors {
+    ($($error:ty),*) => { $(
+        impl From<$error> for Complaint {
+            fn from(error: $error) -> Complaint {
+                let text = error.to_string();
+                match text.rsplit_once("\nhelp: ") {
+                    Some((what, help)) => Complaint::new(what).help(help),
+                    None => Complaint::new(text),
+                }
+            }
+        }
+    )* };
+}
+from_errors!(dacapo_driver::DriverError, dacapo_driver::LoadError, dacapo_suite::session::Refused);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_before_help() {
+        let complaint = Complaint::new("the numbers are wrong").help("dacapo doctor");
+        assert_eq!(complaint.to_string(), "error: the numbers are wrong\nhelp: dacapo doctor");
+        assert_eq!(Complaint::new("no").to_string(), "error: no");
+    }
+
+    #[test]
+    fn the_help_of_a_layer_below_stays_help() {
+        let missing = dacapo_driver::Nvidia::open_path(std::path::Path::new("/nowhere/libcuda.so.1")).unwrap_err();
+        let text = Complaint::from(missing).to_string();
+        assert!(text.starts_with("error: no CUDA driver could be opened\n  tried /nowhere"), "{text}");
+        assert_eq!(text.matches("help: ").count(), 1, "{text}");
+    }
+}

@@ -1,0 +1,73 @@
+//! A program that nobody here wrote runs on the software driver. The program is `dacapo doctor`, which opens whatever
+//! driver the dynamic loader finds.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// Our library under the name that programs look for.
+fn library() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let test = std::env::current_exe().unwrap();
+        // The folder of the test first: that one was built together with it.
+        let built = test.ancestors().skip(1).take(2).map(|folder| folder.join("libdacapo_libcuda.so"));
+        let built = built.into_iter().find(|path| path.exists()).expect("cargo builds the library before this test");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("software driver");
+        std::fs::create_dir_all(&folder).unwrap();
+        let library = folder.join("libcuda.so.1");
+        std::fs::copy(&built, &library).unwrap_or_else(|error| panic!("{}: {error}", built.display()));
+        library
+    })
+}
+
+fn dacapo(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dacapo"));
+    command.args(arguments).env("DACAPO_LIBCUDA", library());
+    command.output().expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_program_finds_the_software_driver() {
+    let output = dacapo(&["run", "--", env!("CARGO_BIN_EXE_dacapo"), "doctor"]);
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{said}{}", text(&output.stderr));
+    assert!(said.contains("this is Dacapo's software driver behind the C ABI"), "{said}");
+    assert_eq!(said.matches("every number right").count(), 2, "{said}");
+}
+
+#[test]
+fn the_loader_would_find_it_too() {
+    let folder = library().parent().unwrap();
+    let output = dacapo(&["run", "--", "sh", "-c", "echo \"$LD_LIBRARY_PATH\""]);
+    assert!(text(&output.stdout).starts_with(&folder.display().to_string()), "{output:?}");
+}
+
+#[test]
+fn settings_reach_the_program_and_its_exit_code_comes_back() {
+    let script = "test \"$DACAPO_SEED $DACAPO_MEMORY $DACAPO_FINDINGS\" = '0x2a 16G f.txt' && exit 42";
+    let output = dacapo(&["run", "--seed", "0x2a", "--memory", "16G", "--findings", "f.txt", "--", "sh", "-c", script]);
+    assert_eq!(output.status.code(), Some(42), "{output:?}");
+}
+
+#[test]
+fn a_program_that_is_not_there_is_127() {
+    let output = dacapo(&["run", "--", "/nowhere/program"]);
+    assert_eq!(output.status.code(), Some(127));
+    assert!(text(&output.stderr).contains("`/nowhere/program` cannot be run"), "{output:?}");
+}
+
+#[test]
+fn no_library_is_125_and_says_how_to_make_one() {
+    let output = Command::new(env!("CARGO_BIN_EXE_dacapo"))
+        .args(["run", "--", "true"])
+        .env("DACAPO_LIBCUDA", "/nowhere/libcuda.so.1")
+        .output()
+        .expect("the program starts");
+    assert_eq!(output.status.code(), Some(125));
+    assert!(text(&output.stderr).contains("help: unset DACAPO_LIBCUDA, or make the library"), "{output:?}");
+}
