@@ -1,1 +1,164 @@
 //! Edges between ops from what they read and write.
+//!
+//! What one can rely on:
+//!
+//! - two ops that touch overlapping bytes of one memory, one of them writing, have a path between them, in recorded order;
+//! - nothing else is ordered: every path between two ops is made of such conflicts, so what may overlap does;
+//! - an edge that a path of length two already implies is left out. This is a cheap local rule with a bounded effort for
+//!   each op, not a full reduction;
+//! - where many ops meet many (more than 8 x 8 pairs), an empty step, a *join*, stands between, so that the number of
+//!   edges stays near-linear in the number of touches, and so does the time;
+//! - the same touches give the same order, always.
+//!
+//! A plan is data. What a touch means (which allocation, whether it is still alive) is left to the caller; temps are laid
+//! out elsewhere.
+//!
+//! How, in reading order: `cells` cuts each memory where some touch begins or ends, so that a touch is a range of cells;
+//! `state` knows the last writer and the readers since for each cell; `readers` are the sets it shares between cells;
+//! `draft` takes down steps with more joins than needed, and drops those that do not pay.
+
+mod cells;
+mod draft;
+mod readers;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use cells::{Cells, Place};
+use draft::Draft;
+use state::State;
+
+/// One access: bytes of one memory. An empty range is no access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Touch {
+    /// Which memory; any number, the same for the same allocation.
+    pub memory: u32,
+    /// First byte.
+    pub start: u64,
+    /// The byte after the last.
+    pub end: u64,
+    /// Whether the bytes may be written (they may be read too).
+    pub write: bool,
+}
+
+/// Where edges come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Shape {
+    /// From what ops read and write.
+    #[default]
+    Data,
+    /// Each op after the one before it: a straight line, because it was asked for.
+    Line,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    /// The op of this number.
+    Op(u32),
+    /// Nothing: it stands between many and many.
+    Join,
+}
+
+/// One step of an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// What it does.
+    pub what: What,
+    /// Where its dependencies end in `Order::after`; they begin where those of the step before end.
+    end: u32,
+}
+
+/// Steps in a topological order: each op once, as recorded, with joins in between.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Order {
+    steps: Vec<Step>,
+    after: Vec<u32>,
+}
+
+/// Orders ops by what they touch. `ops` are in recorded order.
+pub(crate) fn order<'a>(ops: impl ExactSizeIterator<Item = &'a [Touch]>, shape: Shape) -> Order {
+    match shape {
+        Shape::Data => by_data(&ops.collect::<Vec<_>>()),
+        Shape::Line => in_a_line(ops.len()),
+    }
+}
+
+impl Order {
+    /// All steps; a step's number is its index here.
+    pub(crate) fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The steps that must end before `step` begins: earlier ones, ascending, none twice.
+    pub(crate) fn after(&self, step: usize) -> &[u32] {
+        let begin = if step == 0 { 0 } else { self.steps[step - 1].end as usize };
+        &self.after[begin..self.steps[step].end as usize]
+    }
+
+    /// Edges between ops as `(before, after)`, sorted, as if each join were replaced by the edges it stands for.
+    pub(crate) fn op_edges(&self) -> Vec<(usize, usize)> {
+        let mut edges = Vec::with_capacity(self.after.len());
+        let mut before = Vec::new();
+        for (index, step) in self.steps.iter().enumerate() {
+            let What::Op(op) = step.what else { continue };
+            before.clear();
+            before.extend_from_slice(self.after(index));
+            while let Some(one) = before.pop() {
+                match self.steps[one as usize].what {
+                    What::Op(source) => edges.push((source as usize, op as usize)),
+                    What::Join => before.extend_from_slice(self.after(one as usize)),
+                }
+            }
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+
+    fn push(&mut self, what: What, after: &[u32]) {
+        self.after.extend_from_slice(after);
+        self.steps.push(Step { what, end: number(self.after.len()) });
+    }
+}
+
+fn by_data(ops: &[&[Touch]]) -> Order {
+    let cells = Cells::new(ops);
+    let mut state = State::new(cells.nodes());
+    let mut draft = Draft::with_capacity(ops.len());
+    let mut places = Vec::new();
+    let mut touch = 0;
+    for op in ops {
+        places.clear();
+        places.extend(op.iter().enumerate().filter_map(|(i, t)| Some((cells.place(touch + i, t)?, t.write))));
+        touch += op.len();
+        // First all questions, then all answers: an op that touches the same bytes twice does not wait for itself.
+        for (place, write) in &places {
+            if *write { state.before_write(*place, &mut draft) } else { state.before_read(*place, &mut draft) }
+        }
+        let step = draft.op();
+        // Reads before writes: what it also writes, others then find written by it, and nothing more.
+        let of =
+            |write| places.iter().filter(move |(_, is_write)| *is_write == write).map(|(place, _): &(Place, _)| *place);
+        of(false).for_each(|place| state.read(place, step));
+        of(true).for_each(|place| state.write(place, step));
+    }
+    draft.finish()
+}
+
+fn in_a_line(ops: usize) -> Order {
+    let mut order = Order::default();
+    for op in 0..number(ops) {
+        let before = op.checked_sub(1);
+        order.push(What::Op(op), before.as_slice());
+    }
+    order
+}
+
+/// Steps, touches and edges are counted in 32 bits.
+fn number(count: usize) -> u32 {
+    u32::try_from(count).expect("a recording has fewer than 2^32 touches, and near-linear in them many edges")
+}
+
+/// "None" where a number of a step, a set or a node is expected.
+const NONE: u32 = u32::MAX;

@@ -1,0 +1,154 @@
+//! Takes steps down as they come, with every join that might be of use; `finish` keeps those that pay.
+//!
+//! A join of a steps that b steps wait for pays when a x b edges are many more than a + b. Only at the end is b known, so
+//! the others are dissolved then: whoever waits for one waits for what it stood for.
+
+use super::{NONE, Order, What, number};
+
+/// A join that stands for no more edges than this is dissolved: a node more in a graph costs more than they do.
+const PAIRS: usize = 64;
+
+/// Steps so far, and what the next op waits for.
+pub(super) struct Draft {
+    steps: Vec<Rough>,
+    /// What each step waits for, one step's after another's; in any order, perhaps twice.
+    before: Vec<u32>,
+    next: Vec<u32>,
+    ops: u32,
+}
+
+struct Rough {
+    what: What,
+    /// Where its part of `before` ends.
+    end: u32,
+    /// How many wait for it.
+    uses: u32,
+}
+
+impl Draft {
+    /// Room for so many ops.
+    pub(super) fn with_capacity(ops: usize) -> Draft {
+        let steps = Vec::with_capacity(ops);
+        Draft { steps, before: Vec::with_capacity(2 * ops), next: Vec::new(), ops: 0 }
+    }
+
+    /// The op being drafted waits for `steps`.
+    pub(super) fn wait_for(&mut self, steps: &[u32]) {
+        self.next.extend_from_slice(steps);
+    }
+
+    /// A join of `steps`. It comes before the op being drafted.
+    pub(super) fn join(&mut self, steps: &[u32]) -> u32 {
+        self.before.extend_from_slice(steps);
+        self.push(What::Join, steps.len())
+    }
+
+    /// The op being drafted is complete.
+    pub(super) fn op(&mut self) -> u32 {
+        let waits = self.next.len();
+        self.before.append(&mut self.next);
+        self.ops += 1;
+        self.push(What::Op(self.ops - 1), waits)
+    }
+
+    fn push(&mut self, what: What, waits: usize) -> u32 {
+        for source in &self.before[self.before.len() - waits..] {
+            self.steps[*source as usize].uses += 1;
+        }
+        self.steps.push(Rough { what, end: number(self.before.len()), uses: 0 });
+        number(self.steps.len() - 1)
+    }
+
+    /// The order: with the joins that pay, and without edges that a path of length two implies.
+    pub(super) fn finish(self) -> Order {
+        let mut order =
+            Order { steps: Vec::with_capacity(self.steps.len()), after: Vec::with_capacity(self.before.len()) };
+        let mut fates = Vec::with_capacity(self.steps.len());
+        // What dissolved joins stood for.
+        let mut dissolved = Vec::new();
+        let mut reduction = Reduction::default();
+        let mut waits = Vec::new();
+        let mut begin = 0;
+        for step in &self.steps {
+            waits.clear();
+            for source in &self.before[begin..step.end as usize] {
+                match fates[*source as usize] {
+                    Fate::Step(kept) => waits.push(kept),
+                    Fate::Dissolved { from, to } => waits.extend_from_slice(&dissolved[from..to]),
+                }
+            }
+            begin = step.end as usize;
+            reduction.reduce(&mut waits, &order);
+            let uses = step.uses as usize;
+            let pays = uses > 1 && waits.len() > 1 && waits.len().saturating_mul(uses) > PAIRS;
+            if step.what == What::Join && !pays {
+                let from = dissolved.len();
+                dissolved.extend_from_slice(&waits);
+                fates.push(Fate::Dissolved { from, to: dissolved.len() });
+            } else {
+                fates.push(Fate::Step(number(order.steps.len())));
+                order.push(step.what, &waits);
+            }
+        }
+        order
+    }
+}
+
+/// What became of a rough step.
+#[derive(Clone, Copy)]
+enum Fate {
+    Step(u32),
+    Dissolved { from: usize, to: usize },
+}
+
+/// Drops what is there twice, and what is implied.
+#[derive(Default)]
+struct Reduction {
+    /// For each step the round in which it was last asked about, if it is still wanted.
+    round_of: Vec<u32>,
+    round: u32,
+}
+
+impl Reduction {
+    /// Sorts `waits`; leaves out a step that another one of them waits for.
+    fn reduce(&mut self, waits: &mut Vec<u32>, order: &Order) {
+        if waits.len() < 2 {
+            return;
+        }
+        waits.sort_unstable();
+        waits.dedup();
+        self.round += 1;
+        self.round_of.resize(order.steps.len(), NONE);
+        for step in &*waits {
+            self.round_of[*step as usize] = self.round;
+        }
+        let first = waits[0];
+        // A bound for hubs: where much meets much, an edge too many is cheaper than looking for it.
+        let mut effort = 64 + 8 * waits.len();
+        // From the end: what implies is late, and so is looked at while there is effort left.
+        for step in waits[1..].iter().rev() {
+            let before = order.after(*step as usize);
+            if before.last().is_none_or(|last| *last < first) {
+                continue;
+            }
+            // Through the shorter of the two lists.
+            let cost = before.len().min(4 * waits.len());
+            if cost > effort {
+                break;
+            }
+            effort -= cost;
+            if before.len() <= 4 * waits.len() {
+                before.iter().for_each(|one| self.drop_step(*one));
+            } else {
+                waits.iter().filter(|one| before.binary_search(one).is_ok()).for_each(|one| self.drop_step(*one));
+            }
+        }
+        waits.retain(|step| self.round_of[*step as usize] == self.round);
+    }
+
+    fn drop_step(&mut self, step: u32) {
+        if self.round_of[step as usize] == self.round {
+            self.round_of[step as usize] = NONE;
+        }
+    }
+}
