@@ -1,0 +1,79 @@
+//! What the ledger asks of a device, and how a caller says what its work touches.
+//!
+//! The ledger knows two calls of a device and nothing else: an event behind what is enqueued, and a wait for it.
+
+use crate::{MemoryId, SetId};
+
+/// A device, as far as order is concerned.
+///
+/// `Stream` and `Event` are dropped wherever their last owner goes, possibly under a lock of the ledger: their `Drop`
+/// must not call the ledger. (Putting something into [`Drops`](crate::Drops) is fine: that is another lock, the innermost.)
+pub trait Queues {
+    /// A queue: what is enqueued on it happens in that order. Owned by its lane, and so dropped when nobody can name
+    /// the lane any more: no handle, no use, no record of the ledger.
+    type Stream: Send + Sync;
+    /// A cheap handle of a point in a queue.
+    type Event: Clone + Send + Sync;
+    /// Why a call was refused.
+    type Error;
+
+    /// An event that happens when everything enqueued on `stream` so far is done.
+    ///
+    /// # Errors
+    ///
+    /// - What the device answers; no event was recorded then.
+    fn record(&self, stream: &Self::Stream) -> Result<Self::Event, Self::Error>;
+
+    /// What is enqueued on `stream` from now on happens after `event`.
+    ///
+    /// # Errors
+    ///
+    /// - What the device answers; nothing waits then.
+    fn wait(&self, stream: &Self::Stream, event: &Self::Event) -> Result<(), Self::Error>;
+}
+
+/// How a piece of work touches a piece of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Access {
+    /// It reads only.
+    Read,
+    /// It writes, and perhaps reads as well.
+    Write,
+}
+
+impl Access {
+    /// Whether two accesses to the same memory need an order.
+    #[must_use]
+    pub fn conflicts_with(self, other: Access) -> bool {
+        self == Access::Write || other == Access::Write
+    }
+}
+
+/// What one piece of work touches.
+#[derive(Clone, Copy, Debug)]
+pub enum Touch<'a> {
+    /// Everything in a set, each with the access it was added with: one launch of a graph.
+    Set(SetId),
+    /// Some memory. What is named twice is touched both ways.
+    Memory(&'a [(MemoryId, Access)]),
+    /// A set, and memory that only this launch touches: a graph with a rebound output.
+    SetAnd(SetId, &'a [(MemoryId, Access)]),
+}
+
+impl<'a> Touch<'a> {
+    #[inline]
+    pub(crate) fn set(self) -> Option<SetId> {
+        match self {
+            Touch::Set(set) | Touch::SetAnd(set, _) => Some(set),
+            Touch::Memory(_) => None,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn memory(self) -> &'a [(MemoryId, Access)] {
+        match self {
+            Touch::Memory(memory) | Touch::SetAnd(_, memory) => memory,
+            Touch::Set(_) => &[],
+        }
+    }
+}
