@@ -21,6 +21,11 @@ impl Complaint {
     pub fn help(self, help: impl Into<String>) -> Complaint {
         Complaint { help: help.into(), ..self }
     }
+
+    /// The same, said of `place`: a measurement, a file, a step.
+    pub fn at(self, place: impl fmt::Display) -> Complaint {
+        Complaint { what: format!("{place}: {}", self.what), ..self }
+    }
 }
 
 impl fmt::Display for Complaint {
@@ -53,9 +58,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_before_help() {
-        let complaint = Complaint::new("the numbers are wrong").help("dacapo doctor");
-        assert_eq!(complaint.to_string(), "error: the numbers are wrong\nhelp: dacapo doctor");
+    fn what_comes_before_help_and_the_place_before_what() {
+        let complaint = Complaint::new("the numbers are wrong").help("dacapo doctor").at("chain of 10");
+        assert_eq!(complaint.to_string(), "error: chain of 10: the numbers are wrong\nhelp: dacapo doctor");
         assert_eq!(Complaint::new("no").to_string(), "error: no");
     }
 

@@ -3,11 +3,14 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use complaint::Complaint;
 
 mod abilities;
+mod bench;
 mod complaint;
 mod doctor;
 mod run;
+mod target;
 
 /// CUDA work without a GPU, and a look at the GPU where there is one.
 #[derive(Parser, Debug)]
@@ -27,13 +30,20 @@ enum Task {
     },
     /// Run a program that uses the CUDA driver API on the software driver
     Run(run::Arguments),
+    /// What the library costs over driver calls by hand, measured
+    Bench(bench::Arguments),
 }
 
 fn main() -> ExitCode {
-    match Arguments::parse().task.unwrap_or(Task::Doctor { seed: 0 }) {
-        Task::Doctor { seed } => doctor::run(seed),
-        Task::Run(arguments) => run::run(&arguments),
-    }
+    let done = match Arguments::parse().task.unwrap_or(Task::Doctor { seed: 0 }) {
+        Task::Doctor { seed } => Ok(doctor::run(seed)),
+        Task::Run(arguments) => Ok(run::run(&arguments)),
+        Task::Bench(arguments) => bench::run(&arguments),
+    };
+    done.unwrap_or_else(|complaint: Complaint| {
+        eprintln!("{complaint}");
+        ExitCode::FAILURE
+    })
 }
 
 #[cfg(test)]

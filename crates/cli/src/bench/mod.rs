@@ -1,0 +1,142 @@
+//! `dacapo bench`: the library against the same work by driver calls.
+//!
+//! - Every measurement is alternating blocks of both sides in one process; figures are medians with their spread.
+//! - Every result is checked: data is read back and compared, and a wrong number ends the run.
+//! - Limits are judged on a GPU only, over at least 21 blocks.
+
+mod blocks;
+mod chain;
+mod compare;
+mod fork_join;
+mod limits;
+mod overlap;
+mod raw;
+mod record;
+mod report;
+mod slot;
+mod statistics;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::complaint::Complaint;
+use crate::target::{Target, Which};
+use compare::{Bench, Row};
+use limits::BLOCKS_MIN;
+use report::{Header, Report};
+
+/// Blocks of a quick look.
+const BLOCKS_QUICK: u32 = 3;
+
+/// The arguments of `dacapo bench`.
+#[derive(clap::Args, Debug)]
+pub struct Arguments {
+    /// Where to measure; the GPU where there is one, else the software device
+    #[arg(long, value_enum)]
+    pub device: Option<Which>,
+    /// Blocks of each side; a claim needs at least 21
+    #[arg(long, default_value_t = BLOCKS_MIN, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub blocks: u32,
+    /// Write everything that was measured to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Only measurements whose name contains this, such as chain-10/
+    #[arg(long, value_name = "NAME")]
+    pub only: Option<String>,
+    /// A few short blocks: shows that all of it works, and claims nothing
+    #[arg(long, conflicts_with_all = ["check", "blocks"])]
+    pub quick: bool,
+    /// End with exit code 1 if a limit does not hold
+    #[arg(long)]
+    pub check: bool,
+    /// The commit that the report names, if the build does not know it
+    #[arg(long)]
+    pub commit: Option<String>,
+}
+
+/// Measures, prints the table, and writes the JSON.
+///
+/// # Errors
+///
+/// - A GPU that was asked for and is not there, a refused call, a wrong number, a file that cannot be written.
+pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
+    let target = Target::open(arguments.device, 0)?;
+    let blocks = if arguments.quick { BLOCKS_QUICK } else { arguments.blocks };
+    if arguments.check && (target.is_software() || blocks < BLOCKS_MIN) {
+        return Err(Complaint::new(match target.is_software() {
+            true => "limits are for a GPU, and this is the software device".to_string(),
+            false => format!("limits are judged over at least {BLOCKS_MIN} blocks, not {blocks}"),
+        })
+        .help("leave out `--check` to measure without a verdict"));
+    }
+    let small = arguments.quick || target.is_software();
+    let mut bench = Bench::open(&**target.driver(), blocks, small, arguments.only.clone())?;
+    bench.progress = progress(blocks, |name| bench.wants(name));
+    let header = header(&bench, &target, arguments.commit.as_deref())?;
+    let rows = measure(&bench);
+    bench.progress.finish_and_clear();
+    let report = Report { header, rows: rows? };
+    println!("{report}");
+    if let Some(path) = &arguments.json {
+        std::fs::write(path, format!("{:#}\n", report.json()))
+            .map_err(|error| Complaint::new(format!("{}: {error}", path.display())))?;
+    }
+    Ok(if arguments.check && !report.failed().is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Every measurement that was asked for.
+fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
+    let mut rows = Vec::new();
+    for length in chain::LENGTHS {
+        rows.extend(chain::measure(bench, length)?);
+    }
+    for length in chain::LENGTHS {
+        rows.extend(record::measure(bench, length)?);
+    }
+    rows.extend(slot::measure(bench)?);
+    rows.extend(fork_join::measure(bench)?);
+    // Last: from the second stream on, each launch of the library is followed by an event.
+    rows.extend(overlap::measure(bench)?);
+    match rows.is_empty() {
+        false => Ok(rows),
+        true => {
+            Err(Complaint::new(format!("no measurement is called {:?}", bench.only.as_deref().unwrap_or(""))).help(
+                format!("names are {}", limits::LIMITS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")),
+            ))
+        }
+    }
+}
+
+fn header(bench: &Bench<'_>, target: &Target, commit: Option<&str>) -> Result<Header, Complaint> {
+    let session = bench.raw.session();
+    let api = session.driver_version()?;
+    Ok(Header {
+        device: session.device_name()?,
+        is_software: target.is_software(),
+        driver_api: format!("{}.{}", api / 1000, api % 1000 / 10),
+        driver_release: if target.is_software() { "in software".to_string() } else { session.driver_release() },
+        commit: commit.or(option_env!("DACAPO_COMMIT")).unwrap_or("of an unknown commit").to_string(),
+        command: command(),
+        blocks: bench.blocks,
+    })
+}
+
+/// The command as it was typed; the path of the program is nobody's business.
+fn command() -> String {
+    let words = std::env::args().skip(1).map(|word| if word.contains(' ') { format!("'{word}'") } else { word });
+    std::iter::once("dacapo".to_string()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// A bar on a terminal, nothing elsewhere. Most measurements have three sides, and one block more than is counted.
+fn progress(blocks: u32, wants: impl Fn(&str) -> bool) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let rows = limits::LIMITS.iter().filter(|(name, _)| wants(name)).count() as u64;
+    let style = ProgressStyle::with_template("{bar:40} {percent:>3} %  {msg}  ({elapsed})");
+    let bar = ProgressBar::new(rows * 3 * u64::from(blocks + 1));
+    style.map_or(bar.clone(), |style| bar.with_style(style))
+}

@@ -1,0 +1,50 @@
+//! From nothing to an executable graph: recording, planning, lowering and instantiating, against capturing a stream and
+//! instantiating by hand. Destroying is not counted on either side; every graph is launched once and its numbers checked.
+
+use super::blocks::{Contender, each};
+use super::chain::ELEMENTS;
+use super::compare::{Bench, RAW, Row};
+use super::raw;
+use crate::complaint::Complaint;
+
+/// Measures it for a chain of `length` kernels, if that was asked for.
+///
+/// # Errors
+///
+/// - A refused call, or a number that is wrong.
+pub fn measure(bench: &Bench<'_>, length: u32) -> Result<Vec<Row>, Complaint> {
+    let name = format!("chain-{length}/record");
+    if !bench.wants(&name) {
+        return Ok(Vec::new());
+    }
+    measure_one(bench, length, &name).map(|row| vec![row]).map_err(|complaint| complaint.at(&name))
+}
+
+fn measure_one(bench: &Bench<'_>, length: u32, name: &str) -> Result<Row, Complaint> {
+    let graphs = bench.launches(length, 200, 1, 20);
+    let raw = &bench.raw;
+    let stream = raw.stream()?;
+    let x = raw.floats(&[0.0; ELEMENTS as usize])?;
+    let calls = vec![raw.bump(&x, ELEMENTS); length as usize];
+    let by_hand: Contender<'_> = Box::new(|| {
+        let made = std::cell::Cell::new(None);
+        each(
+            graphs,
+            || {
+                made.set(Some(raw.captured(&calls, &stream)?));
+                Ok(())
+            },
+            || {
+                if let Some(graph) = made.take() {
+                    graph.launch(&stream)?;
+                    stream.synchronize()?;
+                }
+                Ok(())
+            },
+        )
+    });
+    let row = bench.compare(name, graphs, vec![(RAW, by_hand)])?;
+    let bumps = (f64::from(bench.blocks + 1) * f64::from(graphs) * f64::from(length)) as f32;
+    raw::all_equal("graphs captured by hand", &raw::read_floats(&x)?, bumps)?;
+    Ok(row)
+}

@@ -1,0 +1,55 @@
+//! One argument that changes before each launch of a chain of ten kernels: a slot, against setting that node's parameters by
+//! hand. The sum of all values that were set must come out.
+
+use super::blocks::Contender;
+use super::chain::{ELEMENTS, Way};
+use super::compare::{Bench, RAW, Row};
+use super::raw::{self, Shape};
+use crate::complaint::Complaint;
+
+const NAME: &str = "slot/host-launch";
+const LENGTH: u32 = 10;
+
+/// The value of launch number `launch`: small and whole, so that every sum is exact.
+fn value(launch: u32) -> f32 {
+    (launch % 8) as f32
+}
+
+/// Measures it, if that was asked for.
+///
+/// # Errors
+///
+/// - A refused call, or a number that is wrong.
+pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
+    if !bench.wants(NAME) {
+        return Ok(Vec::new());
+    }
+    measure_one(bench).map(|row| vec![row]).map_err(|complaint| complaint.at(NAME))
+}
+
+fn measure_one(bench: &Bench<'_>) -> Result<Row, Complaint> {
+    let launches = Way::HostLaunch.launches(bench, LENGTH);
+    let raw = &bench.raw;
+    let stream = raw.stream()?;
+    let (ones, y) = (raw.floats(&[1.0; ELEMENTS as usize])?, raw.floats(&[0.0; ELEMENTS as usize])?);
+    let mut calls = vec![raw.bump(&y, ELEMENTS); LENGTH as usize];
+    calls[0] = raw.axpy(0.0, &ones, &y, ELEMENTS);
+    let graph = raw.graph(&calls, Shape::Line)?;
+    let mut launched = 0;
+    let by_hand: Contender<'_> = Box::new(|| {
+        let launch = || {
+            graph.set(0, &raw.axpy(value(launched), &ones, &y, ELEMENTS))?;
+            launched += 1;
+            Ok(graph.launch(&stream)?)
+        };
+        Way::HostLaunch.time(launches, launch, || Ok(stream.synchronize()?))
+    });
+    let row = bench.compare(NAME, launches, vec![(RAW, by_hand)])?;
+    raw::all_equal("parameters set by hand", &raw::read_floats(&y)?, expected((bench.blocks + 1) * launches))?;
+    Ok(row)
+}
+
+/// What every element is after so many launches.
+fn expected(launches: u32) -> f32 {
+    (0..launches).map(|launch| f64::from(value(launch)) + f64::from(LENGTH - 1)).sum::<f64>() as f32
+}
