@@ -1,7 +1,8 @@
-//! `cargo xtask gpu-pack`: one stripped binary with everything that wants a GPU, and a script that runs it.
+//! `cargo xtask gpu-pack`: stripped binaries with everything that wants a GPU, and a script that runs them.
 //!
-//! The pack is for a machine with a GPU and glibc 2.39 that has no Rust: target/gpu-pack/ holds `dacapo-gpu` and
-//! `run.sh`, nothing else. It must stay under 40 MiB, and is not made from a tree whose commit cannot be told.
+//! The pack is for a machine with a GPU and glibc 2.39 that has no Rust: target/gpu-pack/ holds `dacapo-gpu` (what
+//! is recorded and checked), `dacapo` (the program itself: bench, soak, demo, doctor) and `run.sh`, nothing else. It must
+//! stay under 40 MiB, and is not made from a tree whose commit cannot be told.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,9 +12,16 @@ use crate::workspace;
 const BYTES_MAX: u64 = 40 << 20;
 
 const RUN: &str = r#"#!/bin/sh
-# Runs the pack: run.sh [corpus|device|check|programs|all]. Results as JSON go to $OUT, else to results/ beside this script.
+# Runs the pack: run.sh [corpus|device|check|programs|all], or run.sh [bench|soak|demo|doctor] with options of `dacapo`.
+# Results as JSON go to $OUT, else to results/ beside this script.
 here=$(cd "$(dirname "$0")" && pwd)
-exec "$here/dacapo-gpu" "${1:-all}" "${OUT:-$here/results}"
+out=${OUT:-$here/results}
+mkdir -p "$out"
+case "$1" in
+bench) shift && exec "$here/dacapo" bench --device cuda --json "$out/bench.json" "$@" ;;
+soak | demo | doctor) exec "$here/dacapo" "$@" ;;
+*) exec "$here/dacapo-gpu" "${1:-all}" "$out" ;;
+esac
 "#;
 
 /// Builds the pack and prints its size.
@@ -23,6 +31,7 @@ pub fn run() -> Result<(), String> {
     let target = workspace::target(&root);
     let status = Command::new(env!("CARGO"))
         .args(["build", "--release", "-p", "dacapo-suite", "--bin", "dacapo-gpu"])
+        .args(["-p", "dacapo-cli", "--bin", "dacapo"])
         .args(["--config", "profile.release.strip=true", "--config", "profile.release.debug=false"])
         .arg("--target-dir")
         .arg(&target)
@@ -31,13 +40,15 @@ pub fn run() -> Result<(), String> {
         .status()
         .map_err(|error| format!("cargo: {error}"))?;
     if !status.success() {
-        return Err("the binary did not build".into());
+        return Err("the binaries did not build".into());
     }
     let pack = root.join("target/gpu-pack");
     let at = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     std::fs::create_dir_all(&pack).map_err(|error| at(&pack, error))?;
-    let (binary, script) = (pack.join("dacapo-gpu"), pack.join("run.sh"));
-    std::fs::copy(target.join("release/dacapo-gpu"), &binary).map_err(|error| at(&binary, error))?;
+    let (binaries, script) = ([pack.join("dacapo-gpu"), pack.join("dacapo")], pack.join("run.sh"));
+    for (binary, name) in binaries.iter().zip(["dacapo-gpu", "dacapo"]) {
+        std::fs::copy(target.join("release").join(name), binary).map_err(|error| at(binary, error))?;
+    }
     std::fs::write(&script, RUN).map_err(|error| at(&script, error))?;
     #[cfg(unix)]
     {
@@ -45,8 +56,8 @@ pub fn run() -> Result<(), String> {
         let executable = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(&script, executable).map_err(|error| at(&script, error))?;
     }
-    let bytes =
-        [&binary, &script].iter().filter_map(|path| std::fs::metadata(path).ok()).map(|file| file.len()).sum::<u64>();
+    let files = binaries.iter().chain([&script]);
+    let bytes = files.filter_map(|path| std::fs::metadata(path).ok()).map(|file| file.len()).sum::<u64>();
     println!("gpu-pack: {:.1} MiB in {}, commit {commit}", bytes as f64 / (1 << 20) as f64, pack.display());
     match bytes <= BYTES_MAX {
         true => Ok(()),
