@@ -137,16 +137,21 @@ impl<Q: Queues> Ledger<Q> {
         order: &mut Order<Q>,
         covers: &[Use<Q>],
     ) -> Result<Entry<Q>, Q::Error> {
-        let mut looked = false;
+        // Of the last look whose waits were all made.
+        let mut entries_seen = None;
         loop {
             let mut records = self.records.lock();
             let mut waits = Vec::new();
-            records.conflicts(lane, touch, |used| {
-                if !passed_over(lane, order, used) {
-                    keep_latest(&mut waits, used);
-                }
-            });
-            if waits.is_empty() || (looked && !holds(Rule::LookAgainAfterWaiting)) {
+            let seen_all = entries_seen == Some(records.entries)
+                || (entries_seen.is_some() && !holds(Rule::LookAgainAfterWaiting));
+            if !seen_all {
+                records.conflicts(lane, touch, |used| {
+                    if !passed_over(lane, order, used) {
+                        keep_latest(&mut waits, used);
+                    }
+                });
+            }
+            if waits.is_empty() {
                 order.position += 1;
                 if order.position == 1 && (lane.kind() == LaneKind::User || !holds(Rule::InternalLanesDoNotCount)) {
                     records.lanes_used += 1;
@@ -158,6 +163,7 @@ impl<Q: Queues> Ledger<Q> {
                 }
                 return Ok(Entry::Entered(order.position, with_event));
             }
+            entries_seen = Some(records.entries);
             drop(records);
             let mut uncovered = Vec::new();
             for used in &waits {
@@ -174,7 +180,6 @@ impl<Q: Queues> Ledger<Q> {
                 let used = if used.event.is_some() { used } else { covered.unwrap_or(used) };
                 wait(queues, lane, order, used)?;
             }
-            looked = true;
         }
     }
 

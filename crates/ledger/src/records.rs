@@ -31,6 +31,8 @@ pub(crate) struct Records<Q: Queues> {
     sets: Slots<Set<Q>>,
     /// How many user lanes ever got work.
     pub(crate) lanes_used: usize,
+    /// How many uses were entered: while it stands still, a look finds nothing new.
+    pub(crate) entries: u64,
     /// How many members launches looked at.
     pub(crate) visited: u64,
 }
@@ -110,7 +112,7 @@ impl<Q: Queues> Memory<Q> {
 
 impl<Q: Queues> Records<Q> {
     pub(crate) fn new() -> Self {
-        Records { memories: Slots::new(), sets: Slots::new(), lanes_used: 0, visited: 0 }
+        Records { memories: Slots::new(), sets: Slots::new(), lanes_used: 0, entries: 0, visited: 0 }
     }
 
     pub(crate) fn add_memory(&mut self) -> MemoryId {
@@ -207,6 +209,7 @@ impl<Q: Queues> Records<Q> {
     /// Enters a use, and makes dirty what it makes dirty.
     #[inline]
     pub(crate) fn enter(&mut self, lane: &Lane<Q>, position: u64, touch: Touch<'_>) {
+        self.entries += 1;
         if let Some(id) = touch.set() {
             let set = self.sets.get_mut(id.0).expect(KNOWN_SET);
             if !set.is_clean_on(lane) {
