@@ -1,0 +1,221 @@
+//! What is different between two reports.
+//!
+//! Compared are what the device does: nodes, their geometry and arguments, edges, and sizes of memories. Not compared are
+//! places in the source (a line more at the top of a file is no difference), alignment, and who holds a memory. That device
+//! or label differ is said, and is no difference by itself: the same graph on two devices has an empty one.
+
+use super::matching::matches;
+use super::{Argument, Node, Report};
+use std::collections::HashSet;
+use std::fmt;
+
+/// What is different between two reports; `Display` says it in lines.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Difference {
+    /// Device, label and version, where they differ; not counted by [`is_empty`](Self::is_empty).
+    pub about: Vec<Change>,
+    /// Nodes that only the second one has.
+    pub added: Vec<NodeOf>,
+    /// Nodes that only the first one has.
+    pub removed: Vec<NodeOf>,
+    /// Nodes that both have, and that are not the same.
+    pub changed: Vec<ChangedNode>,
+    /// Edges that only the second one has.
+    pub edges_added: Vec<EdgeOf>,
+    /// Edges that only the first one has.
+    pub edges_removed: Vec<EdgeOf>,
+    /// Memories that are not the same, by index.
+    pub memories: Vec<Change>,
+}
+
+/// A node of one of the reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NodeOf {
+    /// Its index there.
+    pub index: usize,
+    /// The kernel's name, or the op's.
+    pub name: String,
+    /// The labels around it.
+    pub label: String,
+}
+
+/// A node that both reports have, and what is different.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChangedNode {
+    /// Its index in the first report.
+    pub first: usize,
+    /// It, in the second report.
+    pub second: NodeOf,
+    /// What is different: arguments by name, or `grid`.
+    pub changes: Vec<Change>,
+}
+
+/// Something that has another value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Change {
+    /// What.
+    pub what: String,
+    /// In the first report; "nothing" if it is not there.
+    pub from: String,
+    /// In the second report; "nothing" if it is not there.
+    pub to: String,
+}
+
+/// An edge of one of the reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EdgeOf {
+    /// Where it begins.
+    pub before: NodeOf,
+    /// Where it leads.
+    pub after: NodeOf,
+}
+
+/// Compares two reports. Nodes are matched in order by kind, name and label.
+pub fn diff(first: &Report, second: &Report) -> Difference {
+    let pairs = matches(first, second);
+    let mut second_of = vec![None; first.nodes.len()];
+    let mut first_of = vec![None; second.nodes.len()];
+    for (i, j) in &pairs {
+        second_of[*i] = Some(*j);
+        first_of[*j] = Some(*i);
+    }
+    let unmatched = |report: &Report, other: &[Option<usize>]| {
+        let nodes = report.nodes.iter().zip(other).filter(|(_, other)| other.is_none());
+        nodes.map(|(node, _)| NodeOf::new(node)).collect::<Vec<_>>()
+    };
+    let changed = pairs.iter().filter_map(|(i, j)| {
+        let changes = changes(first, &first.nodes[*i], second, &second.nodes[*j]);
+        (!changes.is_empty()).then(|| ChangedNode { first: *i, second: NodeOf::new(&second.nodes[*j]), changes })
+    });
+    Difference {
+        about: about(first, second),
+        added: unmatched(second, &first_of),
+        removed: unmatched(first, &second_of),
+        changed: changed.collect(),
+        edges_added: edges_without_peer(second, &first_of, first),
+        edges_removed: edges_without_peer(first, &second_of, second),
+        memories: memories(first, second),
+    }
+}
+
+impl Difference {
+    /// Whether both graphs do the same.
+    pub fn is_empty(&self) -> bool {
+        let Difference { about: _, added, removed, changed, edges_added, edges_removed, memories } = self;
+        added.is_empty()
+            && removed.is_empty()
+            && changed.is_empty()
+            && edges_added.is_empty()
+            && edges_removed.is_empty()
+            && memories.is_empty()
+    }
+}
+
+impl Change {
+    fn new(what: &str, from: String, to: String) -> Option<Change> {
+        (from != to).then(|| Change { what: what.to_string(), from, to })
+    }
+}
+
+impl NodeOf {
+    pub(super) fn new(node: &Node) -> NodeOf {
+        NodeOf { index: node.index, name: node.name.clone(), label: node.label.clone() }
+    }
+}
+
+const NOTHING: &str = "nothing";
+
+fn about(first: &Report, second: &Report) -> Vec<Change> {
+    let one = |what, of: fn(&Report) -> &String| Change::new(what, of(first).clone(), of(second).clone());
+    [one("device", |r| &r.device), one("label", |r| &r.label), one("dacapo", |r| &r.dacapo)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn changes(first: &Report, a: &Node, second: &Report, b: &Node) -> Vec<Change> {
+    let grid = |node: &Node| node.geometry.map_or_else(|| NOTHING.to_string(), |geometry| geometry.to_string());
+    let mut changes: Vec<Change> = Change::new("grid", grid(a), grid(b)).into_iter().collect();
+    let describe = |report: &Report, argument: Option<&Argument>| {
+        argument.map_or_else(|| NOTHING.to_string(), |argument| report.describe(argument))
+    };
+    for at in 0..a.arguments.len().max(b.arguments.len()) {
+        let (x, y) = (a.arguments.get(at), b.arguments.get(at));
+        match (x, y) {
+            // Not the same parameter: one went, another came.
+            (Some(x), Some(y)) if x.name != y.name => {
+                changes.extend(Change::new(&x.name, first.describe(x), NOTHING.to_string()));
+                changes.extend(Change::new(&y.name, NOTHING.to_string(), second.describe(y)));
+            }
+            _ => {
+                let name = x.or(y).map_or("", |argument| &argument.name);
+                changes.extend(Change::new(name, describe(first, x), describe(second, y)));
+            }
+        }
+    }
+    changes
+}
+
+/// Edges of `report` that `other` has not, where `peer` says which node of it is which.
+fn edges_without_peer(report: &Report, peer: &[Option<usize>], other: &Report) -> Vec<EdgeOf> {
+    let known: HashSet<(usize, usize)> = other.edges.iter().copied().collect();
+    let node = |index: usize| report.nodes.get(index);
+    let mut edges = Vec::new();
+    for (before, after) in &report.edges {
+        let (Some(from), Some(to)) = (node(*before), node(*after)) else { continue };
+        if !matches!((peer[*before], peer[*after]), (Some(i), Some(j)) if known.contains(&(i, j))) {
+            edges.push(EdgeOf { before: NodeOf::new(from), after: NodeOf::new(to) });
+        }
+    }
+    edges
+}
+
+fn memories(first: &Report, second: &Report) -> Vec<Change> {
+    let count = first.memories.len().max(second.memories.len());
+    let describe = |report: &Report, at: usize| {
+        let memory = report.memories.get(at);
+        memory.map_or_else(|| NOTHING.to_string(), |m| format!("{} ({}, {} bytes)", m.name, m.kind, m.bytes))
+    };
+    let one = |at: usize| Change::new(&format!("memory {at}"), describe(first, at), describe(second, at));
+    (0..count).filter_map(one).collect()
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for change in &self.about {
+            writeln!(f, "  {change}")?;
+        }
+        if self.is_empty() {
+            return writeln!(f, "no difference");
+        }
+        self.removed.iter().try_for_each(|node| writeln!(f, "- {node}"))?;
+        self.added.iter().try_for_each(|node| writeln!(f, "+ {node}"))?;
+        for node in &self.changed {
+            let was =
+                if node.first == node.second.index { String::new() } else { format!(", was node {}", node.first) };
+            writeln!(f, "~ {}{was}", node.second)?;
+            node.changes.iter().try_for_each(|change| writeln!(f, "    {change}"))?;
+        }
+        self.edges_removed.iter().try_for_each(|edge| writeln!(f, "- edge from {} to {}", edge.before, edge.after))?;
+        self.edges_added.iter().try_for_each(|edge| writeln!(f, "+ edge from {} to {}", edge.before, edge.after))?;
+        self.memories.iter().try_for_each(|change| writeln!(f, "~ {change}"))
+    }
+}
+
+impl fmt::Display for NodeOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let label = if self.label.is_empty() { String::new() } else { format!(" in {}", self.label) };
+        write!(f, "node {} `{}`{label}", self.index, self.name)
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} -> {}", self.what, self.from, self.to)
+    }
+}

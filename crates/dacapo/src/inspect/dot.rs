@@ -1,0 +1,124 @@
+//! Reports as drawings for Graphviz (`dot -Tsvg`).
+//!
+//! Nodes that share the beginning of a label are drawn in one box, boxes in boxes; a box around a single node is left out.
+//! The critical path is bold. Texts are quoted, so that a label cannot end the drawing.
+
+use super::{Kind, Node, Report};
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write as _;
+
+impl Report {
+    /// The report in the DOT language.
+    pub fn to_dot(&self) -> String {
+        let mut dot = Drawing { text: String::new(), boxes: 0 };
+        let title = if self.label.is_empty() { "graph" } else { &self.label };
+        dot.line(0, &format!("digraph {} {{", quoted(title)));
+        dot.line(
+            1,
+            &format!("label={}; labelloc=t; fontname=\"Helvetica\";", quoted(&format!("{title} on {}", self.device))),
+        );
+        dot.line(1, "node [shape=box, style=rounded, fontname=\"Helvetica\", fontsize=11]; edge [color=gray40];");
+        let mut root = Group::default();
+        for node in &self.nodes {
+            root.add(node);
+        }
+        let path = &self.critical_path.nodes;
+        dot.group(1, self, &root, "", &path.iter().copied().collect());
+        let bold: HashSet<(usize, usize)> = path.windows(2).map(|pair| (pair[0], pair[1])).collect();
+        for (before, after) in &self.edges {
+            let style = if bold.contains(&(*before, *after)) { " [penwidth=2.5, color=black]" } else { "" };
+            dot.line(1, &format!("n{before} -> n{after}{style};"));
+        }
+        dot.line(0, "}");
+        dot.text
+    }
+}
+
+/// Nodes below one beginning of their labels.
+#[derive(Default)]
+struct Group<'a> {
+    nodes: Vec<&'a Node>,
+    /// In the order of their names: the same graph gives the same text.
+    groups: BTreeMap<&'a str, Group<'a>>,
+    count: usize,
+}
+
+impl<'a> Group<'a> {
+    fn add(&mut self, node: &'a Node) {
+        let mut group = self;
+        group.count += 1;
+        for part in node.label.split('/').filter(|part| !part.is_empty()) {
+            group = group.groups.entry(part).or_default();
+            group.count += 1;
+        }
+        group.nodes.push(node);
+    }
+}
+
+struct Drawing {
+    text: String,
+    boxes: usize,
+}
+
+impl Drawing {
+    fn line(&mut self, depth: usize, line: &str) {
+        writeln!(self.text, "{:1$}{line}", "", 2 * depth).expect("writing to a string");
+    }
+
+    /// `rest` is the part of the label that no box around shows.
+    fn group(&mut self, depth: usize, report: &Report, group: &Group<'_>, rest: &str, bold: &HashSet<usize>) {
+        for node in &group.nodes {
+            self.node(depth, report, node, rest, bold.contains(&node.index));
+        }
+        for (name, inner) in &group.groups {
+            if inner.count < 2 {
+                let rest = if rest.is_empty() { name.to_string() } else { format!("{rest}/{name}") };
+                self.group(depth, report, inner, &rest, bold);
+                continue;
+            }
+            self.line(depth, &format!("subgraph cluster_{} {{", self.boxes));
+            self.boxes += 1;
+            self.line(depth + 1, &format!("label={}; style=dashed; color=gray60;", quoted(name)));
+            self.group(depth + 1, report, inner, "", bold);
+            self.line(depth, "}");
+        }
+    }
+
+    fn node(&mut self, depth: usize, report: &Report, node: &Node, rest: &str, is_bold: bool) {
+        let index = node.index;
+        if node.kind == Kind::Join {
+            return self.line(depth, &format!("n{index} [shape=point, width=0.12];"));
+        }
+        let mut text = format!("{index}  {}", node.name);
+        if !rest.is_empty() {
+            write!(text, "\n{rest}").expect("writing to a string");
+        }
+        if let Some(geometry) = node.geometry {
+            write!(text, "\n{geometry}").expect("writing to a string");
+        }
+        for argument in &node.arguments {
+            write!(text, "\n{} = {}", argument.name, report.describe(argument)).expect("writing to a string");
+        }
+        let style = if is_bold { ", penwidth=2.5" } else { "" };
+        let shape = if node.kind == Kind::Kernel { "" } else { ", shape=ellipse" };
+        self.line(depth, &format!("n{index} [label={}{shape}{style}];", quoted(&text)));
+    }
+}
+
+/// A text as the DOT language quotes it; lines are set to the left.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for char in text.chars() {
+        match char {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\l"),
+            other => quoted.push(other),
+        }
+    }
+    if text.contains('\n') {
+        quoted.push_str("\\l");
+    }
+    quoted.push('"');
+    quoted
+}

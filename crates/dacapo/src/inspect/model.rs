@@ -1,0 +1,370 @@
+//! The parts of a report.
+//!
+//! A report made by [`Report::new`] or read by `from_json` is consistent: a node's and a memory's `index` is its place in
+//! the list, edges lead from a smaller index to a larger one and are sorted, and what refers to a memory refers to one that
+//! is there. All else is as the graph had it.
+
+use super::critical;
+use serde::{Deserialize, Serialize};
+
+/// The version of the format that this library writes and reads.
+pub const VERSION: u32 = 1;
+
+/// What a graph consists of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// The version of the format: [`VERSION`].
+    pub version: u32,
+    /// The version of the library that made it.
+    pub dacapo: String,
+    /// The device, as it calls itself.
+    pub device: String,
+    /// The label of the recording; empty if it has none.
+    pub label: String,
+    /// Nodes in a topological order: ops as they were recorded, with joins in between.
+    pub nodes: Vec<Node>,
+    /// The memories that the nodes touch.
+    pub memories: Vec<Memory>,
+    /// Which node must end before which begins, as `(before, after)`.
+    pub edges: Vec<(usize, usize)>,
+    /// The most expensive path, by the model of [`Node::cost`].
+    pub critical_path: CriticalPath,
+    /// Sums over all nodes.
+    pub totals: Totals,
+}
+
+/// One node.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Node {
+    /// Its place in [`Report::nodes`].
+    pub index: usize,
+    /// What it does.
+    pub kind: Kind,
+    /// The kernel's name, or the op's.
+    pub name: String,
+    /// The labels around it, outermost first, as in `decode/layer0`; empty if there are none.
+    pub label: String,
+    /// Where the program made the op.
+    pub location: Option<Place>,
+    /// How many threads a kernel has.
+    pub geometry: Option<Geometry>,
+    /// Its arguments, in the kernel's order.
+    pub arguments: Vec<Argument>,
+    /// Bytes it may read.
+    pub bytes_read: u64,
+    /// Bytes it may write.
+    pub bytes_written: u64,
+}
+
+/// What a node does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Kind {
+    /// Runs a kernel.
+    #[default]
+    Kernel,
+    /// Copies device memory.
+    Copy,
+    /// Sets device memory to one value.
+    Fill,
+    /// Copies from the host to the device.
+    Upload,
+    /// Copies from the device to the host.
+    Download,
+    /// Does what other code captured.
+    Foreign,
+    /// Does nothing, and stands between many nodes and many.
+    Join,
+}
+
+/// A place in the program's source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Place {
+    /// The file, as the compiler calls it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+}
+
+/// How many threads a kernel has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Geometry {
+    /// Blocks in x, y and z.
+    pub blocks: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub threads: [u32; 3],
+    /// Bytes of dynamic shared memory of a block.
+    pub shared: u32,
+}
+
+/// An argument of a node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Argument {
+    /// The parameter's name.
+    pub name: String,
+    /// What is passed.
+    #[serde(flatten)]
+    pub how: How,
+}
+
+/// What is passed to a parameter, and whether it can change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum How {
+    /// A value that stays as it is.
+    Baked {
+        /// The value.
+        value: Value,
+    },
+    /// The value of a slot.
+    Slot {
+        /// Its value when the report was made.
+        value: Value,
+    },
+    /// A value computed from the other arguments.
+    Derived {
+        /// Its value when the report was made.
+        value: Value,
+    },
+    /// One number in device memory.
+    Scalar {
+        /// The memory: an index into [`Report::memories`].
+        memory: usize,
+        /// Which of its bytes.
+        bytes: Bytes,
+        /// What is done with them.
+        access: Access,
+    },
+    /// A piece of memory.
+    Slice {
+        /// The memory: an index into [`Report::memories`].
+        memory: usize,
+        /// Which of its bytes.
+        bytes: Bytes,
+        /// What is done with them.
+        access: Access,
+    },
+}
+
+/// A value, for people and for programs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Value {
+    /// As `Debug` prints it.
+    pub text: String,
+    /// The nearest `f64`, if it is a finite number.
+    pub number: Option<f64>,
+}
+
+/// A half-open range of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Bytes {
+    /// The first one.
+    pub start: u64,
+    /// The one after the last.
+    pub end: u64,
+}
+
+/// What is done with memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Access {
+    /// It is read.
+    Read,
+    /// It is written and not read.
+    Write,
+    /// It may be read and written.
+    ReadWrite,
+}
+
+/// Memory that nodes touch.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Memory {
+    /// Its place in [`Report::memories`].
+    pub index: usize,
+    /// What kind of memory it is.
+    pub kind: MemoryKind,
+    /// What it is called in tables; "buffer 3" where the program gave it no name.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// A power of two that divides its address.
+    pub alignment: u64,
+    /// No handle but the graph's holds it: the variable it was in was given another value, or is gone. What the graph
+    /// does with it, the program can then neither prepare nor see.
+    pub held: bool,
+}
+
+/// A kind of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MemoryKind {
+    /// A buffer or a scalar of the program.
+    #[default]
+    Buffer,
+    /// Memory of the recording, dead after a replay.
+    Temp,
+    /// Memory that the recording handed out.
+    Output,
+    /// Pinned memory of the host.
+    Host,
+    /// Stands for memory that each launch is given.
+    StandIn,
+}
+
+/// The most expensive path, by the model of [`Node::cost`]. Not a measurement.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CriticalPath {
+    /// The nodes on it, first to last.
+    pub nodes: Vec<usize>,
+    /// The sum of their costs.
+    pub cost: u64,
+}
+
+/// Sums over a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Totals {
+    /// Nodes, joins among them.
+    pub nodes: usize,
+    /// Kernels.
+    pub kernels: usize,
+    /// Joins.
+    pub joins: usize,
+    /// Edges.
+    pub edges: usize,
+    /// Bytes that all nodes may read in one replay.
+    pub bytes_read: u64,
+    /// Bytes that all nodes may write in one replay.
+    pub bytes_written: u64,
+    /// Bytes of all memories.
+    pub bytes_memory: u64,
+    /// The cost of all nodes, by the model of [`Node::cost`].
+    pub cost: u64,
+}
+
+impl Report {
+    /// A report of these parts. Numbers nodes and memories, sorts edges, and computes path and totals.
+    ///
+    /// Edges that do not lead from one of the nodes to a later one are left out.
+    pub fn new(
+        device: impl Into<String>,
+        label: impl Into<String>,
+        nodes: Vec<Node>,
+        memories: Vec<Memory>,
+        edges: Vec<(usize, usize)>,
+    ) -> Report {
+        let mut report = Report {
+            version: VERSION,
+            dacapo: env!("CARGO_PKG_VERSION").to_string(),
+            device: device.into(),
+            label: label.into(),
+            nodes,
+            memories,
+            edges,
+            critical_path: CriticalPath::default(),
+            totals: Totals::default(),
+        };
+        report.nodes.iter_mut().enumerate().for_each(|(index, node)| node.index = index);
+        report.memories.iter_mut().enumerate().for_each(|(index, memory)| memory.index = index);
+        let count = report.nodes.len();
+        report.edges.retain(|(before, after)| before < after && *after < count);
+        report.edges.sort_unstable();
+        report.edges.dedup();
+        report.critical_path = critical::path(&report.nodes, &report.edges);
+        report.totals = Totals::of(&report);
+        report
+    }
+
+    /// The name of a memory, for tables.
+    pub(super) fn memory_name(&self, index: usize) -> String {
+        self.memories.get(index).map_or_else(|| format!("memory {index}"), |memory| memory.name.clone())
+    }
+}
+
+impl Totals {
+    pub(super) fn of(report: &Report) -> Totals {
+        let nodes = &report.nodes;
+        let count = |kind: Kind| nodes.iter().filter(|node| node.kind == kind).count();
+        let sum = |of: &dyn Fn(&Node) -> u64| nodes.iter().fold(0u64, |sum, node| sum.saturating_add(of(node)));
+        Totals {
+            nodes: nodes.len(),
+            kernels: count(Kind::Kernel),
+            joins: count(Kind::Join),
+            edges: report.edges.len(),
+            bytes_read: sum(&|node| node.bytes_read),
+            bytes_written: sum(&|node| node.bytes_written),
+            bytes_memory: report.memories.iter().fold(0, |sum, memory| sum.saturating_add(memory.bytes)),
+            cost: sum(&Node::cost),
+        }
+    }
+}
+
+impl Node {
+    /// A node without label, place, geometry and arguments; its index is given by [`Report::new`].
+    pub fn new(kind: Kind, name: impl Into<String>) -> Node {
+        Node { kind, name: name.into(), ..Node::default() }
+    }
+}
+
+impl Memory {
+    /// A memory; its index is given by [`Report::new`].
+    pub fn new(kind: MemoryKind, name: impl Into<String>, bytes: u64, alignment: u64) -> Memory {
+        Memory { index: 0, kind, name: name.into(), bytes, alignment, held: false }
+    }
+}
+
+impl Argument {
+    /// An argument.
+    pub fn new(name: impl Into<String>, how: How) -> Argument {
+        Argument { name: name.into(), how }
+    }
+}
+
+impl Value {
+    /// A value with its text, and as a number if it is one.
+    pub fn new(text: impl Into<String>, number: Option<f64>) -> Value {
+        Value { text: text.into(), number: number.filter(|number| number.is_finite()) }
+    }
+}
+
+impl Bytes {
+    /// The bytes from `start` up to `end`.
+    pub fn new(start: u64, end: u64) -> Bytes {
+        Bytes { start, end }
+    }
+}
+
+impl Geometry {
+    /// So many blocks of so many threads.
+    pub fn new(blocks: [u32; 3], threads: [u32; 3], shared: u32) -> Geometry {
+        Geometry { blocks, threads, shared }
+    }
+}
+
+impl Place {
+    /// A place.
+    pub fn new(file: impl Into<String>, line: u32, column: u32) -> Place {
+        Place { file: file.into(), line, column }
+    }
+}
+
+impl From<&std::panic::Location<'_>> for Place {
+    fn from(location: &std::panic::Location<'_>) -> Place {
+        Place::new(location.file(), location.line(), location.column())
+    }
+}

@@ -1,0 +1,216 @@
+//! Reports as a table in text, and the words for the parts of one.
+
+use super::{Access, Argument, Bytes, Geometry, How, Kind, MemoryKind, NODE_BYTES, Place, Report, Value};
+use std::fmt;
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let totals = &self.totals;
+        let label = if self.label.is_empty() { String::new() } else { format!(" `{}`", self.label) };
+        writeln!(f, "graph{label} on {}, dacapo {}", self.device, self.dacapo)?;
+        writeln!(
+            f,
+            "{}, {}, {}; one replay reads {} and writes {}",
+            count(totals.nodes, "node"),
+            count(totals.edges, "edge"),
+            count(self.memories.len(), "memory"),
+            size(totals.bytes_read),
+            size(totals.bytes_written),
+        )?;
+        self.nodes_table(f)?;
+        self.memories_table(f)?;
+        if !self.critical_path.nodes.is_empty() {
+            let path: Vec<String> = self.critical_path.nodes.iter().map(usize::to_string).collect();
+            let cost = |bytes: u64| bytes as f64 / NODE_BYTES as f64;
+            writeln!(
+                f,
+                "\ncritical path (*): {}; {:.1} of {:.1} by the model: 1 a node, and 1 for each {} moved",
+                path.join(" > "),
+                cost(self.critical_path.cost),
+                cost(totals.cost),
+                size(NODE_BYTES),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Report {
+    fn nodes_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.nodes.is_empty() {
+            return Ok(());
+        }
+        let mut is_critical = vec![false; self.nodes.len()];
+        self.critical_path
+            .nodes
+            .iter()
+            .filter_map(|node| is_critical.get_mut(*node).map(|one| *one = true))
+            .for_each(drop);
+        let mut before: Vec<Vec<String>> = vec![Vec::new(); self.nodes.len()];
+        for (from, to) in &self.edges {
+            if let Some(before) = before.get_mut(*to) {
+                before.push(from.to_string());
+            }
+        }
+        let mut rows = vec![["node", "kind", "name", "label", "grid", "reads", "writes", "after"].map(String::from)];
+        for (at, node) in self.nodes.iter().enumerate() {
+            rows.push([
+                format!("{at}{}", if is_critical[at] { " *" } else { "" }),
+                node.kind.to_string(),
+                node.name.clone(),
+                node.label.clone(),
+                node.geometry.map_or_else(String::new, |geometry| geometry.to_string()),
+                size(node.bytes_read),
+                size(node.bytes_written),
+                before[at].join(" "),
+            ]);
+        }
+        writeln!(f)?;
+        let mut lines = aligned(&rows).into_iter();
+        writeln!(f, "{}", lines.next().unwrap_or_default())?;
+        for (line, node) in lines.zip(&self.nodes) {
+            writeln!(f, "{line}")?;
+            if let Some(place) = &node.location {
+                writeln!(f, "    at {place}")?;
+            }
+            for argument in &node.arguments {
+                writeln!(f, "    {} = {}", argument.name, self.describe(argument))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn memories_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.memories.is_empty() {
+            return Ok(());
+        }
+        let mut rows = vec![["memory", "kind", "name", "size", "aligned to", ""].map(String::from)];
+        for (at, memory) in self.memories.iter().enumerate() {
+            rows.push([
+                at.to_string(),
+                memory.kind.to_string(),
+                memory.name.clone(),
+                size(memory.bytes),
+                memory.alignment.to_string(),
+                if memory.held { "held by this graph only".to_string() } else { String::new() },
+            ]);
+        }
+        writeln!(f)?;
+        aligned(&rows).into_iter().try_for_each(|line| writeln!(f, "{line}"))
+    }
+
+    /// What an argument is, in words.
+    pub(super) fn describe(&self, argument: &Argument) -> String {
+        match &argument.how {
+            How::Baked { value } => format!("{value} (baked)"),
+            How::Slot { value } => format!("{value} (slot)"),
+            How::Derived { value } => format!("{value} (derived)"),
+            How::Scalar { memory, bytes, access } => {
+                format!("{access} {} {bytes} (scalar)", self.memory_name(*memory))
+            }
+            How::Slice { memory, bytes, access } => format!("{access} {} {bytes}", self.memory_name(*memory)),
+        }
+    }
+}
+
+/// Rows as lines with columns of equal width; a column that is empty but for its title is left out.
+fn aligned<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let is_used = |column: usize| rows.iter().skip(1).any(|row| !row[column].is_empty());
+    let columns: Vec<(usize, usize)> = (0..N).filter(|at| is_used(*at)).map(|at| (at, width(at))).collect();
+    let line = |row: &[String; N]| {
+        let cells: Vec<String> = columns.iter().map(|(at, width)| format!("{:width$}", row[*at])).collect();
+        cells.join("  ").trim_end().to_string()
+    };
+    rows.iter().map(line).collect()
+}
+
+/// `1 node`, `2 nodes`, `2 memories`.
+pub(super) fn count(count: usize, thing: &str) -> String {
+    match (count, thing.strip_suffix('y')) {
+        (1, _) => format!("1 {thing}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) => format!("{count} {thing}s"),
+    }
+}
+
+/// A size: exact up to 10 KiB, with one decimal above.
+pub(super) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 10 << 10 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Kernel => "kernel",
+            Kind::Copy => "copy",
+            Kind::Fill => "fill",
+            Kind::Upload => "upload",
+            Kind::Download => "download",
+            Kind::Foreign => "foreign",
+            Kind::Join => "join",
+        })
+    }
+}
+
+impl fmt::Display for MemoryKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MemoryKind::Buffer => "buffer",
+            MemoryKind::Temp => "temp",
+            MemoryKind::Output => "output",
+            MemoryKind::Host => "host",
+            MemoryKind::StandIn => "stand-in",
+        })
+    }
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Access::Read => "reads",
+            Access::Write => "writes",
+            Access::ReadWrite => "reads and writes",
+        })
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}..{}]", self.start, self.end)
+    }
+}
+
+impl fmt::Display for Geometry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |[x, y, z]: [u32; 3]| match (y, z) {
+            (1, 1) => x.to_string(),
+            (_, 1) => format!("{x}x{y}"),
+            _ => format!("{x}x{y}x{z}"),
+        };
+        write!(f, "{} of {}", side(self.blocks), side(self.threads))?;
+        if self.shared > 0 { write!(f, " + {} B", self.shared) } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

@@ -1,0 +1,128 @@
+//! Differences, and values frozen differently.
+
+use super::fixtures::*;
+use crate::inspect::matching::{Key, nth_with_nth};
+use crate::inspect::*;
+
+fn line(nodes: Vec<Node>) -> Report {
+    let edges = (1..nodes.len()).map(|at| (at - 1, at)).collect();
+    let memories = (0..3).map(|i| Memory::new(MemoryKind::Buffer, format!("buffer {i}"), 64, 256)).collect();
+    Report::new("a device", "", nodes, memories, edges)
+}
+
+#[test]
+fn a_report_has_no_difference_from_itself_or_from_another_device() {
+    let mut other = decode();
+    other.device = "another device".to_string();
+    other.nodes[1].location = Some(Place::new("examples/decode.rs", 41, 9));
+    let difference = diff(&decode(), &other);
+    assert!(difference.is_empty(), "{difference}");
+    assert_eq!(difference.to_string(), "  device: a device -> another device\nno difference\n");
+}
+
+#[test]
+fn a_difference_names_nodes_arguments_edges_and_memories() {
+    let before = decode();
+    let mut nodes = before.nodes.clone();
+    nodes[1].arguments[2] = baked("eps", 1e-6);
+    nodes[4].geometry = Some(Geometry::new([4, 16, 1], [16, 16, 1], 2048));
+    nodes[3].arguments.push(baked("bias", 1.0));
+    nodes.remove(2);
+    nodes.insert(5, kernel("sample", "decode", vec![]));
+    let mut memories = before.memories.clone();
+    memories[2].bytes = 4096;
+    let edges = vec![(0, 1), (1, 2), (2, 3), (3, 6), (3, 5), (5, 6), (6, 7)];
+    let mut after = Report::new("a device", "decode", nodes, memories, edges);
+    after.dacapo = before.dacapo.clone();
+    expect("decode.diff", &diff(&before, &after).to_string());
+}
+
+#[test]
+fn one_of_many_equal_nodes_that_went_is_one_difference() {
+    let step = |i: usize| kernel("step", "loop", vec![baked("i", i as f64)]);
+    let all: Vec<Node> = (0..20).map(step).collect();
+    for gone in [0, 7, 19] {
+        let mut fewer = all.clone();
+        fewer.remove(gone);
+        let difference = diff(&line(all.clone()), &line(fewer));
+        assert_eq!(difference.removed.iter().map(|node| node.index).collect::<Vec<_>>(), [gone]);
+        assert!(difference.added.is_empty() && difference.changed.is_empty(), "{difference}");
+    }
+}
+
+#[test]
+fn where_nodes_cannot_be_told_apart_they_stay_where_they_were() {
+    // All arguments changed: only the position is left to go by.
+    let step = |of: f64, i: usize| kernel("step", "", vec![baked("i", of + i as f64)]);
+    let first = line((0..4).map(|i| step(0.0, i)).collect());
+    let second = line((0..5).map(|i| step(100.0, i)).collect());
+    let difference = diff(&first, &second);
+    assert_eq!(
+        difference.changed.iter().map(|node| (node.first, node.second.index)).collect::<Vec<_>>(),
+        [(0, 0), (1, 1), (2, 2), (3, 3)]
+    );
+    assert_eq!(difference.added.len(), 1);
+}
+
+#[test]
+fn another_parameter_is_one_that_went_and_one_that_came() {
+    let first = line(vec![kernel("f", "", vec![baked("a", 1.0)])]);
+    let second = line(vec![kernel("f", "", vec![baked("b", 1.0), slice("x", 0, 0, 4, Access::Read)])]);
+    let text = diff(&first, &second).to_string();
+    for part in ["a: 1.0 (baked) -> nothing", "b: nothing -> 1.0 (baked)", "x: nothing -> reads buffer 0 [0..4]"] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn an_order_that_changed_is_an_edge_that_went_and_one_that_came() {
+    let nodes = || ["a", "b", "c"].map(|name| kernel(name, "", vec![])).to_vec();
+    let of = |edges| Report::new("a device", "", nodes(), vec![], edges);
+    let difference = diff(&of(vec![(0, 1), (1, 2)]), &of(vec![(0, 1), (0, 2)]));
+    assert_eq!(difference.to_string(), "- edge from node 1 `b` to node 2 `c`\n+ edge from node 0 `a` to node 2 `c`\n");
+}
+
+#[test]
+fn long_reports_are_compared_too() {
+    // Nothing is the same at either end, and the product is above the limit for comparing all pairs.
+    let step = |of: usize, i: usize| kernel(if i % 3 == 0 { "a" } else { "b" }, "", vec![baked("i", (of + i) as f64)]);
+    let first = line((0..2_000).map(|i| step(0, i)).collect());
+    let second = line((0..2_000).map(|i| step(5_000, i)).collect());
+    let difference = diff(&first, &second);
+    assert_eq!(difference.changed.len(), 2_000);
+    assert!(difference.edges_added.is_empty() && difference.edges_removed.is_empty());
+}
+
+#[test]
+fn above_the_limit_matches_still_ascend() {
+    let keys = |names: &[usize]| names.iter().map(|name| Key { name: *name, content: 0 }).collect::<Vec<_>>();
+    assert_eq!(nth_with_nth(&keys(&[1, 2, 3, 1]), &keys(&[2, 1, 3, 1])), [(1, 0), (2, 2), (3, 3)]);
+    assert_eq!(nth_with_nth(&keys(&[1]), &keys(&[2])), []);
+}
+
+#[test]
+fn a_frozen_value_that_changed_is_named_with_its_place_and_a_way_out() {
+    let of = |step: f64, rate: f64| {
+        let slot = Argument::new("position", How::Slot { value: number(step) });
+        line(vec![
+            kernel("saxpy", "net/skip", vec![baked("a", step), slice("x", 0, 0, 4, Access::Read)]),
+            kernel("saxpy", "net/skip", vec![baked("a", 1.0), slot]),
+            kernel("adam", "", vec![baked("rate", rate)]),
+        ])
+    };
+    let found = frozen_changes(&of(1.0, 0.5), &of(2.0, 0.25));
+    assert_eq!(found.iter().map(|one| (one.node, one.argument.as_str())).collect::<Vec<_>>(), [(0, "a"), (2, "rate")]);
+    assert_eq!((found[1].first.as_str(), found[1].second.as_str()), ("0.5", "0.25"));
+    let text: Vec<String> = found.iter().map(|one| format!("{one}\n")).collect();
+    expect("frozen.stderr", &text.join("\n"));
+    assert!(frozen_changes(&of(1.0, 0.5), &of(1.0, 0.5)).is_empty(), "what is the same is not reported");
+}
+
+#[test]
+fn a_frozen_value_is_found_beside_nodes_that_came_and_went() {
+    let saxpy = |a: f64| kernel("saxpy", "", vec![baked("a", a)]);
+    let first = line(vec![kernel("load", "", vec![]), saxpy(1.0)]);
+    let second = line(vec![saxpy(2.0), kernel("store", "", vec![])]);
+    let found = frozen_changes(&first, &second);
+    assert_eq!((found.len(), found[0].node), (1, 1));
+}
