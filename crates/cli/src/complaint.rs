@@ -51,7 +51,12 @@ macro_rules! from_errors {
         }
     )* };
 }
-from_errors!(dacapo_driver::DriverError, dacapo_driver::LoadError, dacapo_suite::session::Refused);
+from_errors!(
+    dacapo::inspect::ReadError,
+    dacapo_driver::DriverError,
+    dacapo_driver::LoadError,
+    dacapo_suite::session::Refused
+);
 
 #[cfg(test)]
 mod tests {

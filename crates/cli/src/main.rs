@@ -9,6 +9,7 @@ mod abilities;
 mod bench;
 mod complaint;
 mod doctor;
+mod inspect;
 mod run;
 mod target;
 
@@ -32,6 +33,8 @@ enum Task {
     Run(run::Arguments),
     /// What the library costs over driver calls by hand, measured
     Bench(bench::Arguments),
+    /// Print, draw or compare reports of recordings and graphs
+    Inspect(inspect::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         Task::Doctor { seed } => Ok(doctor::run(seed)),
         Task::Run(arguments) => Ok(run::run(&arguments)),
         Task::Bench(arguments) => bench::run(&arguments),
+        Task::Inspect(arguments) => inspect::run(&arguments),
     };
     done.unwrap_or_else(|complaint: Complaint| {
         eprintln!("{complaint}");

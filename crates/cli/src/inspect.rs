@@ -1,0 +1,50 @@
+//! `dacapo inspect FILE`: a report of a recording or graph from a file, as a table or a drawing, or compared with another.
+//!
+//! The file is what `Report::to_json` of the library wrote; a file of another version of the format is refused as that.
+//! Exit codes of a comparison are those of `diff`: 0 for no difference, 1 for some.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use dacapo::inspect::{Report, diff};
+
+use crate::complaint::Complaint;
+
+/// The arguments of `dacapo inspect`.
+#[derive(clap::Args, Debug)]
+pub struct Arguments {
+    /// The report: JSON, as the library writes it
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Draw it for Graphviz instead: dacapo inspect FILE --dot | dot -Tsvg
+    #[arg(long)]
+    pub dot: bool,
+    /// Say what is different in this other report; ends with 1 if anything is
+    #[arg(long, value_name = "OTHER", conflicts_with = "dot")]
+    pub diff: Option<PathBuf>,
+}
+
+/// Prints what was asked for.
+///
+/// # Errors
+///
+/// - A file that cannot be read, or that is no report.
+pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
+    let report = read(&arguments.file)?;
+    if let Some(other) = &arguments.diff {
+        let difference = diff(&report, &read(other)?);
+        print!("{difference}");
+        return Ok(if difference.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    match arguments.dot {
+        true => print!("{}", report.to_dot()),
+        false => print!("{report}"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(path: &Path) -> Result<Report, Complaint> {
+    let place = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| Complaint::new(format!("{place}: {error}")))?;
+    Report::from_json(&text).map_err(|error| Complaint::from(error).at(place))
+}

@@ -1,0 +1,64 @@
+//! Reports from files: printed, drawn, compared, and refused when they are none.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use dacapo::inspect::{Kind, Node, Report};
+
+/// A file with a report of two kernels, the second of this name.
+fn report(file: &str, second: &str) -> PathBuf {
+    let nodes = vec![Node::new(Kind::Kernel, "first"), Node::new(Kind::Kernel, second)];
+    let report = Report::new("a device", "a label", nodes, Vec::new(), vec![(0, 1)]);
+    written(file, &report.to_json())
+}
+
+fn written(file: &str, text: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn inspect(arguments: &[&Path]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dacapo"));
+    command.arg("inspect").args(arguments).output().expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_report_is_printed_or_drawn() {
+    let path = report("two.json", "second");
+    let table = inspect(&[&path]);
+    assert!(table.status.success(), "{table:?}");
+    let said = text(&table.stdout);
+    assert!(said.contains("first") && said.contains("second") && said.contains("a device"), "{said}");
+    let dot = text(&inspect(&[&path, Path::new("--dot")]).stdout);
+    assert!(dot.starts_with("digraph") && dot.contains("->"), "{dot}");
+}
+
+#[test]
+fn two_reports_are_compared_and_the_exit_code_says_whether_they_differ() {
+    let (one, other) = (report("one.json", "second"), report("other.json", "third"));
+    let diff = Path::new("--diff");
+    let same = inspect(&[&one, diff, &one]);
+    assert_eq!((same.status.code(), text(&same.stdout).as_str()), (Some(0), "no difference\n"));
+    let different = inspect(&[&one, diff, &other]);
+    let said = text(&different.stdout);
+    assert_eq!(different.status.code(), Some(1), "{said}");
+    assert!(said.contains("`second`") && said.contains("`third`"), "{said}");
+}
+
+#[test]
+fn what_is_no_report_is_refused_with_its_path() {
+    let no_report = written("no_report.json", "{}");
+    let newer = written("newer.json", "{\"version\": 4000}");
+    let absent = Path::new("/nowhere/report.json");
+    for (path, why) in [(no_report.as_path(), "not a report"), (&newer, "version 4000"), (absent, "No such file")] {
+        let output = inspect(&[path]);
+        let said = text(&output.stderr);
+        assert!(!output.status.success() && said.contains(why), "{said}");
+        assert!(said.starts_with(&format!("error: {}: ", path.display())), "{said}");
+    }
+}
