@@ -9,6 +9,7 @@ mod corpus;
 mod gpu_pack;
 mod kernels;
 mod libcuda;
+mod mutants;
 mod mutate;
 mod probe;
 mod ptx_forms;
@@ -49,6 +50,8 @@ enum Task {
     },
     /// Build the software driver as target/dacapo/libcuda.so.1
     Libcuda,
+    /// Switch off each rule of the ledger and see that a test notices
+    Mutants,
     /// Load and launch PTX that nobody wrote: no panic, no hang
     Mutate {
         /// 100,000 files instead of a few thousand
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
         Task::GpuPack => gpu_pack::run(),
         Task::Kernels { check } => kernels::run(check),
         Task::Libcuda => libcuda::run(),
+        Task::Mutants => mutants::run(),
         Task::Mutate { full, seed } => mutate::run(full, seed),
         Task::Probe { only } => probe::run(only.as_deref()),
         Task::PtxForms => ptx_forms::run(),

@@ -105,7 +105,7 @@ impl<Q: Queues> Ledger<Q> {
                 Entry::Entered(position, with_event) => break (order, position, with_event),
                 Entry::Uncovered(uses) => {
                     // Our own lane is let go first: two threads that cover each other's lanes would wait for ever.
-                    drop(order);
+                    let _own = Some(order).filter(|_| !holds(Rule::CoverAlone));
                     for used in uses {
                         covers.push(self.cover(queues, &used)?);
                     }

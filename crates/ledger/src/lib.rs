@@ -15,6 +15,9 @@ pub use lane::{Lane, LaneKind, Use};
 pub use ledger::Ledger;
 pub use queues::{Access, Queues, Touch};
 pub use rule::Rule;
+#[cfg(all(feature = "baton", not(loom)))]
+#[doc(hidden)]
+pub use sync::when_locked;
 
 /// A piece of memory in a ledger. Its number is given out again after it was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

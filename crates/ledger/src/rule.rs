@@ -62,6 +62,8 @@ rules! {
     LatestPerLane,
     /// What has no event gets one before it is waited for; it is not passed over.
     CoverBeforeWait,
+    /// Who covers another lane's work holds no other lane's lock.
+    CoverAlone,
     /// A covering event is recorded under the lane's lock.
     CoverUnderLaneLock,
     /// A covering event covers what was enqueued when it was recorded, and nothing later.

@@ -28,6 +28,34 @@ impl<T> Mutex<T> {
 
     #[inline]
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        #[cfg(all(feature = "baton", not(loom)))]
+        while let Err(std::sync::TryLockError::WouldBlock) = self.0.try_lock().map(drop) {
+            if !hand_on() {
+                break;
+            }
+        }
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
+}
+
+#[cfg(all(feature = "baton", not(loom)))]
+thread_local! {
+    static HAND_ON: std::cell::Cell<Option<fn()>> = const { std::cell::Cell::new(None) };
+}
+
+/// What this thread does when it finds a lock taken, before it tries again; without it, it blocks. Of threads that
+/// hand a baton around only one runs at a time, so that a blocked one would never be woken.
+#[cfg(all(feature = "baton", not(loom)))]
+pub fn when_locked(hand_on: Option<fn()>) {
+    HAND_ON.set(hand_on);
+}
+
+#[cfg(all(feature = "baton", not(loom)))]
+#[cold]
+fn hand_on() -> bool {
+    let hand_on = HAND_ON.get();
+    if let Some(hand_on) = hand_on {
+        hand_on();
+    }
+    hand_on.is_some()
 }

@@ -1,0 +1,326 @@
+//! Buffers and graphs as a library would hold them over the ledger, and what threads do with them.
+//!
+//! A buffer or a graph is owned by whoever has an `Arc` of it; a graph owns its buffers. The last owner's drop takes it
+//! out of the ledger and leaves it in the queue of drops. Work borrows what it touches; the host's own accesses borrow
+//! it alone. That is all the discipline the ledger asks for.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, RwLock};
+
+use dacapo_ledger::{Access, Drops, Lane, LaneKind, Ledger, MemoryId, SetId, Touch, Use};
+
+use crate::baton::step;
+use crate::device::{Device, Refused, Stream};
+use crate::dice::Dice;
+
+/// What buffers and graphs reach in their drop.
+pub struct Core {
+    pub device: Device,
+    pub ledger: Ledger<Device>,
+    pub drops: Drops<Device, usize>,
+}
+
+pub struct Buffer {
+    core: Arc<Core>,
+    id: MemoryId,
+    object: usize,
+    borrow: RwLock<()>,
+}
+
+pub struct Graph {
+    core: Arc<Core>,
+    id: SetId,
+    /// The executable: each launch uses it alone.
+    object: usize,
+    members: Vec<(Arc<Buffer>, Access)>,
+    home: usize,
+    /// Whether its buffers go before it does.
+    members_first: bool,
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        self.core.drops.put(self.object, self.core.ledger.remove_memory(self.id));
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        if self.members_first {
+            self.members.clear();
+        }
+        let last = self.core.ledger.remove_set(self.id);
+        self.core.drops.put(self.object, last.into_iter().collect());
+    }
+}
+
+pub struct World {
+    pub core: Arc<Core>,
+    lanes: Vec<Lane<Device>>,
+    reaper: Lane<Device>,
+    buffers: Mutex<Vec<Arc<Buffer>>>,
+    graphs: Mutex<Vec<Arc<Graph>>>,
+    /// One user lane only: then no event may ever be recorded, and no set looks twice.
+    single: bool,
+    /// How many members the sets had that were ever launched.
+    launched_members: Mutex<std::collections::BTreeMap<usize, u64>>,
+}
+
+impl World {
+    pub fn new(seed: u64, single: bool, faults: bool) -> Self {
+        let mut dice = Dice::new(seed, 7);
+        let faults = faults.then(|| Dice::new(seed, 8));
+        let core = Arc::new(Core { device: Device::new(faults), ledger: Ledger::new(), drops: Drops::new() });
+        let count = if single { 1 } else { 2 + dice.below(2) };
+        let lanes = (0..count).map(|lane| core.ledger.add_lane(Stream(lane), LaneKind::User)).collect();
+        let reaper = core.ledger.add_lane(Stream(3), LaneKind::Internal);
+        let world = World {
+            core,
+            lanes,
+            reaper,
+            buffers: Mutex::default(),
+            graphs: Mutex::default(),
+            single,
+            launched_members: Mutex::default(),
+        };
+        for _ in 0..3 {
+            world.add_buffer();
+        }
+        for _ in 0..2 {
+            world.add_graph(&mut dice);
+        }
+        world
+    }
+
+    fn add_buffer(&self) {
+        let object = self.core.device.new_object();
+        let core = Arc::clone(&self.core);
+        let buffer = Buffer { id: core.ledger.add_memory(), core, object, borrow: RwLock::new(()) };
+        self.buffers.lock().unwrap().push(Arc::new(buffer));
+    }
+
+    fn add_graph(&self, dice: &mut Dice) {
+        let members: Vec<_> = (0..1 + dice.below(3)).filter_map(|_| Some((self.buffer(dice)?, access(dice)))).collect();
+        let list: Vec<_> = members.iter().map(|(buffer, access)| (buffer.id, *access)).collect();
+        let core = Arc::clone(&self.core);
+        let (object, id) = (core.device.new_object(), core.ledger.add_set(&list));
+        let (home, members_first) = (dice.below(self.lanes.len()), dice.percent(50));
+        let graph = Graph { core, id, object, members, home, members_first };
+        self.graphs.lock().unwrap().push(Arc::new(graph));
+    }
+
+    fn buffer(&self, dice: &mut Dice) -> Option<Arc<Buffer>> {
+        let buffers = self.buffers.lock().unwrap();
+        (!buffers.is_empty()).then(|| Arc::clone(&buffers[dice.below(buffers.len())]))
+    }
+
+    fn graph(&self, dice: &mut Dice) -> Option<Arc<Graph>> {
+        let graphs = self.graphs.lock().unwrap();
+        (!graphs.is_empty()).then(|| Arc::clone(&graphs[dice.below(graphs.len())]))
+    }
+
+    /// One random thing.
+    pub fn act(&self, dice: &mut Dice, label: &str, kept: &mut Vec<Use<Device>>) {
+        match dice.below(100) {
+            0..34 => self.touch(dice, label, kept),
+            34..66 => self.launch(dice, label, kept),
+            66..71 => self.add_buffer(),
+            71..75 => {
+                let taken = take(&self.buffers, dice);
+                drop(taken);
+            }
+            75..79 => self.add_graph(dice),
+            79..83 => {
+                let taken = take(&self.graphs, dice);
+                drop(taken);
+            }
+            83..89 => self.drain(dice, label),
+            89..95 => self.host(dice, label),
+            _ => self.finish(dice, label, kept),
+        }
+    }
+
+    fn touch(&self, dice: &mut Dice, label: &str, kept: &mut Vec<Use<Device>>) {
+        let touched: Vec<_> = (0..1 + dice.below(2)).filter_map(|_| Some((self.buffer(dice)?, access(dice)))).collect();
+        let lane = &self.lanes[dice.below(self.lanes.len())];
+        self.submit(dice, lane, None, &touched, label, kept);
+    }
+
+    fn launch(&self, dice: &mut Dice, label: &str, kept: &mut Vec<Use<Device>>) {
+        let Some(graph) = self.graph(dice) else { return };
+        let lane = if dice.percent(60) { graph.home } else { dice.below(self.lanes.len()) };
+        let extra = if dice.percent(20) { self.buffer(dice) } else { None };
+        let extra: Vec<_> = extra.into_iter().map(|buffer| (buffer, access(dice))).collect();
+        self.submit(dice, &self.lanes[lane], Some(&graph), &extra, label, kept);
+    }
+
+    fn submit(
+        &self,
+        dice: &mut Dice,
+        lane: &Lane<Device>,
+        graph: Option<&Arc<Graph>>,
+        touched: &[(Arc<Buffer>, Access)],
+        label: &str,
+        kept: &mut Vec<Use<Device>>,
+    ) {
+        let all = touched.iter().chain(graph.into_iter().flat_map(|graph| &graph.members));
+        let mut objects: Vec<_> = all.clone().map(|(buffer, access)| (buffer.object, *access)).collect();
+        objects.extend(graph.map(|graph| (graph.object, Access::Write)));
+        let Some(_borrows) = all.map(|(buffer, _)| buffer.borrow.try_read().ok()).collect::<Option<Vec<_>>>() else {
+            return;
+        };
+        let memory: Vec<_> = touched.iter().map(|(buffer, access)| (buffer.id, *access)).collect();
+        let touch = match graph {
+            None => Touch::Memory(&memory),
+            Some(graph) if memory.is_empty() => Touch::Set(graph.id),
+            Some(graph) => Touch::SetAnd(graph.id, &memory),
+        };
+        if let Some(graph) = graph {
+            let mut members: Vec<_> = graph.members.iter().map(|(buffer, _)| buffer.object).collect();
+            members.sort_unstable();
+            members.dedup();
+            self.launched_members.lock().unwrap().insert(graph.object, members.len() as u64);
+        }
+        let device = &self.core.device;
+        // How an enqueue fails: with all of its work on the stream, with none (an empty piece stands for it), or by a
+        // panic.
+        let how = if device.fails(12) { 1 + dice.below(3) } else { 0 };
+        let kind = if graph.is_some() { "launch" } else { "touch" };
+        let label = format!("{kind} of {label}");
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            self.core.ledger.submit(device, lane, touch, |stream| match how {
+                0 => {
+                    device.enqueue(stream, &objects, &label);
+                    Ok(())
+                }
+                1 => {
+                    device.enqueue(stream, &objects, &label);
+                    Err(Refused)
+                }
+                2 => {
+                    device.enqueue(stream, &[], &label);
+                    Err(Refused)
+                }
+                _ => {
+                    device.enqueue(stream, &objects, &label);
+                    std::panic::resume_unwind(Box::new(Refused))
+                }
+            })
+        }));
+        match done {
+            Ok(Ok(((), used))) => kept.push(used),
+            Ok(Err(Refused)) => {}
+            Err(thrown) if thrown.is::<Refused>() => {}
+            Err(thrown) => std::panic::resume_unwind(thrown),
+        }
+    }
+
+    /// Releases what was dropped, behind its uses.
+    pub fn drain(&self, dice: &mut Dice, label: &str) {
+        if self.core.drops.is_empty() {
+            return;
+        }
+        let (device, ledger) = (&self.core.device, &self.core.ledger);
+        let on_user_lane = self.single || dice.percent(30);
+        let lane = if on_user_lane { &self.lanes[dice.below(self.lanes.len())] } else { &self.reaper };
+        let mut again = 0;
+        for (object, uses) in self.core.drops.take() {
+            while ledger.order_after(device, lane, &uses).is_err() {
+                again += 1;
+                assert!(again < 1000, "a refusal does not last");
+            }
+            let release = |stream: &Stream| {
+                device.release(stream, object, &format!("release of {label}"));
+                Ok::<(), Refused>(())
+            };
+            let released = ledger.submit(device, lane, Touch::Memory(&[]), release);
+            assert!(released.is_ok(), "it touches nothing, so it waits for nothing");
+        }
+    }
+
+    /// The host waits for what it conflicts with, and then touches a buffer itself.
+    fn host(&self, dice: &mut Dice, label: &str) {
+        let Some(buffer) = self.buffer(dice) else { return };
+        let (access, by_stream) = (access(dice), self.single || dice.percent(50));
+        if dice.percent(50) {
+            // Others go on submitting: what it was told to wait for must be over, more it cannot ask.
+            let _shared = buffer.borrow.try_read();
+            for used in self.core.ledger.wait_list(buffer.id, access) {
+                self.wait_for(&used, by_stream, label);
+            }
+            return;
+        }
+        let Ok(_alone) = buffer.borrow.try_write() else { return };
+        for used in self.core.ledger.wait_list(buffer.id, access) {
+            self.wait_for(&used, by_stream, label);
+        }
+        self.core.device.host(buffer.object, access, label);
+    }
+
+    fn wait_for(&self, used: &Use<Device>, by_stream: bool, label: &str) {
+        let (device, ledger) = (&self.core.device, &self.core.ledger);
+        if by_stream {
+            device.synchronize_stream(used.lane().stream());
+        } else {
+            let mut again = 0;
+            let event = loop {
+                match ledger.event_for(device, used) {
+                    Ok(event) => break event,
+                    Err(Refused) => again += 1,
+                }
+                assert!(again < 1000, "a refusal does not last");
+            };
+            device.synchronize(&event);
+        }
+        ledger.finished(used);
+        // Each submit here puts one piece of work on the stream, so that positions are the device's numbers.
+        device.must_be_over(used.lane().stream(), used.position(), label);
+    }
+
+    fn finish(&self, dice: &mut Dice, label: &str, kept: &mut Vec<Use<Device>>) {
+        for used in kept.iter().filter(|used| self.core.ledger.is_finished(used)) {
+            self.core.device.must_be_over(used.lane().stream(), used.position(), label);
+        }
+        let by_stream = self.single || dice.percent(50);
+        if !kept.is_empty() && dice.percent(60) {
+            let used = kept.swap_remove(dice.below(kept.len()));
+            self.wait_for(&used, by_stream, label);
+        } else if let Some(used) = self.core.ledger.last_use(&self.lanes[dice.below(self.lanes.len())]) {
+            self.wait_for(&used, by_stream, label);
+        }
+        step();
+    }
+
+    /// Drops everything, releases it, and says what is wrong with the whole.
+    pub fn close(&self, dice: &mut Dice) {
+        self.graphs.lock().unwrap().clear();
+        self.buffers.lock().unwrap().clear();
+        let looked = self.core.ledger.members_visited();
+        self.drain(dice, "the end");
+        let device = &self.core.device;
+        let unreleased = device.unreleased();
+        if unreleased > 0 {
+            device.fail(format!("{unreleased} objects were never released"));
+        }
+        if self.single {
+            let events = device.with(|machine| machine.tally.events);
+            if events > 0 {
+                device.fail(format!("{events} events though one stream was in use"));
+            }
+            let members: u64 = self.launched_members.lock().unwrap().values().sum();
+            if looked != members {
+                device.fail(format!("launches looked at {looked} members instead of each set's once, {members}"));
+            }
+        }
+    }
+}
+
+fn access(dice: &mut Dice) -> Access {
+    if dice.percent(45) { Access::Write } else { Access::Read }
+}
+
+fn take<T>(list: &Mutex<Vec<T>>, dice: &mut Dice) -> Option<T> {
+    let mut list = list.lock().unwrap();
+    let at = if list.is_empty() { return None } else { dice.below(list.len()) };
+    Some(list.swap_remove(at))
+}
