@@ -12,8 +12,8 @@ extern "C" __global__ void axpy_slot(float a, const float* __restrict__ x, float
     if (i < n) y[i] = __fmaf_rn(a, x[i], y[i]);
 }
 
-// Waits for `ns` nanoseconds of %globaltimer, then adds one to out[0]. That clock ticks about once in a microsecond or
-// slower, so short waits come out long. Ends after a million looks at the clock, also where the clock stands still.
+// Waits for `ns` nanoseconds of %globaltimer, then adds one to out[0]. How fine that clock is depends on the GPU and is not
+// promised by the PTX ISA. Ends after a million looks at the clock, also where the clock stands still.
 extern "C" __global__ void spin_ns(unsigned* out, unsigned long long ns) {
     unsigned long long start, now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
@@ -24,7 +24,7 @@ extern "C" __global__ void spin_ns(unsigned* out, unsigned long long ns) {
     if (blockIdx.x == 0 && threadIdx.x == 0) out[0] += 1;
 }
 
-// Waits for `cycles` of the multiprocessor's own clock, then adds one to out[0]. Finer than spin_ns; the time depends on the
+// Waits for `cycles` of the multiprocessor's own clock, then adds one to out[0]. As fine as a cycle; the time depends on the
 // frequency. Ends after a million looks at the clock.
 extern "C" __global__ void spin_cycles(unsigned* out, unsigned long long cycles) {
     long long start = clock64();
