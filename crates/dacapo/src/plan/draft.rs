@@ -4,6 +4,7 @@
 //! the others are dissolved then: whoever waits for one waits for what it stood for.
 
 use super::{NONE, Order, What, number};
+use std::ops::Range;
 
 /// A join that stands for no more edges than this is dissolved: a node more in a graph costs more than they do.
 const PAIRS: usize = 64;
@@ -67,26 +68,37 @@ impl Draft {
         // What dissolved joins stood for.
         let mut dissolved = Vec::new();
         let mut reduction = Reduction::default();
-        let mut waits = Vec::new();
+        let (mut waits, mut open) = (Vec::new(), Vec::new());
         let mut begin = 0;
         for step in &self.steps {
+            let own = begin..step.end as usize;
+            begin = own.end;
+            let uses = step.uses as usize;
+            if step.what == What::Join && uses < 2 {
+                // Whoever waits for it takes over its part as it is. Often a join of joins of joins: sorting each would
+                // cost a logarithm more.
+                fates.push(Fate::Inlined(own));
+                continue;
+            }
             waits.clear();
-            for source in &self.before[begin..step.end as usize] {
-                match fates[*source as usize] {
-                    Fate::Step(kept) => waits.push(kept),
-                    Fate::Dissolved { from, to } => waits.extend_from_slice(&dissolved[from..to]),
+            open.push(own);
+            while let Some(part) = open.pop() {
+                for source in &self.before[part] {
+                    match &fates[*source as usize] {
+                        Fate::Kept(step) => waits.push(*step),
+                        Fate::Dissolved(part) => waits.extend_from_slice(&dissolved[part.clone()]),
+                        Fate::Inlined(part) => open.push(part.clone()),
+                    }
                 }
             }
-            begin = step.end as usize;
             reduction.reduce(&mut waits, &order);
-            let uses = step.uses as usize;
-            let pays = uses > 1 && waits.len() > 1 && waits.len().saturating_mul(uses) > PAIRS;
+            let pays = waits.len() > 1 && waits.len().saturating_mul(uses) > PAIRS;
             if step.what == What::Join && !pays {
                 let from = dissolved.len();
                 dissolved.extend_from_slice(&waits);
-                fates.push(Fate::Dissolved { from, to: dissolved.len() });
+                fates.push(Fate::Dissolved(from..dissolved.len()));
             } else {
-                fates.push(Fate::Step(number(order.steps.len())));
+                fates.push(Fate::Kept(number(order.steps.len())));
                 order.push(step.what, &waits);
             }
         }
@@ -95,10 +107,13 @@ impl Draft {
 }
 
 /// What became of a rough step.
-#[derive(Clone, Copy)]
 enum Fate {
-    Step(u32),
-    Dissolved { from: usize, to: usize },
+    /// It is this step of the order.
+    Kept(u32),
+    /// It stood for this part of what dissolved joins stood for.
+    Dissolved(Range<usize>),
+    /// It stood for this part of the draft's own list, which only one step asks for.
+    Inlined(Range<usize>),
 }
 
 /// Drops what is there twice, and what is implied.

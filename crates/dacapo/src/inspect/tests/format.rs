@@ -80,12 +80,13 @@ fn what_is_no_report_is_refused_with_the_reason() {
     for text in ["", "{", "[]", "{}", "{\"version\": \"1\"}", "{\"version\": 1}", "{\"version\": -1}"] {
         assert!(matches!(Report::from_json(text), Err(ReadError::Syntax(_))), "{text}");
     }
-    let broken = |break_it: fn(&mut Report)| {
+    type Break = fn(&mut Report);
+    let broken = |break_it: Break| {
         let mut report = decode();
         break_it(&mut report);
         Report::from_json(&report.to_json()).expect_err("it contradicts itself").to_string()
     };
-    let cases: [(fn(&mut Report), &str); 7] = [
+    let cases: [(Break, &str); 7] = [
         (|r| r.edges.push((6, 99)), "from node 6 to node 99"),
         (|r| r.edges.push((7, 6)), "from node 7 to node 6"),
         (|r| r.edges.swap(0, 1), "not sorted"),

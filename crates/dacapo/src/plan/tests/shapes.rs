@@ -20,6 +20,8 @@ fn nothing_recorded_is_nothing_planned() {
 fn an_empty_range_is_no_access() {
     let ops = [vec![write(1, 0, 8)], vec![write(1, 4, 4)], vec![read(1, 9, 3)], vec![read(1, 7, 8)]];
     assert_eq!(by_data(&ops).op_edges(), [(0, 3)]);
+    let backwards = [vec![write(1, 9, 3)], vec![write(1, 9, 3)]];
+    assert_eq!(by_data(&backwards).op_edges(), []);
 }
 
 #[test]

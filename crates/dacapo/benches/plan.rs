@@ -1,0 +1,112 @@
+//! What planning costs: recordings as programs make them, and recordings made to be slow.
+//!
+//! Runs each once under `cargo test`; under `cargo bench -p dacapo --bench plan` in full, with medians and ranges.
+//! Only the host is measured; no driver is called.
+
+use plan::{Shape, Touch, What};
+use std::hint::black_box;
+use std::time::Instant;
+
+// The planner itself and not the library: it is private there, and needs nothing of it.
+#[path = "../src/plan/mod.rs"]
+#[allow(dead_code, unused_imports)] // What only the library or its tests call.
+mod plan;
+
+fn main() {
+    let is_full = std::env::args().any(|argument| argument == "--bench");
+    let sizes: &[u64] = if is_full { &[1, 10, 100, 1_000, 10_000, 100_000] } else { &[1, 100] };
+    println!(
+        "{:<44} {:>7} {:>12} {:>25} {:>9} {:>7}",
+        "recording", "ops", "median us", "range us", "edges/op", "joins"
+    );
+    for (name, make) in RECORDINGS {
+        for size in sizes {
+            let ops: Vec<Vec<Touch>> = (0..*size).map(|i| make(i, *size)).collect();
+            let plan = |ops: &[Vec<Touch>]| plan::order(ops.iter().map(Vec::as_slice), Shape::Data);
+            let planned = plan(&ops);
+            // As many rounds as take a moment, and never so few that a median says nothing.
+            let rounds = if is_full { (200_000 / size).clamp(11, 2_001) } else { 1 };
+            let mut times: Vec<f64> = (0..rounds)
+                .map(|_| {
+                    let start = Instant::now();
+                    black_box(plan(black_box(&ops)));
+                    start.elapsed().as_secs_f64() * 1e6
+                })
+                .collect();
+            times.sort_by(f64::total_cmp);
+            let (low, median, high) = (times[0], times[times.len() / 2], times[times.len() - 1]);
+            let range = format!("{low:.2} .. {high:.2}");
+            let edges =
+                (0..planned.steps().len()).map(|step| planned.after(step).len()).sum::<usize>() as f64 / *size as f64;
+            let joins = planned.steps().iter().filter(|step| step.what == What::Join).count();
+            println!("{name:<44} {size:>7} {median:>12.2} {range:>25} {edges:>9.2} {joins:>7}");
+        }
+    }
+}
+
+/// Op `i` of `n`.
+type Make = fn(u64, u64) -> Vec<Touch>;
+
+const RECORDINGS: &[(&str, Make)] = &[
+    ("a chain", |i, _| vec![whole(i % 7), whole(100 + i % 3), rewritten((i + 1) % 7)]),
+    ("fans of 1000", fans),
+    ("mixed over 1000 buffers", mixed),
+    ("read whole, then written in pieces", |i, n| vec![if i < n / 2 { read(0, n) } else { written(i, i + 1) }]),
+    ("written in pieces, then read whole", |i, n| vec![if i < n / 2 { written(i, i + 1) } else { read(0, n) }]),
+    ("a piece, the whole, a piece, the whole", |i, n| vec![if i % 2 == 0 { written(i, i + 1) } else { read(0, n) }]),
+    ("strided halves", strided),
+    ("a sliding half", sliding),
+    ("nested ends", |i, n| vec![if i < n / 2 { read(i, n / 2) } else { written(n - 1 - i, n - i) }]),
+    ("a hundred pieces, a hundred times the whole", hundreds),
+];
+
+fn fans(i: u64, _: u64) -> Vec<Touch> {
+    if i.is_multiple_of(1000) { vec![rewritten(0)] } else { vec![whole(0), whole(1), rewritten(2 + i)] }
+}
+
+fn mixed(i: u64, _: u64) -> Vec<Touch> {
+    let any = |salt: u64| ((i * 3 + salt).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) % 1000;
+    vec![whole(any(0)), whole(any(1)), rewritten(any(2))]
+}
+
+/// Every other cell is written; all are read; the cells between are written.
+fn strided(i: u64, n: u64) -> Vec<Touch> {
+    let cell = 4 * i % n.max(1);
+    vec![match 4 * i / n.max(1) {
+        0 => written(cell, cell + 1),
+        1 | 2 => read(i % 2, n),
+        _ => written(cell + 2, cell + 3),
+    }]
+}
+
+/// Each reads half of the buffer, each time one further; then the same with writes.
+fn sliding(i: u64, n: u64) -> Vec<Touch> {
+    let half = n / 2 + 1;
+    let start = i % half;
+    vec![if i < half { read(start, start + half) } else { written(start, start + half) }]
+}
+
+fn hundreds(i: u64, n: u64) -> Vec<Touch> {
+    let piece = i * 7919 % n;
+    vec![if (i / 100).is_multiple_of(2) { written(piece, piece + 1) } else { read(0, n) }]
+}
+
+/// All of one of many memories is read.
+fn whole(memory: u64) -> Touch {
+    Touch { memory: memory as u32, start: 0, end: 4096, write: false }
+}
+
+/// All of one of many memories is written.
+fn rewritten(memory: u64) -> Touch {
+    Touch { write: true, ..whole(memory) }
+}
+
+/// A piece of the one memory is read.
+fn read(start: u64, end: u64) -> Touch {
+    Touch { memory: 1, start, end, write: false }
+}
+
+/// A piece of the one memory is written.
+fn written(start: u64, end: u64) -> Touch {
+    Touch { memory: 1, start, end, write: true }
+}
