@@ -25,8 +25,13 @@ const ARCH: &str = "compute_75";
 const ARCH_FAST: &str = "compute_80";
 
 /// Folders with sources, from the workspace's root, and the folder in each that takes the PTX.
-const PLACES: &[(&str, &str)] =
-    &[("kernels", "ptx"), ("kernels/bench", ""), ("crates/dacapo/kernels", ""), ("examples/train/kernels", "")];
+const PLACES: &[(&str, &str)] = &[
+    ("kernels", "ptx"),
+    ("kernels/bench", ""),
+    ("crates/dacapo/kernels", ""),
+    ("examples/train/kernels", ""),
+    ("examples/port/kernels", ""),
+];
 
 /// A folder with sources.
 struct Place {
