@@ -1,4 +1,103 @@
 //! Who waits for whom: the order of GPU work across streams, graphs and drops.
+//!
+//! A device has streams; work on one stream happens in order, work on two does not, unless one is told to wait for an
+//! event of the other. The [`Ledger`] is told of every piece of work what it touches, and makes the waits, so that
+//! **two pieces of work that touch the same memory, one of them writing, are never unordered**, and nothing is released
+//! before its last use. There is no CUDA in it: a device is the trait [`Queues`], two calls.
+//!
+//! ```
+//! use dacapo_ledger::{Access, LaneKind, Ledger, Queues, Touch};
+//!
+//! struct Device;
+//! impl Queues for Device {
+//!     type Stream = &'static str;
+//!     type Event = String;
+//!     type Error = String;
+//!     fn record(&self, stream: &&'static str) -> Result<String, String> {
+//!         Ok(format!("what is on {stream} so far"))
+//!     }
+//!     fn wait(&self, stream: &&'static str, event: &String) -> Result<(), String> {
+//!         println!("{stream} waits for {event}");
+//!         Ok(())
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), String> {
+//! let ledger = Ledger::new();
+//! let (copies, compute) = (ledger.add_lane("copies", LaneKind::User), ledger.add_lane("compute", LaneKind::User));
+//! let input = ledger.add_memory();
+//! let graph = ledger.add_set(&[(input, Access::Read)]);
+//!
+//! ledger.submit(&Device, &copies, Touch::Memory(&[(input, Access::Write)]), |_| Ok::<_, String>(()))?;
+//! // Waits for the copy:
+//! let ((), launch) = ledger.submit(&Device, &compute, Touch::Set(graph), |_| Ok::<_, String>(()))?;
+//! assert_eq!(launch.position(), 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The protocol
+//!
+//! **What is known.** Memory knows its last write and the reads since, at most one of each a lane. A graph's memory is a
+//! *set* with one cell: its last launch. Who looks at memory looks at the cells of the sets it is in. A set that nobody
+//! disturbed is *clean*, and launching it again on the same lane writes the cell and looks at nothing else
+//! (`records.rs` has the invariant and its proof).
+//!
+//! **A submit**, all of it under its lane's lock:
+//!
+//! 1. under the records' lock: look at what conflicts. What is on the own lane, finished, or already waited for (each
+//!    lane keeps a clock of that) is passed over; of each other lane only the latest is kept;
+//! 2. if something is left: make the waits, and look again (only if somebody entered a use meanwhile);
+//! 3. if nothing is left: *in the same critical section* take the next position of the lane and enter the use;
+//! 4. enqueue the work;
+//! 5. with two user lanes in use, record an event and add it to the entries.
+//!
+//! **Events.** While one user lane is in use nobody records any. From the second on each submit on a user lane has its
+//! own. What has none (it is older, or on an internal lane, or its event was refused, or it is being enqueued this
+//! moment) is *covered* when somebody needs it: that one lets go of its own lane, takes the other lane's lock alone,
+//! takes the last event there or records one, and starts over.
+//!
+//! **Failures.** A refused wait or cover: nothing was enqueued, nothing is entered, and the wait does not count as made.
+//! A failed or panicking enqueue: the use stays entered, because part of it may be on the stream. A refused event: the
+//! work counts, its use has no event, and whoever needs one tries again.
+//!
+//! # Why this is safe
+//!
+//! 1. *Of two conflicting submits, the later one to enter has seen the earlier.* The last look and the entry are one
+//!    critical section. So either the later one waited for the earlier, or they share a lane, or the earlier is over.
+//! 2. *A use that is seen and not yet enqueued is never waited for too early.* An entry has no event until its work is on
+//!    the stream, and an event for it can be had only under its lane's lock, which its submitter holds from the entry
+//!    until the work is there. So an event recorded under that lock is behind every position that was given out.
+//! 3. *What is no longer listed is still ordered.* A write replaces the uses before it, and a read the one before it on
+//!    its lane; each waited for what it replaces, or is behind it on the stream. A removed set's cell replaces nothing.
+//!    A launch replaces the cell, and always comes after it: same lane, or a wait.
+//! 4. *What is passed over is ordered.* The clock says only what was waited for, and a lane's later work is behind its
+//!    waits; one event covers its position and all before it. What is finished is over before anything enqueued later.
+//! 5. *A clean launch needs no look*: `records.rs`.
+//! 6. *Nothing is released early.* Removing memory names every last use: its writes, its reads, the cells of its sets.
+//!    The owner removes it once nobody can submit with it any more. A released thing is enqueued behind
+//!    [`Ledger::order_after`], or after the host saw the uses finish.
+//! 7. *Nobody waits for ever.* A lane's lock is outside the records' lock; no thread holds two lanes' locks, and none
+//!    holds the records' lock over a call. A submit starts over only because another one entered a use: somebody
+//!    always gets on. (One that loses each time may wait long; fairness is the lock's.)
+//! 8. *A panic closes nothing.* Locks are taken whether poisoned or not; what they protect is complete whenever code that
+//!    is not ours runs.
+//!
+//! | what a caller does instead | what happens |
+//! |---|---|
+//! | enqueues work beside the ledger | it has no order; the library has one door, and it is `submit` |
+//! | says `Read` and writes | no order with other reads: what an op declares is checked above this crate |
+//! | calls the ledger inside `enqueue` | a deadlock if it is about a lane; documented, not detected |
+//! | removes memory that others still submit with | a panic: "memory is touched only while it is in the ledger", or, where the number was given out again, an order too many |
+//! | synchronises a stream and finishes a use that came from `remove_memory` | the use may not have been on the stream: take [`Ledger::event_for`] |
+//! | destroys a stream that has a lane | a stream belongs to its lane and goes when no use names it; see [`Queues::Stream`] |
+//!
+//! # How it is checked
+//!
+//! - `tests/protocol`: each sentence above on a device that writes down its calls.
+//! - `tests/checker`: random programs of four threads over a device with vector clocks, with faults; seeds reproduce.
+//! - `tests/loom`: small programs in every interleaving.
+//! - [`Rule`]: each rule of the protocol can be switched off, and `cargo xtask mutants` shows that a test misses it.
 #![forbid(unsafe_code)]
 
 mod drops;

@@ -42,7 +42,9 @@ struct Memory<Q: Queues> {
     writes: Vec<Use<Q>>,
     /// The reads since.
     reads: Vec<Use<Q>>,
-    sets: Vec<(SetId, Access)>,
+    /// The sets that read it, and those that write it. Apart, because a reader need not look at the other readers:
+    /// weights may be in a thousand graphs.
+    sets: [Vec<SetId>; 2],
 }
 
 struct Set<Q: Queues> {
@@ -74,6 +76,16 @@ enum Looks {
 }
 
 impl<Q: Queues> Memory<Q> {
+    /// The sets it is in that an access conflicts with.
+    fn sets_against(&self, access: Access) -> impl Iterator<Item = (SetId, Access)> {
+        let reading = match access {
+            Access::Read => &[][..],
+            Access::Write => &self.sets[Access::Read as usize],
+        };
+        let writing = self.sets[Access::Write as usize].iter().map(|set| (*set, Access::Write));
+        writing.chain(reading.iter().map(|set| (*set, Access::Read)))
+    }
+
     /// Shows every use that one with `access` must come after.
     fn conflicts(&self, sets: &Slots<Set<Q>>, access: Access, who: Looks, see: &mut impl FnMut(&Use<Q>)) {
         if who == Looks::Touch || holds(Rule::TouchesSeenByLaunches) {
@@ -84,7 +96,7 @@ impl<Q: Queues> Memory<Q> {
             Looks::Touch => holds(Rule::SetCellsSeenByTouches),
             Looks::Launch(_) => holds(Rule::SetCellsSeenByLaunches),
         };
-        for &(set, its) in &self.sets {
+        for (set, its) in self.sets_against(access) {
             if cells_seen && who != Looks::Launch(set) && must_order(its, access) {
                 sets.get(set.0).and_then(|set| set.cell.as_ref()).into_iter().for_each(&mut *see);
             }
@@ -116,7 +128,7 @@ impl<Q: Queues> Records<Q> {
     }
 
     pub(crate) fn add_memory(&mut self) -> MemoryId {
-        MemoryId(self.memories.insert(Memory { writes: Vec::new(), reads: Vec::new(), sets: Vec::new() }))
+        MemoryId(self.memories.insert(Memory { writes: Vec::new(), reads: Vec::new(), sets: [Vec::new(), Vec::new()] }))
     }
 
     /// Takes memory out, and returns what must be over before it is released.
@@ -130,7 +142,7 @@ impl<Q: Queues> Records<Q> {
         };
         memory.writes.iter().filter(|_| holds(Rule::FreeAfterWrites)).for_each(&mut see);
         memory.reads.iter().filter(|_| holds(Rule::FreeAfterReads)).for_each(&mut see);
-        for (set, _) in memory.sets {
+        for set in memory.sets.iter().flatten() {
             let Some(set) = self.sets.get_mut(set.0) else { continue };
             set.cell.iter().filter(|_| holds(Rule::FreeAfterLaunches)).for_each(&mut see);
             // The number will be another's.
@@ -152,7 +164,7 @@ impl<Q: Queues> Records<Q> {
         }
         let set = SetId(self.sets.insert(Set { members: members.clone(), cell: None, clean: false }));
         for (memory, access) in members {
-            self.memories.get_mut(memory.0).expect(KNOWN_MEMORY).sets.push((set, access));
+            self.memories.get_mut(memory.0).expect(KNOWN_MEMORY).sets[access as usize].push(set);
         }
         set
     }
@@ -163,7 +175,7 @@ impl<Q: Queues> Records<Q> {
         let unfinished = set.cell.as_ref().filter(|cell| !cell.is_finished() && holds(Rule::FoldCellOnRemove));
         for (memory, access) in set.members {
             let Some(memory) = self.memories.get_mut(memory.0) else { continue };
-            memory.sets.retain(|(set, _)| *set != id);
+            memory.sets[access as usize].retain(|set| *set != id);
             let Some(cell) = unfinished else { continue };
             if !holds(Rule::FoldReplacesNothing) && access == Access::Write {
                 memory.reads.clear();
@@ -224,8 +236,8 @@ impl<Q: Queues> Records<Q> {
         }
         for &(memory, access) in touch.memory() {
             let memory = self.memories.get_mut(memory.0).expect(KNOWN_MEMORY);
-            for (set, its) in &memory.sets {
-                if its.conflicts_with(access) && holds(Rule::DirtyOnTouch) {
+            for (set, _) in memory.sets_against(access) {
+                if holds(Rule::DirtyOnTouch) {
                     self.sets.get_mut(set.0).expect(KNOWN_SET).mark(lane);
                 }
             }
@@ -240,8 +252,8 @@ impl<Q: Queues> Records<Q> {
             let Some(set) = self.sets.get(id.0) else { return };
             let (memory, access) = set.members[member];
             let memory = self.memories.get(memory.0).expect(KNOWN_MEMORY);
-            for (other, its) in &memory.sets {
-                if *other != id && its.conflicts_with(access) && holds(Rule::DirtyOnLaunch) {
+            for (other, _) in memory.sets_against(access) {
+                if other != id && holds(Rule::DirtyOnLaunch) {
                     self.sets.get_mut(other.0).expect(KNOWN_SET).mark(lane);
                 }
             }

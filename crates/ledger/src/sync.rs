@@ -29,9 +29,12 @@ impl<T> Mutex<T> {
     #[inline]
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         #[cfg(all(feature = "baton", not(loom)))]
-        while let Err(std::sync::TryLockError::WouldBlock) = self.0.try_lock().map(drop) {
-            if !hand_on() {
-                break;
+        loop {
+            match self.0.try_lock() {
+                Ok(guard) => return guard,
+                Err(std::sync::TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+                Err(std::sync::TryLockError::WouldBlock) if hand_on() => {}
+                Err(std::sync::TryLockError::WouldBlock) => break,
             }
         }
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
