@@ -1,0 +1,113 @@
+//! What a device and its driver can do, each ability with what it needs.
+
+use std::fmt;
+
+use dacapo_driver::Call;
+
+/// Something that a program may want.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ability {
+    /// What it is called.
+    pub name: &'static str,
+    /// The driver's entry points without which it is not there.
+    pub needs: &'static [Call],
+    /// Those of them that this driver does not have; empty when the ability is there.
+    pub lacking: Vec<Call>,
+    /// Whether the library itself cannot do without it.
+    pub required: bool,
+}
+
+impl Ability {
+    /// Whether it is there.
+    pub fn is_there(&self) -> bool {
+        self.lacking.is_empty()
+    }
+}
+
+/// What a device and its driver can do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Abilities(Vec<Ability>);
+
+/// Name, needs, whether the library cannot do without it.
+const ALL: &[(&str, &[Call], bool)] = &[
+    ("kernels from PTX", &[Call::cuModuleLoadDataEx, Call::cuModuleGetFunction, Call::cuLaunchKernel], true),
+    ("kernel parameters", &[Call::cuFuncGetParamInfo], true),
+    ("streams and events", &[Call::cuStreamCreate, Call::cuEventRecord, Call::cuStreamWaitEvent], true),
+    ("stream-ordered memory", &[Call::cuMemAllocAsync, Call::cuMemFreeAsync], true),
+    ("pinned host memory", &[Call::cuMemHostAlloc, Call::cuMemFreeHost], true),
+    (
+        "graphs by explicit nodes",
+        &[
+            Call::cuGraphCreate,
+            Call::cuGraphAddKernelNode_v2,
+            Call::cuGraphAddMemcpyNode,
+            Call::cuGraphAddMemsetNode,
+            Call::cuGraphAddEmptyNode,
+            Call::cuGraphInstantiateWithFlags,
+            Call::cuGraphLaunch,
+        ],
+        true,
+    ),
+    (
+        "changed nodes of executable graphs",
+        &[
+            Call::cuGraphExecKernelNodeSetParams_v2,
+            Call::cuGraphExecMemcpyNodeSetParams,
+            Call::cuGraphExecMemsetNodeSetParams,
+            Call::cuGraphNodeSetEnabled,
+        ],
+        true,
+    ),
+    (
+        "stream capture",
+        &[Call::cuStreamBeginCapture_v2, Call::cuStreamEndCapture, Call::cuThreadExchangeStreamCaptureMode],
+        true,
+    ),
+    ("capture into a graph", &[Call::cuStreamBeginCaptureToGraph, Call::cuStreamGetCaptureInfo_v3], true),
+    ("update of whole graphs", &[Call::cuGraphExecUpdate_v2], false),
+    ("memory nodes", &[Call::cuGraphAddMemAllocNode, Call::cuGraphAddMemFreeNode], false),
+    ("conditional nodes", &[Call::cuGraphConditionalHandleCreate], false),
+    ("user objects", &[Call::cuUserObjectCreate, Call::cuGraphRetainUserObject], false),
+    ("virtual memory", &[Call::cuMemCreate, Call::cuMemMap], false),
+];
+
+impl Abilities {
+    /// With a driver that has the calls that `has` says.
+    pub(crate) fn with(has: impl Fn(Call) -> bool) -> Abilities {
+        let ability = |&(name, needs, required): &(&'static str, &'static [Call], bool)| {
+            let lacking = needs.iter().copied().filter(|call| !has(*call)).collect();
+            Ability { name, needs, lacking, required }
+        };
+        Abilities(ALL.iter().map(ability).collect())
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Ability> {
+        self.0.iter()
+    }
+
+    /// Whether one is there; an unknown name is not.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|ability| ability.name == name && ability.is_there())
+    }
+
+    /// What the library cannot do without and is not there.
+    pub(crate) fn missing(&self) -> Option<&Ability> {
+        self.0.iter().find(|ability| ability.required && !ability.is_there())
+    }
+}
+
+impl fmt::Display for Abilities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for ability in &self.0 {
+            let answer = if ability.is_there() { "yes" } else { "no" };
+            write!(f, "{:<36} {answer}", ability.name)?;
+            for call in &ability.lacking {
+                let (major, minor) = (call.since() / 1000, call.since() % 1000 / 10);
+                write!(f, "  lacks {} (CUDA {major}.{minor})", call.symbol())?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}

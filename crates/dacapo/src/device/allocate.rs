@@ -1,0 +1,99 @@
+//! Device and page-locked memory.
+//!
+//! Memory comes from the driver's stream-ordered allocator, on a stream of our own that is waited for: when a call
+//! returns, the memory is there for every stream. It goes back in stream order ([`garbage`](super::garbage)).
+
+use std::sync::Arc;
+
+use dacapo_driver::types::CU_MEMHOSTALLOC_PORTABLE;
+use dacapo_driver::{CUresult, Call};
+
+use crate::device::{Device, Relaxed};
+use crate::element::Pod;
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::{Allocation, Buffer, Kind};
+
+impl Device {
+    /// A buffer of `len` elements.
+    pub(crate) fn allocate_elements<T: Pod>(&self, len: usize, zeroed: bool) -> Result<Buffer<T>> {
+        let Some(bytes) = len.checked_mul(size_of::<T>()) else { return Err(self.out_of_memory(usize::MAX)) };
+        let allocation = Allocation::unplaced(self, Kind::Device, bytes)?;
+        self.place(&allocation, zeroed)?;
+        Ok(Buffer::new(allocation, len))
+    }
+
+    /// Gives an allocation its memory.
+    pub(crate) fn place(&self, allocation: &Allocation, zeroed: bool) -> Result<()> {
+        self.enter()?;
+        self.drain()?;
+        let bytes = allocation.bytes();
+        if bytes == 0 {
+            allocation.place_at(0);
+            return Ok(());
+        }
+        let _relaxed = Relaxed::new(self.driver());
+        let address = match self.reserve(bytes) {
+            Err(error) if matches!(error.kind(), ErrorKind::OutOfMemory { .. }) => {
+                // What was dropped may not have come back yet.
+                if let Some(last) = self.ledger().last_use(&self.0.reaper) {
+                    self.wait_for(&last)?;
+                }
+                self.reserve(bytes)?
+            }
+            other => other?,
+        };
+        // Owned from here on.
+        allocation.place_at(address);
+        if zeroed {
+            // SAFETY: the memory is `bytes` long, and nobody else knows it.
+            let set = unsafe { self.driver().cuMemsetD8Async(address, 0, bytes, self.0.home.0) };
+            self.check(set, Call::cuMemsetD8Async)?;
+        }
+        self.wait_for_home()
+    }
+
+    pub(crate) fn wait_for_home(&self) -> Result<()> {
+        // SAFETY: the stream is ours and lives as long as the device.
+        self.check(unsafe { self.driver().cuStreamSynchronize(self.0.home.0) }, Call::cuStreamSynchronize)
+    }
+
+    fn reserve(&self, bytes: usize) -> Result<u64> {
+        let mut address = 0;
+        // SAFETY: `address` is valid for the write; the stream is ours.
+        match unsafe { self.driver().cuMemAllocAsync(&mut address, bytes, self.0.home.0) } {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(self.out_of_memory(bytes)),
+            code => self.check(code, Call::cuMemAllocAsync).map(|()| address),
+        }
+    }
+
+    pub(crate) fn out_of_memory(&self, bytes: usize) -> Error {
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: both are valid for the write. If the driver does not know, 0 is said to be free.
+        let _ = unsafe { self.driver().cuMemGetInfo_v2(&mut free, &mut total) };
+        Error::new(ErrorKind::OutOfMemory { bytes, free })
+    }
+
+    /// Page-locked host memory.
+    pub(crate) fn allocate_host(&self, bytes: usize) -> Result<Arc<Allocation>> {
+        self.enter()?;
+        self.drain()?;
+        let allocation = Allocation::unplaced(self, Kind::Host, bytes)?;
+        let address = match bytes {
+            0 => 0,
+            _ => self.page_locked(bytes)?.expose_provenance() as u64,
+        };
+        allocation.place_at(address);
+        Ok(allocation)
+    }
+
+    pub(crate) fn page_locked(&self, bytes: usize) -> Result<*mut u8> {
+        let _relaxed = Relaxed::new(self.driver());
+        let mut pointer = std::ptr::null_mut();
+        // SAFETY: `pointer` is valid for the write.
+        let code = unsafe { self.driver().cuMemHostAlloc(&mut pointer, bytes, CU_MEMHOSTALLOC_PORTABLE) };
+        match code {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(self.out_of_memory(bytes)),
+            code => self.check(code, Call::cuMemHostAlloc).map(|()| pointer.cast()),
+        }
+    }
+}

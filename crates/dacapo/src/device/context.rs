@@ -1,0 +1,81 @@
+//! Entering the device's context, and calling what a capture forbids.
+
+use dacapo_driver::types::{CU_STREAM_CAPTURE_MODE_RELAXED, CUcontext, CUstreamCaptureMode};
+use dacapo_driver::{CUresult, Call, Check, Driver, DriverError};
+use dacapo_ledger::Use;
+
+use crate::device::{Cuda, Device};
+use crate::error::{Error, ErrorKind, Result};
+
+impl Device {
+    /// Makes the context current on this thread. Asks first: other libraries change it behind our back, and asking
+    /// costs less than half of setting.
+    pub(crate) fn enter(&self) -> Result<()> {
+        crate::record::refuse_in_foreign()?;
+        if let Some(lost) = self.0.lost.get() {
+            return Err(lost.error());
+        }
+        let mut current = CUcontext::NULL;
+        // SAFETY: `current` is valid for the write.
+        self.check(unsafe { self.driver().cuCtxGetCurrent(&mut current) }, Call::cuCtxGetCurrent)?;
+        if current != self.context() {
+            // SAFETY: the primary context, retained as long as the device lives.
+            self.check(unsafe { self.driver().cuCtxSetCurrent(self.context()) }, Call::cuCtxSetCurrent)?;
+        }
+        Ok(())
+    }
+
+    /// What a code means here: a fault that breaks the context is remembered.
+    pub(crate) fn check(&self, code: CUresult, call: Call) -> Result<()> {
+        code.check(call).map_err(|error| self.refused(error))
+    }
+
+    /// The driver's refusal as an error.
+    pub(crate) fn refused(&self, error: DriverError) -> Error {
+        self.noted(Error::from(error))
+    }
+
+    /// The same error, or that the context is lost if it says so.
+    pub(crate) fn noted(&self, error: Error) -> Error {
+        match error.kind() {
+            ErrorKind::Driver(first) if super::lost::is_sticky(first.code) => self.lose(*first),
+            _ => error,
+        }
+    }
+
+    /// Waits until a use is done, on the host, holding no lock.
+    pub(crate) fn wait_for(&self, pending: &Use<Cuda>) -> Result<()> {
+        if self.ledger().is_finished(pending) {
+            return Ok(());
+        }
+        let _relaxed = Relaxed::new(self.driver());
+        let event = self.ledger().event_for(&self.0.cuda, pending).map_err(|error| self.refused(error))?;
+        // SAFETY: the event is of this driver and held.
+        self.check(unsafe { self.driver().cuEventSynchronize(event.raw()) }, Call::cuEventSynchronize)?;
+        self.ledger().finished(pending);
+        Ok(())
+    }
+}
+
+/// While it lives, this thread's calls neither break a capture nor are refused because of one.
+pub(crate) struct Relaxed<'d> {
+    driver: &'d dyn Driver,
+    before: CUstreamCaptureMode,
+}
+
+impl<'d> Relaxed<'d> {
+    pub(crate) fn new(driver: &'d dyn Driver) -> Relaxed<'d> {
+        let mut mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+        // SAFETY: `mode` is valid for reading and writing. The call cannot fail for a mode that exists; if a driver says
+        // otherwise, `mode` is unchanged and putting it back is harmless.
+        let _ = unsafe { driver.cuThreadExchangeStreamCaptureMode(&mut mode) };
+        Relaxed { driver, before: mode }
+    }
+}
+
+impl Drop for Relaxed<'_> {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        let _ = unsafe { self.driver.cuThreadExchangeStreamCaptureMode(&mut self.before) };
+    }
+}

@@ -1,0 +1,206 @@
+//! What was dropped, and when it is released.
+//!
+//! - A drop puts its thing into the queue with the uses that must be over first. It makes no driver call, blocks on
+//!   nothing but a short lock, and runs on any thread, also when the context is dead.
+//! - [`Device::drain`] empties the queue: device memory is freed in stream order, behind its last uses, on a stream of
+//!   its own, so nobody waits for it. What must not be touched before the device is done with it (page-locked memory,
+//!   modules, values of the user's) is kept until the events say so.
+//! - When the device itself goes, what is finished is released and the rest is left to the driver.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use dacapo_driver::types::{CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUmodule};
+use dacapo_driver::{Call, Check};
+use dacapo_ledger::{Lane, Use};
+
+use crate::device::{Cuda, Device, Inner, Relaxed};
+use crate::error::Result;
+
+/// Something to be released.
+pub(crate) enum Garbage {
+    /// Device memory.
+    Memory(CUdeviceptr),
+    /// Page-locked host memory.
+    Host(CUdeviceptr),
+    /// An executable graph with its template.
+    Graph(CUgraphExec, CUgraph),
+    /// A stream.
+    Stream(Lane<Cuda>),
+    /// A module.
+    Module(CUmodule),
+    /// Values of the user's, dropped in this order.
+    Values(Vec<Arc<dyn Any + Send + Sync>>),
+}
+
+// SAFETY: the handles in it are tokens that the driver takes from any thread.
+unsafe impl Send for Garbage {}
+// SAFETY: as above.
+unsafe impl Sync for Garbage {}
+
+impl Device {
+    /// To be released after these uses. Called by drops.
+    pub(crate) fn put(&self, thing: Garbage, after: Vec<Use<Cuda>>) {
+        self.live().waiting.add(1);
+        self.0.drops.put(thing, after);
+    }
+
+    /// Empties the queue. Cheap when there is nothing in it: one load.
+    pub(crate) fn drain(&self) -> Result<()> {
+        if self.0.drops.is_empty() {
+            return Ok(());
+        }
+        self.0.drain().map_err(|error| self.noted(error))
+    }
+
+    /// Releases what had to wait for the device and is finished by now.
+    pub(crate) fn release_finished(&self) {
+        // A refusal here is reported by the call that follows; nothing is lost, the things stay in the queue.
+        let _ = self.0.drain();
+    }
+}
+
+impl Inner {
+    /// Releases everything that may be released now. What fails stays in the queue.
+    fn drain(&self) -> Result<()> {
+        let _relaxed = Relaxed::new(&*self.cuda.driver);
+        let mut outcome = Ok(());
+        let mut dropped_values = Vec::new();
+        for (thing, after) in self.drops.take() {
+            match self.release(thing, after) {
+                Released::Yes(values) => {
+                    self.counters.waiting.sub(1);
+                    dropped_values.extend(values);
+                }
+                Released::NotYet(thing, after, error) => {
+                    self.drops.put(thing, after);
+                    if let Some(error) = error {
+                        outcome = Err(error);
+                    }
+                }
+            }
+        }
+        // The user's own drops run last, holding nothing of ours.
+        for value in dropped_values {
+            drop(value);
+        }
+        outcome
+    }
+
+    fn release(&self, thing: Garbage, after: Vec<Use<Cuda>>) -> Released {
+        let driver = &*self.cuda.driver;
+        match thing {
+            Garbage::Memory(address) => {
+                let pending: Vec<Use<Cuda>> = after.iter().filter(|u| !self.ledger.is_finished(u)).cloned().collect();
+                if let Err(error) = self.ledger.order_after(&self.cuda, &self.reaper, &pending) {
+                    return Released::NotYet(thing, after, Some(error.into()));
+                }
+                let stream = self.reaper.stream().0;
+                // SAFETY: the address is ours and nobody holds it any more; the stream is behind its last uses.
+                let freed = unsafe { driver.cuMemFreeAsync(address, stream) }.check(Call::cuMemFreeAsync);
+                match freed {
+                    Ok(()) => Released::Yes(Vec::new()),
+                    Err(error) => Released::NotYet(thing, Vec::new(), Some(error.into())),
+                }
+            }
+            Garbage::Graph(exec, graph) => {
+                // Destroying an executable graph while it runs neither waits nor stops it.
+                // SAFETY: both handles are ours, and their owner is gone.
+                let codes = unsafe { (driver.cuGraphExecDestroy(exec), driver.cuGraphDestroy(graph)) };
+                self.counters.graphs.sub(1);
+                // Refusals are possible only in a broken context, where both are gone anyway.
+                let _ = codes;
+                Released::Yes(Vec::new())
+            }
+            Garbage::Stream(ref lane) => {
+                // What still runs on it completes. An event is left behind for those who will have to wait for it.
+                let covered = match self.ledger.last_use(lane) {
+                    Some(last) if !self.ledger.is_finished(&last) => self.ledger.event_for(&self.cuda, &last).map(drop),
+                    _ => Ok(()),
+                };
+                if let Err(error) = covered {
+                    return Released::NotYet(thing, after, Some(error.into()));
+                }
+                // SAFETY: the handle is ours and its owner is gone; the lane answers with its last event from now on.
+                let _ = unsafe { driver.cuStreamDestroy_v2(lane.stream().0) };
+                Released::Yes(Vec::new())
+            }
+            Garbage::Host(_) | Garbage::Module(_) | Garbage::Values(_) => match self.all_finished(&after) {
+                Ok(true) => {
+                    let mut values = Vec::new();
+                    match thing {
+                        Garbage::Host(address) => {
+                            let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
+                            // SAFETY: page-locked memory of ours that nobody holds and nothing in flight touches.
+                            let _ = unsafe { driver.cuMemFreeHost(pointer) };
+                        }
+                        Garbage::Module(module) => {
+                            // SAFETY: nobody holds the module, and no kernel of it runs.
+                            let _ = unsafe { driver.cuModuleUnload(module) };
+                            self.counters.modules.sub(1);
+                        }
+                        Garbage::Values(kept) => values = kept,
+                        _ => unreachable!("matched above"),
+                    }
+                    Released::Yes(values)
+                }
+                Ok(false) => Released::NotYet(thing, after, None),
+                Err(error) => Released::NotYet(thing, after, Some(error)),
+            },
+        }
+    }
+
+    /// Whether all these uses are over, asking the driver about those that are not known to be.
+    fn all_finished(&self, uses: &[Use<Cuda>]) -> Result<bool> {
+        for pending in uses {
+            if self.ledger.is_finished(pending) {
+                continue;
+            }
+            let event = self.ledger.event_for(&self.cuda, pending)?;
+            if !self.cuda.has_passed(&event)? {
+                return Ok(false);
+            }
+            self.ledger.finished(pending);
+        }
+        Ok(true)
+    }
+}
+
+/// What became of one thing.
+enum Released {
+    /// Gone; these values are to be dropped.
+    Yes(Vec<Arc<dyn Any + Send + Sync>>),
+    /// Not now.
+    NotYet(Garbage, Vec<Use<Cuda>>, Option<crate::Error>),
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let driver = self.cuda.driver.clone();
+        // SAFETY: the context is retained until the end of this function.
+        let entered = unsafe { driver.cuCtxSetCurrent(self.cuda.context) };
+        if entered.is_success() {
+            // What is not finished is left to the driver: waiting here would make a drop that blocks.
+            let _ = self.drain();
+            if self.lost.get().is_none() {
+                for (thing, _) in self.drops.take() {
+                    // A module, page-locked memory or a value that a kernel may still use: leaked, never freed under it.
+                    std::mem::forget(thing);
+                }
+                self.staging.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner).release(&*driver);
+            }
+            let events = std::mem::take(&mut *self.cuda.free.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+            for event in events {
+                let raw: CUevent = event.0;
+                // SAFETY: nobody holds the event.
+                let _ = unsafe { driver.cuEventDestroy_v2(raw) };
+            }
+            // SAFETY: both streams are ours; what still runs on them completes.
+            let _ = unsafe { driver.cuStreamDestroy_v2(self.home.0) };
+            // SAFETY: as above.
+            let _ = unsafe { driver.cuStreamDestroy_v2(self.reaper.stream().0) };
+        }
+        // SAFETY: retained once, when the device was opened.
+        let _ = unsafe { driver.cuDevicePrimaryCtxRelease_v2(self.raw) };
+    }
+}

@@ -1,0 +1,103 @@
+//! A context that a fault has broken, and the launches that may have done it.
+//!
+//! A GPU reports a fault late and without a name. So each stream remembers the names of its last launches; when a call
+//! answers with a sticky code, those that are not known to be finished are listed.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::panic::Location;
+use std::sync::{Arc, PoisonError, Weak};
+
+use dacapo_driver::{CUresult, DriverError};
+
+use crate::device::Device;
+use crate::error::{Error, ErrorKind};
+
+/// What a launch is called in errors.
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) label: String,
+    pub(crate) at: Option<&'static Location<'static>>,
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if !self.label.is_empty() {
+            write!(f, " `{}`", self.label)?;
+        }
+        match self.at {
+            Some(at) => write!(f, " at {at}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The last launches of a stream.
+#[derive(Default)]
+pub(crate) struct Notes(VecDeque<(u64, Arc<Named>)>);
+
+/// As many as a person reads.
+const NOTES_MAX: usize = 16;
+
+impl Notes {
+    pub(crate) fn push(&mut self, position: u64, name: &Arc<Named>) {
+        if self.0.len() == NOTES_MAX {
+            self.0.pop_front();
+        }
+        self.0.push_back((position, name.clone()));
+    }
+
+    pub(crate) fn finished(&mut self, position: u64) {
+        while self.0.front().is_some_and(|(at, _)| *at <= position) {
+            self.0.pop_front();
+        }
+    }
+}
+
+/// What is answered once the context is broken.
+pub(crate) struct Lost {
+    first: DriverError,
+    in_flight: Vec<String>,
+    findings: Vec<String>,
+}
+
+impl Lost {
+    pub(crate) fn error(&self) -> Error {
+        let (first, in_flight, findings) = (self.first, self.in_flight.clone(), self.findings.clone());
+        Error::new(ErrorKind::Lost { first, in_flight, findings })
+    }
+}
+
+/// Whether a code means that the context answers nothing else from now on.
+pub(crate) fn is_sticky(code: CUresult) -> bool {
+    matches!(
+        code,
+        CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
+            | CUresult::CUDA_ERROR_LAUNCH_FAILED
+            | CUresult::CUDA_ERROR_LAUNCH_TIMEOUT
+            | CUresult::CUDA_ERROR_ASSERT
+            | CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR
+            | CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | CUresult::CUDA_ERROR_MISALIGNED_ADDRESS
+            | CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | CUresult::CUDA_ERROR_INVALID_PC
+            | CUresult::CUDA_ERROR_ECC_UNCORRECTABLE
+    )
+}
+
+impl Device {
+    /// Remembers that the context is broken, with what was in flight. The first to notice decides the text.
+    pub(crate) fn lose(&self, first: DriverError) -> Error {
+        let lost = self.0.lost.get_or_init(|| {
+            let streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut in_flight = Vec::new();
+            for stream in streams.iter().filter_map(Weak::upgrade) {
+                let notes = stream.notes.lock().unwrap_or_else(PoisonError::into_inner);
+                in_flight.extend(notes.0.iter().map(|(_, name)| name.to_string()));
+            }
+            Lost { first, in_flight, findings: self.findings() }
+        });
+        lost.error()
+    }
+}

@@ -1,0 +1,253 @@
+//! Devices: one GPU as a program sees it, on either driver.
+//!
+//! - [`Device`] opens a driver's device, hands out memory and streams, and records.
+//! - Everything that was made of a device holds it; the driver's objects end with the last of them.
+//! - Every entry makes the device's primary context current, and asks first whether it already is.
+//! - Calls that could break another library's capture are made in relaxed mode, and the mode is put back.
+//! - Dropping anything makes no driver call: it goes to a queue, which the next allocation, launch or
+//!   synchronisation empties.
+
+mod abilities;
+mod allocate;
+mod context;
+mod counters;
+mod garbage;
+mod lost;
+mod open;
+mod properties;
+mod queue;
+mod staging;
+mod stream;
+mod transfer;
+
+use std::fmt;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+
+use dacapo_driver::Driver;
+use dacapo_driver::types::{CUcontext, CUdevice};
+use dacapo_ledger::{Drops, Lane, Ledger};
+
+use crate::error::Result;
+use crate::op::Op;
+use crate::record::Recording;
+use crate::{Buffer, Graph, HostBuffer, Pod, Pool, Scalar};
+
+pub use abilities::{Abilities, Ability};
+pub(crate) use context::Relaxed;
+pub use counters::Counters;
+pub(crate) use counters::Live;
+pub(crate) use garbage::Garbage;
+pub(crate) use lost::{Named, Notes};
+#[cfg(feature = "software")]
+pub use open::Software;
+pub use properties::Properties;
+pub(crate) use queue::{Cuda, RawHandle};
+pub(crate) use stream::StreamInner;
+pub use stream::{RawStream, Stream};
+
+/// One GPU as a program sees it, on NVIDIA's driver or in software.
+///
+/// Clones are the same device. [`Device::best`] takes the GPU where there is one.
+#[derive(Clone)]
+pub struct Device(pub(crate) Arc<Inner>);
+
+/// What all that belongs to a device holds.
+pub(crate) struct Inner {
+    pub(crate) cuda: Cuda,
+    pub(crate) raw: CUdevice,
+    pub(crate) ordinal: usize,
+    pub(crate) properties: Properties,
+    pub(crate) abilities: Abilities,
+    pub(crate) ledger: Ledger<Cuda>,
+    pub(crate) drops: Drops<Cuda, Garbage>,
+    /// Where memory is allocated and zeroed, always with a wait behind it.
+    pub(crate) home: RawHandle,
+    /// Where memory is freed, behind its last uses.
+    pub(crate) reaper: Lane<Cuda>,
+    pub(crate) staging: Mutex<staging::Staging>,
+    /// Streams that the user holds.
+    pub(crate) streams: Mutex<Vec<Weak<StreamInner>>>,
+    pub(crate) lost: OnceLock<lost::Lost>,
+    pub(crate) counters: Live,
+    pub(crate) recordings: AtomicU64,
+    /// Kernels of the library's own, loaded when first needed.
+    pub(crate) kernels: OnceLock<crate::kernel::OwnKernels>,
+    /// The thread that wakes futures, made when first needed.
+    pub(crate) waker: OnceLock<crate::graph::WakerThread>,
+    #[cfg(feature = "software")]
+    pub(crate) machine: Option<dacapo_sim::Machine>,
+}
+
+impl Device {
+    /// The driver underneath.
+    pub(crate) fn driver(&self) -> &dyn Driver {
+        &*self.0.cuda.driver
+    }
+
+    pub(crate) fn ledger(&self) -> &Ledger<Cuda> {
+        &self.0.ledger
+    }
+
+    pub(crate) fn context(&self) -> CUcontext {
+        self.0.cuda.context
+    }
+
+    pub(crate) fn is(&self, other: &Device) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// What the device is.
+    pub fn properties(&self) -> &Properties {
+        &self.0.properties
+    }
+
+    /// What this device and driver can do, each with what it needs.
+    pub fn abilities(&self) -> &Abilities {
+        &self.0.abilities
+    }
+
+    /// Whether this is the software device.
+    pub fn is_software(&self) -> bool {
+        self.0.properties.software
+    }
+
+    /// How many objects of this device are alive now.
+    pub fn counters(&self) -> Counters {
+        self.0.counters.read(self)
+    }
+
+    pub(crate) fn live(&self) -> &Live {
+        &self.0.counters
+    }
+
+    /// What the detectors of the software device have found so far, each as it is printed; empty on a GPU.
+    pub fn findings(&self) -> Vec<String> {
+        #[cfg(feature = "software")]
+        if let Some(machine) = &self.0.machine {
+            return machine.findings().iter().map(|finding| finding.to_string()).collect();
+        }
+        Vec::new()
+    }
+
+    /// The software machine below, if this is the software device.
+    #[cfg(feature = "software")]
+    pub fn machine(&self) -> Option<&dacapo_sim::Machine> {
+        self.0.machine.as_ref()
+    }
+
+    /// The newest use of every stream that somebody holds.
+    pub(crate) fn all_last_uses(&self) -> Vec<dacapo_ledger::Use<Cuda>> {
+        let streams = self.0.streams.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let lanes = streams.iter().filter_map(Weak::upgrade);
+        lanes.filter_map(|stream| self.ledger().last_use(&stream.lane)).collect()
+    }
+
+    /// A new buffer with these elements in it.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), [`ErrorKind::Full`](crate::ErrorKind::Full).
+    pub fn buffer<T: Pod>(&self, elements: &[T]) -> Result<Buffer<T>> {
+        let buffer = self.allocate_elements(elements.len(), false)?;
+        self.write_now(&buffer, crate::element::bytes_of(elements))?;
+        Ok(buffer)
+    }
+
+    /// A new buffer of `len` elements, all bytes zero.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), [`ErrorKind::Full`](crate::ErrorKind::Full).
+    pub fn zeros<T: Pod>(&self, len: usize) -> Result<Buffer<T>> {
+        self.allocate_elements(len, true)
+    }
+
+    /// One value in device memory.
+    ///
+    /// # Errors
+    ///
+    /// - As [`buffer`](Device::buffer).
+    pub fn scalar<T: Pod>(&self, value: T) -> Result<Scalar<T>> {
+        Ok(Scalar::new(self.buffer(&[value])?))
+    }
+
+    /// Page-locked host memory with these elements in it.
+    ///
+    /// # Errors
+    ///
+    /// - As [`buffer`](Device::buffer).
+    pub fn host<T: Pod>(&self, elements: &[T]) -> Result<HostBuffer<T>> {
+        HostBuffer::new(self, elements)
+    }
+
+    /// A new stream.
+    ///
+    /// # Errors
+    ///
+    /// - The driver refused to make one.
+    pub fn stream(&self) -> Result<Stream> {
+        Stream::new(self)
+    }
+
+    /// A new pool.
+    pub fn pool(&self) -> Pool {
+        Pool::new(self)
+    }
+
+    /// Records an op once, to be replayed many times: [`recording`](Device::recording) without options.
+    ///
+    /// # Errors
+    ///
+    /// - The first op that failed, or what the driver refused.
+    pub fn record<O: Op>(&self, op: O) -> Result<Graph<O::Out>> {
+        self.recording().record(op)
+    }
+
+    /// Options of a recording.
+    pub fn recording(&self) -> Recording<'_> {
+        Recording::new(self)
+    }
+
+    /// Waits for everything that was enqueued on this device's streams before this call.
+    ///
+    /// It waits for the streams it knows and never for the whole context: that would break every capture of every
+    /// library in the process.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
+    /// - What the work failed with.
+    pub fn synchronize(&self) -> Result<()> {
+        crate::record::refuse_in_recording("Device::synchronize")?;
+        self.enter()?;
+        let streams: Vec<_> = {
+            let mut streams = self.0.streams.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            streams.retain(|stream| stream.strong_count() > 0);
+            streams.iter().filter_map(Weak::upgrade).collect()
+        };
+        for stream in &streams {
+            stream.wait_for_all()?;
+        }
+        self.drain()?;
+        if let Some(last) = self.ledger().last_use(&self.0.reaper) {
+            self.wait_for(&last)?;
+        }
+        self.release_finished();
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({} {:?})", self.0.ordinal, self.0.properties.name)
+    }
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Device) -> bool {
+        self.is(other)
+    }
+}
+
+impl Eq for Device {}

@@ -1,0 +1,261 @@
+//! Opening a device: the GPU, or the one in software.
+//!
+//! - `DACAPO_DRIVER=cuda|software` decides for [`Device::best`]; without it the GPU is taken where there is one, and a
+//!   fall to software is said once on standard error.
+//! - `DACAPO_SEED` is the software device's seed where the program gives none.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUcontext, CUstream};
+use dacapo_driver::{Call, Check, Driver, DriverError, Nvidia};
+use dacapo_ledger::{Drops, LaneKind, Ledger};
+
+use crate::device::{Abilities, Cuda, Device, Inner, Live, Properties, RawHandle};
+use crate::error::{Error, ErrorKind, Result};
+
+/// How a software device is made.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// let device = dacapo::Software::new().seed(7).capacity(1 << 30).open()?;
+/// assert!(device.is_software());
+/// # Ok(()) }
+/// ```
+#[cfg(feature = "software")]
+#[derive(Clone)]
+pub struct Software {
+    options: dacapo_sim::Options,
+}
+
+#[cfg(feature = "software")]
+impl Default for Software {
+    fn default() -> Software {
+        Software::new()
+    }
+}
+
+#[cfg(feature = "software")]
+impl Software {
+    /// The seed of `DACAPO_SEED`, else 0; the memory of an H200.
+    pub fn new() -> Software {
+        let seed = std::env::var("DACAPO_SEED").ok().and_then(|seed| parse_seed(&seed)).unwrap_or(0);
+        Software { options: dacapo_sim::Options { seed, ..Default::default() } }
+    }
+
+    /// Decides every choice of the machine: addresses, the order of what may overlap, when asynchronous work happens.
+    pub fn seed(mut self, seed: u64) -> Software {
+        self.options.seed = seed;
+        self
+    }
+
+    /// Bytes of device memory. Only what is touched takes memory of the host.
+    pub fn capacity(mut self, bytes: u64) -> Software {
+        self.options.capacity = bytes;
+        self
+    }
+
+    /// All other options of the machine.
+    pub fn options(mut self, change: impl FnOnce(&mut dacapo_sim::Options)) -> Software {
+        change(&mut self.options);
+        self
+    }
+
+    /// A device of its own, which shares nothing with any other.
+    ///
+    /// # Errors
+    ///
+    /// - The machine refused a call; with a capacity that is too small for anything, for example.
+    pub fn open(self) -> Result<Device> {
+        let machine = dacapo_sim::Machine::new(self.options);
+        let driver: Arc<dyn Driver> = Arc::new(machine.clone());
+        Device::open(driver, 0, Some(machine), true, |call| dacapo_sim::IMPLEMENTED.contains(&call))
+    }
+
+    /// The same with something around the driver: a hook that traces, counts or fails calls.
+    ///
+    /// # Errors
+    ///
+    /// - As [`open`](Software::open).
+    ///
+    /// # Safety
+    ///
+    /// - What `wrap` returns answers as the machine would, or refuses; it never claims a success that was none.
+    pub unsafe fn open_hooked(self, wrap: impl FnOnce(dacapo_sim::Machine) -> Arc<dyn Driver>) -> Result<Device> {
+        let machine = dacapo_sim::Machine::new(self.options);
+        let driver = wrap(machine.clone());
+        Device::open(driver, 0, Some(machine), true, |call| dacapo_sim::IMPLEMENTED.contains(&call))
+    }
+}
+
+#[cfg(feature = "software")]
+fn parse_seed(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+#[cfg(feature = "software")]
+type OptMachine = Option<dacapo_sim::Machine>;
+#[cfg(not(feature = "software"))]
+type OptMachine = Option<std::convert::Infallible>;
+
+impl Device {
+    /// The GPU where there is one, else the software device, which it says on standard error.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::NoDevice`]: `DACAPO_DRIVER` asks for what is not there.
+    pub fn best() -> Result<Device> {
+        match std::env::var("DACAPO_DRIVER").as_deref() {
+            Ok("cuda") => Device::cuda(0),
+            Ok("software") => Device::software(),
+            Ok(other) => {
+                let why = format!("DACAPO_DRIVER is `{other}`: it may be `cuda` or `software`");
+                Err(Error::new(ErrorKind::NoDevice { why }))
+            }
+            Err(_) => Device::cuda(0).or_else(|error| {
+                let device = Device::software()?;
+                static SAID: std::sync::Once = std::sync::Once::new();
+                SAID.call_once(|| {
+                    eprintln!(
+                        "dacapo: no GPU ({error}): running on the software device; DACAPO_DRIVER=software asks for it silently"
+                    );
+                });
+                Ok(device)
+            }),
+        }
+    }
+
+    /// A GPU by its number.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::NoDevice`]: no driver, no such device, or a driver that is too old; the text says which.
+    pub fn cuda(ordinal: usize) -> Result<Device> {
+        let nvidia = Nvidia::open().map_err(|error| Error::new(ErrorKind::NoDevice { why: error.to_string() }))?;
+        let nvidia = Arc::new(nvidia);
+        let has = nvidia.clone();
+        let software = nvidia.is_software();
+        Device::open(nvidia, ordinal, None, software, move |call| has.has(call)).map_err(|error| match error.kind() {
+            ErrorKind::Driver(refused) => {
+                Error::new(ErrorKind::NoDevice { why: format!("device {ordinal}: {refused}") })
+            }
+            _ => error,
+        })
+    }
+
+    /// A software device with the default options: [`Software`] has the rest.
+    ///
+    /// # Errors
+    ///
+    /// - As [`Software::open`].
+    #[cfg(feature = "software")]
+    pub fn software() -> Result<Device> {
+        Software::new().open()
+    }
+
+    /// A software device: not in this build.
+    ///
+    /// # Errors
+    ///
+    /// - Always [`ErrorKind::NoDevice`]: the library was built without its feature `software`.
+    #[cfg(not(feature = "software"))]
+    pub fn software() -> Result<Device> {
+        let why = "this build has no software device: its feature `software` is off".to_string();
+        Err(Error::new(ErrorKind::NoDevice { why }))
+    }
+
+    /// A device of any driver.
+    ///
+    /// # Errors
+    ///
+    /// - What the driver refused.
+    ///
+    /// # Safety
+    ///
+    /// - The driver answers as NVIDIA's does, or refuses; it never claims a success that was none.
+    pub unsafe fn of_driver(driver: Arc<dyn Driver>, ordinal: usize) -> Result<Device> {
+        Device::open(driver, ordinal, None, false, |_| true)
+    }
+
+    fn open(
+        driver: Arc<dyn Driver>,
+        ordinal: usize,
+        machine: OptMachine,
+        software: bool,
+        has: impl Fn(Call) -> bool,
+    ) -> Result<Device> {
+        let abilities = Abilities::with(has);
+        if let Some(ability) = abilities.missing() {
+            let needs: Vec<_> = ability.lacking.iter().map(|call| call.symbol()).collect();
+            let why = format!(
+                "this driver is too old: it lacks {} (for {}); a driver of CUDA 12.4 or later has it",
+                needs.join(", "),
+                ability.name
+            );
+            return Err(Error::new(ErrorKind::NoDevice { why }));
+        }
+        let mut raw = 0;
+        // SAFETY: `cuInit` takes a number.
+        unsafe { driver.cuInit(0) }.check(Call::cuInit)?;
+        let number = i32::try_from(ordinal).unwrap_or(i32::MAX);
+        // SAFETY: `raw` is valid for the write.
+        unsafe { driver.cuDeviceGet(&mut raw, number) }.check(Call::cuDeviceGet)?;
+        let properties = Properties::ask(&*driver, raw, software)?;
+        let mut context = CUcontext::NULL;
+        // SAFETY: `context` is valid for the write, and the driver gave `raw`.
+        unsafe { driver.cuDevicePrimaryCtxRetain(&mut context, raw) }.check(Call::cuDevicePrimaryCtxRetain)?;
+        let streams = own_streams(&*driver, context);
+        let (home, reaper) = match streams {
+            Ok(streams) => streams,
+            Err(error) => {
+                // SAFETY: retained above.
+                let _ = unsafe { driver.cuDevicePrimaryCtxRelease_v2(raw) };
+                return Err(error.into());
+            }
+        };
+        let ledger = Ledger::new();
+        let reaper = ledger.add_lane(RawHandle(reaper), LaneKind::Internal);
+        #[cfg(not(feature = "software"))]
+        let _ = machine;
+        Ok(Device(Arc::new(Inner {
+            cuda: Cuda { driver, context, free: Arc::default() },
+            raw,
+            ordinal,
+            properties,
+            abilities,
+            ledger,
+            drops: Drops::new(),
+            home: RawHandle(home),
+            reaper,
+            staging: Mutex::default(),
+            streams: Mutex::default(),
+            lost: OnceLock::new(),
+            counters: Live::default(),
+            recordings: AtomicU64::new(1),
+            kernels: OnceLock::new(),
+            waker: OnceLock::new(),
+            #[cfg(feature = "software")]
+            machine,
+        })))
+    }
+}
+
+/// The streams that memory comes from and goes to.
+fn own_streams(driver: &dyn Driver, context: CUcontext) -> Result<(CUstream, CUstream), DriverError> {
+    // SAFETY: the context is retained.
+    unsafe { driver.cuCtxSetCurrent(context) }.check(Call::cuCtxSetCurrent)?;
+    let (mut home, mut reaper) = (CUstream::NULL, CUstream::NULL);
+    // SAFETY: `home` is valid for the write.
+    unsafe { driver.cuStreamCreate(&mut home, CU_STREAM_NON_BLOCKING) }.check(Call::cuStreamCreate)?;
+    // SAFETY: `reaper` is valid for the write.
+    let made = unsafe { driver.cuStreamCreate(&mut reaper, CU_STREAM_NON_BLOCKING) }.check(Call::cuStreamCreate);
+    if let Err(error) = made {
+        // SAFETY: made above, and nothing was enqueued on it.
+        let _ = unsafe { driver.cuStreamDestroy_v2(home) };
+        return Err(error);
+    }
+    Ok((home, reaper))
+}

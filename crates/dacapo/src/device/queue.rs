@@ -1,0 +1,103 @@
+//! The driver's streams and events as the ledger wants them.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dacapo_driver::types::{CU_EVENT_DISABLE_TIMING, CUcontext, CUevent, CUstream};
+use dacapo_driver::{Call, Check, Driver, DriverError};
+use dacapo_ledger::Queues;
+
+/// A driver with its context: where streams wait and events are recorded.
+pub(crate) struct Cuda {
+    pub(crate) driver: Arc<dyn Driver>,
+    pub(crate) context: CUcontext,
+    /// Events that nobody holds. An event may be recorded again while streams still wait for its last record: a wait
+    /// is for the record that was there when it was made.
+    pub(crate) free: Arc<Mutex<Vec<RawEvent>>>,
+}
+
+/// A stream's handle, owned by whoever made it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RawHandle(pub(crate) CUstream);
+
+// SAFETY: a stream's handle is a token that the driver takes from any thread.
+unsafe impl Send for RawHandle {}
+// SAFETY: as above.
+unsafe impl Sync for RawHandle {}
+
+/// An event's handle.
+pub(crate) struct RawEvent(pub(crate) CUevent);
+
+// SAFETY: an event's handle is a token that the driver takes from any thread.
+unsafe impl Send for RawEvent {}
+// SAFETY: as above.
+unsafe impl Sync for RawEvent {}
+
+/// A recorded event; back to the free ones with its last holder, without a driver call.
+#[derive(Clone)]
+pub(crate) struct Event(Arc<Recorded>);
+
+struct Recorded {
+    raw: RawEvent,
+    free: Arc<Mutex<Vec<RawEvent>>>,
+}
+
+impl Event {
+    pub(crate) fn raw(&self) -> CUevent {
+        self.0.raw.0
+    }
+}
+
+impl Drop for Recorded {
+    fn drop(&mut self) {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner).push(RawEvent(self.raw.0));
+    }
+}
+
+impl Cuda {
+    /// Whether an event has passed.
+    pub(crate) fn has_passed(&self, event: &Event) -> Result<bool, DriverError> {
+        use dacapo_driver::CUresult;
+        // SAFETY: the event was created by this driver and is held.
+        match unsafe { self.driver.cuEventQuery(event.raw()) } {
+            CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            code => code.check(Call::cuEventQuery).map(|()| true),
+        }
+    }
+}
+
+impl Queues for Cuda {
+    type Stream = RawHandle;
+    type Event = Event;
+    type Error = DriverError;
+
+    fn record(&self, stream: &RawHandle) -> Result<Event, DriverError> {
+        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let raw = match free {
+            Some(raw) => raw,
+            None => {
+                let mut raw = CUevent::NULL;
+                // SAFETY: `raw` is valid for the write.
+                unsafe { self.driver.cuEventCreate(&mut raw, CU_EVENT_DISABLE_TIMING) }.check(Call::cuEventCreate)?;
+                RawEvent(raw)
+            }
+        };
+        // Owned before the next call can fail.
+        let event = Event(Arc::new(Recorded { raw, free: self.free.clone() }));
+        // SAFETY: event and stream are of this driver and alive: the stream is destroyed only through the queue of drops,
+        // after which its lane answers with the event that was recorded then.
+        unsafe { self.driver.cuEventRecord(event.raw(), stream.0) }.check(Call::cuEventRecord)?;
+        Ok(event)
+    }
+
+    fn wait(&self, stream: &RawHandle, event: &Event) -> Result<(), DriverError> {
+        // SAFETY: as in `record`.
+        unsafe { self.driver.cuStreamWaitEvent(stream.0, event.raw(), 0) }.check(Call::cuStreamWaitEvent)
+    }
+}
+
+impl fmt::Debug for RawHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "stream {:#x}", self.0.bits())
+    }
+}

@@ -1,0 +1,249 @@
+//! Streams: queues of a device.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dacapo_driver::Call;
+use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUstream};
+use dacapo_ledger::{Lane, LaneKind, Use};
+
+use crate::device::{Cuda, Device, Garbage, Named, Notes, RawHandle, Relaxed};
+use crate::element::{Pod, bytes_of};
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::{Kind, Place, Slice};
+use crate::op::Op;
+use crate::record::refuse_in_recording;
+
+/// A queue of a device: what is enqueued on it happens in that order.
+///
+/// Work on two streams that touches the same memory, one of it writing, is ordered as the calls were made: the library
+/// puts the events in. Clones are the same stream. All streams of this library are non-blocking ones: the legacy
+/// default stream of other code neither waits for them nor they for it.
+#[derive(Clone)]
+pub struct Stream(pub(crate) Arc<StreamInner>);
+
+/// A stream's handle for another library's call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawStream(pub CUstream);
+
+pub(crate) struct StreamInner {
+    pub(crate) device: Device,
+    pub(crate) lane: Lane<Cuda>,
+    pub(crate) notes: Mutex<Notes>,
+    /// Whether the user is capturing it: then nothing of the library's may touch it.
+    pub(crate) captured: AtomicBool,
+}
+
+impl Stream {
+    pub(crate) fn new(device: &Device) -> Result<Stream> {
+        Stream::of_kind(device, LaneKind::User)
+    }
+
+    /// A stream of the library's own: it does not count as a second stream in use.
+    pub(crate) fn internal(device: &Device) -> Result<Stream> {
+        Stream::of_kind(device, LaneKind::Internal)
+    }
+
+    fn of_kind(device: &Device, kind: LaneKind) -> Result<Stream> {
+        device.enter()?;
+        let mut raw = CUstream::NULL;
+        // SAFETY: `raw` is valid for the write.
+        device
+            .check(unsafe { device.driver().cuStreamCreate(&mut raw, CU_STREAM_NON_BLOCKING) }, Call::cuStreamCreate)?;
+        let lane = device.ledger().add_lane(RawHandle(raw), kind);
+        let captured = AtomicBool::new(false);
+        let inner = Arc::new(StreamInner { device: device.clone(), lane, notes: Mutex::default(), captured });
+        device.live().streams.add(1);
+        let mut streams = device.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        streams.retain(|stream| stream.strong_count() > 0);
+        streams.push(Arc::downgrade(&inner));
+        Ok(Stream(inner))
+    }
+
+    /// The device it belongs to.
+    pub fn device(&self) -> &Device {
+        &self.0.device
+    }
+
+    /// Its handle, for another library's call. What that call enqueues is invisible to this library: it is the
+    /// caller's to order it, or to bring it in with [`foreign`](crate::foreign).
+    pub fn raw(&self) -> RawStream {
+        RawStream(self.0.lane.stream().0)
+    }
+
+    /// Runs an op now: the same op that could be recorded.
+    ///
+    /// All of it is recorded and checked first; if one op fails, nothing runs.
+    ///
+    /// # Errors
+    ///
+    /// - The first op that failed, or what the driver refused.
+    /// - [`ErrorKind::EagerInRecording`]: inside a recording or another `run`.
+    pub fn run<O: Op>(&self, op: O) -> Result<O::Out> {
+        crate::record::run_eager(self, op)
+    }
+
+    /// Copies elements to device memory in stream order. They are not looked at after this returns.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::Length`], [`ErrorKind::WrongDevice`], [`ErrorKind::NoMemoryYet`], [`ErrorKind::EagerInRecording`].
+    /// - What the driver refused, or what the work before failed with.
+    #[track_caller]
+    pub fn write<T: Pod>(&self, target: &mut Slice<T>, elements: &[T]) -> Result<()> {
+        let place = self.place_of(target, "Stream::write")?;
+        if target.len() != elements.len() {
+            let (left, right) = (target.len(), elements.len());
+            return Err(Error::new(ErrorKind::Length { what: "Stream::write", left, right }));
+        }
+        self.0.copy_in(&place, bytes_of(elements))
+    }
+
+    /// The elements after everything that was enqueued before, on this stream or, if it touches them, on any other.
+    /// Waits for it.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::WrongDevice`], [`ErrorKind::NoMemoryYet`], [`ErrorKind::EagerInRecording`].
+    /// - What the driver refused, or what the work before failed with.
+    #[track_caller]
+    pub fn read<T: Pod>(&self, source: &Slice<T>) -> Result<Vec<T>> {
+        let place = self.place_of(source, "Stream::read")?;
+        let mut elements = vec![T::zeroed(); source.len()];
+        self.0.copy_out(&place, bytemuck::cast_slice_mut(&mut elements))?;
+        Ok(elements)
+    }
+
+    /// Waits for everything that was enqueued on this stream.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::EagerInRecording`]: inside a recording.
+    /// - What the work failed with.
+    pub fn synchronize(&self) -> Result<()> {
+        self.0.enter("Stream::synchronize")?;
+        self.0.wait_for_all()?;
+        self.0.device.drain()
+    }
+
+    /// Whether everything that was enqueued on this stream is done. Does not wait.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::EagerInRecording`]: inside a recording.
+    /// - What the work failed with.
+    pub fn is_done(&self) -> Result<bool> {
+        self.0.enter("Stream::is_done")?;
+        match self.0.device.ledger().last_use(&self.0.lane) {
+            Some(last) => self.0.is_done(&last),
+            None => Ok(true),
+        }
+    }
+
+    fn place_of<T: Pod>(&self, slice: &Slice<T>, call: &'static str) -> Result<Place> {
+        self.0.enter(call)?;
+        let place = slice.place();
+        self.0.device.expect_memory(&place, call)?;
+        self.0.device.drain()?;
+        Ok(place)
+    }
+}
+
+impl Device {
+    /// Refuses memory of another device, and what has no memory.
+    pub(crate) fn expect_memory(&self, place: &Place, call: &'static str) -> Result<()> {
+        if !place.allocation.device().is(self) {
+            return Err(Error::new(ErrorKind::WrongDevice));
+        }
+        match place.allocation.kind() {
+            Kind::Temp(_) | Kind::StandIn(_) => Err(Error::new(ErrorKind::NoMemoryYet { call })),
+            Kind::Device | Kind::Host | Kind::State => Ok(()),
+        }
+    }
+}
+
+impl StreamInner {
+    /// What every use of a stream asks first.
+    pub(crate) fn enter(&self, call: &'static str) -> Result<()> {
+        refuse_in_recording(call)?;
+        self.refuse_if_captured(call)?;
+        self.device.enter()
+    }
+
+    pub(crate) fn refuse_if_captured(&self, call: &'static str) -> Result<()> {
+        if self.captured.load(Ordering::Acquire) {
+            return Err(Error::new(ErrorKind::Capturing { call }));
+        }
+        Ok(())
+    }
+
+    /// Remembers a launch for the day when a fault has no name.
+    pub(crate) fn note(&self, used: &Use<Cuda>, name: &Arc<Named>) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(used.position(), name);
+    }
+
+    /// Waits for a use of this stream; every use before it is over then too.
+    pub(crate) fn wait_until(&self, used: &Use<Cuda>) -> Result<()> {
+        let device = &self.device;
+        if !device.ledger().is_finished(used) {
+            if used.event().is_none() && device.ledger().position(&self.lane) == used.position() {
+                // The newest work of the only stream: waiting for the stream is waiting for it, and needs no event.
+                let _relaxed = Relaxed::new(device.driver());
+                // SAFETY: the stream is destroyed only after this owner is gone.
+                let code = unsafe { device.driver().cuStreamSynchronize(self.lane.stream().0) };
+                device.check(code, Call::cuStreamSynchronize)?;
+                device.ledger().finished(used);
+            } else {
+                device.wait_for(used)?;
+            }
+        }
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).finished(used.position());
+        Ok(())
+    }
+
+    /// Whether a use of this stream is over. Does not wait.
+    pub(crate) fn is_done(&self, used: &Use<Cuda>) -> Result<bool> {
+        let device = &self.device;
+        if device.ledger().is_finished(used) {
+            return Ok(true);
+        }
+        let _relaxed = Relaxed::new(device.driver());
+        let event = device.ledger().event_for(&device.0.cuda, used).map_err(|error| device.refused(error))?;
+        let passed = device.0.cuda.has_passed(&event).map_err(|error| device.refused(error))?;
+        if passed {
+            device.ledger().finished(used);
+            self.notes.lock().unwrap_or_else(PoisonError::into_inner).finished(used.position());
+        }
+        Ok(passed)
+    }
+
+    pub(crate) fn wait_for_all(&self) -> Result<()> {
+        match self.device.ledger().last_use(&self.lane) {
+            Some(last) => self.wait_until(&last),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for StreamInner {
+    fn drop(&mut self) {
+        let after = self.device.ledger().last_use(&self.lane).into_iter().collect();
+        self.device.live().streams.sub(1);
+        self.device.put(Garbage::Stream(self.lane.clone()), after);
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stream({:?} of {:?})", self.0.lane.stream(), self.0.device)
+    }
+}
+
+impl PartialEq for Stream {
+    fn eq(&self, other: &Stream) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Stream {}

@@ -1,0 +1,226 @@
+//! The graph that the user holds.
+
+use std::fmt;
+
+use crate::device::{Device, Stream};
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::launched::{Launched, Pending, Ticket};
+use crate::graph::replayable::Replayable;
+use crate::graph::report_of_graph;
+use crate::inspect::Report;
+use crate::memory::{Allocation, Kind};
+use crate::op::Op;
+use crate::pool::Pool;
+use crate::record::Recording;
+
+/// A recorded program.
+///
+/// Launching takes `&mut`: one executable graph cannot overlap itself, and outputs that one launch lends cannot be
+/// overwritten by the next while they are borrowed. To share a graph between threads, put it in a `Mutex`, or record
+/// twice. `Send` if `T` is, `Sync` if `T` is.
+pub struct Graph<T> {
+    inner: Option<Box<Replayable>>,
+    device: Device,
+    out: T,
+}
+
+impl<T> Graph<T> {
+    pub(crate) fn new(replayable: Replayable, out: T) -> Graph<T> {
+        Graph { device: replayable.device.clone(), inner: Some(Box::new(replayable)), out }
+    }
+
+    /// A graph that holds no recording yet: [`record_again`](Graph::record_again) gives it one.
+    pub fn empty(device: &Device, out: T) -> Graph<T> {
+        Graph { inner: None, device: device.clone(), out }
+    }
+
+    fn replayable(&mut self) -> Result<&mut Replayable> {
+        self.inner.as_deref_mut().ok_or_else(|| Error::new(ErrorKind::Reset))
+    }
+
+    /// Replays it on a stream, without waiting. The outputs are lent by what this returns.
+    ///
+    /// # Errors
+    ///
+    /// - A condition of a kernel that a changed slot has broken: nothing was launched.
+    /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`], [`ErrorKind::Capturing`], [`ErrorKind::Reset`].
+    /// - What the driver refused.
+    pub fn launch(&mut self, stream: &Stream) -> Result<Launched<'_, T>> {
+        let used = self.replayable()?.launch(stream, &[])?;
+        Ok(Launched::new(&self.out, Pending::new(stream, used)))
+    }
+
+    /// Replays it and waits; lends the outputs.
+    ///
+    /// # Errors
+    ///
+    /// - As [`launch`](Graph::launch), and what the work failed with.
+    pub fn launch_sync(&mut self, stream: &Stream) -> Result<&T> {
+        self.launch(stream)?.wait()
+    }
+
+    /// Replays it and gives a ticket that borrows nothing: for tasks that are spawned.
+    ///
+    /// # Errors
+    ///
+    /// - As [`launch`](Graph::launch).
+    pub fn submit(&mut self, stream: &Stream) -> Result<Ticket> {
+        let used = self.replayable()?.launch(stream, &[])?;
+        Ticket::new(Pending::new(stream, used))
+    }
+
+    /// Brings it onto the device now, so that the first launch costs no more than the others. The second call does
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// - What the driver refused.
+    pub fn upload(&mut self, stream: &Stream) -> Result<()> {
+        self.replayable()?.upload(stream)
+    }
+
+    /// Whether it is on the device: uploaded, or launched at least once.
+    pub fn is_uploaded(&self) -> bool {
+        self.inner.as_ref().is_some_and(|inner| inner.uploaded)
+    }
+
+    /// How many launches succeeded.
+    pub fn num_replays(&self) -> u64 {
+        self.inner.as_ref().map_or(0, |inner| inner.replays)
+    }
+
+    /// What the closure returned. Contents are those of the last launch, or zeros before the first.
+    pub fn outputs(&self) -> &T {
+        &self.out
+    }
+
+    /// The outputs without the graph.
+    pub fn into_outputs(self) -> T {
+        self.out
+    }
+
+    /// The device it was recorded for.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// What it was called when it was recorded.
+    pub fn label(&self) -> &str {
+        self.inner.as_ref().map_or("", |inner| &inner.name.label)
+    }
+
+    /// How many ops it has.
+    pub fn len(&self) -> usize {
+        self.inner.as_ref().map_or(0, |inner| inner.nodes.len())
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The edges that the data demands, between ops by their numbers; those that others imply are left out.
+    pub fn dependencies(&self) -> Vec<(usize, usize)> {
+        self.inner.as_ref().map_or_else(Vec::new, |inner| inner.order.op_edges())
+    }
+
+    /// Bytes of memory that it planned for its temps.
+    pub fn temp_bytes(&self) -> usize {
+        self.inner.as_ref().map_or(0, |inner| inner.temp_bytes())
+    }
+
+    /// The pool it joined.
+    pub fn pool(&self) -> Option<&Pool> {
+        self.inner.as_ref().and_then(|inner| inner.pool())
+    }
+
+    /// What it consists of.
+    pub fn inspect(&self) -> Report {
+        match &self.inner {
+            Some(inner) => report_of_graph(inner),
+            None => Report::new(&self.device.properties().name, "", Vec::new(), Vec::new(), Vec::new()),
+        }
+    }
+
+    /// Lets go of the recording and of everything it holds but the outputs. A launch is an error from then on.
+    pub fn reset(&mut self) {
+        self.inner = None;
+    }
+
+    /// Records another op in its place. If that fails, the graph is as it was.
+    ///
+    /// # Errors
+    ///
+    /// - As [`Device::record`].
+    pub fn record_again<O: Op<Out = T>>(&mut self, op: O) -> Result<()> {
+        let device = self.device.clone();
+        self.record_again_with(device.recording(), op)
+    }
+
+    /// The same with options.
+    ///
+    /// # Errors
+    ///
+    /// - As [`Recording::record`].
+    pub fn record_again_with<O: Op<Out = T>>(&mut self, recording: Recording<'_>, op: O) -> Result<()> {
+        let fresh = recording.record(op)?;
+        *self = fresh;
+        Ok(())
+    }
+
+    /// This graph as an op of a larger recording: all its ops again, with temps of the larger one's own. It writes this
+    /// graph's outputs, which the larger graph then holds too.
+    pub fn replay(&self) -> impl Op<Out = ()> {
+        |recorder| {
+            let inner = self.inner.as_ref().ok_or_else(|| Error::new(ErrorKind::Reset))?;
+            if !inner.device.is(recorder.device()) {
+                return Err(Error::new(ErrorKind::WrongDevice));
+            }
+            let mut temps: Vec<(u32, std::sync::Arc<Allocation>)> = Vec::new();
+            for node in &inner.nodes {
+                let mut node = node.clone();
+                for access in &mut node.access {
+                    let allocation = &access.place.allocation;
+                    if !matches!(allocation.kind(), Kind::Temp(_)) {
+                        continue;
+                    }
+                    let number = allocation.number();
+                    let twin = match temps.iter().find(|(known, _)| *known == number) {
+                        Some((_, twin)) => twin.clone(),
+                        None => {
+                            let twin = recorder.alloc_bytes(allocation.bytes())?;
+                            temps.push((number, twin.clone()));
+                            twin
+                        }
+                    };
+                    access.place.allocation = twin;
+                }
+                let slots = inner.slots_of(&node);
+                recorder.push_embedded(node, &slots)?;
+            }
+            recorder.hold_outputs(inner.outputs());
+            Ok(())
+        }
+    }
+}
+
+impl<T> fmt::Debug for Graph<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(inner) = &self.inner else { return f.write_str("Graph (reset)") };
+        let mut held: Vec<u32> =
+            inner.nodes.iter().flat_map(|node| &node.access).map(|access| access.place.allocation.number()).collect();
+        held.sort_unstable();
+        held.dedup();
+        f.debug_struct("Graph")
+            .field("label", &inner.name.label)
+            .field("ops", &inner.nodes.len())
+            .field("edges", &inner.order.op_edges().len())
+            .field("slots", &inner.readings.len())
+            .field("allocations", &held.len())
+            .field("temp_bytes", &inner.temp_bytes())
+            .field("replays", &inner.replays)
+            .field("uploaded", &inner.uploaded)
+            .field("pool", &inner.pool().is_some())
+            .finish()
+    }
+}

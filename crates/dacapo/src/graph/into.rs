@@ -1,0 +1,138 @@
+//! A graph as a function of memory.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use dacapo_ledger::Access as Touching;
+
+use crate::device::Stream;
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::launched::{Launched, Pending};
+use crate::graph::replayable::Replayable;
+use crate::graph::report_of_graph;
+use crate::inspect::Report;
+use crate::memory::{Access, Reads, Writes};
+
+/// A graph that is launched on any slices of the right lengths: [`Recording::record_into`](crate::Recording::record_into).
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (a, b) = (device.buffer(&[1u32, 2])?, device.buffer(&[3u32, 4])?);
+/// let mut out = device.zeros::<u32>(2)?;
+/// let mut copy_pair = device.recording().record_into(&a[..], &mut out[..], |r, x, y| r.run(dacapo::copy(x, y)))?;
+/// copy_pair.launch(&stream, &b, &mut out)?;
+/// assert_eq!(stream.read(&out)?, [3, 4]);
+/// # Ok(()) }
+/// ```
+pub struct GraphInto<I, O> {
+    inner: Box<Replayable>,
+    _shape: PhantomData<fn(I, O)>,
+}
+
+impl<I, O> GraphInto<I, O> {
+    pub(crate) fn new(inner: Replayable) -> GraphInto<I, O> {
+        GraphInto { inner: Box::new(inner), _shape: PhantomData }
+    }
+}
+
+impl<I: Reads, O: Writes> GraphInto<I, O> {
+    /// Replays it with these slices in place of those it was recorded with.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::Length`], [`ErrorKind::WrongDevice`], [`ErrorKind::NoMemoryYet`].
+    /// - [`ErrorKind::Overlap`]: a written slice meets another, or memory that the graph itself uses.
+    /// - A kernel's condition that does not hold for these slices, alignment included.
+    /// - As [`Graph::launch`](crate::Graph::launch).
+    pub fn launch<'a>(
+        &mut self,
+        stream: &Stream,
+        inputs: I::At<'a>,
+        mut outputs: O::At<'a>,
+    ) -> Result<Launched<'_, ()>> {
+        let mut given = Vec::new();
+        I::access_at(&inputs, &mut given);
+        O::access_at(&mut outputs, &mut given);
+        self.check(&given)?;
+        let extra: Vec<_> = given
+            .iter()
+            .filter_map(|access| {
+                let touching = if access.mode.writes() { Touching::Write } else { Touching::Read };
+                Some((access.place.allocation.memory()?, touching))
+            })
+            .collect();
+        // Held until the launch is in the ledger, which keeps the memory from then on.
+        let places: Vec<_> = given.iter().map(|access| access.place.clone()).collect();
+        self.inner.bind(places);
+        let launched = self.inner.launch(stream, &extra);
+        // What was bound is not held beyond this call; a later launch binds again, and patches what differs.
+        let used = match launched {
+            Ok(used) => used,
+            Err(error) => {
+                self.inner.unbind();
+                return Err(error);
+            }
+        };
+        self.inner.unbind();
+        Ok(Launched::new(&(), Pending::new(stream, used)))
+    }
+
+    fn check(&self, given: &[Access]) -> Result<()> {
+        let holes = &self.inner.holes;
+        for (hole, access) in holes.iter().zip(given) {
+            let (left, right) = (hole.allocation.bytes(), access.place.bytes);
+            if left != right {
+                return Err(Error::new(ErrorKind::Length { what: "GraphInto::launch, in bytes", left, right }));
+            }
+            self.inner.device.expect_memory(&access.place, "GraphInto::launch")?;
+        }
+        let captured = self.inner.nodes.iter().flat_map(|node| &node.access).filter(|access| {
+            let number = access.place.allocation.number();
+            !holes.iter().any(|hole| hole.allocation.number() == number)
+        });
+        let others: Vec<&Access> = given.iter().chain(captured).collect();
+        for (number, access) in given.iter().enumerate() {
+            for other in &others[number + 1..] {
+                if (access.mode.writes() || other.mode.writes()) && access.place.overlaps(&other.place) {
+                    let (written, read) = if access.mode.writes() { (access, *other) } else { (*other, access) };
+                    let (written, other) = (written.describe(), read.describe());
+                    return Err(Error::new(ErrorKind::Overlap { written, other }));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many ops it has.
+    pub fn len(&self) -> usize {
+        self.inner.nodes.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many launches succeeded.
+    pub fn num_replays(&self) -> u64 {
+        self.inner.replays
+    }
+
+    /// What it consists of.
+    pub fn inspect(&self) -> Report {
+        report_of_graph(&self.inner)
+    }
+}
+
+impl<I, O> fmt::Debug for GraphInto<I, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GraphInto")
+            .field("label", &self.inner.name.label)
+            .field("ops", &self.inner.nodes.len())
+            .field("slices", &self.inner.holes.len())
+            .field("replays", &self.inner.replays)
+            .finish()
+    }
+}

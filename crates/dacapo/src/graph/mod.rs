@@ -1,0 +1,20 @@
+//! Graphs: lowered recordings with everything they keep alive.
+//!
+//! - [`Graph`] is what the user holds; [`GraphInto`] is a graph as a function of memory.
+//! - [`Launched`] and [`Ticket`] are a replay under way.
+//! - A replay takes one snapshot of the slots, re-evaluates only the recipes whose slots changed, all of them before any
+//!   work is submitted, patches those nodes, asks the ledger what to wait for, and makes one driver call.
+
+mod handle;
+mod into;
+mod launched;
+mod replayable;
+mod report;
+mod wake;
+
+pub use handle::Graph;
+pub use into::GraphInto;
+pub use launched::{Launched, Ticket};
+pub(crate) use replayable::{GraphOptions, Hole, Replayable};
+pub(crate) use report::{report_of, report_of_graph};
+pub(crate) use wake::WakerThread;

@@ -1,0 +1,302 @@
+//! What a graph consists of, whatever its type.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use dacapo_driver::Call;
+use dacapo_ledger::{Access as Touching, MemoryId, SetId, Touch, Use};
+
+use crate::device::{Cuda, Device, Garbage, Named, Relaxed, Stream};
+use crate::error::{Error, ErrorKind, Result};
+use crate::lower::{Built, NodeParams, Resolve, params_of, touched, unpatched};
+use crate::memory::{Allocation, Gate, Place};
+use crate::plan::{self, Order, Shape};
+use crate::pool::{Member, Pool};
+use crate::record::{Node, Recorded, Work, gates, lock_gates};
+use crate::value::{ReadSlot, Readings};
+
+/// What a graph was asked to be.
+pub(crate) struct GraphOptions {
+    pub(crate) label: String,
+    pub(crate) pool: Option<Pool>,
+    pub(crate) shape: Shape,
+    pub(crate) upload: bool,
+}
+
+/// A stand-in: what a launch must bind.
+pub(crate) struct Hole {
+    pub(crate) allocation: Arc<Allocation>,
+}
+
+/// A lowered recording and all that it holds.
+///
+/// # Why this is safe
+///
+/// 1. *Memory.* `nodes` hold every allocation that the executable graph names; none is freed before this is dropped, and
+///    then only behind the last replay, because the graph's cell is folded into each allocation's record first.
+/// 2. *Races.* Every launch goes through the ledger with the set of all that the nodes touch. One executable graph never
+///    overlaps itself: launching takes `&mut`, and another stream waits for the cell.
+/// 3. *Handles.* The executable graph and its template are destroyed by the device's queue, after this is gone.
+/// 4. *Values.* What foreign work or the pool keeps is dropped only when the last replay is known to be over.
+/// 5. *Half-patched nodes.* A node whose patch was refused stays in `dirty`, and nothing launches while one is.
+pub(crate) struct Replayable {
+    pub(crate) device: Device,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) order: Order,
+    pub(crate) readings: Readings,
+    /// Which nodes read each slot.
+    readers: Vec<Vec<u32>>,
+    built: Built,
+    set: SetId,
+    /// Nodes that must be told again before the next launch.
+    dirty: Vec<u32>,
+    pub(crate) holes: Vec<Hole>,
+    bound: Vec<Option<Place>>,
+    gates: Vec<Arc<Gate>>,
+    keeps: Vec<Arc<dyn Any + Send + Sync>>,
+    outputs: Vec<Arc<Allocation>>,
+    pool: Option<Member>,
+    pub(crate) name: Arc<Named>,
+    pub(crate) replays: u64,
+    pub(crate) uploaded: bool,
+}
+
+/// Stand-ins are where this launch has bound them.
+struct AsBound<'b> {
+    holes: &'b [Hole],
+    bound: &'b [Option<Place>],
+}
+
+impl Resolve for AsBound<'_> {
+    fn place<'p>(&'p self, place: &'p Place) -> (u64, u64) {
+        let hole = self.holes.iter().position(|hole| hole.allocation.number() == place.allocation.number());
+        match hole.and_then(|hole| self.bound[hole].as_ref()) {
+            Some(bound) if bound.address() != 0 => {
+                (bound.address() + place.start as u64, (bound.start + place.start) as u64)
+            }
+            _ => (place.address(), place.start as u64),
+        }
+    }
+}
+
+impl Replayable {
+    /// Plans and lowers a recording.
+    pub(crate) fn make(recorded: Recorded, options: GraphOptions, holes: Vec<Hole>) -> Result<Replayable> {
+        let device = recorded.device.clone();
+        for temp in recorded.used_temps() {
+            device.place(&temp, false)?;
+        }
+        let order = order_of(&recorded.nodes, options.shape);
+        let built = Built::new(&device, &recorded.nodes, &order, &recorded.readings)?;
+        let mut members = touched(recorded.nodes.iter());
+        let pool = options.pool.map(|pool| pool.join(&mut members));
+        let set = device.ledger().add_set(&members);
+        let mut readers = vec![Vec::new(); recorded.readings.len()];
+        for (number, node) in recorded.nodes.iter().enumerate() {
+            for &slot in &node.slots {
+                readers[slot as usize].push(number as u32);
+            }
+        }
+        let at = recorded.nodes.first().map(|node| node.at);
+        let name = Arc::new(Named { name: "graph".into(), label: options.label, at });
+        let mut keeps = recorded.keeps;
+        for node in &recorded.nodes {
+            if let Work::Foreign(foreign) = &node.work {
+                keeps.push(Arc::new(foreign.call.clone()));
+            }
+        }
+        let mut graph = Replayable {
+            gates: gates(recorded.nodes.iter()),
+            bound: vec![None; holes.len()],
+            device,
+            nodes: recorded.nodes,
+            order,
+            readings: recorded.readings,
+            readers,
+            built,
+            set,
+            dirty: Vec::new(),
+            holes,
+            keeps,
+            outputs: recorded.outputs,
+            pool,
+            name,
+            replays: 0,
+            uploaded: false,
+        };
+        if options.upload {
+            let side = Stream::internal(&graph.device)?;
+            graph.upload(&side)?;
+        }
+        Ok(graph)
+    }
+
+    /// One replay.
+    pub(crate) fn launch(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<Use<Cuda>> {
+        let device = &self.device;
+        if !stream.device().is(device) {
+            return Err(Error::new(ErrorKind::WrongDevice));
+        }
+        stream.0.enter("Graph::launch")?;
+        device.drain()?;
+        self.refresh()?;
+        let device = &self.device;
+        let _held = lock_gates(&self.gates);
+        let touch = if extra.is_empty() { Touch::Set(self.set) } else { Touch::SetAnd(self.set, extra) };
+        let exec = self.built.exec;
+        let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, &stream.0.lane, touch, |raw| {
+            // SAFETY: the executable graph is ours and alive; everything its nodes touch is held by `self.nodes`, or
+            // bound by this launch and kept by the ledger until it is over; `&mut self` keeps other launches away.
+            device.check(unsafe { device.driver().cuGraphLaunch(exec, raw.0) }, Call::cuGraphLaunch)
+        });
+        let ((), used) = submitted.map_err(|error| device.noted(error))?;
+        stream.0.note(&used, &self.name);
+        self.replays += 1;
+        self.uploaded = true;
+        Ok(used)
+    }
+
+    /// Brings changed slots into the executable graph. All recipes are evaluated before the first node is changed.
+    fn refresh(&mut self) -> Result<()> {
+        let (readers, dirty) = (&self.readers, &mut self.dirty);
+        self.readings.refresh(|slot| dirty.extend(&readers[slot as usize]));
+        if self.dirty.is_empty() {
+            return Ok(());
+        }
+        self.patch()
+    }
+
+    /// Tells every dirty node its parameters.
+    fn patch(&mut self) -> Result<()> {
+        self.dirty.sort_unstable();
+        self.dirty.dedup();
+        let places = AsBound { holes: &self.holes, bound: &self.bound };
+        let mut changes: Vec<(u32, NodeParams)> = Vec::with_capacity(self.dirty.len());
+        for &number in &self.dirty {
+            let node = &self.nodes[number as usize];
+            if let Some(params) = params_of(node, &self.readings, &places)? {
+                changes.push((number, params));
+            }
+        }
+        for (done, (number, params)) in changes.into_iter().enumerate() {
+            let node = &self.nodes[number as usize];
+            if let Err(error) = self.built.patch(&self.device, number as usize, node, params) {
+                self.dirty.drain(..done);
+                if matches!(error.kind(), ErrorKind::Lost { .. }) {
+                    return Err(error);
+                }
+                return Err(node.blame(unpatched(self.dirty.len(), &error)));
+            }
+        }
+        self.dirty.clear();
+        Ok(())
+    }
+
+    /// Binds the stand-ins for this launch and all later ones; the nodes that touch a changed one become dirty.
+    pub(crate) fn bind(&mut self, places: Vec<Place>) {
+        for (hole, place) in places.into_iter().enumerate() {
+            let before = self.bound[hole].as_ref().map(|before| (before.address(), before.start));
+            if before == Some((place.address(), place.start)) {
+                continue;
+            }
+            let number = self.holes[hole].allocation.number();
+            let touching = self
+                .nodes
+                .iter()
+                .enumerate()
+                .filter(|(_, node)| node.access.iter().any(|access| access.place.allocation.number() == number));
+            self.dirty.extend(touching.map(|(number, _)| number as u32));
+            self.bound[hole] = Some(place);
+        }
+    }
+
+    /// Forgets what was bound: the memory is not held, and must not be taken for bound again.
+    pub(crate) fn unbind(&mut self) {
+        self.bound.fill(None);
+    }
+
+    /// Pays the first launch's cost now.
+    pub(crate) fn upload(&mut self, stream: &Stream) -> Result<()> {
+        if self.uploaded {
+            return Ok(());
+        }
+        let device = &self.device;
+        if !stream.device().is(device) {
+            return Err(Error::new(ErrorKind::WrongDevice));
+        }
+        stream.0.enter("Graph::upload")?;
+        let _relaxed = Relaxed::new(device.driver());
+        let exec = self.built.exec;
+        let submitted = device.ledger().submit::<_, Error>(
+            &device.0.cuda,
+            &stream.0.lane,
+            Touch::Set(self.set),
+            // SAFETY: the executable graph is ours and alive.
+            |raw| device.check(unsafe { device.driver().cuGraphUpload(exec, raw.0) }, Call::cuGraphUpload),
+        );
+        submitted.map_err(|error| device.noted(error))?;
+        self.uploaded = true;
+        Ok(())
+    }
+
+    /// The slots that a node reads.
+    pub(crate) fn slots_of(&self, node: &Node) -> Vec<Option<Arc<dyn ReadSlot>>> {
+        node.slots.iter().map(|&slot| Some(self.readings.slot(slot))).collect()
+    }
+
+    pub(crate) fn pool(&self) -> Option<&Pool> {
+        self.pool.as_ref().map(Member::pool)
+    }
+
+    pub(crate) fn outputs(&self) -> &[Arc<Allocation>] {
+        &self.outputs
+    }
+
+    /// Bytes of planned memory.
+    pub(crate) fn temp_bytes(&self) -> usize {
+        let mut temps: Vec<(u32, usize)> = self
+            .nodes
+            .iter()
+            .flat_map(|node| &node.access)
+            .map(|access| &access.place.allocation)
+            .filter(|allocation| matches!(allocation.kind(), crate::memory::Kind::Temp(_)))
+            .map(|allocation| (allocation.number(), allocation.bytes()))
+            .collect();
+        temps.sort_unstable();
+        temps.dedup();
+        temps.iter().map(|(_, bytes)| bytes).sum()
+    }
+}
+
+/// The order that the data of some nodes demands.
+pub(crate) fn order_of(nodes: &[Node], shape: Shape) -> Order {
+    let mut touches = Vec::with_capacity(nodes.len() * 3);
+    let mut ends = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        touches.extend(node.access.iter().map(|access| plan::Touch {
+            memory: access.place.allocation.number(),
+            start: access.place.start as u64,
+            end: (access.place.start + access.place.bytes) as u64,
+            write: access.mode.writes(),
+        }));
+        ends.push(touches.len());
+    }
+    let ops = (0..nodes.len()).map(|op| &touches[if op == 0 { 0 } else { ends[op - 1] }..ends[op]]);
+    plan::order(ops, shape)
+}
+
+impl Drop for Replayable {
+    fn drop(&mut self) {
+        // The last replay's place is folded into every allocation's record before any of them can be dropped.
+        let after: Vec<Use<Cuda>> = self.device.ledger().remove_set(self.set).into_iter().collect();
+        self.device.put(Garbage::Graph(self.built.exec, self.built.template), after.clone());
+        let mut values = std::mem::take(&mut self.keeps);
+        if let Some(member) = self.pool.take() {
+            values.push(Arc::new(member.leave()));
+        }
+        // Functions and closures are in the nodes; a module is unloaded only behind every stream's present work.
+        let nodes: Arc<dyn Any + Send + Sync> = Arc::new(std::mem::take(&mut self.nodes));
+        values.push(nodes);
+        self.device.put(Garbage::Values(values), after);
+    }
+}

@@ -1,0 +1,173 @@
+//! From a recording or a graph to a report.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::graph::replayable::{Replayable, order_of};
+use crate::inspect::{self, Argument, Bytes, Geometry, How, Memory, MemoryKind, Report, Value};
+use crate::kernel::ParamKind;
+use crate::memory::{Access, Allocation, Kind, Mode};
+use crate::plan::{Order, Shape, What};
+use crate::record::{Node, Recorded, Work, starts};
+use crate::value::{Readings, Snapshot};
+
+/// What a recording consists of.
+pub(crate) fn report_of(recorded: &Recorded, label: Option<&str>, shape: Shape) -> Report {
+    let order = order_of(&recorded.nodes, shape);
+    let parts = Parts { nodes: &recorded.nodes, readings: &recorded.readings, outputs: &recorded.outputs };
+    parts.report(&recorded.device.properties().name, label.unwrap_or_default(), &order)
+}
+
+/// What a graph consists of, with the slots as the last launch saw them.
+pub(crate) fn report_of_graph(graph: &Replayable) -> Report {
+    let parts = Parts { nodes: &graph.nodes, readings: &graph.readings, outputs: graph.outputs() };
+    parts.report(&graph.device.properties().name, &graph.name.label, &graph.order)
+}
+
+struct Parts<'p> {
+    nodes: &'p [Node],
+    readings: &'p Readings,
+    outputs: &'p [Arc<Allocation>],
+}
+
+/// Memories in the order of their first use.
+#[derive(Default)]
+struct Memories {
+    list: Vec<Memory>,
+    index: HashMap<u32, usize>,
+}
+
+impl Parts<'_> {
+    fn report(&self, device: &str, label: &str, order: &Order) -> Report {
+        let mut memories = Memories::default();
+        let nodes = order.steps().iter().map(|step| match step.what {
+            What::Join => inspect::Node::new(inspect::Kind::Join, "join"),
+            What::Op(op) => self.node(&self.nodes[op as usize], &mut memories),
+        });
+        let nodes = nodes.collect();
+        let edges = (0..order.steps().len())
+            .flat_map(|step| order.after(step).iter().map(move |&before| (before as usize, step)))
+            .collect();
+        Report::new(device, label, nodes, memories.list, edges)
+    }
+
+    fn node(&self, node: &Node, memories: &mut Memories) -> inspect::Node {
+        let kind = match &node.work {
+            Work::Kernel(kernel) if kernel.decl.is_none() && node.name == "fill" => inspect::Kind::Fill,
+            Work::Kernel(_) => inspect::Kind::Kernel,
+            Work::Copy => inspect::Kind::Copy,
+            Work::Fill(_) => inspect::Kind::Fill,
+            Work::Upload(_) => inspect::Kind::Upload,
+            Work::Download(_) => inspect::Kind::Download,
+            Work::Foreign(_) => inspect::Kind::Foreign,
+        };
+        let mut told = inspect::Node::new(kind, node.name.to_string());
+        told.label = node.label.to_string();
+        told.location = Some(inspect::Place::from(node.at));
+        for access in &node.access {
+            let bytes = access.place.bytes as u64;
+            told.bytes_read += if access.mode == Mode::Out { 0 } else { bytes };
+            told.bytes_written += if access.mode.writes() { bytes } else { 0 };
+        }
+        told.arguments = match &node.work {
+            Work::Kernel(kernel) => {
+                let texts = RefCell::new(Vec::new());
+                let starts = starts(&node.access);
+                let prepared = (kernel.recipe)(&Snapshot::new(self.readings, &starts).telling(&texts));
+                if let Ok(prepared) = prepared {
+                    let grid = prepared.grid;
+                    told.geometry = Some(Geometry::new(grid.blocks, grid.threads, grid.shared));
+                }
+                self.kernel_arguments(node, kernel.decl, &texts.into_inner(), memories)
+            }
+            Work::Fill(recipe) => {
+                let mut arguments = self.memory_arguments(node, memories);
+                let bytes = recipe(&Snapshot::new(self.readings, &starts(&node.access)));
+                let value = Value::new(format!("{bytes:02x?}"), None);
+                let how = if node.slots.is_empty() { How::Baked { value } } else { How::Slot { value } };
+                arguments.push(Argument::new("value", how));
+                arguments
+            }
+            _ => self.memory_arguments(node, memories),
+        };
+        told
+    }
+
+    fn memory_arguments(&self, node: &Node, memories: &mut Memories) -> Vec<Argument> {
+        node.access.iter().map(|access| self.memory_argument(access, false, memories)).collect()
+    }
+
+    fn memory_argument(&self, access: &Access, scalar: bool, memories: &mut Memories) -> Argument {
+        let memory = memories.enter(&access.place.allocation, self.outputs);
+        let start = access.place.start as u64;
+        let bytes = Bytes::new(start, start + access.place.bytes as u64);
+        let access_ = match access.mode {
+            Mode::Read => inspect::Access::Read,
+            Mode::Write => inspect::Access::ReadWrite,
+            Mode::Out => inspect::Access::Write,
+        };
+        let how = match scalar {
+            true => How::Scalar { memory, bytes, access: access_ },
+            false => How::Slice { memory, bytes, access: access_ },
+        };
+        Argument::new(access.name, how)
+    }
+
+    fn kernel_arguments(
+        &self,
+        node: &Node,
+        decl: Option<&'static crate::kernel::KernelDecl>,
+        texts: &[Option<String>],
+        memories: &mut Memories,
+    ) -> Vec<Argument> {
+        let mut accesses = node.access.iter();
+        let mut slots = node.slot_flags.iter();
+        let mut arguments = Vec::new();
+        for (number, text) in texts.iter().enumerate() {
+            let param = decl.and_then(|decl| decl.params.get(number));
+            let Some(text) = text else {
+                if let Some(access) = accesses.next() {
+                    let scalar = access.len() == 1 && param.is_some_and(|param| param.scalar);
+                    arguments.push(self.memory_argument(access, scalar, memories));
+                }
+                continue;
+            };
+            let name = param.map_or_else(|| format!("argument {number}"), |param| param.name.to_string());
+            let value = Value::new(text.clone(), text.parse().ok());
+            let how = match param.map(|param| param.kind) {
+                Some(ParamKind::Derived) => How::Derived { value },
+                _ if slots.next().copied().unwrap_or(false) => How::Slot { value },
+                _ => How::Baked { value },
+            };
+            arguments.push(Argument::new(name, how));
+        }
+        arguments.extend(accesses.map(|access| self.memory_argument(access, false, memories)));
+        arguments
+    }
+}
+
+impl Memories {
+    fn enter(&mut self, allocation: &Arc<Allocation>, outputs: &[Arc<Allocation>]) -> usize {
+        if let Some(&known) = self.index.get(&allocation.number()) {
+            return known;
+        }
+        let output = outputs.iter().any(|output| Arc::ptr_eq(output, allocation));
+        let (kind, word) = match allocation.kind() {
+            Kind::Device if output => (MemoryKind::Output, "output"),
+            Kind::Device => (MemoryKind::Buffer, "buffer"),
+            Kind::State => (MemoryKind::Buffer, "state"),
+            Kind::Host => (MemoryKind::Host, "host"),
+            Kind::Temp(_) => (MemoryKind::Temp, "temp"),
+            Kind::StandIn(_) => (MemoryKind::StandIn, "stand-in"),
+        };
+        let index = self.list.len();
+        let alignment = if allocation.kind() == Kind::Host { 64 } else { 256 };
+        let mut memory = Memory::new(kind, format!("{word} {index}"), allocation.bytes() as u64, alignment);
+        // Temps and stand-ins never have a handle outside the recording; of those this says nothing.
+        memory.held = matches!(allocation.kind(), Kind::Device | Kind::Host) && !allocation.is_held();
+        self.list.push(memory);
+        self.index.insert(allocation.number(), index);
+        index
+    }
+}

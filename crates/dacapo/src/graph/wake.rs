@@ -1,0 +1,168 @@
+//! Waking futures: one thread a device, made when the first launch is awaited.
+//!
+//! The thread waits for events and wakes tasks. A host callback behind each launch would do it too, but it holds up the
+//! stream behind it, and on the software device nothing moves unless somebody asks: the thread does ask.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use dacapo_driver::Call;
+use dacapo_ledger::{Queues, Use};
+
+use crate::device::{Cuda, Device, Inner, Relaxed, StreamInner};
+use crate::error::Result;
+
+type Event = <Cuda as Queues>::Event;
+
+/// One awaited launch.
+pub(crate) struct Waiting {
+    state: Mutex<State>,
+    event: Event,
+    used: Use<Cuda>,
+    /// Held, so that the stream outlives the wait.
+    stream: Arc<StreamInner>,
+}
+
+struct State {
+    outcome: Option<Result<()>>,
+    waker: Option<Waker>,
+}
+
+impl Waiting {
+    /// Begins to wait for a use.
+    pub(crate) fn begin(stream: &Arc<StreamInner>, used: &Use<Cuda>) -> Result<Arc<Waiting>> {
+        let device = &stream.device;
+        device.enter()?;
+        let event = {
+            let _relaxed = Relaxed::new(device.driver());
+            device.ledger().event_for(&device.0.cuda, used).map_err(|error| device.refused(error))?
+        };
+        let state = Mutex::new(State { outcome: None, waker: None });
+        let waiting = Arc::new(Waiting { state, event, used: used.clone(), stream: stream.clone() });
+        device.0.waker.get_or_init(|| WakerThread::start(&device.0)).add(waiting.clone());
+        Ok(waiting)
+    }
+
+    pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<Result<()>> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match &state.outcome {
+            Some(outcome) => Poll::Ready(outcome.clone()),
+            None => {
+                state.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    fn finish(&self, outcome: Result<()>) {
+        let waker = {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.outcome = Some(outcome);
+            state.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+/// The thread's mailbox. The thread ends when the device does.
+pub(crate) struct WakerThread(Arc<Mailbox>);
+
+struct Mailbox {
+    letters: Mutex<Letters>,
+    arrived: Condvar,
+}
+
+#[derive(Default)]
+struct Letters {
+    new: VecDeque<Arc<Waiting>>,
+    closed: bool,
+}
+
+impl WakerThread {
+    fn start(device: &Arc<Inner>) -> WakerThread {
+        let mailbox = Arc::new(Mailbox { letters: Mutex::default(), arrived: Condvar::new() });
+        let (inside, device) = (mailbox.clone(), Arc::downgrade(device));
+        // If no thread can be made, every awaited launch is waited for where it is polled: see `add`.
+        let made = std::thread::Builder::new().name("dacapo-waker".into()).spawn(move || serve(&inside, &device));
+        if made.is_err() {
+            mailbox.letters.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        }
+        WakerThread(mailbox)
+    }
+
+    fn add(&self, waiting: Arc<Waiting>) {
+        let mut letters = self.0.letters.lock().unwrap_or_else(PoisonError::into_inner);
+        if letters.closed {
+            drop(letters);
+            let outcome = waiting.stream.wait_until(&waiting.used);
+            waiting.finish(outcome);
+            return;
+        }
+        letters.new.push_back(waiting);
+        self.0.arrived.notify_one();
+    }
+}
+
+impl Drop for WakerThread {
+    fn drop(&mut self) {
+        self.0.letters.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        self.0.arrived.notify_one();
+    }
+}
+
+/// Takes letters, waits for their events, wakes their tasks.
+fn serve(mailbox: &Mailbox, device: &Weak<Inner>) {
+    let mut open: Vec<Arc<Waiting>> = Vec::new();
+    loop {
+        {
+            let mut letters = mailbox.letters.lock().unwrap_or_else(PoisonError::into_inner);
+            while open.is_empty() && letters.new.is_empty() {
+                if letters.closed {
+                    return;
+                }
+                letters = mailbox.arrived.wait(letters).unwrap_or_else(PoisonError::into_inner);
+            }
+            open.extend(letters.new.drain(..));
+        }
+        // Everything that is waited for holds its device, so it is there.
+        let Some(device) = device.upgrade().map(Device) else { return };
+        if let Err(error) = device.enter() {
+            open.drain(..).for_each(|waiting| waiting.finish(Err(error.clone())));
+            continue;
+        }
+        let alone = open.len() == 1;
+        open.retain(|waiting| match look(&device, waiting, alone) {
+            Some(outcome) => {
+                waiting.finish(outcome);
+                false
+            }
+            None => true,
+        });
+        if !open.is_empty() {
+            std::thread::sleep(Duration::from_micros(20));
+        }
+    }
+}
+
+/// Whether an awaited launch is over. With nothing else to look after, waits for it a while.
+fn look(device: &Device, waiting: &Waiting, alone: bool) -> Option<Result<()>> {
+    let _relaxed = Relaxed::new(device.driver());
+    if alone && device.is_software() {
+        // SAFETY: the event is of this driver and held.
+        let code = unsafe { device.driver().cuEventSynchronize(waiting.event.raw()) };
+        let done = device.check(code, Call::cuEventSynchronize);
+        return Some(done.inspect(|()| device.ledger().finished(&waiting.used)));
+    }
+    match device.0.cuda.has_passed(&waiting.event) {
+        Ok(false) => None,
+        Ok(true) => {
+            device.ledger().finished(&waiting.used);
+            Some(Ok(()))
+        }
+        Err(error) => Some(Err(device.refused(error))),
+    }
+}

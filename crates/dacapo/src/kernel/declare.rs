@@ -1,0 +1,252 @@
+//! `kernels!`: declarations of entry points, made into methods that return ops.
+
+use std::panic::Location;
+
+use smallvec::SmallVec;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::kernel::{LoadedModule, Prepared, ToArg, check_grid};
+use crate::memory::{Access, Mode, Place};
+use crate::op::Op;
+use crate::record::{KernelWork, Node, Work};
+use crate::value::{ReadSlot, Snapshot};
+
+/// One declared kernel.
+#[doc(hidden)]
+pub struct KernelDecl {
+    pub name: &'static str,
+    pub entry: &'static str,
+    pub tunable: bool,
+    pub params: &'static [Param],
+    pub state: &'static [&'static str],
+}
+
+/// One declared parameter, in the order of the PTX.
+#[doc(hidden)]
+pub struct Param {
+    pub name: &'static str,
+    pub bytes: usize,
+    pub kind: ParamKind,
+    /// Whether it is the address of one value.
+    pub scalar: bool,
+}
+
+/// Whether a parameter is an address.
+#[doc(hidden)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ParamKind {
+    Value,
+    Derived,
+    Pointer,
+}
+
+/// For errors: the arguments with their names.
+#[doc(hidden)]
+pub fn describe(args: &[(&str, &dyn ToArg)]) -> String {
+    args.iter().filter_map(|(name, arg)| arg.show(name)).collect::<Vec<_>>().join(", ")
+}
+
+#[doc(hidden)]
+pub fn requires_failed(condition: &'static str, values: String) -> Error {
+    Error::new(ErrorKind::Requires { condition, values })
+}
+
+/// A derived parameter, never truncated.
+#[doc(hidden)]
+pub fn derive<T: TryFrom<V>, V: std::fmt::Debug + Copy>(
+    param: &'static str,
+    source: &'static str,
+    value: V,
+) -> Result<T> {
+    T::try_from(value).map_err(|_| Error::new(ErrorKind::Derived { param, values: format!("{source} = {value:?}") }))
+}
+
+/// The slot of an argument, if it has one.
+#[doc(hidden)]
+#[allow(private_interfaces)]
+pub type OptSlot = Option<std::sync::Arc<dyn ReadSlot>>;
+
+/// The op of a declared kernel.
+#[doc(hidden)]
+#[allow(private_interfaces)]
+pub fn kernel_op<const A: usize, const S: usize>(
+    module: &LoadedModule,
+    decl: &'static KernelDecl,
+    at: &'static Location<'static>,
+    access: [Access; A],
+    slots: [OptSlot; S],
+    recipe: impl Fn(&Snapshot<'_>) -> Result<Prepared> + Send + Sync + 'static,
+) -> impl Op<Out = ()> {
+    move |recorder| {
+        let geometry = recorder.take_grid();
+        let function = module.find(decl).clone();
+        let mut access: SmallVec<[Access; 4]> = access.into_iter().collect();
+        for (name, allocation) in &function.state {
+            let place = Place { allocation: allocation.clone(), start: 0, bytes: allocation.bytes() };
+            access.push(Access { place, mode: Mode::Write, name, element: 1 });
+        }
+        if !module.device.is(recorder.device()) {
+            return Err(Error::new(ErrorKind::WrongDevice).of(decl.name, recorder.label(), at));
+        }
+        if geometry.is_some() && !decl.tunable {
+            return Err(Error::new(ErrorKind::GridFixed).of(decl.name, recorder.label(), at));
+        }
+        let (limits, device) = (function.clone(), module.device.clone());
+        let recipe = move |snapshot: &Snapshot<'_>| {
+            let mut prepared = recipe(snapshot)?;
+            if let Some(grid) = geometry {
+                prepared.grid = grid;
+            }
+            check_grid(device.properties(), &limits, &prepared.grid)?;
+            Ok(prepared)
+        };
+        let work = Work::Kernel(KernelWork {
+            function,
+            decl: Some(decl),
+            recipe: std::sync::Arc::new(recipe),
+            prepared: None,
+        });
+        recorder.push(Node::new(decl.name.into(), at, access, work), &slots)
+    }
+}
+
+/// Binds entry points of a module to typed methods.
+///
+/// ```
+/// dacapo::kernels! {
+///     /// Vector kernels.
+///     pub unsafe struct Kernels(include_str!("../../../kernels/ptx/saxpy.ptx")) {
+///         /// y ← a·x + y
+///         fn saxpy(a: f32, x: &[f32], y: &mut [f32], n: u32 = y.len()) {
+///             requires: x.len() == y.len();
+///             grid: linear(y.len(), 256);
+///         }
+///     }
+/// }
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// let k = Kernels::load(&device)?;
+/// # Ok(()) }
+/// ```
+///
+/// Parameters stand in the order of the PTX:
+///
+/// | declared | what the method takes |
+/// |---|---|
+/// | `a: f32` | `impl Value<f32>`: a `&Slot<f32>` or `baked(..)`; any [`Pod`](crate::Pod) |
+/// | `s: &f32`, `l: &mut f32`, `m: &out f32` | `&Element<f32>`, `&mut Element<f32>`: one value in device memory |
+/// | `x: &[f32]`, `y: &mut [f32]`, `z: &out [f32]` | `&Slice<f32>`, `&mut Slice<f32>` |
+/// | `n: u32 = y.len()` | nothing: it is derived, by `TryFrom`, never truncated |
+///
+/// `&out` is written whole and never read before.
+///
+/// Clauses, in this order, each ended by `;`:
+///
+/// - `entry: "_Z5saxpyfPKfPfj"`: the symbol, if it is not the name.
+/// - `state: counter, table`: globals of the module that the kernel touches.
+/// - `requires: condition, condition`: checked when recorded and whenever an argument changes. A slice has `len()`,
+///   `is_empty()` and `aligned(bytes)` here; `within(offset, n, len)` is `offset + n <= len` without the overflow.
+/// - `grid: linear(n, threads)`, `tiled((w, h), (tx, ty))` or `exact([b; 3], [t; 3])`, each with `.shared(bytes)`;
+///   or `default_grid:` with the same, when every geometry is in bounds and the call may override it
+///   ([`Op::with_grid`](crate::Op::with_grid)).
+///
+/// # Safety
+///
+/// The word `unsafe` in the declaration is the promise that:
+///
+/// - the entry point's parameters have the declared types, in this order;
+/// - whenever the `requires` conditions hold, a launch with the declared geometry (any geometry for `default_grid`)
+///   stays inside its slices, writes only `&mut` and `&out` memory, writes all of `&out` memory, and ends;
+/// - it touches no other memory but the globals named by `state`.
+#[macro_export]
+macro_rules! kernels {
+    ($(#[$m:meta])* $v:vis unsafe struct $Name:ident($src:expr) { $($(#[$km:meta])* fn $f:ident($($params:tt)*) { $($body:tt)* })* }) => {
+        $(#[$m])* $v struct $Name { module: $crate::__private::LoadedModule }
+        impl $Name {
+            /// Loads the module, finds every entry point, and checks its parameters.
+            ///
+            /// # Errors
+            ///
+            /// - The driver does not accept the PTX; an entry point is missing, or its parameters are others.
+            $v fn load(device: &$crate::Device) -> $crate::Result<Self> {
+                ::core::result::Result::Ok($Name { module: $crate::__private::LoadedModule::load(device, $src, &[$({
+                    static DECL: $crate::__private::KernelDecl = $crate::kernels!(@decl $f [$($body)*] [] ; $($params)* ,);
+                    &DECL
+                }),*])? })
+            }
+            $( $crate::kernels!{@params [$(#[$km])*] [$v] $f [$($body)*] [$($params)*] args[] wrap[] vals[] seen[] derived[] access[] all[] ; $($params)* ,} )*
+        }
+    };
+    // ---- a declaration as data
+    (@decl $f:ident $b:tt $d:tt ; $p:ident: &$($rest:tt)*) => { $crate::kernels!(@pointer $f $b $d $p ; $($rest)*) };
+    (@decl $f:ident $b:tt [$($d:tt)*] ; $p:ident: $t:ty = $e:expr, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::Param { name: stringify!($p), bytes: ::core::mem::size_of::<$t>(), kind: $crate::__private::ParamKind::Derived, scalar: false },] ; $($rest)*) };
+    (@decl $f:ident $b:tt [$($d:tt)*] ; $p:ident: $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::Param { name: stringify!($p), bytes: ::core::mem::size_of::<$t>(), kind: $crate::__private::ParamKind::Value, scalar: false },] ; $($rest)*) };
+    (@decl $f:ident [$($b:tt)*] [$($d:tt)*] ; $(,)?) => {
+        $crate::__private::KernelDecl { name: stringify!($f), entry: $crate::kernels!(@entry $f $($b)*), tunable: $crate::kernels!(@tunable $($b)*), params: &[$($d)*], state: $crate::kernels!(@state $($b)*) }
+    };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; mut [$t:ty], $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::Param { name: stringify!($p), bytes: 8, kind: $crate::__private::ParamKind::Pointer, scalar: false },] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; out [$t:ty], $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::Param { name: stringify!($p), bytes: 8, kind: $crate::__private::ParamKind::Pointer, scalar: false },] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; [$t:ty], $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::Param { name: stringify!($p), bytes: 8, kind: $crate::__private::ParamKind::Pointer, scalar: false },] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; mut $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::Param { name: stringify!($p), bytes: 8, kind: $crate::__private::ParamKind::Pointer, scalar: true },] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; out $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::Param { name: stringify!($p), bytes: 8, kind: $crate::__private::ParamKind::Pointer, scalar: true },] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::Param { name: stringify!($p), bytes: 8, kind: $crate::__private::ParamKind::Pointer, scalar: true },] ; $($rest)*) };
+    (@entry $f:ident entry: $e:literal; $($r:tt)*) => { $e };
+    (@entry $f:ident $($r:tt)*) => { stringify!($f) };
+    (@state entry: $e:literal; $($r:tt)*) => { $crate::kernels!(@state $($r)*) };
+    (@state state: $($s:ident),+ ; $($r:tt)*) => { &[$(stringify!($s)),+] };
+    (@state $($r:tt)*) => { &[] };
+    (@tunable default_grid: $($r:tt)*) => { true };
+    (@tunable $first:tt $($r:tt)*) => { $crate::kernels!(@tunable $($r)*) };
+    (@tunable) => { false };
+    // ---- parameters
+    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &mut [$t:ty], $($rest:tt)*) => {
+        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &mut $crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::write(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &out [$t:ty], $($rest:tt)*) => {
+        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &mut $crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::out(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &[$t:ty], $($rest:tt)*) => {
+        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &$crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::read(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &out $t:ty, $($rest:tt)*) => {
+        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &mut $crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::out_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &mut $t:ty, $($rest:tt)*) => {
+        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &mut $crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::write_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &$t:ty, $($rest:tt)*) => {
+        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &$crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::read_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived[$($d:tt)*] access $x:tt all[$($l:tt)*]; $p:ident: $t:ty = $e:expr, $($rest:tt)*) => {
+        $crate::kernels!{@params $m $v $f $b $ps args $a wrap $w vals $vals seen $s derived[$($d)* let $p: $t = $crate::__private::derive(stringify!($p), stringify!($e), $e)?;] access $x all[$($l)* $p]; $($rest)*} };
+    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals[$($vals:tt)*] seen $s:tt derived $d:tt access $x:tt all[$($l:tt)*]; $p:ident: $t:ty, $($rest:tt)*) => {
+        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: impl $crate::Value<$t>,] wrap[$($w)* let $p: $crate::__private::Val<$t> = $crate::Value::into_val($p);] vals[$($vals)* $p] seen $s derived $d access $x all[$($l)* $p]; $($rest)*} };
+    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; $(,)?) => { $crate::kernels!{@body $m $v $f $b $ps req[] args $a wrap $w vals $vals seen $s derived $d access $x all $l; $b} };
+    // ---- clauses
+    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [entry: $e:literal; $($rest:tt)*]) => { $crate::kernels!{@body $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; [$($rest)*]} };
+    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [state: $($st:ident),+ ; $($rest:tt)*]) => { $crate::kernels!{@body $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; [$($rest)*]} };
+    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req[] args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [requires: $($c:expr),+ $(,)?; $($rest:tt)*]) => { $crate::kernels!{@body $m $v $f $b $ps req[$($c;)+] args $a wrap $w vals $vals seen $s derived $d access $x all $l; [$($rest)*]} };
+    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [grid: $g:expr; ]) => { $crate::kernels!{@emit $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; $g} };
+    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [default_grid: $g:expr; ]) => { $crate::kernels!{@emit $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; $g} };
+    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [$($bad:tt)*]) => {
+        ::core::compile_error!(::core::concat!("kernel `", stringify!($f), "`: expected `entry: \"..\";`, `state: ..;`, `requires: ..;`, then `grid: ..;` or `default_grid: ..;`, found `", stringify!($($bad)*), "`")); };
+    (@emit [$($m:tt)*] [$v:vis] $f:ident $b:tt [$($ps:tt)*] req[$($c:expr;)*] args[$($a:tt)*] wrap[$($w:tt)*] vals[$($val:ident)*] seen[$($see:ident)*] derived[$($d:tt)*] access[$($x:tt)*] all[$($l:ident)*]; $g:expr) => {
+        $($m)* #[track_caller] #[allow(clippy::too_many_arguments)]
+        $v fn $f(&self, $($a)*) -> impl $crate::Op<Out = ()> {
+            static DECL: $crate::__private::KernelDecl = $crate::kernels!(@decl $f $b [] ; $($ps)* ,);
+            let at = ::core::panic::Location::caller();
+            #[allow(unused_mut, unused_variables)]
+            let mut accesses = 0usize;
+            let access = [$($x)*];
+            $($w)*
+            $(let $see = $see.numbered(&mut accesses);)*
+            let slots = [$($crate::__private::Val::slot(&$val)),*];
+            $crate::__private::kernel_op(&self.module, &DECL, at, access, slots, move |snapshot: &$crate::__private::Snapshot<'_>| {
+                #[allow(unused_imports)] use $crate::grid::*;
+                $(let $val = $val.get(snapshot);)*
+                $(let $see = $see.seen(snapshot);)*
+                $($d)*
+                #[allow(unused)] let values = || $crate::__private::describe(&[$((stringify!($l), &$l as &dyn $crate::__private::ToArg)),*]);
+                $(if !($c) { return ::core::result::Result::Err($crate::__private::requires_failed(stringify!($c), values())) })*
+                let grid: $crate::Grid = $g;
+                let list: &[&dyn $crate::__private::ToArg] = &[$(&$l),*];
+                snapshot.tell(list);
+                ::core::result::Result::Ok($crate::__private::Prepared::new(grid, list))
+            })
+        }
+    };
+}

@@ -1,0 +1,226 @@
+//! Loading a module and holding its entry points.
+
+use std::borrow::Cow;
+use std::ffi::{CString, c_void};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
+
+use dacapo_driver::types::*;
+use dacapo_driver::{CUresult, Call};
+
+use crate::device::{Device, Garbage, Inner};
+use crate::error::{Error, ErrorKind, Result};
+use crate::kernel::declare::{KernelDecl, ParamKind};
+use crate::memory::{Allocation, Kind};
+
+/// A module with the entry points that a declaration named, each checked against it.
+#[doc(hidden)]
+pub struct LoadedModule {
+    pub(crate) device: Device,
+    functions: Vec<Arc<Function>>,
+}
+
+/// A module of the driver's.
+pub(crate) struct ModuleSource {
+    /// Weak, because a device holds modules of its own.
+    device: Weak<Inner>,
+    pub(crate) raw: CUmodule,
+}
+
+// SAFETY: a module's handle is a token that the driver takes from any thread.
+unsafe impl Send for ModuleSource {}
+// SAFETY: as above.
+unsafe impl Sync for ModuleSource {}
+
+/// An entry point, with its module held.
+pub(crate) struct Function {
+    pub(crate) raw: CUfunction,
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) threads_max: u32,
+    pub(crate) shared_static: u32,
+    /// Offset and size of each parameter.
+    pub(crate) params: Vec<(usize, usize)>,
+    /// The module's globals that it touches.
+    pub(crate) state: Vec<(&'static str, Arc<Allocation>)>,
+    /// How much dynamic shared memory the driver was told of.
+    shared_told: AtomicU32,
+    /// Held: without it the function is gone.
+    _module: Arc<ModuleSource>,
+}
+
+// SAFETY: a function's handle is a token that the driver takes from any thread, as long as its module is loaded.
+unsafe impl Send for Function {}
+// SAFETY: as above.
+unsafe impl Sync for Function {}
+
+impl LoadedModule {
+    /// Loads PTX and finds every declared kernel in it.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::BadModule`], [`ErrorKind::NoSuchKernel`], [`ErrorKind::Signature`].
+    pub fn load(device: &Device, source: &str, kernels: &[&'static KernelDecl]) -> Result<LoadedModule> {
+        let module = ModuleSource::load(device, source)?;
+        let functions = kernels.iter().map(|decl| Function::declared(device, &module, decl).map(Arc::new));
+        Ok(LoadedModule { device: device.clone(), functions: functions.collect::<Result<_>>()? })
+    }
+
+    /// The function of a declaration that it was loaded with.
+    pub(crate) fn find(&self, decl: &KernelDecl) -> &Arc<Function> {
+        let found = self.functions.iter().find(|function| function.name == decl.entry);
+        found.expect("loaded with this declaration")
+    }
+}
+
+impl ModuleSource {
+    pub(crate) fn load(device: &Device, source: &str) -> Result<Arc<ModuleSource>> {
+        device.enter()?;
+        device.drain()?;
+        let bad = |log: String| Error::new(ErrorKind::BadModule { log });
+        let image = CString::new(source).map_err(|_| bad("the PTX has a zero byte in it".into()))?;
+        let mut log = vec![0u8; 4096];
+        let mut options = [CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        let mut values: [*mut c_void; 2] =
+            [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut::<c_void>(log.len() - 1)];
+        let mut raw = CUmodule::NULL;
+        // SAFETY: the image ends in a zero; there are two options with two values, of which the first is the log's
+        // memory and the second its length without the last byte, which stays zero; `raw` is valid for the write.
+        let code = unsafe {
+            device.driver().cuModuleLoadDataEx(
+                &mut raw,
+                image.as_ptr().cast(),
+                2,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        match code {
+            CUresult::CUDA_ERROR_INVALID_PTX
+            | CUresult::CUDA_ERROR_INVALID_IMAGE
+            | CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+            | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
+            | CUresult::CUDA_ERROR_NOT_SUPPORTED => {
+                let end = log.iter().position(|&byte| byte == 0).unwrap_or(0);
+                let text = String::from_utf8_lossy(&log[..end]).trim().to_string();
+                let code = code.name().unwrap_or("unknown code");
+                Err(bad(if text.is_empty() { code.to_string() } else { format!("{text} ({code})") }))
+            }
+            code => {
+                device.check(code, Call::cuModuleLoadDataEx)?;
+                device.live().modules.add(1);
+                Ok(Arc::new(ModuleSource { device: Arc::downgrade(&device.0), raw }))
+            }
+        }
+    }
+}
+
+impl Drop for ModuleSource {
+    fn drop(&mut self) {
+        // Without its device the module is gone with the context.
+        let Some(device) = self.device.upgrade().map(Device) else { return };
+        // Its kernels may be running on any stream: all of them must have passed this point.
+        let after = device.all_last_uses();
+        device.put(Garbage::Module(self.raw), after);
+    }
+}
+
+impl Function {
+    /// Finds an entry point by its name.
+    pub(crate) fn find(device: &Device, module: &Arc<ModuleSource>, entry: Cow<'static, str>) -> Result<Function> {
+        device.enter()?;
+        let no_such = || Error::new(ErrorKind::NoSuchKernel(entry.to_string()));
+        let name = CString::new(&*entry).map_err(|_| no_such())?;
+        let mut raw = CUfunction::NULL;
+        // SAFETY: `raw` is valid for the write, the module is held, the name ends in a zero.
+        match unsafe { device.driver().cuModuleGetFunction(&mut raw, module.raw, name.as_ptr()) } {
+            CUresult::CUDA_ERROR_NOT_FOUND => return Err(no_such()),
+            code => device.check(code, Call::cuModuleGetFunction)?,
+        }
+        // Loaded now: a first launch that loads would allocate, and inside another library's capture that breaks it.
+        // SAFETY: the function is of a module that is held.
+        device.check(unsafe { device.driver().cuFuncLoad(raw) }, Call::cuFuncLoad)?;
+        let attribute = |attribute: CUfunction_attribute| -> Result<u32> {
+            let mut value = 0;
+            // SAFETY: `value` is valid for the write.
+            let code = unsafe { device.driver().cuFuncGetAttribute(&mut value, attribute, raw) };
+            device.check(code, Call::cuFuncGetAttribute)?;
+            Ok(u32::try_from(value).unwrap_or(0))
+        };
+        let threads_max = attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
+        let shared_static = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
+        let mut params = Vec::new();
+        loop {
+            let (mut offset, mut size) = (0, 0);
+            // SAFETY: both are valid for the write.
+            match unsafe { device.driver().cuFuncGetParamInfo(raw, params.len(), &mut offset, &mut size) } {
+                // Past the last parameter.
+                CUresult::CUDA_ERROR_INVALID_VALUE => break,
+                code => device.check(code, Call::cuFuncGetParamInfo)?,
+            }
+            params.push((offset, size));
+        }
+        let (state, shared_told) = (Vec::new(), AtomicU32::new(0));
+        let _module = module.clone();
+        Ok(Function { raw, name: entry, threads_max, shared_static, params, state, shared_told, _module })
+    }
+
+    /// Finds a declared entry point and checks that it is as declared.
+    fn declared(device: &Device, module: &Arc<ModuleSource>, decl: &'static KernelDecl) -> Result<Function> {
+        let mut function = Function::find(device, module, Cow::Borrowed(decl.entry))?;
+        let differs =
+            |difference: String| Err(Error::new(ErrorKind::Signature { kernel: decl.entry.to_string(), difference }));
+        if function.params.len() != decl.params.len() {
+            let (has, said) = (function.params.len(), decl.params.len());
+            return differs(format!("it has {has} parameters, {said} are declared"));
+        }
+        for (number, (param, &(_, size))) in decl.params.iter().zip(&function.params).enumerate() {
+            if param.bytes != size {
+                let what = match param.kind {
+                    ParamKind::Value | ParamKind::Derived => "a value",
+                    ParamKind::Pointer => "a pointer",
+                };
+                let (name, bytes) = (param.name, param.bytes);
+                return differs(format!(
+                    "parameter {number}, `{name}`, has {size} bytes there and is declared as {what} of {bytes}"
+                ));
+            }
+        }
+        for name in decl.state {
+            function.state.push((*name, module.global(device, name)?));
+        }
+        Ok(function)
+    }
+
+    /// Tells the driver that launches want this much dynamic shared memory, where it must be told.
+    pub(crate) fn want_shared(&self, device: &Device, bytes: u32) -> Result<()> {
+        let free = device.properties().shared_bytes.saturating_sub(self.shared_static);
+        if bytes <= free || bytes <= self.shared_told.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let value = i32::try_from(bytes).unwrap_or(i32::MAX);
+        let attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the function's module is held.
+        let code = unsafe { device.driver().cuFuncSetAttribute(self.raw, attribute, value) };
+        device.check(code, Call::cuFuncSetAttribute)?;
+        self.shared_told.fetch_max(bytes, Ordering::AcqRel);
+        Ok(())
+    }
+}
+
+impl ModuleSource {
+    /// A global of the module as memory that ops touch.
+    fn global(&self, device: &Device, name: &str) -> Result<Arc<Allocation>> {
+        let no_such = || Error::new(ErrorKind::NoSuchKernel(name.to_string()));
+        let symbol = CString::new(name).map_err(|_| no_such())?;
+        let (mut address, mut bytes) = (0, 0);
+        let driver = device.driver();
+        // SAFETY: both are valid for the write, the module is held, the name ends in a zero.
+        match unsafe { driver.cuModuleGetGlobal_v2(&mut address, &mut bytes, self.raw, symbol.as_ptr()) } {
+            CUresult::CUDA_ERROR_NOT_FOUND => return Err(no_such()),
+            code => device.check(code, Call::cuModuleGetGlobal_v2)?,
+        }
+        let allocation = Allocation::unplaced(device, Kind::State, bytes)?;
+        allocation.place_at(address);
+        Ok(allocation)
+    }
+}

@@ -1,0 +1,22 @@
+//! Kernels: typed methods for a module's entry points, their geometry, and how they are loaded.
+//!
+//! - [`kernels!`](crate::kernels) turns declarations into methods that return ops.
+//! - What a declaration says is checked: entry points and parameter sizes against the module when it is loaded,
+//!   conditions and geometry when an op is recorded and again whenever a slot or a rebound slice changes them.
+//! - [`RawKernel`] is the unchecked door beside it, `unsafe` to open.
+
+mod args;
+mod declare;
+mod geometry;
+mod load;
+mod own;
+mod raw;
+
+pub use args::{Args, ElementArg, Prepared, SliceArg, ToArg};
+pub use declare::{KernelDecl, Param, ParamKind, derive, describe, kernel_op, requires_failed};
+pub(crate) use geometry::check_grid;
+pub use geometry::{Grid, grid};
+pub use load::LoadedModule;
+pub(crate) use load::{Function, ModuleSource};
+pub(crate) use own::OwnKernels;
+pub use raw::{RawArg, RawKernel};

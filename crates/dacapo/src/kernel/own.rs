@@ -1,0 +1,90 @@
+//! Kernels of the library's own.
+
+use std::borrow::Cow;
+use std::panic::Location;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::device::Device;
+use crate::error::Result;
+use crate::kernel::{Args, Function, ModuleSource, Prepared, ToArg, check_grid, grid};
+use crate::memory::{Access, Mode};
+use crate::record::{KernelWork, Node, Recorder, Work};
+use crate::value::{ReadSlot, Snapshot};
+
+/// Kernels that ops of the library need, loaded when the first of those is recorded.
+pub(crate) struct OwnKernels {
+    fill_part: Arc<Function>,
+}
+
+/// The most bytes of an element that one launch of `fill_part` writes.
+const PART_MAX: usize = 64;
+
+/// An address among the arguments.
+struct Pointer;
+
+impl ToArg for Pointer {
+    fn put(&self, into: &mut Args) {
+        into.pointer();
+    }
+
+    fn show(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+impl OwnKernels {
+    fn load(device: &Device) -> Result<OwnKernels> {
+        let module = ModuleSource::load(device, include_str!("../../kernels/fill.ptx"))?;
+        let fill_part = Function::find(device, &module, Cow::Borrowed("fill_part"))?;
+        Ok(OwnKernels { fill_part: Arc::new(fill_part) })
+    }
+
+    /// Sets every element of the one access to the bytes that `pattern` gives.
+    pub(crate) fn fill(
+        &self,
+        recorder: &mut Recorder<'_>,
+        at: &'static Location<'static>,
+        access: SmallVec<[Access; 4]>,
+        slot: Option<Arc<dyn ReadSlot>>,
+        element: usize,
+        pattern: impl Fn(&Snapshot<'_>) -> SmallVec<[u8; 16]> + Send + Sync + 'static,
+    ) -> Result<()> {
+        let (device, pattern) = (recorder.device().clone(), Arc::new(pattern));
+        let n = access[0].len();
+        for offset in (0..element).step_by(PART_MAX) {
+            let bytes = PART_MAX.min(element - offset);
+            let mut access = access.clone();
+            if offset > 0 {
+                // The bytes before are kept.
+                access[0].mode = Mode::Write;
+            }
+            let (pattern, function, properties) =
+                (pattern.clone(), self.fill_part.clone(), device.properties().clone());
+            let recipe = move |snapshot: &Snapshot<'_>| {
+                let mut part = [0u8; PART_MAX];
+                part[..bytes].copy_from_slice(&pattern(snapshot)[offset..offset + bytes]);
+                let grid = grid::linear(n, 256);
+                check_grid(&properties, &function, &grid)?;
+                let (n, element, offset, bytes) = (n as u64, element as u32, offset as u32, bytes as u32);
+                Ok(Prepared::new(grid, &[&Pointer, &n, &element, &offset, &bytes, &part]))
+            };
+            let function = self.fill_part.clone();
+            let work = Work::Kernel(KernelWork { function, decl: None, recipe: Arc::new(recipe), prepared: None });
+            recorder.push(Node::new("fill".into(), at, access, work), std::slice::from_ref(&slot))?;
+        }
+        Ok(())
+    }
+}
+
+impl Device {
+    /// The library's own kernels.
+    pub(crate) fn own_kernels(&self) -> Result<&OwnKernels> {
+        if let Some(kernels) = self.0.kernels.get() {
+            return Ok(kernels);
+        }
+        let kernels = OwnKernels::load(self)?;
+        Ok(self.0.kernels.get_or_init(|| kernels))
+    }
+}

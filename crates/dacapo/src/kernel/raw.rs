@@ -1,0 +1,153 @@
+//! A kernel without a declaration: the unchecked door.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::device::Device;
+use crate::element::{Pod, bytes_of};
+use crate::error::{Error, ErrorKind, Result};
+use crate::kernel::{Args, Function, Grid, ModuleSource, Prepared, ToArg, check_grid};
+use crate::memory::{Access, Slice};
+use crate::op::Op;
+use crate::record::{KernelWork, Node, Work};
+use crate::value::{ReadSlot, Snapshot, Value};
+
+/// An entry point that is launched with arguments of the caller's choice.
+///
+/// What the driver knows is checked: the number of arguments and their sizes, and the geometry's limits. The rest is
+/// promised by the caller of [`launch`](RawKernel::launch).
+#[derive(Clone)]
+pub struct RawKernel {
+    device: Device,
+    function: Arc<Function>,
+}
+
+/// One argument of a raw kernel.
+pub struct RawArg<'a> {
+    access: Option<Access>,
+    slot: Option<Arc<dyn ReadSlot>>,
+    value: Option<ValueOf>,
+    _borrowed: PhantomData<&'a ()>,
+}
+
+/// Gives the bytes of a value in this launch.
+type ValueOf = Arc<dyn Fn(&Snapshot<'_>) -> SmallVec<[u8; 16]> + Send + Sync>;
+
+impl<'a> RawArg<'a> {
+    fn memory(access: Access) -> RawArg<'a> {
+        RawArg { access: Some(access), slot: None, value: None, _borrowed: PhantomData }
+    }
+
+    /// The address of memory that is read.
+    pub fn read<T: Pod>(slice: &'a Slice<T>) -> RawArg<'a> {
+        RawArg::memory(Access::read("argument", slice))
+    }
+
+    /// The address of memory that is written, and perhaps read.
+    pub fn write<T: Pod>(slice: &'a mut Slice<T>) -> RawArg<'a> {
+        RawArg::memory(Access::write("argument", slice))
+    }
+
+    /// A value.
+    pub fn value<T: Pod>(value: impl Value<T>) -> RawArg<'a> {
+        let value = value.into_val();
+        let slot = value.slot();
+        let value: ValueOf = Arc::new(move |snapshot| bytes_of(&[value.get(snapshot)]).into());
+        RawArg { access: None, slot, value: Some(value), _borrowed: PhantomData }
+    }
+}
+
+/// An argument that is ready.
+enum Ready {
+    Pointer,
+    Bytes(SmallVec<[u8; 16]>),
+}
+
+impl ToArg for Ready {
+    fn put(&self, into: &mut Args) {
+        match self {
+            Ready::Pointer => into.pointer(),
+            Ready::Bytes(bytes) => into.value(bytes),
+        }
+    }
+
+    fn show(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn text(&self) -> Option<String> {
+        match self {
+            Ready::Pointer => None,
+            Ready::Bytes(bytes) => Some(format!("{bytes:02x?}")),
+        }
+    }
+}
+
+impl RawKernel {
+    /// Loads PTX and finds one entry point in it.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::BadModule`], [`ErrorKind::NoSuchKernel`].
+    pub fn load(device: &Device, source: &str, entry: &str) -> Result<RawKernel> {
+        let module = ModuleSource::load(device, source)?;
+        let function = Arc::new(Function::find(device, &module, Cow::Owned(entry.to_string()))?);
+        Ok(RawKernel { device: device.clone(), function })
+    }
+
+    /// The op that launches it.
+    ///
+    /// # Safety
+    ///
+    /// - The arguments are what the kernel's parameters mean, in their order.
+    /// - With this geometry the kernel stays inside the slices it is given, writes only those given with
+    ///   [`RawArg::write`], touches no other memory, and ends; for every value that its slots may have.
+    #[track_caller]
+    pub unsafe fn launch<'a>(&self, grid: Grid, arguments: Vec<RawArg<'a>>) -> impl Op<Out = ()> + use<'a> {
+        let (at, device, function) = (Location::caller(), self.device.clone(), self.function.clone());
+        move |recorder| {
+            let name = function.name.clone();
+            let fail = |kind, label: &str| Err(Error::new(kind).of(&name, label, at));
+            if !device.is(recorder.device()) {
+                return fail(ErrorKind::WrongDevice, recorder.label());
+            }
+            if arguments.len() != function.params.len() {
+                let difference =
+                    format!("it has {} parameters, {} arguments are given", function.params.len(), arguments.len());
+                return fail(ErrorKind::Signature { kernel: name.to_string(), difference }, recorder.label());
+            }
+            let (mut access, mut slots, mut values) = (SmallVec::new(), Vec::new(), Vec::new());
+            for argument in arguments {
+                access.extend(argument.access);
+                slots.push(argument.slot);
+                values.push(argument.value);
+            }
+            let limits = function.clone();
+            let recipe = move |snapshot: &Snapshot<'_>| {
+                check_grid(device.properties(), &limits, &grid)?;
+                let mut ready = Vec::with_capacity(values.len());
+                for (number, (value, &(_, size))) in values.iter().zip(&limits.params).enumerate() {
+                    let argument = match value {
+                        Some(value) => Ready::Bytes(value(snapshot)),
+                        None => Ready::Pointer,
+                    };
+                    let bytes = if let Ready::Bytes(bytes) = &argument { bytes.len() } else { 8 };
+                    if bytes != size {
+                        let difference = format!("parameter {number} has {size} bytes, the argument {bytes}");
+                        return Err(Error::new(ErrorKind::Signature { kernel: limits.name.to_string(), difference }));
+                    }
+                    ready.push(argument);
+                }
+                let list: Vec<&dyn ToArg> = ready.iter().map(|argument| argument as &dyn ToArg).collect();
+                snapshot.tell(&list);
+                Ok(Prepared::new(grid, &list))
+            };
+            let work = Work::Kernel(KernelWork { function, decl: None, recipe: Arc::new(recipe), prepared: None });
+            recorder.push(Node::new(name, at, access, work), &slots)
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! An executable graph made of a plan, node by node.
+//!
+//! Explicit nodes: nothing beside it can invalidate it, and a node is cheaper than a captured launch. Foreign work is
+//! captured into the same graph ([`foreign`](super::foreign)); a capture that is broken from outside destroys the graph
+//! being built, and then everything is built again, a few times.
+
+use dacapo_driver::Call;
+use dacapo_driver::types::*;
+use smallvec::SmallVec;
+
+use crate::device::{Device, Relaxed};
+use crate::error::{Error, ErrorKind, Result};
+use crate::lower::foreign;
+use crate::lower::params::{self, AsAllocated, NodeParams, Resolve};
+use crate::plan::{Order, What};
+use crate::record::{Node, Work};
+use crate::value::Readings;
+
+/// How often a graph is built again after a capture of foreign work was broken from outside.
+const ATTEMPTS: usize = 4;
+
+/// An executable graph and its nodes.
+pub(crate) struct Built {
+    pub(crate) exec: CUgraphExec,
+    /// Kept: its nodes name those of the executable graph.
+    pub(crate) template: CUgraph,
+    /// The driver's node of each op; null for foreign work, which has no parameters of ours.
+    pub(crate) handles: Vec<CUgraphNode>,
+    /// What each op's node has been told.
+    pub(crate) params: Vec<Option<NodeParams>>,
+}
+
+// SAFETY: the handles are tokens; the driver wants calls on one graph to be made one at a time, which the owner's `&mut`
+// gives.
+unsafe impl Send for Built {}
+// SAFETY: as above; nothing is called through `&Built`.
+unsafe impl Sync for Built {}
+
+/// A graph that is not finished, destroyed if it never is.
+struct Draft<'d> {
+    device: &'d Device,
+    raw: CUgraph,
+}
+
+impl Drop for Draft<'_> {
+    fn drop(&mut self) {
+        if !self.raw.is_null() {
+            // SAFETY: made by `cuGraphCreate` and not given away.
+            let _ = unsafe { self.device.driver().cuGraphDestroy(self.raw) };
+        }
+    }
+}
+
+impl Built {
+    /// Builds and instantiates.
+    ///
+    /// # Errors
+    ///
+    /// - What the driver refused, naming the op; a capture of foreign work that was broken every time.
+    pub(crate) fn new(device: &Device, nodes: &[Node], order: &Order, readings: &Readings) -> Result<Built> {
+        let _relaxed = Relaxed::new(device.driver());
+        let mut attempt = 1;
+        loop {
+            match Built::attempt(device, nodes, order, readings) {
+                Err(error) if matches!(error.kind(), ErrorKind::CaptureBroken { .. }) && attempt < ATTEMPTS => {
+                    attempt += 1;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn attempt(device: &Device, nodes: &[Node], order: &Order, readings: &Readings) -> Result<Built> {
+        let driver = device.driver();
+        let mut raw = CUgraph::NULL;
+        // SAFETY: `raw` is valid for the write.
+        device.check(unsafe { driver.cuGraphCreate(&mut raw, 0) }, Call::cuGraphCreate)?;
+        let mut draft = Draft { device, raw };
+        let mut handles = vec![CUgraphNode::NULL; nodes.len()];
+        let mut told: Vec<Option<NodeParams>> = Vec::with_capacity(nodes.len());
+        // What a step stands for: one node, except for foreign work, which may end in several or in what it began with.
+        let mut ends: Vec<SmallVec<[CUgraphNode; 1]>> = Vec::with_capacity(order.steps().len());
+        let mut after: SmallVec<[CUgraphNode; 8]> = SmallVec::new();
+        for (number, step) in order.steps().iter().enumerate() {
+            after.clear();
+            for &earlier in order.after(number) {
+                for &node in &ends[earlier as usize] {
+                    if !after.contains(&node) {
+                        after.push(node);
+                    }
+                }
+            }
+            match step.what {
+                What::Join => ends.push(smallvec::smallvec![add_empty(device, raw, &after)?]),
+                What::Op(op) => {
+                    let node = &nodes[op as usize];
+                    let params = NodeParams::of(node, readings, &AsAllocated, true)?;
+                    match &params {
+                        Some(params) => {
+                            let handle = add(device, raw, &after, node, params).map_err(|error| node.blame(error))?;
+                            handles[op as usize] = handle;
+                            ends.push(smallvec::smallvec![handle]);
+                        }
+                        None => match foreign::capture(device, raw, &after, node) {
+                            Ok(last) => ends.push(last),
+                            Err(broken) => {
+                                if broken.graph_is_gone {
+                                    // The driver has destroyed the graph with the capture.
+                                    draft.raw = CUgraph::NULL;
+                                }
+                                return Err(node.blame(broken.error));
+                            }
+                        },
+                    }
+                    told.push(params);
+                }
+            }
+        }
+        let mut exec = CUgraphExec::NULL;
+        // SAFETY: `exec` is valid for the write, and the graph is ours.
+        let code = unsafe { driver.cuGraphInstantiateWithFlags(&mut exec, raw, 0) };
+        device.check(code, Call::cuGraphInstantiateWithFlags)?;
+        device.live().graphs.add(1);
+        let template = std::mem::replace(&mut draft.raw, CUgraph::NULL);
+        let built = Built { exec, template, handles, params: told };
+        for (number, params) in built.params.iter().enumerate() {
+            if params.as_ref().is_some_and(|params| !params.is_enabled()) {
+                if let Err(error) = built.enable(device, number, false) {
+                    device.put(crate::device::Garbage::Graph(exec, template), Vec::new());
+                    return Err(nodes[number].blame(error));
+                }
+            }
+        }
+        Ok(built)
+    }
+
+    /// Switches a kernel's node on or off.
+    fn enable(&self, device: &Device, number: usize, enabled: bool) -> Result<()> {
+        // SAFETY: the node is one of the template's, and the executable graph is ours.
+        let code =
+            unsafe { device.driver().cuGraphNodeSetEnabled(self.exec, self.handles[number], u32::from(enabled)) };
+        device.check(code, Call::cuGraphNodeSetEnabled)
+    }
+
+    /// Tells one node's parameters again, if they are others now. Whether anything was told.
+    ///
+    /// # Errors
+    ///
+    /// - What the driver refused. The node must be told again before the next launch.
+    pub(crate) fn patch(&mut self, device: &Device, number: usize, node: &Node, params: NodeParams) -> Result<bool> {
+        if self.params[number].as_ref() == Some(&params) {
+            return Ok(false);
+        }
+        let (driver, exec, handle) = (device.driver(), self.exec, self.handles[number]);
+        params::want_shared(device, node, &params)?;
+        let before = self.params[number].take();
+        match &params {
+            NodeParams::Kernel { prepared } => {
+                let Work::Kernel(kernel) = &node.work else { unreachable!("parameters of a kernel") };
+                let mut prepared = prepared.clone();
+                let mut pointers = prepared.args.as_pointers();
+                let raw = params::kernel_params(kernel.function.raw, &prepared, &mut pointers);
+                // SAFETY: the node is one of the template's; there is a pointer for each parameter, to as many bytes as
+                // it has, in place until the call returns; addresses are of memory that the graph holds, or that this
+                // launch has bound.
+                let code = unsafe { driver.cuGraphExecKernelNodeSetParams_v2(exec, handle, &raw) };
+                device.check(code, Call::cuGraphExecKernelNodeSetParams_v2)?;
+                let was_enabled = before.as_ref().is_none_or(NodeParams::is_enabled);
+                // What the node was told before an error is not known: it is told again.
+                if before.is_none() || was_enabled != params.is_enabled() {
+                    self.enable(device, number, params.is_enabled())?;
+                }
+            }
+            NodeParams::Copy { source, target, bytes } => {
+                let raw = params::copy_params(*source, *target, *bytes);
+                // SAFETY: as above; both places are inside memory that the graph holds or this launch has bound.
+                let code = unsafe { driver.cuGraphExecMemcpyNodeSetParams(exec, handle, &raw, device.context()) };
+                device.check(code, Call::cuGraphExecMemcpyNodeSetParams)?;
+            }
+            NodeParams::Fill { target, value, size, count } => {
+                let raw = params::fill_params(*target, *value, *size, *count);
+                // SAFETY: as above.
+                let code = unsafe { driver.cuGraphExecMemsetNodeSetParams(exec, handle, &raw, device.context()) };
+                device.check(code, Call::cuGraphExecMemsetNodeSetParams)?;
+            }
+            NodeParams::Nothing => {}
+        }
+        self.params[number] = Some(params);
+        Ok(true)
+    }
+}
+
+fn add_empty(device: &Device, graph: CUgraph, after: &[CUgraphNode]) -> Result<CUgraphNode> {
+    let mut handle = CUgraphNode::NULL;
+    // SAFETY: `handle` is valid for the write; the dependencies are nodes of this graph.
+    let code = unsafe { device.driver().cuGraphAddEmptyNode(&mut handle, graph, after.as_ptr(), after.len()) };
+    device.check(code, Call::cuGraphAddEmptyNode)?;
+    Ok(handle)
+}
+
+fn add(
+    device: &Device,
+    graph: CUgraph,
+    after: &[CUgraphNode],
+    node: &Node,
+    params: &NodeParams,
+) -> Result<CUgraphNode> {
+    let driver = device.driver();
+    let (mut handle, first, count) = (CUgraphNode::NULL, after.as_ptr(), after.len());
+    params::want_shared(device, node, params)?;
+    match params {
+        NodeParams::Kernel { prepared } => {
+            let Work::Kernel(kernel) = &node.work else { unreachable!("parameters of a kernel") };
+            let mut prepared = prepared.clone();
+            let mut pointers = prepared.args.as_pointers();
+            let raw = params::kernel_params(kernel.function.raw, &prepared, &mut pointers);
+            // SAFETY: `handle` is valid for the write; the dependencies are nodes of this graph; the function's module is
+            // held by the node; there is a pointer for each parameter, to as many bytes as it has, in place until the
+            // call returns, by when the driver has copied them.
+            let code = unsafe { driver.cuGraphAddKernelNode_v2(&mut handle, graph, first, count, &raw) };
+            device.check(code, Call::cuGraphAddKernelNode_v2)?;
+        }
+        NodeParams::Copy { source, target, bytes } => {
+            let raw = params::copy_params(*source, *target, *bytes);
+            // SAFETY: as above; the places are inside memory that the graph will hold.
+            let code = unsafe { driver.cuGraphAddMemcpyNode(&mut handle, graph, first, count, &raw, device.context()) };
+            device.check(code, Call::cuGraphAddMemcpyNode)?;
+        }
+        NodeParams::Fill { target, value, size, count: elements } => {
+            let raw = params::fill_params(*target, *value, *size, *elements);
+            // SAFETY: as above.
+            let code = unsafe { driver.cuGraphAddMemsetNode(&mut handle, graph, first, count, &raw, device.context()) };
+            device.check(code, Call::cuGraphAddMemsetNode)?;
+        }
+        NodeParams::Nothing => return add_empty(device, graph, after),
+    }
+    Ok(handle)
+}
+
+/// For a launch that has bound stand-ins: all parameters again.
+pub(crate) fn params_of(node: &Node, readings: &Readings, places: &dyn Resolve) -> Result<Option<NodeParams>> {
+    NodeParams::of(node, readings, places, false)
+}
+
+/// A graph that cannot be launched because some of its nodes have old values.
+pub(crate) fn unpatched(nodes: usize, cause: &Error) -> Error {
+    Error::new(ErrorKind::Unpatched { nodes, cause: cause.to_string() })
+}

@@ -1,0 +1,15 @@
+//! Lowering: driver objects of a plan.
+//!
+//! - [`run`] launches a recording on a stream, in recorded order.
+//! - [`Built`] is an executable graph of explicit nodes, with what is needed to change them later.
+//! - All driver calls that enqueue or describe work are here, and the addresses they take are those of memory that the
+//!   caller holds.
+
+mod build;
+mod foreign;
+mod params;
+mod run;
+
+pub(crate) use build::{Built, params_of, unpatched};
+pub(crate) use params::{NodeParams, Resolve};
+pub(crate) use run::{run, touched};

@@ -1,0 +1,192 @@
+//! What the driver is told about one node.
+
+use std::ffi::c_void;
+
+use dacapo_driver::types::*;
+use smallvec::SmallVec;
+
+use crate::device::Device;
+use crate::error::Result;
+use crate::kernel::Prepared;
+use crate::memory::{Access, Kind, Place};
+use crate::record::{Node, Work};
+use crate::value::{Readings, Snapshot};
+
+/// Where places are: most are where their allocation is, stand-ins are where a launch has bound them.
+pub(crate) trait Resolve {
+    /// The place that stands behind this one.
+    fn place<'p>(&'p self, place: &'p Place) -> (u64, u64);
+}
+
+/// Places are where their allocations are.
+pub(crate) struct AsAllocated;
+
+impl Resolve for AsAllocated {
+    fn place<'p>(&'p self, place: &'p Place) -> (u64, u64) {
+        (place.address(), place.start as u64)
+    }
+}
+
+/// A node's parameters, with addresses.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum NodeParams {
+    /// A kernel; disabled when its grid is empty.
+    Kernel { prepared: Prepared },
+    /// A copy of this many bytes.
+    Copy { source: Side, target: Side, bytes: usize },
+    /// A fill of `count` elements of `size` bytes with the low bytes of `value`.
+    Fill { target: u64, value: u32, size: u32, count: usize },
+    /// Nothing to do.
+    Nothing,
+}
+
+/// One side of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Side {
+    pub(crate) address: u64,
+    pub(crate) host: bool,
+}
+
+impl NodeParams {
+    /// The parameters of a node with the current slots; none for foreign work, which has no parameters of ours.
+    ///
+    /// # Errors
+    ///
+    /// - A condition or a limit that does not hold (any more).
+    pub(crate) fn of(
+        node: &Node,
+        readings: &Readings,
+        places: &dyn Resolve,
+        recorded: bool,
+    ) -> Result<Option<NodeParams>> {
+        let resolved: SmallVec<[(u64, u64); 4]> = node.access.iter().map(|a| places.place(&a.place)).collect();
+        let params = match &node.work {
+            Work::Kernel(kernel) => {
+                let mut prepared = match &kernel.prepared {
+                    // As it was recorded: the slots are those of the recording.
+                    Some(prepared) if recorded => prepared.clone(),
+                    _ => {
+                        let starts: SmallVec<[u64; 4]> = resolved.iter().map(|(_, start)| *start).collect();
+                        node.prepare(kernel, readings, &starts)?
+                    }
+                };
+                prepared.args.resolve(|access| resolved[access].0);
+                NodeParams::Kernel { prepared }
+            }
+            Work::Copy | Work::Upload(_) | Work::Download(_) => {
+                let bytes = node.access[0].place.bytes;
+                if bytes == 0 {
+                    return Ok(Some(NodeParams::Nothing));
+                }
+                let side =
+                    |access: &Access, address| Side { address, host: access.place.allocation.kind() == Kind::Host };
+                NodeParams::Copy {
+                    source: side(&node.access[0], resolved[0].0),
+                    target: side(&node.access[1], resolved[1].0),
+                    bytes,
+                }
+            }
+            Work::Fill(recipe) => {
+                if node.access[0].place.bytes == 0 {
+                    return Ok(Some(NodeParams::Nothing));
+                }
+                let starts: SmallVec<[u64; 4]> = resolved.iter().map(|(_, start)| *start).collect();
+                let bytes = recipe(&Snapshot::new(readings, &starts));
+                let mut value = [0; 4];
+                value[..bytes.len()].copy_from_slice(&bytes);
+                NodeParams::Fill {
+                    target: resolved[0].0,
+                    value: u32::from_le_bytes(value),
+                    size: bytes.len() as u32,
+                    count: node.access[0].len(),
+                }
+            }
+            Work::Foreign(_) => return Ok(None),
+        };
+        Ok(Some(params))
+    }
+
+    /// Whether the node does something in this launch.
+    pub(crate) fn is_enabled(&self) -> bool {
+        match self {
+            NodeParams::Kernel { prepared } => !prepared.grid.is_empty(),
+            _ => true,
+        }
+    }
+}
+
+/// A kernel node's parameters for the driver. A grid without blocks is given one: the node is disabled then.
+pub(crate) fn kernel_params(
+    function: CUfunction,
+    prepared: &Prepared,
+    pointers: &mut [*mut c_void],
+) -> CUDA_KERNEL_NODE_PARAMS {
+    let [x, y, z] = if prepared.grid.is_empty() { [1; 3] } else { prepared.grid.blocks };
+    let [tx, ty, tz] = prepared.grid.threads;
+    CUDA_KERNEL_NODE_PARAMS {
+        func: function,
+        gridDimX: x,
+        gridDimY: y,
+        gridDimZ: z,
+        blockDimX: tx,
+        blockDimY: ty,
+        blockDimZ: tz,
+        sharedMemBytes: prepared.grid.shared,
+        kernelParams: pointers.as_mut_ptr(),
+        extra: std::ptr::null_mut(),
+        kern: CUkernel::NULL,
+        ctx: CUcontext::NULL,
+    }
+}
+
+/// A copy's parameters for the driver: one row.
+pub(crate) fn copy_params(source: Side, target: Side, bytes: usize) -> CUDA_MEMCPY3D {
+    let kind = |side: Side| if side.host { CU_MEMORYTYPE_HOST } else { CU_MEMORYTYPE_DEVICE };
+    let host = |side: Side| -> *mut c_void {
+        let address = if side.host { side.address as usize } else { 0 };
+        std::ptr::with_exposed_provenance_mut(address)
+    };
+    let device = |side: Side| if side.host { 0 } else { side.address };
+    CUDA_MEMCPY3D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcZ: 0,
+        srcLOD: 0,
+        srcMemoryType: kind(source),
+        srcHost: host(source),
+        srcDevice: device(source),
+        srcArray: CUarray::NULL,
+        reserved0: std::ptr::null_mut(),
+        srcPitch: 0,
+        srcHeight: 0,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstZ: 0,
+        dstLOD: 0,
+        dstMemoryType: kind(target),
+        dstHost: host(target),
+        dstDevice: device(target),
+        dstArray: CUarray::NULL,
+        reserved1: std::ptr::null_mut(),
+        dstPitch: 0,
+        dstHeight: 0,
+        WidthInBytes: bytes,
+        Height: 1,
+        Depth: 1,
+    }
+}
+
+/// A fill's parameters for the driver: one row.
+pub(crate) fn fill_params(target: u64, value: u32, size: u32, count: usize) -> CUDA_MEMSET_NODE_PARAMS {
+    CUDA_MEMSET_NODE_PARAMS { dst: target, pitch: 0, value, elementSize: size, width: count, height: 1 }
+}
+
+/// Tells the driver about the shared memory that a launch of this node wants.
+pub(crate) fn want_shared(device: &Device, node: &Node, params: &NodeParams) -> Result<()> {
+    match (&node.work, params) {
+        (Work::Kernel(kernel), NodeParams::Kernel { prepared }) => {
+            kernel.function.want_shared(device, prepared.grid.shared)
+        }
+        _ => Ok(()),
+    }
+}

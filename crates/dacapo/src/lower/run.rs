@@ -1,0 +1,165 @@
+//! A recording launched on a stream, in recorded order.
+
+use dacapo_driver::Call;
+use dacapo_driver::types::CUstream;
+use dacapo_ledger::{Access as Touching, MemoryId, Touch};
+
+use crate::device::{Device, RawStream, StreamInner};
+use crate::error::{Error, Result};
+use crate::lower::params::{self, AsAllocated, NodeParams};
+use crate::memory::{Allocation, Kind, raw_places};
+use crate::record::{InForeign, Node, Recorded, Work, gates, lock_gates};
+use crate::value::Readings;
+
+/// Launches everything in a recording, ordered against all other work by what it touches.
+pub(crate) fn run(stream: &StreamInner, recorded: &Recorded) -> Result<()> {
+    let device = &stream.device;
+    device.drain()?;
+    if recorded.nodes.is_empty() {
+        return Ok(());
+    }
+    let touched = touched(recorded.nodes.iter());
+    let temps = recorded.used_temps();
+    let gates = gates(recorded.nodes.iter());
+    let _held = lock_gates(&gates);
+    let first = &recorded.nodes[0];
+    let name = std::sync::Arc::new(crate::device::Named {
+        name: format!("eager `{}`", first.name),
+        label: first.label.to_string(),
+        at: Some(first.at),
+    });
+    let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, &stream.lane, Touch::Memory(&touched), |raw| {
+        let lent = Lent::new(device, raw.0, &temps)?;
+        let launched = launch_all(device, raw.0, &recorded.nodes, &recorded.readings);
+        drop(lent);
+        launched
+    });
+    match submitted {
+        Ok(((), used)) => {
+            stream.note(&used, &name);
+            Ok(())
+        }
+        Err(error) => Err(device.noted(error)),
+    }
+}
+
+fn launch_all(device: &Device, stream: CUstream, nodes: &[Node], readings: &Readings) -> Result<()> {
+    for node in nodes {
+        launch(device, stream, node, readings).map_err(|error| node.blame(error))?;
+    }
+    Ok(())
+}
+
+fn launch(device: &Device, stream: CUstream, node: &Node, readings: &Readings) -> Result<()> {
+    let driver = device.driver();
+    let Some(mut params) = NodeParams::of(node, readings, &AsAllocated, true)? else {
+        let Work::Foreign(foreign) = &node.work else { unreachable!("only foreign work has no parameters") };
+        let places = raw_places(node.access.iter().map(|access| &access.place));
+        // The stream's lock is held: a call of ours from inside would wait for itself.
+        let _inside = InForeign::enter();
+        return (foreign.call)(RawStream(stream), &mut places.into_iter());
+    };
+    if !params.is_enabled() {
+        return Ok(());
+    }
+    params::want_shared(device, node, &params)?;
+    match &mut params {
+        NodeParams::Kernel { prepared } => {
+            let Work::Kernel(kernel) = &node.work else { unreachable!("parameters of a kernel") };
+            let ([x, y, z], [tx, ty, tz]) = (prepared.grid.blocks, prepared.grid.threads);
+            let (shared, mut pointers) = (prepared.grid.shared, prepared.args.as_pointers());
+            // SAFETY: the function's module is held by the node; there is a pointer for each of its parameters, to as
+            // many bytes as it has, which stay in place until the call returns; the addresses among them are of memory
+            // that the recording holds and the ledger keeps until this use is over; what the kernel does with them is
+            // the promise of its declaration.
+            let code = unsafe {
+                driver.cuLaunchKernel(
+                    kernel.function.raw,
+                    x,
+                    y,
+                    z,
+                    tx,
+                    ty,
+                    tz,
+                    shared,
+                    stream,
+                    pointers.as_mut_ptr(),
+                    std::ptr::null_mut(),
+                )
+            };
+            device.check(code, Call::cuLaunchKernel)
+        }
+        NodeParams::Copy { source, target, bytes } => {
+            // SAFETY: both places are inside their allocations, which are held as above; host memory is page-locked, and
+            // a unified address.
+            let code = unsafe { driver.cuMemcpyAsync(target.address, source.address, *bytes, stream) };
+            device.check(code, Call::cuMemcpyAsync)
+        }
+        NodeParams::Fill { target, value, size, count } => {
+            // SAFETY: the place is inside its allocation, which is held as above, and aligned to its element.
+            let (code, call) = unsafe {
+                match size {
+                    1 => (driver.cuMemsetD8Async(*target, *value as u8, *count, stream), Call::cuMemsetD8Async),
+                    2 => (driver.cuMemsetD16Async(*target, *value as u16, *count, stream), Call::cuMemsetD16Async),
+                    _ => (driver.cuMemsetD32Async(*target, *value, *count, stream), Call::cuMemsetD32Async),
+                }
+            };
+            device.check(code, call)
+        }
+        NodeParams::Nothing => Ok(()),
+    }
+}
+
+/// What some nodes touch, for the ledger: each allocation once, `Write` if any node writes it.
+pub(crate) fn touched<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<(MemoryId, Touching)> {
+    let mut touched: Vec<(MemoryId, Touching)> = Vec::new();
+    for access in nodes.flat_map(|node| &node.access) {
+        let allocation = &access.place.allocation;
+        if matches!(allocation.kind(), Kind::StandIn(_)) {
+            continue;
+        }
+        // A temp of an eager run is nobody else's and is not in the ledger.
+        let Some(memory) = allocation.memory() else { continue };
+        touched.push((memory, if access.mode.writes() { Touching::Write } else { Touching::Read }));
+    }
+    touched.sort_by_key(|(memory, touching)| (*memory, *touching == Touching::Read));
+    touched.dedup_by_key(|(memory, _)| *memory);
+    touched
+}
+
+/// Memory of the stream's own for the temps of one eager run: allocated and freed in stream order.
+struct Lent<'t> {
+    device: &'t Device,
+    stream: CUstream,
+    temps: &'t [std::sync::Arc<Allocation>],
+}
+
+impl<'t> Lent<'t> {
+    fn new(device: &'t Device, stream: CUstream, temps: &'t [std::sync::Arc<Allocation>]) -> Result<Lent<'t>> {
+        let lent = Lent { device, stream, temps };
+        for temp in temps.iter().filter(|temp| temp.bytes() > 0) {
+            let mut address = 0;
+            // SAFETY: `address` is valid for the write.
+            match unsafe { device.driver().cuMemAllocAsync(&mut address, temp.bytes(), stream) } {
+                dacapo_driver::CUresult::CUDA_ERROR_OUT_OF_MEMORY => return Err(device.out_of_memory(temp.bytes())),
+                code => device.check(code, Call::cuMemAllocAsync)?,
+            }
+            temp.lend_address(address);
+        }
+        Ok(lent)
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        for temp in self.temps {
+            let address = temp.address();
+            temp.lend_address(0);
+            if address != 0 {
+                // SAFETY: allocated on this stream above; everything that uses it was enqueued on this stream before.
+                // A refusal means a broken context, in which the memory is gone.
+                let _ = unsafe { self.device.driver().cuMemFreeAsync(address, self.stream) };
+            }
+        }
+    }
+}

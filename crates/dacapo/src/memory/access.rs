@@ -1,0 +1,107 @@
+//! Byte ranges of an allocation, and what an op does with them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::element::Pod;
+use crate::memory::{Allocation, Element, Slice};
+
+/// A byte range of an allocation, held.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) allocation: Arc<Allocation>,
+    pub(crate) start: usize,
+    pub(crate) bytes: usize,
+}
+
+impl Place {
+    /// Whether two places have a byte in common.
+    pub(crate) fn overlaps(&self, other: &Place) -> bool {
+        self.allocation.number() == other.allocation.number()
+            && self.start < other.start + other.bytes
+            && other.start < self.start + self.bytes
+    }
+
+    /// Its address. 0 for a range of memory that has none.
+    pub(crate) fn address(&self) -> u64 {
+        match self.allocation.address() {
+            0 => 0,
+            base => base + self.start as u64,
+        }
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}[{}..{}]", self.allocation.number(), self.start, self.start + self.bytes)
+    }
+}
+
+/// What an op does with memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Reads it.
+    Read,
+    /// Writes it, and may read it.
+    Write,
+    /// Writes all of it and reads nothing of it before.
+    Out,
+}
+
+impl Mode {
+    pub(crate) fn writes(self) -> bool {
+        self != Mode::Read
+    }
+}
+
+/// One argument of an op that is memory.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct Access {
+    pub(crate) place: Place,
+    pub(crate) mode: Mode,
+    /// The parameter's name; `src` and `dst` for copies.
+    pub(crate) name: &'static str,
+    /// Bytes of one element.
+    pub(crate) element: usize,
+}
+
+impl Access {
+    fn new<T: Pod>(name: &'static str, slice: &Slice<T>, mode: Mode) -> Access {
+        Access { place: slice.place(), mode, name, element: size_of::<T>() }
+    }
+
+    pub fn read<T: Pod>(name: &'static str, slice: &Slice<T>) -> Access {
+        Access::new(name, slice, Mode::Read)
+    }
+
+    pub fn write<T: Pod>(name: &'static str, slice: &mut Slice<T>) -> Access {
+        Access::new(name, slice, Mode::Write)
+    }
+
+    pub fn out<T: Pod>(name: &'static str, slice: &mut Slice<T>) -> Access {
+        Access::new(name, slice, Mode::Out)
+    }
+
+    pub fn read_one<T: Pod>(name: &'static str, element: &Element<T>) -> Access {
+        Access::read(name, element.as_slice())
+    }
+
+    pub fn write_one<T: Pod>(name: &'static str, element: &mut Element<T>) -> Access {
+        Access::write(name, element.as_mut_slice())
+    }
+
+    pub fn out_one<T: Pod>(name: &'static str, element: &mut Element<T>) -> Access {
+        Access::out(name, element.as_mut_slice())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.place.bytes / self.element.max(1)
+    }
+
+    /// For errors: the parameter and its range in its allocation.
+    pub(crate) fn describe(&self) -> String {
+        let Place { start, bytes, .. } = self.place;
+        format!("`{}` (bytes {start}..{})", self.name, start + bytes)
+    }
+}

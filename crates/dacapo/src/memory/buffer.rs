@@ -1,0 +1,96 @@
+//! Owned device memory, and read-only second handles on it.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use crate::element::Pod;
+use crate::memory::{Allocation, Slice, numbers};
+
+/// Owned device memory. `&Buffer` reads, `&mut Buffer` writes; it is not `Clone`.
+///
+/// A graph is bound to memory, not to variables: what a graph uses stays alive as long as the graph, also when the
+/// `Buffer` is dropped. Between launches the memory is yours; every call that touches it, from any thread or stream,
+/// takes effect in the order in which the calls were made.
+pub struct Buffer<T: Pod> {
+    allocation: Arc<Allocation>,
+    len: usize,
+    _elements: PhantomData<T>,
+}
+
+impl<T: Pod> Buffer<T> {
+    pub(crate) fn new(allocation: Arc<Allocation>, len: usize) -> Buffer<T> {
+        const { assert!(size_of::<T>() > 0, "elements without size cannot be in device memory") }
+        debug_assert!(allocation.bytes() >= len * size_of::<T>());
+        allocation.add_handle();
+        Buffer { allocation, len, _elements: PhantomData }
+    }
+
+    /// A second, read-only handle on the same memory.
+    ///
+    /// Every op still checks its ranges when it is recorded: reading through a handle what the same op writes is
+    /// [`ErrorKind::Overlap`](crate::ErrorKind::Overlap).
+    pub fn share(&self) -> Shared<T> {
+        Shared(Buffer::new(self.allocation.clone(), self.len))
+    }
+
+    pub(crate) fn allocation(&self) -> &Arc<Allocation> {
+        &self.allocation
+    }
+
+    fn address(&self) -> usize {
+        ((self.allocation.number() as u64) << numbers::OFFSET_BITS) as usize
+    }
+}
+
+impl<T: Pod> Deref for Buffer<T> {
+    type Target = Slice<T>;
+
+    fn deref(&self) -> &Slice<T> {
+        // SAFETY: the number is that of the allocation held here, which has `len` elements.
+        unsafe { Slice::from_address(self.address(), self.len) }
+    }
+}
+
+impl<T: Pod> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut Slice<T> {
+        // SAFETY: as above; this handle is borrowed alone, and other handles give no `&mut`.
+        unsafe { Slice::from_address_mut(self.address(), self.len) }
+    }
+}
+
+impl<T: Pod> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        self.allocation.drop_handle();
+    }
+}
+
+impl<T: Pod> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buffer<{}>[{}]", std::any::type_name::<T>(), self.len)
+    }
+}
+
+/// A read-only handle on a buffer's memory, freely cloned. It never gives `&mut`.
+pub struct Shared<T: Pod>(Buffer<T>);
+
+impl<T: Pod> Clone for Shared<T> {
+    fn clone(&self) -> Shared<T> {
+        self.0.share()
+    }
+}
+
+impl<T: Pod> Deref for Shared<T> {
+    type Target = Slice<T>;
+
+    fn deref(&self) -> &Slice<T> {
+        &self.0
+    }
+}
+
+impl<T: Pod> fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Shared<{}>[{}]", std::any::type_name::<T>(), self.len())
+    }
+}

@@ -1,0 +1,163 @@
+//! Page-locked host memory that a graph copies from or to at every replay.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dacapo_ledger::Access as Touching;
+
+use crate::device::Device;
+use crate::element::{Pod, bytes_of};
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::{Access, Allocation, Mode, Place};
+use crate::record::refuse_in_recording;
+
+/// Page-locked host memory with copying access only.
+///
+/// There is no `&[T]` into it: a graph may be writing it at that moment. [`set`](HostBuffer::set) and
+/// [`to_vec`](HostBuffer::to_vec) wait for the launches in flight that use it, and no launch begins while they copy.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut next = device.host(&[1.0f32, 2.0])?;
+/// let mut x = device.zeros::<f32>(2)?;
+/// let mut graph = device.record(dacapo::upload(&next, &mut x))?;
+/// graph.launch(&stream)?;
+/// next.set(&[3.0, 4.0])?; // waits for the launch, then copies
+/// graph.launch(&stream)?;
+/// assert_eq!(stream.read(&x)?, [3.0, 4.0]);
+/// # Ok(()) }
+/// ```
+pub struct HostBuffer<T: Pod> {
+    allocation: Arc<Allocation>,
+    gate: Arc<Gate>,
+    len: usize,
+    _elements: PhantomData<T>,
+}
+
+/// Held over a host copy, and over the enqueueing of work that touches the same host memory: so that neither begins
+/// in the middle of the other. Never held while waiting for the device.
+#[derive(Default)]
+pub(crate) struct Gate(Mutex<()>);
+
+impl Gate {
+    pub(crate) fn lock(&self) -> std::sync::MutexGuard<'_, ()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Pod> HostBuffer<T> {
+    pub(crate) fn new(device: &Device, elements: &[T]) -> Result<HostBuffer<T>> {
+        const { assert!(size_of::<T>() > 0, "elements without size cannot be in a buffer") }
+        let allocation = device.allocate_host(size_of_val(elements))?;
+        allocation.add_handle();
+        let buffer =
+            HostBuffer { allocation, gate: Arc::new(Gate::default()), len: elements.len(), _elements: PhantomData };
+        buffer.copy_in(elements);
+        Ok(buffer)
+    }
+
+    /// How many elements it has.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Other contents. Waits for launches in flight that use it, then copies; launches made later see the new contents.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::Length`]: `elements` has another length.
+    /// - [`ErrorKind::EagerInRecording`]: inside a recording.
+    /// - What the work before failed with.
+    pub fn set(&mut self, elements: &[T]) -> Result<()> {
+        refuse_in_recording("HostBuffer::set")?;
+        if elements.len() != self.len {
+            let (left, right) = (self.len, elements.len());
+            return Err(Error::new(ErrorKind::Length { what: "HostBuffer::set", left, right }));
+        }
+        self.when_quiet(Touching::Write, |buffer| buffer.copy_in(elements))
+    }
+
+    /// Its contents after everything that was enqueued before this call.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::EagerInRecording`]: inside a recording.
+    /// - What the work before failed with.
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        refuse_in_recording("HostBuffer::to_vec")?;
+        self.when_quiet(Touching::Read, |buffer| {
+            let mut elements = vec![T::zeroed(); buffer.len];
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
+            if !bytes.is_empty() {
+                // SAFETY: the allocation is page-locked host memory of at least this size, held by `self`; the gate is
+                // held and nothing in flight writes it, so nobody writes it now.
+                unsafe { std::ptr::copy_nonoverlapping(buffer.pointer(), bytes.as_mut_ptr(), bytes.len()) }
+            }
+            elements
+        })
+    }
+
+    /// Runs `then` when nothing in flight conflicts, and keeps conflicting work from being enqueued meanwhile.
+    fn when_quiet<R>(&self, touching: Touching, mut then: impl FnMut(&Self) -> R) -> Result<R> {
+        let device = self.allocation.device();
+        device.enter()?;
+        let memory = self.allocation.memory().expect("host memory is in the ledger");
+        loop {
+            for pending in device.ledger().wait_list(memory, touching) {
+                device.wait_for(&pending)?;
+            }
+            let _held = self.gate.lock();
+            // Between the wait and the lock another thread may have launched.
+            if device.ledger().wait_list(memory, touching).is_empty() {
+                return Ok(then(self));
+            }
+        }
+    }
+
+    fn copy_in(&self, elements: &[T]) {
+        let bytes = bytes_of(elements);
+        if !bytes.is_empty() {
+            // SAFETY: the allocation is page-locked host memory of at least this size, held by `self`; at first nobody
+            // knows it, later `when_quiet` holds the gate and nothing in flight touches it.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.pointer(), bytes.len()) }
+        }
+    }
+
+    fn pointer(&self) -> *mut u8 {
+        std::ptr::with_exposed_provenance_mut(self.allocation.address() as usize)
+    }
+
+    pub(crate) fn gate(&self) -> &Arc<Gate> {
+        &self.gate
+    }
+
+    pub(crate) fn access(&self, name: &'static str, mode: Mode) -> Access {
+        let bytes = self.len * size_of::<T>();
+        Access {
+            place: Place { allocation: self.allocation.clone(), start: 0, bytes },
+            mode,
+            name,
+            element: size_of::<T>(),
+        }
+    }
+}
+
+impl<T: Pod> Drop for HostBuffer<T> {
+    fn drop(&mut self) {
+        self.allocation.drop_handle();
+    }
+}
+
+impl<T: Pod> fmt::Debug for HostBuffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HostBuffer<{}>[{}]", std::any::type_name::<T>(), self.len)
+    }
+}

@@ -1,0 +1,187 @@
+//! Slices and tuples of slices: what foreign work and graphs over other memory are given.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::element::Pod;
+use crate::memory::{Access, Allocation, Place, Slice, numbers};
+
+/// A device address and a length, for another library's call.
+pub struct RawSlice<T> {
+    /// The device address of the first element.
+    pub ptr: u64,
+    /// How many elements there are.
+    pub len: usize,
+    _elements: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for RawSlice<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for RawSlice<T> {}
+
+impl<T> fmt::Debug for RawSlice<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RawSlice({:#x}, {})", self.ptr, self.len)
+    }
+}
+
+fn raw<T>(places: &mut dyn Iterator<Item = (u64, usize)>) -> RawSlice<T> {
+    let (ptr, bytes) = places.next().expect("as many places as slices");
+    RawSlice { ptr, len: bytes / size_of::<T>(), _elements: PhantomData }
+}
+
+/// Makes stand-ins: given a length in bytes, the address of a fresh one.
+type NewStandIn<'a> = &'a mut dyn FnMut(usize) -> crate::Result<usize>;
+
+/// A slice or a tuple of up to four slices that are read. `At<'a>` is the same shape at another lifetime.
+pub trait Reads {
+    /// The same shape at another lifetime.
+    type At<'a>;
+    /// Addresses and lengths.
+    type Raw;
+    #[doc(hidden)]
+    fn raw(places: &mut dyn Iterator<Item = (u64, usize)>) -> Self::Raw;
+    #[doc(hidden)]
+    fn access(&self, into: &mut Vec<Access>);
+    /// # Safety
+    ///
+    /// - Every address that `new` gives is an allocation that is held for `'a`.
+    #[doc(hidden)]
+    unsafe fn stand_in<'a>(&self, new: NewStandIn<'_>) -> crate::Result<Self::At<'a>>;
+    #[doc(hidden)]
+    fn access_at(at: &Self::At<'_>, into: &mut Vec<Access>);
+}
+
+/// A mutable slice or a tuple of up to four that are written.
+pub trait Writes {
+    /// The same shape at another lifetime.
+    type At<'a>;
+    /// Addresses and lengths.
+    type Raw;
+    #[doc(hidden)]
+    fn raw(places: &mut dyn Iterator<Item = (u64, usize)>) -> Self::Raw;
+    #[doc(hidden)]
+    fn access(&mut self, into: &mut Vec<Access>);
+    /// # Safety
+    ///
+    /// - Every address that `new` gives is an allocation of its own that is held for `'a`.
+    #[doc(hidden)]
+    unsafe fn stand_in<'a>(&mut self, new: NewStandIn<'_>) -> crate::Result<Self::At<'a>>;
+    #[doc(hidden)]
+    fn access_at(at: &mut Self::At<'_>, into: &mut Vec<Access>);
+}
+
+impl<T: Pod> Reads for &Slice<T> {
+    type At<'a> = &'a Slice<T>;
+    type Raw = RawSlice<T>;
+
+    fn raw(places: &mut dyn Iterator<Item = (u64, usize)>) -> RawSlice<T> {
+        raw(places)
+    }
+
+    fn access(&self, into: &mut Vec<Access>) {
+        into.push(Access::read("input", self));
+    }
+
+    unsafe fn stand_in<'a>(&self, new: NewStandIn<'_>) -> crate::Result<&'a Slice<T>> {
+        let address = new(self.len() * size_of::<T>())?;
+        // SAFETY: the allocation at this address is as long as this slice, and held for `'a`: the caller's promise.
+        Ok(unsafe { Slice::from_address(address, self.len()) })
+    }
+
+    fn access_at(at: &&Slice<T>, into: &mut Vec<Access>) {
+        into.push(Access::read("input", at));
+    }
+}
+
+impl<T: Pod> Writes for &mut Slice<T> {
+    type At<'a> = &'a mut Slice<T>;
+    type Raw = RawSlice<T>;
+
+    fn raw(places: &mut dyn Iterator<Item = (u64, usize)>) -> RawSlice<T> {
+        raw(places)
+    }
+
+    fn access(&mut self, into: &mut Vec<Access>) {
+        into.push(Access::write("output", self));
+    }
+
+    unsafe fn stand_in<'a>(&mut self, new: NewStandIn<'_>) -> crate::Result<&'a mut Slice<T>> {
+        let address = new(self.len() * size_of::<T>())?;
+        // SAFETY: as for reads, and the allocation is this slice's own.
+        Ok(unsafe { Slice::from_address_mut(address, self.len()) })
+    }
+
+    fn access_at(at: &mut &mut Slice<T>, into: &mut Vec<Access>) {
+        into.push(Access::write("output", at));
+    }
+}
+
+macro_rules! tuples {
+    ($($name:ident $index:tt),*) => {
+        #[allow(unused_variables, unused_unsafe, clippy::unused_unit)] // the tuple of nothing
+        impl<$($name: Reads),*> Reads for ($($name,)*) {
+            type At<'a> = ($($name::At<'a>,)*);
+            type Raw = ($($name::Raw,)*);
+
+            fn raw(places: &mut dyn Iterator<Item = (u64, usize)>) -> Self::Raw {
+                ($($name::raw(places),)*)
+            }
+
+            fn access(&self, into: &mut Vec<Access>) {
+                $(self.$index.access(into);)*
+            }
+
+            unsafe fn stand_in<'a>(&self, new: NewStandIn<'_>) -> crate::Result<Self::At<'a>> {
+                // SAFETY: the caller's promise, for each of them.
+                Ok(unsafe { ($(self.$index.stand_in(new)?,)*) })
+            }
+
+            fn access_at(at: &Self::At<'_>, into: &mut Vec<Access>) {
+                $($name::access_at(&at.$index, into);)*
+            }
+        }
+
+        #[allow(unused_variables, unused_unsafe, clippy::unused_unit)]
+        impl<$($name: Writes),*> Writes for ($($name,)*) {
+            type At<'a> = ($($name::At<'a>,)*);
+            type Raw = ($($name::Raw,)*);
+
+            fn raw(places: &mut dyn Iterator<Item = (u64, usize)>) -> Self::Raw {
+                ($($name::raw(places),)*)
+            }
+
+            fn access(&mut self, into: &mut Vec<Access>) {
+                $(self.$index.access(into);)*
+            }
+
+            unsafe fn stand_in<'a>(&mut self, new: NewStandIn<'_>) -> crate::Result<Self::At<'a>> {
+                // SAFETY: the caller's promise, for each of them.
+                Ok(unsafe { ($(self.$index.stand_in(new)?,)*) })
+            }
+
+            fn access_at(at: &mut Self::At<'_>, into: &mut Vec<Access>) {
+                $($name::access_at(&mut at.$index, into);)*
+            }
+        }
+    };
+}
+tuples!();
+tuples!(A 0);
+tuples!(A 0, B 1);
+tuples!(A 0, B 1, C 2);
+tuples!(A 0, B 1, C 2, D 3);
+
+/// Address and length in bytes of each place.
+pub(crate) fn raw_places<'a>(places: impl Iterator<Item = &'a Place>) -> Vec<(u64, usize)> {
+    places.map(|place| (place.address(), place.bytes)).collect()
+}
+
+/// The address by which a stand-in is named.
+pub(crate) fn stand_in_address(allocation: &Allocation) -> usize {
+    (u64::from(allocation.number()) << numbers::OFFSET_BITS) as usize
+}

@@ -1,0 +1,29 @@
+//! Memory: what the user holds, what a recording asks for, and how both are named.
+//!
+//! - [`Buffer`] is to [`Slice`] what `Vec` is to `[T]`; [`Shared`] is a read-only second handle; [`Scalar`] is one value.
+//! - [`Temp`] is planned memory of a recording: it cannot leave the closure, and has no address before it is planned.
+//! - [`HostBuffer`] is page-locked host memory with copying access only.
+//! - An [`Allocation`] is what all of them hold. It has a number for as long as anyone holds it, and a borrowed slice is
+//!   that number and an offset: looked up when it is recorded, in O(1).
+
+mod access;
+mod allocation;
+mod buffer;
+mod host;
+mod lists;
+mod numbers;
+mod scalar;
+mod slice;
+mod temp;
+
+pub use access::Access;
+pub(crate) use access::{Mode, Place};
+pub(crate) use allocation::{Allocation, Kind};
+pub use buffer::{Buffer, Shared};
+pub(crate) use host::Gate;
+pub use host::HostBuffer;
+pub use lists::{RawSlice, Reads, Writes};
+pub(crate) use lists::{raw_places, stand_in_address};
+pub use scalar::{Element, Scalar};
+pub use slice::Slice;
+pub use temp::{Temp, TempScalar};

@@ -1,0 +1,163 @@
+//! Callables that may be backed by a graph.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::device::{Device, Stream};
+use crate::element::Pod;
+use crate::error::Result;
+use crate::graph::Graph;
+use crate::memory::{Buffer, Scalar};
+use crate::record::Recorder;
+
+/// A callable that may be backed by a graph. The result is lent until the next call.
+pub trait Module {
+    /// What it is called with.
+    type Input: ?Sized;
+    /// What it gives.
+    type Output: ?Sized;
+
+    /// Runs it on a stream.
+    ///
+    /// # Errors
+    ///
+    /// - What its work failed with.
+    fn forward(&mut self, stream: &Stream, input: &Self::Input) -> Result<&Self::Output>;
+}
+
+/// A set of buffers that can be given fixed twins of the same shape.
+pub trait Mirror: Sized {
+    /// Adds the lengths that make two of them alike.
+    fn shape(&self, into: &mut Vec<usize>);
+
+    /// New memory of the same shape.
+    ///
+    /// # Errors
+    ///
+    /// - As [`Device::zeros`].
+    fn twin(&self, device: &Device) -> Result<Self>;
+
+    /// Copies the contents of another of the same shape.
+    ///
+    /// # Errors
+    ///
+    /// - As [`copy`](crate::copy).
+    fn copy_from(&mut self, recorder: &mut Recorder<'_>, source: &Self) -> Result<()>;
+}
+
+impl<T: Pod> Mirror for Buffer<T> {
+    fn shape(&self, into: &mut Vec<usize>) {
+        into.push(self.len());
+    }
+
+    fn twin(&self, device: &Device) -> Result<Self> {
+        device.zeros(self.len())
+    }
+
+    fn copy_from(&mut self, recorder: &mut Recorder<'_>, source: &Self) -> Result<()> {
+        recorder.run(crate::copy(source, self))
+    }
+}
+
+impl<T: Pod> Mirror for Scalar<T> {
+    fn shape(&self, into: &mut Vec<usize>) {
+        into.push(1);
+    }
+
+    fn twin(&self, device: &Device) -> Result<Self> {
+        device.scalar(T::zeroed())
+    }
+
+    fn copy_from(&mut self, recorder: &mut Recorder<'_>, source: &Self) -> Result<()> {
+        recorder.run(crate::copy(Scalar::as_slice(source), Scalar::as_mut_slice(self)))
+    }
+}
+
+macro_rules! mirrors {
+    ($($name:ident $index:tt),+) => {
+        impl<$($name: Mirror),+> Mirror for ($($name,)+) {
+            fn shape(&self, into: &mut Vec<usize>) {
+                $(self.$index.shape(into);)+
+            }
+
+            fn twin(&self, device: &Device) -> Result<Self> {
+                Ok(($(self.$index.twin(device)?,)+))
+            }
+
+            fn copy_from(&mut self, recorder: &mut Recorder<'_>, source: &Self) -> Result<()> {
+                $(self.$index.copy_from(recorder, &source.$index)?;)+
+                Ok(())
+            }
+        }
+    };
+}
+mirrors!(A 0);
+mirrors!(A 0, B 1);
+mirrors!(A 0, B 1, C 2);
+mirrors!(A 0, B 1, C 2, D 3);
+
+/// `f`, recorded at the first call with each shape and replayed after.
+///
+/// Inputs are copied into fixed twins before each replay.
+pub fn graphed<I: Mirror, O, F>(device: &Device, f: F) -> Graphed<I, O, F>
+where
+    F: for<'a, 'r, 'i> FnMut(&'a mut Recorder<'r>, &'i I) -> Result<O>,
+{
+    Graphed { device: device.clone(), f, graphs: HashMap::new(), _out: PhantomData }
+}
+
+/// A function with one graph for each shape of its input: [`graphed`].
+pub struct Graphed<I, O, F> {
+    device: Device,
+    f: F,
+    graphs: HashMap<Vec<usize>, (I, Graph<O>)>,
+    _out: PhantomData<O>,
+}
+
+impl<I: Mirror, O, F> Graphed<I, O, F>
+where
+    F: for<'a, 'r, 'i> FnMut(&'a mut Recorder<'r>, &'i I) -> Result<O>,
+{
+    /// Copies the input into its twin, replays, and lends the output once it is there.
+    ///
+    /// # Errors
+    ///
+    /// - What recording or replaying failed with.
+    pub fn call(&mut self, stream: &Stream, input: &I) -> Result<&O> {
+        let mut shape = Vec::new();
+        input.shape(&mut shape);
+        if !self.graphs.contains_key(&shape) {
+            let twin = input.twin(&self.device)?;
+            let f = &mut self.f;
+            let graph = self.device.record(|recorder: &mut Recorder<'_>| f(recorder, &twin))?;
+            self.graphs.insert(shape.clone(), (twin, graph));
+        }
+        let (twin, graph) = self.graphs.get_mut(&shape).expect("recorded above");
+        stream.run(|recorder: &mut Recorder<'_>| twin.copy_from(recorder, input))?;
+        graph.launch_sync(stream)
+    }
+
+    /// How many shapes were recorded.
+    pub fn recordings(&self) -> usize {
+        self.graphs.len()
+    }
+}
+
+impl<I: Mirror, O, F> Module for Graphed<I, O, F>
+where
+    F: for<'a, 'r, 'i> FnMut(&'a mut Recorder<'r>, &'i I) -> Result<O>,
+{
+    type Input = I;
+    type Output = O;
+
+    fn forward(&mut self, stream: &Stream, input: &I) -> Result<&O> {
+        self.call(stream, input)
+    }
+}
+
+impl<I, O, F> fmt::Debug for Graphed<I, O, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Graphed").field("recordings", &self.graphs.len()).finish()
+    }
+}

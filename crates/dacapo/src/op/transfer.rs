@@ -1,0 +1,86 @@
+//! Copies and fills.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use crate::element::{Pod, bytes_of};
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::{Access, Allocation, HostBuffer, Mode, Place, Slice};
+use crate::op::Op;
+use crate::record::{Node, Work};
+use crate::value::Value;
+
+fn same_length(what: &'static str, left: usize, right: usize) -> Result<()> {
+    match left == right {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::Length { what, left, right })),
+    }
+}
+
+/// Copies device memory to device memory.
+///
+/// Recorded with an error if the lengths differ.
+#[track_caller]
+pub fn copy<T: Pod>(source: &Slice<T>, target: &mut Slice<T>) -> impl Op<Out = ()> {
+    let at = Location::caller();
+    move |recorder| {
+        same_length("copy", source.len(), target.len()).map_err(|e| e.of("copy", recorder.label(), at))?;
+        let access = smallvec![Access::read("source", source), Access::out("target", target)];
+        recorder.push(Node::new("copy".into(), at, access, Work::Copy), &[])
+    }
+}
+
+/// Copies a whole allocation to another of the same size: what a warm-up saves and puts back.
+pub(crate) fn copy_bytes(source: &Arc<Allocation>, target: &Arc<Allocation>) -> impl Op<Out = ()> {
+    let access = |allocation: &Arc<Allocation>, mode, name| {
+        let place = Place { allocation: allocation.clone(), start: 0, bytes: allocation.bytes() };
+        Access { place, mode, name, element: 1 }
+    };
+    let access = smallvec![access(source, Mode::Read, "source"), access(target, Mode::Out, "target")];
+    move |recorder| recorder.push(Node::new("copy".into(), Location::caller(), access, Work::Copy), &[])
+}
+
+/// Sets every element to one value.
+#[track_caller]
+pub fn fill<T: Pod>(target: &mut Slice<T>, value: impl Value<T>) -> impl Op<Out = ()> {
+    let (at, value) = (Location::caller(), value.into_val());
+    move |recorder| {
+        let access = smallvec![Access::out("target", target)];
+        let slot = value.slot();
+        if !matches!(size_of::<T>(), 1 | 2 | 4) {
+            // A memset knows elements of 1, 2 and 4 bytes; all others are a kernel of ours.
+            let device = recorder.device().clone();
+            return device.own_kernels()?.fill(recorder, at, access, slot, size_of::<T>(), move |snapshot| {
+                bytes_of(&[value.get(snapshot)]).into()
+            });
+        }
+        let recipe: crate::record::FillRecipe = Arc::new(move |snapshot| bytes_of(&[value.get(snapshot)]).into());
+        recorder.push(Node::new("fill".into(), at, access, Work::Fill(recipe)), &[slot])
+    }
+}
+
+/// Copies a host buffer's contents, those of the time of each replay, to device memory.
+#[track_caller]
+pub fn upload<T: Pod>(source: &HostBuffer<T>, target: &mut Slice<T>) -> impl Op<Out = ()> {
+    let at = Location::caller();
+    move |recorder| {
+        same_length("upload", source.len(), target.len()).map_err(|e| e.of("upload", recorder.label(), at))?;
+        let access = smallvec![source.access("source", Mode::Read), Access::out("target", target)];
+        let work = Work::Upload(source.gate().clone());
+        recorder.push(Node::new("upload".into(), at, access, work), &[])
+    }
+}
+
+/// Copies device memory to a host buffer, at each replay.
+#[track_caller]
+pub fn download<T: Pod>(source: &Slice<T>, target: &mut HostBuffer<T>) -> impl Op<Out = ()> {
+    let at = Location::caller();
+    move |recorder| {
+        same_length("download", source.len(), target.len()).map_err(|e| e.of("download", recorder.label(), at))?;
+        let access = smallvec![Access::read("source", source), target.access("target", Mode::Out)];
+        let work = Work::Download(target.gate().clone());
+        recorder.push(Node::new("download".into(), at, access, work), &[])
+    }
+}

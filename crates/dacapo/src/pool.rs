@@ -1,0 +1,202 @@
+//! Pools: graphs that belong together, and what they keep alive.
+//!
+//! - A graph that joins a pool ([`Recording::pool`](crate::Recording::pool)) holds it, and is ordered against the pool's
+//!   other graphs: two of them never overlap, whatever their streams.
+//! - Any value can be registered. It lives as long as the pool, which lives as long as any handle on it or graph in it,
+//!   and until the last replay of those graphs is over. Values are released in the order they were registered.
+//! - A sealed pool is complete: no graph joins it and no value is registered until it is unsealed. Graphs that are in it
+//!   are replayed as ever.
+//! - A pool can be found by its [`PoolHandle`], a plain number, from any thread.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dacapo_ledger::{Access as Touching, MemoryId};
+
+use crate::device::{Device, Garbage};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Graphs that belong together, and what they keep alive. Clones are the same pool.
+#[derive(Clone)]
+pub struct Pool(Arc<Inner>);
+
+struct Inner {
+    device: Device,
+    /// What every graph of the pool writes, as far as the ledger is concerned: so they are ordered.
+    order: MemoryId,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    values: Vec<Arc<dyn Any + Send + Sync>>,
+    sealed: bool,
+    graphs: usize,
+}
+
+/// The number by which a pool can be found from any thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PoolHandle(u64);
+
+/// Every pool that has a handle.
+static HANDLES: Mutex<BTreeMap<u64, Pool>> = Mutex::new(BTreeMap::new());
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+fn handles() -> MutexGuard<'static, BTreeMap<u64, Pool>> {
+    HANDLES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Pool {
+    pub(crate) fn new(device: &Device) -> Pool {
+        let order = device.ledger().add_memory();
+        Pool(Arc::new(Inner { device: device.clone(), order, state: Mutex::default() }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a value alive as long as the pool. Its number among the registered.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::PoolSealed`].
+    pub fn keep<K: Any + Send + Sync>(&self, value: K) -> Result<usize> {
+        let mut state = self.state();
+        if state.sealed {
+            return Err(Error::new(ErrorKind::PoolSealed));
+        }
+        state.values.push(Arc::new(value));
+        Ok(state.values.len() - 1)
+    }
+
+    /// How many values are registered.
+    pub fn len(&self) -> usize {
+        self.state().values.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many graphs are in it.
+    pub fn graphs(&self) -> usize {
+        self.state().graphs
+    }
+
+    /// Lets go of all registered values, in the order they were registered.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::PoolInUse`]: graphs that are in it may still use them.
+    /// - [`ErrorKind::PoolSealed`].
+    pub fn clear(&self) -> Result<()> {
+        let values = {
+            let mut state = self.state();
+            if state.graphs > 0 {
+                return Err(Error::new(ErrorKind::PoolInUse { graphs: state.graphs }));
+            }
+            if state.sealed {
+                return Err(Error::new(ErrorKind::PoolSealed));
+            }
+            std::mem::take(&mut state.values)
+        };
+        let after = self.0.device.ledger().wait_list(self.0.order, Touching::Write);
+        self.0.device.put(Garbage::Values(values), after);
+        self.0.device.release_finished();
+        Ok(())
+    }
+
+    /// No graph joins it and no value is registered from now on.
+    pub fn seal(&self) {
+        self.state().sealed = true;
+    }
+
+    /// Graphs and values may join again.
+    pub fn unseal(&self) {
+        self.state().sealed = false;
+    }
+
+    /// Whether it is sealed.
+    pub fn is_sealed(&self) -> bool {
+        self.state().sealed
+    }
+
+    pub(crate) fn is_of(&self, device: &Device) -> bool {
+        self.0.device.is(device)
+    }
+
+    /// A fresh number by which it can be found until it is released.
+    pub fn handle(&self) -> PoolHandle {
+        let handle = PoolHandle(NEXT.fetch_add(1, Ordering::Relaxed));
+        handles().insert(handle.0, self.clone());
+        handle
+    }
+
+    /// The pool of a handle, from any thread; none if there is none (any more).
+    pub fn find(handle: PoolHandle) -> Option<Pool> {
+        handles().get(&handle.0).cloned()
+    }
+
+    /// Forgets a handle. Graphs and other handles keep their own hold. Whether there was something to forget.
+    pub fn release(handle: PoolHandle) -> bool {
+        let pool = handles().remove(&handle.0);
+        pool.is_some()
+    }
+
+    /// A graph joins: it is ordered against the others by the memory that is added to what it touches.
+    pub(crate) fn join(self, touched: &mut Vec<(MemoryId, Touching)>) -> Member {
+        touched.push((self.0.order, Touching::Write));
+        self.state().graphs += 1;
+        Member(self)
+    }
+}
+
+impl PartialEq for Pool {
+    fn eq(&self, other: &Pool) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Pool {}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.state();
+        f.debug_struct("Pool")
+            .field("values", &state.values.len())
+            .field("graphs", &state.graphs)
+            .field("sealed", &state.sealed)
+            .finish()
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let after = self.device.ledger().remove_memory(self.order);
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let values = std::mem::take(&mut state.values);
+        if !values.is_empty() {
+            self.device.put(Garbage::Values(values), after);
+        }
+    }
+}
+
+/// A graph's hold on its pool.
+pub(crate) struct Member(Pool);
+
+impl Member {
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.0
+    }
+
+    /// The graph is gone; the hold on the pool's values goes on until its last replay is over.
+    pub(crate) fn leave(self) -> Pool {
+        self.0.state().graphs -= 1;
+        self.0
+    }
+}

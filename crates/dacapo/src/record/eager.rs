@@ -1,0 +1,19 @@
+//! Eager runs: recorded, checked, then launched. Nothing runs if an op fails.
+
+use crate::device::Stream;
+use crate::error::Result;
+use crate::lower;
+use crate::op::Op;
+use crate::record::{Nested, Recorder};
+
+/// Runs an op on a stream now.
+pub(crate) fn run_eager<O: Op>(stream: &Stream, op: O) -> Result<O::Out> {
+    stream.0.enter("Stream::run")?;
+    let mut recorder = Recorder::new(stream.device(), None);
+    let out = {
+        let _nested = Nested::enter();
+        recorder.run(op)?
+    };
+    lower::run(&stream.0, &recorder.into_recorded())?;
+    Ok(out)
+}

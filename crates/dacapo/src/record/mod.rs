@@ -1,0 +1,23 @@
+//! Recording: ops in the order in which the program gives them, as plain data.
+//!
+//! - A [`Recorder`] is handed to every op. It checks each node as it arrives, so an error names the op at fault; an op
+//!   that fails leaves no trace.
+//! - A [`Node`] is a recipe, not a set of numbers: what it reads and writes, its label and line, and one closure that
+//!   computes arguments, conditions and geometry from the current slots.
+//! - No driver call is made while recording (outputs excepted, which are memory at once), so nothing done beside it can
+//!   invalidate it.
+
+mod eager;
+mod nesting;
+mod node;
+mod options;
+mod recorder;
+mod warm;
+
+pub(crate) use eager::run_eager;
+pub(crate) use nesting::{InForeign, Nested, refuse_in_foreign, refuse_in_recording};
+pub(crate) use node::{FillRecipe, ForeignWork, KernelWork, Node, Work, gates, lock_gates, starts};
+pub use options::Recording;
+pub(crate) use recorder::Recorded;
+pub use recorder::Recorder;
+pub use warm::WarmRecording;

@@ -1,0 +1,119 @@
+//! One recorded op.
+
+use std::borrow::Cow;
+use std::panic::Location;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::device::RawStream;
+use crate::error::{Error, Result};
+use crate::kernel::{Function, KernelDecl, Prepared};
+use crate::memory::{Access, Gate};
+use crate::value::{Readings, Snapshot};
+
+/// Computes geometry and arguments from the current slots, or says which condition fails.
+pub(crate) type KernelRecipe = Arc<dyn Fn(&Snapshot<'_>) -> Result<Prepared> + Send + Sync>;
+/// Computes the bytes of one element from the current slots.
+pub(crate) type FillRecipe = Arc<dyn Fn(&Snapshot<'_>) -> SmallVec<[u8; 16]> + Send + Sync>;
+/// Enqueues another library's work, given addresses and lengths in bytes.
+pub(crate) type ForeignCall =
+    Arc<dyn Fn(RawStream, &mut dyn Iterator<Item = (u64, usize)>) -> Result<()> + Send + Sync>;
+
+/// What a node does.
+#[derive(Clone)]
+pub(crate) enum Work {
+    /// Launches a kernel; its pointers are the accesses, in order.
+    Kernel(KernelWork),
+    /// Copies the first access to the second.
+    Copy,
+    /// Sets all elements of the first access.
+    Fill(FillRecipe),
+    /// Copies host memory, the first access, to the second.
+    Upload(Arc<Gate>),
+    /// Copies the first access to host memory, the second.
+    Download(Arc<Gate>),
+    /// Another library's work.
+    Foreign(ForeignWork),
+}
+
+#[derive(Clone)]
+pub(crate) struct KernelWork {
+    pub(crate) function: Arc<Function>,
+    /// How it was declared; a raw kernel was not.
+    pub(crate) decl: Option<&'static KernelDecl>,
+    pub(crate) recipe: KernelRecipe,
+    /// What the recipe gave when it was recorded.
+    pub(crate) prepared: Option<Prepared>,
+}
+
+#[derive(Clone)]
+pub(crate) struct ForeignWork {
+    pub(crate) call: ForeignCall,
+}
+
+/// One recorded op: what, where, on what, and how it is computed.
+#[derive(Clone)]
+pub(crate) struct Node {
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) label: Arc<str>,
+    pub(crate) at: &'static Location<'static>,
+    pub(crate) access: SmallVec<[Access; 4]>,
+    /// The slots its recipe reads, as numbers in the recording's readings.
+    pub(crate) slots: SmallVec<[u32; 2]>,
+    /// Of its by-value arguments in order: whether each is a slot. For reports.
+    pub(crate) slot_flags: SmallVec<[bool; 4]>,
+    pub(crate) work: Work,
+}
+
+impl Node {
+    pub(crate) fn new(
+        name: Cow<'static, str>,
+        at: &'static Location<'static>,
+        access: SmallVec<[Access; 4]>,
+        work: Work,
+    ) -> Node {
+        Node { name, label: no_label(), at, access, slots: SmallVec::new(), slot_flags: SmallVec::new(), work }
+    }
+
+    /// The same error, naming this op.
+    pub(crate) fn blame(&self, error: Error) -> Error {
+        error.of(&self.name, &self.label, self.at)
+    }
+
+    /// Runs the recipe of a kernel with the accesses beginning at `starts`.
+    pub(crate) fn prepare(&self, kernel: &KernelWork, readings: &Readings, starts: &[u64]) -> Result<Prepared> {
+        (kernel.recipe)(&Snapshot::new(readings, starts)).map_err(|error| self.blame(error))
+    }
+
+    /// The gate of its host memory.
+    pub(crate) fn gate(&self) -> Option<&Arc<Gate>> {
+        match &self.work {
+            Work::Upload(gate) | Work::Download(gate) => Some(gate),
+            _ => None,
+        }
+    }
+}
+
+/// Where each access of a node begins.
+pub(crate) fn starts(access: &[Access]) -> SmallVec<[u64; 4]> {
+    access.iter().map(|access| access.place.start as u64).collect()
+}
+
+fn no_label() -> Arc<str> {
+    static NONE: std::sync::OnceLock<Arc<str>> = std::sync::OnceLock::new();
+    NONE.get_or_init(|| Arc::from("")).clone()
+}
+
+/// Holds the gates of all host memory that some nodes touch, while their work is enqueued.
+pub(crate) fn lock_gates<'g>(gates: &'g [Arc<Gate>]) -> SmallVec<[std::sync::MutexGuard<'g, ()>; 2]> {
+    gates.iter().map(|gate| gate.lock()).collect()
+}
+
+/// The gates of some nodes, each once, in an order that is the same for everyone.
+pub(crate) fn gates<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<Arc<Gate>> {
+    let mut gates: Vec<Arc<Gate>> = nodes.filter_map(Node::gate).cloned().collect();
+    gates.sort_by_key(|gate| Arc::as_ptr(gate).addr());
+    gates.dedup_by_key(|gate| Arc::as_ptr(gate).addr());
+    gates
+}

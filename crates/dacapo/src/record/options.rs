@@ -1,0 +1,167 @@
+//! Options of a recording.
+
+use crate::device::Device;
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::{Graph, GraphInto, GraphOptions, Hole, Replayable};
+use crate::memory::{Allocation, Kind, Reads, Writes};
+use crate::op::Op;
+use crate::plan::Shape;
+use crate::record::{Nested, Recorded, Recorder, WarmRecording};
+use crate::{Pool, inspect};
+
+/// How an op shall be recorded: [`Device::recording`].
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let mut y = device.zeros::<f32>(4)?;
+/// let graph = device.recording().label("decode").record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
+/// assert_eq!(graph.label(), "decode");
+/// # Ok(()) }
+/// ```
+#[must_use = "options record nothing until `record` is called"]
+#[derive(Clone)]
+pub struct Recording<'d> {
+    pub(crate) device: &'d Device,
+    pub(crate) label: Option<String>,
+    pub(crate) pool: Option<Pool>,
+    pub(crate) shape: Shape,
+    pub(crate) upload: bool,
+}
+
+impl<'d> Recording<'d> {
+    pub(crate) fn new(device: &'d Device) -> Recording<'d> {
+        Recording { device, label: None, pool: None, shape: Shape::Data, upload: false }
+    }
+
+    /// The name of the graph, and the first part of its ops' labels.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// The graph joins a pool: it holds it, and is ordered against the pool's other graphs.
+    pub fn pool(mut self, pool: &Pool) -> Self {
+        self.pool = Some(pool.clone());
+        self
+    }
+
+    /// One op after the other in the order they were recorded, whatever the data would allow.
+    pub fn straight_line(mut self) -> Self {
+        self.shape = Shape::Line;
+        self
+    }
+
+    /// Brings the graph onto the device at once, so that the first launch costs no more than the others.
+    pub fn uploaded(mut self) -> Self {
+        self.upload = true;
+        self
+    }
+
+    /// Runs the body eagerly `n` times before it is recorded, then puts back every device buffer that those runs wrote.
+    /// The body must then be callable again.
+    pub fn warmup(self, n: usize) -> WarmRecording<'d> {
+        WarmRecording::new(self, n)
+    }
+
+    /// As [`warmup`](Recording::warmup), but what the runs wrote stays written.
+    pub fn warmup_unrestored(self, n: usize) -> WarmRecording<'d> {
+        WarmRecording::new(self, n).unrestored()
+    }
+
+    /// Records an op.
+    ///
+    /// # Errors
+    ///
+    /// - The first op that failed, or what the driver refused.
+    pub fn record<O: Op>(self, op: O) -> Result<Graph<O::Out>> {
+        let (recorded, out) = self.take_down(op)?;
+        Ok(Graph::new(Replayable::make(recorded, self.graph_options(), Vec::new())?, out))
+    }
+
+    /// Records the body twice and names every baked value that changed: what a replay would have frozen.
+    ///
+    /// # Errors
+    ///
+    /// - The first op that failed.
+    pub fn verify<T>(self, mut body: impl FnMut(&mut Recorder<'_>) -> Result<T>) -> Result<Vec<inspect::Frozen>> {
+        let mut reports = Vec::new();
+        for _ in 0..2 {
+            let (recorded, _) = self.take_down(|recorder: &mut Recorder<'_>| body(recorder))?;
+            reports.push(crate::graph::report_of(&recorded, self.label.as_deref(), self.shape));
+        }
+        Ok(inspect::frozen_changes(&reports[0], &reports[1]))
+    }
+
+    /// Records what an op consists of, without making a graph of it.
+    ///
+    /// # Errors
+    ///
+    /// - The first op that failed.
+    pub fn inspect<O: Op>(self, op: O) -> Result<inspect::Report> {
+        let (recorded, _) = self.take_down(op)?;
+        Ok(crate::graph::report_of(&recorded, self.label.as_deref(), self.shape))
+    }
+
+    /// A graph as a function of memory: recorded against stand-ins of these shapes, launched with any slices of the same
+    /// lengths.
+    ///
+    /// # Errors
+    ///
+    /// - The first op that failed, or what the driver refused.
+    pub fn record_into<I: Reads, O: Writes>(
+        self,
+        inputs: I,
+        mut outputs: O,
+        body: impl for<'r, 'a> FnOnce(&mut Recorder<'r>, I::At<'a>, O::At<'a>) -> Result<()>,
+    ) -> Result<GraphInto<I::At<'static>, O::At<'static>>> {
+        self.refuse_sealed()?;
+        let mut recorder = Recorder::new(self.device, self.label.as_deref());
+        let (device, id) = (self.device, recorder.id());
+        let mut holes: Vec<Hole> = Vec::new();
+        let mut new = |bytes: usize| {
+            let allocation = Allocation::unplaced(device, Kind::StandIn(id), bytes)?;
+            let address = crate::memory::stand_in_address(&allocation);
+            holes.push(Hole { allocation });
+            Ok(address)
+        };
+        // SAFETY: `holes` holds every stand-in until the closure has returned; the lifetimes in the closure's type are
+        // quantified, so none of its references can outlive it.
+        let ins = unsafe { inputs.stand_in(&mut new) }?;
+        // SAFETY: as above, and each stand-in is an allocation of its own.
+        let outs = unsafe { outputs.stand_in(&mut new) }?;
+        {
+            let _nested = Nested::enter();
+            body(&mut recorder, ins, outs)?;
+        }
+        let replayable = Replayable::make(recorder.into_recorded(), self.graph_options(), holes)?;
+        Ok(GraphInto::new(replayable))
+    }
+
+    /// Runs the op with a recorder, and gives what it recorded.
+    pub(crate) fn take_down<O: Op>(&self, op: O) -> Result<(Recorded, O::Out)> {
+        self.refuse_sealed()?;
+        self.device.enter()?;
+        let mut recorder = Recorder::new(self.device, self.label.as_deref());
+        let _nested = Nested::enter();
+        let out = recorder.run(op)?;
+        Ok((recorder.into_recorded(), out))
+    }
+
+    fn refuse_sealed(&self) -> Result<()> {
+        match &self.pool {
+            Some(pool) if !pool.is_of(self.device) => Err(Error::new(ErrorKind::WrongDevice)),
+            Some(pool) if pool.is_sealed() => Err(Error::new(ErrorKind::PoolSealed)),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn graph_options(&self) -> GraphOptions {
+        GraphOptions {
+            label: self.label.clone().unwrap_or_default(),
+            pool: self.pool.clone(),
+            shape: self.shape,
+            upload: self.upload,
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The recorder: where ops go.
+
+use std::any::Any;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use smallvec::SmallVec;
+
+use crate::device::Device;
+use crate::element::Pod;
+use crate::error::{Error, ErrorKind, Result};
+use crate::kernel::Grid;
+use crate::memory::{Access, Allocation, Buffer, Kind, Mode, Scalar, Temp, TempScalar};
+use crate::op::Op;
+use crate::record::node::starts;
+use crate::record::{Node, Work};
+use crate::value::{ReadSlot, Readings};
+
+/// Where ops go: into a graph, or, eagerly, to a stream. The code cannot tell which.
+///
+/// `'r` is the brand of one recording: neither the recorder nor its temps can leave the closure or the thread.
+///
+/// # Why this is safe
+///
+/// 1. A recorder exists only inside the call that made it, and its brand is quantified in [`Op`]: nothing branded can
+///    be returned, stored outside, or swapped with another recording's.
+/// 2. It makes no driver call and takes no lock that outlives a call, so a panic in the closure leaves nothing behind
+///    but memory, which is dropped with it.
+/// 3. Every node is checked against its own accesses when it arrives; the order between nodes comes from all accesses,
+///    when the recording is complete.
+pub struct Recorder<'r> {
+    core: Recorded,
+    /// The paths of labels around what is recorded now, from the outside in.
+    labels: Vec<Arc<str>>,
+    grid: Option<Grid>,
+    _brand: PhantomData<*mut &'r ()>,
+}
+
+/// What has been recorded.
+pub(crate) struct Recorded {
+    pub(crate) device: Device,
+    pub(crate) id: u64,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) readings: Readings,
+    temps: Vec<PlannedTemp>,
+    /// Which temp each write was to, in order: so that a failed op's writes can be taken back.
+    writes: Vec<u32>,
+    /// Memory that the graph holds with the user.
+    pub(crate) outputs: Vec<Arc<Allocation>>,
+    /// Values that must live as long as the graph.
+    pub(crate) keeps: Vec<Arc<dyn Any + Send + Sync>>,
+}
+
+struct PlannedTemp {
+    allocation: Arc<Allocation>,
+    written: SmallVec<[(usize, usize); 2]>,
+}
+
+impl Recorded {
+    /// The temps that some node touches.
+    pub(crate) fn used_temps(&self) -> Vec<Arc<Allocation>> {
+        self.temps.iter().filter(|temp| !temp.written.is_empty()).map(|temp| temp.allocation.clone()).collect()
+    }
+}
+
+impl<'r> Recorder<'r> {
+    pub(crate) fn new(device: &Device, label: Option<&str>) -> Recorder<'r> {
+        let core = Recorded {
+            device: device.clone(),
+            id: device.0.recordings.fetch_add(1, Ordering::Relaxed),
+            nodes: Vec::new(),
+            readings: Readings::default(),
+            temps: Vec::new(),
+            writes: Vec::new(),
+            outputs: Vec::new(),
+            keeps: Vec::new(),
+        };
+        let labels = label.map(Arc::from).into_iter().collect();
+        Recorder { core, labels, grid: None, _brand: PhantomData }
+    }
+
+    pub(crate) fn into_recorded(self) -> Recorded {
+        self.core
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.core.id
+    }
+
+    /// Records one op. If it fails, the recording is as it was before.
+    ///
+    /// # Errors
+    ///
+    /// - What the op failed with.
+    pub fn run<O: Op>(&mut self, op: O) -> Result<O::Out> {
+        let (nodes, writes, labels) = (self.core.nodes.len(), self.core.writes.len(), self.labels.len());
+        let (outputs, keeps) = (self.core.outputs.len(), self.core.keeps.len());
+        let outcome = op(self);
+        if outcome.is_err() {
+            self.core.nodes.truncate(nodes);
+            self.core.outputs.truncate(outputs);
+            self.core.keeps.truncate(keeps);
+            self.labels.truncate(labels);
+            self.grid = None;
+            while self.core.writes.len() > writes {
+                let temp = self.core.writes.pop().expect("longer than `writes`");
+                self.core.temps[temp as usize].written.pop();
+            }
+        }
+        outcome
+    }
+
+    /// Planned memory: its contents are undefined until written, and it is dead after the replay.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::Full`], or more bytes than any device has.
+    pub fn alloc<T: Pod>(&mut self, len: usize) -> Result<Temp<'r, T>> {
+        let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| self.core.device.out_of_memory(usize::MAX))?;
+        Ok(Temp::new(Buffer::new(self.alloc_bytes(bytes)?, len)))
+    }
+
+    /// Planned memory without a type, for embedded graphs.
+    pub(crate) fn alloc_bytes(&mut self, bytes: usize) -> Result<Arc<Allocation>> {
+        let allocation = Allocation::unplaced(&self.core.device, Kind::Temp(self.core.id), bytes)?;
+        allocation.set_index(self.core.temps.len() as u32);
+        self.core.temps.push(PlannedTemp { allocation: allocation.clone(), written: SmallVec::new() });
+        Ok(allocation)
+    }
+
+    /// Outputs of an embedded graph are held by this one too.
+    pub(crate) fn hold_outputs(&mut self, outputs: &[Arc<Allocation>]) {
+        self.core.outputs.extend_from_slice(outputs);
+    }
+
+    /// One planned value.
+    ///
+    /// # Errors
+    ///
+    /// - As [`alloc`](Recorder::alloc).
+    pub fn alloc_scalar<T: Pod>(&mut self) -> Result<TempScalar<'r, T>> {
+        Ok(TempScalar::new(self.alloc(1)?))
+    }
+
+    /// Memory that the graph holds together with you: zeroed now, and free to leave the closure.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::OutOfMemory`], [`ErrorKind::Full`].
+    pub fn output<T: Pod>(&mut self, len: usize) -> Result<Buffer<T>> {
+        let buffer: Buffer<T> = self.core.device.zeros(len)?;
+        self.core.outputs.push(buffer.allocation().clone());
+        Ok(buffer)
+    }
+
+    /// One value that the graph holds together with you.
+    ///
+    /// # Errors
+    ///
+    /// - As [`output`](Recorder::output).
+    pub fn output_scalar<T: Pod>(&mut self) -> Result<Scalar<T>> {
+        Ok(Scalar::new(self.output(1)?))
+    }
+
+    /// Keeps a value alive as long as the graph, and until its last replay is over.
+    pub fn keep<K: Any + Send + Sync>(&mut self, value: K) {
+        self.core.keeps.push(Arc::new(value));
+    }
+
+    /// The device it records for.
+    pub fn device(&self) -> &Device {
+        &self.core.device
+    }
+
+    /// The labels around what is recorded now.
+    pub(crate) fn label(&self) -> &str {
+        self.labels.last().map_or("", |label| label)
+    }
+
+    pub(crate) fn push_label(&mut self, label: &str) {
+        let path: Arc<str> = match self.labels.last() {
+            Some(outer) if !outer.is_empty() => format!("{outer}/{label}").into(),
+            _ => label.into(),
+        };
+        self.labels.push(path);
+    }
+
+    pub(crate) fn pop_label(&mut self) {
+        self.labels.pop();
+    }
+
+    pub(crate) fn set_grid(&mut self, grid: Option<Grid>) -> Option<Grid> {
+        std::mem::replace(&mut self.grid, grid)
+    }
+
+    pub(crate) fn take_grid(&mut self) -> Option<Grid> {
+        self.grid.take()
+    }
+
+    /// Checks a node and takes it in.
+    pub(crate) fn push(&mut self, mut node: Node, slots: &[Option<Arc<dyn ReadSlot>>]) -> Result<()> {
+        if let Some(label) = self.labels.last() {
+            node.label = label.clone();
+        }
+        self.check(&node).map_err(|error| node.blame(error))?;
+        node.slots = slots.iter().flatten().map(|slot| self.core.readings.enter(slot)).collect();
+        if node.slot_flags.is_empty() {
+            node.slot_flags = slots.iter().map(Option::is_some).collect();
+        }
+        if let Work::Kernel(kernel) = &node.work {
+            let prepared = node.prepare(kernel, &self.core.readings, &starts(&node.access))?;
+            let Work::Kernel(kernel) = &mut node.work else { unreachable!("matched above") };
+            kernel.prepared = Some(prepared);
+        }
+        self.enter(node);
+        Ok(())
+    }
+
+    /// Takes in a node of another graph's recording, with temps of this one in place of its own.
+    pub(crate) fn push_embedded(&mut self, mut node: Node, slots: &[Option<Arc<dyn ReadSlot>>]) -> Result<()> {
+        let inner = std::mem::replace(&mut node.label, Arc::from(""));
+        node.label = match (self.label(), &*inner) {
+            ("", inner) => inner.into(),
+            (outer, "") => outer.into(),
+            (outer, inner) => format!("{outer}/{inner}").into(),
+        };
+        let label = node.label.clone();
+        self.labels.push(label);
+        let outcome = self.push(node, slots);
+        self.labels.pop();
+        outcome
+    }
+
+    fn enter(&mut self, node: Node) {
+        for access in node.access.iter().filter(|access| access.mode.writes()) {
+            if let Kind::Temp(_) = access.place.allocation.kind() {
+                let temp = access.place.allocation.index();
+                let range = (access.place.start, access.place.start + access.place.bytes);
+                self.core.temps[temp as usize].written.push(range);
+                self.core.writes.push(temp);
+            }
+        }
+        self.core.nodes.push(node);
+    }
+
+    fn check(&self, node: &Node) -> Result<()> {
+        let fail = |kind| Err(Error::new(kind));
+        for (number, access) in node.access.iter().enumerate() {
+            let allocation = &access.place.allocation;
+            if !allocation.device().is(&self.core.device) {
+                return fail(ErrorKind::WrongDevice);
+            }
+            match allocation.kind() {
+                Kind::Temp(of) if of != self.core.id => return fail(ErrorKind::ForeignTemp),
+                Kind::StandIn(of) if of != self.core.id => return fail(ErrorKind::ForeignTemp),
+                Kind::StandIn(_) if matches!(node.work, Work::Foreign(_)) => {
+                    return fail(ErrorKind::NoMemoryYet { call: "foreign" });
+                }
+                // `&mut` may mean written only: a declaration cannot tell, so only plain reads are refused.
+                Kind::Temp(_) if access.mode == Mode::Read && !self.is_written(access) => {
+                    return fail(ErrorKind::UninitTemp { argument: access.describe() });
+                }
+                _ => {}
+            }
+            for other in &node.access[number + 1..] {
+                if (access.mode.writes() || other.mode.writes()) && access.place.overlaps(&other.place) {
+                    let (written, read) = if access.mode.writes() { (access, other) } else { (other, access) };
+                    return fail(ErrorKind::Overlap { written: written.describe(), other: read.describe() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether something in this recording has written a byte of it.
+    fn is_written(&self, access: &Access) -> bool {
+        let (start, end) = (access.place.start, access.place.start + access.place.bytes);
+        let written = &self.core.temps[access.place.allocation.index() as usize].written;
+        start == end || written.iter().any(|&(from, to)| from < end && start < to)
+    }
+}
