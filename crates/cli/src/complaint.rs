@@ -7,6 +7,8 @@ use std::fmt;
 /// What went wrong, with help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
+    /// The library's word for the rule that was broken; empty where there is none.
+    word: String,
     what: String,
     help: String,
 }
@@ -14,7 +16,7 @@ pub struct Complaint {
 impl Complaint {
     /// A complaint that has no better help than its own words.
     pub fn new(what: impl Into<String>) -> Complaint {
-        Complaint { what: what.into(), help: String::new() }
+        Complaint { word: String::new(), what: what.into(), help: String::new() }
     }
 
     /// The same with something to do about it.
@@ -30,12 +32,25 @@ impl Complaint {
 
 impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", self.what)?;
+        match self.word.as_str() {
+            "" => write!(f, "error: {}", self.what)?,
+            word => write!(f, "error[{word}]: {}", self.what)?,
+        }
         if self.help.is_empty() { Ok(()) } else { write!(f, "\nhelp: {}", self.help) }
     }
 }
 
 impl std::error::Error for Complaint {}
+
+/// The library's errors say in their long form where it happened and what to do.
+impl From<dacapo::Error> for Complaint {
+    fn from(error: dacapo::Error) -> Complaint {
+        let text = format!("{error:?}");
+        let (text, help) = text.rsplit_once("\nhelp: ").unwrap_or((&text, ""));
+        let (word, what) = text.strip_prefix("error[").and_then(|text| text.split_once("]: ")).unwrap_or(("", text));
+        Complaint { word: word.to_string(), what: what.to_string(), help: help.to_string() }
+    }
+}
 
 /// Errors of the layers below bring their own words, and some bring their own help.
 macro_rules! from_errors {
@@ -67,6 +82,15 @@ mod tests {
         let complaint = Complaint::new("the numbers are wrong").help("dacapo doctor").at("chain of 10");
         assert_eq!(complaint.to_string(), "error: chain of 10: the numbers are wrong\nhelp: dacapo doctor");
         assert_eq!(Complaint::new("no").to_string(), "error: no");
+    }
+
+    #[test]
+    fn an_error_of_the_library_keeps_its_word_its_sentence_and_its_help() {
+        let text = Complaint::from(dacapo::Error::msg("too late")).at("a step").to_string();
+        assert_eq!(text, "error[user]: a step: too late");
+        let small = dacapo::Software::new().capacity(1 << 20).open().and_then(|device| device.zeros::<u8>(1 << 24));
+        let text = Complaint::from(small.map(|_| ()).unwrap_err()).to_string();
+        assert!(text.starts_with("error[out_of_memory]: ") && text.contains("\nhelp: drop what"), "{text}");
     }
 
     #[test]

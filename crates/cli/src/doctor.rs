@@ -1,19 +1,24 @@
 //! `dacapo doctor`: which drivers there are and where, what each device can do, and whether they work.
+//!
+//! Two self-tests for each device: one by driver calls alone, one by the library. Where only the second fails the mistake
+//! is ours; where the first fails too, the driver does not work.
 
 use std::process::ExitCode;
 use std::time::Instant;
 
+use dacapo::{Device, Software};
 use dacapo_driver::{Call, Driver, Nvidia};
-use dacapo_sim::{IMPLEMENTED, Machine, Options};
+use dacapo_sim::IMPLEMENTED;
 use dacapo_suite::replay::capture_and_replay;
 use dacapo_suite::session::Session;
 
-use crate::abilities::ABILITIES;
+use crate::complaint::Complaint;
+use crate::demo;
 
 /// How often the self-test replays what it captured.
 const REPLAYS: u32 = 20;
 
-/// Looks at every driver; success if every driver that is there passes its self-test.
+/// Looks at every driver; success if every driver that is there passes its self-tests.
 pub fn run(seed: u64) -> ExitCode {
     println!("dacapo {}\n", env!("CARGO_PKG_VERSION"));
     let nvidia = look_at_nvidia();
@@ -44,59 +49,100 @@ fn look_at_nvidia() -> bool {
     }
     // Our library exports every symbol, and answers NOT_SUPPORTED for what it does not know.
     let knows = |call| driver.has(call) && (!is_software || IMPLEMENTED.contains(&call));
-    describe(&driver, &knows) && self_test(&driver)
+    look_at(&driver, Device::cuda(0), &knows)
 }
 
 fn look_at_software(seed: u64) -> bool {
     println!("software driver (built in, needs no GPU)");
-    let machine = Machine::new(Options { seed, ..Default::default() });
     println!("  driver calls: {} of the {} in the table", IMPLEMENTED.len(), Call::ALL.len());
-    let works = describe(&machine, &|call| IMPLEMENTED.contains(&call)) && self_test(&machine);
-    for finding in machine.findings() {
-        println!("  {}", finding.to_string().replace('\n', "\n  "));
+    let device = Software::new().seed(seed).open();
+    let works = match device.as_ref().ok().and_then(|device| device.machine().cloned()) {
+        Some(machine) => look_at(&machine, device.clone(), &|call| IMPLEMENTED.contains(&call)),
+        None => {
+            println!("  cannot be opened: {:?}", device.as_ref().err());
+            false
+        }
+    };
+    for finding in device.iter().flat_map(Device::findings) {
+        println!("  {}", finding.replace('\n', "\n  "));
     }
     println!("  reproduce: cargo run --release -- doctor --seed {seed}");
     works
 }
 
-/// The device and a line for each ability.
-fn describe(driver: &dyn Driver, has: &dyn Fn(Call) -> bool) -> bool {
-    let about = Session::open(driver).and_then(|session| Ok((session.device_name()?, session.driver_version()?)));
+/// The device, a line for each ability, and the self-tests.
+fn look_at(driver: &dyn Driver, device: dacapo::Result<Device>, has: &dyn Fn(Call) -> bool) -> bool {
+    let about = Session::open(driver)
+        .and_then(|session| Ok((session.device_name()?, session.driver_version()?, session.driver_release())));
     match about {
-        Ok((name, version)) => {
-            println!("  device 0: {name}, driver API {}.{}", version / 1000, version % 1000 / 10);
+        Ok((name, version, release)) => {
+            let release = if release == "unknown" { String::new() } else { format!(", release {release}") };
+            println!("  device 0: {name}, driver API {}.{}{release}", version / 1000, version % 1000 / 10);
         }
         Err(refused) => {
             println!("  device 0 cannot be opened: {refused}");
             return false;
         }
     }
-    for ability in ABILITIES {
-        let lacking = ability.lacking(has);
-        let answer = match lacking.first() {
+    let driver_works = test_driver(driver);
+    let device = match device {
+        Ok(device) => device,
+        Err(error) => {
+            println!("  the library cannot use it: {}", format!("{error:?}").replace('\n', "\n  "));
+            return false;
+        }
+    };
+    describe(&device, has);
+    test_library(&device) && driver_works
+}
+
+/// What the device is, and a line for each ability.
+fn describe(device: &Device, has: &dyn Fn(Call) -> bool) {
+    let properties = device.properties();
+    let (major, minor) = properties.compute;
+    println!(
+        "  compute capability {major}.{minor}, {} multiprocessors, {:.1} GiB",
+        properties.multiprocessors,
+        properties.memory_bytes as f64 / (1u64 << 30) as f64
+    );
+    for ability in device.abilities().iter() {
+        let answer = match ability.needs.iter().find(|call| !has(**call)) {
             None => "yes".to_string(),
             Some(call) => {
                 format!("no   (needs {}, CUDA {}.{})", call.name(), call.since() / 1000, call.since() % 1000 / 10)
             }
         };
-        println!("  {:<32}{answer}", ability.name);
+        println!("  {:<36}{answer}", ability.name);
     }
-    true
 }
 
-fn self_test(driver: &dyn Driver) -> bool {
+fn test_driver(driver: &dyn Driver) -> bool {
     let started = Instant::now();
-    let tested = Session::open(driver)
-        .map_err(|refused| refused.to_string())
-        .and_then(|mut session| capture_and_replay(&mut session, REPLAYS).map_err(|error| error.to_string()));
+    let tested = Session::open(driver).map_err(Complaint::from).and_then(|mut session| {
+        capture_and_replay(&mut session, REPLAYS).map_err(|error| Complaint::new(error.to_string()))
+    });
+    let right = format!("three kernels captured by driver calls, replayed {REPLAYS} times, every number right");
+    told(tested.map(|()| right), started)
+}
+
+fn test_library(device: &Device) -> bool {
+    let started = Instant::now();
+    let right = |operations| {
+        format!(
+            "a step of {operations} operations recorded by the library, replayed, as eager and plain Rust in every bit"
+        )
+    };
+    told(demo::self_test(device).map(right), started)
+}
+
+fn told(tested: Result<String, Complaint>, started: Instant) -> bool {
     match tested {
-        Ok(()) => {
-            let took = started.elapsed();
-            println!("  self-test: three kernels captured, replayed {REPLAYS} times, every number right ({took:.0?})");
+        Ok(right) => {
+            println!("  self-test: {right} ({:.0?})", started.elapsed());
             true
         }
-        Err(error) => {
-            println!("  self-test FAILED: {error}");
+        Err(complaint) => {
+            println!("  self-test FAILED: {}", complaint.to_string().replace('\n', "\n  "));
             false
         }
     }

@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use complaint::Complaint;
 
-mod abilities;
 mod bench;
 mod complaint;
+mod demo;
 mod doctor;
 mod inspect;
 mod run;
+mod soak;
 mod target;
 
 /// CUDA work without a GPU, and a look at the GPU where there is one.
@@ -23,7 +24,9 @@ struct Arguments {
 
 #[derive(Subcommand, Debug)]
 enum Task {
-    /// Which drivers and devices there are, what they can do, and a self-test (what `dacapo` does when given nothing)
+    /// A step of a small network, run eagerly, replayed and checked (what `dacapo` does when given nothing)
+    Demo(demo::Arguments),
+    /// Which drivers and devices there are, what they can do, and a self-test
     Doctor {
         /// The seed of the software driver's self-test
         #[arg(long, default_value_t = 0)]
@@ -33,15 +36,19 @@ enum Task {
     Run(run::Arguments),
     /// What the library costs over driver calls by hand, measured
     Bench(bench::Arguments),
+    /// Very many replays by several threads: every number right, nothing leaks
+    Soak(soak::Arguments),
     /// Print, draw or compare reports of recordings and graphs
     Inspect(inspect::Arguments),
 }
 
 fn main() -> ExitCode {
-    let done = match Arguments::parse().task.unwrap_or(Task::Doctor { seed: 0 }) {
+    let done = match Arguments::parse().task.unwrap_or(Task::Demo(demo::Arguments::default())) {
+        Task::Demo(arguments) => demo::run(&arguments),
         Task::Doctor { seed } => Ok(doctor::run(seed)),
         Task::Run(arguments) => Ok(run::run(&arguments)),
         Task::Bench(arguments) => bench::run(&arguments),
+        Task::Soak(arguments) => soak::run(&arguments),
         Task::Inspect(arguments) => inspect::run(&arguments),
     };
     done.unwrap_or_else(|complaint: Complaint| {

@@ -3,10 +3,9 @@
 //! Guarantee: [`Target::is_software`] is true of everything that is not a GPU, also of our own library behind the C ABI
 //! when it was opened in place of NVIDIA's. Times from such a device are the simulator's.
 
-use std::sync::Arc;
-
-use dacapo_driver::{Driver, Nvidia};
-use dacapo_sim::{Machine, Options};
+use dacapo::{Device, Software};
+use dacapo_driver::{Call, Check, Driver, Nvidia};
+use dacapo_suite::session::Session;
 
 use crate::complaint::Complaint;
 
@@ -19,9 +18,10 @@ pub enum Which {
     Software,
 }
 
-/// A driver, and whether it stands for a GPU.
+/// A device of the library with the driver under it, for those who compare the two.
 pub struct Target {
-    driver: Arc<dyn Driver>,
+    device: Device,
+    driver: Box<dyn Driver>,
     is_software: bool,
 }
 
@@ -30,41 +30,52 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// - A GPU was asked for, and no driver for one could be opened.
+    /// - A GPU was asked for, and there is none.
     pub fn open(which: Option<Which>, seed: u64) -> Result<Target, Complaint> {
-        let software = || {
-            let machine = Machine::new(Options { seed, ..Default::default() });
-            Target { driver: Arc::new(machine), is_software: true }
-        };
         match which {
-            Some(Which::Software) => Ok(software()),
-            Some(Which::Cuda) => Ok(Target::nvidia()?),
-            None => Ok(Target::nvidia().ok().filter(Target::has_device).unwrap_or_else(software)),
+            Some(Which::Software) => Target::software(seed),
+            Some(Which::Cuda) => Target::cuda(),
+            None => Target::cuda().or_else(|_| Target::software(seed)),
         }
     }
 
-    fn nvidia() -> Result<Target, Complaint> {
+    fn cuda() -> Result<Target, Complaint> {
         let nvidia = Nvidia::open()?;
         let is_software = nvidia.is_software();
-        Ok(Target { driver: Arc::new(nvidia), is_software })
+        Ok(Target { device: Device::cuda(0)?, driver: Box::new(nvidia), is_software })
     }
 
-    /// A library without a device under it is met in containers that were not given one.
-    fn has_device(&self) -> bool {
-        let mut count = 0;
-        // SAFETY: `cuInit` takes a number, and `count` is valid for the write.
-        unsafe {
-            self.driver.cuInit(0).is_success() && self.driver.cuDeviceGetCount(&mut count).is_success() && count > 0
-        }
+    fn software(seed: u64) -> Result<Target, Complaint> {
+        let device = Software::new().seed(seed).open()?;
+        let machine = device.machine().ok_or_else(|| Complaint::new("the software device has no machine"))?.clone();
+        Ok(Target { device, driver: Box::new(machine), is_software: true })
     }
 
-    /// The driver.
-    pub fn driver(&self) -> &Arc<dyn Driver> {
-        &self.driver
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The driver under it.
+    pub fn driver(&self) -> &dyn Driver {
+        &*self.driver
     }
 
     /// Whether no GPU is behind it.
     pub fn is_software(&self) -> bool {
         self.is_software
+    }
+
+    /// Bytes of device memory that nobody has.
+    ///
+    /// # Errors
+    ///
+    /// - The driver refused.
+    pub fn free_bytes(&self) -> Result<u64, Complaint> {
+        let _current = Session::open(&*self.driver)?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: both are valid for the write, and the session made a context current.
+        unsafe { self.driver.cuMemGetInfo_v2(&mut free, &mut total) }.check(Call::cuMemGetInfo_v2)?;
+        Ok(free as u64)
     }
 }

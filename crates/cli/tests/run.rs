@@ -38,6 +38,7 @@ fn a_program_finds_the_software_driver() {
     assert!(output.status.success(), "{said}{}", text(&output.stderr));
     assert!(said.contains("this is Dacapo's software driver behind the C ABI"), "{said}");
     assert_eq!(said.matches("every number right").count(), 2, "{said}");
+    assert_eq!(said.matches("as eager and plain Rust in every bit").count(), 2, "{said}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! of the same kernels stand beside them as a reference.
 
 use super::blocks::{Contender, each, together};
-use super::compare::{Bench, RAW, Row};
+use super::compare::{Bench, LIBRARY, RAW, Row};
 use super::raw::{self, Shape};
 use crate::complaint::Complaint;
 
@@ -94,11 +94,22 @@ fn measure_way(bench: &Bench<'_>, length: u32, way: Way, name: &str) -> Result<R
     let by_hand: Contender<'_> = Box::new(|| way.time(launches, || Ok(graph.launch(&stream)?), wait));
     let eager: Contender<'_> =
         Box::new(|| way.time(launches, || Ok((0..length).try_for_each(|_| bump.launch(&stream))?), wait));
-    let row = bench.compare(name, launches, vec![(RAW, by_hand), ("eager", eager)])?;
+    let library = &bench.library;
+    let mut library_x = library.device.zeros::<f32>(ELEMENTS as usize)?;
+    let mut recorded = library.chain(&mut library_x, length)?;
+    let replayed: Contender<'_> = Box::new(|| {
+        let launch = || {
+            let _ = recorded.launch(&library.stream)?;
+            Ok(())
+        };
+        way.time(launches, launch, || library.wait())
+    });
+    let row = bench.compare(name, launches, vec![(RAW, by_hand), (LIBRARY, replayed), ("eager", eager)])?;
     stream.synchronize()?;
     // One more block than was counted: the one that warmed up.
     let bumps = (f64::from(bench.blocks + 1) * f64::from(launches) * f64::from(length)) as f32;
     raw::all_equal("the graph by hand", &raw::read_floats(&x)?, bumps)?;
     raw::all_equal("eager launches", &raw::read_floats(&eager_x)?, bumps)?;
+    library.all_equal("replays", &library_x, bumps)?;
     Ok(row)
 }

@@ -1,13 +1,14 @@
 //! What a measurement is handed: the device, how much to measure, and who is told.
 
-use dacapo_driver::Driver;
 use indicatif::ProgressBar;
 
 use super::blocks::{self, Contender};
+use super::library::Library;
 use super::limits::{self, Limit};
 use super::raw::Raw;
 use super::statistics::Samples;
 use crate::complaint::Complaint;
+use crate::target::Target;
 
 /// The contender that makes driver calls by hand.
 pub const RAW: &str = "raw";
@@ -18,6 +19,8 @@ pub const LIBRARY: &str = "dacapo";
 pub struct Bench<'d> {
     /// The side that makes driver calls by hand.
     pub raw: Raw<'d>,
+    /// The side that uses the library.
+    pub library: Library,
     /// Blocks of each contender.
     pub blocks: u32,
     /// Fewer launches a block: the simulator is slow, and `--quick` is in a hurry.
@@ -34,8 +37,9 @@ impl<'d> Bench<'d> {
     /// # Errors
     ///
     /// - The driver refused.
-    pub fn open(driver: &'d dyn Driver, blocks: u32, small: bool, only: Option<String>) -> Result<Self, Complaint> {
-        Ok(Bench { raw: Raw::open(driver)?, blocks, small, only, progress: ProgressBar::hidden() })
+    pub fn open(target: &'d Target, blocks: u32, small: bool, only: Option<String>) -> Result<Self, Complaint> {
+        let (raw, library) = (Raw::open(target.driver())?, Library::open(target.device())?);
+        Ok(Bench { raw, library, blocks, small, only, progress: ProgressBar::hidden() })
     }
 
     /// Whether the measurement of this name was asked for.

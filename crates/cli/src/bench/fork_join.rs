@@ -1,9 +1,11 @@
 //! Three independent kernels of about 20 microseconds in one graph: what the library finds by itself, against the graph built by
 //! hand without edges. The same kernels in a line stand beside them: what one pays who does not see that they are independent.
 
+use dacapo::{Buffer, Recorder, baked};
+
 use super::blocks::Contender;
 use super::chain::Way;
-use super::compare::{Bench, RAW, Row};
+use super::compare::{Bench, LIBRARY, RAW, Row};
 use super::raw::{self, Raw, Shape};
 use crate::complaint::Complaint;
 
@@ -39,7 +41,25 @@ fn measure_way(bench: &Bench<'_>, cycles: u64, way: Way, name: &str) -> Result<R
     let wait = || Ok(stream.synchronize()?);
     let by_hand: Contender<'_> = Box::new(|| way.time(launches, || Ok(parallel.launch(&stream)?), wait));
     let in_line: Contender<'_> = Box::new(|| way.time(launches, || Ok(line.launch(&stream)?), wait));
-    let row = bench.compare(name, launches, vec![(RAW, by_hand), ("line", in_line)])?;
+    let library = &bench.library;
+    let mut library_counts = (0..KERNELS).map(|_| library.device.zeros(1)).collect::<Result<Vec<Buffer<u32>>, _>>()?;
+    let mut recorded = library.device.record(|r: &mut Recorder<'_>| {
+        for count in &mut library_counts {
+            r.run(library.kernels.spin_cycles(count, baked(cycles)))?;
+        }
+        Ok(())
+    })?;
+    let replayed: Contender<'_> = Box::new(|| {
+        let launch = || {
+            let _ = recorded.launch(&library.stream)?;
+            Ok(())
+        };
+        way.time(launches, launch, || library.wait())
+    });
+    let row = bench.compare(name, launches, vec![(RAW, by_hand), (LIBRARY, replayed), ("line", in_line)])?;
+    for count in &library_counts {
+        raw::all_equal("replays", &library.stream.read(count)?, (bench.blocks + 1) * launches)?;
+    }
     for count in &counts {
         let bytes = count.read()?;
         let got: Vec<u32> = bytes.chunks_exact(4).map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect();

@@ -4,17 +4,18 @@
 //! - Every result is checked: data is read back and compared, and a wrong number ends the run.
 //! - Limits are judged on a GPU only, over at least 21 blocks.
 
-mod blocks;
+pub mod blocks;
 mod chain;
 mod compare;
 mod fork_join;
+pub mod library;
 mod limits;
 mod overlap;
-mod raw;
+pub mod raw;
 mod record;
 mod report;
 mod slot;
-mod statistics;
+pub mod statistics;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -73,7 +74,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
         .help("leave out `--check` to measure without a verdict"));
     }
     let small = arguments.quick || target.is_software();
-    let mut bench = Bench::open(&**target.driver(), blocks, small, arguments.only.clone())?;
+    let mut bench = Bench::open(&target, blocks, small, arguments.only.clone())?;
     bench.progress = progress(blocks, |name| bench.wants(name));
     let header = header(&bench, &target, arguments.commit.as_deref())?;
     let rows = measure(&bench);

@@ -4,8 +4,11 @@
 //! that a copy that came too early or too late shows in the sum. The graph reads its batch first and last, with enough
 //! kernels between to take about as long as a copy. Without overlap, in one stream, as a reference.
 
+use dacapo::{Buffer, Graph, HostBuffer, Recorder, Stream, baked, upload};
+
 use super::blocks::{Contender, together};
-use super::compare::{Bench, RAW, Row};
+use super::compare::{Bench, LIBRARY, RAW, Row};
+use super::library::Library;
 use super::raw::{self, KernelCall, Raw, RawEvent, RawGraph, Shape};
 use crate::complaint::Complaint;
 
@@ -43,10 +46,14 @@ fn measure_one(bench: &Bench<'_>) -> Result<Row, Complaint> {
     let (by_hand, in_line) = (ByHand::new(&bench.raw, size)?, ByHand::new(&bench.raw, size)?);
     let overlapping: Contender<'_> = Box::new(|| by_hand.block(Streams::Two));
     let waiting: Contender<'_> = Box::new(|| in_line.block(Streams::One));
-    let row = bench.compare(NAME, size.steps, vec![(RAW, overlapping), ("one stream", waiting)])?;
+    let mut recorded = Recorded::new(&bench.library, size)?;
+    let replaying: Contender<'_> = Box::new(|| recorded.block());
+    let contenders = vec![(RAW, overlapping), (LIBRARY, replaying), ("one stream", waiting)];
+    let row = bench.compare(NAME, size.steps, contenders)?;
     for (whose, side) in [("overlap by hand", &by_hand), ("one stream by hand", &in_line)] {
         raw::all_equal(whose, &raw::read_floats(&side.sum)?, expected(size, bench.blocks + 1))?;
     }
+    bench.library.all_equal("replays", &recorded.sum, expected(size, bench.blocks + 1))?;
     Ok(row)
 }
 
@@ -139,5 +146,54 @@ impl<'d> ByHand<'d> {
             Ok(self.compute.synchronize()?)
         };
         together(self.size.steps, launch, wait)
+    }
+}
+
+/// The pipeline with the library: no event is named, the waits follow from what is read and written.
+struct Recorded<'b> {
+    library: &'b Library,
+    size: Size,
+    batches: Vec<HostBuffer<f32>>,
+    buffers: [Buffer<f32>; 2],
+    sum: Buffer<f32>,
+    work: [Graph<()>; 2],
+    copy: Stream,
+}
+
+impl<'b> Recorded<'b> {
+    fn new(library: &'b Library, size: Size) -> Result<Recorded<'b>, Complaint> {
+        let (device, k, elements) = (&library.device, &library.kernels, size.elements as usize);
+        let buffers = [device.zeros(elements)?, device.zeros(elements)?];
+        let mut sum = device.zeros(elements)?;
+        let mut work = |buffer: &Buffer<f32>| {
+            device.record(|r: &mut Recorder<'_>| {
+                r.run(k.axpy_slot(baked(1.0), buffer, &mut sum))?;
+                for _ in 0..size.between {
+                    r.run(k.bump(&mut sum))?;
+                }
+                r.run(k.axpy_slot(baked(1.0), buffer, &mut sum))
+            })
+        };
+        let work = [work(&buffers[0])?, work(&buffers[1])?];
+        let batches = BATCHES.iter().map(|value| device.host(&vec![*value; elements])).collect::<Result<_, _>>()?;
+        Ok(Recorded { library, size, batches, buffers, sum, work, copy: device.stream()? })
+    }
+
+    /// All steps, waited for at the end: microseconds a step.
+    fn block(&mut self) -> Result<f64, Complaint> {
+        let Recorded { library, size, batches, buffers, work, copy, .. } = self;
+        let mut step = 0;
+        let launch = || {
+            let (buffer, batch) = (step % 2, step % 3);
+            step += 1;
+            copy.run(upload(&batches[batch], &mut buffers[buffer]))?;
+            let _ = work[buffer].launch(&library.stream)?;
+            Ok(())
+        };
+        let wait = || {
+            copy.synchronize()?;
+            library.wait()
+        };
+        together(size.steps, launch, wait)
     }
 }

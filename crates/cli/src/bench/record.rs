@@ -3,7 +3,7 @@
 
 use super::blocks::{Contender, each};
 use super::chain::ELEMENTS;
-use super::compare::{Bench, RAW, Row};
+use super::compare::{Bench, LIBRARY, RAW, Row};
 use super::raw;
 use crate::complaint::Complaint;
 
@@ -36,15 +36,35 @@ fn measure_one(bench: &Bench<'_>, length: u32, name: &str) -> Result<Row, Compla
             },
             || {
                 if let Some(graph) = made.take() {
-                    graph.launch(&stream)?;
+                    let _ = graph.launch(&stream)?;
                     stream.synchronize()?;
                 }
                 Ok(())
             },
         )
     });
-    let row = bench.compare(name, graphs, vec![(RAW, by_hand)])?;
+    let library = &bench.library;
+    let mut library_x = library.device.zeros::<f32>(ELEMENTS as usize)?;
+    let recorded: Contender<'_> = Box::new(|| {
+        let made = std::cell::Cell::new(None);
+        each(
+            graphs,
+            || {
+                made.set(Some(library.chain(&mut library_x, length)?));
+                Ok(())
+            },
+            || {
+                if let Some(mut graph) = made.take() {
+                    graph.launch_sync(&library.stream)?;
+                }
+                // What was dropped is destroyed here, and not in the next recording.
+                Ok(library.device.synchronize()?)
+            },
+        )
+    });
+    let row = bench.compare(name, graphs, vec![(RAW, by_hand), (LIBRARY, recorded)])?;
     let bumps = (f64::from(bench.blocks + 1) * f64::from(graphs) * f64::from(length)) as f32;
     raw::all_equal("graphs captured by hand", &raw::read_floats(&x)?, bumps)?;
+    library.all_equal("recorded graphs", &library_x, bumps)?;
     Ok(row)
 }

@@ -1,9 +1,11 @@
 //! One argument that changes before each launch of a chain of ten kernels: a slot, against setting that node's parameters by
 //! hand. The sum of all values that were set must come out.
 
+use dacapo::{Recorder, Slot};
+
 use super::blocks::Contender;
 use super::chain::{ELEMENTS, Way};
-use super::compare::{Bench, RAW, Row};
+use super::compare::{Bench, LIBRARY, RAW, Row};
 use super::raw::{self, Shape};
 use crate::complaint::Complaint;
 
@@ -44,8 +46,31 @@ fn measure_one(bench: &Bench<'_>) -> Result<Row, Complaint> {
         };
         Way::HostLaunch.time(launches, launch, || Ok(stream.synchronize()?))
     });
-    let row = bench.compare(NAME, launches, vec![(RAW, by_hand)])?;
-    raw::all_equal("parameters set by hand", &raw::read_floats(&y)?, expected((bench.blocks + 1) * launches))?;
+    let library = &bench.library;
+    let (slot, k) = (Slot::new(0.0), &library.kernels);
+    let library_ones = library.device.buffer(&[1.0; ELEMENTS as usize])?;
+    let mut library_y = library.device.zeros(ELEMENTS as usize)?;
+    let mut recorded = library.device.record(|r: &mut Recorder<'_>| {
+        r.run(k.axpy_slot(&slot, &library_ones, &mut library_y))?;
+        for _ in 1..LENGTH {
+            r.run(k.bump(&mut library_y))?;
+        }
+        Ok(())
+    })?;
+    let mut replayed = 0;
+    let by_slot: Contender<'_> = Box::new(|| {
+        let launch = || {
+            slot.set(value(replayed));
+            replayed += 1;
+            let _ = recorded.launch(&library.stream)?;
+            Ok(())
+        };
+        Way::HostLaunch.time(launches, launch, || library.wait())
+    });
+    let row = bench.compare(NAME, launches, vec![(RAW, by_hand), (LIBRARY, by_slot)])?;
+    let sum = expected((bench.blocks + 1) * launches);
+    raw::all_equal("parameters set by hand", &raw::read_floats(&y)?, sum)?;
+    library.all_equal("a slot", &library_y, sum)?;
     Ok(row)
 }
 

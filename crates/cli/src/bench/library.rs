@@ -1,0 +1,83 @@
+//! This side of every comparison: the library, used as a program uses it.
+
+use dacapo::{Buffer, Device, Graph, Slice, Stream};
+
+use super::raw::PTX;
+use crate::complaint::Complaint;
+
+dacapo::kernels! {
+    /// The benchmark's kernels.
+    ///
+    /// Safe by: the first two compare their thread's number with `n`, the length of what they touch; the third touches
+    /// one element, by one thread, and ends after a bounded number of looks at the clock.
+    pub unsafe struct Kernels(PTX) {
+        /// x ← x + 1.
+        fn bump(x: &mut [f32], n: u32 = x.len()) {
+            grid: linear(x.len(), 256);
+        }
+        /// y ← a x + y.
+        fn axpy_slot(a: f32, x: &[f32], y: &mut [f32], n: u32 = y.len()) {
+            requires: x.len() == y.len();
+            grid: linear(y.len(), 256);
+        }
+        /// Waits for `cycles` of the multiprocessor's clock, then adds one to `out`.
+        fn spin_cycles(out: &mut [u32], cycles: u64) {
+            requires: out.len() == 1;
+            grid: exact([1, 1, 1], [32, 1, 1]);
+        }
+    }
+}
+
+/// A device with the benchmark's kernels and one stream: as long as there is no other, launches need no events.
+pub struct Library {
+    /// The device.
+    pub device: Device,
+    /// Its kernels.
+    pub kernels: Kernels,
+    /// Its one stream.
+    pub stream: Stream,
+}
+
+impl Library {
+    /// Loads the kernels and makes the stream.
+    ///
+    /// # Errors
+    ///
+    /// - The driver refused.
+    pub fn open(device: &Device) -> Result<Library, Complaint> {
+        Ok(Library { device: device.clone(), kernels: Kernels::load(device)?, stream: device.stream()? })
+    }
+
+    /// `length` times `bump` on all of `x`, in a line.
+    ///
+    /// # Errors
+    ///
+    /// - The recording failed.
+    pub fn chain(&self, x: &mut Slice<f32>, length: u32) -> Result<Graph<()>, Complaint> {
+        let graph = self.device.record(|r: &mut dacapo::Recorder<'_>| {
+            for _ in 0..length {
+                r.run(self.kernels.bump(x))?;
+            }
+            Ok(())
+        });
+        Ok(graph?)
+    }
+
+    /// Waits for the stream.
+    ///
+    /// # Errors
+    ///
+    /// - What the work before failed with.
+    pub fn wait(&self) -> Result<(), Complaint> {
+        Ok(self.stream.synchronize()?)
+    }
+
+    /// Refuses when an element is not `want`.
+    ///
+    /// # Errors
+    ///
+    /// - The first element that differs.
+    pub fn all_equal(&self, whose: &str, buffer: &Buffer<f32>, want: f32) -> Result<(), Complaint> {
+        super::raw::all_equal(whose, &self.stream.read(buffer)?, want)
+    }
+}
