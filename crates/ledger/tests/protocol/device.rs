@@ -1,6 +1,6 @@
 //! A device that writes down the calls it gets, and refuses those that a test tells it to refuse.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use dacapo_ledger::{Access, Lane, LaneKind, Ledger, Queues, Touch, Use};
 
@@ -12,8 +12,8 @@ pub struct Device {
     pub refuse: Mutex<(u32, u32)>,
 }
 
-/// A stream's name, and how many events were recorded on it.
-pub struct Stream(&'static str, Mutex<u32>);
+/// A stream's name, how many events were recorded on it, and what is counted while it lives.
+pub struct Stream(&'static str, Mutex<u32>, #[expect(dead_code, reason = "its count is read")] Arc<()>);
 
 #[derive(Debug, PartialEq)]
 pub enum Refused {
@@ -62,19 +62,21 @@ impl Device {
 pub struct Bench {
     pub device: Device,
     pub ledger: Ledger<Device>,
+    /// One more than there are streams alive.
+    pub alive: Arc<()>,
 }
 
 impl Bench {
     pub fn new() -> Self {
-        Bench { device: Device::default(), ledger: Ledger::new() }
+        Bench { device: Device::default(), ledger: Ledger::new(), alive: Arc::default() }
     }
 
     pub fn lane(&self, name: &'static str) -> Lane<Device> {
-        self.ledger.add_lane(Stream(name, Mutex::new(0)), LaneKind::User)
+        self.ledger.add_lane(Stream(name, Mutex::new(0), Arc::clone(&self.alive)), LaneKind::User)
     }
 
     pub fn internal(&self, name: &'static str) -> Lane<Device> {
-        self.ledger.add_lane(Stream(name, Mutex::new(0)), LaneKind::Internal)
+        self.ledger.add_lane(Stream(name, Mutex::new(0), Arc::clone(&self.alive)), LaneKind::Internal)
     }
 
     /// Work called `name`.

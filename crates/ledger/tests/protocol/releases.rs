@@ -1,5 +1,7 @@
 //! What is dropped is released behind its last uses.
 
+use std::sync::Arc;
+
 use dacapo_ledger::{Drops, Touch};
 
 use crate::device::{Bench, Device, READ, WRITE};
@@ -75,4 +77,20 @@ fn numbers_are_used_again_and_remember_nothing() {
     bench.ledger.remove_set(set);
     bench.work(&b, Touch::Memory(&[(new, WRITE)]), "write");
     assert!(!bench.device.said().contains("wait"));
+}
+
+#[test]
+fn a_stream_goes_when_nobody_names_it_even_if_two_waited_for_each_other() {
+    let bench = Bench::new();
+    let (a, b) = (bench.lane("a"), bench.lane("b"));
+    let memory = bench.ledger.add_memory();
+    for lane in [&a, &b, &a, &b] {
+        bench.work(lane, Touch::Memory(&[(memory, WRITE)]), "write");
+    }
+    drop((a, b));
+    assert_eq!(Arc::strong_count(&bench.alive), 2, "the last write names b, nobody names a");
+    let last = bench.ledger.remove_memory(memory);
+    assert_eq!(Arc::strong_count(&bench.alive), 2, "its use does");
+    drop(last);
+    assert_eq!(Arc::strong_count(&bench.alive), 1);
 }
