@@ -42,6 +42,9 @@ enum Where {
     Software,
 }
 
+/// One library's way of writing the program.
+type Form = fn(&Setting) -> Result<()>;
+
 /// What every form is given.
 struct Setting {
     device: Device,
@@ -88,7 +91,7 @@ fn run(place: Where) -> Result<()> {
     let x = (0..LEN).map(|i| (i % 97) as f32).collect();
     let setting = Setting { device, stream, kernels, x };
     println!("{}", setting.device.properties().name);
-    let forms: [(&str, fn(&Setting) -> Result<()>); 4] = [
+    let forms: [(&str, Form); 4] = [
         ("as with ferrotorch-gpu: begin, guard, end, a pool, a device scalar", ferrotorch::run),
         ("as with flodl: warm up, capture, replay on static inputs", flodl::run),
         ("as with cuda-async: lazy operations, a scope, update, launch", cuda_async::run),

@@ -131,7 +131,7 @@ fn exp_nonpositive(x: f32) -> f32 {
     if x.is_nan() || x < -87.0 {
         return 0.0;
     }
-    let k = (x * 1.442_695).round_ties_even();
+    let k = (x * std::f32::consts::LOG2_E).round_ties_even();
     let r = k.mul_add(1.904_654_3e-9, k.mul_add(-std::f32::consts::LN_2, x));
     let p = 1.984_127e-4_f32.mul_add(r, 1.388_888_9e-3).mul_add(r, 8.333_333e-3).mul_add(r, 4.166_666_7e-2);
     let p = p.mul_add(r, 0.166_666_67).mul_add(r, 0.5).mul_add(r, 1.0).mul_add(r, 1.0);
