@@ -96,7 +96,7 @@
 //!
 //! - `tests/protocol`: each sentence above on a device that writes down its calls.
 //! - `tests/checker`: random programs of four threads over a device with vector clocks, with faults; seeds reproduce.
-//! - `tests/loom`: small programs in every interleaving.
+//! - `tests/loom`: small programs in every interleaving that loom tells apart.
 //! - [`Rule`]: each rule of the protocol can be switched off, and `cargo xtask mutants` shows that a test misses it.
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Models of the ledger: every interleaving of two or three threads in small programs.
+//! Models of the ledger: small programs of two or three threads, in every interleaving that loom tells apart.
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p dacapo-ledger --release --test loom -- --nocapture
