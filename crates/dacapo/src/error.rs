@@ -114,11 +114,6 @@ pub enum ErrorKind {
         /// What the software device knows about it.
         findings: Vec<String>,
     },
-    /// The stream is being captured.
-    Capturing {
-        /// The call.
-        call: &'static str,
-    },
     /// A capture was broken.
     CaptureBroken {
         /// What is known of the culprit.
@@ -313,7 +308,6 @@ fn name(kind: &ErrorKind) -> &'static str {
         ErrorKind::Full { .. } => "full",
         ErrorKind::Driver(_) => "driver",
         ErrorKind::Lost { .. } => "lost",
-        ErrorKind::Capturing { .. } => "capturing",
         ErrorKind::CaptureBroken { .. } => "capture_broken",
         ErrorKind::NothingRecorded => "nothing_recorded",
         ErrorKind::PoolSealed => "pool_sealed",
@@ -366,7 +360,6 @@ fn sentence(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             }
             Ok(())
         }
-        ErrorKind::Capturing { call } => write!(f, "`{call}` on a stream that is being captured"),
         ErrorKind::CaptureBroken { culprit } => write!(f, "a capture was broken: {culprit}"),
         ErrorKind::NothingRecorded => f.write_str("the capture ended with no work in it"),
         ErrorKind::PoolSealed => f.write_str("the pool is sealed"),
@@ -412,7 +405,6 @@ fn help(kind: &ErrorKind) -> Option<String> {
         ErrorKind::Lost { .. } => {
             "nothing on this device works any more: end the process; run the program on the software device, which names the instruction"
         }
-        ErrorKind::Capturing { .. } => "use another stream, or finish the capture first",
         ErrorKind::CaptureBroken { .. } => {
             "do not synchronise or query inside a capture, in any thread of the process that works on its stream"
         }

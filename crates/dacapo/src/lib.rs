@@ -5,6 +5,7 @@
 
 #[macro_use]
 mod kernel;
+pub mod capture;
 mod device;
 mod element;
 mod error;

@@ -14,7 +14,7 @@ use dacapo_driver::types::{CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUmodule}
 use dacapo_driver::{Call, Check};
 use dacapo_ledger::{Lane, Use};
 
-use crate::device::{Cuda, Device, Inner, Relaxed};
+use crate::device::{Cuda, Device, Inner, RawHandle, Relaxed};
 use crate::error::Result;
 
 /// Something to be released.
@@ -27,6 +27,8 @@ pub(crate) enum Garbage {
     Graph(CUgraphExec, CUgraph),
     /// A stream.
     Stream(Lane<Cuda>),
+    /// A stream that the ledger does not know.
+    RawStream(RawHandle),
     /// A module.
     Module(CUmodule),
     /// Values of the user's, dropped in this order.
@@ -123,6 +125,11 @@ impl Inner {
                 }
                 // SAFETY: the handle is ours and its owner is gone; the lane answers with its last event from now on.
                 let _ = unsafe { driver.cuStreamDestroy_v2(lane.stream().0) };
+                Released::Yes(Vec::new())
+            }
+            Garbage::RawStream(raw) => {
+                // SAFETY: the handle is ours and its owner is gone; what still runs on it completes.
+                let _ = unsafe { driver.cuStreamDestroy_v2(raw.0) };
                 Released::Yes(Vec::new())
             }
             Garbage::Host(_) | Garbage::Module(_) | Garbage::Values(_) => match self.all_finished(&after) {

@@ -1,7 +1,6 @@
 //! Streams: queues of a device.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dacapo_driver::Call;
@@ -31,8 +30,6 @@ pub(crate) struct StreamInner {
     pub(crate) device: Device,
     pub(crate) lane: Lane<Cuda>,
     pub(crate) notes: Mutex<Notes>,
-    /// Whether the user is capturing it: then nothing of the library's may touch it.
-    pub(crate) captured: AtomicBool,
 }
 
 impl Stream {
@@ -52,8 +49,7 @@ impl Stream {
         device
             .check(unsafe { device.driver().cuStreamCreate(&mut raw, CU_STREAM_NON_BLOCKING) }, Call::cuStreamCreate)?;
         let lane = device.ledger().add_lane(RawHandle(raw), kind);
-        let captured = AtomicBool::new(false);
-        let inner = Arc::new(StreamInner { device: device.clone(), lane, notes: Mutex::default(), captured });
+        let inner = Arc::new(StreamInner { device: device.clone(), lane, notes: Mutex::default() });
         device.live().streams.add(1);
         let mut streams = device.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
         streams.retain(|stream| stream.strong_count() > 0);
@@ -167,15 +163,7 @@ impl StreamInner {
     /// What every use of a stream asks first.
     pub(crate) fn enter(&self, call: &'static str) -> Result<()> {
         refuse_in_recording(call)?;
-        self.refuse_if_captured(call)?;
         self.device.enter()
-    }
-
-    pub(crate) fn refuse_if_captured(&self, call: &'static str) -> Result<()> {
-        if self.captured.load(Ordering::Acquire) {
-            return Err(Error::new(ErrorKind::Capturing { call }));
-        }
-        Ok(())
     }
 
     /// Remembers a launch for the day when a fault has no name.

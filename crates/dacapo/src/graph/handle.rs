@@ -34,6 +34,10 @@ impl<T> Graph<T> {
         Graph { inner: None, device: device.clone(), out }
     }
 
+    pub(crate) fn with_outputs<U>(self, out: U) -> Graph<U> {
+        Graph { inner: self.inner, device: self.device, out }
+    }
+
     fn replayable(&mut self) -> Result<&mut Replayable> {
         self.inner.as_deref_mut().ok_or_else(|| Error::new(ErrorKind::Reset))
     }
@@ -43,7 +47,7 @@ impl<T> Graph<T> {
     /// # Errors
     ///
     /// - A condition of a kernel that a changed slot has broken: nothing was launched.
-    /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`], [`ErrorKind::Capturing`], [`ErrorKind::Reset`].
+    /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`], [`ErrorKind::Reset`].
     /// - What the driver refused.
     pub fn launch(&mut self, stream: &Stream) -> Result<Launched<'_, T>> {
         let used = self.replayable()?.launch(stream, &[])?;
@@ -175,6 +179,10 @@ impl<T> Graph<T> {
             let inner = self.inner.as_ref().ok_or_else(|| Error::new(ErrorKind::Reset))?;
             if !inner.device.is(recorder.device()) {
                 return Err(Error::new(ErrorKind::WrongDevice));
+            }
+            if inner.captured {
+                let (what, needs) = ("a captured graph inside a recording".into(), "a recorded graph".into());
+                return Err(Error::new(ErrorKind::Unsupported { what, needs }));
             }
             let mut temps: Vec<(u32, std::sync::Arc<Allocation>)> = Vec::new();
             for node in &inner.nodes {

@@ -12,9 +12,10 @@ mod replayable;
 mod report;
 mod wake;
 
+pub(crate) use crate::lower::CapturedGraph;
 pub use handle::Graph;
 pub use into::GraphInto;
 pub use launched::{Launched, Ticket};
-pub(crate) use replayable::{GraphOptions, Hole, Replayable};
+pub(crate) use replayable::{GraphOptions, Hole, Replayable, order_of};
 pub(crate) use report::{report_of, report_of_graph};
 pub(crate) use wake::WakerThread;

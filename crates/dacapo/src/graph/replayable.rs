@@ -8,7 +8,7 @@ use dacapo_ledger::{Access as Touching, MemoryId, SetId, Touch, Use};
 
 use crate::device::{Cuda, Device, Garbage, Named, Relaxed, Stream};
 use crate::error::{Error, ErrorKind, Result};
-use crate::lower::{Built, NodeParams, Resolve, params_of, touched, unpatched};
+use crate::lower::{Built, CapturedGraph, NodeParams, Resolve, params_of, touched, unpatched};
 use crate::memory::{Allocation, Gate, Place};
 use crate::plan::{self, Order, Shape};
 use crate::pool::{Member, Pool};
@@ -59,6 +59,8 @@ pub(crate) struct Replayable {
     pub(crate) name: Arc<Named>,
     pub(crate) replays: u64,
     pub(crate) uploaded: bool,
+    /// Whether it came of a capture: then its nodes are not all that it does.
+    pub(crate) captured: bool,
 }
 
 /// Stand-ins are where this launch has bound them.
@@ -88,6 +90,32 @@ impl Replayable {
         }
         let order = order_of(&recorded.nodes, options.shape);
         let built = Built::new(&device, &recorded.nodes, &order, &recorded.readings)?;
+        Replayable::assemble(recorded, options, holes, order, built)
+    }
+
+    /// Of a capture: what was recorded through the guard is held, the graph is the driver's.
+    pub(crate) fn of_capture(
+        recorded: Recorded,
+        template: CapturedGraph<'_>,
+        label: String,
+        pool: Option<Pool>,
+    ) -> Result<Replayable> {
+        let order = order_of(&recorded.nodes, Shape::Line);
+        let built = template.instantiate(recorded.nodes.len())?;
+        let options = GraphOptions { label, pool, shape: Shape::Line, upload: false };
+        let mut graph = Replayable::assemble(recorded, options, Vec::new(), order, built)?;
+        graph.captured = true;
+        Ok(graph)
+    }
+
+    fn assemble(
+        recorded: Recorded,
+        options: GraphOptions,
+        holes: Vec<Hole>,
+        order: Order,
+        built: Built,
+    ) -> Result<Replayable> {
+        let device = recorded.device.clone();
         let mut members = touched(recorded.nodes.iter());
         let pool = options.pool.map(|pool| pool.join(&mut members));
         let set = device.ledger().add_set(&members);
@@ -123,6 +151,7 @@ impl Replayable {
             name,
             replays: 0,
             uploaded: false,
+            captured: false,
         };
         if options.upload {
             let side = Stream::internal(&graph.device)?;

@@ -60,7 +60,7 @@ impl Parts<'_> {
             Work::Fill(_) => inspect::Kind::Fill,
             Work::Upload(_) => inspect::Kind::Upload,
             Work::Download(_) => inspect::Kind::Download,
-            Work::Foreign(_) => inspect::Kind::Foreign,
+            Work::Foreign(_) | Work::Captured => inspect::Kind::Foreign,
         };
         let mut told = inspect::Node::new(kind, node.name.to_string());
         told.label = node.label.to_string();

@@ -237,6 +237,37 @@ fn add(
     Ok(handle)
 }
 
+/// A graph that came of a capture, destroyed if nothing is made of it.
+pub(crate) struct CapturedGraph<'d>(Draft<'d>);
+
+impl<'d> CapturedGraph<'d> {
+    pub(crate) fn new(device: &'d Device, raw: CUgraph) -> CapturedGraph<'d> {
+        CapturedGraph(Draft { device, raw })
+    }
+
+    /// How many nodes it has.
+    pub(crate) fn nodes(&self) -> Result<usize> {
+        let mut count = 0;
+        // SAFETY: without a buffer the call only counts.
+        let code = unsafe { self.0.device.driver().cuGraphGetNodes(self.0.raw, std::ptr::null_mut(), &mut count) };
+        self.0.device.check(code, Call::cuGraphGetNodes)?;
+        Ok(count)
+    }
+
+    /// Makes it executable. None of its nodes can be changed by us.
+    pub(crate) fn instantiate(mut self, ops: usize) -> Result<Built> {
+        let (device, mut exec) = (self.0.device, CUgraphExec::NULL);
+        // Memory nodes that nobody frees would forbid the second launch.
+        let flags = u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+        // SAFETY: `exec` is valid for the write, and the graph is ours.
+        let code = unsafe { device.driver().cuGraphInstantiateWithFlags(&mut exec, self.0.raw, flags) };
+        device.check(code, Call::cuGraphInstantiateWithFlags)?;
+        device.live().graphs.add(1);
+        let template = std::mem::replace(&mut self.0.raw, CUgraph::NULL);
+        Ok(Built { exec, template, handles: vec![CUgraphNode::NULL; ops], params: vec![None; ops] })
+    }
+}
+
 /// For a launch that has bound stand-ins: all parameters again.
 pub(crate) fn params_of(node: &Node, readings: &Readings, places: &dyn Resolve) -> Result<Option<NodeParams>> {
     NodeParams::of(node, readings, places, false)

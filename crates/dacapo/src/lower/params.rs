@@ -101,7 +101,7 @@ impl NodeParams {
                     count: node.access[0].len(),
                 }
             }
-            Work::Foreign(_) => return Ok(None),
+            Work::Foreign(_) | Work::Captured => return Ok(None),
         };
         Ok(Some(params))
     }

@@ -43,6 +43,11 @@ pub(crate) fn run(stream: &StreamInner, recorded: &Recorded) -> Result<()> {
     }
 }
 
+/// Launches one node on a stream that is being captured: without the ledger.
+pub(crate) fn launch_one(device: &Device, stream: CUstream, node: &Node, readings: &Readings) -> Result<()> {
+    launch(device, stream, node, readings)
+}
+
 fn launch_all(device: &Device, stream: CUstream, nodes: &[Node], readings: &Readings) -> Result<()> {
     for node in nodes {
         launch(device, stream, node, readings).map_err(|error| node.blame(error))?;

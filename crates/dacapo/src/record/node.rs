@@ -35,6 +35,8 @@ pub(crate) enum Work {
     Download(Arc<Gate>),
     /// Another library's work.
     Foreign(ForeignWork),
+    /// What raw calls of a capture declared that they touch.
+    Captured,
 }
 
 #[derive(Clone)]
@@ -74,6 +76,11 @@ impl Node {
         work: Work,
     ) -> Node {
         Node { name, label: no_label(), at, access, slots: SmallVec::new(), slot_flags: SmallVec::new(), work }
+    }
+
+    /// What the raw calls of a capture touch.
+    pub(crate) fn raw_capture(at: &'static Location<'static>, access: Vec<Access>) -> Node {
+        Node::new("captured".into(), at, access.into_iter().collect(), Work::Captured)
     }
 
     /// The same error, naming this op.

@@ -103,6 +103,13 @@ impl<'d> Recording<'d> {
         Ok(crate::graph::report_of(&recorded, self.label.as_deref(), self.shape))
     }
 
+    /// Records and plans, and makes nothing of it: the number of steps. For benchmarks.
+    #[doc(hidden)]
+    pub fn plan_only<O: Op>(self, op: O) -> Result<usize> {
+        let (recorded, _) = self.take_down(op)?;
+        Ok(crate::graph::order_of(&recorded.nodes, self.shape).steps().len())
+    }
+
     /// A graph as a function of memory: recorded against stand-ins of these shapes, launched with any slices of the same
     /// lengths.
     ///

@@ -1,0 +1,418 @@
+//! Stream capture on the user's own terms: for code that is being ported.
+//!
+//! Everywhere else the library builds graphs node by node and needs no capture. Here begin, guard, modes, status and end
+//! are as other systems have them, with what they leave to luck settled:
+//!
+//! - A capture happens on a [`CaptureStream`], which is used for nothing else: no safe call can put work on it behind
+//!   its owner's back, and the ledger never touches it.
+//! - The guard always ends the capture: when it is dropped, when the closure fails, when it panics.
+//! - What was recorded through the guard is held by the graph; what raw calls touched is declared with
+//!   [`reads`](Capture::reads), [`writes`](Capture::writes) and [`keep`](Capture::keep).
+//! - A capture that was broken says after which step it was found broken, and which step was the last good one.
+//! - A capture with no work in it is an error.
+//!
+//! What is captured is frozen: slots cannot be used in it.
+
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+
+use dacapo_driver::Call;
+use dacapo_driver::types::*;
+
+use crate::device::{Device, Garbage, RawHandle, RawStream, Relaxed};
+use crate::element::Pod;
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::{CapturedGraph, Graph, Replayable};
+use crate::lower;
+use crate::memory::{Access, Slice};
+use crate::op::Op;
+use crate::pool::Pool;
+use crate::record::{Nested, Node, Recorded, Recorder, Work, refuse_in_recording};
+
+/// Which calls of the process a capture forbids while it is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Unsafe calls of every thread break it.
+    Global,
+    /// Unsafe calls of its own thread break it.
+    #[default]
+    ThreadLocal,
+    /// No call but a synchronisation of the whole context breaks it.
+    Relaxed,
+}
+
+impl Mode {
+    fn raw(self) -> CUstreamCaptureMode {
+        match self {
+            Mode::Global => CU_STREAM_CAPTURE_MODE_GLOBAL,
+            Mode::ThreadLocal => CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+            Mode::Relaxed => CU_STREAM_CAPTURE_MODE_RELAXED,
+        }
+    }
+}
+
+/// Whether a stream is capturing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It is not.
+    None,
+    /// It is.
+    Active,
+    /// It was, until something broke it; it must still be ended.
+    Invalidated,
+}
+
+impl Status {
+    /// Whether work put on the stream is recorded.
+    pub fn is_capturing(self) -> bool {
+        self == Status::Active
+    }
+
+    /// Whether the capture is broken.
+    pub fn is_invalidated(self) -> bool {
+        self == Status::Invalidated
+    }
+}
+
+/// A stream for captures. The work on it is the owner's, and the library knows nothing of it.
+pub struct CaptureStream {
+    device: Device,
+    raw: CUstream,
+}
+
+// SAFETY: a stream's handle is a token that the driver takes from any thread.
+unsafe impl Send for CaptureStream {}
+// SAFETY: as above.
+unsafe impl Sync for CaptureStream {}
+
+impl CaptureStream {
+    /// A new stream of a device.
+    ///
+    /// # Errors
+    ///
+    /// - What the driver refused.
+    pub fn new(device: &Device) -> Result<CaptureStream> {
+        device.enter()?;
+        let mut raw = CUstream::NULL;
+        // SAFETY: `raw` is valid for the write.
+        let made = unsafe { device.driver().cuStreamCreate(&mut raw, CU_STREAM_NON_BLOCKING) };
+        device.check(made, Call::cuStreamCreate)?;
+        Ok(CaptureStream { device: device.clone(), raw })
+    }
+
+    /// Its handle.
+    pub fn raw(&self) -> RawStream {
+        RawStream(self.raw)
+    }
+
+    /// Whether it is capturing; may be asked at any time, and breaks nothing.
+    ///
+    /// # Errors
+    ///
+    /// - What the driver refused.
+    pub fn status(&self) -> Result<Status> {
+        let mut status = CU_STREAM_CAPTURE_STATUS_NONE;
+        // SAFETY: `status` is valid for the write; the stream is ours.
+        let code = unsafe { self.device.driver().cuStreamIsCapturing(self.raw, &mut status) };
+        self.device.check(code, Call::cuStreamIsCapturing)?;
+        Ok(match status {
+            CU_STREAM_CAPTURE_STATUS_ACTIVE => Status::Active,
+            CU_STREAM_CAPTURE_STATUS_INVALIDATED => Status::Invalidated,
+            _ => Status::None,
+        })
+    }
+
+    /// Ends whatever capture is open on it.
+    fn end(&self) -> (Result<()>, CUgraph) {
+        let mut graph = CUgraph::NULL;
+        // SAFETY: `graph` is valid for the write; the stream is ours.
+        let code = unsafe { self.device.driver().cuStreamEndCapture(self.raw, &mut graph) };
+        (self.device.check(code, Call::cuStreamEndCapture), graph)
+    }
+}
+
+impl Drop for CaptureStream {
+    fn drop(&mut self) {
+        // No capture is open: a guard borrows the stream. What still runs on it completes.
+        self.device.put(Garbage::RawStream(RawHandle(self.raw)), Vec::new());
+    }
+}
+
+impl fmt::Debug for CaptureStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CaptureStream({:#x})", self.raw.bits())
+    }
+}
+
+/// A capture under way: [`begin`]. Ended by [`finish`](Capture::finish), or when it is dropped.
+pub struct Capture<'s> {
+    stream: &'s CaptureStream,
+    recorded: Recorded,
+    declared: Vec<Access>,
+    pool: Option<Pool>,
+    label: String,
+    at: &'static Location<'static>,
+    /// The step after which the capture was last seen to be good.
+    last_good: String,
+    ended: bool,
+    /// A thread-local capture belongs to the thread that began it.
+    _thread: PhantomData<*const ()>,
+}
+
+/// Begins a capture.
+///
+/// # Errors
+///
+/// - The stream is already capturing, or what the driver refused.
+///
+/// # Safety
+///
+/// Whatever is put on the stream by raw calls until the end:
+///
+/// - touches only memory that was declared to the guard with [`reads`](Capture::reads) or [`writes`](Capture::writes),
+///   or that lives and is left alone by everyone else as long as the graph is launched;
+/// - may be replayed any number of times, also when what it was called with is gone.
+#[track_caller]
+pub unsafe fn begin(stream: &CaptureStream, mode: Mode) -> Result<Capture<'_>> {
+    open(stream, mode, None, Location::caller())
+}
+
+/// Begins a capture whose graph joins a pool: it holds the pool, and the pool's values live as long as it does.
+///
+/// # Errors
+///
+/// - [`ErrorKind::PoolSealed`], [`ErrorKind::WrongDevice`]; else as [`begin`].
+///
+/// # Safety
+///
+/// - As [`begin`].
+#[track_caller]
+pub unsafe fn begin_with_pool<'s>(stream: &'s CaptureStream, mode: Mode, pool: &Pool) -> Result<Capture<'s>> {
+    if pool.is_sealed() {
+        return Err(Error::new(ErrorKind::PoolSealed));
+    }
+    if !pool.is_of(&stream.device) {
+        return Err(Error::new(ErrorKind::WrongDevice));
+    }
+    open(stream, mode, Some(pool.clone()), Location::caller())
+}
+
+fn open<'s>(
+    stream: &'s CaptureStream,
+    mode: Mode,
+    pool: Option<Pool>,
+    at: &'static Location<'static>,
+) -> Result<Capture<'s>> {
+    refuse_in_recording("capture::begin")?;
+    let device = &stream.device;
+    device.enter()?;
+    device.drain()?;
+    // SAFETY: the stream is ours.
+    let code = unsafe { device.driver().cuStreamBeginCapture_v2(stream.raw, mode.raw()) };
+    device.check(code, Call::cuStreamBeginCapture_v2)?;
+    Ok(Capture {
+        stream,
+        recorded: Recorder::new(device, None).into_recorded(),
+        declared: Vec::new(),
+        pool,
+        label: String::new(),
+        at,
+        last_good: "the beginning".into(),
+        ended: false,
+        _thread: PhantomData,
+    })
+}
+
+/// Captures what a closure does, and makes a graph of it: begin, run, end.
+///
+/// An error of the closure discards the capture and is returned; a panic ends the capture and goes on.
+///
+/// # Errors
+///
+/// - The closure's error, or as [`begin`] and [`Capture::finish`].
+///
+/// # Safety
+///
+/// - As [`begin`].
+#[track_caller]
+pub unsafe fn captured<T>(
+    stream: &CaptureStream,
+    mode: Mode,
+    f: impl FnOnce(&mut Capture<'_>) -> Result<T>,
+) -> Result<Graph<T>> {
+    let mut capture = open(stream, mode, None, Location::caller())?;
+    let out = f(&mut capture)?;
+    Ok(capture.end()?.with_outputs(out))
+}
+
+impl Capture<'_> {
+    /// The name of the graph.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// Where raw calls put their work.
+    pub fn stream(&self) -> RawStream {
+        self.stream.raw()
+    }
+
+    /// Whether it is still good.
+    ///
+    /// # Errors
+    ///
+    /// - What the driver refused.
+    pub fn status(&self) -> Result<Status> {
+        self.stream.status()
+    }
+
+    /// Raw calls will read this memory: the graph holds it, and its launches are ordered against its writers.
+    pub fn reads<T: Pod>(&mut self, slice: &Slice<T>) -> Result<Declared> {
+        self.declare(Access::read("declared", slice))
+    }
+
+    /// Raw calls will write this memory: the graph holds it, and its launches are ordered against everyone else.
+    pub fn writes<T: Pod>(&mut self, slice: &mut Slice<T>) -> Result<Declared> {
+        self.declare(Access::write("declared", slice))
+    }
+
+    fn declare(&mut self, access: Access) -> Result<Declared> {
+        self.stream.device.expect_memory(&access.place, "Capture::reads or writes")?;
+        let slice = Declared { ptr: access.place.address(), bytes: access.place.bytes };
+        self.declared.push(access);
+        Ok(slice)
+    }
+
+    /// Keeps a value alive as long as the graph, and until its last replay is over.
+    pub fn keep<K: Any + Send + Sync>(&mut self, value: K) {
+        self.recorded.keeps.push(Arc::new(value));
+    }
+
+    /// Captures an op of this library; its memory is declared by it.
+    ///
+    /// # Errors
+    ///
+    /// - What the op failed with.
+    /// - [`ErrorKind::Unsupported`]: it uses a slot, which a capture would freeze, or a host buffer.
+    /// - [`ErrorKind::CaptureBroken`]: the capture was found broken after it.
+    #[track_caller]
+    pub fn run<O: Op>(&mut self, op: O) -> Result<O::Out> {
+        let device = self.stream.device.clone();
+        device.enter()?;
+        let mut recorder = Recorder::new(&device, None);
+        let out = {
+            let _nested = Nested::enter();
+            recorder.run(op)?
+        };
+        let recorded = recorder.into_recorded();
+        for node in &recorded.nodes {
+            let what = match &node.work {
+                _ if !node.slots.is_empty() => "a slot inside a capture",
+                Work::Upload(_) | Work::Download(_) => "a host buffer inside a capture",
+                _ => continue,
+            };
+            let needs = "a recording (`device.record`) instead".to_string();
+            return Err(node.blame(Error::new(ErrorKind::Unsupported { what: what.into(), needs })));
+        }
+        for temp in recorded.used_temps() {
+            device.place(&temp, false)?;
+        }
+        for node in &recorded.nodes {
+            let launched = lower::launch_one(&device, self.stream.raw, node, &recorded.readings);
+            self.check_after(&format!("`{}` at {}", node.name, node.at))?;
+            launched.map_err(|error| node.blame(device.noted(error)))?;
+        }
+        self.recorded.nodes.extend(recorded.nodes);
+        self.recorded.outputs.extend(recorded.outputs);
+        self.recorded.keeps.extend(recorded.keeps);
+        Ok(out)
+    }
+
+    /// Runs raw calls under a name, and finds out whether they broke the capture.
+    ///
+    /// # Errors
+    ///
+    /// - The closure's error.
+    /// - [`ErrorKind::CaptureBroken`]: the capture was found broken after it; the error names the step.
+    pub fn step<R>(&mut self, name: &str, f: impl FnOnce(RawStream) -> Result<R>) -> Result<R> {
+        let outcome = f(self.stream.raw());
+        self.check_after(name)?;
+        outcome
+    }
+
+    fn check_after(&mut self, step: &str) -> Result<()> {
+        if self.status()?.is_capturing() {
+            self.last_good = step.to_string();
+            return Ok(());
+        }
+        let culprit = format!("it was good after {} and broken after {step}", self.last_good);
+        Err(Error::new(ErrorKind::CaptureBroken { culprit }))
+    }
+
+    /// Ends the capture and makes a graph of it.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::CaptureBroken`]: something broke it; the error says after which step it was last good.
+    /// - [`ErrorKind::NothingRecorded`].
+    /// - What the driver refused. The capture is ended in every case, and the stream can be used again.
+    pub fn finish(mut self) -> Result<Graph<()>> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<Graph<()>> {
+        let device = self.stream.device.clone();
+        let status = self.status();
+        self.ended = true;
+        let (ended, template) = self.stream.end();
+        if status.is_ok_and(Status::is_invalidated) || template.is_null() {
+            let first = ended.err().map_or_else(|| "no graph came of it".to_string(), |error| error.to_string());
+            let culprit = format!("it was last good after {} and broken at the end: {first}", self.last_good);
+            return Err(Error::new(ErrorKind::CaptureBroken { culprit }).of("capture", &self.label, self.at));
+        }
+        let template = CapturedGraph::new(&device, template);
+        ended?;
+        if template.nodes()? == 0 {
+            return Err(Error::new(ErrorKind::NothingRecorded).of("capture", &self.label, self.at));
+        }
+        let _relaxed = Relaxed::new(device.driver());
+        let mut recorded = std::mem::replace(&mut self.recorded, Recorder::new(&device, None).into_recorded());
+        if !self.declared.is_empty() {
+            recorded.nodes.push(Node::raw_capture(self.at, std::mem::take(&mut self.declared)));
+        }
+        let label = std::mem::take(&mut self.label);
+        let replayable = Replayable::of_capture(recorded, template, label, self.pool.take())?;
+        Ok(Graph::new(replayable, ()))
+    }
+}
+
+impl Drop for Capture<'_> {
+    fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
+        let (_, graph) = self.stream.end();
+        if !graph.is_null() {
+            // SAFETY: the driver gave it to us, and nobody else knows it.
+            let _ = unsafe { self.stream.device.driver().cuGraphDestroy(graph) };
+        }
+    }
+}
+
+impl fmt::Debug for Capture<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Capture({:?}, last good after {})", self.stream, self.last_good)
+    }
+}
+
+/// Declared memory as raw calls take it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// The device address of the first byte.
+    pub ptr: u64,
+    /// How many bytes there are.
+    pub bytes: usize,
+}

@@ -1,0 +1,27 @@
+//! What safe code can rely on, one test for each sentence.
+//!
+//! - [`contract`]: what the library adds to the first proof of its signatures: numbers, host memory, patches, foreign work.
+//! - [`misuse`]: what happens to a program that does something else than it should, row by row.
+//! - [`drops`]: dropping, losing the context, ending the process, panicking.
+//!
+//! Rows that the compiler keeps are programs of `tests/ui`, which `compile_fail` judges; the tests here assert that they
+//! are there, with the code that keeps the promise.
+
+#![cfg(feature = "software")]
+
+mod contract;
+mod drops;
+mod kit;
+mod misuse;
+
+use std::path::Path;
+
+/// The programs that must not compile, each with its error.
+#[track_caller]
+fn kept_by_the_compiler(programs: &[(&str, &str)]) {
+    for (name, code) in programs {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/ui/{name}.rs"));
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert_eq!(text.lines().next(), Some(format!("// error: {code}").as_str()), "{name}");
+    }
+}

@@ -1,0 +1,12 @@
+// error: E0080
+// says: elements without size cannot be in device memory
+// stage: codegen
+// where: anywhere
+// why: an element without size has no address to be at
+use kit::*;
+
+pub fn demo(device: &Device, stream: &Stream, k: &Nn, x: Buffer<f32>, mut y: Buffer<f32>) -> Result<()> {
+    let z = device.zeros::<[f32; 0]>(4)?; //~
+    //+ let z = device.zeros::<[f32; 1]>(4)?;
+    Ok(())
+}
