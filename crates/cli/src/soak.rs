@@ -157,7 +157,7 @@ impl Line {
     /// Adds twice `value` to every element.
     fn replay(&mut self, stream: &Stream, value: f32) -> Result<(), Complaint> {
         self.slot.set(value);
-        let _ = self.graph.launch(stream)?;
+        drop(self.graph.launch(stream)?);
         self.expected += 2.0 * value;
         self.replays += 1;
         Ok(())

@@ -99,7 +99,7 @@ fn measure_way(bench: &Bench<'_>, length: u32, way: Way, name: &str) -> Result<R
     let mut recorded = library.chain(&mut library_x, length)?;
     let replayed: Contender<'_> = Box::new(|| {
         let launch = || {
-            let _ = recorded.launch(&library.stream)?;
+            drop(recorded.launch(&library.stream)?);
             Ok(())
         };
         way.time(launches, launch, || library.wait())

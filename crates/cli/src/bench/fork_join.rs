@@ -51,7 +51,7 @@ fn measure_way(bench: &Bench<'_>, cycles: u64, way: Way, name: &str) -> Result<R
     })?;
     let replayed: Contender<'_> = Box::new(|| {
         let launch = || {
-            let _ = recorded.launch(&library.stream)?;
+            drop(recorded.launch(&library.stream)?);
             Ok(())
         };
         way.time(launches, launch, || library.wait())

@@ -187,7 +187,7 @@ impl<'b> Recorded<'b> {
             let (buffer, batch) = (step % 2, step % 3);
             step += 1;
             copy.run(upload(&batches[batch], &mut buffers[buffer]))?;
-            let _ = work[buffer].launch(&library.stream)?;
+            drop(work[buffer].launch(&library.stream)?);
             Ok(())
         };
         let wait = || {

@@ -36,7 +36,7 @@ fn measure_one(bench: &Bench<'_>, length: u32, name: &str) -> Result<Row, Compla
             },
             || {
                 if let Some(graph) = made.take() {
-                    let _ = graph.launch(&stream)?;
+                    graph.launch(&stream)?;
                     stream.synchronize()?;
                 }
                 Ok(())

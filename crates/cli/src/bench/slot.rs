@@ -62,7 +62,7 @@ fn measure_one(bench: &Bench<'_>) -> Result<Row, Complaint> {
         let launch = || {
             slot.set(value(replayed));
             replayed += 1;
-            let _ = recorded.launch(&library.stream)?;
+            drop(recorded.launch(&library.stream)?);
             Ok(())
         };
         Way::HostLaunch.time(launches, launch, || library.wait())

@@ -84,7 +84,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
         let replayed: Contender<'_> = Box::new(|| {
             timed(&hosts[1], &mut || {
                 next_rate(&counts[1]);
-                let _ = graph.launch(&stream)?;
+                drop(graph.launch(&stream)?);
                 Ok(())
             })
         });
@@ -119,7 +119,7 @@ pub fn self_test(device: &Device) -> Result<usize, Complaint> {
     for step in 0..STEPS {
         rate.set(rate_of(step));
         stream.run(eager.step(&k, &rate))?;
-        let _ = graph.launch(&stream)?;
+        drop(graph.launch(&stream)?);
     }
     let (expected, _) = by_hand(STEPS);
     compare("eager runs", &eager.read(&stream)?, &expected)?;
