@@ -1,5 +1,5 @@
 // error: E0277
-// says: `Baked<u32>` cannot stand for a by-value argument of type `f32`
+// says: Baked<u32>` cannot stand for a by-value argument of type `f32`
 // why: a value has the parameter's own type
 use kit::*;
 

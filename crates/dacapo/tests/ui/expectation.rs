@@ -103,8 +103,12 @@ pub fn errors_of(messages: &str) -> Vec<Reported> {
         let spans = message["spans"].as_array().map_or(&[][..], Vec::as_slice);
         let primary = spans.iter().filter(|span| span["is_primary"] == true);
         let lines = primary.flat_map(|span| {
-            let (start, end) = (span["line_start"].as_u64().unwrap_or(0), span["line_end"].as_u64().unwrap_or(0));
-            start..=end
+            // An error inside a macro is where the program calls the macro.
+            let mut called = span;
+            while called["expansion"]["span"].is_object() {
+                called = &called["expansion"]["span"];
+            }
+            called["line_start"].as_u64().unwrap_or(0)..=called["line_end"].as_u64().unwrap_or(0)
         });
         Reported {
             code: message["code"]["code"].as_str().unwrap_or("none").to_string(),

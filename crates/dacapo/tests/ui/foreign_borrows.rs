@@ -1,5 +1,5 @@
-// error: E0597
-// says: `number` does not live long enough
+// error: E0373
+// says: may outlive borrowed value `number`
 // why: a capture may be made again, and what it froze must live as long as the graph
 use kit::*;
 

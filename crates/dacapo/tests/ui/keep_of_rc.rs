@@ -1,5 +1,5 @@
 // error: E0277
-// says: `Rc<i32>` cannot be sent between threads safely
+// says: cannot be sent between threads safely
 // why: what a graph keeps is dropped by whoever drains the queue, on any thread
 use kit::*;
 

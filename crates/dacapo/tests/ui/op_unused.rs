@@ -1,5 +1,5 @@
 // error: unused_must_use
-// says: unused implementer of `dacapo::Op` that must be used
+// says: that must be used
 // why: an op that is never run does nothing
 #![deny(unused_must_use)]
 use kit::*;

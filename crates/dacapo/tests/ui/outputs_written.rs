@@ -1,5 +1,5 @@
 // error: E0596
-// says: cannot borrow data in a `&` reference as mutable
+// says: behind a `&` reference
 // why: a graph's outputs are its own to write
 use kit::*;
 

@@ -1,5 +1,5 @@
 // error: E0277
-// says: `&dacapo::Slot<f64>` cannot stand for a by-value argument of type `f32`
+// says: Slot<f64>` cannot stand for a by-value argument of type `f32`
 // why: a slot has the parameter's own type
 use kit::*;
 
