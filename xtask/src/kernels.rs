@@ -31,6 +31,7 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/dacapo/kernels", ""),
     ("examples/train/kernels", ""),
     ("examples/port/kernels", ""),
+    ("crates/suite/kernels", ""),
 ];
 
 /// A folder with sources.

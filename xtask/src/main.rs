@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 
 mod bless;
 mod corpus;
+mod forms;
 mod gpu_pack;
 mod kernels;
 mod libcuda;
@@ -40,6 +41,8 @@ enum Task {
         #[arg(long)]
         why: bool,
     },
+    /// Run every form of recording and launching on the software device, over seeds
+    Forms(forms::Scale),
     /// Build the GPU pack under target/gpu-pack: one binary with every recorder and test that wants a GPU
     GpuPack,
     /// Compile kernels/*.cu to kernels/ptx with NVRTC, or check what is committed
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().task {
         Task::Bless => bless::run(),
         Task::Corpus { seed, only, why } => corpus::run(seed, only.as_deref(), why),
+        Task::Forms(scale) => forms::run(&scale),
         Task::GpuPack => gpu_pack::run(),
         Task::Kernels { check } => kernels::run(check),
         Task::Libcuda => libcuda::run(),
