@@ -25,7 +25,7 @@ fn warm_up_and_replay(setting: &Setting) -> Result<()> {
     let (mut x, mut y) = (device.zeros::<f32>(setting.x.len())?, device.zeros::<f32>(setting.x.len())?);
     let a = Slot::new(1.0);
     let pool = device.pool();
-    // L1: graphs of one pool share memory for what lives only within a replay, and are kept apart in time.
+    // L1: graphs of one pool belong together: they hold it, and their replays never overlap, whatever their streams.
     let step = |r: &mut Recorder<'_>| r.run(kernels.axpy(&a, &x, &mut y));
     let mut graph = device.recording().pool(&pool).warmup(3).record(step)?;
     for v in 0..REPLAYS {
