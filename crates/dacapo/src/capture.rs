@@ -114,6 +114,7 @@ impl CaptureStream {
     ///
     /// - What the driver refused.
     pub fn status(&self) -> Result<Status> {
+        self.device.enter()?;
         let mut status = CU_STREAM_CAPTURE_STATUS_NONE;
         // SAFETY: `status` is valid for the write; the stream is ours.
         let code = unsafe { self.device.driver().cuStreamIsCapturing(self.raw, &mut status) };

@@ -17,6 +17,7 @@ mod module;
 mod op;
 mod plan;
 mod pool;
+pub mod random;
 mod record;
 mod value;
 

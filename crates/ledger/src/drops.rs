@@ -35,6 +35,12 @@ impl<Q: Queues, G> Drops<Q, G> {
         self.count.load(Ordering::Acquire) == 0
     }
 
+    /// How many things are waiting: one atomic load.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count.load(Ordering::Acquire)
+    }
+
     /// Everything that was put, in that order. Each thing is taken once.
     #[must_use]
     pub fn take(&self) -> Vec<(G, Vec<Use<Q>>)> {

@@ -47,7 +47,6 @@ pub(crate) struct Live {
     pub(crate) graphs: Count,
     pub(crate) streams: Count,
     pub(crate) modules: Count,
-    pub(crate) waiting: Count,
 }
 
 impl Live {
@@ -58,7 +57,7 @@ impl Live {
             graphs: self.graphs.get(),
             streams: self.streams.get(),
             modules: self.modules.get(),
-            waiting: self.waiting.get(),
+            waiting: device.0.drops.len() as i64,
             staging_bytes: staging.bytes() as i64,
         }
     }

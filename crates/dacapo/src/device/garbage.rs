@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use dacapo_driver::types::{CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUmodule};
 use dacapo_driver::{Call, Check};
-use dacapo_ledger::{Lane, Use};
+use dacapo_ledger::Use;
 
 use crate::device::{Cuda, Device, Inner, RawHandle, Relaxed};
 use crate::error::Result;
@@ -26,8 +26,6 @@ pub(crate) enum Garbage {
     /// An executable graph with its template.
     Graph(CUgraphExec, CUgraph),
     /// A stream.
-    Stream(Lane<Cuda>),
-    /// A stream that the ledger does not know.
     RawStream(RawHandle),
     /// A module.
     Module(CUmodule),
@@ -43,7 +41,6 @@ unsafe impl Sync for Garbage {}
 impl Device {
     /// To be released after these uses. Called by drops.
     pub(crate) fn put(&self, thing: Garbage, after: Vec<Use<Cuda>>) {
-        self.live().waiting.add(1);
         self.0.drops.put(thing, after);
     }
 
@@ -71,7 +68,6 @@ impl Inner {
         for (thing, after) in self.drops.take() {
             match self.release(thing, after) {
                 Released::Yes(values) => {
-                    self.counters.waiting.sub(1);
                     dropped_values.extend(values);
                 }
                 Released::NotYet(thing, after, error) => {
@@ -97,7 +93,7 @@ impl Inner {
                 if let Err(error) = self.ledger.order_after(&self.cuda, &self.reaper, &pending) {
                     return Released::NotYet(thing, after, Some(error.into()));
                 }
-                let stream = self.reaper.stream().0;
+                let stream = self.reaper.stream().raw.0;
                 // SAFETY: the address is ours and nobody holds it any more; the stream is behind its last uses.
                 let freed = unsafe { driver.cuMemFreeAsync(address, stream) }.check(Call::cuMemFreeAsync);
                 match freed {
@@ -112,19 +108,6 @@ impl Inner {
                 self.counters.graphs.sub(1);
                 // Refusals are possible only in a broken context, where both are gone anyway.
                 let _ = codes;
-                Released::Yes(Vec::new())
-            }
-            Garbage::Stream(ref lane) => {
-                // What still runs on it completes. An event is left behind for those who will have to wait for it.
-                let covered = match self.ledger.last_use(lane) {
-                    Some(last) if !self.ledger.is_finished(&last) => self.ledger.event_for(&self.cuda, &last).map(drop),
-                    _ => Ok(()),
-                };
-                if let Err(error) = covered {
-                    return Released::NotYet(thing, after, Some(error.into()));
-                }
-                // SAFETY: the handle is ours and its owner is gone; the lane answers with its last event from now on.
-                let _ = unsafe { driver.cuStreamDestroy_v2(lane.stream().0) };
                 Released::Yes(Vec::new())
             }
             Garbage::RawStream(raw) => {
@@ -205,7 +188,7 @@ impl Drop for Inner {
             // SAFETY: both streams are ours; what still runs on them completes.
             let _ = unsafe { driver.cuStreamDestroy_v2(self.home.0) };
             // SAFETY: as above.
-            let _ = unsafe { driver.cuStreamDestroy_v2(self.reaper.stream().0) };
+            let _ = unsafe { driver.cuStreamDestroy_v2(self.reaper.stream().raw.0) };
         }
         // SAFETY: retained once, when the device was opened.
         let _ = unsafe { driver.cuDevicePrimaryCtxRelease_v2(self.raw) };

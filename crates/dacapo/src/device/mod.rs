@@ -42,7 +42,7 @@ pub(crate) use lost::{Named, Notes};
 #[cfg(feature = "software")]
 pub use open::Software;
 pub use properties::Properties;
-pub(crate) use queue::{Cuda, RawHandle};
+pub(crate) use queue::{Cuda, LaneStream, RawHandle};
 pub(crate) use stream::StreamInner;
 pub use stream::{RawStream, Stream};
 
@@ -60,7 +60,7 @@ pub(crate) struct Inner {
     pub(crate) properties: Properties,
     pub(crate) abilities: Abilities,
     pub(crate) ledger: Ledger<Cuda>,
-    pub(crate) drops: Drops<Cuda, Garbage>,
+    pub(crate) drops: Arc<Drops<Cuda, Garbage>>,
     /// Where memory is allocated and zeroed, always with a wait behind it.
     pub(crate) home: RawHandle,
     /// Where memory is freed, behind its last uses.

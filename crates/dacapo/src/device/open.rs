@@ -11,7 +11,7 @@ use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUcontext, CUstream};
 use dacapo_driver::{Call, Check, Driver, DriverError, Nvidia};
 use dacapo_ledger::{Drops, LaneKind, Ledger};
 
-use crate::device::{Abilities, Cuda, Device, Inner, Live, Properties, RawHandle};
+use crate::device::{Abilities, Cuda, Device, Inner, LaneStream, Live, Properties, RawHandle};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How a software device is made.
@@ -217,7 +217,9 @@ impl Device {
             }
         };
         let ledger = Ledger::new();
-        let reaper = ledger.add_lane(RawHandle(reaper), LaneKind::Internal);
+        let drops = Arc::new(Drops::new());
+        let reaper = LaneStream { raw: RawHandle(reaper), drops: drops.clone() };
+        let reaper = ledger.add_lane(reaper, LaneKind::Internal);
         #[cfg(not(feature = "software"))]
         let _ = machine;
         Ok(Device(Arc::new(Inner {
@@ -227,7 +229,7 @@ impl Device {
             properties,
             abilities,
             ledger,
-            drops: Drops::new(),
+            drops,
             home: RawHandle(home),
             reaper,
             staging: Mutex::default(),

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dacapo_driver::types::{CU_EVENT_DISABLE_TIMING, CUcontext, CUevent, CUstream};
 use dacapo_driver::{Call, Check, Driver, DriverError};
-use dacapo_ledger::Queues;
+use dacapo_ledger::{Drops, Queues};
+
+use crate::device::Garbage;
 
 /// A driver with its context: where streams wait and events are recorded.
 pub(crate) struct Cuda {
@@ -19,6 +21,19 @@ pub(crate) struct Cuda {
 /// A stream's handle, owned by whoever made it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RawHandle(pub(crate) CUstream);
+
+/// A stream that belongs to its lane: destroyed through the queue of drops when nobody names the lane any more, neither
+/// a handle nor a use, so that whoever must wait for its work can still ask it for an event.
+pub(crate) struct LaneStream {
+    pub(crate) raw: RawHandle,
+    pub(crate) drops: Arc<Drops<Cuda, Garbage>>,
+}
+
+impl Drop for LaneStream {
+    fn drop(&mut self) {
+        self.drops.put(Garbage::RawStream(self.raw), Vec::new());
+    }
+}
 
 // SAFETY: a stream's handle is a token that the driver takes from any thread.
 unsafe impl Send for RawHandle {}
@@ -67,11 +82,11 @@ impl Cuda {
 }
 
 impl Queues for Cuda {
-    type Stream = RawHandle;
+    type Stream = LaneStream;
     type Event = Event;
     type Error = DriverError;
 
-    fn record(&self, stream: &RawHandle) -> Result<Event, DriverError> {
+    fn record(&self, stream: &LaneStream) -> Result<Event, DriverError> {
         let free = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let raw = match free {
             Some(raw) => raw,
@@ -84,15 +99,14 @@ impl Queues for Cuda {
         };
         // Owned before the next call can fail.
         let event = Event(Arc::new(Recorded { raw, free: self.free.clone() }));
-        // SAFETY: event and stream are of this driver and alive: the stream is destroyed only through the queue of drops,
-        // after which its lane answers with the event that was recorded then.
-        unsafe { self.driver.cuEventRecord(event.raw(), stream.0) }.check(Call::cuEventRecord)?;
+        // SAFETY: event and stream are of this driver and alive: the stream is destroyed when nobody names its lane.
+        unsafe { self.driver.cuEventRecord(event.raw(), stream.raw.0) }.check(Call::cuEventRecord)?;
         Ok(event)
     }
 
-    fn wait(&self, stream: &RawHandle, event: &Event) -> Result<(), DriverError> {
+    fn wait(&self, stream: &LaneStream, event: &Event) -> Result<(), DriverError> {
         // SAFETY: as in `record`.
-        unsafe { self.driver.cuStreamWaitEvent(stream.0, event.raw(), 0) }.check(Call::cuStreamWaitEvent)
+        unsafe { self.driver.cuStreamWaitEvent(stream.raw.0, event.raw(), 0) }.check(Call::cuStreamWaitEvent)
     }
 }
 

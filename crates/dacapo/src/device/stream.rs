@@ -7,7 +7,7 @@ use dacapo_driver::Call;
 use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUstream};
 use dacapo_ledger::{Lane, LaneKind, Use};
 
-use crate::device::{Cuda, Device, Garbage, Named, Notes, RawHandle, Relaxed};
+use crate::device::{Cuda, Device, LaneStream, Named, Notes, RawHandle, Relaxed};
 use crate::element::{Pod, bytes_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Kind, Place, Slice};
@@ -48,7 +48,8 @@ impl Stream {
         // SAFETY: `raw` is valid for the write.
         device
             .check(unsafe { device.driver().cuStreamCreate(&mut raw, CU_STREAM_NON_BLOCKING) }, Call::cuStreamCreate)?;
-        let lane = device.ledger().add_lane(RawHandle(raw), kind);
+        let stream = LaneStream { raw: RawHandle(raw), drops: device.0.drops.clone() };
+        let lane = device.ledger().add_lane(stream, kind);
         let inner = Arc::new(StreamInner { device: device.clone(), lane, notes: Mutex::default() });
         device.live().streams.add(1);
         let mut streams = device.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
@@ -65,7 +66,7 @@ impl Stream {
     /// Its handle, for another library's call. What that call enqueues is invisible to this library: it is the
     /// caller's to order it, or to bring it in with [`foreign`](crate::foreign).
     pub fn raw(&self) -> RawStream {
-        RawStream(self.0.lane.stream().0)
+        RawStream(self.0.lane.stream().raw.0)
     }
 
     /// Runs an op now: the same op that could be recorded.
@@ -179,7 +180,7 @@ impl StreamInner {
                 // The newest work of the only stream: waiting for the stream is waiting for it, and needs no event.
                 let _relaxed = Relaxed::new(device.driver());
                 // SAFETY: the stream is destroyed only after this owner is gone.
-                let code = unsafe { device.driver().cuStreamSynchronize(self.lane.stream().0) };
+                let code = unsafe { device.driver().cuStreamSynchronize(self.lane.stream().raw.0) };
                 device.check(code, Call::cuStreamSynchronize)?;
                 device.ledger().finished(used);
             } else {
@@ -216,15 +217,14 @@ impl StreamInner {
 
 impl Drop for StreamInner {
     fn drop(&mut self) {
-        let after = self.device.ledger().last_use(&self.lane).into_iter().collect();
+        // The driver's stream goes with the lane, when no use of it is left.
         self.device.live().streams.sub(1);
-        self.device.put(Garbage::Stream(self.lane.clone()), after);
     }
 }
 
 impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Stream({:?} of {:?})", self.0.lane.stream(), self.0.device)
+        write!(f, "Stream({:?} of {:?})", self.0.lane.stream().raw, self.0.device)
     }
 }
 

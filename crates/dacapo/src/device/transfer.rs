@@ -59,7 +59,7 @@ impl StreamInner {
                     // SAFETY: the place is inside its allocation, which the caller holds and the ledger keeps until
                     // this copy is over; the block is page-locked and given back with this use.
                     let code = unsafe {
-                        device.driver().cuMemcpyHtoDAsync_v2(target, block.pointer.cast(), piece.len(), stream.0)
+                        device.driver().cuMemcpyHtoDAsync_v2(target, block.pointer.cast(), piece.len(), stream.raw.0)
                     };
                     device.check(code, Call::cuMemcpyHtoDAsync_v2)
                 },
@@ -84,7 +84,7 @@ impl StreamInner {
                 |stream| {
                     // SAFETY: as in `copy_in`.
                     let code = unsafe {
-                        device.driver().cuMemcpyDtoHAsync_v2(block.pointer.cast(), source, piece.len(), stream.0)
+                        device.driver().cuMemcpyDtoHAsync_v2(block.pointer.cast(), source, piece.len(), stream.raw.0)
                     };
                     device.check(code, Call::cuMemcpyDtoHAsync_v2)
                 },

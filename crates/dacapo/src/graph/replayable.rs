@@ -176,7 +176,7 @@ impl Replayable {
         let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, &stream.0.lane, touch, |raw| {
             // SAFETY: the executable graph is ours and alive; everything its nodes touch is held by `self.nodes`, or
             // bound by this launch and kept by the ledger until it is over; `&mut self` keeps other launches away.
-            device.check(unsafe { device.driver().cuGraphLaunch(exec, raw.0) }, Call::cuGraphLaunch)
+            device.check(unsafe { device.driver().cuGraphLaunch(exec, raw.raw.0) }, Call::cuGraphLaunch)
         });
         let ((), used) = submitted.map_err(|error| device.noted(error))?;
         stream.0.note(&used, &self.name);
@@ -261,7 +261,7 @@ impl Replayable {
             &stream.0.lane,
             Touch::Set(self.set),
             // SAFETY: the executable graph is ours and alive.
-            |raw| device.check(unsafe { device.driver().cuGraphUpload(exec, raw.0) }, Call::cuGraphUpload),
+            |raw| device.check(unsafe { device.driver().cuGraphUpload(exec, raw.raw.0) }, Call::cuGraphUpload),
         );
         submitted.map_err(|error| device.noted(error))?;
         self.uploaded = true;

@@ -29,8 +29,8 @@ pub(crate) fn run(stream: &StreamInner, recorded: &Recorded) -> Result<()> {
         at: Some(first.at),
     });
     let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, &stream.lane, Touch::Memory(&touched), |raw| {
-        let lent = Lent::new(device, raw.0, &temps)?;
-        let launched = launch_all(device, raw.0, &recorded.nodes, &recorded.readings);
+        let lent = Lent::new(device, raw.raw.0, &temps)?;
+        let launched = launch_all(device, raw.raw.0, &recorded.nodes, &recorded.readings);
         drop(lent);
         launched
     });

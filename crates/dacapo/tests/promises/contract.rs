@@ -113,9 +113,10 @@ fn row_4_eager_is_planned_first_and_nothing_runs_if_an_op_fails() {
             r.run(k.window(baked(1), &x, &mut z))
         });
         assert!(matches!(kind(failed), ErrorKind::Requires { .. }));
-        let own = stream.run(k.put(baked(3), &mut y).then(|_: &mut dacapo::Recorder<'_>| -> dacapo::Result<()> {
-            Err(dacapo::Error::msg("no"))
-        }));
+        let own = stream.run(
+            k.put(baked(3), &mut y)
+                .then(|_: &mut dacapo::Recorder<'_>| -> dacapo::Result<()> { Err(dacapo::Error::msg("no")) }),
+        );
         assert_eq!(kind(own), ErrorKind::Msg("no".into()));
         assert_eq!(stream.read(&y).unwrap(), [7; 4]);
     }
@@ -194,7 +195,7 @@ fn row_7_geometry_is_converted_with_checks_and_no_work_is_no_error() {
             })
             .unwrap();
         graph.launch_sync(&stream).unwrap();
-        assert_eq!(stream.read(&other).unwrap(), []);
+        assert!(stream.read(&other).unwrap().is_empty());
     }
 }
 
@@ -265,8 +266,7 @@ fn row_10_a_patch_that_fails_half_way_keeps_the_graph_from_launching() {
     let value = Slot::new(1u32);
     let mut buffers = [device.zeros::<u32>(2).unwrap(), device.zeros(2).unwrap(), device.zeros(2).unwrap()];
     let [a, b, c] = &mut buffers;
-    let mut graph =
-        device.record(|r| [a, b, c].into_iter().try_for_each(|y| r.run(k.put(&value, y)))).unwrap();
+    let mut graph = device.record(|r| [a, b, c].into_iter().try_for_each(|y| r.run(k.put(&value, y)))).unwrap();
     value.set(2);
     for (attempt, left) in [(1, 2), (2, 2)] {
         match kind(graph.launch(stream)) {

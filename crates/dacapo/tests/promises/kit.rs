@@ -115,7 +115,10 @@ pub fn hooked<H: Hook + 'static>(hook: H) -> (Bench, Arc<H>) {
 }
 
 /// Foreign work that sets device memory: what another library would enqueue.
-pub fn set_all(machine: Machine, value: u32) -> impl Fn(RawStream, (), RawSlice<u32>) -> Result<()> + Send + Sync {
+pub fn set_all(
+    machine: Machine,
+    value: u32,
+) -> impl Fn(RawStream, (), RawSlice<u32>) -> Result<()> + Clone + Send + Sync {
     move |stream, (), y| {
         // SAFETY: the memory was declared as written, and is this long.
         match unsafe { machine.cuMemsetD32Async(y.ptr, value, y.len, stream.0) } {

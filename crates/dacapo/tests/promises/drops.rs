@@ -1,0 +1,253 @@
+//! Dropping, losing the context, and ending the process.
+
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use dacapo::{Device, ErrorKind, Graph, Recorder, Slot, baked, copy, fill, foreign};
+use dacapo_driver::Count;
+
+use crate::kit::{Bench, benches, hooked, kind};
+
+fn calls(count: &Count) -> u64 {
+    count.snapshot().iter().map(|call| call.calls).sum()
+}
+
+/// Runs a body on another thread, and panics if it is not done in a minute.
+#[track_caller]
+fn in_time(body: impl FnOnce() + Send + 'static) {
+    let (done, other) = (Arc::new(AtomicBool::new(false)), std::thread::spawn(body));
+    let begun = Instant::now();
+    while !other.is_finished() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it hangs");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    done.store(true, Ordering::Relaxed);
+    other.join().unwrap();
+}
+
+#[test]
+fn drops_make_no_driver_call_and_run_on_any_thread() {
+    let (Bench { device, stream, k }, count) = hooked(Count::new());
+    let value = Slot::new(1u32);
+    let (x, shared) = (device.buffer(&[1u32; 64]).unwrap(), device.zeros::<u32>(64).unwrap().share());
+    let (mut y, mut scalar) = (device.zeros::<u32>(64).unwrap(), device.scalar(1u32).unwrap());
+    let mut host = device.host(&[0u32; 64]).unwrap();
+    let pool = device.pool();
+    let mut graph: Graph<_> = device
+        .recording()
+        .pool(&pool)
+        .record(|r| {
+            let mut t = r.alloc::<u32>(64)?;
+            r.run(k.put(&value, &mut t))?;
+            r.run(copy(&x, &mut y))?;
+            r.run(k.bump(&mut scalar))?;
+            r.run(dacapo::download(&y, &mut host))?;
+            r.output::<u32>(4)
+        })
+        .unwrap();
+    let mut into = device.recording().record_into(&x[..], &mut y[..], |r, i, o| r.run(copy(i, o))).unwrap();
+    let other = device.stream().unwrap();
+    // All of it in flight on two streams.
+    into.launch(&other, &x, &mut y).unwrap();
+    let ticket = graph.submit(&stream).unwrap();
+    drop(graph.launch(&stream).unwrap());
+    let before = calls(&count);
+    std::thread::spawn(move || {
+        drop((graph, into, x, y, scalar, host, shared, ticket));
+        drop((other, stream, pool, value, k));
+    })
+    .join()
+    .unwrap();
+    assert_eq!(calls(&count), before);
+    assert!(device.counters().waiting > 0, "they wait in the queue");
+    device.synchronize().unwrap();
+    let left = device.counters();
+    assert_eq!((left.allocations, left.graphs, left.streams, left.modules, left.waiting), (0, 0, 0, 0, 0));
+    assert_eq!(device.findings(), [] as [String; 0]);
+}
+
+#[test]
+fn a_graph_keeps_what_it_touches_and_what_it_was_given_until_its_last_replay_is_over() {
+    struct Told(Arc<AtomicU64>);
+    impl Drop for Told {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    for bench in benches() {
+        let Bench { device, stream, k } = &bench;
+        let dropped = Arc::new(AtomicU64::new(0));
+        let mut y = device.zeros::<u32>(64).unwrap();
+        let seen = y.share();
+        let (kept, held) = (Told(dropped.clone()), Told(dropped.clone()));
+        let mut graph = device
+            .record(|r: &mut Recorder<'_>| {
+                r.keep(kept);
+                // SAFETY: it enqueues nothing.
+                r.run(unsafe { foreign((), (), move |_, (), ()| Ok(drop(&held))) })?;
+                r.run(k.put(baked(3), &mut y))
+            })
+            .unwrap();
+        drop(y);
+        graph.launch(stream).unwrap();
+        drop(graph);
+        assert_eq!(dropped.load(Ordering::Relaxed), 0, "in flight");
+        assert_eq!(stream.read(&seen).unwrap(), [3; 64]);
+        device.synchronize().unwrap();
+        assert_eq!(dropped.load(Ordering::Relaxed), 2);
+        bench.expect_no_findings();
+    }
+}
+
+/// A drop runs also where a lock of ours is held: inside another library's closure.
+#[test]
+fn everything_may_be_dropped_inside_foreign_work() {
+    in_time(|| {
+        let bench = Bench::seeded(0);
+        let Bench { device, stream, .. } = &bench;
+        for eager in [false, true] {
+            let mut y = device.zeros::<u32>(4).unwrap();
+            let inner = Bench::new(device.clone());
+            let mut z = device.zeros::<u32>(4).unwrap();
+            let graph = device.record(fill(&mut z, baked(1))).unwrap();
+            let bag = std::sync::Mutex::new(Some((graph, z, device.host(&[1u32]).unwrap(), inner)));
+            let work = move |_, (), _| {
+                drop(bag.lock().unwrap().take());
+                Ok(())
+            };
+            // SAFETY: it enqueues nothing.
+            let op = unsafe { foreign((), &mut y[..], work) };
+            match eager {
+                false => drop(device.record(op).unwrap()),
+                true => stream.run(op).unwrap(),
+            }
+        }
+        bench.expect_usable();
+    });
+}
+
+/// Calls of the library from inside foreign work are refused: a lock is held, or a capture is open.
+#[test]
+fn calls_from_inside_foreign_work_are_refused() {
+    in_time(|| {
+        let bench = Bench::seeded(0);
+        let Bench { device, stream, .. } = &bench;
+        let mut y = device.zeros::<u32>(4).unwrap();
+        let (d, s, seen) = (device.clone(), stream.clone(), y.share());
+        let work = move |_, (), _| {
+            assert!(matches!(kind(s.read(&seen)), ErrorKind::EagerInRecording { .. }));
+            assert!(matches!(kind(s.synchronize()), ErrorKind::EagerInRecording { .. }));
+            assert!(matches!(kind(d.zeros::<u32>(1)), ErrorKind::EagerInRecording { .. }));
+            assert!(matches!(kind(d.record(|_| Ok(()))), ErrorKind::EagerInRecording { .. }));
+            assert!(matches!(kind(d.synchronize()), ErrorKind::EagerInRecording { .. }));
+            Ok(())
+        };
+        // SAFETY: it enqueues nothing.
+        device.record(unsafe { foreign((), &mut y[..], work.clone()) }).unwrap();
+        // SAFETY: as above.
+        stream.run(unsafe { foreign((), &mut y[..], work) }).unwrap();
+        bench.expect_usable();
+    });
+}
+
+#[test]
+fn a_lost_context_names_its_launch_answers_every_call_and_hangs_nowhere() {
+    in_time(|| {
+        for bench in benches() {
+            let Bench { device, stream, k } = bench;
+            let mut y = device.zeros::<u32>(4).unwrap();
+            let mut z = device.zeros::<u32>(4).unwrap();
+            let mut host = device.host(&[0u32; 4]).unwrap();
+            let mut fine = device.record(k.put(baked(1), &mut z)).unwrap();
+            let index = Slot::new(0u32);
+            let mut graph = device.recording().label("bad one").record(k.store_at(&index, &mut y)).unwrap();
+            graph.launch_sync(&stream).unwrap();
+            index.set(1 << 28);
+            let lost = graph.launch(&stream).and_then(|launched| launched.wait().map(|_| ())).unwrap_err();
+            match lost.kind() {
+                ErrorKind::Lost { in_flight, findings, .. } => {
+                    assert!(in_flight.iter().any(|name| name.contains("bad one")), "{in_flight:?}");
+                    assert!(findings.iter().any(|finding| finding.contains("store_at")), "{findings:?}");
+                }
+                other => panic!("{other:?}"),
+            }
+            let is_lost = |kind: ErrorKind| assert!(matches!(kind, ErrorKind::Lost { .. }), "{kind:?}");
+            is_lost(kind(stream.read(&z)));
+            is_lost(kind(stream.write(&mut z, &[0; 4])));
+            is_lost(kind(stream.synchronize()));
+            is_lost(kind(stream.run(fill(&mut z, baked(1)))));
+            is_lost(kind(device.synchronize()));
+            is_lost(kind(device.zeros::<u32>(4)));
+            is_lost(kind(device.stream()));
+            is_lost(kind(device.record(fill(&mut z, baked(1)))));
+            is_lost(kind(fine.launch(&stream)));
+            is_lost(kind(fine.submit(&stream)));
+            is_lost(kind(host.set(&[1; 4])));
+            is_lost(kind(crate::kit::Kernels::load(&device)));
+            // On another thread too, and all of it can be dropped there.
+            std::thread::spawn(move || {
+                is_lost(kind(stream.read(&y)));
+                drop((graph, fine, y, z, host, k, stream, device));
+            })
+            .join()
+            .unwrap();
+            // A device of its own has its own context.
+            Bench::seeded(0).expect_usable();
+        }
+    });
+}
+
+/// Nothing that ends a process waits for its GPU: the child ends with its work in flight.
+#[test]
+fn a_process_may_end_with_work_in_flight() {
+    let begun = Instant::now();
+    let ended = child("work_in_flight");
+    assert_eq!(ended.status.code(), Some(7), "{ended:?}");
+    assert!(begun.elapsed() < Duration::from_secs(60));
+}
+
+#[test]
+fn best_says_once_that_it_fell_to_software_unless_it_was_asked_for() {
+    if Device::cuda(0).is_ok() {
+        // A GPU is there: `best` takes it, and there is nothing to say.
+        return;
+    }
+    let said = |ended: std::process::Output| String::from_utf8_lossy(&ended.stderr).matches("dacapo: no GPU").count();
+    assert_eq!(said(child("best_twice")), 1);
+    assert_eq!(said(child("best_asked_for_software")), 0);
+}
+
+/// This test again in a process of its own, where it does what `role` says.
+fn child(role: &str) -> std::process::Output {
+    let this = std::env::current_exe().unwrap();
+    let mut command = Command::new(this);
+    command.args(["--exact", "drops::a_child", "--nocapture"]).env("DACAPO_TEST_CHILD", role);
+    match role {
+        "best_asked_for_software" => command.env("DACAPO_DRIVER", "software"),
+        _ => command.env_remove("DACAPO_DRIVER"),
+    };
+    command.output().unwrap()
+}
+
+/// What the children do; nothing in the tests' own process.
+#[test]
+fn a_child() {
+    match std::env::var("DACAPO_TEST_CHILD").as_deref() {
+        Ok("work_in_flight") => {
+            let Bench { device, stream, k } = Bench::seeded(0);
+            let mut y = device.zeros::<u32>(1 << 16).unwrap();
+            let mut graph = device.record(k.put(baked(1), &mut y)).unwrap();
+            let ticket = graph.submit(&stream).unwrap();
+            std::thread::spawn(move || ticket.wait());
+            graph.launch(&stream).unwrap();
+            std::process::exit(7);
+        }
+        Ok("best_twice" | "best_asked_for_software") => {
+            assert!(Device::best().unwrap().is_software());
+            assert!(Device::best().unwrap().is_software());
+        }
+        _ => {}
+    }
+}
