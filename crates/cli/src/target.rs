@@ -3,6 +3,8 @@
 //! Guarantee: [`Target::is_software`] is true of everything that is not a GPU, also of our own library behind the C ABI
 //! when it was opened in place of NVIDIA's. Times from such a device are the simulator's.
 
+use std::sync::Arc;
+
 use dacapo::{Device, Software};
 use dacapo_driver::{Call, Check, Driver, Nvidia};
 use dacapo_suite::session::Session;
@@ -21,7 +23,7 @@ pub enum Which {
 /// A device of the library with the driver under it, for those who compare the two.
 pub struct Target {
     device: Device,
-    driver: Box<dyn Driver>,
+    driver: Arc<dyn Driver>,
     is_software: bool,
 }
 
@@ -42,18 +44,28 @@ impl Target {
     fn cuda() -> Result<Target, Complaint> {
         let nvidia = Nvidia::open()?;
         let is_software = nvidia.is_software();
-        Ok(Target { device: Device::cuda(0)?, driver: Box::new(nvidia), is_software })
+        Ok(Target { device: Device::cuda(0)?, driver: Arc::new(nvidia), is_software })
     }
 
     fn software(seed: u64) -> Result<Target, Complaint> {
         let device = Software::new().seed(seed).open()?;
         let machine = device.machine().ok_or_else(|| Complaint::new("the software device has no machine"))?.clone();
-        Ok(Target { device, driver: Box::new(machine), is_software: true })
+        Ok(Target { device, driver: Arc::new(machine), is_software: true })
     }
 
     /// The device.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// The same device, opened once more: with streams, memory and a ledger of its own.
+    ///
+    /// # Errors
+    ///
+    /// - The driver refused.
+    pub fn opened_again(&self) -> Result<Device, Complaint> {
+        // SAFETY: the driver is NVIDIA's, or the simulator, which answers as NVIDIA's does or refuses.
+        Ok(unsafe { Device::of_driver(self.driver.clone(), 0) }?)
     }
 
     /// The driver under it.

@@ -11,12 +11,14 @@ use crate::complaint::Complaint;
 /// One of those that are compared: runs a block and says how many microseconds a launch took.
 pub type Contender<'a> = Box<dyn FnMut() -> Result<f64, Complaint> + 'a>;
 
-/// Runs `blocks` blocks of each contender and gives their samples in the order of the contenders.
+/// Runs `blocks` blocks of each contender and gives their samples in the order of the contenders. Odd rounds begin the
+/// other way round.
 ///
 /// # Errors
 ///
 /// - The first thing that went wrong in a block.
 pub fn alternate(
+    round: u32,
     blocks: u32,
     contenders: &mut [Contender<'_>],
     mut after_block: impl FnMut(),
@@ -28,7 +30,7 @@ pub fn alternate(
     let mut samples = vec![Samples::default(); contenders.len()];
     for block in 0..blocks {
         for turn in 0..contenders.len() {
-            let whose = if block % 2 == 0 { turn } else { contenders.len() - 1 - turn };
+            let whose = if (round + block).is_multiple_of(2) { turn } else { contenders.len() - 1 - turn };
             samples[whose].push(contenders[whose]()?);
             after_block();
         }
@@ -92,16 +94,19 @@ mod tests {
                 Ok(f64::from(name as u32))
             })
         };
-        let samples = alternate(3, &mut [contender('a'), contender('b')], || order.borrow_mut().push('.')).unwrap();
+        let samples = alternate(0, 3, &mut [contender('a'), contender('b')], || order.borrow_mut().push('.')).unwrap();
         // The first round is the one that warms up.
         assert_eq!(order.borrow().as_str(), "a.b.a.b.b.a.a.b.");
         assert_eq!(samples, [[97.0; 3].into_iter().collect(), [98.0; 3].into_iter().collect()]);
+        order.borrow_mut().clear();
+        alternate(1, 1, &mut [contender('a'), contender('b')], || ()).unwrap();
+        assert_eq!(order.borrow().as_str(), "abba", "an odd round begins the other way round");
     }
 
     #[test]
     fn a_block_that_fails_ends_the_measurement() {
         let mut contenders: [Contender<'_>; 1] = [Box::new(|| Err(Complaint::new("no")))];
-        assert_eq!(alternate(3, &mut contenders, || ()), Err(Complaint::new("no")));
+        assert_eq!(alternate(0, 3, &mut contenders, || ()), Err(Complaint::new("no")));
     }
 
     #[test]

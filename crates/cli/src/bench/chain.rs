@@ -1,11 +1,13 @@
 //! A line of tiny kernels, replayed: what a launch costs the host, what it takes back to back, and launched and waited for.
 //!
-//! Both sides launch the same kernel with the same geometry on as many elements, each on memory of its own. Eager launches
-//! of the same kernels stand beside them as a reference.
+//! Both sides launch the same kernel with the same geometry on as many elements, each on memory of its own. Beside them, as
+//! references: a second graph by hand, which tells how far two equal things are apart, and eager launches.
+
+use std::time::{Duration, Instant};
 
 use super::blocks::{Contender, each, together};
-use super::compare::{Bench, LIBRARY, RAW, Row};
-use super::raw::{self, Shape};
+use super::compare::{Bench, LIBRARY, RAW, Round, Row};
+use super::raw::{self, Raw, Shape};
 use crate::complaint::Complaint;
 
 /// Lengths of the chains.
@@ -41,8 +43,8 @@ impl Way {
     /// Launches of a block, for a graph of this many kernels.
     pub fn launches(self, bench: &Bench<'_>, kernels: u32) -> u32 {
         match self {
-            Way::BackToBack => bench.launches(kernels, 4000, 4, 400),
-            Way::HostLaunch | Way::LaunchAndWait => bench.launches(kernels, 2000, 4, 100),
+            Way::BackToBack => bench.launches(kernels, 4000, 10, 400),
+            Way::HostLaunch | Way::LaunchAndWait => bench.launches(kernels, 2000, 20, 100),
         }
     }
 
@@ -80,21 +82,28 @@ impl Way {
 pub fn measure(bench: &Bench<'_>, length: u32) -> Result<Vec<Row>, Complaint> {
     let names = Way::ALL.map(|way| (way, format!("chain-{length}/{}", way.name())));
     let wanted = names.into_iter().filter(|(_, name)| bench.wants(name));
-    wanted.map(|(way, name)| measure_way(bench, length, way, &name).map_err(|complaint| complaint.at(&name))).collect()
+    let measured = wanted.map(|(way, name)| {
+        let launches = way.launches(bench, length);
+        bench.rounds(&name, |round| measure_way(round, length, way, launches))
+    });
+    measured.collect()
 }
 
-fn measure_way(bench: &Bench<'_>, length: u32, way: Way, name: &str) -> Result<Row, Complaint> {
-    let launches = way.launches(bench, length);
-    let raw = &bench.raw;
+fn measure_way(round: &Round<'_, '_>, length: u32, way: Way, launches: u32) -> Result<Row, Complaint> {
+    let (raw, library) = (round.raw(), &round.library);
     let stream = raw.stream()?;
-    let (x, eager_x) = (raw.floats(&[0.0; ELEMENTS as usize])?, raw.floats(&[0.0; ELEMENTS as usize])?);
-    let graph = raw.graph(&vec![raw.bump(&x, ELEMENTS); length as usize], Shape::Line)?;
+    let zeros = [0.0; ELEMENTS as usize];
+    let (x, x_again, eager_x) = (raw.floats(&zeros)?, raw.floats(&zeros)?, raw.floats(&zeros)?);
+    let (graph, stream_again) =
+        (raw.graph(&vec![raw.bump(&x, ELEMENTS); length as usize], Shape::Line)?, raw.stream()?);
+    let graph_again = raw.graph(&vec![raw.bump(&x_again, ELEMENTS); length as usize], Shape::Line)?;
     let bump = raw.bump(&eager_x, ELEMENTS);
     let wait = || Ok(stream.synchronize()?);
     let by_hand: Contender<'_> = Box::new(|| way.time(launches, || Ok(graph.launch(&stream)?), wait));
+    let again: Contender<'_> =
+        Box::new(|| way.time(launches, || Ok(graph_again.launch(&stream_again)?), || Ok(stream_again.synchronize()?)));
     let eager: Contender<'_> =
         Box::new(|| way.time(launches, || Ok((0..length).try_for_each(|_| bump.launch(&stream))?), wait));
-    let library = &bench.library;
     let mut library_x = library.device.zeros::<f32>(ELEMENTS as usize)?;
     let mut recorded = library.chain(&mut library_x, length)?;
     let replayed: Contender<'_> = Box::new(|| {
@@ -104,12 +113,29 @@ fn measure_way(bench: &Bench<'_>, length: u32, way: Way, name: &str) -> Result<R
         };
         way.time(launches, launch, || library.wait())
     });
-    let row = bench.compare(name, launches, vec![(RAW, by_hand), (LIBRARY, replayed), ("eager", eager)])?;
+    let row =
+        round.compare(launches, vec![(RAW, by_hand), (LIBRARY, replayed), ("raw again", again), ("eager", eager)])?;
     stream.synchronize()?;
-    // One more block than was counted: the one that warmed up.
-    let bumps = (f64::from(bench.blocks + 1) * f64::from(launches) * f64::from(length)) as f32;
+    let bumps = (f64::from(round.launches_in_all(launches)) * f64::from(length)) as f32;
     raw::all_equal("the graph by hand", &raw::read_floats(&x)?, bumps)?;
+    raw::all_equal("the second graph by hand", &raw::read_floats(&x_again)?, bumps)?;
     raw::all_equal("eager launches", &raw::read_floats(&eager_x)?, bumps)?;
     library.all_equal("replays", &library_x, bumps)?;
     Ok(row)
+}
+
+/// Keeps the device at work for this long.
+///
+/// # Errors
+///
+/// - A refused call.
+pub fn warm_up(raw: &Raw<'_>, time: Duration) -> Result<(), Complaint> {
+    let (stream, x) = (raw.stream()?, raw.floats(&[0.0; ELEMENTS as usize])?);
+    let graph = raw.graph(&vec![raw.bump(&x, ELEMENTS); 100], Shape::Line)?;
+    let started = Instant::now();
+    while started.elapsed() < time {
+        graph.launch(&stream)?;
+        stream.synchronize()?;
+    }
+    Ok(())
 }

@@ -15,12 +15,14 @@ pub const RAW: &str = "raw";
 /// The contender that uses the library.
 pub const LIBRARY: &str = "dacapo";
 
+/// Blocks of each contender in one round.
+pub const BLOCKS_OF_A_ROUND: u32 = 3;
+
 /// The device and the settings of one run of `dacapo bench`.
 pub struct Bench<'d> {
+    target: &'d Target,
     /// The side that makes driver calls by hand.
     pub raw: Raw<'d>,
-    /// The side that uses the library.
-    pub library: Library,
     /// Blocks of each contender.
     pub blocks: u32,
     /// Fewer launches a block: the simulator is slow, and `--quick` is in a hurry.
@@ -38,8 +40,8 @@ impl<'d> Bench<'d> {
     ///
     /// - The driver refused.
     pub fn open(target: &'d Target, blocks: u32, small: bool, only: Option<String>) -> Result<Self, Complaint> {
-        let (raw, library) = (Raw::open(target.driver())?, Library::open(target.device())?);
-        Ok(Bench { raw, library, blocks, small, only, progress: ProgressBar::hidden() })
+        let raw = Raw::open(target.driver())?;
+        Ok(Bench { target, raw, blocks, small, only, progress: ProgressBar::hidden() })
     }
 
     /// Whether the measurement of this name was asked for.
@@ -54,18 +56,62 @@ impl<'d> Bench<'d> {
         (kernels_total / shrink / kernels).clamp(least, most)
     }
 
+    /// Measures in rounds: each has streams, memory and graphs of its own.
+    ///
+    /// Where a driver happens to put them shows in the times, by as much as some limits allow: without rounds that luck
+    /// would be taken for the contender's doing.
+    ///
+    /// # Errors
+    ///
+    /// - What went wrong in a round, said of this measurement.
+    pub fn rounds(
+        &self,
+        name: &str,
+        mut body: impl FnMut(&Round<'_, 'd>) -> Result<Row, Complaint>,
+    ) -> Result<Row, Complaint> {
+        self.progress.set_message(name.to_string());
+        let mut row = Row { name: name.to_string(), launches: 0, sides: Vec::new() };
+        for (number, first) in (0..self.blocks).step_by(BLOCKS_OF_A_ROUND as usize).enumerate() {
+            let blocks = BLOCKS_OF_A_ROUND.min(self.blocks - first);
+            let library = self.target.opened_again().and_then(|device| Library::open(&device));
+            let round = Round { bench: self, library: library?, blocks, number: number as u32 };
+            row.append(body(&round).map_err(|complaint| complaint.at(name))?);
+        }
+        Ok(row)
+    }
+}
+
+/// One round of a measurement.
+pub struct Round<'b, 'd> {
+    bench: &'b Bench<'d>,
+    /// The side that uses the library: a device that nothing else uses.
+    pub library: Library,
+    /// Blocks of each contender.
+    pub blocks: u32,
+    number: u32,
+}
+
+impl<'d> Round<'_, 'd> {
+    /// The side that makes driver calls by hand.
+    pub fn raw(&self) -> &Raw<'d> {
+        &self.bench.raw
+    }
+
+    /// Launches of each contender in this round: one block more than is counted, which warms up.
+    pub fn launches_in_all(&self, launches: u32) -> u32 {
+        (self.blocks + 1) * launches
+    }
+
     /// Measures the contenders in alternating blocks.
     ///
     /// # Errors
     ///
-    /// - What went wrong in a block, said of this measurement.
-    pub fn compare(&self, name: &str, launches: u32, contenders: Vec<(&str, Contender<'_>)>) -> Result<Row, Complaint> {
-        self.progress.set_message(name.to_string());
+    /// - What went wrong in a block.
+    pub fn compare(&self, launches: u32, contenders: Vec<(&str, Contender<'_>)>) -> Result<Row, Complaint> {
         let (names, mut bodies): (Vec<_>, Vec<_>) = contenders.into_iter().unzip();
-        let samples = blocks::alternate(self.blocks, &mut bodies, || self.progress.inc(1));
-        let samples = samples.map_err(|complaint| complaint.at(name))?;
+        let samples = blocks::alternate(self.number, self.blocks, &mut bodies, || self.bench.progress.inc(1))?;
         let sides = names.into_iter().map(str::to_string).zip(samples).collect();
-        Ok(Row { name: name.to_string(), launches, sides })
+        Ok(Row { name: String::new(), launches, sides })
     }
 }
 
@@ -81,6 +127,17 @@ pub struct Row {
 }
 
 impl Row {
+    /// Takes in what a further round measured.
+    fn append(&mut self, round: Row) {
+        self.launches = round.launches;
+        for (name, samples) in round.sides {
+            match self.sides.iter_mut().find(|(of, _)| *of == name) {
+                Some((_, all)) => all.append(samples),
+                None => self.sides.push((name, samples)),
+            }
+        }
+    }
+
     /// The samples of a contender.
     pub fn side(&self, name: &str) -> Option<&Samples> {
         self.sides.iter().find(|(of, _)| of == name).map(|(_, samples)| samples)
@@ -95,5 +152,27 @@ impl Row {
     pub fn judged(&self) -> Option<(Limit, bool)> {
         let ((raw, library), limit) = (self.medians()?, limits::of(&self.name)?);
         Some((limit, limit.holds(raw, library)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_are_put_together_side_by_side() {
+        let round = |raw: f64, library: f64| Row {
+            name: String::new(),
+            launches: 9,
+            sides: vec![
+                (RAW.to_string(), [raw].into_iter().collect()),
+                (LIBRARY.to_string(), [library].into_iter().collect()),
+            ],
+        };
+        let mut row = Row { name: "a".into(), launches: 0, sides: Vec::new() };
+        row.append(round(1.0, 2.0));
+        row.append(round(3.0, 6.0));
+        assert_eq!((row.name.as_str(), row.launches, row.sides.len()), ("a", 9, 2));
+        assert_eq!(row.medians(), Some((2.0, 4.0)));
     }
 }

@@ -5,7 +5,7 @@ use dacapo::{Buffer, Recorder, baked};
 
 use super::blocks::Contender;
 use super::chain::Way;
-use super::compare::{Bench, LIBRARY, RAW, Row};
+use super::compare::{Bench, LIBRARY, RAW, Round, Row};
 use super::raw::{self, Raw, Shape};
 use crate::complaint::Complaint;
 
@@ -25,15 +25,14 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
     }
     // The simulator's clock counts instructions; there is nothing to calibrate.
     let cycles = if bench.small { 200 } else { cycles_of(&bench.raw, MICROSECONDS)? };
-    let measured = wanted
-        .into_iter()
-        .map(|(way, name)| measure_way(bench, cycles, way, &name).map_err(|complaint| complaint.at(&name)));
+    let launches = bench.launches(KERNELS as u32, 150, 10, 50);
+    let measured =
+        wanted.into_iter().map(|(way, name)| bench.rounds(&name, |round| measure_way(round, cycles, way, launches)));
     measured.collect()
 }
 
-fn measure_way(bench: &Bench<'_>, cycles: u64, way: Way, name: &str) -> Result<Row, Complaint> {
-    let launches = bench.launches(KERNELS as u32, 150, 10, 50);
-    let raw = &bench.raw;
+fn measure_way(round: &Round<'_, '_>, cycles: u64, way: Way, launches: u32) -> Result<Row, Complaint> {
+    let (raw, library) = (round.raw(), &round.library);
     let stream = raw.stream()?;
     let counts = (0..KERNELS).map(|_| raw.session().buffer(&[0; 4])).collect::<Result<Vec<_>, _>>()?;
     let calls: Vec<_> = counts.iter().map(|count| raw.spin(count, cycles)).collect();
@@ -41,7 +40,6 @@ fn measure_way(bench: &Bench<'_>, cycles: u64, way: Way, name: &str) -> Result<R
     let wait = || Ok(stream.synchronize()?);
     let by_hand: Contender<'_> = Box::new(|| way.time(launches, || Ok(parallel.launch(&stream)?), wait));
     let in_line: Contender<'_> = Box::new(|| way.time(launches, || Ok(line.launch(&stream)?), wait));
-    let library = &bench.library;
     let mut library_counts = (0..KERNELS).map(|_| library.device.zeros(1)).collect::<Result<Vec<Buffer<u32>>, _>>()?;
     let mut recorded = library.device.record(|r: &mut Recorder<'_>| {
         for count in &mut library_counts {
@@ -56,14 +54,14 @@ fn measure_way(bench: &Bench<'_>, cycles: u64, way: Way, name: &str) -> Result<R
         };
         way.time(launches, launch, || library.wait())
     });
-    let row = bench.compare(name, launches, vec![(RAW, by_hand), (LIBRARY, replayed), ("line", in_line)])?;
+    let row = round.compare(launches, vec![(RAW, by_hand), (LIBRARY, replayed), ("line", in_line)])?;
     for count in &library_counts {
-        raw::all_equal("replays", &library.stream.read(count)?, (bench.blocks + 1) * launches)?;
+        raw::all_equal("replays", &library.stream.read(count)?, round.launches_in_all(launches))?;
     }
     for count in &counts {
         let bytes = count.read()?;
         let got: Vec<u32> = bytes.chunks_exact(4).map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect();
-        raw::all_equal("the graphs by hand", &got, 2 * (bench.blocks + 1) * launches)?;
+        raw::all_equal("the graphs by hand", &got, 2 * round.launches_in_all(launches))?;
     }
     Ok(row)
 }

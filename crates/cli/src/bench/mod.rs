@@ -1,6 +1,7 @@
 //! `dacapo bench`: the library against the same work by driver calls.
 //!
-//! - Every measurement is alternating blocks of both sides in one process; figures are medians with their spread.
+//! - Every measurement is alternating blocks of both sides in one process, in rounds that each have streams, memory and
+//!   graphs of their own; figures are medians with their spread.
 //! - Every result is checked: data is read back and compared, and a wrong number ends the run.
 //! - Limits are judged on a GPU only, over at least 21 blocks.
 
@@ -20,17 +21,21 @@ pub mod statistics;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::complaint::Complaint;
 use crate::target::{Target, Which};
-use compare::{Bench, Row};
+use compare::{BLOCKS_OF_A_ROUND, Bench, Row};
 use limits::BLOCKS_MIN;
 use report::{Header, Report};
 
 /// Blocks of a quick look.
 const BLOCKS_QUICK: u32 = 3;
+
+/// How long the device works before anything is measured: its clocks rise with work.
+const WARM_UP: Duration = Duration::from_secs(1);
 
 /// The arguments of `dacapo bench`.
 #[derive(clap::Args, Debug)]
@@ -91,6 +96,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
 /// Every measurement that was asked for.
 fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
     let mut rows = Vec::new();
+    chain::warm_up(&bench.raw, if bench.small { Duration::ZERO } else { WARM_UP })?;
     for length in chain::LENGTHS {
         rows.extend(chain::measure(bench, length)?);
     }
@@ -99,7 +105,6 @@ fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
     }
     rows.extend(slot::measure(bench)?);
     rows.extend(fork_join::measure(bench)?);
-    // Last: from the second stream on, each launch of the library is followed by an event.
     rows.extend(overlap::measure(bench)?);
     match rows.is_empty() {
         false => Ok(rows),
@@ -131,13 +136,13 @@ fn command() -> String {
     std::iter::once("dacapo".to_string()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// A bar on a terminal, nothing elsewhere. Most measurements have three sides, and one block more than is counted.
+/// A bar on a terminal, nothing elsewhere. Most measurements have three sides, and rounds one block more than is counted.
 fn progress(blocks: u32, wants: impl Fn(&str) -> bool) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let rows = limits::LIMITS.iter().filter(|(name, _)| wants(name)).count() as u64;
     let style = ProgressStyle::with_template("{bar:40} {percent:>3} %  {msg}  ({elapsed})");
-    let bar = ProgressBar::new(rows * 3 * u64::from(blocks + 1));
+    let bar = ProgressBar::new(rows * 3 * u64::from(blocks + blocks.div_ceil(BLOCKS_OF_A_ROUND)));
     style.map_or(bar.clone(), |style| bar.with_style(style))
 }

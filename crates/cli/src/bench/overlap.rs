@@ -7,7 +7,7 @@
 use dacapo::{Buffer, Graph, HostBuffer, Recorder, Stream, baked, upload};
 
 use super::blocks::{Contender, together};
-use super::compare::{Bench, LIBRARY, RAW, Row};
+use super::compare::{Bench, LIBRARY, RAW, Round, Row};
 use super::library::Library;
 use super::raw::{self, KernelCall, Raw, RawEvent, RawGraph, Shape};
 use crate::complaint::Complaint;
@@ -35,25 +35,25 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
     if !bench.wants(NAME) {
         return Ok(Vec::new());
     }
-    measure_one(bench).map(|row| vec![row]).map_err(|complaint| complaint.at(NAME))
-}
-
-fn measure_one(bench: &Bench<'_>) -> Result<Row, Complaint> {
     let size = match bench.small {
         true => Size { elements: 256, between: 3, steps: 4 },
         false => calibrated(&bench.raw, 1 << 20, 24)?,
     };
-    let (by_hand, in_line) = (ByHand::new(&bench.raw, size)?, ByHand::new(&bench.raw, size)?);
+    Ok(vec![bench.rounds(NAME, |round| measure_one(round, size))?])
+}
+
+fn measure_one(round: &Round<'_, '_>, size: Size) -> Result<Row, Complaint> {
+    let (by_hand, in_line) = (ByHand::new(round.raw(), size)?, ByHand::new(round.raw(), size)?);
     let overlapping: Contender<'_> = Box::new(|| by_hand.block(Streams::Two));
     let waiting: Contender<'_> = Box::new(|| in_line.block(Streams::One));
-    let mut recorded = Recorded::new(&bench.library, size)?;
+    let mut recorded = Recorded::new(&round.library, size)?;
     let replaying: Contender<'_> = Box::new(|| recorded.block());
     let contenders = vec![(RAW, overlapping), (LIBRARY, replaying), ("one stream", waiting)];
-    let row = bench.compare(NAME, size.steps, contenders)?;
+    let row = round.compare(size.steps, contenders)?;
     for (whose, side) in [("overlap by hand", &by_hand), ("one stream by hand", &in_line)] {
-        raw::all_equal(whose, &raw::read_floats(&side.sum)?, expected(size, bench.blocks + 1))?;
+        raw::all_equal(whose, &raw::read_floats(&side.sum)?, expected(size, round.blocks + 1))?;
     }
-    bench.library.all_equal("replays", &recorded.sum, expected(size, bench.blocks + 1))?;
+    round.library.all_equal("replays", &recorded.sum, expected(size, round.blocks + 1))?;
     Ok(row)
 }
 

@@ -3,7 +3,7 @@
 
 use super::blocks::{Contender, each};
 use super::chain::ELEMENTS;
-use super::compare::{Bench, LIBRARY, RAW, Row};
+use super::compare::{Bench, LIBRARY, RAW, Round, Row};
 use super::raw;
 use crate::complaint::Complaint;
 
@@ -17,12 +17,12 @@ pub fn measure(bench: &Bench<'_>, length: u32) -> Result<Vec<Row>, Complaint> {
     if !bench.wants(&name) {
         return Ok(Vec::new());
     }
-    measure_one(bench, length, &name).map(|row| vec![row]).map_err(|complaint| complaint.at(&name))
+    let graphs = bench.launches(length, 200, 2, 20);
+    Ok(vec![bench.rounds(&name, |round| measure_one(round, length, graphs))?])
 }
 
-fn measure_one(bench: &Bench<'_>, length: u32, name: &str) -> Result<Row, Complaint> {
-    let graphs = bench.launches(length, 200, 1, 20);
-    let raw = &bench.raw;
+fn measure_one(round: &Round<'_, '_>, length: u32, graphs: u32) -> Result<Row, Complaint> {
+    let (raw, library) = (round.raw(), &round.library);
     let stream = raw.stream()?;
     let x = raw.floats(&[0.0; ELEMENTS as usize])?;
     let calls = vec![raw.bump(&x, ELEMENTS); length as usize];
@@ -43,7 +43,6 @@ fn measure_one(bench: &Bench<'_>, length: u32, name: &str) -> Result<Row, Compla
             },
         )
     });
-    let library = &bench.library;
     let mut library_x = library.device.zeros::<f32>(ELEMENTS as usize)?;
     let recorded: Contender<'_> = Box::new(|| {
         let made = std::cell::Cell::new(None);
@@ -62,8 +61,8 @@ fn measure_one(bench: &Bench<'_>, length: u32, name: &str) -> Result<Row, Compla
             },
         )
     });
-    let row = bench.compare(name, graphs, vec![(RAW, by_hand), (LIBRARY, recorded)])?;
-    let bumps = (f64::from(bench.blocks + 1) * f64::from(graphs) * f64::from(length)) as f32;
+    let row = round.compare(graphs, vec![(RAW, by_hand), (LIBRARY, recorded)])?;
+    let bumps = (f64::from(round.launches_in_all(graphs)) * f64::from(length)) as f32;
     raw::all_equal("graphs captured by hand", &raw::read_floats(&x)?, bumps)?;
     library.all_equal("recorded graphs", &library_x, bumps)?;
     Ok(row)

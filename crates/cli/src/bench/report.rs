@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::compare::{LIBRARY, RAW, Row};
+use super::compare::{BLOCKS_OF_A_ROUND, LIBRARY, RAW, Row};
 use super::limits::BLOCKS_MIN;
 use super::statistics::Samples;
 
@@ -68,6 +68,7 @@ impl Report {
             "commit": commit,
             "command": command,
             "blocks": blocks,
+            "blocks_of_a_round": BLOCKS_OF_A_ROUND,
             "unit": "us",
             "rows": self.rows.iter().map(|row| self.row_json(row)).collect::<Vec<_>>(),
         })
@@ -104,7 +105,8 @@ impl fmt::Display for Report {
         }
         writeln!(f, "{device}, driver {driver_release} (CUDA {driver_api}), dacapo {commit}")?;
         writeln!(f, "{command}")?;
-        writeln!(f, "microseconds a launch: median (p10 .. p90) of {blocks} alternating blocks\n")?;
+        let rounds = blocks.div_ceil(BLOCKS_OF_A_ROUND);
+        writeln!(f, "microseconds a launch: median (p10 .. p90) of {blocks} alternating blocks in {rounds} rounds\n")?;
         let width = self.rows.iter().map(|row| row.name.len()).max().unwrap_or(0).max("measurement".len());
         writeln!(
             f,

@@ -5,7 +5,7 @@ use dacapo::{Recorder, Slot};
 
 use super::blocks::Contender;
 use super::chain::{ELEMENTS, Way};
-use super::compare::{Bench, LIBRARY, RAW, Row};
+use super::compare::{Bench, LIBRARY, RAW, Round, Row};
 use super::raw::{self, Shape};
 use crate::complaint::Complaint;
 
@@ -26,12 +26,12 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
     if !bench.wants(NAME) {
         return Ok(Vec::new());
     }
-    measure_one(bench).map(|row| vec![row]).map_err(|complaint| complaint.at(NAME))
+    let launches = Way::HostLaunch.launches(bench, LENGTH);
+    Ok(vec![bench.rounds(NAME, |round| measure_one(round, launches))?])
 }
 
-fn measure_one(bench: &Bench<'_>) -> Result<Row, Complaint> {
-    let launches = Way::HostLaunch.launches(bench, LENGTH);
-    let raw = &bench.raw;
+fn measure_one(round: &Round<'_, '_>, launches: u32) -> Result<Row, Complaint> {
+    let (raw, library) = (round.raw(), &round.library);
     let stream = raw.stream()?;
     let (ones, y) = (raw.floats(&[1.0; ELEMENTS as usize])?, raw.floats(&[0.0; ELEMENTS as usize])?);
     let mut calls = vec![raw.bump(&y, ELEMENTS); LENGTH as usize];
@@ -46,7 +46,6 @@ fn measure_one(bench: &Bench<'_>) -> Result<Row, Complaint> {
         };
         Way::HostLaunch.time(launches, launch, || Ok(stream.synchronize()?))
     });
-    let library = &bench.library;
     let (slot, k) = (Slot::new(0.0), &library.kernels);
     let library_ones = library.device.buffer(&[1.0; ELEMENTS as usize])?;
     let mut library_y = library.device.zeros(ELEMENTS as usize)?;
@@ -67,8 +66,8 @@ fn measure_one(bench: &Bench<'_>) -> Result<Row, Complaint> {
         };
         Way::HostLaunch.time(launches, launch, || library.wait())
     });
-    let row = bench.compare(NAME, launches, vec![(RAW, by_hand), (LIBRARY, by_slot)])?;
-    let sum = expected((bench.blocks + 1) * launches);
+    let row = round.compare(launches, vec![(RAW, by_hand), (LIBRARY, by_slot)])?;
+    let sum = expected(round.launches_in_all(launches));
     raw::all_equal("parameters set by hand", &raw::read_floats(&y)?, sum)?;
     library.all_equal("a slot", &library_y, sum)?;
     Ok(row)

@@ -16,6 +16,11 @@ impl Samples {
         self.0.push(value);
     }
 
+    /// More blocks of the same contender.
+    pub fn append(&mut self, mut more: Samples) {
+        self.0.append(&mut more.0);
+    }
+
     /// The value that half of the samples lie below.
     pub fn median(&self) -> f64 {
         self.quantile(0.5)

@@ -88,7 +88,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
                 Ok(())
             })
         });
-        alternate(BLOCKS, &mut [eagerly, replayed], || ())?
+        alternate(0, BLOCKS, &mut [eagerly, replayed], || ())?
     };
     let (replay, eager_times) = (samples.pop().unwrap_or_default(), samples.pop().unwrap_or_default());
 
