@@ -26,5 +26,5 @@ fn names_are_unique_and_there_are_enough() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), count, "two forms have the same name");
-    assert!(count >= 24, "{count} forms");
+    assert!(count >= 45, "{count} forms");
 }

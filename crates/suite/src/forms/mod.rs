@@ -7,9 +7,14 @@
 //! - On the software device no detector may have found anything, also not when the device was closed.
 
 mod check;
+mod fills;
 mod kernels;
+mod memory;
 mod ops;
+mod order;
+mod scalars;
 mod slots;
+mod streams;
 
 pub use check::{Failure, Outcome, check, on_software};
 
@@ -35,6 +40,6 @@ use forms;
 
 /// Every form, by area.
 pub fn all() -> Vec<Form> {
-    let areas = [ops::FORMS, slots::FORMS];
+    let areas = [ops::FORMS, memory::FORMS, scalars::FORMS, slots::FORMS, fills::FORMS, order::FORMS, streams::FORMS];
     areas.concat()
 }
