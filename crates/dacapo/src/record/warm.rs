@@ -5,6 +5,7 @@
 //! not put back.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use crate::device::Stream;
@@ -49,16 +50,18 @@ impl<'d> WarmRecording<'d> {
     ///
     /// # Errors
     ///
-    /// - The first op that failed, or what the driver refused; what was written is put back also then.
+    /// - The first op that failed, or what the driver refused; what was written is put back also then, and when the body panics.
     /// - [`ErrorKind::WarmupTooLarge`]: more would have to be saved than the cap allows.
     pub fn record<T>(self, mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>) -> Result<Graph<T>> {
         refuse_in_recording("WarmRecording::record")?;
         let device = self.base.device;
         let side = Stream::internal(device)?;
         let mut saved = BTreeMap::new();
-        let warmed = self.run_all(&side, &mut saved, &mut body);
+        // A panic in the body goes on only after what the runs before it wrote has been put back.
+        let run_all = AssertUnwindSafe(|| self.run_all(&side, &mut saved, &mut body));
+        let warmed = std::panic::catch_unwind(run_all);
         let restored = restore(&side, &saved);
-        warmed?;
+        warmed.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         restored?;
         side.synchronize()?;
         self.base.record(|recorder: &mut Recorder<'_>| body(recorder))
