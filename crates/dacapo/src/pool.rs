@@ -194,7 +194,7 @@ impl Member {
         &self.0
     }
 
-    /// The graph is gone; the hold on the pool's values goes on until its last replay is over.
+    /// The graph is gone. What its last replay may still use, the pool keeps until that is over.
     pub(crate) fn leave(self) -> Pool {
         self.0.state().graphs -= 1;
         self.0

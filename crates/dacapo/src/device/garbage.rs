@@ -8,7 +8,7 @@
 //! - When the device itself goes, what is finished is released and the rest is left to the driver.
 
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, Weak};
 
 use dacapo_driver::types::{CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUmodule};
 use dacapo_driver::{Call, Check};
@@ -63,7 +63,7 @@ impl Inner {
     /// Releases everything that may be released now. What fails stays in the queue.
     fn drain(&self) -> Result<()> {
         let _relaxed = Relaxed::new(&*self.cuda.driver);
-        let mut outcome = Ok(());
+        let mut outcome = self.forget_orphans();
         let mut dropped_values = Vec::new();
         for (thing, after) in self.drops.take() {
             match self.release(thing, after) {
@@ -85,8 +85,12 @@ impl Inner {
         outcome
     }
 
-    fn release(&self, thing: Garbage, after: Vec<Use<Cuda>>) -> Released {
+    fn release(&self, thing: Garbage, mut after: Vec<Use<Cuda>>) -> Released {
         let driver = &*self.cuda.driver;
+        if matches!(thing, Garbage::Module(_)) && after.is_empty() {
+            // Nobody can launch its kernels any more: those that run are among what is on the streams now.
+            after = self.all_last_uses();
+        }
         match thing {
             Garbage::Memory(address) => {
                 let pending: Vec<Use<Cuda>> = after.iter().filter(|u| !self.ledger.is_finished(u)).cloned().collect();
@@ -138,6 +142,34 @@ impl Inner {
                 Err(error) => Released::NotYet(thing, after, Some(error)),
             },
         }
+    }
+
+    /// The last work of every stream, also of those that were dropped with work in flight.
+    pub(crate) fn all_last_uses(&self) -> Vec<Use<Cuda>> {
+        let live: Vec<_> = {
+            let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+            streams.iter().filter_map(Weak::upgrade).collect()
+        };
+        let mut uses: Vec<Use<Cuda>> = live.iter().filter_map(|stream| self.ledger.last_use(&stream.lane)).collect();
+        uses.extend(self.orphans.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
+        uses.retain(|used| !self.ledger.is_finished(used));
+        uses
+    }
+
+    /// Forgets dropped streams whose work is over.
+    fn forget_orphans(&self) -> Result<()> {
+        let orphans = std::mem::take(&mut *self.orphans.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut outcome = Ok(());
+        for orphan in orphans {
+            match self.all_finished(std::slice::from_ref(&orphan)) {
+                Ok(true) => {}
+                other => {
+                    self.orphans.lock().unwrap_or_else(PoisonError::into_inner).push(orphan);
+                    outcome = outcome.and(other.map(drop));
+                }
+            }
+        }
+        outcome
     }
 
     /// Whether all these uses are over, asking the driver about those that are not known to be.

@@ -90,9 +90,12 @@ impl Device {
     /// Remembers that the context is broken, with what was in flight. The first to notice decides the text.
     pub(crate) fn lose(&self, first: DriverError) -> Error {
         let lost = self.0.lost.get_or_init(|| {
-            let streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
+            let streams: Vec<_> = {
+                let streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
+                streams.iter().filter_map(Weak::upgrade).collect()
+            };
             let mut in_flight = Vec::new();
-            for stream in streams.iter().filter_map(Weak::upgrade) {
+            for stream in &streams {
                 let notes = stream.notes.lock().unwrap_or_else(PoisonError::into_inner);
                 in_flight.extend(notes.0.iter().map(|(_, name)| name.to_string()));
             }

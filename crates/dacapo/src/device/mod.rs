@@ -68,6 +68,8 @@ pub(crate) struct Inner {
     pub(crate) staging: Mutex<staging::Staging>,
     /// Streams that the user holds.
     pub(crate) streams: Mutex<Vec<Weak<StreamInner>>>,
+    /// The last work of streams that were dropped before it was over.
+    pub(crate) orphans: Mutex<Vec<dacapo_ledger::Use<Cuda>>>,
     pub(crate) lost: OnceLock<lost::Lost>,
     pub(crate) counters: Live,
     pub(crate) recordings: AtomicU64,
@@ -134,13 +136,6 @@ impl Device {
     #[cfg(feature = "software")]
     pub fn machine(&self) -> Option<&dacapo_sim::Machine> {
         self.0.machine.as_ref()
-    }
-
-    /// The newest use of every stream that somebody holds.
-    pub(crate) fn all_last_uses(&self) -> Vec<dacapo_ledger::Use<Cuda>> {
-        let streams = self.0.streams.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let lanes = streams.iter().filter_map(Weak::upgrade);
-        lanes.filter_map(|stream| self.ledger().last_use(&stream.lane)).collect()
     }
 
     /// A new buffer with these elements in it.
@@ -228,6 +223,9 @@ impl Device {
         };
         for stream in &streams {
             stream.wait_for_all()?;
+        }
+        for used in self.0.all_last_uses() {
+            self.wait_for(&used)?;
         }
         self.drain()?;
         if let Some(last) = self.ledger().last_use(&self.0.reaper) {

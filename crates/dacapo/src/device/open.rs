@@ -234,6 +234,7 @@ impl Device {
             reaper,
             staging: Mutex::default(),
             streams: Mutex::default(),
+            orphans: Mutex::default(),
             lost: OnceLock::new(),
             counters: Live::default(),
             recordings: AtomicU64::new(1),

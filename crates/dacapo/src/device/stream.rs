@@ -46,8 +46,8 @@ impl Stream {
         device.enter()?;
         let mut raw = CUstream::NULL;
         // SAFETY: `raw` is valid for the write.
-        device
-            .check(unsafe { device.driver().cuStreamCreate(&mut raw, CU_STREAM_NON_BLOCKING) }, Call::cuStreamCreate)?;
+        let code = unsafe { device.driver().cuStreamCreate(&mut raw, CU_STREAM_NON_BLOCKING) };
+        device.check(code, Call::cuStreamCreate)?;
         let stream = LaneStream { raw: RawHandle(raw), drops: device.0.drops.clone() };
         let lane = device.ledger().add_lane(stream, kind);
         let inner = Arc::new(StreamInner { device: device.clone(), lane, notes: Mutex::default() });
@@ -217,7 +217,13 @@ impl StreamInner {
 
 impl Drop for StreamInner {
     fn drop(&mut self) {
-        // The driver's stream goes with the lane, when no use of it is left.
+        // The driver's stream goes with the lane, when no use of it is left. What is still running is remembered: a
+        // module may not be unloaded under it, and `Device::synchronize` waits for it.
+        if let Some(last) = self.device.ledger().last_use(&self.lane)
+            && !self.device.ledger().is_finished(&last)
+        {
+            self.device.0.orphans.lock().unwrap_or_else(PoisonError::into_inner).push(last);
+        }
         self.device.live().streams.sub(1);
     }
 }

@@ -8,6 +8,7 @@ use dacapo_ledger::{Access as Touching, MemoryId, SetId, Touch, Use};
 
 use crate::device::{Cuda, Device, Garbage, Named, Relaxed, Stream};
 use crate::error::{Error, ErrorKind, Result};
+use crate::kernel::ModuleSource;
 use crate::lower::{Built, CapturedGraph, NodeParams, Resolve, params_of, touched, unpatched};
 use crate::memory::{Allocation, Gate, Place};
 use crate::plan::{self, Order, Shape};
@@ -82,14 +83,22 @@ impl Resolve for AsBound<'_> {
 }
 
 impl Replayable {
-    /// Plans and lowers a recording.
-    pub(crate) fn make(recorded: Recorded, options: GraphOptions, holes: Vec<Hole>) -> Result<Replayable> {
+    /// Plans and lowers a recording. `given` is the memory that the stand-ins were made after: a driver refuses a copy
+    /// without addresses, so the nodes are built with these, and no launch is made before it has bound its own.
+    pub(crate) fn make(
+        recorded: Recorded,
+        options: GraphOptions,
+        holes: Vec<Hole>,
+        given: Vec<Place>,
+    ) -> Result<Replayable> {
         let device = recorded.device.clone();
         for temp in recorded.used_temps() {
             device.place(&temp, false)?;
         }
         let order = order_of(&recorded.nodes, options.shape);
-        let built = Built::new(&device, &recorded.nodes, &order, &recorded.readings)?;
+        let bound: Vec<Option<Place>> = given.into_iter().map(Some).collect();
+        let places = AsBound { holes: &holes, bound: &bound };
+        let built = Built::new(&device, &recorded.nodes, &order, &recorded.readings, &places)?;
         Replayable::assemble(recorded, options, holes, order, built)
     }
 
@@ -321,11 +330,21 @@ impl Drop for Replayable {
         self.device.put(Garbage::Graph(self.built.exec, self.built.template), after.clone());
         let mut values = std::mem::take(&mut self.keeps);
         if let Some(member) = self.pool.take() {
-            values.push(Arc::new(member.leave()));
+            // A pool's values wait for the pool's last work, which this graph's is part of since the line above.
+            drop(member.leave());
         }
-        // Functions and closures are in the nodes; a module is unloaded only behind every stream's present work.
-        let nodes: Arc<dyn Any + Send + Sync> = Arc::new(std::mem::take(&mut self.nodes));
-        values.push(nodes);
+        // A replay may still run its modules' code and what foreign work keeps, which is in `keeps`. The rest of the
+        // nodes goes now: memory waits in the queue for its own last uses. In the queue it would hold the device, which
+        // holds the queue, and neither would ever go.
+        let mut modules: Vec<Arc<ModuleSource>> = Vec::new();
+        for node in std::mem::take(&mut self.nodes) {
+            if let Work::Kernel(kernel) = &node.work
+                && !modules.iter().any(|known| Arc::ptr_eq(known, &kernel.function.module))
+            {
+                modules.push(kernel.function.module.clone());
+            }
+        }
+        values.push(Arc::new(modules));
         self.device.put(Garbage::Values(values), after);
     }
 }

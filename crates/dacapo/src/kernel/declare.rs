@@ -115,9 +115,10 @@ pub fn kernel_op<const A: usize, const S: usize>(
 /// ```
 /// dacapo::kernels! {
 ///     /// Vector kernels.
-///     pub unsafe struct Kernels(include_str!("../../../kernels/ptx/saxpy.ptx")) {
+///     pub unsafe struct Kernels(include_str!("../../../../kernels/ptx/saxpy.ptx")) {
 ///         /// y ← a·x + y
-///         fn saxpy(a: f32, x: &[f32], y: &mut [f32], n: u32 = y.len()) {
+///         fn saxpy(n: i32 = y.len(), a: f32, x: &[f32], y: &mut [f32]) {
+///             entry: "saxpy_f32";
 ///             requires: x.len() == y.len();
 ///             grid: linear(y.len(), 256);
 ///         }

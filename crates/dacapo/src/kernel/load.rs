@@ -45,7 +45,7 @@ pub(crate) struct Function {
     /// How much dynamic shared memory the driver was told of.
     shared_told: AtomicU32,
     /// Held: without it the function is gone.
-    _module: Arc<ModuleSource>,
+    pub(crate) module: Arc<ModuleSource>,
 }
 
 // SAFETY: a function's handle is a token that the driver takes from any thread, as long as its module is loaded.
@@ -118,9 +118,9 @@ impl Drop for ModuleSource {
     fn drop(&mut self) {
         // Without its device the module is gone with the context.
         let Some(device) = self.device.upgrade().map(Device) else { return };
-        // Its kernels may be running on any stream: all of them must have passed this point.
-        let after = device.all_last_uses();
-        device.put(Garbage::Module(self.raw), after);
+        // Its kernels may be running on any stream: who empties the queue asks which. Not here: a drop takes no lock
+        // that is held while work is enqueued.
+        device.put(Garbage::Module(self.raw), Vec::new());
     }
 }
 
@@ -160,8 +160,8 @@ impl Function {
             params.push((offset, size));
         }
         let (state, shared_told) = (Vec::new(), AtomicU32::new(0));
-        let _module = module.clone();
-        Ok(Function { raw, name: entry, threads_max, shared_static, params, state, shared_told, _module })
+        let module = module.clone();
+        Ok(Function { raw, name: entry, threads_max, shared_static, params, state, shared_told, module })
     }
 
     /// Finds a declared entry point and checks that it is as declared.

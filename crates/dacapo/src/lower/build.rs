@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use crate::device::{Device, Relaxed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lower::foreign;
-use crate::lower::params::{self, AsAllocated, NodeParams, Resolve};
+use crate::lower::params::{self, NodeParams, Resolve};
 use crate::plan::{Order, What};
 use crate::record::{Node, Work};
 use crate::value::Readings;
@@ -57,11 +57,17 @@ impl Built {
     /// # Errors
     ///
     /// - What the driver refused, naming the op; a capture of foreign work that was broken every time.
-    pub(crate) fn new(device: &Device, nodes: &[Node], order: &Order, readings: &Readings) -> Result<Built> {
+    pub(crate) fn new(
+        device: &Device,
+        nodes: &[Node],
+        order: &Order,
+        readings: &Readings,
+        places: &dyn Resolve,
+    ) -> Result<Built> {
         let _relaxed = Relaxed::new(device.driver());
         let mut attempt = 1;
         loop {
-            match Built::attempt(device, nodes, order, readings) {
+            match Built::attempt(device, nodes, order, readings, places) {
                 Err(error) if matches!(error.kind(), ErrorKind::CaptureBroken { .. }) && attempt < ATTEMPTS => {
                     attempt += 1;
                 }
@@ -70,7 +76,13 @@ impl Built {
         }
     }
 
-    fn attempt(device: &Device, nodes: &[Node], order: &Order, readings: &Readings) -> Result<Built> {
+    fn attempt(
+        device: &Device,
+        nodes: &[Node],
+        order: &Order,
+        readings: &Readings,
+        places: &dyn Resolve,
+    ) -> Result<Built> {
         let driver = device.driver();
         let mut raw = CUgraph::NULL;
         // SAFETY: `raw` is valid for the write.
@@ -94,7 +106,7 @@ impl Built {
                 What::Join => ends.push(smallvec::smallvec![add_empty(device, raw, &after)?]),
                 What::Op(op) => {
                     let node = &nodes[op as usize];
-                    let params = NodeParams::of(node, readings, &AsAllocated, true)?;
+                    let params = NodeParams::of(node, readings, places, true)?;
                     match &params {
                         Some(params) => {
                             let handle = add(device, raw, &after, node, params).map_err(|error| node.blame(error))?;
@@ -124,11 +136,11 @@ impl Built {
         let template = std::mem::replace(&mut draft.raw, CUgraph::NULL);
         let built = Built { exec, template, handles, params: told };
         for (number, params) in built.params.iter().enumerate() {
-            if params.as_ref().is_some_and(|params| !params.is_enabled()) {
-                if let Err(error) = built.enable(device, number, false) {
-                    device.put(crate::device::Garbage::Graph(exec, template), Vec::new());
-                    return Err(nodes[number].blame(error));
-                }
+            if params.as_ref().is_some_and(|params| !params.is_enabled())
+                && let Err(error) = built.enable(device, number, false)
+            {
+                device.put(crate::device::Garbage::Graph(exec, template), Vec::new());
+                return Err(nodes[number].blame(error));
             }
         }
         Ok(built)

@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Graph, GraphInto, GraphOptions, Hole, Replayable};
-use crate::memory::{Allocation, Kind, Reads, Writes};
+use crate::memory::{Allocation, Kind, Place, Reads, Writes};
 use crate::op::Op;
 use crate::plan::Shape;
 use crate::record::{Nested, Recorded, Recorder, WarmRecording};
@@ -76,7 +76,7 @@ impl<'d> Recording<'d> {
     /// - The first op that failed, or what the driver refused.
     pub fn record<O: Op>(self, op: O) -> Result<Graph<O::Out>> {
         let (recorded, out) = self.take_down(op)?;
-        Ok(Graph::new(Replayable::make(recorded, self.graph_options(), Vec::new())?, out))
+        Ok(Graph::new(Replayable::make(recorded, self.graph_options(), Vec::new(), Vec::new())?, out))
     }
 
     /// Records the body twice and names every baked value that changed: what a replay would have frozen.
@@ -115,6 +115,7 @@ impl<'d> Recording<'d> {
     ///
     /// # Errors
     ///
+    /// - [`ErrorKind::NoMemoryYet`], [`ErrorKind::WrongDevice`]: a slice that could not be launched with.
     /// - The first op that failed, or what the driver refused.
     pub fn record_into<I: Reads, O: Writes>(
         self,
@@ -123,6 +124,14 @@ impl<'d> Recording<'d> {
         body: impl for<'r, 'a> FnOnce(&mut Recorder<'r>, I::At<'a>, O::At<'a>) -> Result<()>,
     ) -> Result<GraphInto<I::At<'static>, O::At<'static>>> {
         self.refuse_sealed()?;
+        self.device.enter()?;
+        let mut given = Vec::new();
+        inputs.access(&mut given);
+        outputs.access(&mut given);
+        let given: Vec<Place> = given.into_iter().map(|access| access.place).collect();
+        for place in &given {
+            self.device.expect_memory(place, "Recording::record_into")?;
+        }
         let mut recorder = Recorder::new(self.device, self.label.as_deref());
         let (device, id) = (self.device, recorder.id());
         let mut holes: Vec<Hole> = Vec::new();
@@ -141,7 +150,7 @@ impl<'d> Recording<'d> {
             let _nested = Nested::enter();
             body(&mut recorder, ins, outs)?;
         }
-        let replayable = Replayable::make(recorder.into_recorded(), self.graph_options(), holes)?;
+        let replayable = Replayable::make(recorder.into_recorded(), self.graph_options(), holes, given)?;
         Ok(GraphInto::new(replayable))
     }
 
