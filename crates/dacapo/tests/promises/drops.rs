@@ -86,7 +86,12 @@ fn a_graph_keeps_what_it_touches_and_what_it_was_given_until_its_last_replay_is_
             .record(|r: &mut Recorder<'_>| {
                 r.keep(kept);
                 // SAFETY: it enqueues nothing.
-                r.run(unsafe { foreign((), (), move |_, (), ()| Ok(drop(&held))) })?;
+                r.run(unsafe {
+                    foreign((), (), move |_, (), ()| {
+                        let _ = &held;
+                        Ok(())
+                    })
+                })?;
                 r.run(k.put(baked(3), &mut y))
             })
             .unwrap();
@@ -99,6 +104,57 @@ fn a_graph_keeps_what_it_touches_and_what_it_was_given_until_its_last_replay_is_
         assert_eq!(dropped.load(Ordering::Relaxed), 2);
         bench.expect_no_findings();
     }
+}
+
+/// A stream that is dropped with its work in flight: its kernels are not unloaded under it, and it is waited for.
+#[test]
+fn a_module_outlives_its_kernels_on_streams_that_are_gone() {
+    for bench in benches() {
+        let Bench { device, stream, k } = &bench;
+        let mut y = device.zeros::<u32>(1 << 12).unwrap();
+        let own = crate::kit::Kernels::load(device).unwrap();
+        let other = device.stream().unwrap();
+        other.run(own.put(baked(3), &mut y)).unwrap();
+        drop((other, own));
+        // Each of these empties the queue.
+        for _ in 0..3 {
+            device.zeros::<u32>(4).unwrap();
+        }
+        device.synchronize().unwrap();
+        assert_eq!((device.counters().modules, device.counters().waiting), (1, 0));
+        stream.run(k.bump(y.at_mut(0))).unwrap();
+        assert_eq!(stream.read(&y[..2]).unwrap(), [4, 3]);
+        bench.expect_no_findings();
+    }
+}
+
+/// Nothing that waits in the queue keeps the device alive by itself.
+#[test]
+fn a_device_goes_with_the_last_that_holds_it() {
+    let (bench, count) = hooked(Count::new());
+    {
+        let Bench { device, stream, k } = &bench;
+        let value = Slot::new(1u32);
+        let mut y = device.zeros::<u32>(4).unwrap();
+        let mut total = device.scalar(0u32).unwrap();
+        let pool = device.pool();
+        let mut graph = device
+            .recording()
+            .pool(&pool)
+            .record(|r: &mut Recorder<'_>| {
+                let mut t = r.alloc::<u32>(4)?;
+                r.run(k.put(&value, &mut t))?;
+                r.run(k.count(&mut total))?;
+                r.run(copy(&t, &mut y))
+            })
+            .unwrap();
+        graph.launch(stream).unwrap();
+        let ticket = graph.submit(stream).unwrap();
+        drop(graph);
+        ticket.wait().unwrap();
+    }
+    drop(bench);
+    assert_eq!(Arc::strong_count(&count), 1, "the driver is still held");
 }
 
 /// A drop runs also where a lock of ours is held: inside another library's closure.
