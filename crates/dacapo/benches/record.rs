@@ -31,7 +31,7 @@ fn main() -> Result<()> {
         if quick && ops > 1_000 {
             break;
         }
-        let mut chain = |buffers: &mut [Buffer<f32>]| {
+        let chain = |buffers: &mut [Buffer<f32>]| {
             let (x, y) = buffers.split_at_mut(1);
             let (x, y) = (&x[0], &mut y[0]);
             device
@@ -39,7 +39,7 @@ fn main() -> Result<()> {
                 .plan_only(|r: &mut dacapo::Recorder<'_>| (0..ops).try_for_each(|_| r.run(k.saxpy(&a, x, y))))
         };
         let chain_time = median(quick, || chain(&mut buffers))?;
-        let mut mixed = |buffers: &mut [Buffer<f32>]| {
+        let mixed = |buffers: &mut [Buffer<f32>]| {
             device.recording().plan_only(|r: &mut dacapo::Recorder<'_>| {
                 let mut state = 1u32;
                 (0..ops).try_for_each(|_| {

@@ -6,7 +6,8 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::Location;
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use dacapo_driver::{CUresult, DriverError};
 
@@ -33,25 +34,42 @@ impl fmt::Display for Named {
     }
 }
 
-/// The last launches of a stream.
+/// The launches of a stream since it was last known to be idle, the same one in a row only once.
 #[derive(Default)]
-pub(crate) struct Notes(VecDeque<(u64, Arc<Named>)>);
+pub(crate) struct Notes {
+    list: Mutex<VecDeque<Arc<Named>>>,
+    /// Where the newest name is, so that a launch of the same graph again takes no lock.
+    newest: AtomicUsize,
+}
 
 /// As many as a person reads.
 const NOTES_MAX: usize = 16;
 
 impl Notes {
-    pub(crate) fn push(&mut self, position: u64, name: &Arc<Named>) {
-        if self.0.len() == NOTES_MAX {
-            self.0.pop_front();
+    pub(crate) fn push(&self, name: &Arc<Named>) {
+        let address = Arc::as_ptr(name).addr();
+        // The list holds what `newest` names, so the address is not another graph's.
+        if self.newest.load(Ordering::Relaxed) == address {
+            return;
         }
-        self.0.push_back((position, name.clone()));
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        if list.len() == NOTES_MAX {
+            list.pop_front();
+        }
+        list.push_back(name.clone());
+        self.newest.store(address, Ordering::Relaxed);
     }
 
-    pub(crate) fn finished(&mut self, position: u64) {
-        while self.0.front().is_some_and(|(at, _)| *at <= position) {
-            self.0.pop_front();
+    /// Everything that was launched is over.
+    pub(crate) fn idle(&self) {
+        if self.newest.swap(0, Ordering::Relaxed) != 0 {
+            self.list.lock().unwrap_or_else(PoisonError::into_inner).clear();
         }
+    }
+
+    fn names(&self) -> Vec<String> {
+        let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        list.iter().map(|name| name.to_string()).collect()
     }
 }
 
@@ -96,8 +114,7 @@ impl Device {
             };
             let mut in_flight = Vec::new();
             for stream in &streams {
-                let notes = stream.notes.lock().unwrap_or_else(PoisonError::into_inner);
-                in_flight.extend(notes.0.iter().map(|(_, name)| name.to_string()));
+                in_flight.extend(stream.notes.names());
             }
             Lost { first, in_flight, findings: self.findings() }
         });

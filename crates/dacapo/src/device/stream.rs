@@ -1,7 +1,7 @@
 //! Streams: queues of a device.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use dacapo_driver::Call;
 use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUstream};
@@ -29,7 +29,7 @@ pub struct RawStream(pub CUstream);
 pub(crate) struct StreamInner {
     pub(crate) device: Device,
     pub(crate) lane: Lane<Cuda>,
-    pub(crate) notes: Mutex<Notes>,
+    pub(crate) notes: Notes,
 }
 
 impl Stream {
@@ -50,7 +50,7 @@ impl Stream {
         device.check(code, Call::cuStreamCreate)?;
         let stream = LaneStream { raw: RawHandle(raw), drops: device.0.drops.clone() };
         let lane = device.ledger().add_lane(stream, kind);
-        let inner = Arc::new(StreamInner { device: device.clone(), lane, notes: Mutex::default() });
+        let inner = Arc::new(StreamInner { device: device.clone(), lane, notes: Notes::default() });
         device.live().streams.add(1);
         let mut streams = device.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
         streams.retain(|stream| stream.strong_count() > 0);
@@ -168,8 +168,8 @@ impl StreamInner {
     }
 
     /// Remembers a launch for the day when a fault has no name.
-    pub(crate) fn note(&self, used: &Use<Cuda>, name: &Arc<Named>) {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(used.position(), name);
+    pub(crate) fn note(&self, name: &Arc<Named>) {
+        self.notes.push(name);
     }
 
     /// Waits for a use of this stream; every use before it is over then too.
@@ -187,8 +187,15 @@ impl StreamInner {
                 device.wait_for(used)?;
             }
         }
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).finished(used.position());
+        self.forget_if_idle(used);
         Ok(())
+    }
+
+    /// Forgets the names of launches when the newest of them is over.
+    fn forget_if_idle(&self, used: &Use<Cuda>) {
+        if self.device.ledger().position(&self.lane) == used.position() {
+            self.notes.idle();
+        }
     }
 
     /// Whether a use of this stream is over. Does not wait.
@@ -202,7 +209,7 @@ impl StreamInner {
         let passed = device.0.cuda.has_passed(&event).map_err(|error| device.refused(error))?;
         if passed {
             device.ledger().finished(used);
-            self.notes.lock().unwrap_or_else(PoisonError::into_inner).finished(used.position());
+            self.forget_if_idle(used);
         }
         Ok(passed)
     }

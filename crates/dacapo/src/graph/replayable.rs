@@ -51,6 +51,8 @@ pub(crate) struct Replayable {
     set: SetId,
     /// Nodes that must be told again before the next launch.
     dirty: Vec<u32>,
+    /// What they will be told; empty between launches.
+    changes: Vec<(u32, NodeParams)>,
     pub(crate) holes: Vec<Hole>,
     bound: Vec<Option<Place>>,
     gates: Vec<Arc<Gate>>,
@@ -86,7 +88,7 @@ impl Replayable {
     /// Plans and lowers a recording. `given` is the memory that the stand-ins were made after: a driver refuses a copy
     /// without addresses, so the nodes are built with these, and no launch is made before it has bound its own.
     pub(crate) fn make(
-        recorded: Recorded,
+        mut recorded: Recorded,
         options: GraphOptions,
         holes: Vec<Hole>,
         given: Vec<Place>,
@@ -98,7 +100,7 @@ impl Replayable {
         let order = order_of(&recorded.nodes, options.shape);
         let bound: Vec<Option<Place>> = given.into_iter().map(Some).collect();
         let places = AsBound { holes: &holes, bound: &bound };
-        let built = Built::new(&device, &recorded.nodes, &order, &recorded.readings, &places)?;
+        let built = Built::new(&device, &mut recorded.nodes, &order, &recorded.readings, &places)?;
         Replayable::assemble(recorded, options, holes, order, built)
     }
 
@@ -153,6 +155,7 @@ impl Replayable {
             built,
             set,
             dirty: Vec::new(),
+            changes: Vec::new(),
             holes,
             keeps,
             outputs: recorded.outputs,
@@ -188,7 +191,7 @@ impl Replayable {
             device.check(unsafe { device.driver().cuGraphLaunch(exec, raw.raw.0) }, Call::cuGraphLaunch)
         });
         let ((), used) = submitted.map_err(|error| device.noted(error))?;
-        stream.0.note(&used, &self.name);
+        stream.0.note(&self.name);
         self.replays += 1;
         self.uploaded = true;
         Ok(used)
@@ -206,17 +209,21 @@ impl Replayable {
 
     /// Tells every dirty node its parameters.
     fn patch(&mut self) -> Result<()> {
-        self.dirty.sort_unstable();
-        self.dirty.dedup();
+        if self.dirty.len() > 1 {
+            self.dirty.sort_unstable();
+            self.dirty.dedup();
+        }
         let places = AsBound { holes: &self.holes, bound: &self.bound };
-        let mut changes: Vec<(u32, NodeParams)> = Vec::with_capacity(self.dirty.len());
+        // The list is kept between launches: changing a number allocates nothing.
+        let changes = &mut self.changes;
+        changes.clear();
         for &number in &self.dirty {
             let node = &self.nodes[number as usize];
-            if let Some(params) = params_of(node, &self.readings, &places)? {
+            if let Some(params) = params_of(&self.device, node, &self.readings, &places)? {
                 changes.push((number, params));
             }
         }
-        for (done, (number, params)) in changes.into_iter().enumerate() {
+        for (done, (number, params)) in changes.drain(..).enumerate() {
             let node = &self.nodes[number as usize];
             if let Err(error) = self.built.patch(&self.device, number as usize, node, params) {
                 self.dirty.drain(..done);

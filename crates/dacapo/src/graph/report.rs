@@ -75,8 +75,8 @@ impl Parts<'_> {
                 let texts = RefCell::new(Vec::new());
                 let starts = starts(&node.access);
                 let prepared = (kernel.recipe)(&Snapshot::new(self.readings, &starts).telling(&texts));
-                if let Ok(prepared) = prepared {
-                    let grid = prepared.grid;
+                let prepared = prepared.map(|prepared| kernel.geometry.unwrap_or(prepared.grid));
+                if let Ok(grid) = prepared {
                     told.geometry = Some(Geometry::new(grid.blocks, grid.threads, grid.shared));
                 }
                 self.kernel_arguments(node, kernel.decl, &texts.into_inner(), memories)

@@ -21,11 +21,11 @@ pub(crate) struct Waiting {
     state: Mutex<State>,
     event: Event,
     used: Use<Cuda>,
-    /// Held, so that the stream outlives the wait.
-    stream: Arc<StreamInner>,
 }
 
 struct State {
+    /// Held until the outcome is known, so that the stream outlives the wait.
+    stream: Option<Arc<StreamInner>>,
     outcome: Option<Result<()>>,
     waker: Option<Waker>,
 }
@@ -39,8 +39,8 @@ impl Waiting {
             let _relaxed = Relaxed::new(device.driver());
             device.ledger().event_for(&device.0.cuda, used).map_err(|error| device.refused(error))?
         };
-        let state = Mutex::new(State { outcome: None, waker: None });
-        let waiting = Arc::new(Waiting { state, event, used: used.clone(), stream: stream.clone() });
+        let state = Mutex::new(State { stream: Some(stream.clone()), outcome: None, waker: None });
+        let waiting = Arc::new(Waiting { state, event, used: used.clone() });
         device.0.waker.get_or_init(|| WakerThread::start(&device.0)).add(waiting.clone());
         Ok(waiting)
     }
@@ -59,6 +59,8 @@ impl Waiting {
     fn finish(&self, outcome: Result<()>) {
         let waker = {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            // Let go before anyone can know: who sees the outcome finds nothing of the wait left.
+            state.stream = None;
             state.outcome = Some(outcome);
             state.waker.take()
         };
@@ -98,7 +100,8 @@ impl WakerThread {
         let mut letters = self.0.letters.lock().unwrap_or_else(PoisonError::into_inner);
         if letters.closed {
             drop(letters);
-            let outcome = waiting.stream.wait_until(&waiting.used);
+            let stream = waiting.state.lock().unwrap_or_else(PoisonError::into_inner).stream.clone();
+            let outcome = stream.map_or(Ok(()), |stream| stream.wait_until(&waiting.used));
             waiting.finish(outcome);
             return;
         }

@@ -5,7 +5,7 @@ use std::panic::Location;
 use smallvec::SmallVec;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::kernel::{LoadedModule, Prepared, ToArg, check_grid};
+use crate::kernel::{LoadedModule, Prepared, ToArg};
 use crate::memory::{Access, Mode, Place};
 use crate::op::Op;
 use crate::record::{KernelWork, Node, Work};
@@ -91,18 +91,10 @@ pub fn kernel_op<const A: usize, const S: usize>(
         if geometry.is_some() && !decl.tunable {
             return Err(Error::new(ErrorKind::GridFixed).of(decl.name, recorder.label(), at));
         }
-        let (limits, device) = (function.clone(), module.device.clone());
-        let recipe = move |snapshot: &Snapshot<'_>| {
-            let mut prepared = recipe(snapshot)?;
-            if let Some(grid) = geometry {
-                prepared.grid = grid;
-            }
-            check_grid(device.properties(), &limits, &prepared.grid)?;
-            Ok(prepared)
-        };
         let work = Work::Kernel(KernelWork {
             function,
             decl: Some(decl),
+            geometry,
             recipe: std::sync::Arc::new(recipe),
             prepared: None,
         });

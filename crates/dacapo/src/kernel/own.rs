@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::device::Device;
 use crate::error::Result;
-use crate::kernel::{Args, Function, ModuleSource, Prepared, ToArg, check_grid, grid};
+use crate::kernel::{Args, Function, ModuleSource, Prepared, ToArg, grid};
 use crate::memory::{Access, Mode};
 use crate::record::{KernelWork, Node, Recorder, Work};
 use crate::value::{ReadSlot, Snapshot};
@@ -51,7 +51,7 @@ impl OwnKernels {
         element: usize,
         pattern: impl Fn(&Snapshot<'_>) -> SmallVec<[u8; 16]> + Send + Sync + 'static,
     ) -> Result<()> {
-        let (device, pattern) = (recorder.device().clone(), Arc::new(pattern));
+        let pattern = Arc::new(pattern);
         let n = access[0].len();
         for offset in (0..element).step_by(PART_MAX) {
             let bytes = PART_MAX.min(element - offset);
@@ -60,18 +60,22 @@ impl OwnKernels {
                 // The bytes before are kept.
                 access[0].mode = Mode::Write;
             }
-            let (pattern, function, properties) =
-                (pattern.clone(), self.fill_part.clone(), device.properties().clone());
+            let pattern = pattern.clone();
             let recipe = move |snapshot: &Snapshot<'_>| {
                 let mut part = [0u8; PART_MAX];
                 part[..bytes].copy_from_slice(&pattern(snapshot)[offset..offset + bytes]);
                 let grid = grid::linear(n, 256);
-                check_grid(&properties, &function, &grid)?;
                 let (n, element, offset, bytes) = (n as u64, element as u32, offset as u32, bytes as u32);
                 Ok(Prepared::new(grid, &[&Pointer, &n, &element, &offset, &bytes, &part]))
             };
             let function = self.fill_part.clone();
-            let work = Work::Kernel(KernelWork { function, decl: None, recipe: Arc::new(recipe), prepared: None });
+            let work = Work::Kernel(KernelWork {
+                function,
+                decl: None,
+                geometry: None,
+                recipe: Arc::new(recipe),
+                prepared: None,
+            });
             recorder.push(Node::new("fill".into(), at, access, work), std::slice::from_ref(&slot))?;
         }
         Ok(())

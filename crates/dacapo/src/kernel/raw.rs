@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::device::Device;
 use crate::element::{Pod, bytes_of};
 use crate::error::{Error, ErrorKind, Result};
-use crate::kernel::{Args, Function, Grid, ModuleSource, Prepared, ToArg, check_grid};
+use crate::kernel::{Args, Function, Grid, ModuleSource, Prepared, ToArg};
 use crate::memory::{Access, Slice};
 use crate::op::Op;
 use crate::record::{KernelWork, Node, Work};
@@ -128,7 +128,6 @@ impl RawKernel {
             }
             let limits = function.clone();
             let recipe = move |snapshot: &Snapshot<'_>| {
-                check_grid(device.properties(), &limits, &grid)?;
                 let mut ready = Vec::with_capacity(values.len());
                 for (number, (value, &(_, size))) in values.iter().zip(&limits.params).enumerate() {
                     let argument = match value {
@@ -146,7 +145,13 @@ impl RawKernel {
                 snapshot.tell(&list);
                 Ok(Prepared::new(grid, &list))
             };
-            let work = Work::Kernel(KernelWork { function, decl: None, recipe: Arc::new(recipe), prepared: None });
+            let work = Work::Kernel(KernelWork {
+                function,
+                decl: None,
+                geometry: None,
+                recipe: Arc::new(recipe),
+                prepared: None,
+            });
             recorder.push(Node::new(name, at, access, work), &slots)
         }
     }

@@ -59,7 +59,7 @@ impl Built {
     /// - What the driver refused, naming the op; a capture of foreign work that was broken every time.
     pub(crate) fn new(
         device: &Device,
-        nodes: &[Node],
+        nodes: &mut [Node],
         order: &Order,
         readings: &Readings,
         places: &dyn Resolve,
@@ -78,7 +78,7 @@ impl Built {
 
     fn attempt(
         device: &Device,
-        nodes: &[Node],
+        nodes: &mut [Node],
         order: &Order,
         readings: &Readings,
         places: &dyn Resolve,
@@ -91,30 +91,32 @@ impl Built {
         let mut handles = vec![CUgraphNode::NULL; nodes.len()];
         let mut told: Vec<Option<NodeParams>> = Vec::with_capacity(nodes.len());
         // What a step stands for: one node, except for foreign work, which may end in several or in what it began with.
-        let mut ends: Vec<SmallVec<[CUgraphNode; 1]>> = Vec::with_capacity(order.steps().len());
+        let mut ends = Ends::with_capacity(order.steps().len());
         let mut after: SmallVec<[CUgraphNode; 8]> = SmallVec::new();
         for (number, step) in order.steps().iter().enumerate() {
             after.clear();
             for &earlier in order.after(number) {
-                for &node in &ends[earlier as usize] {
-                    if !after.contains(&node) {
-                        after.push(node);
-                    }
-                }
+                ends.of(earlier, &mut after);
             }
             match step.what {
-                What::Join => ends.push(smallvec::smallvec![add_empty(device, raw, &after)?]),
+                What::Join => ends.push(add_empty(device, raw, &after)?),
                 What::Op(op) => {
+                    // Taken, not copied: what the recipe gave when it was recorded is told once. An attempt after this
+                    // one runs the recipes again.
+                    let recorded = match &mut nodes[op as usize].work {
+                        Work::Kernel(kernel) => kernel.prepared.take(),
+                        _ => None,
+                    };
                     let node = &nodes[op as usize];
-                    let params = NodeParams::of(node, readings, places, true)?;
-                    match &params {
+                    let mut params = NodeParams::of(device, node, readings, places, recorded)?;
+                    match &mut params {
                         Some(params) => {
                             let handle = add(device, raw, &after, node, params).map_err(|error| node.blame(error))?;
                             handles[op as usize] = handle;
-                            ends.push(smallvec::smallvec![handle]);
+                            ends.push(handle);
                         }
                         None => match foreign::capture(device, raw, &after, node) {
-                            Ok(last) => ends.push(last),
+                            Ok(last) => ends.push_all(last),
                             Err(broken) => {
                                 if broken.graph_is_gone {
                                     // The driver has destroyed the graph with the capture.
@@ -159,19 +161,25 @@ impl Built {
     /// # Errors
     ///
     /// - What the driver refused. The node must be told again before the next launch.
-    pub(crate) fn patch(&mut self, device: &Device, number: usize, node: &Node, params: NodeParams) -> Result<bool> {
+    pub(crate) fn patch(
+        &mut self,
+        device: &Device,
+        number: usize,
+        node: &Node,
+        mut params: NodeParams,
+    ) -> Result<bool> {
         if self.params[number].as_ref() == Some(&params) {
             return Ok(false);
         }
         let (driver, exec, handle) = (device.driver(), self.exec, self.handles[number]);
         params::want_shared(device, node, &params)?;
         let before = self.params[number].take();
-        match &params {
+        let enabled = params.is_enabled();
+        match &mut params {
             NodeParams::Kernel { prepared } => {
                 let Work::Kernel(kernel) = &node.work else { unreachable!("parameters of a kernel") };
-                let mut prepared = prepared.clone();
                 let mut pointers = prepared.args.as_pointers();
-                let raw = params::kernel_params(kernel.function.raw, &prepared, &mut pointers);
+                let raw = params::kernel_params(kernel.function.raw, prepared.grid, &mut pointers);
                 // SAFETY: the node is one of the template's; there is a pointer for each parameter, to as many bytes as
                 // it has, in place until the call returns; addresses are of memory that the graph holds, or that this
                 // launch has bound.
@@ -179,8 +187,8 @@ impl Built {
                 device.check(code, Call::cuGraphExecKernelNodeSetParams_v2)?;
                 let was_enabled = before.as_ref().is_none_or(NodeParams::is_enabled);
                 // What the node was told before an error is not known: it is told again.
-                if before.is_none() || was_enabled != params.is_enabled() {
-                    self.enable(device, number, params.is_enabled())?;
+                if before.is_none() || was_enabled != enabled {
+                    self.enable(device, number, enabled)?;
                 }
             }
             NodeParams::Copy { source, target, bytes } => {
@@ -202,6 +210,44 @@ impl Built {
     }
 }
 
+/// The nodes that each step ends in: one, except for foreign work, which may end in several or in what it began with.
+struct Ends {
+    one: Vec<CUgraphNode>,
+    /// Of the steps whose one node is null.
+    several: Vec<(u32, SmallVec<[CUgraphNode; 1]>)>,
+}
+
+impl Ends {
+    fn with_capacity(steps: usize) -> Ends {
+        Ends { one: Vec::with_capacity(steps), several: Vec::new() }
+    }
+
+    fn push(&mut self, node: CUgraphNode) {
+        self.one.push(node);
+    }
+
+    fn push_all(&mut self, nodes: SmallVec<[CUgraphNode; 1]>) {
+        self.several.push((self.one.len() as u32, nodes));
+        self.one.push(CUgraphNode::NULL);
+    }
+
+    /// Adds those of a step that are not there yet.
+    fn of(&self, step: u32, into: &mut SmallVec<[CUgraphNode; 8]>) {
+        let one = self.one[step as usize];
+        if !one.is_null() {
+            // Two steps never end in the same node of their own.
+            into.push(one);
+            return;
+        }
+        let several = self.several.iter().find(|(of, _)| *of == step);
+        for &node in several.iter().flat_map(|(_, nodes)| nodes) {
+            if !into.contains(&node) {
+                into.push(node);
+            }
+        }
+    }
+}
+
 fn add_empty(device: &Device, graph: CUgraph, after: &[CUgraphNode]) -> Result<CUgraphNode> {
     let mut handle = CUgraphNode::NULL;
     // SAFETY: `handle` is valid for the write; the dependencies are nodes of this graph.
@@ -215,7 +261,7 @@ fn add(
     graph: CUgraph,
     after: &[CUgraphNode],
     node: &Node,
-    params: &NodeParams,
+    params: &mut NodeParams,
 ) -> Result<CUgraphNode> {
     let driver = device.driver();
     let (mut handle, first, count) = (CUgraphNode::NULL, after.as_ptr(), after.len());
@@ -223,9 +269,8 @@ fn add(
     match params {
         NodeParams::Kernel { prepared } => {
             let Work::Kernel(kernel) = &node.work else { unreachable!("parameters of a kernel") };
-            let mut prepared = prepared.clone();
             let mut pointers = prepared.args.as_pointers();
-            let raw = params::kernel_params(kernel.function.raw, &prepared, &mut pointers);
+            let raw = params::kernel_params(kernel.function.raw, prepared.grid, &mut pointers);
             // SAFETY: `handle` is valid for the write; the dependencies are nodes of this graph; the function's module is
             // held by the node; there is a pointer for each parameter, to as many bytes as it has, in place until the
             // call returns, by when the driver has copied them.
@@ -281,8 +326,13 @@ impl<'d> CapturedGraph<'d> {
 }
 
 /// For a launch that has bound stand-ins: all parameters again.
-pub(crate) fn params_of(node: &Node, readings: &Readings, places: &dyn Resolve) -> Result<Option<NodeParams>> {
-    NodeParams::of(node, readings, places, false)
+pub(crate) fn params_of(
+    device: &Device,
+    node: &Node,
+    readings: &Readings,
+    places: &dyn Resolve,
+) -> Result<Option<NodeParams>> {
+    NodeParams::of(device, node, readings, places, None)
 }
 
 /// A graph that cannot be launched because some of its nodes have old values.

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::device::Device;
 use crate::error::Result;
-use crate::kernel::Prepared;
+use crate::kernel::{Grid, Prepared};
 use crate::memory::{Access, Kind, Place};
 use crate::record::{Node, Work};
 use crate::value::{Readings, Snapshot};
@@ -54,20 +54,21 @@ impl NodeParams {
     ///
     /// - A condition or a limit that does not hold (any more).
     pub(crate) fn of(
+        device: &Device,
         node: &Node,
         readings: &Readings,
         places: &dyn Resolve,
-        recorded: bool,
+        recorded: Option<Prepared>,
     ) -> Result<Option<NodeParams>> {
         let resolved: SmallVec<[(u64, u64); 4]> = node.access.iter().map(|a| places.place(&a.place)).collect();
         let params = match &node.work {
             Work::Kernel(kernel) => {
-                let mut prepared = match &kernel.prepared {
+                let mut prepared = match recorded {
                     // As it was recorded: the slots are those of the recording.
-                    Some(prepared) if recorded => prepared.clone(),
-                    _ => {
+                    Some(prepared) => prepared,
+                    None => {
                         let starts: SmallVec<[u64; 4]> = resolved.iter().map(|(_, start)| *start).collect();
-                        node.prepare(kernel, readings, &starts)?
+                        node.prepare(device, kernel, readings, &starts)?
                     }
                 };
                 prepared.args.resolve(|access| resolved[access].0);
@@ -116,13 +117,9 @@ impl NodeParams {
 }
 
 /// A kernel node's parameters for the driver. A grid without blocks is given one: the node is disabled then.
-pub(crate) fn kernel_params(
-    function: CUfunction,
-    prepared: &Prepared,
-    pointers: &mut [*mut c_void],
-) -> CUDA_KERNEL_NODE_PARAMS {
-    let [x, y, z] = if prepared.grid.is_empty() { [1; 3] } else { prepared.grid.blocks };
-    let [tx, ty, tz] = prepared.grid.threads;
+pub(crate) fn kernel_params(function: CUfunction, grid: Grid, pointers: &mut [*mut c_void]) -> CUDA_KERNEL_NODE_PARAMS {
+    let [x, y, z] = if grid.is_empty() { [1; 3] } else { grid.blocks };
+    let [tx, ty, tz] = grid.threads;
     CUDA_KERNEL_NODE_PARAMS {
         func: function,
         gridDimX: x,
@@ -131,7 +128,7 @@ pub(crate) fn kernel_params(
         blockDimX: tx,
         blockDimY: ty,
         blockDimZ: tz,
-        sharedMemBytes: prepared.grid.shared,
+        sharedMemBytes: grid.shared,
         kernelParams: pointers.as_mut_ptr(),
         extra: std::ptr::null_mut(),
         kern: CUkernel::NULL,

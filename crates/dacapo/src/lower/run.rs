@@ -6,6 +6,7 @@ use dacapo_ledger::{Access as Touching, MemoryId, Touch};
 
 use crate::device::{Device, RawStream, StreamInner};
 use crate::error::{Error, Result};
+use crate::kernel::Prepared;
 use crate::lower::params::{self, AsAllocated, NodeParams};
 use crate::memory::{Allocation, Kind, raw_places};
 use crate::record::{InForeign, Node, Recorded, Work, gates, lock_gates};
@@ -35,8 +36,8 @@ pub(crate) fn run(stream: &StreamInner, recorded: &Recorded) -> Result<()> {
         launched
     });
     match submitted {
-        Ok(((), used)) => {
-            stream.note(&used, &name);
+        Ok(((), _)) => {
+            stream.note(&name);
             Ok(())
         }
         Err(error) => Err(device.noted(error)),
@@ -57,7 +58,7 @@ fn launch_all(device: &Device, stream: CUstream, nodes: &[Node], readings: &Read
 
 fn launch(device: &Device, stream: CUstream, node: &Node, readings: &Readings) -> Result<()> {
     let driver = device.driver();
-    let Some(mut params) = NodeParams::of(node, readings, &AsAllocated, true)? else {
+    let Some(mut params) = NodeParams::of(device, node, readings, &AsAllocated, recorded_of(node))? else {
         let Work::Foreign(foreign) = &node.work else { unreachable!("only foreign work has no parameters") };
         let places = raw_places(node.access.iter().map(|access| &access.place));
         // The stream's lock is held: a call of ours from inside would wait for itself.
@@ -115,9 +116,20 @@ fn launch(device: &Device, stream: CUstream, node: &Node, readings: &Readings) -
     }
 }
 
+/// What a kernel's recipe gave when it was recorded.
+fn recorded_of(node: &Node) -> Option<Prepared> {
+    match &node.work {
+        Work::Kernel(kernel) => kernel.prepared.clone(),
+        _ => None,
+    }
+}
+
 /// What some nodes touch, for the ledger: each allocation once, `Write` if any node writes it.
 pub(crate) fn touched<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<(MemoryId, Touching)> {
     let mut touched: Vec<(MemoryId, Touching)> = Vec::new();
+    // Most nodes touch what the nodes just before them touched: those are not even collected.
+    let mut recent = [(u32::MAX, Touching::Read); 8];
+    let mut oldest = 0;
     for access in nodes.flat_map(|node| &node.access) {
         let allocation = &access.place.allocation;
         if matches!(allocation.kind(), Kind::StandIn(_)) {
@@ -125,7 +137,18 @@ pub(crate) fn touched<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<(MemoryI
         }
         // A temp of an eager run is nobody else's and is not in the ledger.
         let Some(memory) = allocation.memory() else { continue };
-        touched.push((memory, if access.mode.writes() { Touching::Write } else { Touching::Read }));
+        let touching = if access.mode.writes() { Touching::Write } else { Touching::Read };
+        let number = allocation.number();
+        let known = recent.iter_mut().find(|(known, _)| *known == number);
+        match known {
+            Some((_, known)) if *known == Touching::Write || touching == Touching::Read => continue,
+            Some((_, known)) => *known = touching,
+            None => {
+                recent[oldest] = (number, touching);
+                oldest = (oldest + 1) % recent.len();
+            }
+        }
+        touched.push((memory, touching));
     }
     touched.sort_by_key(|(memory, touching)| (*memory, *touching == Touching::Read));
     touched.dedup_by_key(|(memory, _)| *memory);

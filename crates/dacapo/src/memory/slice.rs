@@ -63,8 +63,8 @@ impl<T: Pod> Slice<T> {
     pub(crate) fn place(&self) -> Place {
         let address = self.address() as u64;
         let number = (address >> numbers::OFFSET_BITS) as u32;
-        // A slice is borrowed from something that holds its allocation.
-        let allocation = numbers::find(number).expect("a borrowed slice's allocation is alive");
+        // SAFETY: a slice is made only of an allocation that is held for as long as the slice is borrowed.
+        let allocation = unsafe { numbers::hold(number) };
         let start = (address & ((1 << numbers::OFFSET_BITS) - 1)) as usize;
         Place { allocation, start, bytes: self.len() * size_of::<T>() }
     }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::device::RawStream;
+use crate::device::{Device, RawStream};
 use crate::error::{Error, Result};
-use crate::kernel::{Function, KernelDecl, Prepared};
+use crate::kernel::{Function, Grid, KernelDecl, Prepared, check_grid};
 use crate::memory::{Access, Gate};
 use crate::value::{Readings, Snapshot};
 
@@ -44,8 +44,10 @@ pub(crate) struct KernelWork {
     pub(crate) function: Arc<Function>,
     /// How it was declared; a raw kernel was not.
     pub(crate) decl: Option<&'static KernelDecl>,
+    /// A geometry that the call gave in place of the declared one.
+    pub(crate) geometry: Option<Grid>,
     pub(crate) recipe: KernelRecipe,
-    /// What the recipe gave when it was recorded.
+    /// What the recipe gave when it was recorded, until it is lowered.
     pub(crate) prepared: Option<Prepared>,
 }
 
@@ -88,9 +90,22 @@ impl Node {
         error.of(&self.name, &self.label, self.at)
     }
 
-    /// Runs the recipe of a kernel with the accesses beginning at `starts`.
-    pub(crate) fn prepare(&self, kernel: &KernelWork, readings: &Readings, starts: &[u64]) -> Result<Prepared> {
-        (kernel.recipe)(&Snapshot::new(readings, starts)).map_err(|error| self.blame(error))
+    /// Runs the recipe of a kernel with the accesses beginning at `starts`, and checks what no launch may exceed.
+    pub(crate) fn prepare(
+        &self,
+        device: &Device,
+        kernel: &KernelWork,
+        readings: &Readings,
+        starts: &[u64],
+    ) -> Result<Prepared> {
+        let checked = (kernel.recipe)(&Snapshot::new(readings, starts)).and_then(|mut prepared| {
+            if let Some(grid) = kernel.geometry {
+                prepared.grid = grid;
+            }
+            check_grid(device.properties(), &kernel.function, &prepared.grid)?;
+            Ok(prepared)
+        });
+        checked.map_err(|error| self.blame(error))
     }
 
     /// The gate of its host memory.

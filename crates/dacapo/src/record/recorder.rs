@@ -209,7 +209,7 @@ impl<'r> Recorder<'r> {
             node.slot_flags = slots.iter().map(Option::is_some).collect();
         }
         if let Work::Kernel(kernel) = &node.work {
-            let prepared = node.prepare(kernel, &self.core.readings, &starts(&node.access))?;
+            let prepared = node.prepare(&self.core.device, kernel, &self.core.readings, &starts(&node.access))?;
             let Work::Kernel(kernel) = &mut node.work else { unreachable!("matched above") };
             kernel.prepared = Some(prepared);
         }

@@ -1,0 +1,99 @@
+//! Captures that are left open, by an error, a panic, or by nobody.
+
+use dacapo::capture::{self, CaptureStream, Mode, Status};
+use dacapo::{Error, ErrorKind, Recorder, Result, baked, fill, foreign};
+
+use crate::does_not_compile;
+use crate::kit::{Bench, benches, kind, panics, set_all};
+
+/// `?` between the beginning and the end.
+#[test]
+fn hole_c4() {
+    for bench in benches() {
+        let Bench { device, .. } = &bench;
+        let mut y = device.zeros::<u32>(4).unwrap();
+        let step = || -> Result<()> { Err(Error::msg("no")) };
+        // A recording has no end that could be missed.
+        let failed = device.record(|r: &mut Recorder<'_>| {
+            r.run(fill(&mut y, baked(1)))?;
+            step()
+        });
+        assert_eq!(kind(failed), ErrorKind::Msg("no".into()));
+        bench.expect_usable();
+        // A capture on the user's terms is ended by its guard.
+        let line = CaptureStream::new(device).unwrap();
+        let mut ported = || -> Result<()> {
+            // SAFETY: only ops of the library are captured.
+            let mut guard = unsafe { capture::begin(&line, Mode::ThreadLocal) }?;
+            guard.run(fill(&mut y, baked(1)))?;
+            step()?;
+            guard.finish().map(drop)
+        };
+        assert_eq!(kind(ported()), ErrorKind::Msg("no".into()));
+        assert_eq!(line.status().unwrap(), Status::None);
+        bench.expect_usable();
+        assert_eq!(bench.stream.read(&y).unwrap(), [0; 4]);
+    }
+}
+
+/// A panic in the captured body; a pool that would stay exchanged.
+#[test]
+fn hole_f4() {
+    for bench in benches() {
+        let Bench { device, .. } = &bench;
+        let mut y = device.zeros::<u32>(4).unwrap();
+        let set = set_all(bench.machine().clone(), 1);
+        let body = move |on, (), y| -> Result<()> {
+            set(on, (), y)?;
+            panic!("on purpose")
+        };
+        // SAFETY: it sets what is declared as written, and nothing else.
+        assert_eq!(panics(|| drop(device.record(unsafe { foreign((), &mut y[..], body.clone()) }))), "on purpose");
+        bench.expect_usable();
+        let line = CaptureStream::new(device).unwrap();
+        // SAFETY: nothing is captured.
+        let captured =
+            || drop(unsafe { capture::captured(&line, Mode::Relaxed, |_| -> Result<()> { panic!("on purpose") }) });
+        assert_eq!(panics(captured), "on purpose");
+        assert_eq!(line.status().unwrap(), Status::None);
+        bench.expect_usable();
+    }
+}
+
+/// An error or a panic in the closure, and the thread's state after it.
+#[test]
+fn hole_l2() {
+    for bench in benches() {
+        let Bench { device, stream, .. } = &bench;
+        let mut y = device.zeros::<u32>(4).unwrap();
+        let failing = |r: &mut Recorder<'_>, y: &mut dacapo::Buffer<u32>, panic: bool| -> Result<()> {
+            r.run(fill(y, baked(1)))?;
+            if panic { panic!("on purpose") } else { Err(Error::msg("no")) }
+        };
+        assert!(device.recording().warmup(2).record(|r: &mut Recorder<'_>| failing(r, &mut y, false)).is_err());
+        panics(|| drop(device.recording().warmup(2).record(|r: &mut Recorder<'_>| failing(r, &mut y, true))));
+        // This thread is not inside a recording any more.
+        assert_eq!(stream.read(&y).unwrap(), [0; 4]);
+        bench.expect_usable();
+    }
+}
+
+/// A beginning without an end.
+#[test]
+fn hole_l4() {
+    does_not_compile("capture_without_unsafe", "E0133");
+    for bench in benches() {
+        let Bench { device, .. } = &bench;
+        let line = CaptureStream::new(device).unwrap();
+        // SAFETY: nothing is captured.
+        drop(unsafe { capture::begin(&line, Mode::Global) }.unwrap());
+        assert_eq!(line.status().unwrap(), Status::None);
+        // A guard that is forgotten, even: the stream ends its capture when it goes.
+        // SAFETY: as above.
+        std::mem::forget(unsafe { capture::begin(&line, Mode::Relaxed) }.unwrap());
+        assert_eq!(line.status().unwrap(), Status::Active);
+        drop(line);
+        device.synchronize().unwrap();
+        bench.expect_usable();
+    }
+}
