@@ -76,7 +76,9 @@ fn look_at(driver: &dyn Driver, device: dacapo::Result<Device>, has: &dyn Fn(Cal
         .and_then(|session| Ok((session.device_name()?, session.driver_version()?, session.driver_release())));
     match about {
         Ok((name, version, release)) => {
-            let release = if release == "unknown" { String::new() } else { format!(", release {release}") };
+            // The release is that of the kernel module, which the simulator has nothing to do with.
+            let known = release != "unknown" && device.as_ref().is_ok_and(|device| !device.is_software());
+            let release = if known { format!(", release {release}") } else { String::new() };
             println!("  device 0: {name}, driver API {}.{}{release}", version / 1000, version % 1000 / 10);
         }
         Err(refused) => {

@@ -90,17 +90,17 @@ pub fn measure(bench: &Bench<'_>, length: u32) -> Result<Vec<Row>, Complaint> {
 }
 
 fn measure_way(round: &Round<'_, '_>, length: u32, way: Way, launches: u32) -> Result<Row, Complaint> {
-    let (raw, library) = (round.raw(), &round.library);
+    let (raw, again, library) = (&round.raw, &round.raw_again, &round.library);
     let stream = raw.stream()?;
     let zeros = [0.0; ELEMENTS as usize];
-    let (x, x_again, eager_x) = (raw.floats(&zeros)?, raw.floats(&zeros)?, raw.floats(&zeros)?);
+    let (x, x_again, eager_x) = (raw.floats(&zeros)?, again.floats(&zeros)?, raw.floats(&zeros)?);
     let (graph, stream_again) =
-        (raw.graph(&vec![raw.bump(&x, ELEMENTS); length as usize], Shape::Line)?, raw.stream()?);
-    let graph_again = raw.graph(&vec![raw.bump(&x_again, ELEMENTS); length as usize], Shape::Line)?;
+        (raw.graph(&vec![raw.bump(&x, ELEMENTS); length as usize], Shape::Line)?, again.stream()?);
+    let graph_again = again.graph(&vec![again.bump(&x_again, ELEMENTS); length as usize], Shape::Line)?;
     let bump = raw.bump(&eager_x, ELEMENTS);
     let wait = || Ok(stream.synchronize()?);
     let by_hand: Contender<'_> = Box::new(|| way.time(launches, || Ok(graph.launch(&stream)?), wait));
-    let again: Contender<'_> =
+    let by_hand_again: Contender<'_> =
         Box::new(|| way.time(launches, || Ok(graph_again.launch(&stream_again)?), || Ok(stream_again.synchronize()?)));
     let eager: Contender<'_> =
         Box::new(|| way.time(launches, || Ok((0..length).try_for_each(|_| bump.launch(&stream))?), wait));
@@ -113,8 +113,8 @@ fn measure_way(round: &Round<'_, '_>, length: u32, way: Way, launches: u32) -> R
         };
         way.time(launches, launch, || library.wait())
     });
-    let row =
-        round.compare(launches, vec![(RAW, by_hand), (LIBRARY, replayed), ("raw again", again), ("eager", eager)])?;
+    let row = round
+        .compare(launches, vec![(RAW, by_hand), (LIBRARY, replayed), ("raw again", by_hand_again), ("eager", eager)])?;
     stream.synchronize()?;
     let bumps = (f64::from(round.launches_in_all(launches)) * f64::from(length)) as f32;
     raw::all_equal("the graph by hand", &raw::read_floats(&x)?, bumps)?;

@@ -1,5 +1,7 @@
 //! What a measurement is handed: the device, how much to measure, and who is told.
 
+use dacapo::Buffer;
+use dacapo_suite::session::DeviceBytes;
 use indicatif::ProgressBar;
 
 use super::blocks::{self, Contender};
@@ -56,10 +58,10 @@ impl<'d> Bench<'d> {
         (kernels_total / shrink / kernels).clamp(least, most)
     }
 
-    /// Measures in rounds: each has streams, memory and graphs of its own.
+    /// Measures in rounds: each has modules, streams, memory and graphs of its own, at places of their own.
     ///
-    /// Where a driver happens to put them shows in the times, by as much as some limits allow: without rounds that luck
-    /// would be taken for the contender's doing.
+    /// Where a driver happens to put code and data shows in the times of tiny kernels, by ten in a hundred on an H200:
+    /// without rounds that luck would be taken for the contender's doing.
     ///
     /// # Errors
     ///
@@ -71,11 +73,12 @@ impl<'d> Bench<'d> {
     ) -> Result<Row, Complaint> {
         self.progress.set_message(name.to_string());
         let mut row = Row { name: name.to_string(), launches: 0, sides: Vec::new() };
+        // Kept until the end: what comes after does not get the places of what went before.
+        let mut rounds = Vec::new();
         for (number, first) in (0..self.blocks).step_by(BLOCKS_OF_A_ROUND as usize).enumerate() {
-            let blocks = BLOCKS_OF_A_ROUND.min(self.blocks - first);
-            let library = self.target.opened_again().and_then(|device| Library::open(&device));
-            let round = Round { bench: self, library: library?, blocks, number: number as u32 };
+            let round = Round::open(self, number as u32, BLOCKS_OF_A_ROUND.min(self.blocks - first))?;
             row.append(body(&round).map_err(|complaint| complaint.at(name))?);
+            rounds.push(round);
         }
         Ok(row)
     }
@@ -84,17 +87,33 @@ impl<'d> Bench<'d> {
 /// One round of a measurement.
 pub struct Round<'b, 'd> {
     bench: &'b Bench<'d>,
+    /// The side that makes driver calls by hand.
+    pub raw: Raw<'d>,
+    /// The same once more, to tell how far two equal things are apart.
+    pub raw_again: Raw<'d>,
     /// The side that uses the library: a device that nothing else uses.
     pub library: Library,
     /// Blocks of each contender.
     pub blocks: u32,
     number: u32,
+    /// Memory that nobody uses, so that what is used lies elsewhere than in the last round.
+    _padding: (DeviceBytes<'d>, Buffer<u8>),
 }
 
-impl<'d> Round<'_, 'd> {
-    /// The side that makes driver calls by hand.
-    pub fn raw(&self) -> &Raw<'d> {
-        &self.bench.raw
+impl<'b, 'd> Round<'b, 'd> {
+    fn open(bench: &'b Bench<'d>, number: u32, blocks: u32) -> Result<Self, Complaint> {
+        let (driver, device) = (bench.target.driver(), bench.target.opened_again()?);
+        let (raw, raw_again, library) = match number.is_multiple_of(2) {
+            true => (Raw::open(driver)?, Raw::open(driver)?, Library::open(&device)?),
+            false => {
+                let library = Library::open(&device)?;
+                (Raw::open(driver)?, Raw::open(driver)?, library)
+            }
+        };
+        // An odd number of kibibytes, another one in each round.
+        let bytes = 1024 * (2 * (number as usize * 37 % 64) + 1);
+        let padding = (raw.session().buffer(&vec![0; bytes])?, device.zeros(bytes)?);
+        Ok(Round { bench, raw, raw_again, library, blocks, number, _padding: padding })
     }
 
     /// Launches of each contender in this round: one block more than is counted, which warms up.

@@ -43,7 +43,7 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
 }
 
 fn measure_one(round: &Round<'_, '_>, size: Size) -> Result<Row, Complaint> {
-    let (by_hand, in_line) = (ByHand::new(round.raw(), size)?, ByHand::new(round.raw(), size)?);
+    let (by_hand, in_line) = (ByHand::new(&round.raw, size)?, ByHand::new(&round.raw, size)?);
     let overlapping: Contender<'_> = Box::new(|| by_hand.block(Streams::Two));
     let waiting: Contender<'_> = Box::new(|| in_line.block(Streams::One));
     let mut recorded = Recorded::new(&round.library, size)?;
