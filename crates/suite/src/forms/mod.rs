@@ -4,14 +4,23 @@
 //!   software device over seeds, `dacapo-gpu forms` on a GPU.
 //! - A form checks its data, that its graph has nodes, and, where order matters, the edges.
 //! - After a form nothing is left: [`check`] holds the device's counters against those from before.
-//! - On the software device no detector may have found anything, also not when the device was closed.
+//! - On the software device no detector may have found anything but what the form is about, also not when the device
+//!   was closed.
 
+mod async_launch;
 mod check;
+mod drops;
+mod errors;
 mod fills;
+mod foreign_work;
+mod into;
 mod kernels;
 mod memory;
+mod modules;
 mod ops;
 mod order;
+mod pools;
+mod records;
 mod scalars;
 mod slots;
 mod streams;
@@ -27,19 +36,40 @@ pub struct Form {
     pub name: &'static str,
     /// Does it, and checks what came of it.
     pub body: fn(&Device) -> Outcome,
+    /// What the software device's detectors must find, by the word in brackets: a form may make a mistake on purpose.
+    pub findings: &'static [&'static str],
 }
 
-/// The forms of an area: functions of its file, called `area/function`.
+/// The forms of an area: functions of its file, called `area/function`, each with what it makes the detectors find.
 macro_rules! forms {
-    ($area:literal: $($body:ident),+ $(,)?) => {
-        pub(super) const FORMS: &[$crate::forms::Form] =
-            &[$($crate::forms::Form { name: concat!($area, "/", stringify!($body)), body: $body }),+];
+    ($area:literal: $($body:ident $(=> $finding:literal)*),+ $(,)?) => {
+        pub(super) const FORMS: &[$crate::forms::Form] = &[$($crate::forms::Form {
+            name: concat!($area, "/", stringify!($body)),
+            body: $body,
+            findings: &[$($finding),*],
+        }),+];
     };
 }
 use forms;
 
 /// Every form, by area.
 pub fn all() -> Vec<Form> {
-    let areas = [ops::FORMS, memory::FORMS, scalars::FORMS, slots::FORMS, fills::FORMS, order::FORMS, streams::FORMS];
+    let areas = [
+        ops::FORMS,
+        memory::FORMS,
+        scalars::FORMS,
+        slots::FORMS,
+        fills::FORMS,
+        order::FORMS,
+        streams::FORMS,
+        async_launch::FORMS,
+        records::FORMS,
+        into::FORMS,
+        modules::FORMS,
+        pools::FORMS,
+        foreign_work::FORMS,
+        drops::FORMS,
+        errors::FORMS,
+    ];
     areas.concat()
 }

@@ -1,0 +1,139 @@
+//! Pools: graphs that belong together, values that live as long as they may be needed, and handles.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+
+use dacapo::{Device, ErrorKind, Pool, baked};
+
+use super::check::{Failure, Outcome, holds, refused, same, shape};
+use super::forms;
+use super::kernels::{Kernels, churned};
+
+forms!("pools": keep, sealed, handles, ordered_on_three_streams, kept_until_the_last_replay);
+
+/// Writes down that it was dropped.
+struct Told(&'static str, Arc<Mutex<Vec<&'static str>>>);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(self.0);
+    }
+}
+
+fn told(list: &Mutex<Vec<&'static str>>) -> Vec<&'static str> {
+    list.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+}
+
+/// Any value can be registered; clearing is refused under a graph, and releases in the order of registration.
+fn keep(device: &Device) -> Outcome {
+    let (stream, k) = (device.stream()?, Kernels::load(device)?);
+    let (pool, list) = (device.pool(), Arc::new(Mutex::new(Vec::new())));
+    same("numbers", (pool.keep(Told("a", list.clone()))?, pool.keep(Told("b", list.clone()))?), (0, 1))?;
+    pool.keep(String::from("anything"))?;
+    same("values", pool.len(), 3)?;
+    let mut y = device.zeros::<f32>(4)?;
+    let mut graph = device.recording().pool(&pool).record(k.add_stride(baked(1.0), &mut y))?;
+    shape(&graph, 1, &[])?;
+    same("the graph's pool", graph.pool(), Some(&pool))?;
+    same("graphs", pool.graphs(), 1)?;
+    graph.launch(&stream)?;
+    refused("clearing under a graph", pool.clear(), |kind| *kind == ErrorKind::PoolInUse { graphs: 1 })?;
+    holds("nothing was released", told(&list).is_empty())?;
+    drop(graph);
+    stream.synchronize()?;
+    pool.clear()?;
+    device.synchronize()?;
+    same("released", told(&list), ["a", "b"])?;
+    same("y", stream.read(&y)?, [1.0; 4])
+}
+
+/// A sealed pool is complete: nothing joins it, and what is in it is replayed.
+fn sealed(device: &Device) -> Outcome {
+    let (stream, k) = (device.stream()?, Kernels::load(device)?);
+    let pool = device.pool();
+    let mut y = device.zeros::<f32>(4)?;
+    let mut graph = device.recording().pool(&pool).record(k.add_stride(baked(1.0), &mut y))?;
+    shape(&graph, 1, &[])?;
+    pool.seal();
+    holds("it is sealed", pool.is_sealed())?;
+    let is_sealed = |kind: &ErrorKind| *kind == ErrorKind::PoolSealed;
+    refused("a value", pool.keep(1), is_sealed)?;
+    refused("a graph", device.recording().pool(&pool).record(k.add_stride(baked(1.0), &mut y)), is_sealed)?;
+    graph.launch(&stream)?;
+    pool.unseal();
+    pool.keep(1)?;
+    let mut second = device.recording().pool(&pool).record(k.add_stride(baked(10.0), &mut y))?;
+    second.launch(&stream)?;
+    same("graphs", pool.graphs(), 2)?;
+    same("y", stream.read(&y)?, [11.0; 4])
+}
+
+/// A pool is found by its handle from any thread, until the handle is released.
+fn handles(device: &Device) -> Outcome {
+    let pool = device.pool();
+    let (first, second) = (pool.handle(), pool.handle());
+    holds("handles are fresh", first != second)?;
+    let found = std::thread::spawn(move || Pool::find(first)).join().map_err(|_| Failure::new("a panic"))?;
+    same("found in another thread", found.as_ref(), Some(&pool))?;
+    same("released once", (Pool::release(first), Pool::release(first)), (true, false))?;
+    holds("an unknown handle finds nothing", Pool::find(first).is_none())?;
+    same("the other is still good", Pool::find(second).as_ref(), Some(&pool))?;
+    drop(pool);
+    let pool = Pool::find(second).ok_or_else(|| Failure::new("a handle holds its pool"))?;
+    Pool::release(second);
+    pool.keep(1)?;
+    same("values", pool.len(), 1)
+}
+
+/// Graphs of one pool never overlap, whatever their streams: the values they share may be anything.
+fn ordered_on_three_streams(device: &Device) -> Outcome {
+    let (k, pool) = (Kernels::load(device)?, device.pool());
+    let streams = [device.stream()?, device.stream()?, device.stream()?];
+    let mut buffers = [device.zeros::<u32>(4)?, device.zeros::<u32>(4)?, device.zeros::<u32>(4)?];
+    let mut graphs = Vec::new();
+    for y in &mut buffers {
+        let graph = device.recording().pool(&pool).record(k.churn(baked(300), y))?;
+        shape(&graph, 1, &[])?;
+        graphs.push(graph);
+    }
+    for round in 0..4 {
+        for (graph, stream) in graphs.iter_mut().zip(streams.iter().cycle().skip(round)) {
+            graph.launch(stream)?;
+        }
+        // The last of the pool is over, so all before it are.
+        graphs[2].launch_sync(&streams[round % 3])?;
+        for stream in &streams {
+            holds("the others are over too", stream.is_done()?)?;
+        }
+    }
+    for (y, launches) in buffers.iter().zip([4, 4, 8]) {
+        same("y", streams[0].read(y)?, [churned(0, 300 * launches); 4])?;
+    }
+    Ok(())
+}
+
+/// Values outlive the pool's handles and its graphs, until the last replay is over.
+fn kept_until_the_last_replay(device: &Device) -> Outcome {
+    let (stream, k) = (device.stream()?, Kernels::load(device)?);
+    let list = Arc::new(Mutex::new(Vec::new()));
+    let mut y = device.zeros::<u32>(4)?;
+    {
+        let pool = device.pool();
+        pool.keep(Told("pool", list.clone()))?;
+        let mut graph = device.recording().pool(&pool).record(|r| {
+            r.keep(Told("recording", list.clone()));
+            r.run(k.churn(baked(2000), &mut y))
+        })?;
+        shape(&graph, 1, &[])?;
+        drop(pool);
+        holds("the graph holds both", told(&list).is_empty())?;
+        graph.launch(&stream)?;
+    }
+    same("y", stream.read(&y)?, [churned(0, 2000); 4])?;
+    // Once for the graph's values, once more for the pool that one of them was.
+    device.synchronize()?;
+    device.synchronize()?;
+    let mut released = told(&list);
+    released.sort_unstable();
+    same("released", released, ["pool", "recording"])
+}
