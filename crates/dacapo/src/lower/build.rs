@@ -122,6 +122,9 @@ impl Built {
                                     // The driver has destroyed the graph with the capture.
                                     draft.raw = CUgraph::NULL;
                                 }
+                                if let Some(panic) = broken.panic {
+                                    std::panic::resume_unwind(panic);
+                                }
                                 return Err(node.blame(broken.error));
                             }
                         },

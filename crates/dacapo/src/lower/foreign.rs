@@ -3,6 +3,9 @@
 //! The capture is relaxed and on a stream of its own that no safe code can name, so only what breaks every capture in
 //! the process can break it.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use dacapo_driver::Call;
 use dacapo_driver::types::*;
 use smallvec::SmallVec;
@@ -15,13 +18,15 @@ use crate::record::{InForeign, Node, Work};
 /// Why foreign work could not be captured.
 pub(crate) struct Broken {
     pub(crate) error: Error,
+    /// What the closure panicked with, to go on once the graph is taken care of.
+    pub(crate) panic: Option<Box<dyn Any + Send>>,
     /// Whether the driver has destroyed the graph that was being built.
     pub(crate) graph_is_gone: bool,
 }
 
 impl From<Error> for Broken {
     fn from(error: Error) -> Broken {
-        Broken { error, graph_is_gone: false }
+        Broken { error, panic: None, graph_is_gone: false }
     }
 }
 
@@ -82,28 +87,31 @@ pub(crate) fn capture(
     let places = raw_places(node.access.iter().map(|access| &access.place));
     let called = {
         let _inside = InForeign::enter();
-        (work.call)(RawStream(raw), &mut places.into_iter())
+        // The capture is ended before a panic goes on: only its end says whether the graph is still there.
+        catch_unwind(AssertUnwindSafe(|| (work.call)(RawStream(raw), &mut places.into_iter())))
+    };
+    let (called, panic) = match called {
+        Ok(called) => (called, None),
+        Err(panic) => (Err(Error::msg("foreign work panicked")), Some(panic)),
     };
     let ends = last_nodes(device, raw);
     let (ended, _) = stream.end();
     let broken =
         ended.as_ref().err().is_some_and(is_capture_error) || ends.as_ref().err().is_some_and(is_capture_error);
-    match (called, ends, ended) {
-        (Ok(()), Ok(ends), Ok(())) => Ok(ends),
-        (Err(error), ..) if !broken => Err(Broken { error, graph_is_gone: false }),
-        (called, ends, ended) => {
-            let first = called.err().or(ends.err()).or(ended.err());
-            let first = first.map_or_else(|| "unknown".to_string(), |error| error.to_string());
-            if !broken {
-                return Err(Broken { error: Error::msg(first), graph_is_gone: false });
-            }
-            let culprit = format!(
-                "the capture of this op's work ended with: {first}; a synchronisation of the context by any library in the \
-                 process does that"
-            );
-            Err(Broken { error: Error::new(ErrorKind::CaptureBroken { culprit }), graph_is_gone: true })
-        }
+    // A capture that did not end well has taken the graph with it; leaking one that is still there is the smaller evil.
+    let graph_is_gone = broken || ended.is_err();
+    let first = match (called, ends, ended) {
+        (Ok(()), Ok(ends), Ok(())) => return Ok(ends),
+        (Err(error), ..) | (_, Err(error), _) | (_, _, Err(error)) => error,
+    };
+    if !broken || panic.is_some() {
+        return Err(Broken { error: first, panic, graph_is_gone });
     }
+    let culprit = format!(
+        "the capture of this op's work ended with: {first}; a synchronisation of the context by any library in the process \
+         does that"
+    );
+    Err(Broken { error: Error::new(ErrorKind::CaptureBroken { culprit }), panic: None, graph_is_gone })
 }
 
 fn is_capture_error(error: &Error) -> bool {

@@ -3,6 +3,7 @@
 //! - [`contract`]: what the library adds to the first proof of its signatures: numbers, host memory, patches, foreign work.
 //! - [`misuse`]: what happens to a program that does something else than it should, row by row.
 //! - [`drops`]: dropping, losing the context, ending the process, panicking.
+//! - [`faults`]: every driver call refused once.
 //!
 //! Rows that the compiler keeps are programs of `tests/ui`, which `compile_fail` judges; the tests here assert that they
 //! are there, with the code that keeps the promise.
@@ -11,6 +12,7 @@
 
 mod contract;
 mod drops;
+mod faults;
 mod kit;
 mod misuse;
 

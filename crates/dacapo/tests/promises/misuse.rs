@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use dacapo_driver::Driver;
+
 use dacapo::{Buffer, ErrorKind, Op, Recorder, Slot, baked, copy, download, fill, foreign, grid, inspect, op, upload};
 
 use crate::kept_by_the_compiler;
@@ -453,6 +455,35 @@ fn a_panic_in_foreign_work_leaves_nothing_capturing() {
         let failing = unsafe { foreign((), &mut y[..], |_, (), _| Err(dacapo::Error::msg("mine"))) };
         assert_eq!(kind(device.record(failing)), ErrorKind::Msg("mine".into()));
         bench.expect_usable();
+    }
+}
+
+/// The closure breaks its capture, which takes the graph being built with it, and panics: nothing is destroyed twice.
+#[test]
+fn a_panic_in_foreign_work_whose_capture_is_broken_destroys_nothing_twice() {
+    for bench in benches() {
+        let Bench { device, .. } = &bench;
+        let mut y = device.zeros::<u32>(4).unwrap();
+        for panicking in [true, false] {
+            let machine = bench.machine().clone();
+            // What many libraries do at their first call.
+            let work = move |_, (), _| -> dacapo::Result<()> {
+                // SAFETY: the context is alive. It answers that a capture is open, and breaks that.
+                assert!(!unsafe { machine.cuCtxSynchronize() }.is_success());
+                assert!(!panicking, "on purpose");
+                Ok(())
+            };
+            // SAFETY: it enqueues nothing.
+            let recorded = std::panic::AssertUnwindSafe(|| device.record(unsafe { foreign((), &mut y[..], work) }));
+            match std::panic::catch_unwind(recorded) {
+                Ok(outcome) => assert!(matches!(kind(outcome), ErrorKind::CaptureBroken { .. })),
+                Err(_) => assert!(panicking),
+            }
+            bench.expect_usable();
+        }
+        let stale =
+            device.findings().into_iter().filter(|finding| finding.contains("stale-handle")).collect::<Vec<_>>();
+        assert_eq!(stale, [] as [String; 0]);
     }
 }
 

@@ -1,0 +1,146 @@
+//! Every driver call refused once: the error is returned, nothing panics or hangs, and all else works after it.
+//!
+//! The promise: no stream is left capturing; after any error but one that breaks the context, the device, its streams
+//! and all other graphs work, and nothing leaks.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use dacapo::{Recorder, Result, Slot, baked, copy, download, fill, foreign, upload};
+use dacapo_driver::{Argument, CUresult, Call, Hook};
+
+use crate::kit::{Bench, hooked, set_all};
+
+/// Refuses the call that comes after `left` others, once.
+struct Refuse {
+    left: AtomicI64,
+    code: CUresult,
+    struck: AtomicU64,
+}
+
+impl Refuse {
+    fn new(code: CUresult) -> Refuse {
+        Refuse { left: AtomicI64::new(-1), code, struck: AtomicU64::new(u64::MAX) }
+    }
+
+    fn struck(&self) -> Option<Call> {
+        Call::ALL.get(self.struck.load(Ordering::Relaxed) as usize).copied()
+    }
+}
+
+impl Hook for Refuse {
+    fn around(&self, call: Call, _: &[Argument], run: &mut dyn FnMut() -> CUresult) -> CUresult {
+        // That a thread's capture mode can be exchanged is not in doubt: its page documents no error for a mode that exists.
+        if call == Call::cuThreadExchangeStreamCaptureMode || self.left.load(Ordering::Relaxed) < 0 {
+            return run();
+        }
+        if self.left.fetch_sub(1, Ordering::Relaxed) == 0 {
+            self.struck.store(call as u64, Ordering::Relaxed);
+            return self.code;
+        }
+        run()
+    }
+}
+
+/// A bit of everything; what it gives is right if it gives it.
+fn program(bench: &Bench) -> Result<()> {
+    let Bench { device, stream, k } = bench;
+    let other = device.stream()?;
+    let value = Slot::new(1u32);
+    let x = device.buffer(&[3u32, 4, 5, 6])?;
+    let mut y = device.zeros::<u32>(4)?;
+    let mut host = device.host(&[0u32; 4])?;
+    let mut scalar = device.scalar(0u32)?;
+    let set = set_all(bench.machine().clone(), 8);
+    let mut graph = device.recording().label("all").record(|r: &mut Recorder<'_>| {
+        let mut t = r.alloc::<u32>(4)?;
+        r.run(k.put(&value, &mut t))?;
+        // SAFETY: it sets what is declared as written, and nothing else.
+        r.run(unsafe { foreign((), &mut y[..2], set) })?;
+        r.run(copy(&t[2..], &mut y[2..]))?;
+        r.run(download(&y, &mut host))?;
+        r.run(k.bump(&mut scalar))?;
+        let mut out = r.output::<u32>(4)?;
+        r.run(upload(&host, &mut out))?;
+        Ok(out)
+    })?;
+    graph.launch(stream)?;
+    value.set(2);
+    graph.launch(&other)?;
+    value.set(9);
+    let ticket = graph.submit(stream)?;
+    ticket.wait()?;
+    assert_eq!(stream.read(graph.outputs())?, [8, 8, 9, 9]);
+    assert_eq!(scalar.get(&other)?, 3);
+
+    let mut into = device.recording().record_into(&x[..], &mut y[..], |r, i, o| r.run(copy(i, o)))?;
+    into.launch(&other, &x, &mut y)?;
+    let mut z = device.zeros::<f64>(3)?;
+    stream.run(|r: &mut Recorder<'_>| {
+        let mut t = r.alloc::<f64>(3)?;
+        r.run(fill(&mut t, baked(1.5)))?;
+        r.run(copy(&t, &mut z))
+    })?;
+    stream.write(&mut y[..1], &[7])?;
+    let mut warm = device.recording().warmup(2).record(|r| r.run(k.bump(y.at_mut(1))))?;
+    warm.launch_sync(stream)?;
+    assert_eq!((stream.read(&y)?, stream.read(&z)?), (vec![7, 5, 5, 6], vec![1.5; 3]));
+    host.set(&[1; 4])?;
+    assert_eq!(host.to_vec()?, [1; 4]);
+    drop(graph);
+    device.synchronize()
+}
+
+fn every_call_refused(code: CUresult) {
+    let mut refused_calls = Vec::new();
+    for nth in 0.. {
+        let (bench, refuse) = hooked(Refuse::new(code));
+        let Bench { device, stream, k } = &bench;
+        let mut survivor = device.scalar(0u32).unwrap();
+        let mut older = device.record(k.bump(&mut survivor)).unwrap();
+        device.synchronize().unwrap();
+        let before = device.counters();
+
+        refuse.left.store(nth, Ordering::Relaxed);
+        let outcome = program(&bench);
+        refuse.left.store(-1, Ordering::Relaxed);
+        let Some(call) = refuse.struck() else {
+            outcome.unwrap();
+            assert!(nth > 100, "only {nth} calls: the program does not do what it should");
+            break;
+        };
+        if let Err(error) = &outcome {
+            let said = format!("{error:?}");
+            assert!(said.contains(call.symbol()) || said.contains("memory"), "call {nth}, {call:?}: {said}");
+        }
+        refused_calls.push(call);
+
+        let context = format!("after call {nth}, {call:?}, was refused with {code:?} ({outcome:?})");
+        older.launch(stream).unwrap_or_else(|error| panic!("{context}: {error:?}"));
+        assert_eq!(survivor.get(stream).unwrap(), 1, "{context}");
+        bench.expect_usable();
+        program(&bench).unwrap_or_else(|error| panic!("{context}: again: {error:?}"));
+        device.synchronize().unwrap();
+        let after = device.counters();
+        assert_eq!(after.waiting, before.waiting, "{context}");
+        assert_eq!(
+            (after.allocations, after.graphs, after.streams, after.modules - i64::from(after.modules > 1)),
+            (before.allocations, before.graphs, before.streams, before.modules),
+            "{context}"
+        );
+        let found: Vec<_> = device.findings();
+        assert!(found.is_empty(), "{context}: {found:?}");
+    }
+    refused_calls.sort_unstable_by_key(|call| *call as usize);
+    refused_calls.dedup();
+    assert!(refused_calls.len() > 30, "{refused_calls:?}");
+}
+
+#[test]
+fn every_call_may_be_refused_for_want_of_memory() {
+    every_call_refused(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+#[test]
+fn every_call_may_be_refused_for_no_reason() {
+    every_call_refused(CUresult::CUDA_ERROR_NOT_PERMITTED);
+}
