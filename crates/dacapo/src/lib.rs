@@ -19,6 +19,7 @@ mod plan;
 mod pool;
 pub mod random;
 mod record;
+mod trace;
 mod value;
 
 pub use bytemuck;

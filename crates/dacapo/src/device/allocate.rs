@@ -12,6 +12,7 @@ use crate::device::{Device, Relaxed};
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Allocation, Buffer, Kind};
+use crate::trace::event;
 
 impl Device {
     /// A buffer of `len` elements.
@@ -44,6 +45,7 @@ impl Device {
         };
         // Owned from here on.
         allocation.place_at(address);
+        event!(debug, bytes, address, "allocated");
         if zeroed {
             // SAFETY: the memory is `bytes` long, and nobody else knows it.
             let set = unsafe { self.driver().cuMemsetD8Async(address, 0, bytes, self.0.home.0) };

@@ -13,6 +13,7 @@ use dacapo_driver::{CUresult, DriverError};
 
 use crate::device::Device;
 use crate::error::{Error, ErrorKind};
+use crate::trace::event;
 
 /// What a launch is called in errors.
 pub(crate) struct Named {
@@ -116,6 +117,7 @@ impl Device {
             for stream in &streams {
                 in_flight.extend(stream.notes.names());
             }
+            event!(error, first = %first, "the context is lost");
             Lost { first, in_flight, findings: self.findings() }
         });
         lost.error()

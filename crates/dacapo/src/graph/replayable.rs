@@ -14,6 +14,7 @@ use crate::memory::{Allocation, Gate, Place};
 use crate::plan::{self, Order, Shape};
 use crate::pool::{Member, Pool};
 use crate::record::{Node, Recorded, Work, gates, lock_gates};
+use crate::trace::event;
 use crate::value::{ReadSlot, Readings};
 
 /// What a graph was asked to be.
@@ -165,6 +166,7 @@ impl Replayable {
             uploaded: false,
             captured: false,
         };
+        event!(info, label = %graph.name.label, ops = graph.nodes.len(), temp_bytes = graph.temp_bytes(), "recorded");
         if options.upload {
             let side = Stream::internal(&graph.device)?;
             graph.upload(&side)?;
@@ -192,6 +194,7 @@ impl Replayable {
         });
         let ((), used) = submitted.map_err(|error| device.noted(error))?;
         stream.0.note(&self.name);
+        event!(trace, label = %self.name.label, position = used.position(), "launched");
         self.replays += 1;
         self.uploaded = true;
         Ok(used)

@@ -122,7 +122,7 @@ impl Parts<'_> {
         memories: &mut Memories,
     ) -> Vec<Argument> {
         let mut accesses = node.access.iter();
-        let mut slots = node.slot_flags.iter();
+        let mut slots = node.slot_flags;
         let mut arguments = Vec::new();
         for (number, text) in texts.iter().enumerate() {
             let param = decl.and_then(|decl| decl.params.get(number));
@@ -137,8 +137,11 @@ impl Parts<'_> {
             let value = Value::new(text.clone(), text.parse().ok());
             let how = match param.map(|param| param.kind) {
                 Some(ParamKind::Derived) => How::Derived { value },
-                _ if slots.next().copied().unwrap_or(false) => How::Slot { value },
-                _ => How::Baked { value },
+                _ => {
+                    let slot = slots & 1 == 1;
+                    slots >>= 1;
+                    if slot { How::Slot { value } } else { How::Baked { value } }
+                }
             };
             arguments.push(Argument::new(name, how));
         }

@@ -14,11 +14,11 @@ use crate::value::Snapshot;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Args {
     /// Each argument begins at a word of its own, so that it is aligned.
-    words: SmallVec<[u64; 10]>,
+    words: SmallVec<[u64; 6]>,
     /// Where each begins.
-    starts: SmallVec<[u16; 10]>,
+    starts: SmallVec<[u16; 8]>,
     /// Which words are pointers.
-    pointers: SmallVec<[u16; 6]>,
+    pointers: SmallVec<[u16; 4]>,
 }
 
 impl Args {
@@ -45,7 +45,7 @@ impl Args {
     }
 
     /// Pointers to the arguments, as a launch takes them. They are good as long as this is neither moved nor changed.
-    pub(crate) fn as_pointers(&mut self) -> SmallVec<[*mut std::ffi::c_void; 10]> {
+    pub(crate) fn as_pointers(&mut self) -> SmallVec<[*mut std::ffi::c_void; 8]> {
         let base = self.words.as_mut_ptr();
         // SAFETY: each start is the index of a word that was pushed.
         self.starts.iter().map(|&start| unsafe { base.add(start as usize) }.cast()).collect()

@@ -14,6 +14,7 @@ use crate::lower::foreign;
 use crate::lower::params::{self, NodeParams, Resolve};
 use crate::plan::{Order, What};
 use crate::record::{Node, Work};
+use crate::trace::event;
 use crate::value::Readings;
 
 /// How often a graph is built again after a capture of foreign work was broken from outside.
@@ -208,6 +209,7 @@ impl Built {
             }
             NodeParams::Nothing => {}
         }
+        event!(debug, op = %node.name, label = %node.label, "patched");
         self.params[number] = Some(params);
         Ok(true)
     }

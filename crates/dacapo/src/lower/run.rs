@@ -10,6 +10,7 @@ use crate::kernel::Prepared;
 use crate::lower::params::{self, AsAllocated, NodeParams};
 use crate::memory::{Allocation, Kind, raw_places};
 use crate::record::{InForeign, Node, Recorded, Work, gates, lock_gates};
+use crate::trace::event;
 use crate::value::Readings;
 
 /// Launches everything in a recording, ordered against all other work by what it touches.
@@ -37,6 +38,7 @@ pub(crate) fn run(stream: &StreamInner, recorded: &Recorded) -> Result<()> {
     });
     match submitted {
         Ok(((), _)) => {
+            event!(trace, ops = recorded.nodes.len(), first = %first.name, "ran eagerly");
             stream.note(&name);
             Ok(())
         }

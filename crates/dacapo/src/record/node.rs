@@ -65,8 +65,8 @@ pub(crate) struct Node {
     pub(crate) access: SmallVec<[Access; 4]>,
     /// The slots its recipe reads, as numbers in the recording's readings.
     pub(crate) slots: SmallVec<[u32; 2]>,
-    /// Of its by-value arguments in order: whether each is a slot. For reports.
-    pub(crate) slot_flags: SmallVec<[bool; 4]>,
+    /// Of its by-value arguments in order, the first in the lowest bit: whether each is a slot. For reports.
+    pub(crate) slot_flags: u64,
     pub(crate) work: Work,
 }
 
@@ -77,7 +77,7 @@ impl Node {
         access: SmallVec<[Access; 4]>,
         work: Work,
     ) -> Node {
-        Node { name, label: no_label(), at, access, slots: SmallVec::new(), slot_flags: SmallVec::new(), work }
+        Node { name, label: no_label(), at, access, slots: SmallVec::new(), slot_flags: 0, work }
     }
 
     /// What the raw calls of a capture touch.

@@ -205,8 +205,9 @@ impl<'r> Recorder<'r> {
         }
         self.check(&node).map_err(|error| node.blame(error))?;
         node.slots = slots.iter().flatten().map(|slot| self.core.readings.enter(slot)).collect();
-        if node.slot_flags.is_empty() {
-            node.slot_flags = slots.iter().map(Option::is_some).collect();
+        // An embedded node brings its own.
+        if node.slot_flags == 0 {
+            node.slot_flags = slots.iter().take(64).rev().fold(0, |flags, slot| flags << 1 | u64::from(slot.is_some()));
         }
         if let Work::Kernel(kernel) = &node.work {
             let prepared = node.prepare(&self.core.device, kernel, &self.core.readings, &starts(&node.access))?;
