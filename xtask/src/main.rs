@@ -14,6 +14,7 @@ mod mutants;
 mod mutate;
 mod probe;
 mod ptx_forms;
+mod seeds;
 mod tidy;
 mod workspace;
 
@@ -71,6 +72,8 @@ enum Task {
     },
     /// List which instruction forms of the inventory the software driver runs
     PtxForms,
+    /// Hold docs/seeds.md, where every founding item lives, against the sources
+    Seeds,
     /// Check what no compiler checks: dependencies between crates, names, machine paths
     Tidy,
 }
@@ -87,6 +90,7 @@ fn main() -> ExitCode {
         Task::Mutate { full, seed } => mutate::run(full, seed),
         Task::Probe { only } => probe::run(only.as_deref()),
         Task::PtxForms => ptx_forms::run(),
+        Task::Seeds => seeds::run(),
         Task::Tidy => tidy::run(),
     };
     match done {
