@@ -78,6 +78,36 @@ fn hole_l2() {
     }
 }
 
+/// A capture is given memory that has no address yet, or another device's.
+#[test]
+fn hole_x4() {
+    let (bench, away) = (Bench::seeded(0), Bench::seeded(0));
+    let Bench { device, .. } = &bench;
+    let line = CaptureStream::new(device).unwrap();
+    let mut theirs = away.device.zeros::<u32>(4).unwrap();
+    device
+        .record(|r: &mut Recorder<'_>| {
+            let mut t = r.alloc::<u32>(4)?;
+            let lent: &mut dacapo::Slice<u32> = &mut t;
+            std::thread::scope(|scope| {
+                let other = scope.spawn(|| {
+                    // SAFETY: nothing is captured.
+                    let mut guard = unsafe { capture::begin(&line, Mode::Relaxed) }.unwrap();
+                    assert!(matches!(kind(guard.reads(lent)), ErrorKind::NoMemoryYet { .. }));
+                    assert!(matches!(kind(guard.writes(lent)), ErrorKind::NoMemoryYet { .. }));
+                    assert_eq!(kind(guard.run(fill(lent, baked(1)))), ErrorKind::ForeignTemp);
+                    assert_eq!(kind(guard.writes(&mut theirs)), ErrorKind::WrongDevice);
+                    assert_eq!(kind(guard.run(fill(&mut theirs, baked(1)))), ErrorKind::WrongDevice);
+                    assert!(matches!(kind(guard.finish()), ErrorKind::NothingRecorded));
+                });
+                other.join().unwrap();
+            });
+            Ok(())
+        })
+        .unwrap();
+    bench.expect_usable();
+}
+
 /// A beginning without an end.
 #[test]
 fn hole_l4() {

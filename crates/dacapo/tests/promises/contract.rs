@@ -57,6 +57,38 @@ fn row_2_host_buffers_are_accesses_like_any_other() {
     }
 }
 
+/// A set and a launch from another thread: each launch copies the whole of one set.
+#[test]
+fn row_2_a_launch_sees_all_of_one_set_or_all_of_another() {
+    let Bench { device, stream, .. } = &Bench::seeded(0);
+    let len = 1 << 14;
+    let mut host = device.host(&vec![0u32; len]).unwrap();
+    let mut y = device.zeros::<u32>(len).unwrap();
+    let mut graph = device.record(upload(&host, &mut y)).unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (stop, host) = (&stop, &mut host);
+        scope.spawn(move || {
+            for value in 1u32.. {
+                host.set(&vec![value; len]).unwrap();
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+        });
+        let (mut changes, mut last, begun) = (0, 0, std::time::Instant::now());
+        while changes < 30 && begun.elapsed().as_secs() < 60 {
+            graph.launch(stream).unwrap();
+            let read = stream.read(&y).unwrap();
+            assert!(read.iter().all(|element| *element == read[0]), "half of one set and half of another");
+            changes += u32::from(read[0] != last);
+            last = read[0];
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert!(changes > 2, "nothing was set meanwhile: nothing was tested");
+    });
+}
+
 #[test]
 fn row_3_temps_and_stand_ins_are_refused_by_kind_on_every_thread() {
     let Bench { device, stream, k } = &Bench::seeded(1);
@@ -245,6 +277,8 @@ fn row_9_a_graph_inside_a_recording_has_temps_of_its_own() {
         assert_eq!((temps(inner.inspect()), temps(outer.inspect())), (1, 1));
         assert_eq!(outer.temp_bytes(), 256);
         // The outer graph holds all it needs: the inner one may go, with its outputs.
+        stream.run(inner.replay()).unwrap();
+        assert_eq!(stream.read(&shared).unwrap(), [1; 64], "eagerly, it is the same");
         drop((shared, inner.into_outputs()));
         let reused: Vec<_> = (0..8).map(|_| device.buffer(&[9u32; 64]).unwrap()).collect();
         value.set(5);

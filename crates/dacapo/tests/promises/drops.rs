@@ -106,6 +106,32 @@ fn a_graph_keeps_what_it_touches_and_what_it_was_given_until_its_last_replay_is_
     }
 }
 
+/// Memory that only a launch or an eager run in flight touches.
+#[test]
+fn what_is_dropped_in_flight_is_released_behind_its_last_use() {
+    for bench in benches() {
+        let Bench { device, stream, .. } = &bench;
+        let other = device.stream().unwrap();
+        let mut kept = device.zeros::<u32>(512).unwrap();
+        let mut copy_into =
+            device.recording().record_into(&kept.share()[..], &mut kept[..], |r, i, o| r.run(copy(i, o))).unwrap();
+        for round in 1..10u32 {
+            let mut passing = device.buffer(&[round; 512]).unwrap();
+            copy_into.launch(&other, &passing, &mut kept).unwrap();
+            drop(passing);
+            passing = device.buffer(&[u32::MAX; 512]).unwrap();
+            assert_eq!(stream.read(&kept).unwrap(), [round; 512]);
+            let host = device.host(&[round + 100; 512]).unwrap();
+            other.run(dacapo::upload(&host, &mut kept)).unwrap();
+            drop((host, passing));
+            let reused = device.host(&[u32::MAX; 512]).unwrap();
+            assert_eq!(stream.read(&kept).unwrap(), [round + 100; 512]);
+            drop(reused);
+        }
+        bench.expect_no_findings();
+    }
+}
+
 /// A stream that is dropped with its work in flight: its kernels are not unloaded under it, and it is waited for.
 #[test]
 fn a_module_outlives_its_kernels_on_streams_that_are_gone() {
