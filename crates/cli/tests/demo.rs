@@ -25,6 +25,16 @@ fn eager_replay_and_plain_rust_agree_and_the_software_device_is_named() {
 }
 
 #[test]
+fn the_report_of_the_demonstration_can_be_inspected() {
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("demo.json");
+    let file = file.to_str().unwrap();
+    assert!(dacapo(&["demo", "--device", "software", "--report", file]).status.success());
+    let said = text(&dacapo(&["inspect", file]).stdout);
+    assert!(said.contains("linear_forward") && said.contains("network.rs"), "{said}");
+    assert_eq!(dacapo(&["inspect", file, "--diff", file]).status.code(), Some(0));
+}
+
+#[test]
 fn a_gpu_that_was_asked_for_and_is_not_there_is_an_error() {
     let output = dacapo(&["demo", "--device", "cuda"]);
     assert!(!output.status.success());

@@ -18,7 +18,7 @@ pub const RAW: &str = "raw";
 pub const LIBRARY: &str = "dacapo";
 
 /// Blocks of each contender in one round.
-pub const BLOCKS_OF_A_ROUND: u32 = 3;
+pub const BLOCKS_OF_A_ROUND: u32 = 1;
 
 /// The device and the settings of one run of `dacapo bench`.
 pub struct Bench<'d> {

@@ -17,7 +17,7 @@ pub fn measure(bench: &Bench<'_>, length: u32) -> Result<Vec<Row>, Complaint> {
     if !bench.wants(&name) {
         return Ok(Vec::new());
     }
-    let graphs = bench.launches(length, 200, 2, 20);
+    let graphs = bench.launches(length, 2000, 10, 100);
     Ok(vec![bench.rounds(&name, |round| measure_one(round, length, graphs))?])
 }
 
