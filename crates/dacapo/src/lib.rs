@@ -2,6 +2,30 @@
 //!
 //! Safe code cannot break it: nothing a replay touches is freed, nothing races, no stream is left capturing, and no
 //! number is frozen in silence.
+//!
+//! Where to start: a [`Device`] makes memory ([`Buffer`], [`Scalar`], [`HostBuffer`]) and [`Stream`]s; [`kernels!`] makes
+//! typed ops of a module's entry points; [`Stream::run`] runs an [`Op`] now, [`Device::record`] makes a [`Graph`] of it;
+//! a [`Slot`] is a number that changes between replays. The README's example is all of these in twenty lines.
+//!
+//! How it works, in reading order: `record` takes ops down as recipes, `plan` orders them by what they touch, `lower`
+//! makes driver objects of them, `graph` replays, `device` holds drivers, streams, memory and what was dropped; the
+//! crate `dacapo-ledger` decides who waits for whom.
+//!
+//! # What safe code can rely on
+//!
+//! 1. Nothing that a replay, running or yet to come, touches is freed, moved or handed to someone else.
+//! 2. Two accesses to the same bytes, one of them a write, are never unordered: inside a graph by edges, between streams,
+//!    graphs and the host by the ledger.
+//! 3. A declared kernel is launched only when its conditions hold, alignment included.
+//! 4. No stream is ever left capturing; after any error but a fault that breaks the context, everything goes on working.
+//!    After such a fault every call answers with it, names the launches in flight, and nothing hangs.
+//! 5. What is frozen in a graph is visible in the source as [`baked`], or inside `unsafe` work.
+//! 6. An error names the op that caused it, its line, the rule, and what to do.
+//! 7. A drop makes no driver call, waits for no device, and runs on any thread, also when the context is gone. (A
+//!    [`capture`] guard ends its capture: that is its purpose. The last handle on a device gives the device back.)
+//!
+//! A graph is bound to memory, not to variables. Between launches the memory is yours. Every call that touches it, from any
+//! thread or stream, takes effect in the order in which the calls were made.
 
 #[macro_use]
 mod kernel;
@@ -49,3 +73,7 @@ pub mod __private {
     pub use crate::memory::Access;
     pub use crate::value::{Snapshot, Val};
 }
+
+#[cfg(doctest)]
+#[path = "../kernels/readme.rs"]
+mod readme;

@@ -21,6 +21,19 @@ use crate::value::{ReadSlot, Readings};
 ///
 /// `'r` is the brand of one recording: neither the recorder nor its temps can leave the closure or the thread.
 ///
+/// # Other calls inside the closure
+///
+/// | call | inside a recording, or an eager run |
+/// |---|---|
+/// | `r.run(op)`, `r.alloc`, `r.output`, `r.keep` | recorded |
+/// | `stream.run`, `read`, `write`, `synchronize`, `is_done`; `scalar.set`, `get`; `host.set`, `to_vec`; `graph.launch`, `launch_sync`, `submit`, `upload`; `device.synchronize`; a warm-up; `capture::begin` | refused: [`ErrorKind::EagerInRecording`], because they would act now |
+/// | `device.zeros`, `buffer`, `scalar`, `host`, `stream`, `pool`; `Kernels::load` | done now; they only make something |
+/// | `slot.set` | done now; this recording keeps the value it has read, launches see the new one |
+/// | `device.record(..)` | a recording of its own; temps of this one are refused in it |
+/// | Rust's `if`, `for`, `return` | decide now, once |
+/// | a panic | the recording is dropped, the panic goes on |
+/// | the same calls from another thread | as ever; they see the memory as it is now |
+///
 /// # Why this is safe
 ///
 /// 1. A recorder exists only inside the call that made it, and its brand is quantified in [`Op`]: nothing branded can
