@@ -1,7 +1,7 @@
 //! `dacapo-gpu`: everything that wants a GPU, in one binary.
 //!
 //! ```text
-//! dacapo-gpu corpus|device|check|programs|all [FOLDER]
+//! dacapo-gpu corpus|device|check|programs|forms|all [FOLDER]
 //! ```
 //!
 //! - `corpus` records what NVIDIA's driver makes of every case of the corpus: corpus.json. A case that gives other
@@ -10,6 +10,9 @@
 //! - `check` runs the bodies of this crate: check.json.
 //! - `programs` runs the programs with a mistake, and those without, and compares what is refused with the committed
 //!   reports: programs.json. They run in child processes: this binary again, as `program KIND NAME..`.
+//! - `forms` runs every form of recording and launching on device 0, in this process: forms.json. It
+//!   runs under `compute-sanitizer --tool memcheck --report-api-errors no` too: some forms are about calls that the
+//!   driver refuses.
 //! - Results go to FOLDER, else to `$OUT`, else to the working directory.
 //!
 //! One process and one context for all else. PTX is embedded; the driver is the machine's own (`DACAPO_LIBCUDA` names another). The
@@ -19,12 +22,13 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
+use dacapo::Device;
 use dacapo_driver::Nvidia;
 use dacapo_suite::corpus::{self, Case};
 use dacapo_suite::programs::gpu::{self, Kind, Outcome};
 use dacapo_suite::replay::capture_and_replay;
 use dacapo_suite::session::Session;
-use dacapo_suite::{device, table};
+use dacapo_suite::{device, forms, table};
 use serde::Serialize;
 
 /// The commit this binary was built from; `cargo xtask gpu-pack` sets it.
@@ -48,9 +52,10 @@ fn main() -> ExitCode {
         Some("device") => (&[record_device], true),
         Some("check") => (&[check], false),
         Some("programs") => (&[run_programs], false),
-        Some("all") => (&[check, run_programs, record_device, record_corpus], true),
+        Some("forms") => (&[run_forms], false),
+        Some("all") => (&[check, run_programs, run_forms, record_device, record_corpus], true),
         _ => {
-            eprintln!("usage: dacapo-gpu corpus|device|check|programs|all [FOLDER]");
+            eprintln!("usage: dacapo-gpu corpus|device|check|programs|forms|all [FOLDER]");
             return ExitCode::from(2);
         }
     };
@@ -197,6 +202,47 @@ fn run_programs(
     let programs = Programs { gpu, driver, commit: COMMIT, programs };
     std::fs::write(folder.join("programs.json"), serde_json::to_string_pretty(&programs)?)?;
     Ok(passed)
+}
+
+/// What `forms` writes.
+#[derive(Serialize)]
+struct Forms {
+    gpu: String,
+    driver: String,
+    commit: &'static str,
+    forms: Vec<FormRun>,
+}
+
+#[derive(Serialize)]
+struct FormRun {
+    name: &'static str,
+    passed: bool,
+    ms: f64,
+    detail: String,
+}
+
+fn run_forms(
+    _: &Nvidia,
+    session: &mut Session<'_>,
+    folder: &std::path::Path,
+) -> Result<bool, Box<dyn std::error::Error>> {
+    let device = Device::cuda(0)?;
+    let mut runs = Vec::new();
+    for form in forms::all() {
+        let began = std::time::Instant::now();
+        let outcome = forms::check(&form, &device);
+        let ms = began.elapsed().as_secs_f64() * 1e3;
+        let (passed, detail) = (outcome.is_ok(), outcome.err().unwrap_or_default());
+        println!("{:<36} {} {ms:>9.2} ms {detail}", form.name, if passed { "passed" } else { "FAILED" });
+        runs.push(FormRun { name: form.name, passed, ms, detail });
+    }
+    let passed = runs.iter().filter(|run| run.passed).count();
+    let (gpu, driver) = (session.device_name()?, session.driver_release());
+    println!("forms on {gpu}, driver {driver}: {passed} of {}", runs.len());
+    let all = passed == runs.len();
+    let forms = Forms { gpu, driver, commit: COMMIT, forms: runs };
+    std::fs::write(folder.join("forms.json"), serde_json::to_string_pretty(&forms)?)?;
+    Ok(all)
 }
 
 /// `program KIND NAME..`: runs these programs here, for the process that started this one.

@@ -126,7 +126,8 @@ fn many_tickets(device: &Device) -> Outcome {
     let (mut y, mut z) = (device.zeros::<u32>(4)?, device.zeros::<u32>(4)?);
     let mut first = device.record(k.churn(baked(ROUNDS), &mut y))?;
     let mut second = device.record(k.churn(baked(1), &mut z))?;
-    (shape(&first, 1, &[])?, shape(&second, 1, &[])?);
+    shape(&first, 1, &[])?;
+    shape(&second, 1, &[])?;
     let mut tickets = Vec::new();
     for _ in 0..12 {
         tickets.push(first.submit(&one)?);
@@ -151,7 +152,8 @@ fn two_futures_at_once(device: &Device) -> Outcome {
     let (mut y, mut z) = (device.zeros::<u32>(4)?, device.zeros::<u32>(4)?);
     let mut slow = device.record(k.churn(baked(4 * ROUNDS), &mut y))?;
     let mut fast = device.record(k.churn(baked(1), &mut z))?;
-    (shape(&slow, 1, &[])?, shape(&fast, 1, &[])?);
+    shape(&slow, 1, &[])?;
+    shape(&fast, 1, &[])?;
     let (mut first, mut second) = (pin!(slow.launch(&one)?), pin!(fast.launch(&two)?));
     let (mut first_done, mut second_done) = (false, false);
     block_on(std::future::poll_fn(|context| {

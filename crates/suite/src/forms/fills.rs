@@ -63,7 +63,9 @@ fn by_slot(device: &Device) -> Outcome {
     shape(&graph, 3, &[])?;
     graph.launch(&stream)?;
     same("x", stream.read(&x)?, [1; 9])?;
-    (a.set(60_000), b.set(-0.25), c.set([9, 8, 7]));
+    a.set(60_000);
+    b.set(-0.25);
+    c.set([9, 8, 7]);
     graph.launch(&stream)?;
     same("x", stream.read(&x)?, [60_000; 9])?;
     same("y", stream.read(&y)?, [-0.25; 9])?;

@@ -50,7 +50,8 @@ fn two_graphs_one_buffer(device: &Device) -> Outcome {
     let (mut x, mut seen) = (device.zeros::<u32>(4)?, device.zeros::<u32>(4)?);
     let mut writer = device.record(k.churn(baked(ROUNDS), &mut x))?;
     let mut reader = device.record(copy(&x, &mut seen))?;
-    (shape(&writer, 1, &[])?, shape(&reader, 1, &[])?);
+    shape(&writer, 1, &[])?;
+    shape(&reader, 1, &[])?;
     for launch in 1..5 {
         writer.launch(&one)?;
         reader.launch(&two)?;
