@@ -4,7 +4,7 @@ use dacapo_driver::Call;
 use dacapo_driver::types::CUstream;
 use dacapo_ledger::{Access as Touching, MemoryId, Touch};
 
-use crate::device::{Device, RawStream, StreamInner};
+use crate::device::{Device, RawStream, Relaxed, StreamInner};
 use crate::error::{Error, Result};
 use crate::kernel::Prepared;
 use crate::lower::params::{self, AsAllocated, NodeParams};
@@ -167,6 +167,8 @@ struct Lent<'t> {
 impl<'t> Lent<'t> {
     fn new(device: &'t Device, stream: CUstream, temps: &'t [std::sync::Arc<Allocation>]) -> Result<Lent<'t>> {
         let lent = Lent { device, stream, temps };
+        // An allocation breaks every global capture of the process, and is refused under one.
+        let _relaxed = (!temps.is_empty()).then(|| Relaxed::new(device.driver()));
         for temp in temps.iter().filter(|temp| temp.bytes() > 0) {
             let mut address = 0;
             // SAFETY: `address` is valid for the write.
@@ -182,6 +184,7 @@ impl<'t> Lent<'t> {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
+        let _relaxed = (!self.temps.is_empty()).then(|| Relaxed::new(self.device.driver()));
         for temp in self.temps {
             let address = temp.address();
             temp.lend_address(0);
