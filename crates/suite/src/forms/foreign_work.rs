@@ -4,51 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use dacapo::inspect::Kind;
-use dacapo::{
-    Device, Error, ErrorKind, Op, RawArg, RawKernel, RawSlice, RawStream, Recorder, Slot, baked, copy, fill, foreign,
-    grid,
-};
-use dacapo_driver::{Call, Check, Driver, Nvidia};
+use dacapo::{Device, Error, ErrorKind, Op, RawArg, RawKernel, Recorder, Slot, baked, copy, fill, foreign, grid};
 
-use super::check::{Failure, Outcome, holds, refused, same, shape};
+use super::check::{Outcome, holds, refused, same, shape};
 use super::forms;
-use super::kernels::{Kernels, PTX, ramp};
+use super::kernels::{Kernels, PTX, churned, ramp};
+use super::library::Library;
 
 forms!("foreign":
     recorded_and_eager, with_temps, keeps_alive, failing_closure, nothing_enqueued, stand_ins_refused, raw_kernel,
     raw_kernel_slot,
 );
-
-/// Another library: it knows the driver, and is given a stream and addresses.
-#[derive(Clone)]
-struct Library {
-    driver: Arc<dyn Driver>,
-}
-
-impl Library {
-    /// On the driver that the device is on.
-    fn of(device: &Device) -> Result<Library, Failure> {
-        let driver: Arc<dyn Driver> = match device.machine() {
-            Some(machine) => Arc::new(machine.clone()),
-            None => Arc::new(Nvidia::open().map_err(Failure::new)?),
-        };
-        Ok(Library { driver })
-    }
-
-    /// Sets every word of the target.
-    fn set_words(&self, stream: RawStream, target: RawSlice<u32>, value: u32) -> dacapo::Result<()> {
-        // SAFETY: the address and length are those of a slice that foreign work was given as written.
-        let code = unsafe { self.driver.cuMemsetD32Async(target.ptr, value, target.len, stream.0) };
-        code.check(Call::cuMemsetD32Async).map_err(Error::from)
-    }
-
-    /// Copies the source to the beginning of the target, which is no shorter.
-    fn copy_words(&self, stream: RawStream, source: RawSlice<u32>, target: RawSlice<u32>) -> dacapo::Result<()> {
-        // SAFETY: the addresses and lengths are those of slices that foreign work was given as read and as written.
-        let code = unsafe { self.driver.cuMemcpyDtoDAsync_v2(target.ptr, source.ptr, source.len * 4, stream.0) };
-        code.check(Call::cuMemcpyDtoDAsync_v2).map_err(Error::from)
-    }
-}
 
 /// Recorded between two ops of ours, with edges on both sides; and the same eagerly.
 fn recorded_and_eager(device: &Device) -> Outcome {
@@ -174,7 +140,7 @@ fn nothing_enqueued(device: &Device) -> Outcome {
     })?;
     shape(&graph, 3, &[(0, 1), (1, 2)])?;
     graph.launch(&stream)?;
-    same("y", stream.read(&y)?, [super::kernels::churned(0, 200); 4])
+    same("y", stream.read(&y)?, [churned(0, 200); 4])
 }
 
 /// What it enqueues is frozen, so memory that is bound at each launch is refused.
@@ -243,6 +209,6 @@ fn raw_kernel_slot(device: &Device) -> Outcome {
     graph.launch(&stream)?;
     rounds.set(20);
     graph.launch(&stream)?;
-    same("y", stream.read(&y)?, [super::kernels::churned(0, 12 + 50); 4])?;
+    same("y", stream.read(&y)?, [churned(0, 12 + 50); 4])?;
     holds("the report names it", graph.inspect().nodes[1].name == "churn")
 }

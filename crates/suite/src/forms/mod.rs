@@ -8,6 +8,7 @@
 //!   was closed.
 
 mod async_launch;
+mod captures;
 mod check;
 mod drops;
 mod errors;
@@ -15,11 +16,13 @@ mod fills;
 mod foreign_work;
 mod into;
 mod kernels;
+mod library;
 mod memory;
 mod modules;
 mod ops;
 mod order;
 mod pools;
+mod randoms;
 mod records;
 mod scalars;
 mod slots;
@@ -68,6 +71,8 @@ pub fn all() -> Vec<Form> {
         modules::FORMS,
         pools::FORMS,
         foreign_work::FORMS,
+        captures::FORMS,
+        randoms::FORMS,
         drops::FORMS,
         errors::FORMS,
     ];

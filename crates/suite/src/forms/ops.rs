@@ -1,14 +1,16 @@
 //! Ops: one alone, in a closure, as a function, on the heap, and put together.
 
-use dacapo::{BoxOp, Buffer, Device, ErrorKind, Op, Recorder, Slice, baked, copy, fill, grid, op};
+use dacapo::{
+    BoxOp, Buffer, Device, ErrorKind, Op, Recorder, Slice, Slot, baked, copy, download, fill, grid, op, upload,
+};
 
 use super::check::{Outcome, holds, refused, same, shape};
 use super::forms;
-use super::kernels::{Kernels, ramp};
+use super::kernels::{Affine, Kernels, ramp};
 
 forms!("ops":
     one_kernel, one_copy, closure, fn_item, boxed_list, then, zip, map, and_then, labels, with_grid, composite,
-    shared_memory, eager_is_replay,
+    shared_memory, eager_is_replay, eager_is_replay_each,
 );
 
 /// A kernel's op is recorded as it is, without a closure.
@@ -235,4 +237,81 @@ fn eager_is_replay(device: &Device) -> Outcome {
     same("the bits of the total", total.get(&stream)?.to_bits(), eager_total.get(&stream)?.to_bits())?;
     let bits = |y: Vec<f32>| y.into_iter().map(f32::to_bits).collect::<Vec<_>>();
     same("the bits of y", bits(stream.read(replayed)?), bits(stream.read(&eager)?))
+}
+
+/// What a recording may be made of, in one function each: both ways give the same bytes.
+fn eager_is_replay_each(device: &Device) -> Outcome {
+    type Body<'a> = Box<dyn Fn(&mut Recorder<'_>) -> dacapo::Result<Buffer<f32>> + 'a>;
+    let (stream, k) = (device.stream()?, Kernels::load(device)?);
+    let (x, factor, host) = (device.buffer(&ramp(64))?, device.scalar(0.3f32)?, device.host(&ramp(64))?);
+    let (by, p) = (Slot::new(0.7f32), Slot::new(Affine { scale: 1.1, shift: -0.2, skip: 3 }));
+    let (x, factor, host, by, p, k) = (&x, &factor, &host, &by, &p, &k);
+    let bodies: Vec<(&'static str, Body<'_>)> = vec![
+        ("nothing", Box::new(|r| r.output(64))),
+        ("a fill", Box::new(|r| r.output(64).and_then(|mut y| r.run(fill(&mut y, by)).map(|()| y)))),
+        (
+            "a copy of a part",
+            Box::new(|r| {
+                let mut y = r.output(64)?;
+                r.run(copy(&x[3..40], &mut y[20..57]))?;
+                Ok(y)
+            }),
+        ),
+        ("an upload", Box::new(|r| r.output(64).and_then(|mut y| r.run(upload(host, &mut y)).map(|()| y)))),
+        (
+            "a slot and a struct",
+            Box::new(|r| {
+                let (mut t, mut y) = (r.alloc(64)?, r.output(64)?);
+                r.run(k.affine(p, x, &mut t))?;
+                r.run(k.add(&t, by, &mut y))?;
+                Ok(y)
+            }),
+        ),
+        (
+            "scalars",
+            Box::new(|r| {
+                let (mut total, mut y) = (r.alloc_scalar()?, r.output(64)?);
+                r.run(k.sum(x, &mut total))?;
+                r.run(k.add_to(factor, &mut total))?;
+                r.run(copy(x, &mut y))?;
+                r.run(k.scale_by(&total, &mut y))?;
+                Ok(y)
+            }),
+        ),
+        (
+            "a fork and a join",
+            Box::new(|r| {
+                let (mut a, mut b, mut y) = (r.alloc(64)?, r.alloc(64)?, r.output(64)?);
+                r.run(k.add(x, baked(0.1), &mut a))?;
+                r.run(k.add(x, baked(0.2), &mut b))?;
+                r.run(k.multiply(&a, &b, &mut y))?;
+                r.run(k.reverse_blocks(&mut y))?;
+                Ok(y)
+            }),
+        ),
+        (
+            "any geometry",
+            Box::new(|r| {
+                let mut y = r.output(64)?;
+                // The output stays between replays; each begins anew.
+                r.run(fill(&mut y, baked(0.5)))?;
+                r.run(k.add_stride(by, &mut y).with_grid(grid::exact([3, 1, 1], [5, 1, 1])))?;
+                Ok(y)
+            }),
+        ),
+    ];
+    for (name, body) in &bodies {
+        let mut graph = device.record(|r: &mut Recorder<'_>| body(r))?;
+        holds("all but the first have ops", *name == "nothing" || !graph.is_empty())?;
+        for value in [0.7, 1.9] {
+            by.set(value);
+            let eager = stream.run(|r: &mut Recorder<'_>| body(r))?;
+            let bits = |y: Vec<f32>| y.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+            let replayed = bits(stream.read(graph.launch_sync(&stream)?)?);
+            same(name, replayed, bits(stream.read(&eager)?))?;
+        }
+    }
+    let mut out = device.host(&[0.0f32; 64])?;
+    stream.run(download(x, &mut out))?;
+    same("downloaded eagerly", out.to_vec()?, ramp(64))
 }
