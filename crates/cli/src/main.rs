@@ -10,6 +10,7 @@ mod complaint;
 mod demo;
 mod doctor;
 mod inspect;
+mod pipe;
 mod run;
 mod soak;
 mod target;
@@ -43,6 +44,7 @@ enum Task {
 }
 
 fn main() -> ExitCode {
+    pipe::end_quietly_when_closed();
     let done = match Arguments::parse().task.unwrap_or(Task::Demo(demo::Arguments::default())) {
         Task::Demo(arguments) => demo::run(&arguments),
         Task::Doctor { seed } => Ok(doctor::run(seed)),

@@ -39,3 +39,14 @@ fn a_library_that_was_asked_for_and_is_not_there_is_a_failure() {
     assert!(said.contains("/nowhere/libcuda.so.1"), "{said}");
     assert!(said.contains("DACAPO_LIBCUDA names this library"), "{said}");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn nobody_who_reads_on_is_no_panic() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dacapo"));
+    command.arg("doctor").stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
