@@ -1,6 +1,8 @@
 //! Entering the device's context, and calling what a capture forbids.
 
-use dacapo_driver::types::{CU_STREAM_CAPTURE_MODE_RELAXED, CUcontext, CUstreamCaptureMode};
+use std::sync::atomic::Ordering;
+
+use dacapo_driver::types::{CU_STREAM_CAPTURE_MODE_RELAXED, CUstreamCaptureMode};
 use dacapo_driver::{CUresult, Call, Check, Driver, DriverError};
 use dacapo_ledger::Use;
 
@@ -11,18 +13,18 @@ impl Device {
     /// Makes the context current on this thread. Asks first: other libraries change it behind our back, and asking
     /// costs less than half of setting.
     pub(crate) fn enter(&self) -> Result<()> {
+        self.expect_usable()?;
+        self.0.cuda.make_current().map_err(|error| self.refused(error))
+    }
+
+    /// What every entry asks, without the context: a launch of a graph needs none.
+    pub(crate) fn expect_usable(&self) -> Result<()> {
         crate::record::refuse_in_foreign()?;
-        if let Some(lost) = self.0.lost.get() {
-            return Err(lost.error());
+        if !self.0.is_lost.load(Ordering::Acquire) {
+            return Ok(());
         }
-        let mut current = CUcontext::NULL;
-        // SAFETY: `current` is valid for the write.
-        self.check(unsafe { self.driver().cuCtxGetCurrent(&mut current) }, Call::cuCtxGetCurrent)?;
-        if current != self.context() {
-            // SAFETY: the primary context, retained as long as the device lives.
-            self.check(unsafe { self.driver().cuCtxSetCurrent(self.context()) }, Call::cuCtxSetCurrent)?;
-        }
-        Ok(())
+        // Set after `lost`, so it is there.
+        self.0.lost.get().map_or(Ok(()), |lost| Err(lost.error()))
     }
 
     /// What a code means here: a fault that breaks the context is remembered.

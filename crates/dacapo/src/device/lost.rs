@@ -115,11 +115,12 @@ impl Device {
             };
             let mut in_flight = Vec::new();
             for stream in &streams {
-                in_flight.extend(stream.notes.names());
+                in_flight.extend(stream.lane.stream().notes.names());
             }
             event!(error, first = %first, "the context is lost");
             Lost { first, in_flight, findings: self.findings() }
         });
+        self.0.is_lost.store(true, Ordering::Release);
         lost.error()
     }
 }

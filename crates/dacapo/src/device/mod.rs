@@ -21,7 +21,7 @@ mod stream;
 mod transfer;
 
 use std::fmt;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use dacapo_driver::Driver;
@@ -53,14 +53,17 @@ pub use stream::{RawStream, Stream};
 pub struct Device(pub(crate) Arc<Inner>);
 
 /// What all that belongs to a device holds.
+#[repr(C)] // in this order: what a launch touches comes first, in as few cache lines as it fits
 pub(crate) struct Inner {
     pub(crate) cuda: Cuda,
+    pub(crate) drops: Arc<Drops<Cuda, Garbage>>,
+    /// Whether `lost` is there, beside what every launch looks at.
+    pub(crate) is_lost: AtomicBool,
+    pub(crate) ledger: Ledger<Cuda>,
     pub(crate) raw: CUdevice,
     pub(crate) ordinal: usize,
     pub(crate) properties: Properties,
     pub(crate) abilities: Abilities,
-    pub(crate) ledger: Ledger<Cuda>,
-    pub(crate) drops: Arc<Drops<Cuda, Garbage>>,
     /// Where memory is allocated and zeroed, always with a wait behind it.
     pub(crate) home: RawHandle,
     /// Where memory is freed, behind its last uses.

@@ -4,14 +4,14 @@
 //!   fall to software is said once on standard error.
 //! - `DACAPO_SEED` is the software device's seed where the program gives none.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUcontext, CUstream};
 use dacapo_driver::{Call, Check, Driver, DriverError, Nvidia};
 use dacapo_ledger::{Drops, LaneKind, Ledger};
 
-use crate::device::{Abilities, Cuda, Device, Inner, LaneStream, Live, Properties, RawHandle};
+use crate::device::{Abilities, Cuda, Device, Inner, LaneStream, Live, Notes, Properties, RawHandle};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How a software device is made.
@@ -218,7 +218,7 @@ impl Device {
         };
         let ledger = Ledger::new();
         let drops = Arc::new(Drops::new());
-        let reaper = LaneStream { raw: RawHandle(reaper), drops: drops.clone() };
+        let reaper = LaneStream { raw: RawHandle(reaper), drops: drops.clone(), notes: Notes::default() };
         let reaper = ledger.add_lane(reaper, LaneKind::Internal);
         #[cfg(not(feature = "software"))]
         let _ = machine;
@@ -235,6 +235,7 @@ impl Device {
             staging: Mutex::default(),
             streams: Mutex::default(),
             orphans: Mutex::default(),
+            is_lost: AtomicBool::new(false),
             lost: OnceLock::new(),
             counters: Live::default(),
             recordings: AtomicU64::new(1),

@@ -7,7 +7,7 @@ use dacapo_driver::types::{CU_EVENT_DISABLE_TIMING, CUcontext, CUevent, CUstream
 use dacapo_driver::{Call, Check, Driver, DriverError};
 use dacapo_ledger::{Drops, Queues};
 
-use crate::device::Garbage;
+use crate::device::{Garbage, Notes};
 
 /// A driver with its context: where streams wait and events are recorded.
 pub(crate) struct Cuda {
@@ -27,6 +27,8 @@ pub(crate) struct RawHandle(pub(crate) CUstream);
 pub(crate) struct LaneStream {
     pub(crate) raw: RawHandle,
     pub(crate) drops: Arc<Drops<Cuda, Garbage>>,
+    /// What was launched on it.
+    pub(crate) notes: Notes,
 }
 
 impl Drop for LaneStream {
@@ -70,6 +72,18 @@ impl Drop for Recorded {
 }
 
 impl Cuda {
+    /// Makes the context current on this thread, if it is not.
+    pub(crate) fn make_current(&self) -> Result<(), DriverError> {
+        let mut current = CUcontext::NULL;
+        // SAFETY: `current` is valid for the write.
+        unsafe { self.driver.cuCtxGetCurrent(&mut current) }.check(Call::cuCtxGetCurrent)?;
+        if current == self.context {
+            return Ok(());
+        }
+        // SAFETY: the primary context, retained as long as the device lives.
+        unsafe { self.driver.cuCtxSetCurrent(self.context) }.check(Call::cuCtxSetCurrent)
+    }
+
     /// Whether an event has passed.
     pub(crate) fn has_passed(&self, event: &Event) -> Result<bool, DriverError> {
         use dacapo_driver::CUresult;
@@ -87,6 +101,8 @@ impl Queues for Cuda {
     type Error = DriverError;
 
     fn record(&self, stream: &LaneStream) -> Result<Event, DriverError> {
+        // A launch of a graph does not ask for the context; an event wants it.
+        self.make_current()?;
         let free = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let raw = match free {
             Some(raw) => raw,
@@ -105,6 +121,7 @@ impl Queues for Cuda {
     }
 
     fn wait(&self, stream: &LaneStream, event: &Event) -> Result<(), DriverError> {
+        self.make_current()?;
         // SAFETY: as in `record`.
         unsafe { self.driver.cuStreamWaitEvent(stream.raw.0, event.raw(), 0) }.check(Call::cuStreamWaitEvent)
     }

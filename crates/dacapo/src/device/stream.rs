@@ -29,7 +29,6 @@ pub struct RawStream(pub CUstream);
 pub(crate) struct StreamInner {
     pub(crate) device: Device,
     pub(crate) lane: Lane<Cuda>,
-    pub(crate) notes: Notes,
 }
 
 impl Stream {
@@ -48,9 +47,9 @@ impl Stream {
         // SAFETY: `raw` is valid for the write.
         let code = unsafe { device.driver().cuStreamCreate(&mut raw, CU_STREAM_NON_BLOCKING) };
         device.check(code, Call::cuStreamCreate)?;
-        let stream = LaneStream { raw: RawHandle(raw), drops: device.0.drops.clone() };
+        let stream = LaneStream { raw: RawHandle(raw), drops: device.0.drops.clone(), notes: Notes::default() };
         let lane = device.ledger().add_lane(stream, kind);
-        let inner = Arc::new(StreamInner { device: device.clone(), lane, notes: Notes::default() });
+        let inner = Arc::new(StreamInner { device: device.clone(), lane });
         device.live().streams.add(1);
         let mut streams = device.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
         streams.retain(|stream| stream.strong_count() > 0);
@@ -133,7 +132,7 @@ impl Stream {
     pub fn is_done(&self) -> Result<bool> {
         self.0.enter("Stream::is_done")?;
         match self.0.device.ledger().last_use(&self.0.lane) {
-            Some(last) => self.0.is_done(&last),
+            Some(last) => self.0.device.is_done(&last),
             None => Ok(true),
         }
     }
@@ -158,6 +157,46 @@ impl Device {
             Kind::Device | Kind::Host | Kind::State => Ok(()),
         }
     }
+
+    /// Waits for a use; every use before it on its stream is over then too.
+    pub(crate) fn wait_until(&self, used: &Use<Cuda>) -> Result<()> {
+        if !self.ledger().is_finished(used) {
+            if used.event().is_none() && self.ledger().position(used.lane()) == used.position() {
+                // The newest work of the only stream: waiting for the stream is waiting for it, and needs no event.
+                let _relaxed = Relaxed::new(self.driver());
+                // SAFETY: the stream is destroyed only when nobody names its lane.
+                let code = unsafe { self.driver().cuStreamSynchronize(used.lane().stream().raw.0) };
+                self.check(code, Call::cuStreamSynchronize)?;
+                self.ledger().finished(used);
+            } else {
+                self.wait_for(used)?;
+            }
+        }
+        self.forget_if_idle(used);
+        Ok(())
+    }
+
+    /// Forgets the names of launches when the newest of them is over.
+    fn forget_if_idle(&self, used: &Use<Cuda>) {
+        if self.ledger().position(used.lane()) == used.position() {
+            used.lane().stream().notes.idle();
+        }
+    }
+
+    /// Whether a use is over. Does not wait.
+    pub(crate) fn is_done(&self, used: &Use<Cuda>) -> Result<bool> {
+        if self.ledger().is_finished(used) {
+            return Ok(true);
+        }
+        let _relaxed = Relaxed::new(self.driver());
+        let event = self.ledger().event_for(&self.0.cuda, used).map_err(|error| self.refused(error))?;
+        let passed = self.0.cuda.has_passed(&event).map_err(|error| self.refused(error))?;
+        if passed {
+            self.ledger().finished(used);
+            self.forget_if_idle(used);
+        }
+        Ok(passed)
+    }
 }
 
 impl StreamInner {
@@ -169,54 +208,12 @@ impl StreamInner {
 
     /// Remembers a launch for the day when a fault has no name.
     pub(crate) fn note(&self, name: &Arc<Named>) {
-        self.notes.push(name);
-    }
-
-    /// Waits for a use of this stream; every use before it is over then too.
-    pub(crate) fn wait_until(&self, used: &Use<Cuda>) -> Result<()> {
-        let device = &self.device;
-        if !device.ledger().is_finished(used) {
-            if used.event().is_none() && device.ledger().position(&self.lane) == used.position() {
-                // The newest work of the only stream: waiting for the stream is waiting for it, and needs no event.
-                let _relaxed = Relaxed::new(device.driver());
-                // SAFETY: the stream is destroyed only after this owner is gone.
-                let code = unsafe { device.driver().cuStreamSynchronize(self.lane.stream().raw.0) };
-                device.check(code, Call::cuStreamSynchronize)?;
-                device.ledger().finished(used);
-            } else {
-                device.wait_for(used)?;
-            }
-        }
-        self.forget_if_idle(used);
-        Ok(())
-    }
-
-    /// Forgets the names of launches when the newest of them is over.
-    fn forget_if_idle(&self, used: &Use<Cuda>) {
-        if self.device.ledger().position(&self.lane) == used.position() {
-            self.notes.idle();
-        }
-    }
-
-    /// Whether a use of this stream is over. Does not wait.
-    pub(crate) fn is_done(&self, used: &Use<Cuda>) -> Result<bool> {
-        let device = &self.device;
-        if device.ledger().is_finished(used) {
-            return Ok(true);
-        }
-        let _relaxed = Relaxed::new(device.driver());
-        let event = device.ledger().event_for(&device.0.cuda, used).map_err(|error| device.refused(error))?;
-        let passed = device.0.cuda.has_passed(&event).map_err(|error| device.refused(error))?;
-        if passed {
-            device.ledger().finished(used);
-            self.forget_if_idle(used);
-        }
-        Ok(passed)
+        self.lane.stream().notes.push(name);
     }
 
     pub(crate) fn wait_for_all(&self) -> Result<()> {
         match self.device.ledger().last_use(&self.lane) {
-            Some(last) => self.wait_until(&last),
+            Some(last) => self.device.wait_until(&last),
             None => Ok(()),
         }
     }

@@ -90,7 +90,7 @@ impl StreamInner {
                 },
             );
             let ((), used) = submitted.map_err(|error| device.noted(error))?;
-            self.wait_until(&used)?;
+            device.wait_until(&used)?;
             // SAFETY: the block is at least as long as the piece, and the copy into it is over.
             unsafe { std::ptr::copy_nonoverlapping(block.pointer, piece.as_mut_ptr(), piece.len()) };
             device.give_block(block, None);

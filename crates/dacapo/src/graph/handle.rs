@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::device::{Device, Stream};
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::launched::{Launched, Pending, Ticket};
+use crate::graph::launched::{Launched, Ticket};
 use crate::graph::replayable::Replayable;
 use crate::graph::report_of_graph;
 use crate::inspect::Report;
@@ -51,7 +51,7 @@ impl<T> Graph<T> {
     /// - What the driver refused.
     pub fn launch(&mut self, stream: &Stream) -> Result<Launched<'_, T>> {
         let used = self.replayable()?.launch(stream, &[])?;
-        Ok(Launched::new(&self.out, Pending::new(stream, used)))
+        Ok(Launched::new(&self.out, &self.device, used))
     }
 
     /// Replays it and waits; lends the outputs.
@@ -70,7 +70,7 @@ impl<T> Graph<T> {
     /// - As [`launch`](Graph::launch).
     pub fn submit(&mut self, stream: &Stream) -> Result<Ticket> {
         let used = self.replayable()?.launch(stream, &[])?;
-        Ticket::new(Pending::new(stream, used))
+        Ticket::new(&self.device, used)
     }
 
     /// Brings it onto the device now, so that the first launch costs no more than the others. The second call does

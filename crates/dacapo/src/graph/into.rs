@@ -7,7 +7,7 @@ use dacapo_ledger::Access as Touching;
 
 use crate::device::Stream;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::launched::{Launched, Pending};
+use crate::graph::launched::Launched;
 use crate::graph::replayable::Replayable;
 use crate::graph::report_of_graph;
 use crate::inspect::Report;
@@ -76,7 +76,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
             }
         };
         self.inner.unbind();
-        Ok(Launched::new(&(), Pending::new(stream, used)))
+        Ok(Launched::new(&(), &self.inner.device, used))
     }
 
     fn check(&self, given: &[Access]) -> Result<()> {

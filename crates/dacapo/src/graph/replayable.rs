@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use dacapo_driver::Call;
+use dacapo_driver::{CUresult, Call};
 use dacapo_ledger::{Access as Touching, MemoryId, SetId, Touch, Use};
 
 use crate::device::{Cuda, Device, Garbage, Named, Relaxed, Stream};
@@ -13,7 +13,7 @@ use crate::lower::{Built, CapturedGraph, NodeParams, Resolve, params_of, touched
 use crate::memory::{Allocation, Gate, Place};
 use crate::plan::{self, Order, Shape};
 use crate::pool::{Member, Pool};
-use crate::record::{Node, Recorded, Work, gates, lock_gates};
+use crate::record::{Node, Recorded, Work, gates, lock_gates, refuse_in_recording};
 use crate::trace::event;
 use crate::value::{ReadSlot, Readings};
 
@@ -41,30 +41,31 @@ pub(crate) struct Hole {
 /// 3. *Handles.* The executable graph and its template are destroyed by the device's queue, after this is gone.
 /// 4. *Values.* What foreign work or the pool keeps is dropped only when the last replay is known to be over.
 /// 5. *Half-patched nodes.* A node whose patch was refused stays in `dirty`, and nothing launches while one is.
+#[repr(C)] // in this order: what a launch touches comes first, in as few cache lines as it fits
 pub(crate) struct Replayable {
     pub(crate) device: Device,
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) order: Order,
-    pub(crate) readings: Readings,
-    /// Which nodes read each slot.
-    readers: Vec<Vec<u32>>,
-    built: Built,
     set: SetId,
-    /// Nodes that must be told again before the next launch.
-    dirty: Vec<u32>,
-    /// What they will be told; empty between launches.
-    changes: Vec<(u32, NodeParams)>,
-    pub(crate) holes: Vec<Hole>,
-    bound: Vec<Option<Place>>,
-    gates: Vec<Arc<Gate>>,
-    keeps: Vec<Arc<dyn Any + Send + Sync>>,
-    outputs: Vec<Arc<Allocation>>,
-    pool: Option<Member>,
-    pub(crate) name: Arc<Named>,
-    pub(crate) replays: u64,
     pub(crate) uploaded: bool,
     /// Whether it came of a capture: then its nodes are not all that it does.
     pub(crate) captured: bool,
+    built: Built,
+    pub(crate) replays: u64,
+    pub(crate) name: Arc<Named>,
+    pub(crate) readings: Readings,
+    /// Nodes that must be told again before the next launch.
+    dirty: Vec<u32>,
+    gates: Vec<Arc<Gate>>,
+    /// Which nodes read each slot.
+    readers: Vec<Vec<u32>>,
+    /// What the dirty nodes will be told; empty between launches.
+    changes: Vec<(u32, NodeParams)>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) order: Order,
+    pub(crate) holes: Vec<Hole>,
+    bound: Vec<Option<Place>>,
+    keeps: Vec<Arc<dyn Any + Send + Sync>>,
+    outputs: Vec<Arc<Allocation>>,
+    pool: Option<Member>,
 }
 
 /// Stand-ins are where this launch has bound them.
@@ -180,8 +181,14 @@ impl Replayable {
         if !stream.device().is(device) {
             return Err(Error::new(ErrorKind::WrongDevice));
         }
-        stream.0.enter("Graph::launch")?;
-        device.drain()?;
+        refuse_in_recording("Graph::launch")?;
+        // No question for the current context here: a launch takes it from the stream, as observed; what needs a current
+        // one asks for it, and that is not on the path of a clean launch.
+        device.expect_usable()?;
+        if !device.0.drops.is_empty() {
+            device.enter()?;
+            device.drain()?;
+        }
         self.refresh()?;
         let device = &self.device;
         let _held = lock_gates(&self.gates);
@@ -190,7 +197,13 @@ impl Replayable {
         let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, &stream.0.lane, touch, |raw| {
             // SAFETY: the executable graph is ours and alive; everything its nodes touch is held by `self.nodes`, or
             // bound by this launch and kept by the ledger until it is over; `&mut self` keeps other launches away.
-            device.check(unsafe { device.driver().cuGraphLaunch(exec, raw.raw.0) }, Call::cuGraphLaunch)
+            let launch = || unsafe { device.driver().cuGraphLaunch(exec, raw.raw.0) };
+            let mut code = launch();
+            if code == CUresult::CUDA_ERROR_INVALID_CONTEXT {
+                device.enter()?;
+                code = launch();
+            }
+            device.check(code, Call::cuGraphLaunch)
         });
         let ((), used) = submitted.map_err(|error| device.noted(error))?;
         stream.0.note(&self.name);
@@ -207,6 +220,7 @@ impl Replayable {
         if self.dirty.is_empty() {
             return Ok(());
         }
+        self.device.enter()?;
         self.patch()
     }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use dacapo_driver::Call;
 use dacapo_ledger::{Queues, Use};
 
-use crate::device::{Cuda, Device, Inner, Relaxed, StreamInner};
+use crate::device::{Cuda, Device, Inner, Relaxed};
 use crate::error::Result;
 
 type Event = <Cuda as Queues>::Event;
@@ -24,22 +24,21 @@ pub(crate) struct Waiting {
 }
 
 struct State {
-    /// Held until the outcome is known, so that the stream outlives the wait.
-    stream: Option<Arc<StreamInner>>,
+    /// Held until the outcome is known, so that the device outlives the wait.
+    device: Option<Device>,
     outcome: Option<Result<()>>,
     waker: Option<Waker>,
 }
 
 impl Waiting {
     /// Begins to wait for a use.
-    pub(crate) fn begin(stream: &Arc<StreamInner>, used: &Use<Cuda>) -> Result<Arc<Waiting>> {
-        let device = &stream.device;
+    pub(crate) fn begin(device: &Device, used: &Use<Cuda>) -> Result<Arc<Waiting>> {
         device.enter()?;
         let event = {
             let _relaxed = Relaxed::new(device.driver());
             device.ledger().event_for(&device.0.cuda, used).map_err(|error| device.refused(error))?
         };
-        let state = Mutex::new(State { stream: Some(stream.clone()), outcome: None, waker: None });
+        let state = Mutex::new(State { device: Some(device.clone()), outcome: None, waker: None });
         let waiting = Arc::new(Waiting { state, event, used: used.clone() });
         device.0.waker.get_or_init(|| WakerThread::start(&device.0)).add(waiting.clone());
         Ok(waiting)
@@ -60,7 +59,7 @@ impl Waiting {
         let waker = {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             // Let go before anyone can know: who sees the outcome finds nothing of the wait left.
-            state.stream = None;
+            state.device = None;
             state.outcome = Some(outcome);
             state.waker.take()
         };
@@ -100,8 +99,8 @@ impl WakerThread {
         let mut letters = self.0.letters.lock().unwrap_or_else(PoisonError::into_inner);
         if letters.closed {
             drop(letters);
-            let stream = waiting.state.lock().unwrap_or_else(PoisonError::into_inner).stream.clone();
-            let outcome = stream.map_or(Ok(()), |stream| stream.wait_until(&waiting.used));
+            let device = waiting.state.lock().unwrap_or_else(PoisonError::into_inner).device.clone();
+            let outcome = device.map_or(Ok(()), |device| device.wait_until(&waiting.used));
             waiting.finish(outcome);
             return;
         }

@@ -25,6 +25,8 @@ pub(crate) struct ModuleSource {
     /// Weak, because a device holds modules of its own.
     device: Weak<Inner>,
     pub(crate) raw: CUmodule,
+    /// How many parameters each entry point has, as its PTX says.
+    params: Vec<(String, usize)>,
 }
 
 // SAFETY: a module's handle is a token that the driver takes from any thread.
@@ -108,7 +110,7 @@ impl ModuleSource {
             code => {
                 device.check(code, Call::cuModuleLoadDataEx)?;
                 device.live().modules.add(1);
-                Ok(Arc::new(ModuleSource { device: Arc::downgrade(&device.0), raw }))
+                Ok(Arc::new(ModuleSource { device: Arc::downgrade(&device.0), raw, params: entry_params(source) }))
             }
         }
     }
@@ -149,7 +151,9 @@ impl Function {
         let threads_max = attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
         let shared_static = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
         let mut params = Vec::new();
-        loop {
+        // How many there are stands in the PTX; where it cannot be read there, the driver is asked past the last one.
+        let count = module.params.iter().find(|(name, _)| *name == entry).map(|(_, count)| *count);
+        while count != Some(params.len()) {
             let (mut offset, mut size) = (0, 0);
             // SAFETY: both are valid for the write.
             match unsafe { device.driver().cuFuncGetParamInfo(raw, params.len(), &mut offset, &mut size) } {
@@ -222,5 +226,32 @@ impl ModuleSource {
         let allocation = Allocation::unplaced(device, Kind::State, bytes)?;
         allocation.place_at(address);
         Ok(allocation)
+    }
+}
+
+/// The entry points of a PTX text with the number of their parameters. What cannot be read is left out.
+fn entry_params(ptx: &str) -> Vec<(String, usize)> {
+    let entries = ptx.split(".entry").skip(1).filter_map(|text| {
+        let text = text.trim_start();
+        let end = text.find(|c: char| !(c.is_alphanumeric() || "_$%".contains(c)))?;
+        let (name, rest) = text.split_at(end);
+        let params = match rest.trim_start().strip_prefix('(') {
+            Some(list) => list[..list.find(')')?].matches(".param").count(),
+            None => 0,
+        };
+        Some((name.to_string(), params))
+    });
+    entries.filter(|(name, _)| !name.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entry_points_and_their_parameters_are_read_from_the_text() {
+        let ptx = ".version 8.4\n.visible .entry a(\n\t.param .u64 a_0,\n\t.param .align 8 .b8 a_1[64]\n)\n{ ret; }\n.entry b\n{ ret; }\n.entry c() { ret; }";
+        let read = entry_params(ptx);
+        assert_eq!(read, [("a".into(), 2), ("b".into(), 0), ("c".into(), 0)]);
     }
 }

@@ -21,6 +21,7 @@ use crate::value::Readings;
 const ATTEMPTS: usize = 4;
 
 /// An executable graph and its nodes.
+#[repr(C)] // what a launch touches comes first
 pub(crate) struct Built {
     pub(crate) exec: CUgraphExec,
     /// Kept: its nodes name those of the executable graph.
