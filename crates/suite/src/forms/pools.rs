@@ -11,6 +11,9 @@ use super::kernels::{Kernels, churned};
 
 forms!("pools": keep, sealed, handles, ordered_on_three_streams, kept_until_the_last_replay);
 
+/// Work that is still running when the next line is reached.
+const ROUNDS: u32 = 5000;
+
 /// Writes down that it was dropped.
 struct Told(&'static str, Arc<Mutex<Vec<&'static str>>>);
 
@@ -92,22 +95,26 @@ fn ordered_on_three_streams(device: &Device) -> Outcome {
     let mut buffers = [device.zeros::<u32>(4)?, device.zeros::<u32>(4)?, device.zeros::<u32>(4)?];
     let mut graphs = Vec::new();
     for y in &mut buffers {
-        let graph = device.recording().pool(&pool).record(k.churn(baked(300), y))?;
+        // The last is quick: without an order it would be over before the others.
+        let rounds = if graphs.len() == 2 { 1 } else { ROUNDS };
+        let graph = device.recording().pool(&pool).record(k.churn(baked(rounds), y))?;
         shape(&graph, 1, &[])?;
         graphs.push(graph);
     }
     for round in 0..4 {
+        let mut tickets = Vec::new();
         for (graph, stream) in graphs.iter_mut().zip(streams.iter().cycle().skip(round)) {
-            graph.launch(stream)?;
+            tickets.push(graph.submit(stream)?);
         }
         // The last of the pool is over, so all before it are.
-        graphs[2].launch_sync(&streams[round % 3])?;
-        for stream in &streams {
-            holds("the others are over too", stream.is_done()?)?;
+        let last = tickets.pop().ok_or_else(|| Failure::new("no ticket"))?;
+        last.wait()?;
+        for ticket in &tickets {
+            holds("the others are over too", ticket.is_done())?;
         }
     }
-    for (y, launches) in buffers.iter().zip([4, 4, 8]) {
-        same("y", streams[0].read(y)?, [churned(0, 300 * launches); 4])?;
+    for (y, rounds) in buffers.iter().zip([4 * ROUNDS, 4 * ROUNDS, 4]) {
+        same("y", streams[0].read(y)?, [churned(0, rounds); 4])?;
     }
     Ok(())
 }
@@ -122,14 +129,20 @@ fn kept_until_the_last_replay(device: &Device) -> Outcome {
         pool.keep(Told("pool", list.clone()))?;
         let mut graph = device.recording().pool(&pool).record(|r| {
             r.keep(Told("recording", list.clone()));
-            r.run(k.churn(baked(2000), &mut y))
+            r.run(k.churn(baked(10 * ROUNDS), &mut y))
         })?;
         shape(&graph, 1, &[])?;
         drop(pool);
         holds("the graph holds both", told(&list).is_empty())?;
-        graph.launch(&stream)?;
+        let ticket = graph.submit(&stream)?;
+        drop(graph);
+        // Looks through what was dropped, and lets go of what may go.
+        drop(device.zeros::<u8>(1)?);
+        let released = told(&list);
+        // What runs now ran then.
+        holds("nothing goes while it runs", ticket.is_done() || released.is_empty())?;
     }
-    same("y", stream.read(&y)?, [churned(0, 2000); 4])?;
+    same("y", stream.read(&y)?, [churned(0, 10 * ROUNDS); 4])?;
     // Once for the graph's values, once more for the pool that one of them was.
     device.synchronize()?;
     device.synchronize()?;

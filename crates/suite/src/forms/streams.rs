@@ -10,10 +10,11 @@ use super::kernels::{Kernels, churned};
 
 forms!("streams":
     write_here_launch_there, alternately, two_graphs_one_buffer, next_batch_beside, three_threads, ten_graphs, eager_beside_graph,
+    eager_on_two,
 );
 
 /// Steps of `churn`: long enough that what does not wait would come too early.
-const ROUNDS: u32 = 400;
+const ROUNDS: u32 = 3000;
 
 /// Written on one stream, used by a graph on another, read on the first.
 fn write_here_launch_there(device: &Device) -> Outcome {
@@ -141,14 +142,31 @@ fn ten_graphs(device: &Device) -> Outcome {
 fn eager_beside_graph(device: &Device) -> Outcome {
     let (one, two, k) = (device.stream()?, device.stream()?, Kernels::load(device)?);
     let mut y = device.zeros::<u32>(4)?;
-    let mut graph = device.record(k.churn(baked(ROUNDS), &mut y))?;
+    // The graph is quick and what it must wait for is slow: without an order it would come first.
+    let mut graph = device.record(k.churn(baked(1), &mut y))?;
     shape(&graph, 1, &[])?;
-    let mut want = 0;
     for round in 0..4 {
         one.run(fill(&mut y, baked(round)))?;
+        one.run(k.churn(baked(ROUNDS), &mut y))?;
         graph.launch(&two)?;
-        one.run(k.churn(baked(7), &mut y))?;
-        want = churned(round, ROUNDS + 7);
+        one.run(k.churn(baked(ROUNDS), &mut y))?;
+        same("y", two.read(&y)?, [churned(round, 2 * ROUNDS + 1); 4])?;
     }
-    same("y", two.read(&y)?, [want; 4])
+    Ok(())
+}
+
+/// Eager work on two streams, each behind the other's; reads that both may do at once change nothing.
+fn eager_on_two(device: &Device) -> Outcome {
+    let (one, two, k) = (device.stream()?, device.stream()?, Kernels::load(device)?);
+    let (mut x, mut y, mut z) = (device.zeros::<u32>(4)?, device.zeros::<u32>(4)?, device.zeros::<u32>(4)?);
+    for round in 1..4 {
+        one.run(k.churn(baked(ROUNDS), &mut x))?;
+        two.run(copy(&x, &mut y))?;
+        one.run(copy(&x, &mut z))?;
+        two.run(fill(&mut x, baked(round)))?;
+        let want = churned(round - 1, ROUNDS);
+        same("both copies", (one.read(&y)?, two.read(&z)?), (vec![want; 4], vec![want; 4]))?;
+        same("x", one.read(&x)?, [round; 4])?;
+    }
+    Ok(())
 }
