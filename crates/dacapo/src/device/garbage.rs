@@ -8,11 +8,11 @@
 //! - When the device itself goes, what is finished is released and the rest is left to the driver.
 
 use std::any::Any;
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, PoisonError};
 
-use dacapo_driver::types::{CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUmodule};
-use dacapo_driver::{Call, Check};
-use dacapo_ledger::Use;
+use dacapo_driver::types::{CUcontext, CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUmodule};
+use dacapo_driver::{Call, Check, Driver};
+use dacapo_ledger::{Lane, Touch, Use};
 
 use crate::device::{Cuda, Device, Inner, RawHandle, Relaxed};
 use crate::error::Result;
@@ -25,7 +25,9 @@ pub(crate) enum Garbage {
     Host(CUdeviceptr),
     /// An executable graph with its template.
     Graph(CUgraphExec, CUgraph),
-    /// A stream.
+    /// A lane whose owner is gone.
+    Lane(Lane<Cuda>),
+    /// A stream whose lane is gone.
     RawStream(RawHandle),
     /// A module.
     Module(CUmodule),
@@ -63,7 +65,7 @@ impl Inner {
     /// Releases everything that may be released now. What fails stays in the queue.
     fn drain(&self) -> Result<()> {
         let _relaxed = Relaxed::new(&*self.cuda.driver);
-        let mut outcome = self.forget_orphans();
+        let mut outcome = Ok(());
         let mut dropped_values = Vec::new();
         for (thing, after) in self.drops.take() {
             match self.release(thing, after) {
@@ -79,9 +81,7 @@ impl Inner {
             }
         }
         // The user's own drops run last, holding nothing of ours.
-        for value in dropped_values {
-            drop(value);
-        }
+        drop(dropped_values);
         outcome
     }
 
@@ -97,12 +97,26 @@ impl Inner {
                 if let Err(error) = self.ledger.order_after(&self.cuda, &self.reaper, &pending) {
                     return Released::NotYet(thing, after, Some(error.into()));
                 }
-                let stream = self.reaper.stream().raw.0;
-                // SAFETY: the address is ours and nobody holds it any more; the stream is behind its last uses.
-                let freed = unsafe { driver.cuMemFreeAsync(address, stream) }.check(Call::cuMemFreeAsync);
+                // Through the ledger, so that the frees can be waited for.
+                let freed = self.ledger.submit(&self.cuda, &self.reaper, Touch::Memory(&[]), |stream| {
+                    // SAFETY: the address is ours and nobody holds it any more; the stream is behind its last uses.
+                    unsafe { driver.cuMemFreeAsync(address, stream.raw.0) }.check(Call::cuMemFreeAsync)
+                });
                 match freed {
-                    Ok(()) => Released::Yes(Vec::new()),
+                    Ok(_) => Released::Yes(Vec::new()),
                     Err(error) => Released::NotYet(thing, Vec::new(), Some(error.into())),
+                }
+            }
+            Garbage::Lane(ref lane) => {
+                let last: Vec<Use<Cuda>> = self.ledger.last_use(lane).into_iter().collect();
+                match self.all_finished(&last) {
+                    Ok(true) => {
+                        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+                        lanes.retain(|known| known != lane);
+                        Released::Yes(Vec::new())
+                    }
+                    Ok(false) => Released::NotYet(thing, after, None),
+                    Err(error) => Released::NotYet(thing, after, Some(error)),
                 }
             }
             Garbage::Graph(exec, graph) => {
@@ -146,30 +160,9 @@ impl Inner {
 
     /// The last work of every stream, also of those that were dropped with work in flight.
     pub(crate) fn all_last_uses(&self) -> Vec<Use<Cuda>> {
-        let live: Vec<_> = {
-            let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-            streams.iter().filter_map(Weak::upgrade).collect()
-        };
-        let mut uses: Vec<Use<Cuda>> = live.iter().filter_map(|stream| self.ledger.last_use(&stream.lane)).collect();
-        uses.extend(self.orphans.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
-        uses.retain(|used| !self.ledger.is_finished(used));
-        uses
-    }
-
-    /// Forgets dropped streams whose work is over.
-    fn forget_orphans(&self) -> Result<()> {
-        let orphans = std::mem::take(&mut *self.orphans.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut outcome = Ok(());
-        for orphan in orphans {
-            match self.all_finished(std::slice::from_ref(&orphan)) {
-                Ok(true) => {}
-                other => {
-                    self.orphans.lock().unwrap_or_else(PoisonError::into_inner).push(orphan);
-                    outcome = outcome.and(other.map(drop));
-                }
-            }
-        }
-        outcome
+        let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let uses = lanes.iter().filter_map(|lane| self.ledger.last_use(lane));
+        uses.filter(|used| !self.ledger.is_finished(used)).collect()
     }
 
     /// Whether all these uses are over, asking the driver about those that are not known to be.
@@ -199,30 +192,54 @@ enum Released {
 impl Drop for Inner {
     fn drop(&mut self) {
         let driver = self.cuda.driver.clone();
+        let mut before = CUcontext::NULL;
+        // SAFETY: `before` is valid for the write. If the driver does not know, there was none.
+        let _ = unsafe { driver.cuCtxGetCurrent(&mut before) };
         // SAFETY: the context is retained until the end of this function.
         let entered = unsafe { driver.cuCtxSetCurrent(self.cuda.context) };
-        if entered.is_success() {
-            // What is not finished is left to the driver: waiting here would make a drop that blocks.
-            let _ = self.drain();
-            if self.lost.get().is_none() {
-                for (thing, _) in self.drops.take() {
-                    // A module, page-locked memory or a value that a kernel may still use: leaked, never freed under it.
-                    std::mem::forget(thing);
-                }
-                self.staging.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner).release(&*driver);
-            }
-            let events = std::mem::take(&mut *self.cuda.free.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
-            for event in events {
-                let raw: CUevent = event.0;
-                // SAFETY: nobody holds the event.
-                let _ = unsafe { driver.cuEventDestroy_v2(raw) };
-            }
-            // SAFETY: both streams are ours; what still runs on them completes.
-            let _ = unsafe { driver.cuStreamDestroy_v2(self.home.0) };
-            // SAFETY: as above.
-            let _ = unsafe { driver.cuStreamDestroy_v2(self.reaper.stream().raw.0) };
+        if entered.is_success() && self.lost.get().is_none() {
+            let _relaxed = Relaxed::new(&*driver);
+            self.give_back(&*driver);
+        }
+        if before != self.cuda.context {
+            // SAFETY: it was current on this thread a moment ago.
+            let _ = unsafe { driver.cuCtxSetCurrent(before) };
         }
         // SAFETY: retained once, when the device was opened.
         let _ = unsafe { driver.cuDevicePrimaryCtxRelease_v2(self.raw) };
+    }
+}
+
+impl Inner {
+    /// Gives everything back that is finished. What is not is left to the driver: waiting here would make a drop that
+    /// blocks.
+    fn give_back(&mut self, driver: &dyn Driver) {
+        let _ = self.drain();
+        let quiet = self.all_finished(&self.all_last_uses()).unwrap_or(false);
+        if quiet {
+            if let Some(kernels) = self.kernels.take() {
+                kernels.unload(driver);
+            }
+            let ledger = &self.ledger;
+            let staging = self.staging.get_mut().unwrap_or_else(PoisonError::into_inner);
+            staging.release(driver, |used| ledger.is_finished(used));
+        }
+        self.lanes.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        // Streams go with their lanes, into the queue.
+        let _ = self.drain();
+        for (thing, _) in self.drops.take() {
+            // A module, page-locked memory or a value that a kernel may still use: leaked, never freed under it.
+            std::mem::forget(thing);
+        }
+        let events = std::mem::take(&mut *self.cuda.free.lock().unwrap_or_else(PoisonError::into_inner));
+        for event in events {
+            let raw: CUevent = event.0;
+            // SAFETY: nobody holds the event.
+            let _ = unsafe { driver.cuEventDestroy_v2(raw) };
+        }
+        // SAFETY: both streams are ours; what still runs on them completes.
+        let _ = unsafe { driver.cuStreamDestroy_v2(self.home.0) };
+        // SAFETY: as above.
+        let _ = unsafe { driver.cuStreamDestroy_v2(self.reaper.stream().raw.0) };
     }
 }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dacapo_driver::{CUresult, DriverError};
 
@@ -63,8 +63,10 @@ impl Notes {
 
     /// Everything that was launched is over.
     pub(crate) fn idle(&self) {
-        if self.newest.swap(0, Ordering::Relaxed) != 0 {
-            self.list.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        if self.newest.load(Ordering::Relaxed) != 0 {
+            let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+            list.clear();
+            self.newest.store(0, Ordering::Relaxed);
         }
     }
 
@@ -109,14 +111,8 @@ impl Device {
     /// Remembers that the context is broken, with what was in flight. The first to notice decides the text.
     pub(crate) fn lose(&self, first: DriverError) -> Error {
         let lost = self.0.lost.get_or_init(|| {
-            let streams: Vec<_> = {
-                let streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
-                streams.iter().filter_map(Weak::upgrade).collect()
-            };
-            let mut in_flight = Vec::new();
-            for stream in &streams {
-                in_flight.extend(stream.lane.stream().notes.names());
-            }
+            let lanes = self.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let in_flight = lanes.iter().flat_map(|lane| lane.stream().notes.names()).collect();
             event!(error, first = %first, "the context is lost");
             Lost { first, in_flight, findings: self.findings() }
         });

@@ -22,7 +22,7 @@ mod transfer;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use dacapo_driver::Driver;
 use dacapo_driver::types::{CUcontext, CUdevice};
@@ -69,10 +69,8 @@ pub(crate) struct Inner {
     /// Where memory is freed, behind its last uses.
     pub(crate) reaper: Lane<Cuda>,
     pub(crate) staging: Mutex<staging::Staging>,
-    /// Streams that the user holds.
-    pub(crate) streams: Mutex<Vec<Weak<StreamInner>>>,
-    /// The last work of streams that were dropped before it was over.
-    pub(crate) orphans: Mutex<Vec<dacapo_ledger::Use<Cuda>>>,
+    /// The streams that the user holds, and those that were dropped with work in flight.
+    pub(crate) lanes: Mutex<Vec<Lane<Cuda>>>,
     pub(crate) lost: OnceLock<lost::Lost>,
     pub(crate) counters: Live,
     pub(crate) recordings: AtomicU64,
@@ -219,16 +217,8 @@ impl Device {
     pub fn synchronize(&self) -> Result<()> {
         crate::record::refuse_in_recording("Device::synchronize")?;
         self.enter()?;
-        let streams: Vec<_> = {
-            let mut streams = self.0.streams.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            streams.retain(|stream| stream.strong_count() > 0);
-            streams.iter().filter_map(Weak::upgrade).collect()
-        };
-        for stream in &streams {
-            stream.wait_for_all()?;
-        }
         for used in self.0.all_last_uses() {
-            self.wait_for(&used)?;
+            self.wait_until(&used)?;
         }
         self.drain()?;
         if let Some(last) = self.ledger().last_use(&self.0.reaper) {

@@ -41,8 +41,8 @@ impl Staging {
     }
 
     /// Frees what is not busy; for the end of the device.
-    pub(crate) fn release(&mut self, driver: &dyn Driver) {
-        for block in self.blocks.drain(..).filter(|block| block.busy.is_none()) {
+    pub(crate) fn release(&mut self, driver: &dyn Driver, is_finished: impl Fn(&Use<Cuda>) -> bool) {
+        for block in self.blocks.drain(..).filter(|block| block.busy.as_ref().is_none_or(&is_finished)) {
             // SAFETY: the block is ours and no copy uses it.
             let _ = unsafe { driver.cuMemFreeHost(block.pointer.cast()) };
         }

@@ -7,7 +7,7 @@ use dacapo_driver::Call;
 use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUstream};
 use dacapo_ledger::{Lane, LaneKind, Use};
 
-use crate::device::{Cuda, Device, LaneStream, Named, Notes, RawHandle, Relaxed};
+use crate::device::{Cuda, Device, Garbage, LaneStream, Named, Notes, RawHandle, Relaxed};
 use crate::element::{Pod, bytes_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Kind, Place, Slice};
@@ -51,9 +51,7 @@ impl Stream {
         let lane = device.ledger().add_lane(stream, kind);
         let inner = Arc::new(StreamInner { device: device.clone(), lane });
         device.live().streams.add(1);
-        let mut streams = device.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        streams.retain(|stream| stream.strong_count() > 0);
-        streams.push(Arc::downgrade(&inner));
+        device.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).push(inner.lane.clone());
         Ok(Stream(inner))
     }
 
@@ -82,6 +80,8 @@ impl Stream {
 
     /// Copies elements to device memory in stream order. They are not looked at after this returns.
     ///
+    /// More than 8 MiB go in pieces: work that another thread enqueues meanwhile may come between two of them.
+    ///
     /// # Errors
     ///
     /// - [`ErrorKind::Length`], [`ErrorKind::WrongDevice`], [`ErrorKind::NoMemoryYet`], [`ErrorKind::EagerInRecording`].
@@ -98,6 +98,8 @@ impl Stream {
 
     /// The elements after everything that was enqueued before, on this stream or, if it touches them, on any other.
     /// Waits for it.
+    ///
+    /// More than 8 MiB come in pieces: work that another thread enqueues meanwhile may come between two of them.
     ///
     /// # Errors
     ///
@@ -221,13 +223,9 @@ impl StreamInner {
 
 impl Drop for StreamInner {
     fn drop(&mut self) {
-        // The driver's stream goes with the lane, when no use of it is left. What is still running is remembered: a
-        // module may not be unloaded under it, and `Device::synchronize` waits for it.
-        if let Some(last) = self.device.ledger().last_use(&self.lane)
-            && !self.device.ledger().is_finished(&last)
-        {
-            self.device.0.orphans.lock().unwrap_or_else(PoisonError::into_inner).push(last);
-        }
+        // The driver's stream goes with the lane, when its work is over and no use of it is left. Until then it stays among
+        // the device's lanes: a module may not be unloaded under it, and `Device::synchronize` waits for it.
+        self.device.put(Garbage::Lane(self.lane.clone()), Vec::new());
         self.device.live().streams.sub(1);
     }
 }

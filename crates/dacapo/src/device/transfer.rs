@@ -64,8 +64,14 @@ impl StreamInner {
                     device.check(code, Call::cuMemcpyHtoDAsync_v2)
                 },
             );
-            let ((), used) = submitted.map_err(|error| device.noted(error))?;
-            device.give_block(block, Some(used));
+            match submitted {
+                Ok(((), used)) => device.give_block(block, Some(used)),
+                Err(error) => {
+                    // Some of it may be on the stream.
+                    device.give_block(block, device.ledger().last_use(&self.lane));
+                    return Err(device.noted(error));
+                }
+            }
         }
         Ok(())
     }
@@ -89,8 +95,11 @@ impl StreamInner {
                     device.check(code, Call::cuMemcpyDtoHAsync_v2)
                 },
             );
-            let ((), used) = submitted.map_err(|error| device.noted(error))?;
-            device.wait_until(&used)?;
+            let waited = submitted.and_then(|((), used)| device.wait_until(&used));
+            if let Err(error) = waited {
+                device.give_block(block, device.ledger().last_use(&self.lane));
+                return Err(device.noted(error));
+            }
             // SAFETY: the block is at least as long as the piece, and the copy into it is over.
             unsafe { std::ptr::copy_nonoverlapping(block.pointer, piece.as_mut_ptr(), piece.len()) };
             device.give_block(block, None);

@@ -70,7 +70,7 @@ impl<T> Graph<T> {
     /// - As [`launch`](Graph::launch).
     pub fn submit(&mut self, stream: &Stream) -> Result<Ticket> {
         let used = self.replayable()?.launch(stream, &[])?;
-        Ticket::new(&self.device, used)
+        Ok(Ticket::new(&self.device, used))
     }
 
     /// Brings it onto the device now, so that the first launch costs no more than the others. The second call does

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use dacapo_ledger::Use;
 
 use crate::device::{Cuda, Device};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::graph::wake::Waiting;
 
 /// Polls a launch: the first time asks to be woken.
@@ -27,6 +27,14 @@ fn poll(
         },
     };
     waiting.poll(context)
+}
+
+/// Whether a launch is over. A refused question is no answer; a lost context is the end of everything.
+fn is_done(device: &Device, used: &Use<Cuda>) -> bool {
+    match device.enter().and_then(|()| device.is_done(used)) {
+        Ok(done) => done,
+        Err(error) => matches!(error.kind(), ErrorKind::Lost { .. }),
+    }
 }
 
 /// A launch under way: drop it to go on, [`wait`](Launched::wait) for it, or `.await` it; either lends the outputs.
@@ -57,7 +65,7 @@ impl<'g, T> Launched<'g, T> {
 
     /// Whether it is over. May answer late, never early.
     pub fn is_done(&self) -> bool {
-        self.device.enter().and_then(|()| self.device.is_done(&self.used)).unwrap_or(true)
+        is_done(self.device, &self.used)
     }
 }
 
@@ -85,11 +93,11 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    pub(crate) fn new(device: &Device, used: Use<Cuda>) -> Result<Ticket> {
-        // An event of its own now: who waits later waits for this launch, not for what came behind it.
-        let event = device.ledger().event_for(&device.0.cuda, &used);
-        event.map_err(|error| device.refused(error))?;
-        Ok(Ticket { device: device.clone(), used, waiting: None })
+    pub(crate) fn new(device: &Device, used: Use<Cuda>) -> Ticket {
+        // An event of its own now: who waits later waits for this launch, not for what came behind it. Refused, it is
+        // recorded when somebody waits: the launch is made in either case.
+        let _ = device.ledger().event_for(&device.0.cuda, &used);
+        Ticket { device: device.clone(), used, waiting: None }
     }
 
     /// Waits for the launch.
@@ -104,7 +112,7 @@ impl Ticket {
 
     /// Whether it is over. May answer late, never early.
     pub fn is_done(&self) -> bool {
-        self.device.enter().and_then(|()| self.device.is_done(&self.used)).unwrap_or(true)
+        is_done(&self.device, &self.used)
     }
 }
 

@@ -369,6 +369,11 @@ impl Drop for Replayable {
             }
         }
         values.push(Arc::new(modules));
+        if after.iter().all(|used| self.device.ledger().is_finished(used)) {
+            // Nothing can use them: gone at once. In the queue, a value that holds the device would hold the queue.
+            drop(values);
+            return;
+        }
         self.device.put(Garbage::Values(values), after);
     }
 }

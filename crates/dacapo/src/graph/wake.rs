@@ -45,14 +45,16 @@ impl Waiting {
     }
 
     pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<Result<()>> {
+        // Cloned before the lock and dropped after it: both are the user's code.
+        let waker = context.waker().clone();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        match &state.outcome {
-            Some(outcome) => Poll::Ready(outcome.clone()),
-            None => {
-                state.waker = Some(context.waker().clone());
-                Poll::Pending
-            }
+        if let Some(outcome) = &state.outcome {
+            return Poll::Ready(outcome.clone());
         }
+        let before = state.waker.replace(waker);
+        drop(state);
+        drop(before);
+        Poll::Pending
     }
 
     fn finish(&self, outcome: Result<()>) {
@@ -64,7 +66,8 @@ impl Waiting {
             state.waker.take()
         };
         if let Some(waker) = waker {
-            waker.wake();
+            // A waker is the user's code; its panic must not end the thread that wakes the others.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| waker.wake()));
         }
     }
 }

@@ -1,10 +1,13 @@
 //! A recording launched on a stream, in recorded order.
 
+use std::any::Any;
+use std::sync::Arc;
+
 use dacapo_driver::Call;
 use dacapo_driver::types::CUstream;
 use dacapo_ledger::{Access as Touching, MemoryId, Touch};
 
-use crate::device::{Device, RawStream, Relaxed, StreamInner};
+use crate::device::{Device, Garbage, RawStream, Relaxed, StreamInner};
 use crate::error::{Error, Result};
 use crate::kernel::Prepared;
 use crate::lower::params::{self, AsAllocated, NodeParams};
@@ -14,18 +17,21 @@ use crate::trace::event;
 use crate::value::Readings;
 
 /// Launches everything in a recording, ordered against all other work by what it touches.
-pub(crate) fn run(stream: &StreamInner, recorded: &Recorded) -> Result<()> {
+///
+/// What the recording keeps, closures of foreign work among it, is let go when the work is over.
+pub(crate) fn run(stream: &StreamInner, recorded: Recorded) -> Result<()> {
     let device = &stream.device;
     device.drain()?;
     if recorded.nodes.is_empty() {
         return Ok(());
     }
+    let kept = Kept::new(stream, &recorded);
     let touched = touched(recorded.nodes.iter());
     let temps = recorded.used_temps();
     let gates = gates(recorded.nodes.iter());
     let _held = lock_gates(&gates);
     let first = &recorded.nodes[0];
-    let name = std::sync::Arc::new(crate::device::Named {
+    let name = Arc::new(crate::device::Named {
         name: format!("eager `{}`", first.name),
         label: first.label.to_string(),
         at: Some(first.at),
@@ -36,6 +42,7 @@ pub(crate) fn run(stream: &StreamInner, recorded: &Recorded) -> Result<()> {
         drop(lent);
         launched
     });
+    drop(kept);
     match submitted {
         Ok(((), _)) => {
             event!(trace, ops = recorded.nodes.len(), first = %first.name, "ran eagerly");
@@ -157,15 +164,44 @@ pub(crate) fn touched<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<(MemoryI
     touched
 }
 
+/// What must live until the work is over. Handed to the queue of drops with the stream's last work, also when enqueueing
+/// failed half-way or a closure panicked.
+struct Kept<'s> {
+    stream: &'s StreamInner,
+    values: Vec<Arc<dyn Any + Send + Sync>>,
+}
+
+impl<'s> Kept<'s> {
+    fn new(stream: &'s StreamInner, recorded: &Recorded) -> Kept<'s> {
+        let mut values = recorded.keeps.clone();
+        for node in &recorded.nodes {
+            if let Work::Foreign(foreign) = &node.work {
+                values.push(Arc::new(foreign.call.clone()));
+            }
+        }
+        Kept { stream, values }
+    }
+}
+
+impl Drop for Kept<'_> {
+    fn drop(&mut self) {
+        if !self.values.is_empty() {
+            let device = &self.stream.device;
+            let after = device.ledger().last_use(&self.stream.lane).into_iter().collect();
+            device.put(Garbage::Values(std::mem::take(&mut self.values)), after);
+        }
+    }
+}
+
 /// Memory of the stream's own for the temps of one eager run: allocated and freed in stream order.
 struct Lent<'t> {
     device: &'t Device,
     stream: CUstream,
-    temps: &'t [std::sync::Arc<Allocation>],
+    temps: &'t [Arc<Allocation>],
 }
 
 impl<'t> Lent<'t> {
-    fn new(device: &'t Device, stream: CUstream, temps: &'t [std::sync::Arc<Allocation>]) -> Result<Lent<'t>> {
+    fn new(device: &'t Device, stream: CUstream, temps: &'t [Arc<Allocation>]) -> Result<Lent<'t>> {
         let lent = Lent { device, stream, temps };
         // An allocation breaks every global capture of the process, and is refused under one.
         let _relaxed = (!temps.is_empty()).then(|| Relaxed::new(device.driver()));

@@ -14,6 +14,6 @@ pub(crate) fn run_eager<O: Op>(stream: &Stream, op: O) -> Result<O::Out> {
         let _nested = Nested::enter();
         recorder.run(op)?
     };
-    lower::run(&stream.0, &recorder.into_recorded())?;
+    lower::run(&stream.0, recorder.into_recorded())?;
     Ok(out)
 }
