@@ -17,8 +17,13 @@ use crate::memory::{Allocation, Kind};
 #[doc(hidden)]
 pub struct LoadedModule {
     pub(crate) device: Device,
-    functions: Vec<Arc<Function>>,
+    /// Two declarations may name one entry point and differ in the rest, so each has a function of its own.
+    functions: Vec<(&'static KernelDecl, Arc<Function>)>,
 }
+
+/// The globals of a module that were asked for so far, by name: one identity for each, whoever touches it, because order
+/// comes from identities.
+type Globals = Vec<(&'static str, Arc<Allocation>)>;
 
 /// A module of the driver's.
 pub(crate) struct ModuleSource {
@@ -63,14 +68,18 @@ impl LoadedModule {
     /// - [`ErrorKind::BadModule`], [`ErrorKind::NoSuchKernel`], [`ErrorKind::Signature`].
     pub fn load(device: &Device, source: &str, kernels: &[&'static KernelDecl]) -> Result<LoadedModule> {
         let module = ModuleSource::load(device, source)?;
-        let functions = kernels.iter().map(|decl| Function::declared(device, &module, decl).map(Arc::new));
-        Ok(LoadedModule { device: device.clone(), functions: functions.collect::<Result<_>>()? })
+        let (mut globals, mut functions) = (Globals::new(), Vec::with_capacity(kernels.len()));
+        for &decl in kernels {
+            functions.push((decl, Arc::new(Function::declared(device, &module, decl, &mut globals)?)));
+        }
+        Ok(LoadedModule { device: device.clone(), functions })
     }
 
     /// The function of a declaration that it was loaded with.
     pub(crate) fn find(&self, decl: &KernelDecl) -> &Arc<Function> {
-        let found = self.functions.iter().find(|function| function.name == decl.entry);
-        found.expect("loaded with this declaration")
+        let same = |known: &KernelDecl| (known.name, known.entry, known.state) == (decl.name, decl.entry, decl.state);
+        let found = self.functions.iter().find(|(known, _)| same(known));
+        &found.expect("loaded with this declaration").1
     }
 }
 
@@ -169,7 +178,12 @@ impl Function {
     }
 
     /// Finds a declared entry point and checks that it is as declared.
-    fn declared(device: &Device, module: &Arc<ModuleSource>, decl: &'static KernelDecl) -> Result<Function> {
+    fn declared(
+        device: &Device,
+        module: &Arc<ModuleSource>,
+        decl: &'static KernelDecl,
+        globals: &mut Globals,
+    ) -> Result<Function> {
         let mut function = Function::find(device, module, Cow::Borrowed(decl.entry))?;
         let differs =
             |difference: String| Err(Error::new(ErrorKind::Signature { kernel: decl.entry.to_string(), difference }));
@@ -189,8 +203,17 @@ impl Function {
                 ));
             }
         }
-        for name in decl.state {
-            function.state.push((*name, module.global(device, name)?));
+        for &name in decl.state {
+            let known = globals.iter().find(|(known, _)| *known == name).map(|(_, global)| global.clone());
+            let global = match known {
+                Some(global) => global,
+                None => {
+                    let global = module.global(device, name)?;
+                    globals.push((name, global.clone()));
+                    global
+                }
+            };
+            function.state.push((name, global));
         }
         Ok(function)
     }
@@ -212,8 +235,8 @@ impl Function {
 }
 
 impl ModuleSource {
-    /// A global of the module as memory that ops touch.
-    fn global(&self, device: &Device, name: &str) -> Result<Arc<Allocation>> {
+    /// A global of the module as memory that ops touch. It holds the module: without it the memory is gone.
+    fn global(self: &Arc<ModuleSource>, device: &Device, name: &str) -> Result<Arc<Allocation>> {
         let no_such = || Error::new(ErrorKind::NoSuchKernel(name.to_string()));
         let symbol = CString::new(name).map_err(|_| no_such())?;
         let (mut address, mut bytes) = (0, 0);
@@ -223,7 +246,7 @@ impl ModuleSource {
             CUresult::CUDA_ERROR_NOT_FOUND => return Err(no_such()),
             code => device.check(code, Call::cuModuleGetGlobal_v2)?,
         }
-        let allocation = Allocation::unplaced(device, Kind::State, bytes)?;
+        let allocation = Allocation::part_of(device, Kind::State, bytes, self.clone())?;
         allocation.place_at(address);
         Ok(allocation)
     }

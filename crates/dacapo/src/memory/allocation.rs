@@ -1,5 +1,6 @@
 //! One allocation: whatever a slice can be of.
 
+use std::any::Any;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -38,6 +39,8 @@ pub(crate) struct Allocation {
     index: AtomicU32,
     /// How many handles of the user's hold it: for reports only.
     handles: AtomicUsize,
+    /// What the memory is a part of, and must not outlive: a global's module.
+    _whole: Option<Arc<dyn Any + Send + Sync>>,
     device: Device,
 }
 
@@ -48,6 +51,29 @@ impl Allocation {
     ///
     /// - More allocations are alive than can be numbered, or this one is larger than an offset can say.
     pub(crate) fn unplaced(device: &Device, kind: Kind, bytes: usize) -> Result<Arc<Allocation>> {
+        Allocation::new(device, kind, bytes, None)
+    }
+
+    /// Memory that is a part of something else, which it holds.
+    ///
+    /// # Errors
+    ///
+    /// - As [`unplaced`](Allocation::unplaced).
+    pub(crate) fn part_of<W: Any + Send + Sync>(
+        device: &Device,
+        kind: Kind,
+        bytes: usize,
+        whole: Arc<W>,
+    ) -> Result<Arc<Allocation>> {
+        Allocation::new(device, kind, bytes, Some(whole))
+    }
+
+    fn new(
+        device: &Device,
+        kind: Kind,
+        bytes: usize,
+        whole: Option<Arc<dyn Any + Send + Sync>>,
+    ) -> Result<Arc<Allocation>> {
         if bytes as u64 >> numbers::OFFSET_BITS != 0 {
             return Err(device.out_of_memory(bytes));
         }
@@ -59,6 +85,7 @@ impl Allocation {
             memory: OnceLock::new(),
             index: AtomicU32::new(0),
             handles: AtomicUsize::new(0),
+            _whole: whole,
             device: device.clone(),
         })
     }

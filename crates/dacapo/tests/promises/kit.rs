@@ -48,6 +48,11 @@ dacapo::kernels! {
             state: counter;
             grid: exact([1, 1, 1], [1, 1, 1]);
         }
+        /// Counts by two in the same global.
+        fn count_two(out: &mut u32) {
+            state: counter;
+            grid: exact([1, 1, 1], [1, 1, 1]);
+        }
         /// v ← v + 1
         fn bump(v: &mut u32) {
             grid: exact([1, 1, 1], [1, 1, 1]);

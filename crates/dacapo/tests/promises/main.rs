@@ -4,6 +4,7 @@
 //! - [`misuse`]: what happens to a program that does something else than it should, row by row.
 //! - [`drops`]: dropping, losing the context, ending the process, panicking.
 //! - [`faults`]: every driver call refused once.
+//! - [`globals`]: memory of a module that no argument names.
 //!
 //! Rows that the compiler keeps are programs of `tests/ui`, which `compile_fail` judges; the tests here assert that they
 //! are there, with the code that keeps the promise.
@@ -13,6 +14,7 @@
 mod contract;
 mod drops;
 mod faults;
+mod globals;
 mod kit;
 mod misuse;
 
