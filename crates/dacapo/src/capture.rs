@@ -9,6 +9,8 @@
 //! - What was recorded through the guard is held by the graph; what raw calls touched is declared with
 //!   [`reads`](Capture::reads), [`writes`](Capture::writes) and [`keep`](Capture::keep).
 //! - A capture that was broken says after which step it was found broken, and which step was the last good one.
+//! - An op that failed when some of it may have been captured already makes the capture useless: what it touched is held
+//!   until the capture is over, and [`finish`](Capture::finish) refuses.
 //! - A capture with no work in it is an error.
 //!
 //! What is captured is frozen: slots cannot be used in it.
@@ -158,6 +160,8 @@ pub struct Capture<'s> {
     at: &'static Location<'static>,
     /// The step after which the capture was last seen to be good.
     last_good: String,
+    /// The op of which perhaps only a part is in the capture.
+    half: Option<String>,
     ended: bool,
     /// A thread-local capture belongs to the thread that began it.
     _thread: PhantomData<*const ()>,
@@ -222,6 +226,7 @@ fn open<'s>(
         label: String::new(),
         at,
         last_good: "the beginning".into(),
+        half: None,
         ended: false,
         _thread: PhantomData,
     })
@@ -321,14 +326,22 @@ impl Capture<'_> {
         for temp in recorded.used_temps() {
             device.place(&temp, false)?;
         }
-        for node in &recorded.nodes {
-            let launched = lower::launch_one(&device, self.stream.raw, node, &recorded.readings);
-            self.check_after(&format!("`{}` at {}", node.name, node.at))?;
-            launched.map_err(|error| node.blame(device.noted(error)))?;
-        }
+        // Held before the first launch: what was captured of an op that fails or panics half-way stays in the capture.
+        let (first, readings) = (self.recorded.nodes.len(), recorded.readings);
         self.recorded.nodes.extend(recorded.nodes);
         self.recorded.outputs.extend(recorded.outputs);
         self.recorded.keeps.extend(recorded.keeps);
+        let half_before = self.half.take();
+        for number in first..self.recorded.nodes.len() {
+            let node = &self.recorded.nodes[number];
+            let step = format!("`{}` at {}", node.name, node.at);
+            self.half = Some(half_before.clone().unwrap_or_else(|| step.clone()));
+            let launched = lower::launch_one(&device, self.stream.raw, node, &readings);
+            let launched = launched.map_err(|error| node.blame(device.noted(error)));
+            self.check_after(&step)?;
+            launched?;
+        }
+        self.half = half_before;
         Ok(out)
     }
 
@@ -357,8 +370,10 @@ impl Capture<'_> {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::CaptureBroken`]: something broke it; the error says after which step it was last good.
+    /// - [`ErrorKind::CaptureBroken`]: something broke it; the error says after which step it was last good. Or an op
+    ///   failed half-way, and its first half is in the capture; the error names it.
     /// - [`ErrorKind::NothingRecorded`].
+    /// - [`ErrorKind::Lost`]: a fault broke the device's context.
     /// - What the driver refused. The capture is ended in every case, and the stream can be used again.
     pub fn finish(mut self) -> Result<Graph<()>> {
         self.end()
@@ -369,6 +384,11 @@ impl Capture<'_> {
         let status = self.status();
         self.ended = true;
         let (ended, template) = self.stream.end();
+        let lost = [status.as_ref().err(), ended.as_ref().err()].into_iter().flatten();
+        if let Some(lost) = lost.into_iter().find(|error| matches!(error.kind(), ErrorKind::Lost { .. })) {
+            // The driver's objects went with the context.
+            return Err(lost.clone());
+        }
         if status.is_ok_and(Status::is_invalidated) || template.is_null() {
             let first = ended.err().map_or_else(|| "no graph came of it".to_string(), |error| error.to_string());
             let culprit = format!("it was last good after {} and broken at the end: {first}", self.last_good);
@@ -376,6 +396,10 @@ impl Capture<'_> {
         }
         let template = CapturedGraph::new(&device, template);
         ended?;
+        if let Some(op) = self.half.take() {
+            let culprit = format!("{op} failed, and what was captured before it is a part of an op");
+            return Err(Error::new(ErrorKind::CaptureBroken { culprit }).of("capture", &self.label, self.at));
+        }
         if template.nodes()? == 0 {
             return Err(Error::new(ErrorKind::NothingRecorded).of("capture", &self.label, self.at));
         }

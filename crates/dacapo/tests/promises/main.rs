@@ -2,6 +2,7 @@
 //!
 //! - [`contract`]: what the library adds to the first proof of its signatures: numbers, host memory, patches, foreign work.
 //! - [`misuse`]: what happens to a program that does something else than it should, row by row.
+//! - [`captures`]: captures on the user's own terms that go wrong.
 //! - [`drops`]: dropping, losing the context, ending the process, panicking.
 //! - [`faults`]: every driver call refused once.
 //! - [`globals`]: memory of a module that no argument names.
@@ -11,6 +12,7 @@
 
 #![cfg(feature = "software")]
 
+mod captures;
 mod contract;
 mod drops;
 mod faults;
