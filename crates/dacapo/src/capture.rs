@@ -331,6 +331,7 @@ impl Capture<'_> {
         self.recorded.nodes.extend(recorded.nodes);
         self.recorded.outputs.extend(recorded.outputs);
         self.recorded.keeps.extend(recorded.keeps);
+        self.recorded.pools.extend(recorded.pools);
         let half_before = self.half.take();
         for number in first..self.recorded.nodes.len() {
             let node = &self.recorded.nodes[number];

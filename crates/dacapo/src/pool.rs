@@ -2,6 +2,8 @@
 //!
 //! - A graph that joins a pool ([`Recording::pool`](crate::Recording::pool)) holds it, and is ordered against the pool's
 //!   other graphs: two of them never overlap, whatever their streams.
+//! - A graph that replays one of a pool's graphs as a part of itself is in the pool too, sealed or not: it uses what that
+//!   graph uses.
 //! - Any value can be registered. It lives as long as the pool, which lives as long as any handle on it or graph in it,
 //!   and until the last replay of those graphs is over. Values are released in the order they were registered.
 //! - A sealed pool is complete: no graph joins it and no value is registered until it is unsealed. Graphs that are in it
@@ -59,11 +61,13 @@ impl Pool {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a value alive as long as the pool. Its number among the registered.
+    /// Keeps a value alive as long as the pool, or until it is [cleared](Pool::clear). Its number among the registered.
+    ///
+    /// A plain registration, with no call of the driver's: it may be made anywhere, also inside a recording.
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::PoolSealed`].
+    /// - [`ErrorKind::PoolSealed`]: the value is dropped.
     pub fn keep<K: Any + Send + Sync>(&self, value: K) -> Result<usize> {
         let mut state = self.state();
         if state.sealed {
@@ -88,13 +92,17 @@ impl Pool {
         self.state().graphs
     }
 
-    /// Lets go of all registered values, in the order they were registered.
+    /// Lets go of all registered values, in the order they were registered: each when the last work of the pool's graphs
+    /// is over, those that are free already before this returns.
     ///
     /// # Errors
     ///
+    /// - [`ErrorKind::EagerInRecording`]: from inside foreign work.
+    /// - [`ErrorKind::Lost`].
     /// - [`ErrorKind::PoolInUse`]: graphs that are in it may still use them.
     /// - [`ErrorKind::PoolSealed`].
     pub fn clear(&self) -> Result<()> {
+        self.0.device.enter()?;
         let values = {
             let mut state = self.state();
             if state.graphs > 0 {
@@ -148,11 +156,19 @@ impl Pool {
         pool.is_some()
     }
 
-    /// A graph joins: it is ordered against the others by the memory that is added to what it touches.
-    pub(crate) fn join(self, touched: &mut Vec<(MemoryId, Touching)>) -> Member {
-        touched.push((self.0.order, Touching::Write));
-        self.state().graphs += 1;
-        Member(self)
+    /// What a graph of the pool writes, as far as the ledger is concerned.
+    pub(crate) fn touched(&self) -> (MemoryId, Touching) {
+        (self.0.order, Touching::Write)
+    }
+
+    /// A graph joins. Asked and entered in one step: a pool may be sealed by another thread at any time.
+    fn join(&self, even_sealed: bool) -> Result<Member> {
+        let mut state = self.state();
+        if state.sealed && !even_sealed {
+            return Err(Error::new(ErrorKind::PoolSealed));
+        }
+        state.graphs += 1;
+        Ok(Member(self.clone()))
     }
 }
 
@@ -186,17 +202,46 @@ impl Drop for Inner {
     }
 }
 
-/// A graph's hold on its pool.
-pub(crate) struct Member(Pool);
+/// A graph in a pool, counted as long as this lives.
+struct Member(Pool);
 
-impl Member {
-    pub(crate) fn pool(&self) -> &Pool {
-        &self.0
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.0.state().graphs -= 1;
+    }
+}
+
+/// A graph's hold on its pools: the one it joined, and those of the graphs that it replays as parts of itself.
+pub(crate) struct Members {
+    own: Option<Member>,
+    embedded: Vec<Member>,
+}
+
+impl Members {
+    /// A graph joins its pools.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::PoolSealed`]: the one it was to join. Those of its parts have their graphs already.
+    pub(crate) fn join(own: Option<&Pool>, embedded: &[Pool]) -> Result<Members> {
+        let own = own.map(|pool| pool.join(false)).transpose()?;
+        let embedded = embedded.iter().map(|pool| pool.join(true)).collect::<Result<_>>()?;
+        Ok(Members { own, embedded })
     }
 
-    /// The graph is gone. What its last replay may still use, the pool keeps until that is over.
-    pub(crate) fn leave(self) -> Pool {
-        self.0.state().graphs -= 1;
-        self.0
+    /// The one that the graph itself joined.
+    pub(crate) fn own(&self) -> Option<&Pool> {
+        self.own.as_ref().map(|member| &member.0)
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Pool> {
+        self.own.iter().chain(&self.embedded).map(|member| &member.0)
+    }
+
+    /// The graph is gone, and its last replay is known to the ledger: what that may still use, a pool keeps until it is
+    /// over.
+    pub(crate) fn leave(&mut self) {
+        self.own = None;
+        self.embedded.clear();
     }
 }

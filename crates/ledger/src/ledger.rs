@@ -22,6 +22,9 @@ enum Entry<Q: Queues> {
     Uncovered(Vec<Use<Q>>),
 }
 
+/// What the enqueueing gave, its position, and the event behind it.
+type Placed<R, Q> = (R, u64, Option<<Q as Queues>::Event>);
+
 impl<Q: Queues> Ledger<Q> {
     /// A ledger that knows of nothing.
     #[must_use]
@@ -92,6 +95,52 @@ impl<Q: Queues> Ledger<Q> {
         touch: Touch<'_>,
         enqueue: impl FnOnce(&Q::Stream) -> Result<R, E>,
     ) -> Result<(R, Use<Q>), E>
+    where
+        E: From<Q::Error>,
+    {
+        let (result, position, event) = self.place(queues, lane, touch, enqueue)?;
+        Ok((result, Use { lane: lane.clone(), position, event }))
+    }
+
+    /// As [`submit`](Ledger::submit), with the use written over the last one of the same owner: on the same lane again
+    /// that is a number, and no count of handles is touched. On an error `last` stays as it was.
+    ///
+    /// # Errors
+    ///
+    /// - As [`submit`](Ledger::submit).
+    ///
+    /// # Panics
+    ///
+    /// - As [`submit`](Ledger::submit).
+    #[inline]
+    pub fn submit_over<R, E>(
+        &self,
+        queues: &Q,
+        lane: &Lane<Q>,
+        touch: Touch<'_>,
+        last: &mut Option<Use<Q>>,
+        enqueue: impl FnOnce(&Q::Stream) -> Result<R, E>,
+    ) -> Result<R, E>
+    where
+        E: From<Q::Error>,
+    {
+        let (result, position, event) = self.place(queues, lane, touch, enqueue)?;
+        match last {
+            Some(last) if last.lane == *lane => (last.position, last.event) = (position, event),
+            last => *last = Some(Use { lane: lane.clone(), position, event }),
+        }
+        Ok(result)
+    }
+
+    /// Puts work on a stream, and says where it is.
+    #[inline]
+    fn place<R, E>(
+        &self,
+        queues: &Q,
+        lane: &Lane<Q>,
+        touch: Touch<'_>,
+        enqueue: impl FnOnce(&Q::Stream) -> Result<R, E>,
+    ) -> Result<Placed<R, Q>, E>
     where
         E: From<Q::Error>,
     {
@@ -196,7 +245,7 @@ impl<Q: Queues> Ledger<Q> {
         with_event: bool,
         early: Option<Q::Event>,
         done: Result<R, E>,
-    ) -> Result<(R, Use<Q>), E> {
+    ) -> Result<Placed<R, Q>, E> {
         if !holds(Rule::EnteredBeforeEnqueue) {
             self.records.lock().enter(lane, position, touch);
         }
@@ -210,7 +259,7 @@ impl<Q: Queues> Ledger<Q> {
             self.records.lock().entered(lane, position, touch, |used| used.event = Some(event.clone()));
         }
         drop(order);
-        Ok((done?, Use { lane: lane.clone(), position, event }))
+        Ok((done?, position, event))
     }
 
     /// A use with an event that is behind `used` and nothing that was enqueued later than now.

@@ -50,7 +50,8 @@ impl<T> Graph<T> {
     /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`], [`ErrorKind::Reset`].
     /// - What the driver refused.
     pub fn launch(&mut self, stream: &Stream) -> Result<Launched<'_, T>> {
-        let used = self.replayable()?.launch(stream, &[])?;
+        let Some(inner) = self.inner.as_deref_mut() else { return Err(Error::new(ErrorKind::Reset)) };
+        let used = inner.launch(stream, &[])?;
         Ok(Launched::new(&self.out, &self.device, used))
     }
 
@@ -69,7 +70,7 @@ impl<T> Graph<T> {
     ///
     /// - As [`launch`](Graph::launch).
     pub fn submit(&mut self, stream: &Stream) -> Result<Ticket> {
-        let used = self.replayable()?.launch(stream, &[])?;
+        let used = self.replayable()?.launch(stream, &[])?.clone();
         Ok(Ticket::new(&self.device, used))
     }
 
@@ -173,7 +174,8 @@ impl<T> Graph<T> {
     }
 
     /// This graph as an op of a larger recording: all its ops again, with temps of the larger one's own. It writes this
-    /// graph's outputs, which the larger graph then holds too.
+    /// graph's outputs, which the larger graph then holds too, with all else that this graph keeps; and it is ordered
+    /// against the graphs of this one's pool.
     pub fn replay(&self) -> impl Op<Out = ()> {
         |recorder| {
             let inner = self.inner.as_ref().ok_or_else(|| Error::new(ErrorKind::Reset))?;
@@ -206,7 +208,7 @@ impl<T> Graph<T> {
                 let slots = inner.slots_of(&node);
                 recorder.push_embedded(node, &slots)?;
             }
-            recorder.hold_outputs(inner.outputs());
+            recorder.hold_parts(inner.outputs(), inner.keeps(), inner.all_pools());
             Ok(())
         }
     }

@@ -66,17 +66,11 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         // Held until the launch is in the ledger, which keeps the memory from then on.
         let places: Vec<_> = given.iter().map(|access| access.place.clone()).collect();
         self.inner.bind(places);
-        let launched = self.inner.launch(stream, &extra);
+        let launched = self.inner.launch(stream, &extra).map(drop);
         // What was bound is not held beyond this call; a later launch binds again, and patches what differs.
-        let used = match launched {
-            Ok(used) => used,
-            Err(error) => {
-                self.inner.unbind();
-                return Err(error);
-            }
-        };
         self.inner.unbind();
-        Ok(Launched::new(&(), &self.inner.device, used))
+        launched?;
+        Ok(Launched::new(&(), &self.inner.device, self.inner.last_use()))
     }
 
     fn check(&self, given: &[Access]) -> Result<()> {

@@ -43,12 +43,12 @@ fn is_done(device: &Device, used: &Use<Cuda>) -> bool {
 pub struct Launched<'g, T> {
     out: &'g T,
     device: &'g Device,
-    used: Use<Cuda>,
+    used: &'g Use<Cuda>,
     waiting: Option<Arc<Waiting>>,
 }
 
 impl<'g, T> Launched<'g, T> {
-    pub(crate) fn new(out: &'g T, device: &'g Device, used: Use<Cuda>) -> Launched<'g, T> {
+    pub(crate) fn new(out: &'g T, device: &'g Device, used: &'g Use<Cuda>) -> Launched<'g, T> {
         Launched { out, device, used, waiting: None }
     }
 
@@ -59,13 +59,13 @@ impl<'g, T> Launched<'g, T> {
     /// - What the work failed with.
     pub fn wait(self) -> Result<&'g T> {
         self.device.enter()?;
-        self.device.wait_until(&self.used)?;
+        self.device.wait_until(self.used)?;
         Ok(self.out)
     }
 
     /// Whether it is over. May answer late, never early.
     pub fn is_done(&self) -> bool {
-        is_done(self.device, &self.used)
+        is_done(self.device, self.used)
     }
 }
 

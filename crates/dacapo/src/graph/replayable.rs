@@ -12,7 +12,7 @@ use crate::kernel::ModuleSource;
 use crate::lower::{Built, CapturedGraph, NodeParams, Resolve, params_of, touched, unpatched};
 use crate::memory::{Allocation, Gate, Place};
 use crate::plan::{self, Order, Shape};
-use crate::pool::{Member, Pool};
+use crate::pool::{Members, Pool};
 use crate::record::{Node, Recorded, Work, gates, lock_gates, refuse_in_recording};
 use crate::trace::event;
 use crate::value::{ReadSlot, Readings};
@@ -50,6 +50,8 @@ pub(crate) struct Replayable {
     pub(crate) captured: bool,
     built: Built,
     pub(crate) replays: u64,
+    /// The last launch.
+    last: Option<Use<Cuda>>,
     pub(crate) name: Arc<Named>,
     pub(crate) readings: Readings,
     /// Nodes that must be told again before the next launch.
@@ -65,7 +67,7 @@ pub(crate) struct Replayable {
     bound: Vec<Option<Place>>,
     keeps: Vec<Arc<dyn Any + Send + Sync>>,
     outputs: Vec<Arc<Allocation>>,
-    pool: Option<Member>,
+    pools: Members,
 }
 
 /// Stand-ins are where this launch has bound them.
@@ -96,6 +98,7 @@ impl Replayable {
         given: Vec<Place>,
     ) -> Result<Replayable> {
         let device = recorded.device.clone();
+        let pools = Members::join(options.pool.as_ref(), &recorded.pools)?;
         for temp in recorded.used_temps() {
             device.place(&temp, false)?;
         }
@@ -103,7 +106,7 @@ impl Replayable {
         let bound: Vec<Option<Place>> = given.into_iter().map(Some).collect();
         let places = AsBound { holes: &holes, bound: &bound };
         let built = Built::new(&device, &mut recorded.nodes, &order, &recorded.readings, &places)?;
-        Replayable::assemble(recorded, options, holes, order, built)
+        Replayable::assemble(recorded, options, pools, holes, order, built)
     }
 
     /// Of a capture: what was recorded through the guard is held, the graph is the driver's.
@@ -113,10 +116,11 @@ impl Replayable {
         label: String,
         pool: Option<Pool>,
     ) -> Result<Replayable> {
+        let pools = Members::join(pool.as_ref(), &recorded.pools)?;
         let order = order_of(&recorded.nodes, Shape::Line);
         let built = template.instantiate(recorded.nodes.len())?;
         let options = GraphOptions { label, pool, shape: Shape::Line, upload: false };
-        let mut graph = Replayable::assemble(recorded, options, Vec::new(), order, built)?;
+        let mut graph = Replayable::assemble(recorded, options, pools, Vec::new(), order, built)?;
         graph.captured = true;
         Ok(graph)
     }
@@ -124,13 +128,14 @@ impl Replayable {
     fn assemble(
         recorded: Recorded,
         options: GraphOptions,
+        pools: Members,
         holes: Vec<Hole>,
         order: Order,
         built: Built,
     ) -> Result<Replayable> {
         let device = recorded.device.clone();
         let mut members = touched(recorded.nodes.iter());
-        let pool = options.pool.map(|pool| pool.join(&mut members));
+        members.extend(pools.all().map(Pool::touched));
         let set = device.ledger().add_set(&members);
         let mut readers = vec![Vec::new(); recorded.readings.len()];
         for (number, node) in recorded.nodes.iter().enumerate() {
@@ -161,9 +166,10 @@ impl Replayable {
             holes,
             keeps,
             outputs: recorded.outputs,
-            pool,
+            pools,
             name,
             replays: 0,
+            last: None,
             uploaded: false,
             captured: false,
         };
@@ -176,7 +182,7 @@ impl Replayable {
     }
 
     /// One replay.
-    pub(crate) fn launch(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<Use<Cuda>> {
+    pub(crate) fn launch(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<&Use<Cuda>> {
         let device = &self.device;
         if !stream.device().is(device) {
             return Err(Error::new(ErrorKind::WrongDevice));
@@ -194,7 +200,8 @@ impl Replayable {
         let _held = lock_gates(&self.gates);
         let touch = if extra.is_empty() { Touch::Set(self.set) } else { Touch::SetAnd(self.set, extra) };
         let exec = self.built.exec;
-        let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, &stream.0.lane, touch, |raw| {
+        let last = &mut self.last;
+        let submitted = device.ledger().submit_over::<_, Error>(&device.0.cuda, &stream.0.lane, touch, last, |raw| {
             // SAFETY: the executable graph is ours and alive; everything its nodes touch is held by `self.nodes`, or
             // bound by this launch and kept by the ledger until it is over; `&mut self` keeps other launches away.
             let launch = || unsafe { device.driver().cuGraphLaunch(exec, raw.raw.0) };
@@ -205,12 +212,18 @@ impl Replayable {
             }
             device.check(code, Call::cuGraphLaunch)
         });
-        let ((), used) = submitted.map_err(|error| device.noted(error))?;
+        submitted.map_err(|error| device.noted(error))?;
         stream.0.note(&self.name);
-        event!(trace, label = %self.name.label, position = used.position(), "launched");
         self.replays += 1;
         self.uploaded = true;
+        let used = self.last_use();
+        event!(trace, label = %self.name.label, position = used.position(), "launched");
         Ok(used)
+    }
+
+    /// The last launch that succeeded.
+    pub(crate) fn last_use(&self) -> &Use<Cuda> {
+        self.last.as_ref().expect("written by every launch that succeeds")
     }
 
     /// Brings changed slots into the executable graph. All recipes are evaluated before the first node is changed.
@@ -231,7 +244,23 @@ impl Replayable {
             self.dirty.dedup();
         }
         let places = AsBound { holes: &self.holes, bound: &self.bound };
-        // The list is kept between launches: changing a number allocates nothing.
+        if let [number] = self.dirty[..] {
+            // One number of one node, the common case: nothing to collect.
+            let node = &self.nodes[number as usize];
+            let told = match params_of(&self.device, node, &self.readings, &places)? {
+                Some(params) => self.built.patch(&self.device, number as usize, node, params),
+                None => Ok(false),
+            };
+            return match told {
+                Ok(_) => {
+                    self.dirty.clear();
+                    Ok(())
+                }
+                Err(error) if matches!(error.kind(), ErrorKind::Lost { .. }) => Err(error),
+                Err(error) => Err(node.blame(unpatched(1, &error))),
+            };
+        }
+        // The list is kept between launches: changing numbers allocates nothing.
         let changes = &mut self.changes;
         changes.clear();
         for &number in &self.dirty {
@@ -307,7 +336,16 @@ impl Replayable {
     }
 
     pub(crate) fn pool(&self) -> Option<&Pool> {
-        self.pool.as_ref().map(Member::pool)
+        self.pools.own()
+    }
+
+    /// Its pool, and those of the graphs inside it.
+    pub(crate) fn all_pools(&self) -> impl Iterator<Item = &Pool> {
+        self.pools.all()
+    }
+
+    pub(crate) fn keeps(&self) -> &[Arc<dyn Any + Send + Sync>] {
+        &self.keeps
     }
 
     pub(crate) fn outputs(&self) -> &[Arc<Allocation>] {
@@ -353,10 +391,8 @@ impl Drop for Replayable {
         let after: Vec<Use<Cuda>> = self.device.ledger().remove_set(self.set).into_iter().collect();
         self.device.put(Garbage::Graph(self.built.exec, self.built.template), after.clone());
         let mut values = std::mem::take(&mut self.keeps);
-        if let Some(member) = self.pool.take() {
-            // A pool's values wait for the pool's last work, which this graph's is part of since the line above.
-            drop(member.leave());
-        }
+        // A pool's values wait for the pool's last work, which this graph's is part of since the set was removed.
+        self.pools.leave();
         // A replay may still run its modules' code and what foreign work keeps, which is in `keeps`. The rest of the
         // nodes goes now: memory waits in the queue for its own last uses. In the queue it would hold the device, which
         // holds the queue, and neither would ever go.

@@ -26,7 +26,8 @@ pub(crate) fn run(stream: &StreamInner, recorded: Recorded) -> Result<()> {
         return Ok(());
     }
     let kept = Kept::new(stream, &recorded);
-    let touched = touched(recorded.nodes.iter());
+    let mut touched = touched(recorded.nodes.iter());
+    touched.extend(recorded.pools.iter().map(crate::Pool::touched));
     let temps = recorded.used_temps();
     let gates = gates(recorded.nodes.iter());
     let _held = lock_gates(&gates);

@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Grid;
 use crate::memory::{Access, Allocation, Buffer, Kind, Mode, Scalar, Temp, TempScalar};
 use crate::op::Op;
+use crate::pool::Pool;
 use crate::record::node::starts;
 use crate::record::{Node, Work};
 use crate::value::{ReadSlot, Readings};
@@ -31,7 +32,7 @@ use crate::value::{ReadSlot, Readings};
 /// | `slot.set` | done now; this recording keeps the value it has read, launches see the new one |
 /// | `device.record(..)` | a recording of its own; temps of this one are refused in it |
 /// | Rust's `if`, `for`, `return` | decide now, once |
-/// | a panic | the recording is dropped, the panic goes on |
+/// | a panic | the recording is dropped, the panic goes on; if it is caught inside, the op it came from leaves no trace |
 /// | the same calls from another thread | as ever; they see the memory as it is now |
 ///
 /// # Why this is safe
@@ -63,11 +64,40 @@ pub(crate) struct Recorded {
     pub(crate) outputs: Vec<Arc<Allocation>>,
     /// Values that must live as long as the graph.
     pub(crate) keeps: Vec<Arc<dyn Any + Send + Sync>>,
+    /// Pools of the graphs that are parts of this recording.
+    pub(crate) pools: Vec<Pool>,
 }
 
 struct PlannedTemp {
     allocation: Arc<Allocation>,
     written: SmallVec<[(usize, usize); 2]>,
+}
+
+/// How far a recording had come.
+struct Mark {
+    nodes: usize,
+    writes: usize,
+    outputs: usize,
+    keeps: usize,
+    pools: usize,
+    labels: usize,
+    grid: Option<Grid>,
+}
+
+/// One op that is being recorded. What it has recorded is taken back if it fails, and also if it panics: a panic may be
+/// caught inside the recording, which then goes on.
+struct Attempt<'x, 'r> {
+    recorder: &'x mut Recorder<'r>,
+    before: Mark,
+    succeeded: bool,
+}
+
+impl Drop for Attempt<'_, '_> {
+    fn drop(&mut self) {
+        if !self.succeeded {
+            self.recorder.roll_back(&self.before);
+        }
+    }
 }
 
 impl Recorded {
@@ -88,6 +118,7 @@ impl<'r> Recorder<'r> {
             writes: Vec::new(),
             outputs: Vec::new(),
             keeps: Vec::new(),
+            pools: Vec::new(),
         };
         let labels = label.map(Arc::from).into_iter().collect();
         Recorder { core, labels, grid: None, _brand: PhantomData }
@@ -101,27 +132,41 @@ impl<'r> Recorder<'r> {
         self.core.id
     }
 
-    /// Records one op. If it fails, the recording is as it was before.
+    /// Records one op. If it fails or panics, the recording is as it was before.
     ///
     /// # Errors
     ///
     /// - What the op failed with.
     pub fn run<O: Op>(&mut self, op: O) -> Result<O::Out> {
-        let (nodes, writes, labels) = (self.core.nodes.len(), self.core.writes.len(), self.labels.len());
-        let (outputs, keeps) = (self.core.outputs.len(), self.core.keeps.len());
-        let outcome = op(self);
-        if outcome.is_err() {
-            self.core.nodes.truncate(nodes);
-            self.core.outputs.truncate(outputs);
-            self.core.keeps.truncate(keeps);
-            self.labels.truncate(labels);
-            self.grid = None;
-            while self.core.writes.len() > writes {
-                let temp = self.core.writes.pop().expect("longer than `writes`");
-                self.core.temps[temp as usize].written.pop();
-            }
-        }
+        let mut attempt = Attempt { before: self.mark(), recorder: self, succeeded: false };
+        let outcome = op(attempt.recorder);
+        attempt.succeeded = outcome.is_ok();
         outcome
+    }
+
+    fn mark(&self) -> Mark {
+        Mark {
+            nodes: self.core.nodes.len(),
+            writes: self.core.writes.len(),
+            outputs: self.core.outputs.len(),
+            keeps: self.core.keeps.len(),
+            pools: self.core.pools.len(),
+            labels: self.labels.len(),
+            grid: self.grid,
+        }
+    }
+
+    fn roll_back(&mut self, to: &Mark) {
+        self.core.nodes.truncate(to.nodes);
+        self.core.outputs.truncate(to.outputs);
+        self.core.keeps.truncate(to.keeps);
+        self.core.pools.truncate(to.pools);
+        self.labels.truncate(to.labels);
+        self.grid = to.grid;
+        while self.core.writes.len() > to.writes {
+            let temp = self.core.writes.pop().expect("longer than `writes`");
+            self.core.temps[temp as usize].written.pop();
+        }
     }
 
     /// Planned memory: its contents are undefined until written, and it is dead after the replay.
@@ -142,9 +187,16 @@ impl<'r> Recorder<'r> {
         Ok(allocation)
     }
 
-    /// Outputs of an embedded graph are held by this one too.
-    pub(crate) fn hold_outputs(&mut self, outputs: &[Arc<Allocation>]) {
+    /// What an embedded graph holds is held by this one too.
+    pub(crate) fn hold_parts<'p>(
+        &mut self,
+        outputs: &[Arc<Allocation>],
+        keeps: &[Arc<dyn Any + Send + Sync>],
+        pools: impl Iterator<Item = &'p Pool>,
+    ) {
         self.core.outputs.extend_from_slice(outputs);
+        self.core.keeps.extend_from_slice(keeps);
+        self.core.pools.extend(pools.cloned());
     }
 
     /// One planned value.
