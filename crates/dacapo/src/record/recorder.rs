@@ -196,7 +196,11 @@ impl<'r> Recorder<'r> {
     ) {
         self.core.outputs.extend_from_slice(outputs);
         self.core.keeps.extend_from_slice(keeps);
-        self.core.pools.extend(pools.cloned());
+        for pool in pools {
+            if !self.core.pools.contains(pool) {
+                self.core.pools.push(pool.clone());
+            }
+        }
     }
 
     /// One planned value.

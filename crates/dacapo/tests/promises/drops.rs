@@ -245,7 +245,9 @@ fn calls_from_inside_foreign_work_are_refused() {
         let Bench { device, stream, .. } = &bench;
         let mut y = device.zeros::<u32>(4).unwrap();
         let (d, s, seen) = (device.clone(), stream.clone(), y.share());
+        let pool = device.pool();
         let work = move |_, (), _| {
+            assert!(matches!(kind(pool.clear()), ErrorKind::EagerInRecording { .. }));
             assert!(matches!(kind(s.read(&seen)), ErrorKind::EagerInRecording { .. }));
             assert!(matches!(kind(s.synchronize()), ErrorKind::EagerInRecording { .. }));
             assert!(matches!(kind(d.zeros::<u32>(1)), ErrorKind::EagerInRecording { .. }));

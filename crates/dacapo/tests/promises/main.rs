@@ -6,6 +6,7 @@
 //! - [`drops`]: dropping, losing the context, ending the process, panicking.
 //! - [`faults`]: every driver call refused once.
 //! - [`globals`]: memory of a module that no argument names.
+//! - [`pools`]: graphs that belong together, and graphs inside graphs.
 //!
 //! Rows that the compiler keeps are programs of `tests/ui`, which `compile_fail` judges; the tests here assert that they
 //! are there, with the code that keeps the promise.
@@ -19,6 +20,7 @@ mod faults;
 mod globals;
 mod kit;
 mod misuse;
+mod pools;
 
 use std::path::Path;
 
