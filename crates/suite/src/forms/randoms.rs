@@ -6,7 +6,7 @@ use dacapo::random::Generator;
 use super::check::{Outcome, holds, same, shape};
 use super::forms;
 
-forms!("random": each_replay_draws_next, saved_and_restored, two_generators, every_distribution);
+forms!("random": each_replay_draws_next, a_thousand_steps, saved_and_restored, two_generators, every_distribution);
 
 /// Replays and eager runs share one sequence, which the host knows too.
 fn each_replay_draws_next(device: &Device) -> Outcome {
@@ -26,6 +26,36 @@ fn each_replay_draws_next(device: &Device) -> Outcome {
         state = state.advanced(3);
     }
     same("where it stands", random.save(&stream)?, state)
+}
+
+/// A thousand replays equal a thousand eager steps, bit for bit, and what the host computes: words and normal numbers.
+fn a_thousand_steps(device: &Device) -> Outcome {
+    let stream = device.stream()?;
+    let (mut inside, mut eager) = (Generator::new(device, 2024)?, Generator::new(device, 2024)?);
+    let mut state = inside.save(&stream)?;
+    let (mut a, mut b) = (device.zeros::<u32>(5)?, device.zeros::<f32>(7)?);
+    let (mut c, mut d) = (device.zeros::<u32>(5)?, device.zeros::<f32>(7)?);
+    let mut graph = device.record(|r| {
+        r.run(inside.words(&mut a))?;
+        r.run(inside.normal(&mut b))
+    })?;
+    shape(&graph, 4, &[(0, 1), (1, 2), (2, 3)])?;
+    for _ in 0..1000 {
+        graph.launch(&stream)?;
+        stream.run(eager.words(&mut c))?;
+        stream.run(eager.normal(&mut d))?;
+        let words = state.next_words(5);
+        state = state.advanced(5);
+        let normal: Vec<u32> = state.next_normal(7).iter().map(|x| x.to_bits()).collect();
+        state = state.advanced(7);
+        same("words, replayed", stream.read(&a)?, &words[..])?;
+        same("words, eager", stream.read(&c)?, words)?;
+        let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<u32>>();
+        same("normal, replayed", bits(stream.read(&b)?), &normal[..])?;
+        same("normal, eager", bits(stream.read(&d)?), normal)?;
+    }
+    same("where the replays stand", inside.save(&stream)?, state)?;
+    same("where the eager run stands", eager.save(&stream)?, state)
 }
 
 /// A saved state gives the same numbers again.
