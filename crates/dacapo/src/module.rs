@@ -9,7 +9,7 @@ use crate::element::Pod;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::memory::{Buffer, Scalar};
-use crate::record::Recorder;
+use crate::record::{Nested, Recorder, run_recorded};
 
 /// A callable that may be backed by a graph. The result is lent until the next call.
 pub trait Module {
@@ -55,6 +55,7 @@ impl<T: Pod> Mirror for Buffer<T> {
         device.zeros(self.len())
     }
 
+    #[track_caller]
     fn copy_from(&mut self, recorder: &mut Recorder<'_>, source: &Self) -> Result<()> {
         recorder.run(crate::copy(source, self))
     }
@@ -69,6 +70,7 @@ impl<T: Pod> Mirror for Scalar<T> {
         device.scalar(T::zeroed())
     }
 
+    #[track_caller]
     fn copy_from(&mut self, recorder: &mut Recorder<'_>, source: &Self) -> Result<()> {
         recorder.run(crate::copy(Scalar::as_slice(source), Scalar::as_mut_slice(self)))
     }
@@ -85,6 +87,7 @@ macro_rules! mirrors {
                 Ok(($(self.$index.twin(device)?,)+))
             }
 
+            #[track_caller]
             fn copy_from(&mut self, recorder: &mut Recorder<'_>, source: &Self) -> Result<()> {
                 $(self.$index.copy_from(recorder, &source.$index)?;)+
                 Ok(())
@@ -124,6 +127,7 @@ where
     /// # Errors
     ///
     /// - What recording or replaying failed with.
+    #[track_caller]
     pub fn call(&mut self, stream: &Stream, input: &I) -> Result<&O> {
         let mut shape = Vec::new();
         input.shape(&mut shape);
@@ -134,7 +138,14 @@ where
             self.graphs.insert(shape.clone(), (twin, graph));
         }
         let (twin, graph) = self.graphs.get_mut(&shape).expect("recorded above");
-        stream.run(|recorder: &mut Recorder<'_>| twin.copy_from(recorder, input))?;
+        stream.0.enter("Graphed::call")?;
+        let mut recorder = Recorder::new(stream.device(), None);
+        {
+            // Called here and not in a closure, so that an error names the caller's line, or one in a `Mirror` of theirs.
+            let _nested = Nested::enter();
+            twin.copy_from(&mut recorder, input)?;
+        }
+        run_recorded(stream, recorder)?;
         graph.launch_sync(stream)
     }
 
@@ -151,6 +162,7 @@ where
     type Input = I;
     type Output = O;
 
+    #[track_caller]
     fn forward(&mut self, stream: &Stream, input: &I) -> Result<&O> {
         self.call(stream, input)
     }

@@ -86,10 +86,10 @@ pub fn kernel_op<const A: usize, const S: usize>(
             access.push(Access { place, mode: Mode::Write, name, element: 1 });
         }
         if !module.device.is(recorder.device()) {
-            return Err(Error::new(ErrorKind::WrongDevice).of(decl.name, recorder.label(), at));
+            return Err(recorder.blame(Error::new(ErrorKind::WrongDevice), decl.name, at));
         }
         if geometry.is_some() && !decl.tunable {
-            return Err(Error::new(ErrorKind::GridFixed).of(decl.name, recorder.label(), at));
+            return Err(recorder.blame(Error::new(ErrorKind::GridFixed), decl.name, at));
         }
         let work = Work::Kernel(KernelWork {
             function,

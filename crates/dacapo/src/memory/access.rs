@@ -15,9 +15,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Whether two places have a byte in common.
+    /// Whether two places have a byte in common; one without bytes has none in common with any.
     pub(crate) fn overlaps(&self, other: &Place) -> bool {
         self.allocation.number() == other.allocation.number()
+            && self.bytes > 0
+            && other.bytes > 0
             && self.start < other.start + other.bytes
             && other.start < self.start + self.bytes
     }

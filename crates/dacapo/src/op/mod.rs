@@ -10,6 +10,8 @@ pub use foreign::foreign;
 pub(crate) use transfer::copy_bytes;
 pub use transfer::{copy, download, fill, upload};
 
+use std::panic::Location;
+
 use crate::Recorder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Grid;
@@ -64,13 +66,19 @@ pub trait Op: Sized + for<'a, 'r> FnOnce(&'a mut Recorder<'r>) -> Result<<Self a
     }
 
     /// Another geometry for the one kernel inside; an error unless it was declared with `default_grid`.
+    ///
+    /// Exactly one kernel of [`kernels!`](crate::kernels) must be inside; copies, fills and raw kernels do not count.
+    #[track_caller]
     fn with_grid(self, grid: Grid) -> impl Op<Out = Self::Out> {
+        let at = Location::caller();
         move |r| {
-            let before = r.set_grid(Some(grid));
+            let (before, first) = (r.set_grid(Some(grid)), r.len());
             let outcome = r.run(self);
             let unused = r.set_grid(before).is_some();
             match outcome {
-                Ok(_) if unused => Err(Error::new(ErrorKind::GridUnused)),
+                Ok(_) if unused || r.kernels_since(first) != 1 => {
+                    Err(r.blame(Error::new(ErrorKind::GridUnused), "with_grid", at))
+                }
                 outcome => outcome,
             }
         }

@@ -26,7 +26,7 @@ fn same_length(what: &'static str, left: usize, right: usize) -> Result<()> {
 pub fn copy<T: Pod>(source: &Slice<T>, target: &mut Slice<T>) -> impl Op<Out = ()> {
     let at = Location::caller();
     move |recorder| {
-        same_length("copy", source.len(), target.len()).map_err(|e| e.of("copy", recorder.label(), at))?;
+        same_length("copy", source.len(), target.len()).map_err(|e| recorder.blame(e, "copy", at))?;
         let access = smallvec![Access::read("source", source), Access::out("target", target)];
         recorder.push(Node::new("copy".into(), at, access, Work::Copy), &[])
     }
@@ -66,7 +66,7 @@ pub fn fill<T: Pod>(target: &mut Slice<T>, value: impl Value<T>) -> impl Op<Out 
 pub fn upload<T: Pod>(source: &HostBuffer<T>, target: &mut Slice<T>) -> impl Op<Out = ()> {
     let at = Location::caller();
     move |recorder| {
-        same_length("upload", source.len(), target.len()).map_err(|e| e.of("upload", recorder.label(), at))?;
+        same_length("upload", source.len(), target.len()).map_err(|e| recorder.blame(e, "upload", at))?;
         let access = smallvec![source.access("source", Mode::Read), Access::out("target", target)];
         let work = Work::Upload(source.gate().clone());
         recorder.push(Node::new("upload".into(), at, access, work), &[])
@@ -78,7 +78,7 @@ pub fn upload<T: Pod>(source: &HostBuffer<T>, target: &mut Slice<T>) -> impl Op<
 pub fn download<T: Pod>(source: &Slice<T>, target: &mut HostBuffer<T>) -> impl Op<Out = ()> {
     let at = Location::caller();
     move |recorder| {
-        same_length("download", source.len(), target.len()).map_err(|e| e.of("download", recorder.label(), at))?;
+        same_length("download", source.len(), target.len()).map_err(|e| recorder.blame(e, "download", at))?;
         let access = smallvec![Access::read("source", source), target.access("target", Mode::Out)];
         let work = Work::Download(target.gate().clone());
         recorder.push(Node::new("download".into(), at, access, work), &[])

@@ -8,6 +8,7 @@
 mod philox;
 
 use std::fmt;
+use std::panic::Location;
 
 use crate::device::{Device, Stream};
 use crate::error::Result;
@@ -77,33 +78,39 @@ impl Generator {
     /// Fills memory with 32-bit words, and moves on.
     #[track_caller]
     pub fn words(&mut self, out: &mut Slice<u32>) -> impl Op<Out = ()> {
-        let n = out.len() as u64;
+        let (at, n) = (Location::caller(), out.len() as u64);
         let Generator { kernels, state } = self;
         move |r: &mut Recorder<'_>| {
-            r.run(kernels.philox_u32(state, out))?;
-            r.run(kernels.philox_advance(state, crate::baked(n)))
+            r.at(at, |r| {
+                r.run(kernels.philox_u32(state, out))?;
+                r.run(kernels.philox_advance(state, crate::baked(n)))
+            })
         }
     }
 
     /// Fills memory with numbers that are even in [0, 1), and moves on.
     #[track_caller]
     pub fn uniform(&mut self, out: &mut Slice<f32>) -> impl Op<Out = ()> {
-        let n = out.len() as u64;
+        let (at, n) = (Location::caller(), out.len() as u64);
         let Generator { kernels, state } = self;
         move |r: &mut Recorder<'_>| {
-            r.run(kernels.philox_uniform(state, out))?;
-            r.run(kernels.philox_advance(state, crate::baked(n)))
+            r.at(at, |r| {
+                r.run(kernels.philox_uniform(state, out))?;
+                r.run(kernels.philox_advance(state, crate::baked(n)))
+            })
         }
     }
 
     /// Fills memory with normal numbers of mean 0 and deviation 1, and moves on.
     #[track_caller]
     pub fn normal(&mut self, out: &mut Slice<f32>) -> impl Op<Out = ()> {
-        let n = out.len() as u64;
+        let (at, n) = (Location::caller(), out.len() as u64);
         let Generator { kernels, state } = self;
         move |r: &mut Recorder<'_>| {
-            r.run(kernels.philox_normal(state, out))?;
-            r.run(kernels.philox_advance(state, crate::baked(n)))
+            r.at(at, |r| {
+                r.run(kernels.philox_normal(state, out))?;
+                r.run(kernels.philox_advance(state, crate::baked(n)))
+            })
         }
     }
 

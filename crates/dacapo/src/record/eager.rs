@@ -14,6 +14,11 @@ pub(crate) fn run_eager<O: Op>(stream: &Stream, op: O) -> Result<O::Out> {
         let _nested = Nested::enter();
         recorder.run(op)?
     };
-    lower::run(&stream.0, recorder.into_recorded())?;
+    run_recorded(stream, recorder)?;
     Ok(out)
+}
+
+/// Runs on a stream what a recorder has taken down.
+pub(crate) fn run_recorded(stream: &Stream, recorder: Recorder<'_>) -> Result<()> {
+    lower::run(&stream.0, recorder.into_recorded())
 }

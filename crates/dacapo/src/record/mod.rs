@@ -14,7 +14,7 @@ mod options;
 mod recorder;
 mod warm;
 
-pub(crate) use eager::run_eager;
+pub(crate) use eager::{run_eager, run_recorded};
 pub(crate) use nesting::{InForeign, Nested, refuse_in_foreign, refuse_in_recording};
 pub(crate) use node::{FillRecipe, ForeignWork, KernelWork, Node, Work, gates, lock_gates, starts};
 pub use options::Recording;

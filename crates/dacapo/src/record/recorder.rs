@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -48,6 +49,8 @@ pub struct Recorder<'r> {
     /// The paths of labels around what is recorded now, from the outside in.
     labels: Vec<Arc<str>>,
     grid: Option<Grid>,
+    /// Where the op was made that is recorded now, if it is one of the library's own that consists of others.
+    at: Option<&'static Location<'static>>,
     _brand: PhantomData<*mut &'r ()>,
 }
 
@@ -82,6 +85,7 @@ struct Mark {
     pools: usize,
     labels: usize,
     grid: Option<Grid>,
+    at: Option<&'static Location<'static>>,
 }
 
 /// One op that is being recorded. What it has recorded is taken back if it fails, and also if it panics: a panic may be
@@ -121,7 +125,7 @@ impl<'r> Recorder<'r> {
             pools: Vec::new(),
         };
         let labels = label.map(Arc::from).into_iter().collect();
-        Recorder { core, labels, grid: None, _brand: PhantomData }
+        Recorder { core, labels, grid: None, at: None, _brand: PhantomData }
     }
 
     pub(crate) fn into_recorded(self) -> Recorded {
@@ -153,6 +157,7 @@ impl<'r> Recorder<'r> {
             pools: self.core.pools.len(),
             labels: self.labels.len(),
             grid: self.grid,
+            at: self.at,
         }
     }
 
@@ -163,6 +168,7 @@ impl<'r> Recorder<'r> {
         self.core.pools.truncate(to.pools);
         self.labels.truncate(to.labels);
         self.grid = to.grid;
+        self.at = to.at;
         while self.core.writes.len() > to.writes {
             let temp = self.core.writes.pop().expect("longer than `writes`");
             self.core.temps[temp as usize].written.pop();
@@ -242,6 +248,35 @@ impl<'r> Recorder<'r> {
         &self.core.device
     }
 
+    /// How many nodes there are.
+    pub(crate) fn len(&self) -> usize {
+        self.core.nodes.len()
+    }
+
+    /// How many kernels of declarations came after the first so many nodes.
+    pub(crate) fn kernels_since(&self, nodes: usize) -> usize {
+        let declared = |node: &&Node| matches!(&node.work, Work::Kernel(kernel) if kernel.decl.is_some());
+        self.core.nodes[nodes..].iter().filter(declared).count()
+    }
+
+    /// Records with `at` as the place of every op inside: for ops of the library that consist of others, whose own
+    /// lines nobody can edit.
+    pub(crate) fn at<T>(
+        &mut self,
+        at: &'static Location<'static>,
+        body: impl FnOnce(&mut Recorder<'r>) -> Result<T>,
+    ) -> Result<T> {
+        let before = self.at.replace(at);
+        let outcome = body(self);
+        self.at = before;
+        outcome
+    }
+
+    /// The same error, naming an op that is recorded now.
+    pub(crate) fn blame(&self, error: Error, op: &str, at: &'static Location<'static>) -> Error {
+        error.of(op, self.label(), self.at.unwrap_or(at))
+    }
+
     /// The labels around what is recorded now.
     pub(crate) fn label(&self) -> &str {
         self.labels.last().map_or("", |label| label)
@@ -272,6 +307,7 @@ impl<'r> Recorder<'r> {
         if let Some(label) = self.labels.last() {
             node.label = label.clone();
         }
+        node.at = self.at.unwrap_or(node.at);
         self.check(&node).map_err(|error| node.blame(error))?;
         node.slots = slots.iter().flatten().map(|slot| self.core.readings.enter(slot)).collect();
         // An embedded node brings its own.

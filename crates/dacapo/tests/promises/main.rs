@@ -7,6 +7,7 @@
 //! - [`faults`]: every driver call refused once.
 //! - [`globals`]: memory of a module that no argument names.
 //! - [`pools`]: graphs that belong together, and graphs inside graphs.
+//! - [`recorders`]: ops that fail or panic inside a recording, and whose line an error names.
 //!
 //! Rows that the compiler keeps are programs of `tests/ui`, which `compile_fail` judges; the tests here assert that they
 //! are there, with the code that keeps the promise.
@@ -21,6 +22,7 @@ mod globals;
 mod kit;
 mod misuse;
 mod pools;
+mod recorders;
 
 use std::path::Path;
 

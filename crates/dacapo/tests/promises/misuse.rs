@@ -165,7 +165,8 @@ fn another_geometry_is_an_error_unless_the_kernel_allows_any() {
     assert_eq!(kind(stream.run(fill(&mut y, baked(1)).with_grid(grid))), ErrorKind::GridUnused);
     let mut other = device.zeros::<u32>(70).unwrap();
     let two = k.put_any(baked(1), &mut y).then(k.put_any(baked(1), &mut other));
-    stream.run(two.with_grid(grid)).unwrap();
+    assert_eq!(kind(stream.run(two.with_grid(grid))), ErrorKind::GridUnused, "it would be the first one's alone");
+    stream.run(k.put_any(baked(1), &mut y).with_grid(grid)).unwrap();
     let read = stream.read(&y).unwrap();
     assert_eq!(read.iter().sum::<u32>(), 64, "two blocks of 32 threads");
 }
