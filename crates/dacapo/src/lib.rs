@@ -63,7 +63,7 @@ pub use pool::{Pool, PoolHandle};
 pub use record::{Recorder, Recording, WarmRecording};
 pub use value::{Baked, Slot, Value, baked};
 
-/// What [`kernels!`] expands to. Not for use by hand.
+/// What [`kernels!`] expands to. Not a part of the API: nothing here is for use by hand, and all of it may change.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::kernel::{

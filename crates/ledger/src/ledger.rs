@@ -5,7 +5,7 @@
 
 use crate::lane::{Order, keep_latest};
 use crate::records::Records;
-use crate::rule::{Rule, holds};
+use crate::rule::{Rule, all_hold, holds};
 use crate::sync::{Mutex, MutexGuard};
 use crate::{Access, Lane, LaneKind, MemoryId, Queues, SetId, Touch, Use};
 
@@ -21,6 +21,9 @@ enum Entry<Q: Queues> {
     /// These must be waited for, and have no event yet.
     Uncovered(Vec<Use<Q>>),
 }
+
+/// The lane's lock, the position that was entered, and whether an event is to follow.
+type Entered<'l, Q> = (MutexGuard<'l, Order<Q>>, u64, bool);
 
 /// What the enqueueing gave, its position, and the event behind it.
 type Placed<R, Q> = (R, u64, Option<<Q as Queues>::Event>);
@@ -144,22 +147,11 @@ impl<Q: Queues> Ledger<Q> {
     where
         E: From<Q::Error>,
     {
-        let mut covers = Vec::new();
-        if !holds(Rule::NoWaitTwice) {
-            lane.lock().forget_waits();
-        }
-        let (mut order, position, with_event) = loop {
-            let mut order = lane.lock();
-            match self.enter(queues, lane, touch, &mut order, &covers)? {
-                Entry::Entered(position, with_event) => break (order, position, with_event),
-                Entry::Uncovered(uses) => {
-                    // Our own lane is let go first: two threads that cover each other's lanes would wait for ever.
-                    let _own = Some(order).filter(|_| !holds(Rule::CoverAlone));
-                    for used in uses {
-                        covers.push(self.cover(queues, &used)?);
-                    }
-                }
-            }
+        // A clean launch goes by a short way: a driver's launch leaves little of our code in the caches, so that every line
+        // of it counts. It is the slow way with nothing to look at; with a rule switched off it is not taken.
+        let (mut order, position, with_event) = match self.enter_clean(lane, touch) {
+            Some(entered) => entered,
+            None => self.enter_looking(queues, lane, touch)?,
         };
 
         let early = if with_event && !holds(Rule::EventAfterWork) { queues.record(lane.stream()).ok() } else { None };
@@ -173,11 +165,47 @@ impl<Q: Queues> Ledger<Q> {
         self.leave(queues, lane, touch, order, position, with_event, early, done)
     }
 
+    /// Enters a launch that is clean on its lane: nobody to wait for, one cell to write. None if it is anything else.
+    #[inline]
+    fn enter_clean<'l>(&self, lane: &'l Lane<Q>, touch: Touch<'_>) -> Option<Entered<'l, Q>> {
+        let Touch::Set(set) = touch else { return None };
+        if !all_hold() {
+            return None;
+        }
+        let mut order = lane.lock();
+        let several = self.records.lock().enter_clean(lane, order.position + 1, set)?;
+        order.position += 1;
+        let position = order.position;
+        Some((order, position, several && lane.kind() == LaneKind::User))
+    }
+
+    /// Looks at what conflicts, waits for it, and enters the use.
+    #[cold]
+    #[inline(never)]
+    fn enter_looking<'l>(&self, queues: &Q, lane: &'l Lane<Q>, touch: Touch<'_>) -> Result<Entered<'l, Q>, Q::Error> {
+        let mut covers = Vec::new();
+        if !holds(Rule::NoWaitTwice) {
+            lane.lock().forget_waits();
+        }
+        loop {
+            let mut order = lane.lock();
+            match self.enter(queues, lane, touch, &mut order, &covers)? {
+                Entry::Entered(position, with_event) => return Ok((order, position, with_event)),
+                Entry::Uncovered(uses) => {
+                    // Our own lane is let go first: two threads that cover each other's lanes would wait for ever.
+                    let _own = Some(order).filter(|_| !holds(Rule::CoverAlone));
+                    for used in uses {
+                        covers.push(self.cover(queues, &used)?);
+                    }
+                }
+            }
+        }
+    }
+
     /// Waits for what conflicts, and enters the use at the lane's next position.
     ///
     /// The look that finds nothing left to wait for and the entry are one step under the records' lock. So of two
     /// conflicting submits on different lanes, the later to enter has seen the earlier.
-    #[inline]
     fn enter(
         &self,
         queues: &Q,
@@ -253,13 +281,29 @@ impl<Q: Queues> Ledger<Q> {
             // As if it had never been entered: a use at position 0 is over.
             self.records.lock().entered(lane, position, touch, |used| used.position = 0);
         }
-        let event = if with_event { early.or_else(|| queues.record(lane.stream()).ok()) } else { None };
-        if let Some(event) = &event {
-            order.latest = Some((position, event.clone()));
-            self.records.lock().entered(lane, position, touch, |used| used.event = Some(event.clone()));
-        }
+        let event = match with_event {
+            true => self.record_behind(queues, lane, touch, &mut order, position, early),
+            false => None,
+        };
         drop(order);
         Ok((done?, position, event))
+    }
+
+    /// Records an event behind the work, and makes it known to all who have the use.
+    #[inline(never)]
+    fn record_behind(
+        &self,
+        queues: &Q,
+        lane: &Lane<Q>,
+        touch: Touch<'_>,
+        order: &mut Order<Q>,
+        position: u64,
+        early: Option<Q::Event>,
+    ) -> Option<Q::Event> {
+        let event = early.or_else(|| queues.record(lane.stream()).ok())?;
+        order.latest = Some((position, event.clone()));
+        self.records.lock().entered(lane, position, touch, |used| used.event = Some(event.clone()));
+        Some(event)
     }
 
     /// A use with an event that is behind `used` and nothing that was enqueued later than now.

@@ -195,7 +195,6 @@ impl<Q: Queues> Records<Q> {
     /// # Panics
     ///
     /// - The touch names memory or a set that is not here.
-    #[inline]
     pub(crate) fn conflicts(&mut self, lane: &Lane<Q>, touch: Touch<'_>, mut see: impl FnMut(&Use<Q>)) {
         if let Some(id) = touch.set() {
             let set = self.sets.get(id.0).expect(KNOWN_SET);
@@ -218,8 +217,26 @@ impl<Q: Queues> Records<Q> {
         self.memories.get(memory.0).expect(KNOWN_MEMORY).conflicts(&self.sets, access, Looks::Touch, &mut see);
     }
 
-    /// Enters a use, and makes dirty what it makes dirty.
+    /// Enters a launch of a set that is clean on this lane, and says whether several lanes are in use. None, and nothing
+    /// entered, if it is not clean there.
+    ///
+    /// # Panics
+    ///
+    /// - The set is not here.
     #[inline]
+    pub(crate) fn enter_clean(&mut self, lane: &Lane<Q>, position: u64, set: SetId) -> Option<bool> {
+        let set = self.sets.get_mut(set.0).expect(KNOWN_SET);
+        if !set.is_clean_on(lane) {
+            return None;
+        }
+        // Clean on this lane, so there is a cell, and it is on this lane.
+        let cell = set.cell.as_mut()?;
+        (cell.position, cell.event) = (position, None);
+        self.entries += 1;
+        Some(self.lanes_used > 1)
+    }
+
+    /// Enters a use, and makes dirty what it makes dirty.
     pub(crate) fn enter(&mut self, lane: &Lane<Q>, position: u64, touch: Touch<'_>) {
         self.entries += 1;
         if let Some(id) = touch.set() {

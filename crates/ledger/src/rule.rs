@@ -109,6 +109,19 @@ pub(crate) const fn holds(_: Rule) -> bool {
     true
 }
 
+/// Whether every rule holds: always.
+#[cfg(not(dacapo_mutants))]
+#[inline(always)]
+pub(crate) const fn all_hold() -> bool {
+    true
+}
+
+/// Whether every rule holds: if `DACAPO_RULE_OFF` names none.
+#[cfg(dacapo_mutants)]
+pub(crate) fn all_hold() -> bool {
+    Rule::ALL.iter().all(|rule| holds(*rule))
+}
+
 /// Whether a rule holds: all but the one that `DACAPO_RULE_OFF` names.
 #[cfg(dacapo_mutants)]
 pub(crate) fn holds(rule: Rule) -> bool {

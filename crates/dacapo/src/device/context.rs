@@ -20,9 +20,20 @@ impl Device {
     /// What every entry asks, without the context: a launch of a graph needs none.
     pub(crate) fn expect_usable(&self) -> Result<()> {
         crate::record::refuse_in_foreign()?;
+        self.expect_context()
+    }
+
+    /// Refuses everything once a fault has broken the context.
+    #[inline]
+    pub(crate) fn expect_context(&self) -> Result<()> {
         if !self.0.is_lost.load(Ordering::Acquire) {
             return Ok(());
         }
+        self.what_is_lost()
+    }
+
+    #[cold]
+    fn what_is_lost(&self) -> Result<()> {
         // Set after `lost`, so it is there.
         self.0.lost.get().map_or(Ok(()), |lost| Err(lost.error()))
     }

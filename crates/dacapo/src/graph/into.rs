@@ -55,6 +55,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         let mut given = Vec::new();
         I::access_at(&inputs, &mut given);
         O::access_at(&mut outputs, &mut given);
+        assert_eq!(given.len(), self.inner.holes.len(), "a shape has as many slices at every lifetime");
         self.check(&given)?;
         let extra: Vec<_> = given
             .iter()

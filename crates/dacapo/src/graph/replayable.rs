@@ -3,17 +3,18 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use dacapo_driver::types::CUgraphExec;
 use dacapo_driver::{CUresult, Call};
 use dacapo_ledger::{Access as Touching, MemoryId, SetId, Touch, Use};
 
-use crate::device::{Cuda, Device, Garbage, Named, Relaxed, Stream};
+use crate::device::{Cuda, Device, Garbage, LaneStream, Named, Relaxed, Stream};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::ModuleSource;
 use crate::lower::{Built, CapturedGraph, NodeParams, Resolve, params_of, touched, unpatched};
 use crate::memory::{Allocation, Gate, Place};
 use crate::plan::{self, Order, Shape};
 use crate::pool::{Members, Pool};
-use crate::record::{Node, Recorded, Work, gates, lock_gates, refuse_in_recording};
+use crate::record::{Node, Recorded, Work, gates, lock_gates, refuse_inside};
 use crate::trace::event;
 use crate::value::{ReadSlot, Readings};
 
@@ -183,36 +184,55 @@ impl Replayable {
 
     /// One replay.
     pub(crate) fn launch(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<&Use<Cuda>> {
-        let device = &self.device;
-        if !stream.device().is(device) {
+        // What a clean launch needs is here, and little else: a driver's launch leaves little of our code in the caches, so
+        // that every line counts. No question for the current context: a launch takes it from the stream, as observed.
+        if !stream.device().is(&self.device) {
             return Err(Error::new(ErrorKind::WrongDevice));
         }
-        refuse_in_recording("Graph::launch")?;
-        // No question for the current context here: a launch takes it from the stream, as observed; what needs a current
-        // one asks for it, and that is not on the path of a clean launch.
-        device.expect_usable()?;
-        if !device.0.drops.is_empty() {
-            device.enter()?;
-            device.drain()?;
+        refuse_inside("Graph::launch")?;
+        self.device.expect_context()?;
+        if !self.device.0.drops.is_empty() {
+            self.drain()?;
         }
-        self.refresh()?;
+        if !self.readings.is_empty() || !self.dirty.is_empty() {
+            self.refresh()?;
+        }
+        if !self.gates.is_empty() {
+            return self.launch_gated(stream, extra);
+        }
+        self.enqueue(stream, extra)
+    }
+
+    #[cold]
+    fn drain(&self) -> Result<()> {
+        self.device.enter()?;
+        self.device.drain()
+    }
+
+    /// With host memory: no copy of the host's begins while this is enqueued.
+    #[cold]
+    fn launch_gated(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<&Use<Cuda>> {
+        let gates = self.gates.clone();
+        let _held = lock_gates(&gates);
+        self.enqueue(stream, extra)
+    }
+
+    /// Puts the launch on the stream, through the ledger.
+    #[inline]
+    fn enqueue(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<&Use<Cuda>> {
         let device = &self.device;
-        let _held = lock_gates(&self.gates);
         let touch = if extra.is_empty() { Touch::Set(self.set) } else { Touch::SetAnd(self.set, extra) };
         let exec = self.built.exec;
         let last = &mut self.last;
         let submitted = device.ledger().submit_over::<_, Error>(&device.0.cuda, &stream.0.lane, touch, last, |raw| {
             // SAFETY: the executable graph is ours and alive; everything its nodes touch is held by `self.nodes`, or
             // bound by this launch and kept by the ledger until it is over; `&mut self` keeps other launches away.
-            let launch = || unsafe { device.driver().cuGraphLaunch(exec, raw.raw.0) };
-            let mut code = launch();
-            if code == CUresult::CUDA_ERROR_INVALID_CONTEXT {
-                device.enter()?;
-                code = launch();
-            }
-            device.check(code, Call::cuGraphLaunch)
+            let code = unsafe { device.driver().cuGraphLaunch(exec, raw.raw.0) };
+            if code == CUresult::CUDA_SUCCESS { Ok(()) } else { again(device, exec, raw, code) }
         });
-        submitted.map_err(|error| device.noted(error))?;
+        if let Err(error) = submitted {
+            return Err(device.noted(error));
+        }
         stream.0.note(&self.name);
         self.replays += 1;
         self.uploaded = true;
@@ -366,6 +386,17 @@ impl Replayable {
         temps.dedup();
         temps.iter().map(|(_, bytes)| bytes).sum()
     }
+}
+
+/// A launch that was refused: made again if only the context was missing.
+#[cold]
+fn again(device: &Device, exec: CUgraphExec, stream: &LaneStream, mut code: CUresult) -> Result<()> {
+    if code == CUresult::CUDA_ERROR_INVALID_CONTEXT {
+        device.enter()?;
+        // SAFETY: as of the launch that was refused.
+        code = unsafe { device.driver().cuGraphLaunch(exec, stream.raw.0) };
+    }
+    device.check(code, Call::cuGraphLaunch)
 }
 
 /// The order that the data of some nodes demands.

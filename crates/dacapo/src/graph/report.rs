@@ -168,7 +168,7 @@ impl Memories {
         let alignment = if allocation.kind() == Kind::Host { 64 } else { 256 };
         let mut memory = Memory::new(kind, format!("{word} {index}"), allocation.bytes() as u64, alignment);
         // Temps and stand-ins never have a handle outside the recording; of those this says nothing.
-        memory.held = matches!(allocation.kind(), Kind::Device | Kind::Host) && !allocation.is_held();
+        memory.graph_only = matches!(allocation.kind(), Kind::Device | Kind::Host) && !allocation.is_held();
         self.list.push(memory);
         self.index.insert(allocation.number(), index);
         index

@@ -204,7 +204,7 @@ pub struct Memory {
     pub alignment: u64,
     /// No handle but the graph's holds it: the variable it was in was given another value, or is gone. What the graph
     /// does with it, the program can then neither prepare nor see.
-    pub held: bool,
+    pub graph_only: bool,
 }
 
 /// A kind of memory.
@@ -324,7 +324,7 @@ impl Node {
 impl Memory {
     /// A memory; its index is given by [`Report::new`].
     pub fn new(kind: MemoryKind, name: impl Into<String>, bytes: u64, alignment: u64) -> Memory {
-        Memory { index: 0, kind, name: name.into(), bytes, alignment, held: false }
+        Memory { index: 0, kind, name: name.into(), bytes, alignment, graph_only: false }
     }
 }
 

@@ -92,7 +92,7 @@ impl Report {
                 memory.name.clone(),
                 size(memory.bytes),
                 memory.alignment.to_string(),
-                if memory.held { "held by this graph only".to_string() } else { String::new() },
+                if memory.graph_only { "held by this graph only".to_string() } else { String::new() },
             ]);
         }
         writeln!(f)?;

@@ -67,9 +67,15 @@ pub fn derive<T: TryFrom<V>, V: std::fmt::Debug + Copy>(
 pub type OptSlot = Option<std::sync::Arc<dyn ReadSlot>>;
 
 /// The op of a declared kernel.
+///
+/// # Safety
+///
+/// - The module was loaded with this declaration.
+/// - `access` are its pointers, in order, each with the mode that is declared; `recipe` gives its arguments, in order, and
+///   refuses whenever one of its conditions does not hold.
 #[doc(hidden)]
 #[allow(private_interfaces)]
-pub fn kernel_op<const A: usize, const S: usize>(
+pub unsafe fn kernel_op<const A: usize, const S: usize>(
     module: &LoadedModule,
     decl: &'static KernelDecl,
     at: &'static Location<'static>,
@@ -162,10 +168,16 @@ macro_rules! kernels {
             ///
             /// - The driver does not accept the PTX; an entry point is missing, or its parameters are others.
             $v fn load(device: &$crate::Device) -> $crate::Result<Self> {
-                ::core::result::Result::Ok($Name { module: $crate::__private::LoadedModule::load(device, $src, &[$({
+                let kernels: &[&'static $crate::__private::KernelDecl] = &[$({
                     static DECL: $crate::__private::KernelDecl = $crate::kernels!(@decl $f [$($body)*] [] ; $($params)* ,);
                     &DECL
-                }),*])? })
+                }),*];
+                // The source is an expression of the user's: outside of the block, which is for one call.
+                let module = match $src {
+                    // SAFETY: the word `unsafe` in the declaration promises what this asks for.
+                    source => unsafe { $crate::__private::LoadedModule::load(device, source, kernels) },
+                };
+                ::core::result::Result::Ok($Name { module: module? })
             }
             $( $crate::kernels!{@params [$(#[$km])*] [$v] $f [$($body)*] [$($params)*] args[] wrap[] vals[] seen[] derived[] access[] all[] ; $($params)* ,} )*
         }
@@ -228,7 +240,8 @@ macro_rules! kernels {
             $($w)*
             $(let $see = $see.numbered(&mut accesses);)*
             let slots = [$($crate::__private::Val::slot(&$val)),*];
-            $crate::__private::kernel_op(&self.module, &DECL, at, access, slots, move |snapshot: &$crate::__private::Snapshot<'_>| {
+            // A closure of the user's expressions: outside of the block, which is for one call.
+            let recipe = move |snapshot: &$crate::__private::Snapshot<'_>| -> $crate::Result<$crate::__private::Prepared> {
                 #[allow(unused_imports)] use $crate::grid::*;
                 $(let $val = $val.get(snapshot);)*
                 $(let $see = $see.seen(snapshot);)*
@@ -239,7 +252,9 @@ macro_rules! kernels {
                 let list: &[&dyn $crate::__private::ToArg] = &[$(&$l),*];
                 snapshot.tell(list);
                 ::core::result::Result::Ok($crate::__private::Prepared::new(grid, list))
-            })
+            };
+            // SAFETY: the module was loaded with this declaration; the accesses and the recipe are made of it.
+            unsafe { $crate::__private::kernel_op(&self.module, &DECL, at, access, slots, recipe) }
         }
     };
 }

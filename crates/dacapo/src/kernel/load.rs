@@ -66,7 +66,11 @@ impl LoadedModule {
     /// # Errors
     ///
     /// - [`ErrorKind::BadModule`], [`ErrorKind::NoSuchKernel`], [`ErrorKind::Signature`].
-    pub fn load(device: &Device, source: &str, kernels: &[&'static KernelDecl]) -> Result<LoadedModule> {
+    ///
+    /// # Safety
+    ///
+    /// - Each declaration is true of its entry point, as [`kernels!`](crate::kernels) says under "Safety".
+    pub unsafe fn load(device: &Device, source: &str, kernels: &[&'static KernelDecl]) -> Result<LoadedModule> {
         let module = ModuleSource::load(device, source)?;
         let (mut globals, mut functions) = (Globals::new(), Vec::with_capacity(kernels.len()));
         for &decl in kernels {

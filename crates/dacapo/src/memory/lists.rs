@@ -37,8 +37,27 @@ fn raw<T>(places: &mut dyn Iterator<Item = (u64, usize)>) -> RawSlice<T> {
 /// Makes stand-ins: given a length in bytes, the address of a fresh one.
 type NewStandIn<'a> = &'a mut dyn FnMut(usize) -> crate::Result<usize>;
 
+/// What only this file can implement. `unsafe` work relies on each of these traits' methods to tell of the same memory.
+mod sealed {
+    #[diagnostic::on_unimplemented(
+        message = "`Reads` and `Writes` are implemented by dacapo only",
+        note = "use slices or tuples of up to four of them: `(&x[..], &y[..])`"
+    )]
+    pub trait Sealed {}
+}
+use sealed::Sealed;
+
+impl<T: Pod> Sealed for &Slice<T> {}
+impl<T: Pod> Sealed for &mut Slice<T> {}
+
 /// A slice or a tuple of up to four slices that are read. `At<'a>` is the same shape at another lifetime.
-pub trait Reads {
+///
+/// Implemented here only.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not memory that is read",
+    note = "it is a `&Slice<T>` or a tuple of up to four: `&x[..]`, `(&x[..], &y[..])`, `()`"
+)]
+pub trait Reads: Sealed {
     /// The same shape at another lifetime.
     type At<'a>;
     /// Addresses and lengths.
@@ -57,7 +76,13 @@ pub trait Reads {
 }
 
 /// A mutable slice or a tuple of up to four that are written.
-pub trait Writes {
+///
+/// Implemented here only.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not memory that is written",
+    note = "it is a `&mut Slice<T>` or a tuple of up to four: `&mut x[..]`, `(&mut x[..], &mut y[..])`, `()`"
+)]
+pub trait Writes: Sealed {
     /// The same shape at another lifetime.
     type At<'a>;
     /// Addresses and lengths.
@@ -123,6 +148,8 @@ impl<T: Pod> Writes for &mut Slice<T> {
 
 macro_rules! tuples {
     ($($name:ident $index:tt),*) => {
+        impl<$($name: Sealed),*> Sealed for ($($name,)*) {}
+
         #[allow(unused_variables, unused_unsafe, clippy::unused_unit)] // the tuple of nothing
         impl<$($name: Reads),*> Reads for ($($name,)*) {
             type At<'a> = ($($name::At<'a>,)*);

@@ -15,7 +15,7 @@ mod recorder;
 mod warm;
 
 pub(crate) use eager::{run_eager, run_recorded};
-pub(crate) use nesting::{InForeign, Nested, refuse_in_foreign, refuse_in_recording};
+pub(crate) use nesting::{InForeign, Nested, refuse_in_foreign, refuse_in_recording, refuse_inside};
 pub(crate) use node::{FillRecipe, ForeignWork, KernelWork, Node, Work, gates, lock_gates, starts};
 pub use options::Recording;
 pub(crate) use recorder::Recorded;

@@ -7,28 +7,48 @@ use std::cell::Cell;
 
 use crate::error::{Error, ErrorKind, Result};
 
-thread_local!(static DEPTH: Cell<u32> = const { Cell::new(0) });
-thread_local!(static FOREIGN: Cell<u32> = const { Cell::new(0) });
+// How deep this thread is in recordings, and in closures of foreign work: beside each other, because a launch asks both.
+thread_local!(static DEPTH: Cell<(u32, u32)> = const { Cell::new((0, 0)) });
+
+fn change(recordings: i32, foreign: i32) {
+    let (outer, inner) = DEPTH.get();
+    DEPTH.set((outer.wrapping_add_signed(recordings), inner.wrapping_add_signed(foreign)));
+}
+
+/// Refuses a call that would act now, and every call from inside foreign work: one look for both.
+#[inline]
+pub(crate) fn refuse_inside(call: &'static str) -> Result<()> {
+    match DEPTH.get() {
+        (0, 0) => Ok(()),
+        _ => refused(call),
+    }
+}
+
+#[cold]
+fn refused(call: &'static str) -> Result<()> {
+    refuse_in_recording(call)?;
+    refuse_in_foreign()
+}
 
 /// While it lives, this thread is inside a recording. Dropped when the closure panics, too.
 pub(crate) struct Nested(());
 
 impl Nested {
     pub(crate) fn enter() -> Nested {
-        DEPTH.set(DEPTH.get() + 1);
+        change(1, 0);
         Nested(())
     }
 }
 
 impl Drop for Nested {
     fn drop(&mut self) {
-        DEPTH.set(DEPTH.get() - 1);
+        change(-1, 0);
     }
 }
 
 /// Refuses a call that would act now.
 pub(crate) fn refuse_in_recording(call: &'static str) -> Result<()> {
-    match DEPTH.get() {
+    match DEPTH.get().0 {
         0 => Ok(()),
         _ => Err(Error::new(ErrorKind::EagerInRecording { call })),
     }
@@ -40,20 +60,20 @@ pub(crate) struct InForeign(());
 
 impl InForeign {
     pub(crate) fn enter() -> InForeign {
-        FOREIGN.set(FOREIGN.get() + 1);
+        change(0, 1);
         InForeign(())
     }
 }
 
 impl Drop for InForeign {
     fn drop(&mut self) {
-        FOREIGN.set(FOREIGN.get() - 1);
+        change(0, -1);
     }
 }
 
 /// Refuses every call from inside foreign work.
 pub(crate) fn refuse_in_foreign() -> Result<()> {
-    match FOREIGN.get() {
+    match DEPTH.get().1 {
         0 => Ok(()),
         _ => Err(Error::new(ErrorKind::EagerInRecording { call: "a call of dacapo in foreign work" })),
     }

@@ -87,6 +87,11 @@ impl Readings {
         self.list[number as usize].slot.clone()
     }
 
+    /// Whether there are no slots.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
     /// How many slots there are.
     pub(crate) fn len(&self) -> usize {
         self.list.len()

@@ -46,7 +46,7 @@ pub(super) fn kernel(name: &str, label: &str, arguments: Vec<Argument>) -> Node 
 pub(super) fn decode() -> Report {
     let memories = vec![
         Memory::new(MemoryKind::Host, "host 0", 4096, 4096),
-        Memory { held: true, ..Memory::new(MemoryKind::Buffer, "buffer 1", 16 << 20, 512) },
+        Memory { graph_only: true, ..Memory::new(MemoryKind::Buffer, "buffer 1", 16 << 20, 512) },
         Memory::new(MemoryKind::Temp, "temp 2", 8192, 256),
         Memory::new(MemoryKind::Output, "output 3", 4096, 256),
         Memory::new(MemoryKind::StandIn, "stand-in 4", 4, 256),
