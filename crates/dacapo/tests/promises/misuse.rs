@@ -560,7 +560,8 @@ fn a_variable_that_is_assigned_again_leaves_the_graph_its_memory_and_inspect_say
         let mut x = device.buffer(&[1u32; 4]).unwrap();
         let mut y = device.zeros::<u32>(4).unwrap();
         let mut graph = device.record(copy(&x, &mut y)).unwrap();
-        let marked = |report: inspect::Report| report.memories.iter().map(|memory| memory.held).collect::<Vec<_>>();
+        let marked =
+            |report: inspect::Report| report.memories.iter().map(|memory| memory.graph_only).collect::<Vec<_>>();
         assert_eq!(marked(graph.inspect()), [false, false]);
         x = device.buffer(&[2u32; 4]).unwrap();
         graph.launch(&stream).unwrap();

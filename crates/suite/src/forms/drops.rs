@@ -32,7 +32,7 @@ fn buffer_while_running(device: &Device) -> Outcome {
     for stranger in &strangers {
         same("a stranger's memory", stream.read(stranger)?, [u32::MAX; 64])?;
     }
-    let held: Vec<bool> = graph.inspect().memories.iter().map(|memory| memory.held).collect();
+    let held: Vec<bool> = graph.inspect().memories.iter().map(|memory| memory.graph_only).collect();
     same("the report says what only the graph holds", held, [true, false])
 }
 
