@@ -16,6 +16,12 @@ fn plain_numbers_are_compile_errors() {
 }
 
 #[test]
+fn the_doors_that_the_macro_has_are_not_for_safe_code() {
+    kept_by_the_compiler(&[("module_loaded_by_hand", "E0133"), ("macro_condition_is_not_unsafe", "E0133")]);
+    kept_by_the_compiler(&[("reads_of_ones_own", "E0277"), ("unsafe_forbidden_beside_kernels", "unsafe_code")]);
+}
+
+#[test]
 fn host_slices_in_a_recording_are_compile_errors() {
     kept_by_the_compiler(&[("upload_plain_slice", "E0308"), ("upload_vec", "E0308"), ("download_into_vec", "E0308")]);
 }
