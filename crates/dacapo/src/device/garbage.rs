@@ -215,21 +215,23 @@ impl Inner {
     /// blocks.
     fn give_back(&mut self, driver: &dyn Driver) {
         let _ = self.drain();
+        // Kernels of the library's own go into the queue, beside the modules of the values that went just now.
+        drop(self.kernels.take());
+        let _ = self.drain();
         let quiet = self.all_finished(&self.all_last_uses()).unwrap_or(false);
         if quiet {
-            if let Some(kernels) = self.kernels.take() {
-                kernels.unload(driver);
-            }
             let ledger = &self.ledger;
             let staging = self.staging.get_mut().unwrap_or_else(PoisonError::into_inner);
             staging.release(driver, |used| ledger.is_finished(used));
         }
+        // Streams go with their lanes, into the queue. From here on nobody knows which of them are busy.
         self.lanes.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
-        // Streams go with their lanes, into the queue.
-        let _ = self.drain();
-        for (thing, _) in self.drops.take() {
-            // A module, page-locked memory or a value that a kernel may still use: leaked, never freed under it.
-            std::mem::forget(thing);
+        for (thing, after) in self.drops.take() {
+            match thing {
+                Garbage::RawStream(_) => drop(self.release(thing, after)),
+                // A module, page-locked memory or a value that a kernel may still use: leaked, never freed under it.
+                _ => std::mem::forget(thing),
+            }
         }
         let events = std::mem::take(&mut *self.cuda.free.lock().unwrap_or_else(PoisonError::into_inner));
         for event in events {

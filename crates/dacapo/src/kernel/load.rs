@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::ffi::{CString, c_void};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Weak};
 
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Call};
+use dacapo_ledger::Drops;
 
-use crate::device::{Device, Garbage, Inner};
+use crate::device::{Cuda, Device, Garbage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::declare::{KernelDecl, ParamKind};
 use crate::memory::{Allocation, Kind};
@@ -16,9 +17,10 @@ use crate::memory::{Allocation, Kind};
 /// A module with the entry points that a declaration named, each checked against it.
 #[doc(hidden)]
 pub struct LoadedModule {
-    pub(crate) device: Device,
     /// Two declarations may name one entry point and differ in the rest, so each has a function of its own.
     functions: Vec<(&'static KernelDecl, Arc<Function>)>,
+    /// Behind the functions: the end of a device empties the queue that a module goes to.
+    pub(crate) device: Device,
 }
 
 /// The globals of a module that were asked for so far, by name: one identity for each, whoever touches it, because order
@@ -27,8 +29,8 @@ type Globals = Vec<(&'static str, Arc<Allocation>)>;
 
 /// A module of the driver's.
 pub(crate) struct ModuleSource {
-    /// Weak, because a device holds modules of its own.
-    device: Weak<Inner>,
+    /// Not the device, because a device holds modules of its own.
+    drops: Arc<Drops<Cuda, Garbage>>,
     pub(crate) raw: CUmodule,
     /// How many parameters each entry point has, as its PTX says.
     params: Vec<(String, usize)>,
@@ -123,7 +125,7 @@ impl ModuleSource {
             code => {
                 device.check(code, Call::cuModuleLoadDataEx)?;
                 device.live().modules.add(1);
-                Ok(Arc::new(ModuleSource { device: Arc::downgrade(&device.0), raw, params: entry_params(source) }))
+                Ok(Arc::new(ModuleSource { drops: device.0.drops.clone(), raw, params: entry_params(source) }))
             }
         }
     }
@@ -131,11 +133,9 @@ impl ModuleSource {
 
 impl Drop for ModuleSource {
     fn drop(&mut self) {
-        // Without its device the module is gone with the context.
-        let Some(device) = self.device.upgrade().map(Device) else { return };
         // Its kernels may be running on any stream: who empties the queue asks which. Not here: a drop takes no lock
         // that is held while work is enqueued.
-        device.put(Garbage::Module(self.raw), Vec::new());
+        self.drops.put(Garbage::Module(self.raw), Vec::new());
     }
 }
 

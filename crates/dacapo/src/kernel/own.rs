@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::panic::Location;
 use std::sync::Arc;
 
-use dacapo_driver::Driver;
 use smallvec::SmallVec;
 
 use crate::device::Device;
@@ -40,12 +39,6 @@ impl OwnKernels {
         let module = ModuleSource::load(device, include_str!("../../kernels/fill.ptx"))?;
         let fill_part = Function::find(device, &module, Cow::Borrowed("fill_part"))?;
         Ok(OwnKernels { fill_part: Arc::new(fill_part) })
-    }
-
-    /// Unloads them, at the end of the device.
-    pub(crate) fn unload(self, driver: &dyn Driver) {
-        // SAFETY: the device is going, and with it everyone who could launch them; nothing is in flight.
-        let _ = unsafe { driver.cuModuleUnload(self.fill_part.module.raw) };
     }
 
     /// Sets every element of the one access to the bytes that `pattern` gives.

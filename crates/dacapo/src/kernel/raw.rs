@@ -22,8 +22,9 @@ use crate::value::{ReadSlot, Snapshot, Value};
 /// promised by the caller of [`launch`](RawKernel::launch).
 #[derive(Clone)]
 pub struct RawKernel {
-    device: Device,
     function: Arc<Function>,
+    /// Behind the function: the end of a device empties the queue that a module goes to.
+    device: Device,
 }
 
 /// One argument of a raw kernel.
