@@ -79,8 +79,11 @@ impl Device {
         };
         match waited_for {
             Some(mut block) => {
-                if let Some(busy) = block.busy.take() {
-                    self.wait_for(&busy)?;
+                if let Some(busy) = block.busy.take()
+                    && let Err(error) = self.wait_for(&busy)
+                {
+                    self.give_block(block, Some(busy));
+                    return Err(error);
                 }
                 Ok(block)
             }

@@ -33,8 +33,13 @@ impl Device {
             let copied = self.check(code, Call::cuMemcpyHtoDAsync_v2).and_then(|()| self.wait_for_home());
             match copied {
                 Ok(()) => self.give_block(block, None),
-                // A copy may still read the block: it is never used again.
-                Err(error) => return Err(error),
+                Err(error) => {
+                    // A copy may still read the block: unless that is known to be over, it is never used again.
+                    if self.wait_for_home().is_ok() {
+                        self.give_block(block, None);
+                    }
+                    return Err(error);
+                }
             }
         }
         Ok(())
