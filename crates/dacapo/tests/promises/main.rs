@@ -6,6 +6,7 @@
 //! - [`drops`]: dropping, losing the context, ending the process, panicking.
 //! - [`faults`]: every driver call refused once.
 //! - [`globals`]: memory of a module that no argument names.
+//! - [`lifetimes`]: what lives until its work is over, and what goes at the end.
 //! - [`pools`]: graphs that belong together, and graphs inside graphs.
 //! - [`recorders`]: ops that fail or panic inside a recording, and whose line an error names.
 //!
@@ -20,6 +21,7 @@ mod drops;
 mod faults;
 mod globals;
 mod kit;
+mod lifetimes;
 mod misuse;
 mod pools;
 mod recorders;
