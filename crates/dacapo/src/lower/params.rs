@@ -53,6 +53,7 @@ impl NodeParams {
     /// # Errors
     ///
     /// - A condition or a limit that does not hold (any more).
+    #[inline]
     pub(crate) fn of(
         device: &Device,
         node: &Node,

@@ -91,6 +91,7 @@ impl Node {
     }
 
     /// Runs the recipe of a kernel with the accesses beginning at `starts`, and checks what no launch may exceed.
+    #[inline]
     pub(crate) fn prepare(
         &self,
         device: &Device,

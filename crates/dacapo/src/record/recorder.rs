@@ -116,7 +116,7 @@ impl<'r> Recorder<'r> {
         let core = Recorded {
             device: device.clone(),
             id: device.0.recordings.fetch_add(1, Ordering::Relaxed),
-            nodes: Vec::new(),
+            nodes: Vec::with_capacity(8),
             readings: Readings::default(),
             temps: Vec::new(),
             writes: Vec::new(),
@@ -314,12 +314,29 @@ impl<'r> Recorder<'r> {
         if node.slot_flags == 0 {
             node.slot_flags = slots.iter().take(64).rev().fold(0, |flags, slot| flags << 1 | u64::from(slot.is_some()));
         }
+        // Moved once, before it has its arguments: a node is large.
+        self.core.nodes.push(node);
+        let Recorded { nodes, readings, device, temps, writes, .. } = &mut self.core;
+        let node = nodes.last_mut().expect("pushed above");
         if let Work::Kernel(kernel) = &node.work {
-            let prepared = node.prepare(&self.core.device, kernel, &self.core.readings, &starts(&node.access))?;
-            let Work::Kernel(kernel) = &mut node.work else { unreachable!("matched above") };
-            kernel.prepared = Some(prepared);
+            match node.prepare(device, kernel, readings, &starts(&node.access)) {
+                Ok(prepared) => {
+                    let Work::Kernel(kernel) = &mut node.work else { unreachable!("matched above") };
+                    kernel.prepared = Some(prepared);
+                }
+                Err(error) => {
+                    nodes.pop();
+                    return Err(error);
+                }
+            }
         }
-        self.enter(node);
+        for access in node.access.iter().filter(|access| access.mode.writes()) {
+            if let Kind::Temp(_) = access.place.allocation.kind() {
+                let temp = access.place.allocation.index();
+                temps[temp as usize].written.push((access.place.start, access.place.start + access.place.bytes));
+                writes.push(temp);
+            }
+        }
         Ok(())
     }
 
@@ -336,18 +353,6 @@ impl<'r> Recorder<'r> {
         let outcome = self.push(node, slots);
         self.labels.pop();
         outcome
-    }
-
-    fn enter(&mut self, node: Node) {
-        for access in node.access.iter().filter(|access| access.mode.writes()) {
-            if let Kind::Temp(_) = access.place.allocation.kind() {
-                let temp = access.place.allocation.index();
-                let range = (access.place.start, access.place.start + access.place.bytes);
-                self.core.temps[temp as usize].written.push(range);
-                self.core.writes.push(temp);
-            }
-        }
-        self.core.nodes.push(node);
     }
 
     fn check(&self, node: &Node) -> Result<()> {

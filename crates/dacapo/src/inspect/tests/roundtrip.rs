@@ -50,8 +50,9 @@ fn node(memories: usize) -> impl Strategy<Value = Node> {
 fn memory() -> impl Strategy<Value = Memory> {
     use MemoryKind::*;
     let kind = proptest::sample::select(vec![Buffer, Temp, Output, Host, StandIn]);
-    (kind, ".{0,8}", any::<u64>(), any::<u64>(), any::<bool>())
-        .prop_map(|(kind, name, bytes, alignment, graph_only)| Memory { graph_only, ..Memory::new(kind, name, bytes, alignment) })
+    (kind, ".{0,8}", any::<u64>(), any::<u64>(), any::<bool>()).prop_map(
+        |(kind, name, bytes, alignment, graph_only)| Memory { graph_only, ..Memory::new(kind, name, bytes, alignment) },
+    )
 }
 
 fn report() -> impl Strategy<Value = Report> {
