@@ -39,25 +39,18 @@ impl Watched {
         Watched(Box::leak(Box::default()))
     }
 
-    /// What `foreign` asks for; to be called there only.
+    /// Puts it on a stream: it touches no memory of the device's, may run any number of times, and ends.
     fn enqueue(self, machine: &Machine, stream: RawStream) -> Result<()> {
         unsafe extern "C" fn run(state: *mut c_void) {
             // SAFETY: the pointer below, to what is never freed and changed by atomics only.
             unsafe { &*state.cast_const().cast::<State>() }.ran.store(true, Ordering::SeqCst);
         }
         let state = std::ptr::from_ref(self.0).cast_mut().cast();
-        // SAFETY: the stream is the one that foreign work was given, and the function takes this pointer.
+        // SAFETY: the stream is alive, and the function takes this pointer.
         match unsafe { machine.cuLaunchHostFunc(stream.0, Some(run), state) } {
             CUresult::CUDA_SUCCESS => Ok(()),
             code => Err(Error::msg(format!("{code:?}"))),
         }
-    }
-
-    /// Puts it on a stream.
-    fn run_on(self, stream: &Stream) {
-        let machine = stream.device().machine().unwrap().clone();
-        // SAFETY: it touches no memory of the device's, may run any number of times, and ends.
-        stream.run(unsafe { foreign((), (), move |stream, (), ()| self.enqueue(&machine, stream)) }).unwrap();
     }
 
     fn ran(self) -> bool {
@@ -159,7 +152,7 @@ fn what_an_eager_run_was_given_lives_until_its_work_is_over() {
             };
             let op = |r: &mut Recorder<'_>| {
                 r.keep(kept);
-                // SAFETY: as in `run_on`.
+                // SAFETY: it enqueues what `enqueue` says.
                 r.run(unsafe { foreign((), (), enqueue) })?;
                 // SAFETY: it enqueues nothing.
                 r.run(unsafe { foreign((), (), fail) })
@@ -217,8 +210,8 @@ fn a_module_stays_until_work_of_a_dropped_stream_has_run_also_when_two_threads_l
         let device = opened.unwrap();
         let (own, other) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
         let mut y = device.zeros::<u32>(64).unwrap();
+        work.enqueue(device.machine().unwrap(), other.raw()).unwrap();
         other.run(own.put(baked(1), &mut y)).unwrap();
-        work.run_on(&other);
         drop(other);
         let mut own = Some(own);
         let later = if dropped_meanwhile { own.take() } else { None };
@@ -248,8 +241,9 @@ fn synchronize_waits_for_streams_that_were_dropped_also_while_another_thread_loo
         let opened =
             unsafe { Software::new().seed(seed).open_hooked(move |machine| Arc::new(Hooked::new(machine, kept))) };
         let device = opened.unwrap();
-        let other = device.stream().unwrap();
-        work.run_on(&other);
+        let (other, mut y) = (device.stream().unwrap(), device.zeros::<u32>(64).unwrap());
+        work.enqueue(device.machine().unwrap(), other.raw()).unwrap();
+        other.run(fill(&mut y, baked(1))).unwrap();
         drop(other);
         let too = device.clone();
         *hook.job.lock().unwrap() = Some(Box::new(move || {
@@ -296,7 +290,7 @@ fn a_launch_is_not_called_done_because_the_question_was_refused() {
         let (bench, refusing) = hooked(Refusing::new(call));
         let Bench { device, stream, .. } = &bench;
         let (work, machine) = (Watched::new(), bench.machine().clone());
-        // SAFETY: as in `run_on`.
+        // SAFETY: it enqueues what `enqueue` says.
         let op = unsafe { foreign((), (), move |stream, (), ()| work.enqueue(&machine, stream)) };
         let mut graph = device.record(op).unwrap();
         refusing.arm(true);
@@ -461,6 +455,22 @@ fn refused_copies_give_their_staging_memory_back() {
     }
 }
 
+/// With as much of it in use as there may be, a write waits for the oldest.
+#[test]
+fn refused_waits_for_staging_memory_lose_none_of_it() {
+    let bytes = vec![1u8; 8 << 20];
+    let (Bench { device, stream, .. }, refusing) = hooked(Refusing::new(Call::cuEventSynchronize));
+    let mut y = device.zeros::<u8>(bytes.len()).unwrap();
+    refusing.arm(true);
+    let refused = (0..40).filter(|_| stream.write(&mut y, &bytes).is_err()).count();
+    assert!((20..40).contains(&refused), "{refused}");
+    assert_eq!(device.counters().staging_bytes, 64 << 20);
+    refusing.arm(false);
+    stream.write(&mut y, &bytes).unwrap();
+    assert_eq!(stream.read(&y).unwrap(), bytes);
+    assert_eq!(device.counters().staging_bytes, 64 << 20);
+}
+
 /// A new buffer with elements goes through staging memory too.
 #[test]
 fn refused_buffers_give_their_staging_memory_back() {
@@ -559,7 +569,9 @@ fn memory_that_was_dropped_busy_is_waited_for_before_there_is_none_left() {
         let stream = device.stream().unwrap();
         for round in 0..3 {
             let mut big = device.zeros::<u8>(40 << 20).unwrap_or_else(|error| panic!("seed {seed}, {round}: {error}"));
-            stream.run(fill(&mut big, baked(1))).unwrap();
+            // Many small ones in a row, in one call: far from over when the next allocation asks for room.
+            let busy = |r: &mut Recorder<'_>| (0..400).try_for_each(|_| r.run(fill(&mut big[..64], baked(1))));
+            device.record(busy).unwrap().launch(&stream).unwrap();
         }
         // What is not there is refused all the same.
         assert!(matches!(kind(device.zeros::<u8>(80 << 20)), ErrorKind::OutOfMemory { .. }));
