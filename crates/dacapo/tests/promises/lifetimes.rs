@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use dacapo::capture::{self, CaptureStream, Mode, Status};
 use dacapo::{
-    Device, Error, ErrorKind, RawKernel, RawStream, Recorder, Result, Software, Stream, Ticket, baked, fill, foreign,
+    Device, Error, ErrorKind, RawKernel, RawStream, Recorder, Result, Software, Ticket, baked, fill, foreign,
 };
 use dacapo_driver::types::CUcontext;
 use dacapo_driver::{Argument, CUresult, Call, Count, Driver, Hook, Hooked};
