@@ -5,7 +5,7 @@
 //! - two ops that touch overlapping bytes of one memory, one of them writing, have a path between them, in recorded order;
 //! - nothing else is ordered: every path between two ops is made of such conflicts, so what may overlap does;
 //! - an edge that a path of length two already implies is left out. This is a cheap local rule with a bounded effort for
-//!   each op, not a full reduction;
+//!   each op, not a full reduction (which only a few ops get);
 //! - where many ops meet many (more than 8 x 8 pairs), an empty step, a *join*, stands between, so that the number of
 //!   edges stays near-linear in the number of touches, and so does the time;
 //! - the same touches give the same order, always.
@@ -15,10 +15,12 @@
 //!
 //! How, in reading order: `cells` cuts each memory where some touch begins or ends, so that a touch is a range of cells;
 //! `state` knows the last writer and the readers since for each cell; `readers` are the sets it shares between cells;
-//! `draft` takes down steps with more joins than needed, and drops those that do not pay.
+//! `draft` takes down steps with more joins than needed, and drops those that do not pay. `few` orders a few ops by looking at
+//! each pair.
 
 mod cells;
 mod draft;
+mod few;
 mod readers;
 mod state;
 #[cfg(test)]
@@ -80,7 +82,13 @@ pub(crate) struct Order {
 pub(crate) fn order<'a>(ops: impl ExactSizeIterator<Item = &'a [Touch]>, shape: Shape) -> Order {
     match shape {
         // One op waits for nothing. It is what an eager call plans, so it costs next to nothing.
-        Shape::Data if ops.len() > 1 => by_data(&ops.collect::<Vec<_>>()),
+        Shape::Data if ops.len() > few::FEW => by_data(&ops.collect::<Vec<_>>()),
+        Shape::Data if ops.len() > 1 => {
+            let mut list = [&[][..]; few::FEW];
+            let count = ops.len();
+            list.iter_mut().zip(ops).for_each(|(place, op)| *place = op);
+            few::order(&list[..count])
+        }
         Shape::Data | Shape::Line => in_a_line(ops.len()),
     }
 }

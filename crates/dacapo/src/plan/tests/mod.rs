@@ -4,7 +4,7 @@ mod definition;
 mod shapes;
 mod texts;
 
-use super::{Order, Shape, Touch, What, order};
+use super::{Order, Shape, Touch, What, by_data as crate_by_data, order};
 
 fn by_data(ops: &[Vec<Touch>]) -> Order {
     order(ops.iter().map(Vec::as_slice), Shape::Data)
