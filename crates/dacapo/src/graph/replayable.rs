@@ -10,7 +10,7 @@ use dacapo_ledger::{Access as Touching, MemoryId, SetId, Touch, Use};
 use crate::device::{Cuda, Device, Garbage, LaneStream, Named, Relaxed, Stream};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::ModuleSource;
-use crate::lower::{Built, CapturedGraph, NodeParams, Resolve, params_of, touched, unpatched};
+use crate::lower::{Built, CapturedGraph, NodeParams, Resolve, params_of, prepared_of, touched, unpatched};
 use crate::memory::{Allocation, Gate, Place};
 use crate::plan::{self, Order, Shape};
 use crate::pool::{Members, Pool};
@@ -267,12 +267,18 @@ impl Replayable {
         if let [number] = self.dirty[..] {
             // One number of one node, the common case: nothing to collect.
             let node = &self.nodes[number as usize];
-            let told = match params_of(&self.device, node, &self.readings, &places)? {
-                Some(params) => self.built.patch(&self.device, number as usize, node, params),
-                None => Ok(false),
+            let told = match &node.work {
+                Work::Kernel(kernel) => {
+                    let prepared = prepared_of(&self.device, node, kernel, &self.readings, &places)?;
+                    self.built.patch_kernel(&self.device, number as usize, kernel, prepared)
+                }
+                _ => match params_of(&self.device, node, &self.readings, &places)? {
+                    Some(params) => self.built.patch(&self.device, number as usize, node, params).map(drop),
+                    None => Ok(()),
+                },
             };
             return match told {
-                Ok(_) => {
+                Ok(()) => {
                     self.dirty.clear();
                     Ok(())
                 }

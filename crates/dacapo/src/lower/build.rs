@@ -10,10 +10,11 @@ use smallvec::SmallVec;
 
 use crate::device::{Device, Relaxed};
 use crate::error::{Error, ErrorKind, Result};
+use crate::kernel::Prepared;
 use crate::lower::foreign;
 use crate::lower::params::{self, NodeParams, Resolve};
 use crate::plan::{Order, What};
-use crate::record::{Node, Work};
+use crate::record::{KernelWork, Node, Work};
 use crate::trace::event;
 use crate::value::Readings;
 
@@ -159,6 +160,43 @@ impl Built {
         let code =
             unsafe { device.driver().cuGraphNodeSetEnabled(self.exec, self.handles[number], u32::from(enabled)) };
         device.check(code, Call::cuGraphNodeSetEnabled)
+    }
+
+    /// Tells a kernel's node its parameters again, if they are others now: [`patch`](Built::patch) for the common case, with
+    /// nothing moved or copied that need not be.
+    ///
+    /// # Errors
+    ///
+    /// - What the driver refused. The node must be told again before the next launch.
+    pub(crate) fn patch_kernel(
+        &mut self,
+        device: &Device,
+        number: usize,
+        kernel: &KernelWork,
+        mut prepared: Prepared,
+    ) -> Result<()> {
+        let enabled = !prepared.grid.is_empty();
+        let was_enabled = match &self.params[number] {
+            Some(NodeParams::Kernel { prepared: before }) if *before == prepared => return Ok(()),
+            Some(params) => Some(params.is_enabled()),
+            None => None,
+        };
+        if prepared.grid.shared > 0 {
+            kernel.function.want_shared(device, prepared.grid.shared)?;
+        }
+        let mut pointers = prepared.args.as_pointers();
+        let raw = params::kernel_params(kernel.function.raw, prepared.grid, &mut pointers);
+        // SAFETY: the node is one of the template's; there is a pointer for each parameter, to as many bytes as it has, in
+        // place until the call returns; addresses are of memory that the graph holds, or that this launch has bound.
+        let code = unsafe { device.driver().cuGraphExecKernelNodeSetParams_v2(self.exec, self.handles[number], &raw) };
+        let told = device.check(code, Call::cuGraphExecKernelNodeSetParams_v2).and_then(|()| match was_enabled {
+            Some(before) if before == enabled => Ok(()),
+            // What the node was told before an error is not known: it is told again.
+            _ => self.enable(device, number, enabled),
+        });
+        // Not known after a refusal.
+        self.params[number] = told.is_ok().then_some(NodeParams::Kernel { prepared });
+        told
     }
 
     /// Tells one node's parameters again, if they are others now. Whether anything was told.
@@ -339,6 +377,27 @@ pub(crate) fn params_of(
     places: &dyn Resolve,
 ) -> Result<Option<NodeParams>> {
     NodeParams::of(device, node, readings, places, None)
+}
+
+/// What a kernel's recipe gives now, with the addresses of this launch.
+#[inline]
+pub(crate) fn prepared_of(
+    device: &Device,
+    node: &Node,
+    kernel: &KernelWork,
+    readings: &Readings,
+    places: &impl Resolve,
+) -> Result<Prepared> {
+    let mut starts: SmallVec<[u64; 8]> = SmallVec::new();
+    let mut addresses: SmallVec<[u64; 8]> = SmallVec::new();
+    for access in &node.access {
+        let (address, start) = places.place(&access.place);
+        starts.push(start);
+        addresses.push(address);
+    }
+    let mut prepared = node.prepare(device, kernel, readings, &starts)?;
+    prepared.args.resolve(|access| addresses[access]);
+    Ok(prepared)
 }
 
 /// A graph that cannot be launched because some of its nodes have old values.
