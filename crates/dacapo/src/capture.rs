@@ -205,6 +205,7 @@ pub unsafe fn begin_with_pool<'s>(stream: &'s CaptureStream, mode: Mode, pool: &
     open(stream, mode, Some(pool.clone()), Location::caller())
 }
 
+#[track_caller]
 fn open<'s>(
     stream: &'s CaptureStream,
     mode: Mode,

@@ -207,6 +207,12 @@ impl Error {
         help(&self.0.kind)
     }
 
+    /// The same error with the line of the call that was refused, where no op is concerned.
+    pub(crate) fn on_line(mut self, at: &'static Location<'static>) -> Error {
+        self.0.at.get_or_insert(at);
+        self
+    }
+
     /// The same error with the op it is about, unless a closer one is already named.
     pub(crate) fn of(mut self, op: &str, label: &str, at: &'static Location<'static>) -> Error {
         if self.0.at.is_none() {
@@ -242,6 +248,8 @@ impl fmt::Display for Error {
                 write!(f, " at {at}")?;
             }
             f.write_str(": ")?;
+        } else if let Some(at) = at {
+            write!(f, "at {at}: ")?;
         }
         sentence(kind, f)
     }
@@ -253,7 +261,10 @@ impl fmt::Debug for Error {
         write!(f, "error[{}]: ", name(kind))?;
         sentence(kind, f)?;
         if let Some(at) = at {
-            write!(f, "\n  --> {at}      `{op}`")?;
+            write!(f, "\n  --> {at}")?;
+            if !op.is_empty() {
+                write!(f, "      `{op}`")?;
+            }
             if !label.is_empty() {
                 write!(f, " in {label}")?;
             }
@@ -402,6 +413,9 @@ fn help(kind: &ErrorKind) -> Option<String> {
         ErrorKind::BadModule { .. } => "see the log; the oldest driver for a PTX version is in the docs",
         ErrorKind::OutOfMemory { .. } => "drop what is not needed, and graphs too: each holds its temps",
         ErrorKind::Full { .. } => "hold fewer, larger buffers and use slices of them",
+        ErrorKind::Lost { findings, .. } if !findings.is_empty() => {
+            "mend what the finding names, in the kernel or in its declaration; nothing on this device works any more: make a new one"
+        }
         ErrorKind::Lost { .. } => {
             "nothing on this device works any more: end the process; run the program on the software device, which names the instruction"
         }

@@ -503,6 +503,7 @@ fn l6_limits_have_clear_errors() -> Result<()> {
     ] {
         assert!(matches!(error.kind(), ErrorKind::EagerInRecording { .. }), "{error}");
         assert!(error.help().is_some_and(|help| help.contains("r.run")));
+        assert!(error.location().is_some_and(|at| at.file().ends_with("seeds.rs")), "{error:?}");
     }
     Ok(())
 }

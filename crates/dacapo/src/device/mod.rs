@@ -214,6 +214,7 @@ impl Device {
     ///
     /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
     /// - What the work failed with.
+    #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
         crate::record::refuse_in_recording("Device::synchronize")?;
         self.enter()?;

@@ -74,6 +74,7 @@ impl Stream {
     ///
     /// - The first op that failed, or what the driver refused.
     /// - [`ErrorKind::EagerInRecording`]: inside a recording or another `run`.
+    #[track_caller]
     pub fn run<O: Op>(&self, op: O) -> Result<O::Out> {
         crate::record::run_eager(self, op)
     }
@@ -119,6 +120,7 @@ impl Stream {
     ///
     /// - [`ErrorKind::EagerInRecording`]: inside a recording.
     /// - What the work failed with.
+    #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
         self.0.enter("Stream::synchronize")?;
         self.0.wait_for_all()?;
@@ -131,6 +133,7 @@ impl Stream {
     ///
     /// - [`ErrorKind::EagerInRecording`]: inside a recording.
     /// - What the work failed with.
+    #[track_caller]
     pub fn is_done(&self) -> Result<bool> {
         self.0.enter("Stream::is_done")?;
         match self.0.device.ledger().last_use(&self.0.lane) {
@@ -139,6 +142,7 @@ impl Stream {
         }
     }
 
+    #[track_caller]
     fn place_of<T: Pod>(&self, slice: &Slice<T>, call: &'static str) -> Result<Place> {
         self.0.enter(call)?;
         let place = slice.place();
@@ -203,6 +207,7 @@ impl Device {
 
 impl StreamInner {
     /// What every use of a stream asks first.
+    #[track_caller]
     pub(crate) fn enter(&self, call: &'static str) -> Result<()> {
         refuse_in_recording(call)?;
         self.device.enter()

@@ -49,6 +49,7 @@ impl<T> Graph<T> {
     /// - A condition of a kernel that a changed slot has broken: nothing was launched.
     /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`], [`ErrorKind::Reset`].
     /// - What the driver refused.
+    #[track_caller]
     pub fn launch(&mut self, stream: &Stream) -> Result<Launched<'_, T>> {
         let Some(inner) = self.inner.as_deref_mut() else { return Err(Error::new(ErrorKind::Reset)) };
         let used = inner.launch(stream, &[])?;
@@ -60,6 +61,7 @@ impl<T> Graph<T> {
     /// # Errors
     ///
     /// - As [`launch`](Graph::launch), and what the work failed with.
+    #[track_caller]
     pub fn launch_sync(&mut self, stream: &Stream) -> Result<&T> {
         self.launch(stream)?.wait()
     }
@@ -69,6 +71,7 @@ impl<T> Graph<T> {
     /// # Errors
     ///
     /// - As [`launch`](Graph::launch).
+    #[track_caller]
     pub fn submit(&mut self, stream: &Stream) -> Result<Ticket> {
         let used = self.replayable()?.launch(stream, &[])?.clone();
         Ok(Ticket::new(&self.device, used))
@@ -80,6 +83,7 @@ impl<T> Graph<T> {
     /// # Errors
     ///
     /// - What the driver refused.
+    #[track_caller]
     pub fn upload(&mut self, stream: &Stream) -> Result<()> {
         self.replayable()?.upload(stream)
     }

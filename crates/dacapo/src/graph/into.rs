@@ -46,6 +46,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
     /// - [`ErrorKind::Overlap`]: a written slice meets another, or memory that the graph itself uses.
     /// - A kernel's condition that does not hold for these slices, alignment included.
     /// - As [`Graph::launch`](crate::Graph::launch).
+    #[track_caller]
     pub fn launch<'a>(
         &mut self,
         stream: &Stream,

@@ -183,6 +183,7 @@ impl Replayable {
     }
 
     /// One replay.
+    #[track_caller]
     pub(crate) fn launch(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<&Use<Cuda>> {
         // What a clean launch needs is here, and little else: a driver's launch leaves little of our code in the caches, so
         // that every line counts. No question for the current context: a launch takes it from the stream, as observed.
@@ -333,6 +334,7 @@ impl Replayable {
     }
 
     /// Pays the first launch's cost now.
+    #[track_caller]
     pub(crate) fn upload(&mut self, stream: &Stream) -> Result<()> {
         if self.uploaded {
             return Ok(());

@@ -76,6 +76,7 @@ impl<T: Pod> HostBuffer<T> {
     /// - [`ErrorKind::Length`]: `elements` has another length.
     /// - [`ErrorKind::EagerInRecording`]: inside a recording.
     /// - What the work before failed with.
+    #[track_caller]
     pub fn set(&mut self, elements: &[T]) -> Result<()> {
         refuse_in_recording("HostBuffer::set")?;
         if elements.len() != self.len {
@@ -91,6 +92,7 @@ impl<T: Pod> HostBuffer<T> {
     ///
     /// - [`ErrorKind::EagerInRecording`]: inside a recording.
     /// - What the work before failed with.
+    #[track_caller]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         refuse_in_recording("HostBuffer::to_vec")?;
         self.when_quiet(Touching::Read, |buffer| {

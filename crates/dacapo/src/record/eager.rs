@@ -7,6 +7,7 @@ use crate::op::Op;
 use crate::record::{Nested, Recorder};
 
 /// Runs an op on a stream now.
+#[track_caller]
 pub(crate) fn run_eager<O: Op>(stream: &Stream, op: O) -> Result<O::Out> {
     stream.0.enter("Stream::run")?;
     let mut recorder = Recorder::new(stream.device(), None);

@@ -4,6 +4,7 @@
 //! asks here first.
 
 use std::cell::Cell;
+use std::panic::Location;
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -17,6 +18,7 @@ fn change(recordings: i32, foreign: i32) {
 
 /// Refuses a call that would act now, and every call from inside foreign work: one look for both.
 #[inline]
+#[track_caller]
 pub(crate) fn refuse_inside(call: &'static str) -> Result<()> {
     match DEPTH.get() {
         (0, 0) => Ok(()),
@@ -25,6 +27,7 @@ pub(crate) fn refuse_inside(call: &'static str) -> Result<()> {
 }
 
 #[cold]
+#[track_caller]
 fn refused(call: &'static str) -> Result<()> {
     refuse_in_recording(call)?;
     refuse_in_foreign()
@@ -47,10 +50,11 @@ impl Drop for Nested {
 }
 
 /// Refuses a call that would act now.
+#[track_caller]
 pub(crate) fn refuse_in_recording(call: &'static str) -> Result<()> {
     match DEPTH.get().0 {
         0 => Ok(()),
-        _ => Err(Error::new(ErrorKind::EagerInRecording { call })),
+        _ => Err(Error::new(ErrorKind::EagerInRecording { call }).on_line(Location::caller())),
     }
 }
 

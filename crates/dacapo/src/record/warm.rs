@@ -52,6 +52,7 @@ impl<'d> WarmRecording<'d> {
     ///
     /// - The first op that failed, or what the driver refused; what was written is put back also then, and when the body panics.
     /// - [`ErrorKind::WarmupTooLarge`]: more would have to be saved than the cap allows.
+    #[track_caller]
     pub fn record<T>(self, mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>) -> Result<Graph<T>> {
         refuse_in_recording("WarmRecording::record")?;
         let device = self.base.device;
