@@ -67,7 +67,7 @@ pub use value::{Baked, Slot, Value, baked};
 #[doc(hidden)]
 pub mod __private {
     pub use crate::kernel::{
-        ElementArg, KernelDecl, LoadedModule, Param, ParamKind, Prepared, SliceArg, ToArg, derive, describe, kernel_op,
+        Args, ElementArg, KernelDecl, LoadedModule, Param, ParamKind, SliceArg, ToArg, derive, describe, kernel_op,
         requires_failed,
     };
     pub use crate::memory::Access;

@@ -14,6 +14,12 @@ impl Device {
     /// costs less than half of setting.
     pub(crate) fn enter(&self) -> Result<()> {
         self.expect_usable()?;
+        self.make_current()
+    }
+
+    /// The same for a call that has already asked whether it may be made.
+    #[inline]
+    pub(crate) fn make_current(&self) -> Result<()> {
         self.0.cuda.make_current().map_err(|error| self.refused(error))
     }
 
@@ -39,11 +45,13 @@ impl Device {
     }
 
     /// What a code means here: a fault that breaks the context is remembered.
+    #[inline]
     pub(crate) fn check(&self, code: CUresult, call: Call) -> Result<()> {
         code.check(call).map_err(|error| self.refused(error))
     }
 
     /// The driver's refusal as an error.
+    #[cold]
     pub(crate) fn refused(&self, error: DriverError) -> Error {
         self.noted(Error::from(error))
     }

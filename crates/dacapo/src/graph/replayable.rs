@@ -6,17 +6,18 @@ use std::sync::Arc;
 use dacapo_driver::types::CUgraphExec;
 use dacapo_driver::{CUresult, Call};
 use dacapo_ledger::{Access as Touching, MemoryId, SetId, Touch, Use};
+use smallvec::SmallVec;
 
 use crate::device::{Cuda, Device, Garbage, LaneStream, Named, Relaxed, Stream};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::ModuleSource;
-use crate::lower::{Built, CapturedGraph, NodeParams, Resolve, params_of, prepared_of, touched, unpatched};
+use crate::lower::{Built, CapturedGraph, NodeParams, Resolve, Rewritten, params_of, touched, unpatched};
 use crate::memory::{Allocation, Gate, Place};
 use crate::plan::{self, Order, Shape};
 use crate::pool::{Members, Pool};
 use crate::record::{Node, Recorded, Work, gates, lock_gates, refuse_inside};
 use crate::trace::event;
-use crate::value::{ReadSlot, Readings};
+use crate::value::{AnySlot, Readings};
 
 /// What a graph was asked to be.
 pub(crate) struct GraphOptions {
@@ -56,15 +57,13 @@ pub(crate) struct Replayable {
     pub(crate) name: Arc<Named>,
     pub(crate) readings: Readings,
     /// Nodes that must be told again before the next launch.
-    dirty: Vec<u32>,
+    dirty: SmallVec<[u32; 4]>,
     gates: Vec<Arc<Gate>>,
-    /// Which nodes read each slot.
-    readers: Vec<Vec<u32>>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) holes: Vec<Hole>,
     /// What the dirty nodes will be told; empty between launches.
     changes: Vec<(u32, NodeParams)>,
-    pub(crate) nodes: Vec<Node>,
     pub(crate) order: Order,
-    pub(crate) holes: Vec<Hole>,
     bound: Vec<Option<Place>>,
     keeps: Vec<Arc<dyn Any + Send + Sync>>,
     outputs: Vec<Arc<Allocation>>,
@@ -127,7 +126,7 @@ impl Replayable {
     }
 
     fn assemble(
-        recorded: Recorded,
+        mut recorded: Recorded,
         options: GraphOptions,
         pools: Members,
         holes: Vec<Hole>,
@@ -138,10 +137,9 @@ impl Replayable {
         let mut members = touched(recorded.nodes.iter());
         members.extend(pools.all().map(Pool::touched));
         let set = device.ledger().add_set(&members);
-        let mut readers = vec![Vec::new(); recorded.readings.len()];
         for (number, node) in recorded.nodes.iter().enumerate() {
             for &slot in &node.slots {
-                readers[slot as usize].push(number as u32);
+                recorded.readings.read_by(slot, number as u32);
             }
         }
         let at = recorded.nodes.first().map(|node| node.at);
@@ -159,10 +157,9 @@ impl Replayable {
             nodes: recorded.nodes,
             order,
             readings: recorded.readings,
-            readers,
             built,
             set,
-            dirty: Vec::new(),
+            dirty: SmallVec::new(),
             changes: Vec::new(),
             holes,
             keeps,
@@ -248,45 +245,49 @@ impl Replayable {
     }
 
     /// Brings changed slots into the executable graph. All recipes are evaluated before the first node is changed.
+    #[inline(never)]
     fn refresh(&mut self) -> Result<()> {
-        let (readers, dirty) = (&self.readers, &mut self.dirty);
-        self.readings.refresh(|slot| dirty.extend(&readers[slot as usize]));
+        let dirty = &mut self.dirty;
+        self.readings.refresh(|readers| {
+            for &op in readers {
+                // Two slots of one node: still one node.
+                if dirty.last() != Some(&op) {
+                    dirty.push(op);
+                }
+            }
+        });
         if self.dirty.is_empty() {
             return Ok(());
         }
-        self.device.enter()?;
+        self.device.make_current()?;
+        // One node at the addresses that it has, the common case: its values are changed where they are.
+        if let [number] = self.dirty[..]
+            && self.holes.is_empty()
+        {
+            let (number, node) = (number as usize, &self.nodes[number as usize]);
+            match self.built.rewrite(&self.device, number, node, &self.readings)? {
+                Rewritten::Same => {}
+                Rewritten::Other { was_enabled } => {
+                    if let Err(error) = self.built.tell(&self.device, number, node, Some(was_enabled)) {
+                        return Err(untold(node, 1, error));
+                    }
+                }
+                Rewritten::Elsewhere => return self.patch(),
+            }
+            self.dirty.clear();
+            return Ok(());
+        }
         self.patch()
     }
 
     /// Tells every dirty node its parameters.
+    #[inline(never)]
     fn patch(&mut self) -> Result<()> {
         if self.dirty.len() > 1 {
             self.dirty.sort_unstable();
             self.dirty.dedup();
         }
         let places = AsBound { holes: &self.holes, bound: &self.bound };
-        if let [number] = self.dirty[..] {
-            // One number of one node, the common case: nothing to collect.
-            let node = &self.nodes[number as usize];
-            let told = match &node.work {
-                Work::Kernel(kernel) => {
-                    let prepared = prepared_of(&self.device, node, kernel, &self.readings, &places)?;
-                    self.built.patch_kernel(&self.device, number as usize, kernel, prepared)
-                }
-                _ => match params_of(&self.device, node, &self.readings, &places)? {
-                    Some(params) => self.built.patch(&self.device, number as usize, node, params).map(drop),
-                    None => Ok(()),
-                },
-            };
-            return match told {
-                Ok(()) => {
-                    self.dirty.clear();
-                    Ok(())
-                }
-                Err(error) if matches!(error.kind(), ErrorKind::Lost { .. }) => Err(error),
-                Err(error) => Err(node.blame(unpatched(1, &error))),
-            };
-        }
         // The list is kept between launches: changing numbers allocates nothing.
         let changes = &mut self.changes;
         changes.clear();
@@ -300,10 +301,7 @@ impl Replayable {
             let node = &self.nodes[number as usize];
             if let Err(error) = self.built.patch(&self.device, number as usize, node, params) {
                 self.dirty.drain(..done);
-                if matches!(error.kind(), ErrorKind::Lost { .. }) {
-                    return Err(error);
-                }
-                return Err(node.blame(unpatched(self.dirty.len(), &error)));
+                return Err(untold(node, self.dirty.len(), error));
             }
         }
         self.dirty.clear();
@@ -359,7 +357,7 @@ impl Replayable {
     }
 
     /// The slots that a node reads.
-    pub(crate) fn slots_of(&self, node: &Node) -> Vec<Option<Arc<dyn ReadSlot>>> {
+    pub(crate) fn slots_of(&self, node: &Node) -> Vec<Option<Arc<AnySlot>>> {
         node.slots.iter().map(|&slot| Some(self.readings.slot(slot))).collect()
     }
 
@@ -393,6 +391,15 @@ impl Replayable {
         temps.sort_unstable();
         temps.dedup();
         temps.iter().map(|(_, bytes)| bytes).sum()
+    }
+}
+
+/// A node that could not be told: so many nodes have old values.
+#[cold]
+fn untold(node: &Node, nodes: usize, error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Lost { .. } => error,
+        _ => node.blame(unpatched(nodes, &error)),
     }
 }
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::graph::replayable::{Replayable, order_of};
 use crate::inspect::{self, Argument, Bytes, Geometry, How, Memory, MemoryKind, Report, Value};
-use crate::kernel::ParamKind;
+use crate::kernel::{Args, ParamKind};
 use crate::memory::{Access, Allocation, Kind, Mode};
 use crate::plan::{Order, Shape, What};
-use crate::record::{Node, Recorded, Work, starts};
+use crate::record::{Node, Recorded, Work};
 use crate::value::{Readings, Snapshot};
 
 /// What a recording consists of.
@@ -73,17 +73,15 @@ impl Parts<'_> {
         told.arguments = match &node.work {
             Work::Kernel(kernel) => {
                 let texts = RefCell::new(Vec::new());
-                let starts = starts(&node.access);
-                let prepared = (kernel.recipe)(&Snapshot::new(self.readings, &starts).telling(&texts));
-                let prepared = prepared.map(|prepared| kernel.geometry.unwrap_or(prepared.grid));
-                if let Ok(grid) = prepared {
+                let snapshot = Snapshot::new(self.readings, &node.access).telling(&texts);
+                if let Ok(grid) = kernel.grid(&snapshot, &mut Args::default()) {
                     told.geometry = Some(Geometry::new(grid.blocks, grid.threads, grid.shared));
                 }
                 self.kernel_arguments(node, kernel.decl, &texts.into_inner(), memories)
             }
             Work::Fill(recipe) => {
                 let mut arguments = self.memory_arguments(node, memories);
-                let bytes = recipe(&Snapshot::new(self.readings, &starts(&node.access)));
+                let bytes = recipe(&Snapshot::new(self.readings, &node.access));
                 let value = Value::new(format!("{bytes:02x?}"), None);
                 let how = if node.slots.is_empty() { How::Baked { value } } else { How::Slot { value } };
                 arguments.push(Argument::new("value", how));

@@ -9,32 +9,93 @@ use crate::value::Snapshot;
 
 /// The arguments of one launch: values are in place, addresses are filled in when they are known.
 ///
-/// The n-th pointer is the address of the node's n-th access.
+/// The n-th pointer is the address of the node's n-th access. They are written once, and may then be written again from
+/// the start by the same recipe, which gives as many, of the same sizes: then a value is compared and overwritten where
+/// it is, and an address is left as it is.
 #[doc(hidden)]
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
+#[repr(C)] // what a changed value touches comes first
 pub struct Args {
-    /// Each argument begins at a word of its own, so that it is aligned.
-    words: SmallVec<[u64; 6]>,
+    /// Which argument is put next.
+    next: u16,
+    /// Whether one has changed since they were begun.
+    changed: bool,
     /// Where each begins.
     starts: SmallVec<[u16; 8]>,
+    /// Each argument begins at a word of its own, so that it is aligned.
+    words: SmallVec<[u64; 6]>,
     /// Which words are pointers.
     pointers: SmallVec<[u16; 4]>,
 }
 
+impl PartialEq for Args {
+    fn eq(&self, other: &Args) -> bool {
+        self.words == other.words && self.starts == other.starts && self.pointers == other.pointers
+    }
+}
+
 impl Args {
-    pub(crate) fn value(&mut self, bytes: &[u8]) {
-        self.starts.push(self.words.len() as u16);
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.words.push(u64::from_ne_bytes(word));
-        }
+    /// From the first argument again.
+    #[inline]
+    pub(crate) fn begin(&mut self) {
+        (self.next, self.changed) = (0, false);
     }
 
+    /// Whether a value is another than before it was begun; always for those that were never there.
+    #[inline]
+    pub(crate) fn changed(&self) -> bool {
+        self.changed
+    }
+
+    /// The words of the next argument; those of a new one are zero.
+    #[inline]
+    fn next(&mut self, words: usize) -> &mut [u64] {
+        let start = match self.starts.get(self.next as usize) {
+            Some(&start) => start as usize,
+            None => self.push(words),
+        };
+        self.next += 1;
+        &mut self.words[start..start + words]
+    }
+
+    /// Room for one more.
+    #[inline(never)]
+    fn push(&mut self, words: usize) -> usize {
+        let start = self.words.len();
+        self.starts.push(start as u16);
+        self.words.resize(start + words, 0);
+        self.changed = true;
+        start
+    }
+
+    /// The next argument, a value.
+    #[inline]
+    pub(crate) fn value<T: Pod>(&mut self, value: &T) {
+        self.bytes(bytes_of(std::slice::from_ref(value)));
+    }
+
+    /// The next argument, a value of these bytes.
+    #[inline]
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        let mut changed = false;
+        for (place, chunk) in self.next(bytes.len().div_ceil(8)).iter_mut().zip(bytes.chunks(8)) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            let word = u64::from_ne_bytes(word);
+            changed |= *place != word;
+            *place = word;
+        }
+        self.changed |= changed;
+    }
+
+    /// The next argument, an address.
+    #[inline]
     pub(crate) fn pointer(&mut self) {
-        self.starts.push(self.words.len() as u16);
-        self.pointers.push(self.words.len() as u16);
-        self.words.push(0);
+        if self.next as usize == self.starts.len() {
+            self.pointers.push(self.words.len() as u16);
+            self.push(1);
+        }
+        self.next += 1;
     }
 
     /// Fills the addresses in.
@@ -45,6 +106,7 @@ impl Args {
     }
 
     /// Pointers to the arguments, as a launch takes them. They are good as long as this is neither moved nor changed.
+    #[inline]
     pub(crate) fn as_pointers(&mut self) -> SmallVec<[*mut std::ffi::c_void; 8]> {
         let base = self.words.as_mut_ptr();
         // SAFETY: each start is the index of a word that was pushed.
@@ -53,26 +115,16 @@ impl Args {
 }
 
 /// What a recipe computes: the geometry and the arguments of one launch.
-#[doc(hidden)]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prepared {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Prepared {
     pub(crate) grid: Grid,
     pub(crate) args: Args,
-}
-
-impl Prepared {
-    pub fn new(grid: Grid, args: &[&dyn ToArg]) -> Prepared {
-        let mut list = Args::default();
-        for arg in args {
-            arg.put(&mut list);
-        }
-        Prepared { grid, args: list }
-    }
 }
 
 /// Anything that is an argument in the end.
 #[doc(hidden)]
 pub trait ToArg {
+    /// Writes it as the next argument.
     fn put(&self, into: &mut Args);
     /// For errors: `a = 1.0`, `x.len() = 2`.
     fn show(&self, name: &str) -> Option<String>;
@@ -83,8 +135,9 @@ pub trait ToArg {
 }
 
 impl<T: Pod> ToArg for T {
+    #[inline]
     fn put(&self, into: &mut Args) {
-        into.value(bytes_of(std::slice::from_ref(self)));
+        into.value(self);
     }
 
     fn show(&self, name: &str) -> Option<String> {
@@ -117,20 +170,23 @@ impl SliceArg {
     }
 
     /// As conditions and geometry see it in this launch.
-    pub fn seen(&self, snapshot: &Snapshot<'_>) -> SliceSeen {
-        SliceSeen { len: self.len, start: snapshot.start(self.access) }
+    pub fn seen<'s>(&self, snapshot: &'s Snapshot<'s>) -> SliceSeen<'s> {
+        SliceSeen { len: self.len, access: self.access, snapshot }
     }
 }
 
 /// A slice as conditions and geometry see it: its length and its alignment, not its elements.
+///
+/// Where it begins is looked up by those who ask: few do.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
-pub struct SliceSeen {
+pub struct SliceSeen<'s> {
     len: usize,
-    start: u64,
+    access: usize,
+    snapshot: &'s Snapshot<'s>,
 }
 
-impl SliceSeen {
+impl SliceSeen<'_> {
     pub fn len(&self) -> usize {
         self.len
     }
@@ -142,11 +198,12 @@ impl SliceSeen {
     /// Whether its first element is at a multiple of `bytes`. Allocations begin at multiples of 256, so more than that
     /// cannot be promised and is answered with no.
     pub fn aligned(&self, bytes: usize) -> bool {
-        bytes.is_power_of_two() && bytes <= 256 && self.start.is_multiple_of(bytes as u64)
+        bytes.is_power_of_two() && bytes <= 256 && self.snapshot.start(self.access).is_multiple_of(bytes as u64)
     }
 }
 
-impl ToArg for SliceSeen {
+impl ToArg for SliceSeen<'_> {
+    #[inline]
     fn put(&self, into: &mut Args) {
         into.pointer();
     }
@@ -178,6 +235,7 @@ impl ElementArg {
 }
 
 impl ToArg for ElementArg {
+    #[inline]
     fn put(&self, into: &mut Args) {
         into.pointer();
     }

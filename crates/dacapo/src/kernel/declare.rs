@@ -5,11 +5,11 @@ use std::panic::Location;
 use smallvec::SmallVec;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::kernel::{LoadedModule, Prepared, ToArg};
+use crate::kernel::{Args, Grid, LoadedModule, ToArg};
 use crate::memory::{Access, Mode, Place};
 use crate::op::Op;
 use crate::record::{KernelWork, Node, Work};
-use crate::value::{ReadSlot, Snapshot};
+use crate::value::{AnySlot, Snapshot};
 
 /// One declared kernel.
 #[doc(hidden)]
@@ -42,11 +42,13 @@ pub enum ParamKind {
 
 /// For errors: the arguments with their names.
 #[doc(hidden)]
+#[cold]
 pub fn describe(args: &[(&str, &dyn ToArg)]) -> String {
     args.iter().filter_map(|(name, arg)| arg.show(name)).collect::<Vec<_>>().join(", ")
 }
 
 #[doc(hidden)]
+#[cold]
 pub fn requires_failed(condition: &'static str, values: String) -> Error {
     Error::new(ErrorKind::Requires { condition, values })
 }
@@ -64,7 +66,7 @@ pub fn derive<T: TryFrom<V>, V: std::fmt::Debug + Copy>(
 /// The slot of an argument, if it has one.
 #[doc(hidden)]
 #[allow(private_interfaces)]
-pub type OptSlot = Option<std::sync::Arc<dyn ReadSlot>>;
+pub type OptSlot = Option<std::sync::Arc<AnySlot>>;
 
 /// The op of a declared kernel.
 ///
@@ -72,7 +74,7 @@ pub type OptSlot = Option<std::sync::Arc<dyn ReadSlot>>;
 ///
 /// - The module was loaded with this declaration.
 /// - `access` are its pointers, in order, each with the mode that is declared; `recipe` gives its arguments, in order, and
-///   refuses whenever one of its conditions does not hold.
+///   refuses whenever one of its conditions does not hold, before it writes the first of them.
 #[doc(hidden)]
 #[allow(private_interfaces)]
 pub unsafe fn kernel_op<const A: usize, const S: usize>(
@@ -81,7 +83,7 @@ pub unsafe fn kernel_op<const A: usize, const S: usize>(
     at: &'static Location<'static>,
     access: [Access; A],
     slots: [OptSlot; S],
-    recipe: impl Fn(&Snapshot<'_>) -> Result<Prepared> + Send + Sync + 'static,
+    recipe: impl Fn(&Snapshot<'_>, &mut Args) -> Result<Grid> + Send + Sync + 'static,
 ) -> impl Op<Out = ()> {
     move |recorder| {
         let geometry = recorder.take_grid();
@@ -241,7 +243,7 @@ macro_rules! kernels {
             $(let $see = $see.numbered(&mut accesses);)*
             let slots = [$($crate::__private::Val::slot(&$val)),*];
             // A closure of the user's expressions: outside of the block, which is for one call.
-            let recipe = move |snapshot: &$crate::__private::Snapshot<'_>| -> $crate::Result<$crate::__private::Prepared> {
+            let recipe = move |snapshot: &$crate::__private::Snapshot<'_>, into: &mut $crate::__private::Args| -> $crate::Result<$crate::Grid> {
                 #[allow(unused_imports)] use $crate::grid::*;
                 $(let $val = $val.get(snapshot);)*
                 $(let $see = $see.seen(snapshot);)*
@@ -249,9 +251,9 @@ macro_rules! kernels {
                 #[allow(unused)] let values = || $crate::__private::describe(&[$((stringify!($l), &$l as &dyn $crate::__private::ToArg)),*]);
                 $(if !($c) { return ::core::result::Result::Err($crate::__private::requires_failed(stringify!($c), values())) })*
                 let grid: $crate::Grid = $g;
-                let list: &[&dyn $crate::__private::ToArg] = &[$(&$l),*];
-                snapshot.tell(list);
-                ::core::result::Result::Ok($crate::__private::Prepared::new(grid, list))
+                if snapshot.wants_texts() { snapshot.tell(&[$(&$l as &dyn $crate::__private::ToArg),*]) }
+                $($crate::__private::ToArg::put(&$l, into);)*
+                ::core::result::Result::Ok(grid)
             };
             // SAFETY: the module was loaded with this declaration; the accesses and the recipe are made of it.
             unsafe { $crate::__private::kernel_op(&self.module, &DECL, at, access, slots, recipe) }

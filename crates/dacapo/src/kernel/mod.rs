@@ -12,7 +12,8 @@ mod load;
 mod own;
 mod raw;
 
-pub use args::{Args, ElementArg, Prepared, SliceArg, ToArg};
+pub(crate) use args::Prepared;
+pub use args::{Args, ElementArg, SliceArg, ToArg};
 pub use declare::{KernelDecl, Param, ParamKind, derive, describe, kernel_op, requires_failed};
 pub(crate) use geometry::check_grid;
 pub use geometry::{Grid, grid};

@@ -8,10 +8,10 @@ use smallvec::SmallVec;
 
 use crate::device::Device;
 use crate::error::Result;
-use crate::kernel::{Args, Function, ModuleSource, Prepared, ToArg, grid};
+use crate::kernel::{Args, Function, ModuleSource, grid};
 use crate::memory::{Access, Mode};
 use crate::record::{KernelWork, Node, Recorder, Work};
-use crate::value::{ReadSlot, Snapshot};
+use crate::value::{AnySlot, Snapshot};
 
 /// Kernels that ops of the library need, loaded when the first of those is recorded.
 pub(crate) struct OwnKernels {
@@ -20,19 +20,6 @@ pub(crate) struct OwnKernels {
 
 /// The most bytes of an element that one launch of `fill_part` writes.
 const PART_MAX: usize = 64;
-
-/// An address among the arguments.
-struct Pointer;
-
-impl ToArg for Pointer {
-    fn put(&self, into: &mut Args) {
-        into.pointer();
-    }
-
-    fn show(&self, _: &str) -> Option<String> {
-        None
-    }
-}
 
 impl OwnKernels {
     fn load(device: &Device) -> Result<OwnKernels> {
@@ -47,7 +34,7 @@ impl OwnKernels {
         recorder: &mut Recorder<'_>,
         at: &'static Location<'static>,
         access: SmallVec<[Access; 4]>,
-        slot: Option<Arc<dyn ReadSlot>>,
+        slot: Option<Arc<AnySlot>>,
         element: usize,
         pattern: impl Fn(&Snapshot<'_>) -> SmallVec<[u8; 16]> + Send + Sync + 'static,
     ) -> Result<()> {
@@ -61,12 +48,16 @@ impl OwnKernels {
                 access[0].mode = Mode::Write;
             }
             let pattern = pattern.clone();
-            let recipe = move |snapshot: &Snapshot<'_>| {
+            let recipe = move |snapshot: &Snapshot<'_>, into: &mut Args| {
                 let mut part = [0u8; PART_MAX];
                 part[..bytes].copy_from_slice(&pattern(snapshot)[offset..offset + bytes]);
-                let grid = grid::linear(n, 256);
-                let (n, element, offset, bytes) = (n as u64, element as u32, offset as u32, bytes as u32);
-                Ok(Prepared::new(grid, &[&Pointer, &n, &element, &offset, &bytes, &part]))
+                into.pointer();
+                into.value(&(n as u64));
+                into.value(&(element as u32));
+                into.value(&(offset as u32));
+                into.value(&(bytes as u32));
+                into.value(&part);
+                Ok(grid::linear(n, 256))
             };
             let function = self.fill_part.clone();
             let work = Work::Kernel(KernelWork {

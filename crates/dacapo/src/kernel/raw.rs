@@ -10,11 +10,11 @@ use smallvec::SmallVec;
 use crate::device::Device;
 use crate::element::{Pod, bytes_of};
 use crate::error::{Error, ErrorKind, Result};
-use crate::kernel::{Args, Function, Grid, ModuleSource, Prepared, ToArg};
+use crate::kernel::{Args, Function, Grid, ModuleSource, ToArg};
 use crate::memory::{Access, Slice};
 use crate::op::Op;
 use crate::record::{KernelWork, Node, Work};
-use crate::value::{ReadSlot, Snapshot, Value};
+use crate::value::{AnySlot, Snapshot, Value};
 
 /// An entry point that is launched with arguments of the caller's choice.
 ///
@@ -30,7 +30,7 @@ pub struct RawKernel {
 /// One argument of a raw kernel.
 pub struct RawArg<'a> {
     access: Option<Access>,
-    slot: Option<Arc<dyn ReadSlot>>,
+    slot: Option<Arc<AnySlot>>,
     value: Option<ValueOf>,
     _borrowed: PhantomData<&'a ()>,
 }
@@ -72,7 +72,7 @@ impl ToArg for Ready {
     fn put(&self, into: &mut Args) {
         match self {
             Ready::Pointer => into.pointer(),
-            Ready::Bytes(bytes) => into.value(bytes),
+            Ready::Bytes(bytes) => into.bytes(bytes),
         }
     }
 
@@ -128,7 +128,7 @@ impl RawKernel {
                 values.push(argument.value);
             }
             let limits = function.clone();
-            let recipe = move |snapshot: &Snapshot<'_>| {
+            let recipe = move |snapshot: &Snapshot<'_>, into: &mut Args| {
                 let mut ready = Vec::with_capacity(values.len());
                 for (number, (value, &(_, size))) in values.iter().zip(&limits.params).enumerate() {
                     let argument = match value {
@@ -142,9 +142,11 @@ impl RawKernel {
                     }
                     ready.push(argument);
                 }
-                let list: Vec<&dyn ToArg> = ready.iter().map(|argument| argument as &dyn ToArg).collect();
-                snapshot.tell(&list);
-                Ok(Prepared::new(grid, &list))
+                if snapshot.wants_texts() {
+                    snapshot.tell(&ready.iter().map(|argument| argument as &dyn ToArg).collect::<Vec<_>>());
+                }
+                ready.iter().for_each(|argument| argument.put(into));
+                Ok(grid)
             };
             let work = Work::Kernel(KernelWork {
                 function,

@@ -10,13 +10,13 @@ use smallvec::SmallVec;
 
 use crate::device::{Device, Relaxed};
 use crate::error::{Error, ErrorKind, Result};
-use crate::kernel::Prepared;
+use crate::kernel::check_grid;
 use crate::lower::foreign;
 use crate::lower::params::{self, NodeParams, Resolve};
 use crate::plan::{Order, What};
-use crate::record::{KernelWork, Node, Work};
+use crate::record::{Node, Work};
 use crate::trace::event;
-use crate::value::Readings;
+use crate::value::{Readings, Snapshot};
 
 /// How often a graph is built again after a capture of foreign work was broken from outside.
 const ATTEMPTS: usize = 4;
@@ -27,10 +27,27 @@ pub(crate) struct Built {
     pub(crate) exec: CUgraphExec,
     /// Kept: its nodes name those of the executable graph.
     pub(crate) template: CUgraph,
-    /// The driver's node of each op; null for foreign work, which has no parameters of ours.
-    pub(crate) handles: Vec<CUgraphNode>,
-    /// What each op's node has been told.
-    pub(crate) params: Vec<Option<NodeParams>>,
+    /// Of each op.
+    told: Vec<Told>,
+}
+
+/// The driver's node of an op, and what it has been told.
+#[repr(C)] // beside each other: a changed slot needs both
+struct Told {
+    /// Null for foreign work, which has no parameters of ours.
+    handle: CUgraphNode,
+    /// None for foreign work, and after a refusal: then it is not known.
+    params: Option<NodeParams>,
+}
+
+/// What came of the attempt to bring changed slots into a node's parameters where they are.
+pub(crate) enum Rewritten {
+    /// They are as the node was told.
+    Same,
+    /// The node must be told; whether it was enabled.
+    Other { was_enabled: bool },
+    /// What the node was told is not known, or is not of a kind that is rewritten.
+    Elsewhere,
 }
 
 // SAFETY: the handles are tokens; the driver wants calls on one graph to be made one at a time, which the owner's `&mut`
@@ -91,8 +108,7 @@ impl Built {
         // SAFETY: `raw` is valid for the write.
         device.check(unsafe { driver.cuGraphCreate(&mut raw, 0) }, Call::cuGraphCreate)?;
         let mut draft = Draft { device, raw };
-        let mut handles = vec![CUgraphNode::NULL; nodes.len()];
-        let mut told: Vec<Option<NodeParams>> = Vec::with_capacity(nodes.len());
+        let mut told: Vec<Told> = Vec::with_capacity(nodes.len());
         // What a step stands for: one node, except for foreign work, which may end in several or in what it began with.
         let mut ends = Ends::with_capacity(order.steps().len());
         let mut after: SmallVec<[CUgraphNode; 8]> = SmallVec::new();
@@ -111,12 +127,14 @@ impl Built {
                         _ => None,
                     };
                     let node = &nodes[op as usize];
-                    let mut params = NodeParams::of(device, node, readings, places, recorded)?;
-                    match &mut params {
+                    let params = NodeParams::of(device, node, readings, places, recorded)?;
+                    debug_assert_eq!(told.len(), op as usize, "ops are in the order of the recording");
+                    told.push(Told { handle: CUgraphNode::NULL, params });
+                    let Told { handle, params } = told.last_mut().expect("pushed above");
+                    match params {
                         Some(params) => {
-                            let handle = add(device, raw, &after, node, params).map_err(|error| node.blame(error))?;
-                            handles[op as usize] = handle;
-                            ends.push(handle);
+                            *handle = add(device, raw, &after, node, params).map_err(|error| node.blame(error))?;
+                            ends.push(*handle);
                         }
                         None => match foreign::capture(device, raw, &after, node) {
                             Ok(last) => ends.push_all(last),
@@ -132,7 +150,6 @@ impl Built {
                             }
                         },
                     }
-                    told.push(params);
                 }
             }
         }
@@ -142,10 +159,10 @@ impl Built {
         device.check(code, Call::cuGraphInstantiateWithFlags)?;
         device.live().graphs.add(1);
         let template = std::mem::replace(&mut draft.raw, CUgraph::NULL);
-        let built = Built { exec, template, handles, params: told };
-        for (number, params) in built.params.iter().enumerate() {
-            if params.as_ref().is_some_and(|params| !params.is_enabled())
-                && let Err(error) = built.enable(device, number, false)
+        let built = Built { exec, template, told };
+        for (number, told) in built.told.iter().enumerate() {
+            if told.params.as_ref().is_some_and(|params| !params.is_enabled())
+                && let Err(error) = told.enable(device, exec, false)
             {
                 device.put(crate::device::Garbage::Graph(exec, template), Vec::new());
                 return Err(nodes[number].blame(error));
@@ -154,73 +171,96 @@ impl Built {
         Ok(built)
     }
 
-    /// Switches a kernel's node on or off.
-    fn enable(&self, device: &Device, number: usize, enabled: bool) -> Result<()> {
-        // SAFETY: the node is one of the template's, and the executable graph is ours.
-        let code =
-            unsafe { device.driver().cuGraphNodeSetEnabled(self.exec, self.handles[number], u32::from(enabled)) };
-        device.check(code, Call::cuGraphNodeSetEnabled)
-    }
-
-    /// Tells a kernel's node its parameters again, if they are others now: [`patch`](Built::patch) for the common case, with
-    /// nothing moved or copied that need not be.
+    /// Brings changed slots into the parameters of a node, where they are. For a graph without stand-ins: its addresses
+    /// are as they were. The node is not told yet.
     ///
     /// # Errors
     ///
-    /// - What the driver refused. The node must be told again before the next launch.
-    pub(crate) fn patch_kernel(
-        &mut self,
-        device: &Device,
-        number: usize,
-        kernel: &KernelWork,
-        mut prepared: Prepared,
-    ) -> Result<()> {
-        let enabled = !prepared.grid.is_empty();
-        let was_enabled = match &self.params[number] {
-            Some(NodeParams::Kernel { prepared: before }) if *before == prepared => return Ok(()),
-            Some(params) => Some(params.is_enabled()),
-            None => None,
-        };
-        if prepared.grid.shared > 0 {
-            kernel.function.want_shared(device, prepared.grid.shared)?;
-        }
-        let mut pointers = prepared.args.as_pointers();
-        let raw = params::kernel_params(kernel.function.raw, prepared.grid, &mut pointers);
-        // SAFETY: the node is one of the template's; there is a pointer for each parameter, to as many bytes as it has, in
-        // place until the call returns; addresses are of memory that the graph holds, or that this launch has bound.
-        let code = unsafe { device.driver().cuGraphExecKernelNodeSetParams_v2(self.exec, self.handles[number], &raw) };
-        let told = device.check(code, Call::cuGraphExecKernelNodeSetParams_v2).and_then(|()| match was_enabled {
-            Some(before) if before == enabled => Ok(()),
-            // What the node was told before an error is not known: it is told again.
-            _ => self.enable(device, number, enabled),
-        });
-        // Not known after a refusal.
-        self.params[number] = told.is_ok().then_some(NodeParams::Kernel { prepared });
-        told
-    }
-
-    /// Tells one node's parameters again, if they are others now. Whether anything was told.
-    ///
-    /// # Errors
-    ///
-    /// - What the driver refused. The node must be told again before the next launch.
-    pub(crate) fn patch(
+    /// - A condition or a limit that does not hold (any more). The node must be told before the next launch.
+    #[inline]
+    pub(crate) fn rewrite(
         &mut self,
         device: &Device,
         number: usize,
         node: &Node,
-        mut params: NodeParams,
-    ) -> Result<bool> {
-        if self.params[number].as_ref() == Some(&params) {
-            return Ok(false);
+        readings: &Readings,
+    ) -> Result<Rewritten> {
+        let told = &mut self.told[number];
+        let snapshot = Snapshot::new(readings, &node.access);
+        match (&node.work, &mut told.params) {
+            (Work::Kernel(kernel), Some(NodeParams::Kernel { prepared })) => {
+                let was_enabled = !prepared.grid.is_empty();
+                let grid = kernel.grid(&snapshot, &mut prepared.args).map_err(|error| node.blame(error))?;
+                if grid != prepared.grid {
+                    if let Err(error) = check_grid(device.properties(), &kernel.function, &grid) {
+                        // The arguments are already others than the node was told.
+                        told.params = None;
+                        return Err(node.blame(error));
+                    }
+                    prepared.grid = grid;
+                } else if !prepared.args.changed() {
+                    return Ok(Rewritten::Same);
+                }
+                Ok(Rewritten::Other { was_enabled })
+            }
+            (Work::Fill(recipe), Some(NodeParams::Fill { value, .. })) => {
+                let (now, _) = params::fill_value(recipe, &snapshot);
+                let before = std::mem::replace(value, now);
+                Ok(if before == now { Rewritten::Same } else { Rewritten::Other { was_enabled: true } })
+            }
+            (_, Some(NodeParams::Nothing)) => Ok(Rewritten::Same),
+            _ => Ok(Rewritten::Elsewhere),
         }
-        let (driver, exec, handle) = (device.driver(), self.exec, self.handles[number]);
-        params::want_shared(device, node, &params)?;
-        let before = self.params[number].take();
-        let enabled = params.is_enabled();
-        match &mut params {
-            NodeParams::Kernel { prepared } => {
+    }
+
+    /// Tells one node other parameters, if they are others.
+    ///
+    /// # Errors
+    ///
+    /// - As [`tell`](Built::tell).
+    pub(crate) fn patch(&mut self, device: &Device, number: usize, node: &Node, params: NodeParams) -> Result<()> {
+        let told = &mut self.told[number];
+        if told.params.as_ref() == Some(&params) {
+            return Ok(());
+        }
+        let was_enabled = told.params.as_ref().map(NodeParams::is_enabled);
+        told.params = Some(params);
+        self.tell(device, number, node, was_enabled)
+    }
+
+    /// Tells one node its parameters. `was_enabled`: none if what it was told before is not known.
+    ///
+    /// # Errors
+    ///
+    /// - What the driver refused. The node must be told again before the next launch.
+    #[inline]
+    pub(crate) fn tell(
+        &mut self,
+        device: &Device,
+        number: usize,
+        node: &Node,
+        was_enabled: Option<bool>,
+    ) -> Result<()> {
+        let told = &mut self.told[number];
+        let outcome = told.tell(device, self.exec, node, was_enabled);
+        if outcome.is_err() {
+            told.params = None;
+        }
+        outcome
+    }
+}
+
+impl Told {
+    #[inline]
+    fn tell(&mut self, device: &Device, exec: CUgraphExec, node: &Node, was_enabled: Option<bool>) -> Result<()> {
+        let (driver, handle) = (device.driver(), self.handle);
+        match &mut self.params {
+            Some(NodeParams::Kernel { prepared }) => {
                 let Work::Kernel(kernel) = &node.work else { unreachable!("parameters of a kernel") };
+                let enabled = !prepared.grid.is_empty();
+                if prepared.grid.shared > 0 {
+                    kernel.function.want_shared(device, prepared.grid.shared)?;
+                }
                 let mut pointers = prepared.args.as_pointers();
                 let raw = params::kernel_params(kernel.function.raw, prepared.grid, &mut pointers);
                 // SAFETY: the node is one of the template's; there is a pointer for each parameter, to as many bytes as
@@ -228,29 +268,34 @@ impl Built {
                 // launch has bound.
                 let code = unsafe { driver.cuGraphExecKernelNodeSetParams_v2(exec, handle, &raw) };
                 device.check(code, Call::cuGraphExecKernelNodeSetParams_v2)?;
-                let was_enabled = before.as_ref().is_none_or(NodeParams::is_enabled);
-                // What the node was told before an error is not known: it is told again.
-                if before.is_none() || was_enabled != enabled {
-                    self.enable(device, number, enabled)?;
+                if was_enabled != Some(enabled) {
+                    self.enable(device, exec, enabled)?;
                 }
             }
-            NodeParams::Copy { source, target, bytes } => {
+            Some(NodeParams::Copy { source, target, bytes }) => {
                 let raw = params::copy_params(*source, *target, *bytes);
                 // SAFETY: as above; both places are inside memory that the graph holds or this launch has bound.
                 let code = unsafe { driver.cuGraphExecMemcpyNodeSetParams(exec, handle, &raw, device.context()) };
                 device.check(code, Call::cuGraphExecMemcpyNodeSetParams)?;
             }
-            NodeParams::Fill { target, value, size, count } => {
+            Some(NodeParams::Fill { target, value, size, count }) => {
                 let raw = params::fill_params(*target, *value, *size, *count);
                 // SAFETY: as above.
                 let code = unsafe { driver.cuGraphExecMemsetNodeSetParams(exec, handle, &raw, device.context()) };
                 device.check(code, Call::cuGraphExecMemsetNodeSetParams)?;
             }
-            NodeParams::Nothing => {}
+            Some(NodeParams::Nothing) | None => {}
         }
         event!(debug, op = %node.name, label = %node.label, "patched");
-        self.params[number] = Some(params);
-        Ok(true)
+        Ok(())
+    }
+
+    /// Switches a kernel's node on or off.
+    #[cold]
+    fn enable(&self, device: &Device, exec: CUgraphExec, enabled: bool) -> Result<()> {
+        // SAFETY: the node is one of the template's, and the executable graph is ours.
+        let code = unsafe { device.driver().cuGraphNodeSetEnabled(exec, self.handle, u32::from(enabled)) };
+        device.check(code, Call::cuGraphNodeSetEnabled)
     }
 }
 
@@ -365,7 +410,8 @@ impl<'d> CapturedGraph<'d> {
         device.check(code, Call::cuGraphInstantiateWithFlags)?;
         device.live().graphs.add(1);
         let template = std::mem::replace(&mut self.0.raw, CUgraph::NULL);
-        Ok(Built { exec, template, handles: vec![CUgraphNode::NULL; ops], params: vec![None; ops] })
+        let told = (0..ops).map(|_| Told { handle: CUgraphNode::NULL, params: None }).collect();
+        Ok(Built { exec, template, told })
     }
 }
 
@@ -377,27 +423,6 @@ pub(crate) fn params_of(
     places: &dyn Resolve,
 ) -> Result<Option<NodeParams>> {
     NodeParams::of(device, node, readings, places, None)
-}
-
-/// What a kernel's recipe gives now, with the addresses of this launch.
-#[inline]
-pub(crate) fn prepared_of(
-    device: &Device,
-    node: &Node,
-    kernel: &KernelWork,
-    readings: &Readings,
-    places: &impl Resolve,
-) -> Result<Prepared> {
-    let mut starts: SmallVec<[u64; 8]> = SmallVec::new();
-    let mut addresses: SmallVec<[u64; 8]> = SmallVec::new();
-    for access in &node.access {
-        let (address, start) = places.place(&access.place);
-        starts.push(start);
-        addresses.push(address);
-    }
-    let mut prepared = node.prepare(device, kernel, readings, &starts)?;
-    prepared.args.resolve(|access| addresses[access]);
-    Ok(prepared)
 }
 
 /// A graph that cannot be launched because some of its nodes have old values.

@@ -10,6 +10,6 @@ mod foreign;
 mod params;
 mod run;
 
-pub(crate) use build::{Built, CapturedGraph, params_of, prepared_of, unpatched};
+pub(crate) use build::{Built, CapturedGraph, Rewritten, params_of, unpatched};
 pub(crate) use params::{NodeParams, Resolve};
 pub(crate) use run::{launch_one, run, touched};

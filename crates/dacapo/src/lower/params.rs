@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::kernel::{Grid, Prepared};
 use crate::memory::{Access, Kind, Place};
-use crate::record::{Node, Work};
+use crate::record::{FillRecipe, Node, Work};
 use crate::value::{Readings, Snapshot};
 
 /// Where places are: most are where their allocation is, stand-ins are where a launch has bound them.
@@ -53,7 +53,6 @@ impl NodeParams {
     /// # Errors
     ///
     /// - A condition or a limit that does not hold (any more).
-    #[inline]
     pub(crate) fn of(
         device: &Device,
         node: &Node,
@@ -62,15 +61,14 @@ impl NodeParams {
         recorded: Option<Prepared>,
     ) -> Result<Option<NodeParams>> {
         let resolved: SmallVec<[(u64, u64); 4]> = node.access.iter().map(|a| places.place(&a.place)).collect();
+        let starts: SmallVec<[u64; 4]> = resolved.iter().map(|(_, start)| *start).collect();
+        let snapshot = Snapshot::new(readings, &node.access).bound(&starts);
         let params = match &node.work {
             Work::Kernel(kernel) => {
                 let mut prepared = match recorded {
                     // As it was recorded: the slots are those of the recording.
                     Some(prepared) => prepared,
-                    None => {
-                        let starts: SmallVec<[u64; 4]> = resolved.iter().map(|(_, start)| *start).collect();
-                        node.prepare(device, kernel, readings, &starts)?
-                    }
+                    None => node.prepare(device, kernel, &snapshot)?,
                 };
                 prepared.args.resolve(|access| resolved[access].0);
                 NodeParams::Kernel { prepared }
@@ -92,16 +90,8 @@ impl NodeParams {
                 if node.access[0].place.bytes == 0 {
                     return Ok(Some(NodeParams::Nothing));
                 }
-                let starts: SmallVec<[u64; 4]> = resolved.iter().map(|(_, start)| *start).collect();
-                let bytes = recipe(&Snapshot::new(readings, &starts));
-                let mut value = [0; 4];
-                value[..bytes.len()].copy_from_slice(&bytes);
-                NodeParams::Fill {
-                    target: resolved[0].0,
-                    value: u32::from_le_bytes(value),
-                    size: bytes.len() as u32,
-                    count: node.access[0].len(),
-                }
+                let (value, size) = fill_value(recipe, &snapshot);
+                NodeParams::Fill { target: resolved[0].0, value, size, count: node.access[0].len() }
             }
             Work::Foreign(_) | Work::Captured => return Ok(None),
         };
@@ -118,6 +108,7 @@ impl NodeParams {
 }
 
 /// A kernel node's parameters for the driver. A grid without blocks is given one: the node is disabled then.
+#[inline]
 pub(crate) fn kernel_params(function: CUfunction, grid: Grid, pointers: &mut [*mut c_void]) -> CUDA_KERNEL_NODE_PARAMS {
     let [x, y, z] = if grid.is_empty() { [1; 3] } else { grid.blocks };
     let [tx, ty, tz] = grid.threads;
@@ -172,6 +163,14 @@ pub(crate) fn copy_params(source: Side, target: Side, bytes: usize) -> CUDA_MEMC
         Height: 1,
         Depth: 1,
     }
+}
+
+/// What a fill writes, and how many bytes of it.
+pub(crate) fn fill_value(recipe: &FillRecipe, snapshot: &Snapshot<'_>) -> (u32, u32) {
+    let bytes = recipe(snapshot);
+    let mut value = [0; 4];
+    value[..bytes.len()].copy_from_slice(&bytes);
+    (u32::from_le_bytes(value), bytes.len() as u32)
 }
 
 /// A fill's parameters for the driver: one row.

@@ -16,7 +16,7 @@ mod warm;
 
 pub(crate) use eager::{run_eager, run_recorded};
 pub(crate) use nesting::{InForeign, Nested, refuse_in_foreign, refuse_in_recording, refuse_inside};
-pub(crate) use node::{FillRecipe, ForeignWork, KernelWork, Node, Work, gates, lock_gates, starts};
+pub(crate) use node::{FillRecipe, ForeignWork, KernelWork, Node, Work, gates, lock_gates};
 pub use options::Recording;
 pub(crate) use recorder::Recorded;
 pub use recorder::Recorder;

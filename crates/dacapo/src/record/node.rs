@@ -8,12 +8,12 @@ use smallvec::SmallVec;
 
 use crate::device::{Device, RawStream};
 use crate::error::{Error, Result};
-use crate::kernel::{Function, Grid, KernelDecl, Prepared, check_grid};
+use crate::kernel::{Args, Function, Grid, KernelDecl, Prepared, check_grid};
 use crate::memory::{Access, Gate};
-use crate::value::{Readings, Snapshot};
+use crate::value::Snapshot;
 
-/// Computes geometry and arguments from the current slots, or says which condition fails.
-pub(crate) type KernelRecipe = Arc<dyn Fn(&Snapshot<'_>) -> Result<Prepared> + Send + Sync>;
+/// Computes geometry and arguments from the current slots; or says which condition fails, and then has written nothing.
+pub(crate) type KernelRecipe = Arc<dyn Fn(&Snapshot<'_>, &mut Args) -> Result<Grid> + Send + Sync>;
 /// Computes the bytes of one element from the current slots.
 pub(crate) type FillRecipe = Arc<dyn Fn(&Snapshot<'_>) -> SmallVec<[u8; 16]> + Send + Sync>;
 /// Enqueues another library's work, given addresses and lengths in bytes.
@@ -40,15 +40,30 @@ pub(crate) enum Work {
 }
 
 #[derive(Clone)]
+#[repr(C)] // what a changed slot touches comes first
 pub(crate) struct KernelWork {
+    pub(crate) recipe: KernelRecipe,
     pub(crate) function: Arc<Function>,
     /// How it was declared; a raw kernel was not.
     pub(crate) decl: Option<&'static KernelDecl>,
     /// A geometry that the call gave in place of the declared one.
     pub(crate) geometry: Option<Grid>,
-    pub(crate) recipe: KernelRecipe,
     /// What the recipe gave when it was recorded, until it is lowered.
     pub(crate) prepared: Option<Prepared>,
+}
+
+impl KernelWork {
+    /// Runs the recipe: writes the arguments, from the first, and returns the geometry, which is not checked yet.
+    ///
+    /// # Errors
+    ///
+    /// - A condition does not hold. No argument was written.
+    #[inline]
+    pub(crate) fn grid(&self, snapshot: &Snapshot<'_>, args: &mut Args) -> Result<Grid> {
+        args.begin();
+        let grid = (self.recipe)(snapshot, args)?;
+        Ok(self.geometry.unwrap_or(grid))
+    }
 }
 
 #[derive(Clone)]
@@ -58,7 +73,9 @@ pub(crate) struct ForeignWork {
 
 /// One recorded op: what, where, on what, and how it is computed.
 #[derive(Clone)]
+#[repr(C)] // what a changed slot touches comes first
 pub(crate) struct Node {
+    pub(crate) work: Work,
     pub(crate) name: Cow<'static, str>,
     pub(crate) label: Arc<str>,
     pub(crate) at: &'static Location<'static>,
@@ -67,7 +84,6 @@ pub(crate) struct Node {
     pub(crate) slots: SmallVec<[u32; 2]>,
     /// Of its by-value arguments in order, the first in the lowest bit: whether each is a slot. For reports.
     pub(crate) slot_flags: u64,
-    pub(crate) work: Work,
 }
 
 impl Node {
@@ -90,23 +106,12 @@ impl Node {
         error.of(&self.name, &self.label, self.at)
     }
 
-    /// Runs the recipe of a kernel with the accesses beginning at `starts`, and checks what no launch may exceed.
-    #[inline]
-    pub(crate) fn prepare(
-        &self,
-        device: &Device,
-        kernel: &KernelWork,
-        readings: &Readings,
-        starts: &[u64],
-    ) -> Result<Prepared> {
-        let checked = (kernel.recipe)(&Snapshot::new(readings, starts)).and_then(|mut prepared| {
-            if let Some(grid) = kernel.geometry {
-                prepared.grid = grid;
-            }
-            check_grid(device.properties(), &kernel.function, &prepared.grid)?;
-            Ok(prepared)
-        });
-        checked.map_err(|error| self.blame(error))
+    /// Runs the recipe of a kernel, and checks what no launch may exceed.
+    pub(crate) fn prepare(&self, device: &Device, kernel: &KernelWork, snapshot: &Snapshot<'_>) -> Result<Prepared> {
+        let mut args = Args::default();
+        let grid = kernel.grid(snapshot, &mut args).map_err(|error| self.blame(error))?;
+        check_grid(device.properties(), &kernel.function, &grid).map_err(|error| self.blame(error))?;
+        Ok(Prepared { grid, args })
     }
 
     /// The gate of its host memory.
@@ -116,11 +121,6 @@ impl Node {
             _ => None,
         }
     }
-}
-
-/// Where each access of a node begins.
-pub(crate) fn starts(access: &[Access]) -> SmallVec<[u64; 4]> {
-    access.iter().map(|access| access.place.start as u64).collect()
 }
 
 fn no_label() -> Arc<str> {

@@ -15,9 +15,8 @@ use crate::kernel::Grid;
 use crate::memory::{Access, Allocation, Buffer, Kind, Mode, Scalar, Temp, TempScalar};
 use crate::op::Op;
 use crate::pool::Pool;
-use crate::record::node::starts;
 use crate::record::{Node, Work};
-use crate::value::{ReadSlot, Readings};
+use crate::value::{AnySlot, Readings, Snapshot};
 
 /// Where ops go: into a graph, or, eagerly, to a stream. The code cannot tell which.
 ///
@@ -303,7 +302,7 @@ impl<'r> Recorder<'r> {
     }
 
     /// Checks a node and takes it in.
-    pub(crate) fn push(&mut self, mut node: Node, slots: &[Option<Arc<dyn ReadSlot>>]) -> Result<()> {
+    pub(crate) fn push(&mut self, mut node: Node, slots: &[Option<Arc<AnySlot>>]) -> Result<()> {
         if let Some(label) = self.labels.last() {
             node.label = label.clone();
         }
@@ -319,7 +318,7 @@ impl<'r> Recorder<'r> {
         let Recorded { nodes, readings, device, temps, writes, .. } = &mut self.core;
         let node = nodes.last_mut().expect("pushed above");
         if let Work::Kernel(kernel) = &node.work {
-            match node.prepare(device, kernel, readings, &starts(&node.access)) {
+            match node.prepare(device, kernel, &Snapshot::new(readings, &node.access)) {
                 Ok(prepared) => {
                     let Work::Kernel(kernel) = &mut node.work else { unreachable!("matched above") };
                     kernel.prepared = Some(prepared);
@@ -341,7 +340,7 @@ impl<'r> Recorder<'r> {
     }
 
     /// Takes in a node of another graph's recording, with temps of this one in place of its own.
-    pub(crate) fn push_embedded(&mut self, mut node: Node, slots: &[Option<Arc<dyn ReadSlot>>]) -> Result<()> {
+    pub(crate) fn push_embedded(&mut self, mut node: Node, slots: &[Option<Arc<AnySlot>>]) -> Result<()> {
         let inner = std::mem::replace(&mut node.label, Arc::from(""));
         node.label = match (self.label(), &*inner) {
             ("", inner) => inner.into(),

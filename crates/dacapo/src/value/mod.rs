@@ -8,5 +8,5 @@ mod reading;
 mod slot;
 
 pub(crate) use reading::Readings;
-pub use reading::{ReadSlot, Snapshot};
+pub use reading::{AnySlot, Snapshot};
 pub use slot::{Baked, Slot, Val, Value, baked};

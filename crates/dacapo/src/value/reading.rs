@@ -7,29 +7,26 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::kernel::ToArg;
-
-/// A slot's value; most are a number.
-#[doc(hidden)]
-pub type SlotBytes = SmallVec<[u8; 16]>;
+use crate::memory::Access;
+use crate::value::slot::{Cell, Large};
 
 /// A slot, whatever its type. Named by the expansion of `kernels!`, and nowhere else outside.
 #[doc(hidden)]
-pub trait ReadSlot: Send + Sync {
-    /// Changes whenever the value may have changed.
-    fn version(&self) -> u64;
-    /// The value, and the version that it is of.
-    fn read(&self) -> (u64, SlotBytes);
-}
+pub type AnySlot = Cell<dyn Large>;
 
 /// Where a slot lives: its identity.
-fn identity(slot: &Arc<dyn ReadSlot>) -> usize {
+fn identity(slot: &Arc<AnySlot>) -> usize {
     Arc::as_ptr(slot).cast::<()>().addr()
 }
 
+/// One slot as it was read. What a launch looks at for each slot is here, and in the slot's word.
 struct Reading {
-    slot: Arc<dyn ReadSlot>,
-    version: u64,
-    bytes: SlotBytes,
+    slot: Arc<AnySlot>,
+    word: u64,
+    /// The ops whose recipes read it.
+    readers: SmallVec<[u32; 2]>,
+    /// The bytes of a value that does not fit in a word.
+    large: Option<Box<[u8]>>,
 }
 
 /// The slots of a recording in the order of their first use, each read once.
@@ -45,12 +42,15 @@ const MANY: usize = 12;
 
 impl Readings {
     /// The number of this slot; read now if it is new.
-    pub(crate) fn enter(&mut self, slot: &Arc<dyn ReadSlot>) -> u32 {
+    pub(crate) fn enter(&mut self, slot: &Arc<AnySlot>) -> u32 {
         if let Some(found) = self.find(identity(slot)) {
-            return found;
+            return found as u32;
         }
-        let (version, bytes) = slot.read();
-        self.list.push(Reading { slot: slot.clone(), version, bytes });
+        let (word, large) = match slot.read_large() {
+            None => (slot.word(), None),
+            Some((count, bytes)) => (count, Some(bytes.into_boxed_slice())),
+        };
+        self.list.push(Reading { slot: slot.clone(), word, readers: SmallVec::new(), large });
         let number = u32::try_from(self.list.len() - 1).expect("fewer than 2^32 slots");
         if self.list.len() == MANY {
             self.index = self.list.iter().enumerate().map(|(i, r)| (identity(&r.slot), i as u32)).collect();
@@ -60,30 +60,52 @@ impl Readings {
         number
     }
 
-    fn find(&self, identity_: usize) -> Option<u32> {
+    #[inline]
+    fn find(&self, identity_: usize) -> Option<usize> {
         if self.list.len() >= MANY {
-            return self.index.get(&identity_).copied();
+            return self.find_among_many(identity_);
         }
-        self.list.iter().position(|r| identity(&r.slot) == identity_).map(|i| i as u32)
+        self.list.iter().position(|r| identity(&r.slot) == identity_)
     }
 
-    /// Reads again what changed since; `changed` is told the numbers of the slots that have another value now.
-    pub(crate) fn refresh(&mut self, mut changed: impl FnMut(u32)) {
-        for (number, reading) in self.list.iter_mut().enumerate() {
-            if reading.slot.version() == reading.version {
+    #[inline(never)]
+    fn find_among_many(&self, identity: usize) -> Option<usize> {
+        self.index.get(&identity).map(|&number| number as usize)
+    }
+
+    fn reading(&self, identity: usize) -> &Reading {
+        &self.list[self.find(identity).expect("every slot of a recipe is among its node's")]
+    }
+
+    /// Remembers that the recipe of this op reads this slot.
+    pub(crate) fn read_by(&mut self, slot: u32, op: u32) {
+        self.list[slot as usize].readers.push(op);
+    }
+
+    /// Reads again what changed since; `changed` is told the readers of each slot that has another value now.
+    #[inline]
+    pub(crate) fn refresh(&mut self, mut changed: impl FnMut(&[u32])) {
+        for reading in &mut self.list {
+            let word = reading.slot.word();
+            if word == reading.word {
                 continue;
             }
-            let (version, bytes) = reading.slot.read();
-            reading.version = version;
-            if bytes != reading.bytes {
-                reading.bytes = bytes;
-                changed(number as u32);
+            let differs = match reading.large {
+                None => {
+                    reading.word = word;
+                    true
+                }
+                // It was set, but perhaps to what it was.
+                Some(_) => reading.refresh_large(),
+            };
+            if differs {
+                changed(&reading.readers);
             }
         }
     }
 
     /// The slot of this number.
-    pub(crate) fn slot(&self, number: u32) -> Arc<dyn ReadSlot> {
+    pub(crate) fn slot(&self, number: u32) -> Arc<AnySlot> {
         self.list[number as usize].slot.clone()
     }
 
@@ -98,18 +120,44 @@ impl Readings {
     }
 }
 
+impl Reading {
+    /// Reads the bytes again; whether they are others.
+    #[cold]
+    fn refresh_large(&mut self) -> bool {
+        let Some((count, bytes)) = self.slot.read_large() else { return false };
+        self.word = count;
+        let same = self.large.as_deref() == Some(&*bytes);
+        self.large = Some(bytes.into_boxed_slice());
+        !same
+    }
+}
+
 /// What a recipe sees: one reading of the slots, and where in their memory its slices begin.
 #[doc(hidden)]
 pub struct Snapshot<'a> {
     readings: &'a Readings,
-    starts: &'a [u64],
+    starts: Starts<'a>,
     /// Where a report collects the arguments as texts, in order; none for a value that is an address.
     texts: Option<&'a RefCell<Vec<Option<String>>>>,
 }
 
+/// Where the slices of a recipe begin.
+#[derive(Clone, Copy)]
+enum Starts<'a> {
+    Recorded(&'a [Access]),
+    Bound(&'a [u64]),
+}
+
 impl<'a> Snapshot<'a> {
-    pub(crate) fn new(readings: &'a Readings, starts: &'a [u64]) -> Snapshot<'a> {
-        Snapshot { readings, starts, texts: None }
+    /// With the slices where they were recorded.
+    pub(crate) fn new(readings: &'a Readings, access: &'a [Access]) -> Snapshot<'a> {
+        Snapshot { readings, starts: Starts::Recorded(access), texts: None }
+    }
+
+    /// The same, with the slices where a launch has bound them.
+    pub(crate) fn bound(mut self, starts: &'a [u64]) -> Snapshot<'a> {
+        self.starts = Starts::Bound(starts);
+        self
     }
 
     /// The same, for a report.
@@ -118,19 +166,36 @@ impl<'a> Snapshot<'a> {
         self
     }
 
+    /// Whether a report wants to be told the arguments.
+    #[inline]
+    pub fn wants_texts(&self) -> bool {
+        self.texts.is_some()
+    }
+
     /// Tells a report the arguments, if there is one.
+    #[cold]
     pub fn tell(&self, args: &[&dyn ToArg]) {
         if let Some(texts) = self.texts {
             texts.borrow_mut().extend(args.iter().map(|arg| arg.text()));
         }
     }
 
-    pub(crate) fn slot(&self, identity: usize) -> Option<&[u8]> {
-        self.readings.find(identity).map(|number| &self.readings.list[number as usize].bytes[..])
+    /// The value of a slot that fits in a word.
+    #[inline]
+    pub(crate) fn word(&self, identity: usize) -> u64 {
+        self.readings.reading(identity).word
+    }
+
+    /// The bytes of a slot that does not.
+    pub(crate) fn large(&self, identity: usize) -> &[u8] {
+        self.readings.reading(identity).large.as_deref().expect("it does not fit in a word")
     }
 
     /// The byte at which the slice of this access begins, counted from an address that is a multiple of 256.
     pub(crate) fn start(&self, access: usize) -> u64 {
-        self.starts[access]
+        match self.starts {
+            Starts::Recorded(list) => list[access].place.start as u64,
+            Starts::Bound(starts) => starts[access],
+        }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::element::{Pod, bytes_of};
-use crate::value::reading::{ReadSlot, SlotBytes, Snapshot};
+use crate::value::reading::{AnySlot, Snapshot};
 
 /// A by-value kernel argument that may change between replays.
 ///
@@ -18,34 +18,100 @@ use crate::value::reading::{ReadSlot, SlotBytes, Snapshot};
 /// assert_eq!(a.get(), 2.5);
 /// ```
 pub struct Slot<T: Pod> {
-    cell: Arc<Cell<T>>,
+    cell: Arc<Cell<Mutex<T>>>,
 }
 
-/// The value and how often it was set. The count is looked at without the lock: a launch whose slots did not change
-/// reads one word for each.
-struct Cell<T> {
-    version: AtomicU64,
-    value: Mutex<T>,
+/// What a launch looks at for each slot is one word; the rest is for values that do not fit in it.
+///
+/// `V` is last and may be unsized, so that a launch reads the word of any slot without a call.
+#[doc(hidden)]
+#[repr(C)]
+pub struct Cell<V: ?Sized> {
+    /// The value itself where it fits; how often it was set where it does not.
+    word: AtomicU64,
+    /// Not looked at where the value is in the word.
+    value: V,
+}
+
+/// Whether a value is kept in the word.
+const fn fits<T>() -> bool {
+    size_of::<T>() <= size_of::<u64>()
+}
+
+/// A value that fits, as a word.
+fn to_word<T: Pod>(value: T) -> u64 {
+    let mut word = [0; 8];
+    word[..size_of::<T>()].copy_from_slice(bytes_of(&[value]));
+    u64::from_ne_bytes(word)
+}
+
+/// The value in a word.
+fn of_word<T: Pod>(word: u64) -> T {
+    bytemuck::pod_read_unaligned(&word.to_ne_bytes()[..size_of::<T>()])
+}
+
+impl<V: ?Sized> Cell<V> {
+    /// Changes whenever the value does.
+    #[inline]
+    pub(super) fn word(&self) -> u64 {
+        self.word.load(Ordering::Acquire)
+    }
 }
 
 impl<T: Pod> Slot<T> {
     /// A slot with a first value.
     pub fn new(value: T) -> Slot<T> {
         const { assert!(size_of::<T>() > 0, "a slot of a type without size holds nothing") }
-        Slot { cell: Arc::new(Cell { version: AtomicU64::new(1), value: Mutex::new(value) }) }
+        let word = if fits::<T>() { to_word(value) } else { 0 };
+        Slot { cell: Arc::new(Cell { word: AtomicU64::new(word), value: Mutex::new(value) }) }
     }
 
     /// Another value for every launch that begins after this call.
     pub fn set(&self, value: T) {
-        let mut held = self.cell.value.lock().unwrap_or_else(PoisonError::into_inner);
+        if fits::<T>() {
+            self.cell.word.store(to_word(value), Ordering::Release);
+            return;
+        }
+        let mut held = held(&self.cell.value);
         *held = value;
         // Under the lock, so that whoever sees the new count and then locks also sees the new value.
-        self.cell.version.fetch_add(1, Ordering::Release);
+        self.cell.word.fetch_add(1, Ordering::Release);
     }
 
     /// The value that the next launch will take.
     pub fn get(&self) -> T {
-        *self.cell.value.lock().unwrap_or_else(PoisonError::into_inner)
+        match fits::<T>() {
+            true => of_word(self.cell.word()),
+            false => *held(&self.cell.value),
+        }
+    }
+}
+
+fn held<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The part of a slot that is there for large values.
+#[doc(hidden)]
+pub trait Large: Send + Sync {
+    /// The bytes of a value that does not fit in a word, and the count that they are of; none if it fits.
+    fn read(&self, count: &AtomicU64) -> Option<(u64, Vec<u8>)>;
+}
+
+impl<T: Pod> Large for Mutex<T> {
+    fn read(&self, count: &AtomicU64) -> Option<(u64, Vec<u8>)> {
+        if fits::<T>() {
+            return None;
+        }
+        let held = held(self);
+        Some((count.load(Ordering::Acquire), bytes_of(&[*held]).to_vec()))
+    }
+}
+
+impl Cell<dyn Large> {
+    /// As [`Large::read`].
+    pub(super) fn read_large(&self) -> Option<(u64, Vec<u8>)> {
+        self.value.read(&self.word)
     }
 }
 
@@ -58,17 +124,6 @@ impl<T: Pod> Clone for Slot<T> {
 impl<T: Pod> fmt::Debug for Slot<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Slot").field(&self.get()).finish()
-    }
-}
-
-impl<T: Pod> ReadSlot for Cell<T> {
-    fn version(&self) -> u64 {
-        self.version.load(Ordering::Acquire)
-    }
-
-    fn read(&self) -> (u64, SlotBytes) {
-        let held = self.value.lock().unwrap_or_else(PoisonError::into_inner);
-        (self.version.load(Ordering::Acquire), SlotBytes::from_slice(bytes_of(&[*held])))
     }
 }
 
@@ -119,24 +174,27 @@ pub enum Val<T: Pod> {
 
 /// The slot of a recipe. Opaque: what is behind it is the library's.
 #[doc(hidden)]
-pub struct SlotVal<T: Pod>(Arc<Cell<T>>);
+pub struct SlotVal<T: Pod>(Arc<Cell<Mutex<T>>>);
 
 impl<T: Pod> Val<T> {
     /// The value in this launch.
+    #[inline]
     pub fn get(&self, snapshot: &Snapshot<'_>) -> T {
         match self {
             Val::Baked(value) => *value,
             Val::Slot(slot) => {
                 let address = Arc::as_ptr(&slot.0).addr();
-                let bytes = snapshot.slot(address).expect("every slot of a recipe is among its node's");
-                bytemuck::pod_read_unaligned(bytes)
+                match fits::<T>() {
+                    true => of_word(snapshot.word(address)),
+                    false => bytemuck::pod_read_unaligned(snapshot.large(address)),
+                }
             }
         }
     }
 
     /// The slot behind it, if there is one.
     #[allow(private_interfaces)]
-    pub fn slot(&self) -> Option<Arc<dyn ReadSlot>> {
+    pub fn slot(&self) -> Option<Arc<AnySlot>> {
         match self {
             Val::Baked(_) => None,
             Val::Slot(slot) => Some(slot.0.clone()),
