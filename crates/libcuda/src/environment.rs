@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `DACAPO_SEED` | the seed of every choice: a number, `0x` for base 16 | 0 |
 //! | `DACAPO_MEMORY` | bytes of device memory; K, M, G, T behind it for powers of 1024 | as an H200 has |
+//! | `DACAPO_DETECT` | what is looked for: `all`, `default`, `none`, or names of detectors with commas between | `default` |
 //! | `DACAPO_FINDINGS` | the file that findings are appended to; `-` for standard error | `-` |
 //!
 //! A value that cannot be read is named on standard error with what is accepted, and the default is used: a program that
@@ -11,6 +12,8 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+use dacapo_sim::Detectors;
 
 /// As much as the GPU that the driver answers as; only addresses, pages come when they are written.
 const MEMORY_DEFAULT: u64 = dacapo_sim::H200_BYTES;
@@ -22,6 +25,8 @@ pub struct Settings {
     pub seed: u64,
     /// Bytes of device memory.
     pub memory: u64,
+    /// What is looked for.
+    pub detectors: Detectors,
     /// Where findings go.
     pub findings: Sink,
 }
@@ -48,6 +53,14 @@ impl Settings {
         let seed = number("DACAPO_SEED", "a number such as 42 or 0x5eed0041", 0, seed);
         let memory =
             number("DACAPO_MEMORY", "a number of bytes above 0 such as 512M, 16G or 1073741824", MEMORY_DEFAULT, bytes);
+        let detectors = match get("DACAPO_DETECT").map(|value| value.to_string_lossy().parse()) {
+            None => Detectors::default(),
+            Some(Ok(detectors)) => detectors,
+            Some(Err(error)) => {
+                complain(format!("dacapo: DACAPO_DETECT: {error}; default is used instead"));
+                Detectors::default()
+            }
+        };
         let findings = match get("DACAPO_FINDINGS") {
             None => Sink::StandardError,
             Some(path) if path == "-" => Sink::StandardError,
@@ -57,7 +70,7 @@ impl Settings {
             }
             Some(path) => Sink::File(path.into()),
         };
-        Settings { seed, memory, findings }
+        Settings { seed, memory, detectors, findings }
     }
 }
 
@@ -97,7 +110,12 @@ mod tests {
 
     #[test]
     fn nothing_set_gives_the_defaults() {
-        let expected = Settings { seed: 0, memory: MEMORY_DEFAULT, findings: Sink::StandardError };
+        let expected = Settings {
+            seed: 0,
+            memory: MEMORY_DEFAULT,
+            detectors: Detectors::default(),
+            findings: Sink::StandardError,
+        };
         assert_eq!(read(&[]), (expected, vec![]));
     }
 
@@ -109,6 +127,9 @@ mod tests {
         assert_eq!(settings.seed, 0x5eed_0041);
         assert_eq!(settings.memory, 16 << 30);
         assert_eq!(settings.findings, Sink::File("found.txt".into()));
+        assert_eq!(read(&[("DACAPO_DETECT", "all")]).0.detectors, Detectors::all());
+        let fewer = Detectors { freed: false, ..Detectors::default() };
+        assert_eq!(read(&[("DACAPO_DETECT", "-freed")]).0.detectors, fewer);
         for (text, expected) in [("1024", 1024), ("1k", 1024), ("3 MiB", 3 << 20), ("2tb", 2 << 40)] {
             assert_eq!(bytes(text), Some(expected), "{text}");
         }

@@ -18,6 +18,7 @@ pub fn driver() -> &'static impl Driver {
         let findings = Findings::open(&settings.findings);
         Machine::new(Options {
             seed: settings.seed,
+            detectors: settings.detectors,
             capacity: settings.memory,
             // Programs that we did not write poll pinned memory and wait for the clock.
             time: Time::Live,

@@ -9,6 +9,7 @@
 //! **Invariant:** no code of the program runs while the machine's lock is held.
 
 mod calls;
+pub mod detect;
 mod driver;
 pub mod exec;
 pub mod finding;
@@ -23,6 +24,7 @@ mod random;
 mod schedule;
 mod visit;
 
+pub use detect::{Detectors, UnknownDetector};
 pub use driver::IMPLEMENTED;
 pub use finding::{Ending, Finding};
 pub use machine::{Machine, with_per_thread_default_stream};

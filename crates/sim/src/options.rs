@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::detect::Detectors;
 use crate::finding::Finding;
 
 /// Who is told of each finding as it is made.
@@ -34,8 +35,8 @@ pub struct Options {
     pub polls_max: u64,
     /// Keep a journal of what ran in which order: see [`Machine::journal`](crate::Machine::journal).
     pub journal: bool,
-    /// Report reads of memory that nobody has written.
-    pub uninitialised_reads: bool,
+    /// What is looked for beyond what a GPU reports.
+    pub detectors: Detectors,
     /// Told of each finding as it is made.
     pub on_finding: Option<OnFinding>,
 }
@@ -49,7 +50,7 @@ impl Default for Options {
             budget: 1 << 32,
             polls_max: 10_000_000,
             journal: false,
-            uninitialised_reads: true,
+            detectors: Detectors::default(),
             on_finding: None,
         }
     }

@@ -158,7 +158,7 @@ impl State {
         let options = ExecOptions {
             seed: 0,
             budget: self.options.budget,
-            uninitialised: self.options.uninitialised_reads,
+            detectors: self.options.detectors,
             ..Default::default()
         };
         Box::new(Grid::new(launch, &options))

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use dacapo_sim::{Machine, Options};
+use dacapo_sim::{Detectors, Machine, Options};
 use dacapo_suite::corpus::{Verdict, all, committed, compare, run};
 use dacapo_suite::session::Session;
 
@@ -11,7 +11,7 @@ use dacapo_suite::session::Session;
 fn kernels_give_what_the_recording_says() {
     let recording =
         committed(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).expect("the recording is committed");
-    let machine = Machine::new(Options { seed: 1, ..Default::default() });
+    let machine = Machine::new(Options { seed: 1, detectors: Detectors::all(), ..Default::default() });
     let mut session = Session::open(&machine).expect("the software device opens");
     let mut failed = Vec::new();
     for case in all() {

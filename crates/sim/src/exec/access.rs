@@ -25,6 +25,9 @@ impl Machine<'_> {
         fragment: &Fragment,
         mask: u32,
     ) -> Stop<()> {
+        if self.watched {
+            self.watch_load(index, regs, fragment, mask);
+        }
         let access = &self.code.accesses[index as usize];
         let at = access.address.at;
         if matches!(at, At::Global | At::Shared | At::Generic | At::Const) {
@@ -117,6 +120,9 @@ impl Machine<'_> {
         fragment: &Fragment,
         mask: u32,
     ) -> Stop<()> {
+        if self.watched {
+            self.watch_store(index, regs, fragment, mask);
+        }
         let access = &self.code.accesses[index as usize];
         let at = access.address.at;
         if matches!(at, At::Global | At::Shared | At::Generic) {
@@ -563,7 +569,7 @@ fn put_lane(regs: &mut Regs<'_>, value: &Value, lane: usize, bits: u64) {
 }
 
 #[inline(always)]
-fn get_lane(regs: &Regs<'_>, value: &Value, lane: usize) -> u64 {
+pub(super) fn get_lane(regs: &Regs<'_>, value: &Value, lane: usize) -> u64 {
     if value.wide { regs.r64[value.col as usize][lane] } else { regs.r32[value.col as usize][lane].into() }
 }
 

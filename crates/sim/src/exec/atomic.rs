@@ -39,6 +39,9 @@ impl Machine<'_> {
                             return Err(self.bad_atomic(fragment, 1 << lane, &addresses, &atomic, Bad::Shared));
                         }
                         let at = address as usize;
+                        if self.watched {
+                            self.watch_shared_atomic(fragment.pc, lane, at, bytes as usize);
+                        }
                         if self.uninitialised && atomic.op != Rmw::Exchange && !self.shared.bits.all(at, bytes as usize)
                         {
                             let what = "updates shared memory that nothing has written";

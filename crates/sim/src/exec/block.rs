@@ -9,6 +9,7 @@ use super::machine::{End, Machine, Parts, Stop};
 use super::op::{BarrierKind, Code, NONE, Op, WarpKind};
 use super::report;
 use super::warp::{Fragment, State, Warp};
+use crate::detect::shared::SharedWatch;
 use crate::memory::region::Region;
 
 /// Barriers that a block has.
@@ -57,16 +58,20 @@ pub(super) struct Block {
     warps: Vec<Warp>,
     shared: Region,
     barriers: [Barrier; BARRIERS],
+    /// Who has touched shared memory, where that is asked for.
+    races: Option<Box<SharedWatch>>,
     /// The warp whose turn is next.
     next: usize,
 }
 
 impl Block {
-    /// A block of the given shape; `None` where the host has no memory for its shared memory.
-    pub(super) fn new(shape: [u32; 3], shared: usize) -> Option<Block> {
+    /// A block of the given shape; `None` where the host has no memory for its shared memory. Races in it are looked for
+    /// in grains of `watch` bytes.
+    pub(super) fn new(shape: [u32; 3], shared: usize, watch: Option<u8>) -> Option<Block> {
         let threads = shape.iter().fold(1u64, |all, &n| all.saturating_mul(u64::from(n)));
-        let warps = (0..threads.div_ceil(32) as u32).map(|index| Warp::new(index, shape)).collect();
-        Some(Block { index: [0; 3], warps, shared: Region::new(shared)?, barriers: [EMPTY; BARRIERS], next: 0 })
+        let warps: Vec<Warp> = (0..threads.div_ceil(32) as u32).map(|index| Warp::new(index, shape)).collect();
+        let races = watch.map(|grain| Box::new(SharedWatch::new(warps.len(), shared, grain)));
+        Some(Block { index: [0; 3], warps, shared: Region::new(shared)?, barriers: [EMPTY; BARRIERS], races, next: 0 })
     }
 
     /// A record that the block is at, and who runs it: something to say about a block that does not end.
@@ -84,6 +89,9 @@ impl Block {
         self.shared.bits.clear();
         self.shared.data.fill(0);
         self.barriers = [EMPTY; BARRIERS];
+        if let Some(races) = &mut self.races {
+            races.start();
+        }
         self.next = 0;
         for warp in &mut self.warps {
             let mixed = (seed ^ u64::from(warp.index + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -93,9 +101,9 @@ impl Block {
 
     /// Runs the block for about `limit` warp instructions; gives how it stands and how many it ran.
     pub(super) fn run<'a>(&'a mut self, parts: Parts<'a>, limit: u64) -> Stop<(BlockTurn, u64)> {
-        let Block { index, warps, shared, barriers, next } = self;
+        let Block { index, warps, shared, barriers, races, next } = self;
         let quantum = u64::from(parts.options.quantum.max(1));
-        let mut machine = Machine::new(parts, *index, shared);
+        let mut machine = Machine::new(parts, *index, shared, races.as_deref_mut());
         let (mut ran, mut idle, mut polled) = (0, 0, false);
         loop {
             let (turn, count) = warp_turn(&mut machine, warps, *next, barriers, quantum)?;
@@ -169,6 +177,9 @@ fn warp_turn(
             End::Exit => {
                 flow.exit(fragment);
                 machine.progress.effects += 1;
+                if let Some(races) = &mut machine.races {
+                    races.exit(w as u32);
+                }
                 machine.release_warp_ops(warp);
                 for id in 0..BARRIERS {
                     if barriers[id].arrived > 0 {
@@ -221,6 +232,10 @@ impl Machine<'_> {
             let help = "number barriers from 0 to 15";
             return Err(self.fault(Fault::IllegalInstruction, "barrier-number", fragment.pc, lane, &what, help));
         }
+        self.check_count(&barriers[id as usize], id, count, fragment.pc, lane);
+        if let Some(races) = &mut self.races {
+            races.arrive(id as usize, self.warp);
+        }
         let barrier = &mut barriers[id as usize];
         if let Some(held) = held {
             barrier.all &= held == mask;
@@ -246,6 +261,24 @@ impl Machine<'_> {
         Ok(id as usize)
     }
 
+    /// Do those who come to a barrier agree on how many it waits for?
+    fn check_count(&mut self, barrier: &Barrier, id: u32, count: Option<u32>, pc: u32, lane: usize) {
+        let threads = |count: Option<u32>| count.map_or("all threads".to_string(), |n| format!("{n} threads"));
+        if let Some(n) = count.filter(|n| *n == 0 || n % 32 != 0) {
+            let what = format!("comes to barrier {id} for {n} threads, and counts are multiples of 32");
+            let help = "give the number of whole warps that come to the barrier, times 32";
+            self.note("barrier-count", pc, lane, &what, help);
+        } else if barrier.arrived > 0 && barrier.expected != count {
+            let what = format!(
+                "comes to barrier {id} for {}, where others wait for {}",
+                threads(count),
+                threads(barrier.expected)
+            );
+            let help = "give the same number of threads wherever the barrier is used";
+            self.note("barrier-count", pc, lane, &what, help);
+        }
+    }
+
     /// Lets the threads at barrier `id` go, if all that it expects have come.
     fn complete_barrier(&mut self, warps: &mut [Warp], barriers: &mut [Barrier; BARRIERS], id: usize) {
         let barrier = barriers[id];
@@ -255,6 +288,13 @@ impl Machine<'_> {
         }
         barriers[id] = EMPTY;
         for warp in warps.iter_mut() {
+            let at_it = |f: &&Fragment| f.state == State::Barrier(id as u32);
+            let leaves = warp.flow.fragments.iter().filter(at_it).fold(0, |all, f| all | f.mask);
+            if leaves != 0
+                && let Some(races) = &mut self.races
+            {
+                races.leave(id, warp.index, leaves, warp.flow.live, barrier.expected.is_none());
+            }
             let mut first: Option<u32> = None;
             let mut divided = None;
             for fragment in warp.flow.fragments.iter_mut().filter(|f| f.state == State::Barrier(id as u32)) {
@@ -281,6 +321,9 @@ impl Machine<'_> {
                 self.note("barrier-divergence", pc, lane, what, help);
             }
             warp.flow.merge_ready();
+        }
+        if let Some(races) = &mut self.races {
+            races.empty(id);
         }
     }
 

@@ -49,6 +49,9 @@ impl Machine<'_> {
                     self.note("uninitialised-read", fragment.pc, lane, &what, help);
                 }
             }
+            if self.watched {
+                self.watch_shared_copy(fragment.pc, lane, target as usize, &data[..bytes as usize]);
+            }
             self.shared.write(target as usize, &data[..bytes as usize]);
         }
         Ok(())

@@ -10,6 +10,7 @@ use super::block::{Block, BlockTurn};
 use super::lanes::dispatch::Isa;
 use super::launch::{Clock, ExecOptions, Fault, Launch, Outcome};
 use super::machine::{Parts, Problem, Progress};
+use super::op::{At, Code};
 use super::report;
 use super::warp::constants64;
 use crate::finding::{Ending, Finding};
@@ -189,10 +190,12 @@ impl Grid {
         let shared = code.dynamic_shared_at as usize + self.launch.dynamic_shared as usize;
         let (mut block, fresh) = match self.spare.pop() {
             Some(block) => (block, false),
-            None => match Block::new(self.launch.block, shared) {
-                Some(block) => (block, true),
-                None => return false,
-            },
+            None => {
+                match Block::new(self.launch.block, shared, self.options.detectors.shared_races.then(|| grain(code))) {
+                    Some(block) => (block, true),
+                    None => return false,
+                }
+            }
         };
         let [x, y, _] = self.launch.grid.map(u64::from);
         let n = self.next;
@@ -280,4 +283,12 @@ impl Drop for Grid {
             let _ = std::io::stdout().write_all(&self.progress.output);
         }
     }
+}
+
+/// The smallest piece in which a kernel may access shared memory.
+fn grain(code: &Code) -> u8 {
+    let may_be_shared = |at: At| matches!(at, At::Shared | At::Generic);
+    let accesses = code.accesses.iter().filter(|a| may_be_shared(a.address.at)).map(|a| a.bytes);
+    let atomics = code.atomics.iter().filter(|a| may_be_shared(a.address.at)).map(|a| a.bytes);
+    accesses.chain(atomics).min().unwrap_or(4)
 }

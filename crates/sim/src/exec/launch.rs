@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Image, KernelId};
+use crate::detect::Detectors;
 use crate::finding::Finding;
 
 /// A kernel launch: everything the interpreter needs to know.
@@ -80,8 +81,8 @@ pub struct ExecOptions {
     /// Warp instructions of a launch before it counts as an endless loop. Does not run while the kernel only polls
     /// host memory or the clock.
     pub budget: u64,
-    /// Report loads of memory that nobody has written.
-    pub uninitialised: bool,
+    /// What is looked for.
+    pub detectors: Detectors,
     /// Warp instructions that one warp runs before the next one's turn.
     pub quantum: u32,
     /// Blocks that are in progress at the same time, at most, when one waits for another.
@@ -90,6 +91,6 @@ pub struct ExecOptions {
 
 impl Default for ExecOptions {
     fn default() -> ExecOptions {
-        ExecOptions { seed: 0, budget: 1 << 33, uninitialised: true, quantum: 4096, resident_blocks: 128 }
+        ExecOptions { seed: 0, budget: 1 << 33, detectors: Detectors::default(), quantum: 4096, resident_blocks: 128 }
     }
 }

@@ -18,6 +18,8 @@ use super::printf;
 use super::program::Program;
 use super::warp::{Base, Flow, Fragment, Frame, Warp};
 use super::window;
+use crate::detect::Detectors;
+use crate::detect::shared::SharedWatch;
 use crate::finding::Finding;
 use crate::memory::Memory;
 use crate::memory::region::Region;
@@ -76,6 +78,8 @@ pub(super) struct Progress {
     poller: ([u32; 3], u32, u32),
     pub(super) findings: Vec<Finding>,
     reported: HashSet<(u32, &'static str)>,
+    /// Pairs of records that were reported as a race.
+    pub(super) races: HashSet<(u32, u32)>,
     /// What the kernel has printed.
     pub(super) output: Vec<u8>,
     /// Conditions that the kernel has set, in order.
@@ -165,6 +169,11 @@ pub(super) struct Machine<'a> {
     constants: &'a [Vec<u64>],
     pub(super) isa: Isa,
     pub(super) uninitialised: bool,
+    pub(super) detectors: Detectors,
+    /// Somebody wants to know of every access.
+    pub(super) watched: bool,
+    /// Who has touched shared memory.
+    pub(super) races: Option<&'a mut SharedWatch>,
     pub(super) memory: &'a mut Memory,
     clock: &'a mut dyn Clock,
     pub(super) progress: &'a mut Progress,
@@ -173,21 +182,29 @@ pub(super) struct Machine<'a> {
     pub(super) shared: &'a mut Region,
     /// `%tid` of the lanes of the warp that runs.
     pub(super) tid: [[u32; 32]; 3],
-    warp: u32,
+    pub(super) warp: u32,
     /// Address of the workspace of a cooperative launch.
     workspace: u64,
 }
 
 impl<'a> Machine<'a> {
     /// For a block with the given `%ctaid` and shared memory.
-    pub(super) fn new(parts: Parts<'a>, block: [u32; 3], shared: &'a mut Region) -> Machine<'a> {
+    pub(super) fn new(
+        parts: Parts<'a>,
+        block: [u32; 3],
+        shared: &'a mut Region,
+        races: Option<&'a mut SharedWatch>,
+    ) -> Machine<'a> {
         Machine {
             code: parts.code,
             program: parts.program,
             launch: parts.launch,
             constants: parts.constants,
             isa: parts.isa,
-            uninitialised: parts.options.uninitialised,
+            uninitialised: parts.options.detectors.uninitialised,
+            detectors: parts.options.detectors,
+            watched: races.is_some(),
+            races,
             memory: parts.memory,
             clock: parts.clock,
             progress: parts.progress,

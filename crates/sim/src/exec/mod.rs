@@ -25,6 +25,7 @@ mod op;
 mod pressure;
 mod printf;
 mod program;
+mod race;
 mod report;
 mod shuffle;
 mod warp;

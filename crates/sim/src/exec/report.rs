@@ -94,8 +94,13 @@ pub(super) fn too_much_local(function: &str, bytes: u64) -> Finding {
 
 /// `block (1,0,0), thread (3,0,0)`.
 pub(super) fn who([bx, by, bz]: [u32; 3], tid: &[[u32; 32]; 3], lane: usize) -> String {
-    let [tx, ty, tz] = tid.map(|column| column[lane]);
-    format!("block ({bx},{by},{bz}), thread ({tx},{ty},{tz})")
+    format!("block ({bx},{by},{bz}), thread {}", thread(tid, lane))
+}
+
+/// `(3,0,0)`.
+pub(super) fn thread(tid: &[[u32; 32]; 3], lane: usize) -> String {
+    let [x, y, z] = tid.map(|column| column[lane]);
+    format!("({x},{y},{z})")
 }
 
 /// Adds the places of the record at `pc`, as run by `who`.
@@ -119,7 +124,7 @@ impl Machine<'_> {
         placed(self.program, self.code, finding, pc, lane.map(|lane| who(self.block, &self.tid, lane)))
     }
 
-    fn kernel(&self) -> &str {
+    pub(super) fn kernel(&self) -> &str {
         &self.program.info(self.launch.kernel).name
     }
 
@@ -305,7 +310,12 @@ impl Machine<'_> {
 
     /// Notes a mistake that does not end the kernel; once for each instruction of a launch.
     pub(super) fn note(&mut self, code: &'static str, pc: u32, lane: usize, what: &str, help: &str) {
-        if self.progress.first_time(pc, code) {
+        let asked_for = match code {
+            "barrier-divergence" | "barrier-count" => self.detectors.barriers,
+            "shuffle-missing-lane" | "warp-member-gone" | "warp-mask-without-self" => self.detectors.shuffles,
+            _ => true,
+        };
+        if asked_for && self.progress.first_time(pc, code) {
             let finding = Finding::new(code, Ending::YourProgram, format!("`{}` {what}", self.kernel()));
             let finding = self.placed(finding, pc, Some(lane)).help(help);
             self.progress.findings.push(finding);

@@ -22,6 +22,9 @@ impl Machine<'_> {
             let help = "take the mask from `__activemask()` or `__ballot_sync` before threads leave the kernel";
             self.note("warp-member-gone", pc, first, &what, help);
         }
+        if let Some(races) = &mut self.races {
+            races.meet(self.warp, mask, live);
+        }
         match op.kind {
             WarpKind::Sync => self.progress.effects += 1,
             WarpKind::ShflUp | WarpKind::ShflDown | WarpKind::ShflBfly | WarpKind::ShflIdx => {

@@ -10,4 +10,5 @@ mod integer;
 mod kernels;
 mod memory;
 mod ops;
+mod races;
 mod sync;

@@ -71,6 +71,18 @@ fn reachable(module: &ir::Module, kernel: FunctionId) -> Vec<FunctionId> {
     order
 }
 
+/// The shared variable of `kernel` that byte `offset` lies in: its name, and the byte in it.
+pub(super) fn shared_variable(module: &ir::Module, kernel: FunctionId, offset: u32) -> Option<(String, u32)> {
+    let (layout, _, _) = shared_layout(module, &reachable(module, kernel));
+    let nearest = layout.iter().filter(|(_, at)| **at <= offset).max_by_key(|(key, at)| (**at, **key))?;
+    let (&(function, index), &at) = nearest;
+    let variables = match function {
+        Some(f) => &module.functions.get(f as usize)?.variables,
+        None => &module.variables,
+    };
+    Some((variables.get(index as usize)?.name.clone(), offset - at))
+}
+
 /// Offsets of shared variables: `(None, i)` is module variable `i`, `(Some(f), i)` variable `i` of function `f`.
 pub(super) type SharedLayout = HashMap<(Option<u32>, u32), u32>;
 
