@@ -71,11 +71,26 @@ impl Args {
     /// The next argument, a value.
     #[inline]
     pub(crate) fn value<T: Pod>(&mut self, value: &T) {
-        self.bytes(bytes_of(std::slice::from_ref(value)));
+        let bytes = bytes_of(std::slice::from_ref(value));
+        if bytes.len() > 8 {
+            return self.bytes(bytes);
+        }
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        self.word(u64::from_ne_bytes(word));
+    }
+
+    /// The next argument, a value in one word. One function for all recipes: its code is in the cache by the second call.
+    #[inline(never)]
+    fn word(&mut self, word: u64) {
+        let place = &mut self.next(1)[0];
+        let changed = *place != word;
+        *place = word;
+        self.changed |= changed;
     }
 
     /// The next argument, a value of these bytes.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         let mut changed = false;
         for (place, chunk) in self.next(bytes.len().div_ceil(8)).iter_mut().zip(bytes.chunks(8)) {
@@ -92,10 +107,15 @@ impl Args {
     #[inline]
     pub(crate) fn pointer(&mut self) {
         if self.next as usize == self.starts.len() {
-            self.pointers.push(self.words.len() as u16);
-            self.push(1);
+            self.push_pointer();
         }
         self.next += 1;
+    }
+
+    #[inline(never)]
+    fn push_pointer(&mut self) {
+        self.pointers.push(self.words.len() as u16);
+        self.push(1);
     }
 
     /// Fills the addresses in.

@@ -53,14 +53,24 @@ pub fn requires_failed(condition: &'static str, values: String) -> Error {
     Error::new(ErrorKind::Requires { condition, values })
 }
 
+/// Runs what a launch seldom needs, out of its way: its code is not among the recipe's.
+#[doc(hidden)]
+#[cold]
+#[inline(never)]
+pub fn aside<R>(call: impl FnOnce() -> R) -> R {
+    call()
+}
+
 /// A derived parameter, never truncated.
 #[doc(hidden)]
+#[inline]
 pub fn derive<T: TryFrom<V>, V: std::fmt::Debug + Copy>(
     param: &'static str,
     source: &'static str,
     value: V,
 ) -> Result<T> {
-    T::try_from(value).map_err(|_| Error::new(ErrorKind::Derived { param, values: format!("{source} = {value:?}") }))
+    let refused = || Error::new(ErrorKind::Derived { param, values: format!("{source} = {value:?}") });
+    T::try_from(value).map_err(|_| aside(refused))
 }
 
 /// The slot of an argument, if it has one.
@@ -249,9 +259,9 @@ macro_rules! kernels {
                 $(let $see = $see.seen(snapshot);)*
                 $($d)*
                 #[allow(unused)] let values = || $crate::__private::describe(&[$((stringify!($l), &$l as &dyn $crate::__private::ToArg)),*]);
-                $(if !($c) { return ::core::result::Result::Err($crate::__private::requires_failed(stringify!($c), values())) })*
+                $(if !($c) { return ::core::result::Result::Err($crate::__private::requires_failed(stringify!($c), $crate::__private::aside(values))) })*
                 let grid: $crate::Grid = $g;
-                if snapshot.wants_texts() { snapshot.tell(&[$(&$l as &dyn $crate::__private::ToArg),*]) }
+                if snapshot.wants_texts() { $crate::__private::aside(|| snapshot.tell(&[$(&$l as &dyn $crate::__private::ToArg),*])) }
                 $($crate::__private::ToArg::put(&$l, into);)*
                 ::core::result::Result::Ok(grid)
             };

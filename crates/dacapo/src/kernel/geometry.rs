@@ -35,11 +35,13 @@ pub mod grid {
     use super::Grid;
 
     /// Blocks for `n` elements; more than can be counted stays more than any device has, which is an error later.
+    #[inline]
     fn blocks(n: usize, threads: u32) -> u32 {
         u32::try_from(n.div_ceil(threads.max(1) as usize)).unwrap_or(u32::MAX)
     }
 
     /// One thread for each of `n` elements.
+    #[inline]
     pub fn linear(n: usize, threads: u32) -> Grid {
         Grid { blocks: [blocks(n, threads), 1, 1], threads: [threads, 1, 1], shared: 0 }
     }

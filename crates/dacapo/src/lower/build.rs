@@ -272,9 +272,20 @@ impl Told {
                     self.enable(device, exec, enabled)?;
                 }
             }
+            _ => self.tell_other(device, exec)?,
+        }
+        event!(debug, op = %node.name, label = %node.label, "patched");
+        Ok(())
+    }
+
+    /// What is no kernel, out of the way of what is.
+    #[inline(never)]
+    fn tell_other(&self, device: &Device, exec: CUgraphExec) -> Result<()> {
+        let (driver, handle) = (device.driver(), self.handle);
+        match &self.params {
             Some(NodeParams::Copy { source, target, bytes }) => {
                 let raw = params::copy_params(*source, *target, *bytes);
-                // SAFETY: as above; both places are inside memory that the graph holds or this launch has bound.
+                // SAFETY: the node is one of the template's; both places are inside memory that the graph holds or this launch has bound.
                 let code = unsafe { driver.cuGraphExecMemcpyNodeSetParams(exec, handle, &raw, device.context()) };
                 device.check(code, Call::cuGraphExecMemcpyNodeSetParams)?;
             }
@@ -284,9 +295,8 @@ impl Told {
                 let code = unsafe { driver.cuGraphExecMemsetNodeSetParams(exec, handle, &raw, device.context()) };
                 device.check(code, Call::cuGraphExecMemsetNodeSetParams)?;
             }
-            Some(NodeParams::Nothing) | None => {}
+            Some(NodeParams::Kernel { .. } | NodeParams::Nothing) | None => {}
         }
-        event!(debug, op = %node.name, label = %node.label, "patched");
         Ok(())
     }
 
