@@ -11,6 +11,7 @@
 mod calls;
 pub mod detect;
 mod driver;
+mod enqueue;
 pub mod exec;
 pub mod finding;
 mod foreign;

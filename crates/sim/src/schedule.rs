@@ -128,6 +128,12 @@ impl State {
                 self.memory.free(address);
                 self.tasks.finish(key);
             }
+            Work::Values(work, at) => return self.run_values(key, work, at),
+            Work::Defaults(conditions) => {
+                conditions.into_iter().for_each(|(condition, value)| condition.set(value));
+                self.tasks.finish(key);
+            }
+            Work::Branch(branch) => self.run_branch(key, branch),
             // A call that is under way was set aside, so only a panic in the middle of a step leaves this behind.
             Work::Called => {
                 let what = "a piece of work was left half done by a panic";
@@ -173,10 +179,8 @@ impl State {
         for finding in grid.take_findings() {
             self.find(finding);
         }
-        if !grid.take_conditionals().is_empty() {
-            let what =
-                format!("`{}` calls cudaGraphSetConditional: conditional nodes are not there yet", grid.launch().label);
-            self.find(Finding::new("unsupported", Ending::Unsupported, what).help("run this graph on a GPU"));
+        for (handle, value) in grid.take_conditionals() {
+            self.set_condition(handle, value, &grid.launch().label);
         }
         match outcome {
             Outcome::Done => {
@@ -204,22 +208,35 @@ impl State {
     }
 
     fn kernel_polls(&mut self, key: Key<Task>, grid: Box<Grid>) -> Step {
-        self.polls += 1;
-        if self.options.time == Time::Counted {
-            self.time_ns += JUMP_NS;
-            if self.polls > self.options.polls_max {
-                let finding = Finding::new(
-                    "endless-wait",
-                    Ending::YourProgram,
-                    format!("`{}` waits for host memory that nobody changes", grid.launch().label),
-                )
-                .note(format!("it has looked {} times, and nothing else could run meanwhile", self.options.polls_max))
-                .help("let a host function, another stream or another thread write the flag, or use live time");
-                self.break_device(key, CUresult::CUDA_ERROR_LAUNCH_TIMEOUT, finding);
-                return Step::Moved;
-            }
+        if self.looked_in_vain() {
+            let what = format!("`{}` waits for host memory that nobody changes", grid.launch().label);
+            self.end_wait(key, what);
+            return Step::Moved;
         }
         self.put_back(key, grid);
+        self.polled()
+    }
+
+    /// Counts a look that changed nothing; true when there were too many of them.
+    pub(crate) fn looked_in_vain(&mut self) -> bool {
+        self.polls += 1;
+        if self.options.time == Time::Live {
+            return false;
+        }
+        self.time_ns += JUMP_NS;
+        self.polls > self.options.polls_max
+    }
+
+    /// Ends a wait that nobody can end.
+    pub(crate) fn end_wait(&mut self, key: Key<Task>, what: String) {
+        let finding = Finding::new("endless-wait", Ending::YourProgram, what)
+            .note(format!("it has looked {} times, and nothing else could run meanwhile", self.options.polls_max))
+            .help("let a host function, another stream or another thread write the flag, or use live time");
+        self.break_device(key, CUresult::CUDA_ERROR_LAUNCH_TIMEOUT, finding);
+    }
+
+    /// What a step is that only looked.
+    pub(crate) fn polled(&self) -> Step {
         if self.polls.is_multiple_of(2 * self.tasks.ready.len() as u64 + 1) { Step::Polls } else { Step::Moved }
     }
 
@@ -279,7 +296,7 @@ impl State {
         Ok(())
     }
 
-    fn end_memory_work(&mut self, key: Key<Task>, done: Result<(), AccessError>, what: &str) {
+    pub(crate) fn end_memory_work(&mut self, key: Key<Task>, done: Result<(), AccessError>, what: &str) {
         match done {
             Ok(()) => self.tasks.finish(key),
             Err(error) => {
@@ -295,7 +312,7 @@ impl State {
     }
 
     /// A fault: the device is broken from here on. Work that waits is dropped; callbacks are still called.
-    fn break_device(&mut self, key: Key<Task>, code: CUresult, finding: Finding) {
+    pub(crate) fn break_device(&mut self, key: Key<Task>, code: CUresult, finding: Finding) {
         self.find(finding);
         self.tasks.finish(key);
         self.fault = Some(FaultState { code, reported: false });

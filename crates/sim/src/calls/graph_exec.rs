@@ -9,12 +9,11 @@ use dacapo_driver::types::*;
 
 use super::graph::{graph_named, node_handle, node_named};
 use super::graph_node::{host_work, kernel_work};
+use crate::enqueue::Script;
 use crate::foreign::{get, put, put_optional};
 use crate::model::executable::{Body, ExecKind, ExecNode, Executable, Refused};
 use crate::model::graph::Graph;
-use crate::model::objects::Recorded;
 use crate::model::table::{Key, Lookup};
-use crate::model::tasks::Task;
 use crate::model::work::Work;
 use crate::visit::{Answer, Refusal, Target, Visit};
 
@@ -42,9 +41,17 @@ fn make(v: &mut Visit<'_>, graph: Key<Graph>, flags: u64) -> Result<Key<Executab
             v.refuse(Refusal::new(refused.code, "graph-cycle", what, "remove one of the edges of the cycle"));
         }
     })?;
+    if !v.graphs.conditions_are_used(graph) {
+        let (code, result) = (INVALID, CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED);
+        return Err(Refused { code, result, node: None });
+    }
+    if v.graphs.has_conditional(graph) && v.executables.iter().any(|(_, exec)| exec.template == graph) {
+        let (code, result) = (CUresult::CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR);
+        return Err(Refused { code, result, node: None });
+    }
     // The flag for priorities reads back as nothing, as observed.
     let flags = flags & !u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD);
-    Ok(v.executables.insert(Executable { body, flags, last: None, uploaded: false }))
+    Ok(v.executables.insert(Executable { body, flags, last: None, uploaded: false, template: graph }))
 }
 
 /// Flags that no instantiation takes.
@@ -140,78 +147,6 @@ pub(crate) unsafe fn upload(v: &mut Visit<'_>, exec: CUgraphExec, stream: CUstre
     Ok(())
 }
 
-/// A node on its way into the order: what it does is copied out of the executable first.
-enum Part {
-    Work(Work),
-    Child(Vec<(Part, Vec<usize>, bool)>),
-    Record(Key<crate::model::objects::Event>),
-    Wait(Key<crate::model::objects::Event>),
-}
-
-fn parts(body: &Body) -> Vec<(Part, Vec<usize>, bool)> {
-    let part = |node: &ExecNode| {
-        let work = match &node.kind {
-            _ if !node.enabled => Work::Nothing,
-            ExecKind::Empty => Work::Nothing,
-            ExecKind::Kernel(work) => Work::Kernel(work.clone()),
-            ExecKind::Copy(work) => Work::Copy(work.clone()),
-            ExecKind::Set(work) => Work::Set(work.clone()),
-            ExecKind::Host(work) => Work::Host(*work),
-            ExecKind::Child(body) => return Part::Child(parts(body)),
-            ExecKind::EventRecord(event) => return Part::Record(*event),
-            ExecKind::EventWait(event) => return Part::Wait(*event),
-        };
-        Part::Work(work)
-    };
-    body.nodes.iter().map(|node| (part(node), node.before.iter().map(|(at, _)| *at).collect(), node.is_leaf)).collect()
-}
-
-/// Puts the parts of a body into the order, its roots behind `start`; the answer is what its end comes after.
-fn enqueue(
-    v: &mut Visit<'_>,
-    parts: Vec<(Part, Vec<usize>, bool)>,
-    start: &[Key<Task>],
-    context: u64,
-) -> Vec<Key<Task>> {
-    let mut tasks: Vec<Key<Task>> = Vec::with_capacity(parts.len());
-    let mut ends = Vec::new();
-    for (part, before, is_leaf) in parts {
-        let mut after: Vec<_> = before.iter().map(|at| tasks[*at]).collect();
-        if after.is_empty() {
-            after.extend_from_slice(start);
-        }
-        let task = match part {
-            Part::Work(work) => v.tasks.add(work, context, after),
-            Part::Child(body) => {
-                let ends = enqueue(v, body, &after, context);
-                // A child without nodes still stands in the order.
-                let ends = if ends.is_empty() { after } else { ends };
-                v.tasks.add(Work::Nothing, context, ends)
-            }
-            Part::Record(event) => {
-                let number = v.number();
-                let task = v.tasks.add(Work::Record(event, number), context, after);
-                if let Some(event) = v.events.get_mut(event) {
-                    event.recorded = Recorded::Graph { number, task: Some(task), time_ns: None };
-                }
-                task
-            }
-            Part::Wait(event) => {
-                let recorded = v.events.get(event).map(|event| event.recorded.clone());
-                if let Some(Recorded::Stream { task, .. } | Recorded::Graph { task: Some(task), .. }) = recorded {
-                    after.push(task);
-                }
-                v.tasks.add(Work::Nothing, context, after)
-            }
-        };
-        if is_leaf {
-            ends.push(task);
-        }
-        tasks.push(task);
-    }
-    ends
-}
-
 pub(crate) unsafe fn launch(v: &mut Visit<'_>, exec: CUgraphExec, stream: CUstream) -> Answer {
     let key = named(v, exec)?;
     let stream = v.stream(stream)?;
@@ -220,14 +155,14 @@ pub(crate) unsafe fn launch(v: &mut Visit<'_>, exec: CUgraphExec, stream: CUstre
         return Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     };
     let Some(exec) = v.executables.get(key) else { return Err(INVALID) };
-    let (parts, last) = (parts(&exec.body), exec.last);
+    let (script, last) = (Script::of(&exec.body), exec.last);
     let mut start = v.before_next(stream);
     start.extend(last);
     let context = v.streams.get(stream).map(|stream| stream.context);
     let id = context.and_then(|context| v.contexts.get(context)).map_or(0, |context| context.id);
     // One task that everything begins behind: a root costs one edge, however much the stream waits for.
-    let begin = v.tasks.add(Work::Nothing, id, start);
-    let ends = enqueue(v, parts, &[begin], id);
+    let begin = v.tasks.add(script.begin(), id, start);
+    let ends = v.enqueue(&script, &[begin], id);
     let ends = if ends.is_empty() { vec![begin] } else { ends };
     let end = v.tasks.add(Work::Nothing, id, ends);
     if let Some(stream) = v.streams.get_mut(stream) {
@@ -285,7 +220,11 @@ pub(crate) unsafe fn update(
 }
 
 /// The node of an executable that a template's node names.
-fn node_of<'a>(v: &'a mut Visit<'_>, exec: CUgraphExec, node: CUgraphNode) -> Result<&'a mut ExecNode, CUresult> {
+pub(crate) fn node_of<'a>(
+    v: &'a mut Visit<'_>,
+    exec: CUgraphExec,
+    node: CUgraphNode,
+) -> Result<&'a mut ExecNode, CUresult> {
     let (exec, node) = (named(v, exec)?, node_named(v, node)?);
     v.executables.get_mut(exec).and_then(|exec| exec.body.find(node)).ok_or(INVALID)
 }

@@ -18,7 +18,7 @@ use crate::visit::{Answer, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 /// How deep child graphs may nest: every walk over them is a recursion.
-const DEPTH_MAX: usize = 64;
+pub(crate) const DEPTH_MAX: usize = 64;
 
 /// Where a node is to stand: the arguments that every "add node" call has.
 pub(crate) struct Spot {
@@ -30,12 +30,12 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
-    fn plain(out: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize) -> Spot {
+    pub(crate) fn plain(out: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize) -> Spot {
         Spot { out, graph, dependencies, data: std::ptr::null(), count }
     }
 
     /// Adds a node of this kind here.
-    unsafe fn add(&self, v: &mut Visit<'_>, kind: NodeKind) -> Answer {
+    pub(crate) unsafe fn add(&self, v: &mut Visit<'_>, kind: NodeKind) -> Answer {
         let graph = graph_named(v, self.graph)?;
         if self.out.is_null() {
             return Err(INVALID);
@@ -236,6 +236,10 @@ unsafe fn any_kind(v: &mut Visit<'_>, p: &CUgraphNodeParams) -> Result<NodeKind,
             CU_GRAPH_NODE_TYPE_EVENT_RECORD => {
                 NodeKind::EventRecord(event_for_node(v, p.read::<CUDA_EVENT_NODE_PARAMS>().event)?)
             }
+            CU_GRAPH_NODE_TYPE_BATCH_MEM_OP => {
+                let params = p.read::<CUDA_BATCH_MEM_OP_NODE_PARAMS>();
+                NodeKind::Values(Arc::new(super::stream_values::node(v, &params)?))
+            }
             other @ 4..=13 => return Err(v.unsupported(format!("graph nodes of type {other}"))),
             _ => return Err(INVALID),
         })
@@ -254,7 +258,11 @@ pub(crate) unsafe fn add_any(
     let spot = Spot { out, graph, dependencies, data, count };
     // SAFETY: the arguments of this call.
     unsafe {
+        let given = params;
         let params = get(params)?;
+        if params.r#type == CU_GRAPH_NODE_TYPE_CONDITIONAL {
+            return super::conditional::add(v, &spot, given);
+        }
         if params.r#type == CU_GRAPH_NODE_TYPE_GRAPH && params.reserved2 == 0 {
             let child = params.read::<CUDA_CHILD_GRAPH_NODE_PARAMS>();
             if child.ownership != 0 {
@@ -393,7 +401,7 @@ pub(crate) unsafe fn kernel_get_attribute(
 }
 
 /// Changes a node of the template, if it is of the kind that `change` makes.
-fn replace(v: &mut Visit<'_>, node: CUgraphNode, kind: NodeKind) -> Answer {
+pub(crate) fn replace(v: &mut Visit<'_>, node: CUgraphNode, kind: NodeKind) -> Answer {
     let key = node_named(v, node)?;
     let node = v.graphs.nodes.get_mut(key).ok_or(INVALID)?;
     if node.kind.number() != kind.number() {

@@ -4,6 +4,7 @@
 //! for one reason: they follow the pointers they are given, under the promise that `trait Driver` states once.
 
 pub(crate) mod capture;
+pub(crate) mod conditional;
 pub(crate) mod context;
 pub(crate) mod copy;
 pub(crate) mod device;
@@ -23,3 +24,4 @@ pub(crate) mod pointer;
 pub(crate) mod pool;
 pub(crate) mod set;
 pub(crate) mod stream;
+pub(crate) mod stream_values;

@@ -9,10 +9,12 @@ use std::sync::Arc;
 use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
+use super::conditional::{Condition, Kind};
 use super::graph::{Graph, Graphs, Node, NodeKind};
 use super::objects::Event;
 use super::table::Key;
 use super::tasks::Task;
+use super::value_ops::ValueWork;
 use super::work::{CopyWork, HostWork, KernelWork, SetWork};
 
 /// An executable graph.
@@ -22,6 +24,8 @@ pub(crate) struct Executable {
     /// The end of the last launch: launches of one executable never overlap.
     pub(crate) last: Option<Key<Task>>,
     pub(crate) uploaded: bool,
+    /// The graph it was made from; that may be gone.
+    pub(crate) template: Key<Graph>,
 }
 
 /// The nodes of an executable, or of a child graph in one.
@@ -55,6 +59,9 @@ pub(crate) enum ExecKind {
     Child(Body),
     EventRecord(Key<Event>),
     EventWait(Key<Event>),
+    /// The condition, its default, and the bodies.
+    Conditional(Arc<Condition>, Option<u32>, Kind, Vec<Body>),
+    Values(Arc<ValueWork>),
 }
 
 impl ExecKind {
@@ -68,6 +75,8 @@ impl ExecKind {
             ExecKind::Child(_) => CU_GRAPH_NODE_TYPE_GRAPH,
             ExecKind::EventRecord(_) => CU_GRAPH_NODE_TYPE_EVENT_RECORD,
             ExecKind::EventWait(_) => CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+            ExecKind::Conditional(..) => CU_GRAPH_NODE_TYPE_CONDITIONAL,
+            ExecKind::Values(_) => CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
         }
     }
 
@@ -125,6 +134,14 @@ impl Body {
                 NodeKind::Child(child) => ExecKind::Child(Body::of(graphs, *child, device_launch)?),
                 NodeKind::EventRecord(event) => ExecKind::EventRecord(*event),
                 NodeKind::EventWait(event) => ExecKind::EventWait(*event),
+                NodeKind::Conditional(conditional) => {
+                    conditional.bodies.iter().try_for_each(|body| graphs.check_body(*body))?;
+                    let bodies = conditional.bodies.iter().map(|body| Body::of(graphs, *body, device_launch));
+                    let condition = conditional.condition.clone();
+                    let default = condition.default;
+                    ExecKind::Conditional(condition, default, conditional.kind, bodies.collect::<Result<_, _>>()?)
+                }
+                NodeKind::Values(work) => ExecKind::Values(work.clone()),
             };
             let before = node.before.iter().filter_map(|(n, data)| position.get(n).map(|at| (*at, *data))).collect();
             nodes.push(ExecNode { template: *key, kind, before, is_leaf: node.after.is_empty(), enabled: true });
@@ -139,6 +156,7 @@ impl Body {
         }
         self.nodes.iter_mut().find_map(|node| match &mut node.kind {
             ExecKind::Child(body) => body.find(template),
+            ExecKind::Conditional(_, _, _, bodies) => bodies.iter_mut().find_map(|body| body.find(template)),
             _ => None,
         })
     }
@@ -180,6 +198,12 @@ impl Body {
                     return changed(CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, at, None);
                 }
                 (ExecKind::Child(a), ExecKind::Child(b)) => a.check_update(b)?,
+                (ExecKind::Conditional(_, _, a, old), ExecKind::Conditional(_, _, b, new)) => {
+                    if (a, old.len()) != (b, new.len()) {
+                        return changed(CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, at, None);
+                    }
+                    old.iter().zip(new).try_for_each(|(old, new)| old.check_update(new))?;
+                }
                 _ => {}
             }
         }
@@ -191,6 +215,11 @@ impl Body {
         for (old, fresh) in self.nodes.iter_mut().zip(new.nodes) {
             match (&mut old.kind, fresh.kind) {
                 (ExecKind::Child(a), ExecKind::Child(b)) => a.update(b),
+                // The condition stays the executable's own; its default is updated, by the manual.
+                (ExecKind::Conditional(_, default, _, old), ExecKind::Conditional(_, new_default, _, new)) => {
+                    *default = new_default;
+                    old.iter_mut().zip(new).for_each(|(old, new)| old.update(new));
+                }
                 (old, fresh) => *old = fresh,
             }
         }

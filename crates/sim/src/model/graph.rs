@@ -11,8 +11,10 @@ use std::sync::Arc;
 use dacapo_driver::CUresult;
 use dacapo_driver::types::CUgraphEdgeData;
 
+use super::conditional::{Condition, Conditional};
 use super::objects::Event;
 use super::table::{Key, Table};
+use super::value_ops::ValueWork;
 use super::work::{CopyWork, HostWork, KernelWork, SetWork};
 
 /// A graph.
@@ -20,8 +22,12 @@ use super::work::{CopyWork, HostWork, KernelWork, SetWork};
 pub(crate) struct Graph {
     /// Nodes in the order of their creation.
     pub(crate) nodes: Vec<Key<Node>>,
-    /// Embedded in a child node: it lives and dies with that node.
+    /// Embedded in a child node or a conditional one: it lives and dies with that node.
     pub(crate) embedded: bool,
+    /// The graph in which it is the body of a conditional node.
+    pub(crate) parent: Option<Key<Graph>>,
+    /// Conditions made for it, in order.
+    pub(crate) conditions: Vec<Arc<Condition>>,
 }
 
 /// A node of a graph.
@@ -56,6 +62,8 @@ pub(crate) enum NodeKind {
     Child(Key<Graph>),
     EventRecord(Key<Event>),
     EventWait(Key<Event>),
+    Conditional(Arc<Conditional>),
+    Values(Arc<ValueWork>),
 }
 
 impl NodeKind {
@@ -71,6 +79,8 @@ impl NodeKind {
             NodeKind::Empty => CU_GRAPH_NODE_TYPE_EMPTY,
             NodeKind::EventWait(_) => CU_GRAPH_NODE_TYPE_WAIT_EVENT,
             NodeKind::EventRecord(_) => CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+            NodeKind::Conditional(_) => CU_GRAPH_NODE_TYPE_CONDITIONAL,
+            NodeKind::Values(_) => CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
         }
     }
 
@@ -85,6 +95,8 @@ impl NodeKind {
             NodeKind::Empty => "empty",
             NodeKind::EventWait(_) => "event wait",
             NodeKind::EventRecord(_) => "event record",
+            NodeKind::Conditional(_) => "conditional",
+            NodeKind::Values(_) => "batch memory operation",
         }
     }
 }
@@ -93,6 +105,9 @@ impl NodeKind {
 pub(crate) struct Graphs {
     pub(crate) graphs: Table<Graph>,
     pub(crate) nodes: Table<Node>,
+    /// Conditions by the number that kernels name them by; one goes with the last graph or executable that has it.
+    pub(crate) conditions: std::collections::HashMap<u64, std::sync::Weak<Condition>>,
+    pub(crate) last_condition: u64,
 }
 
 /// One end of an edge, with the edge's data.
@@ -121,7 +136,12 @@ pub(crate) fn is_plain(data: &CUgraphEdgeData) -> bool {
 
 impl Graphs {
     pub(crate) fn new() -> Graphs {
-        Graphs { graphs: Table::new(6), nodes: Table::new(7) }
+        Graphs {
+            graphs: Table::new(6),
+            nodes: Table::new(7),
+            conditions: std::collections::HashMap::new(),
+            last_condition: 0,
+        }
     }
 
     /// Adds a node behind `before`.
@@ -232,18 +252,29 @@ impl Graphs {
         if let Some(graph) = self.graphs.get_mut(node.graph) {
             graph.nodes.retain(|known| *known != key);
         }
-        if let NodeKind::Child(graph) = node.kind {
-            self.remove_graph(graph);
-        }
+        self.remove_inside(&node.kind);
     }
 
     /// Destroys a graph with all its nodes.
     pub(crate) fn remove_graph(&mut self, key: Key<Graph>) {
         let Some(graph) = self.graphs.remove(key) else { return };
         for node in graph.nodes {
-            if let Some(Node { kind: NodeKind::Child(child), .. }) = self.nodes.remove(node) {
-                self.remove_graph(child);
+            if let Some(node) = self.nodes.remove(node) {
+                self.remove_inside(&node.kind);
             }
+        }
+        self.conditions.retain(|_, condition| condition.strong_count() > 0);
+    }
+
+    /// Destroys the graphs embedded in a node that is gone.
+    fn remove_inside(&mut self, kind: &NodeKind) {
+        match kind {
+            NodeKind::Child(child) => self.remove_graph(*child),
+            NodeKind::Conditional(conditional) => {
+                conditional.condition.set_used(false);
+                conditional.bodies.iter().for_each(|body| self.remove_graph(*body));
+            }
+            _ => {}
         }
     }
 
@@ -252,20 +283,24 @@ impl Graphs {
         self.children(key).into_iter().map(|child| 1 + self.depth(child)).max().unwrap_or(0)
     }
 
-    /// The graphs embedded in a graph's child nodes.
+    /// The graphs embedded in a graph's nodes: children and bodies.
     pub(crate) fn children(&self, key: Key<Graph>) -> Vec<Key<Graph>> {
         let nodes = self.graphs.get(key).map(|graph| graph.nodes.as_slice()).unwrap_or_default();
-        let child = |node: &Key<Node>| match self.nodes.get(*node).map(|node| &node.kind) {
-            Some(NodeKind::Child(child)) => Some(*child),
-            _ => None,
+        let inside = |node: &Key<Node>| match self.nodes.get(*node).map(|node| &node.kind) {
+            Some(NodeKind::Child(child)) => vec![*child],
+            Some(NodeKind::Conditional(conditional)) => conditional.bodies.clone(),
+            _ => Vec::new(),
         };
-        nodes.iter().filter_map(child).collect()
+        nodes.iter().flat_map(inside).collect()
     }
 
     /// A copy of a graph, each node knowing where it came from.
     pub(crate) fn clone_graph(&mut self, key: Key<Graph>, embedded: bool) -> Result<Key<Graph>, CUresult> {
         let sources = self.graphs.get(key).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?.nodes.clone();
-        let copy = self.graphs.insert(Graph { nodes: Vec::new(), embedded });
+        if self.has_conditional(key) {
+            return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
+        }
+        let copy = self.graphs.insert(Graph { embedded, ..Graph::default() });
         let mut twins = std::collections::HashMap::new();
         for source in &sources {
             let Some(node) = self.nodes.get(*source) else { continue };

@@ -5,15 +5,19 @@
 //! | [`table`] | handles that outlive their objects without lying about it |
 //! | [`tasks`] | what happens before what |
 //! | [`capture`] | the state machine of stream capture |
+//! | [`conditional`] | conditions, bodies, and which of them a value chooses |
+//! | [`value_ops`] | words that streams write and wait for |
 //! | [`graph`] | graphs as templates: nodes and edges |
 //! | [`executable`] | instantiated graphs, their launches and updates |
 //! | [`work`] | what a node or a stream operation does |
 //! | [`objects`] | contexts, streams, events, modules, pools |
 
 pub(crate) mod capture;
+pub(crate) mod conditional;
 pub(crate) mod executable;
 pub(crate) mod graph;
 pub(crate) mod objects;
 pub(crate) mod table;
 pub(crate) mod tasks;
+pub(crate) mod value_ops;
 pub(crate) mod work;

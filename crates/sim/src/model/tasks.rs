@@ -86,6 +86,21 @@ impl Tasks {
         }
     }
 
+    /// Makes `task`, which waits for something already, wait for `others` too; those done do not count.
+    pub(crate) fn hold(&mut self, task: Key<Task>, others: impl IntoIterator<Item = Key<Task>>) {
+        for other in others {
+            if other != task
+                && self.table.get(task).is_some()
+                && let Some(before) = self.table.get_mut(other)
+            {
+                before.next.push(task);
+                if let Some(task) = self.table.get_mut(task) {
+                    task.pending += 1;
+                }
+            }
+        }
+    }
+
     /// Takes a task out of the ready ones without finishing it: someone else is at it.
     pub(crate) fn set_aside(&mut self, key: Key<Task>) {
         let Some(at) = self.table.get_mut(key).and_then(|task| task.ready_at.take()) else { return };
@@ -165,6 +180,23 @@ mod tests {
         assert!(tasks.is_empty());
         let d = tasks.add(Work::Nothing, 1, [a, b, c]);
         assert_eq!(tasks.ready, [d]);
+    }
+
+    #[test]
+    fn a_task_that_waits_can_be_made_to_wait_for_more() {
+        let mut tasks = Tasks::new();
+        let head = tasks.add(Work::Nothing, 1, []);
+        let tail = tasks.add(Work::Nothing, 1, [head]);
+        let behind = tasks.add(Work::Nothing, 1, [tail]);
+        // The head finds out what stands between it and its tail.
+        let body = tasks.add(Work::Nothing, 1, []);
+        tasks.hold(tail, [body, body]);
+        tasks.finish(head);
+        assert_eq!(tasks.ready, [body]);
+        tasks.finish(body);
+        assert_eq!(tasks.ready, [tail]);
+        tasks.finish(tail);
+        assert_eq!(tasks.ready, [behind]);
     }
 
     #[test]

@@ -32,6 +32,12 @@ pub(crate) enum Work {
     Map { address: u64, bytes: u64, label: String },
     /// Stream-ordered memory: ends an allocation.
     Unmap { address: u64 },
+    /// Writes words, or waits for them: from the operation of this number on.
+    Values(Arc<super::value_ops::ValueWork>, usize),
+    /// Sets conditions to their defaults: the begin of a launch.
+    Defaults(Vec<(Arc<super::conditional::Condition>, u32)>),
+    /// Reads a condition and puts the chosen body into the order.
+    Branch(crate::enqueue::Branch),
     /// A host function or callback is being called on some thread, outside the machine's lock.
     Called,
 }

@@ -1,0 +1,183 @@
+//! Words that streams write and wait for: calls, batches, and nodes of them.
+#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+
+use std::ffi::c_uint;
+use std::sync::Arc;
+
+use dacapo_driver::CUresult;
+use dacapo_driver::types::*;
+
+use super::graph::node_named;
+use super::graph_node::{Spot, replace};
+use super::memory::is_visible;
+use crate::foreign::{get, list, put};
+use crate::model::executable::ExecKind;
+use crate::model::graph::{Node, NodeKind};
+use crate::model::value_ops::{ValueOp, ValueWork};
+use crate::model::work::Work;
+use crate::visit::{Answer, Refusal, Target, Visit};
+
+const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+/// `CU_STREAM_WAIT_VALUE_FLUSH`: everything is seen at once here, so there is nothing to flush.
+const WAIT_FLUSH: u32 = 1 << 30;
+/// Operations of one batch: the driver API's page states this limit.
+const BATCH_MAX: usize = 256;
+
+/// The words of an operation by cuda.h: operation, address, value, flags.
+fn words(op: u32, address: u64, value: u64, flags: u32) -> CUstreamBatchMemOpParams {
+    CUstreamBatchMemOpParams { words: [u64::from(op), address, value, u64::from(flags), 0, 0] }
+}
+
+/// What one operation of a batch means.
+fn op(v: &mut Visit<'_>, given: &CUstreamBatchMemOpParams) -> Result<ValueOp, CUresult> {
+    let [operation, address, value, flags, ..] = given.words;
+    let flags = flags as u32;
+    let (bytes, op) = match operation as u32 {
+        CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES | CU_STREAM_MEM_OP_BARRIER => return Ok(ValueOp::Fence),
+        CU_STREAM_MEM_OP_WRITE_VALUE_32 => (4, ValueOp::Write { address, value: u64::from(value as u32), bytes: 4 }),
+        CU_STREAM_MEM_OP_WRITE_VALUE_64 => (8, ValueOp::Write { address, value, bytes: 8 }),
+        CU_STREAM_MEM_OP_WAIT_VALUE_32 => {
+            let value = u64::from(value as u32);
+            (4, ValueOp::Wait { address, value, bytes: 4, how: flags & !WAIT_FLUSH })
+        }
+        CU_STREAM_MEM_OP_WAIT_VALUE_64 => (8, ValueOp::Wait { address, value, bytes: 8, how: flags & !WAIT_FLUSH }),
+        _ => return Err(INVALID),
+    };
+    let legal = match op {
+        ValueOp::Wait { how, .. } => how <= CU_STREAM_WAIT_VALUE_NOR,
+        _ => flags <= 1,
+    };
+    if !legal || !address.is_multiple_of(bytes) {
+        return Err(INVALID);
+    }
+    if !is_visible(v, address, bytes) {
+        let what =
+            format!("{} names {bytes} bytes at {address:#x}, which is {}", v.call.name(), v.memory.describe(address));
+        let help = "name device memory, or host memory of cuMemHostAlloc or cuMemHostRegister";
+        return Err(v.refuse(Refusal::new(INVALID, "out-of-bounds", what, help)));
+    }
+    Ok(op)
+}
+
+fn work(v: &mut Visit<'_>, given: Vec<CUstreamBatchMemOpParams>, flags: c_uint) -> Result<ValueWork, CUresult> {
+    if given.len() > BATCH_MAX || flags != 0 {
+        return Err(INVALID);
+    }
+    let ops = given.iter().map(|given| op(v, given)).collect::<Result<_, _>>()?;
+    Ok(ValueWork { ops, given, flags })
+}
+
+fn go(v: &mut Visit<'_>, handle: CUstream, given: Vec<CUstreamBatchMemOpParams>, flags: c_uint) -> Answer {
+    let target = v.target(handle)?;
+    let work = Arc::new(work(v, given, flags)?);
+    match target {
+        Target::Run(stream) => {
+            v.submit(stream, Work::Values(work, 0));
+        }
+        Target::Record(capture, stream) => {
+            super::capture::record(v, capture, stream, NodeKind::Values(work))?;
+        }
+    }
+    Ok(())
+}
+
+macro_rules! one_word {
+    ($($name:ident $op:ident $ty:ty;)*) => { $(
+        pub(crate) unsafe fn $name(
+            v: &mut Visit<'_>, stream: CUstream, address: CUdeviceptr, value: $ty, flags: c_uint,
+        ) -> Answer {
+            go(v, stream, vec![words($op, address, u64::from(value), flags)], 0)
+        }
+    )* };
+}
+
+one_word! {
+    write_32 CU_STREAM_MEM_OP_WRITE_VALUE_32 u32;
+    write_64 CU_STREAM_MEM_OP_WRITE_VALUE_64 u64;
+    wait_32 CU_STREAM_MEM_OP_WAIT_VALUE_32 u32;
+    wait_64 CU_STREAM_MEM_OP_WAIT_VALUE_64 u64;
+}
+
+pub(crate) unsafe fn batch(
+    v: &mut Visit<'_>,
+    stream: CUstream,
+    count: c_uint,
+    ops: *mut CUstreamBatchMemOpParams,
+    flags: c_uint,
+) -> Answer {
+    // SAFETY: an array of `count` operations, by this call's page.
+    let given = unsafe { list(ops, count as usize) }?;
+    go(v, stream, given, flags)
+}
+
+/// What a node does, from its C struct.
+pub(crate) unsafe fn node(
+    v: &mut Visit<'_>,
+    params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS,
+) -> Result<ValueWork, CUresult> {
+    // SAFETY: an in pointer of the call that passes it on, with an array of `count` operations.
+    let (p, given) = unsafe {
+        let p = get(params)?;
+        (p, list(p.paramArray, p.count as usize)?)
+    };
+    work(v, given, p.flags)
+}
+
+pub(crate) unsafe fn add_node(
+    v: &mut Visit<'_>,
+    out: *mut CUgraphNode,
+    graph: CUgraph,
+    dependencies: *const CUgraphNode,
+    count: usize,
+    params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS,
+) -> Answer {
+    // SAFETY: the arguments of this call.
+    unsafe {
+        let work = node(v, params)?;
+        Spot::plain(out, graph, dependencies, count).add(v, NodeKind::Values(Arc::new(work)))
+    }
+}
+
+pub(crate) unsafe fn node_get_params(
+    v: &mut Visit<'_>,
+    node: CUgraphNode,
+    out: *mut CUDA_BATCH_MEM_OP_NODE_PARAMS,
+) -> Answer {
+    let key = node_named(v, node)?;
+    let Some(Node { kind: NodeKind::Values(work), .. }) = v.graphs.nodes.get(key) else { return Err(INVALID) };
+    let work = work.clone();
+    let context = v.contexts.handle(v.primary);
+    let params = CUDA_BATCH_MEM_OP_NODE_PARAMS {
+        ctx: CUcontext::from_bits(context),
+        count: work.given.len() as c_uint,
+        // The node's own copy: it lives until the parameters change.
+        paramArray: work.given.as_ptr().cast_mut(),
+        flags: work.flags,
+    };
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, params) }
+}
+
+pub(crate) unsafe fn node_set_params(
+    v: &mut Visit<'_>,
+    to: CUgraphNode,
+    params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS,
+) -> Answer {
+    // SAFETY: the arguments of this call.
+    let work = unsafe { node(v, params) }?;
+    replace(v, to, NodeKind::Values(Arc::new(work)))
+}
+
+pub(crate) unsafe fn exec_set_params(
+    v: &mut Visit<'_>,
+    exec: CUgraphExec,
+    to: CUgraphNode,
+    params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS,
+) -> Answer {
+    super::graph_exec::node_of(v, exec, to)?;
+    // SAFETY: the arguments of this call.
+    let work = unsafe { node(v, params) }?;
+    let ExecKind::Values(old) = &mut super::graph_exec::node_of(v, exec, to)?.kind else { return Err(INVALID) };
+    *old = Arc::new(work);
+    Ok(())
+}

@@ -1,0 +1,287 @@
+//! A launch of an executable graph: its nodes become tasks.
+//!
+//! What a launch runs is copied out of the executable first, so that a change between launches touches later ones only.
+//! A conditional node becomes two tasks: a head that reads the condition when its turn comes and puts the tasks of
+//! the chosen body behind itself, and a tail that waits for them and that the node's successors wait for. A WHILE reads its
+//! condition again behind the body.
+
+use std::sync::Arc;
+
+use dacapo_driver::CUresult;
+use dacapo_driver::types::CUgraphEdgeData;
+
+use crate::finding::{Ending, Finding};
+use crate::machine::State;
+use crate::model::conditional::{Condition, Kind};
+use crate::model::executable::{Body, ExecKind, ExecNode};
+use crate::model::objects::{Event, Recorded};
+use crate::model::table::Key;
+use crate::model::tasks::Task;
+use crate::model::value_ops::{ValueOp, ValueWork};
+use crate::model::work::{CopyWork, HostWork, KernelWork, SetWork, Work};
+use crate::schedule::Step;
+
+/// How many warp instructions of [`crate::Options::budget`] one round of a WHILE counts for, at least.
+const ROUND: u64 = 4096;
+
+/// What one launch runs.
+pub(crate) struct Script {
+    parts: Vec<Part>,
+}
+
+/// A node of a script.
+struct Part {
+    does: Does,
+    /// The parts that it comes after, by their place.
+    before: Vec<(usize, CUgraphEdgeData)>,
+    /// Nothing comes after it.
+    is_leaf: bool,
+}
+
+/// What a part does.
+enum Does {
+    Nothing,
+    Kernel(Arc<KernelWork>),
+    Copy(Arc<CopyWork>),
+    Set(Arc<SetWork>),
+    Host(HostWork),
+    Values(Arc<ValueWork>),
+    Record(Key<Event>),
+    Wait(Key<Event>),
+    Child(Script),
+    Choose(Arc<Choice>),
+}
+
+/// A conditional node with the scripts of its bodies.
+pub(crate) struct Choice {
+    condition: Arc<Condition>,
+    default: Option<u32>,
+    kind: Kind,
+    bodies: Vec<Script>,
+}
+
+/// The head of a conditional node, or a further round of its WHILE.
+pub(crate) struct Branch {
+    choice: Arc<Choice>,
+    /// What the node's successors wait for.
+    tail: Key<Task>,
+    context: u64,
+    rounds: u64,
+}
+
+impl Script {
+    /// Copies what a launch of `body` runs.
+    pub(crate) fn of(body: &Body) -> Script {
+        let does = |node: &ExecNode| match &node.kind {
+            _ if !node.enabled => Does::Nothing,
+            ExecKind::Empty => Does::Nothing,
+            ExecKind::Kernel(work) => Does::Kernel(work.clone()),
+            ExecKind::Copy(work) => Does::Copy(work.clone()),
+            ExecKind::Set(work) => Does::Set(work.clone()),
+            ExecKind::Host(work) => Does::Host(*work),
+            ExecKind::Child(body) => Does::Child(Script::of(body)),
+            ExecKind::EventRecord(event) => Does::Record(*event),
+            ExecKind::EventWait(event) => Does::Wait(*event),
+            ExecKind::Values(work) => Does::Values(work.clone()),
+            ExecKind::Conditional(condition, default, kind, bodies) => Does::Choose(Arc::new(Choice {
+                condition: condition.clone(),
+                default: *default,
+                kind: *kind,
+                bodies: bodies.iter().map(Script::of).collect(),
+            })),
+        };
+        let part = |node| Part { does: does(node), before: node.before.clone(), is_leaf: node.is_leaf };
+        Script { parts: body.nodes.iter().map(part).collect() }
+    }
+
+    /// The conditions that have a default, each with it.
+    fn defaults(&self, all: &mut Vec<(Arc<Condition>, u32)>) {
+        for part in &self.parts {
+            match &part.does {
+                Does::Child(script) => script.defaults(all),
+                Does::Choose(choice) => {
+                    all.extend(choice.default.map(|default| (choice.condition.clone(), default)));
+                    choice.bodies.iter().for_each(|body| body.defaults(all));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What stands before everything else of a launch: conditions take their defaults.
+    pub(crate) fn begin(&self) -> Work {
+        let mut defaults = Vec::new();
+        self.defaults(&mut defaults);
+        if defaults.is_empty() { Work::Nothing } else { Work::Defaults(defaults) }
+    }
+}
+
+impl State {
+    /// Puts the parts of a script into the order, its roots behind `start`; the answer is what its end comes after.
+    pub(crate) fn enqueue(&mut self, script: &Script, start: &[Key<Task>], context: u64) -> Vec<Key<Task>> {
+        let mut tasks: Vec<Key<Task>> = Vec::with_capacity(script.parts.len());
+        let mut ends = Vec::new();
+        for part in &script.parts {
+            let mut after: Vec<_> = part.before.iter().map(|(at, _)| tasks[*at]).collect();
+            if after.is_empty() {
+                after.extend_from_slice(start);
+            }
+            let work = match &part.does {
+                Does::Nothing => Work::Nothing,
+                Does::Kernel(work) => Work::Kernel(work.clone()),
+                Does::Copy(work) => Work::Copy(work.clone()),
+                Does::Set(work) => Work::Set(work.clone()),
+                Does::Host(work) => Work::Host(*work),
+                Does::Values(work) => Work::Values(work.clone(), 0),
+                Does::Record(event) => Work::Record(*event, self.number()),
+                Does::Wait(event) => {
+                    let recorded = self.events.get(*event).map(|event| event.recorded.clone());
+                    if let Some(Recorded::Stream { task, .. } | Recorded::Graph { task: Some(task), .. }) = recorded {
+                        after.push(task);
+                    }
+                    Work::Nothing
+                }
+                Does::Child(script) => {
+                    let ends = self.enqueue(script, &after, context);
+                    // A child without nodes still stands in the order.
+                    after = if ends.is_empty() { after } else { ends };
+                    Work::Nothing
+                }
+                Does::Choose(choice) => {
+                    let head = self.tasks.add(Work::Nothing, context, after);
+                    let tail = self.tasks.add(Work::Nothing, context, [head]);
+                    let branch = Branch { choice: choice.clone(), tail, context, rounds: 0 };
+                    if let Some(head) = self.tasks.get_mut(head) {
+                        head.work = Work::Branch(branch);
+                    }
+                    tasks.push(tail);
+                    if part.is_leaf {
+                        ends.push(tail);
+                    }
+                    continue;
+                }
+            };
+            let recorded = if let Work::Record(event, number) = &work { Some((*event, *number)) } else { None };
+            let task = self.tasks.add(work, context, after);
+            if let Some((event, number)) = recorded
+                && let Some(event) = self.events.get_mut(event)
+            {
+                event.recorded = Recorded::Graph { number, task: Some(task), time_ns: None };
+            }
+            if part.is_leaf {
+                ends.push(task);
+            }
+            tasks.push(task);
+        }
+        ends
+    }
+
+    /// A conditional node's turn has come: the body that its value chooses runs before its tail.
+    pub(crate) fn run_branch(&mut self, key: Key<Task>, branch: Branch) {
+        let Branch { choice, tail, context, rounds } = branch;
+        let value = choice.condition.value();
+        let chosen = choice.kind.choose(value, choice.bodies.len());
+        let word = match choice.kind {
+            Kind::If => "IF",
+            Kind::While => "WHILE",
+            Kind::Switch => "SWITCH",
+        };
+        self.note(|| match chosen {
+            Some(body) => format!("{word} by {value}: body {body}"),
+            None => format!("{word} by {value}: nothing"),
+        });
+        if let Some(body) = chosen {
+            let rounds_max = (self.options.budget / ROUND).max(1);
+            if rounds >= rounds_max {
+                let finding = Finding::new(
+                    "endless-while",
+                    Ending::YourProgram,
+                    format!("a WHILE node is still running after {rounds} rounds"),
+                )
+                .note(format!("its condition is {value}; it ends when the body leaves 0 there"))
+                .help("let a kernel of the body call cudaGraphSetConditional with 0 at some time, or raise the instruction budget");
+                return self.break_device(key, CUresult::CUDA_ERROR_LAUNCH_TIMEOUT, finding);
+            }
+            let mut ends = self.enqueue(&choice.bodies[body], &[], context);
+            if choice.kind == Kind::While {
+                let again = Branch { choice: choice.clone(), tail, context, rounds: rounds + 1 };
+                ends = vec![self.tasks.add(Work::Branch(again), context, ends)];
+            }
+            self.tasks.hold(tail, ends);
+        }
+        self.time_ns += 1_000;
+        self.tasks.finish(key);
+    }
+
+    /// A kernel has set a condition.
+    pub(crate) fn set_condition(&mut self, handle: u64, value: u32, kernel: &str) {
+        match self.graphs.conditions.get(&handle).and_then(std::sync::Weak::upgrade) {
+            Some(condition) => condition.set(value),
+            None => self.find(
+                Finding::new(
+                    "stale-condition",
+                    Ending::YourProgram,
+                    format!("`{kernel}` sets the condition {handle:#x}, and there is none of that name"),
+                )
+                .note("on a GPU this writes to whatever the handle names by now")
+                .help("pass a handle of cuGraphConditionalHandleCreate whose graph, or an executable of it, is alive"),
+            ),
+        }
+    }
+
+    /// Does the operations of a batch from number `at` on, up to a wait that is not over.
+    pub(crate) fn run_values(&mut self, key: Key<Task>, work: Arc<ValueWork>, mut at: usize) -> Step {
+        let began = at;
+        while let Some(op) = work.ops.get(at) {
+            let done = match *op {
+                ValueOp::Fence => Ok(()),
+                ValueOp::Write { address, value, bytes } => {
+                    self.note(|| format!("write {value} to {bytes} bytes"));
+                    self.memory.write(address, &value.to_le_bytes()[..bytes as usize])
+                }
+                ValueOp::Wait { address, value, bytes, how } => {
+                    let mut word = [0; 8];
+                    let read = self.memory.read(address, &mut word[..bytes as usize]);
+                    let seen = u64::from_le_bytes(word);
+                    if read.is_ok() && !ValueOp::is_over(how, bytes, seen, value) {
+                        return self.value_is_awaited(key, work, at, began, (address, seen, value));
+                    }
+                    read
+                }
+            };
+            if done.is_err() {
+                self.end_memory_work(key, done, "memory operation of a stream");
+                return Step::Moved;
+            }
+            at += 1;
+        }
+        self.polls = 0;
+        self.time_ns += 300;
+        self.tasks.finish(key);
+        Step::Moved
+    }
+
+    fn value_is_awaited(
+        &mut self,
+        key: Key<Task>,
+        work: Arc<ValueWork>,
+        at: usize,
+        began: usize,
+        (address, seen, value): (u64, u64, u64),
+    ) -> Step {
+        if at > began {
+            self.polls = 0;
+        }
+        if self.looked_in_vain() {
+            let place = self.memory.describe(address);
+            let what =
+                format!("a stream waits for {value} at {address:#x} ({place}), which holds {seen} and nobody changes");
+            self.end_wait(key, what);
+            return Step::Moved;
+        }
+        if let Some(task) = self.tasks.get_mut(key) {
+            task.work = Work::Values(work, at);
+        }
+        self.polled()
+    }
+}

@@ -1,0 +1,195 @@
+//! Conditional nodes: conditions, what may stand in a body, and which body a value chooses.
+//!
+//! Observed rules that hold here (H200, driver 580.159.04):
+//! - a handle serves one node, in the graph that it was made for or in a body inside it; a handle that no node uses keeps
+//!   the graph from being instantiated;
+//! - IF has one body or two (the second runs where the value is 0), WHILE one, SWITCH any number; a SWITCH whose value
+//!   names no body runs nothing;
+//! - bodies hold kernels, sets, copies between device and pinned memory, empty nodes, children and conditional nodes; what
+//!   else was added is refused when the graph is instantiated;
+//! - a graph with a conditional node is not cloned, is no child, and has one executable at a time.
+//!
+//! A condition outlives its graph where an executable still has it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use dacapo_driver::CUresult;
+use dacapo_driver::types::*;
+
+use super::executable::Refused;
+use super::graph::{Graph, Graphs, Node, NodeKind};
+use super::table::Key;
+use super::work::Place;
+
+/// A value that kernels set and a conditional node reads.
+#[derive(Debug)]
+pub(crate) struct Condition {
+    /// The value at the begin of each launch, if there is one.
+    pub(crate) default: Option<u32>,
+    /// The conditional node that reads it is there.
+    used: AtomicBool,
+    value: AtomicU32,
+}
+
+impl Condition {
+    pub(crate) fn new(default: Option<u32>) -> Condition {
+        Condition { default, used: AtomicBool::new(false), value: AtomicU32::new(0) }
+    }
+
+    pub(crate) fn is_used(&self) -> bool {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_used(&self, used: bool) {
+        self.used.store(used, Ordering::Relaxed);
+    }
+
+    pub(crate) fn value(&self) -> u32 {
+        self.value.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set(&self, value: u32) {
+        self.value.store(value, Ordering::Relaxed);
+    }
+}
+
+/// What a conditional node is.
+#[derive(Debug)]
+pub(crate) struct Conditional {
+    pub(crate) condition: Arc<Condition>,
+    pub(crate) kind: Kind,
+    pub(crate) bodies: Vec<Key<Graph>>,
+}
+
+/// How a value chooses a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    If,
+    While,
+    Switch,
+}
+
+impl Kind {
+    /// From `CUgraphConditionalNodeType` and the number of bodies.
+    pub(crate) fn new(number: u32, bodies: u32) -> Option<Kind> {
+        match (number, bodies) {
+            (CU_GRAPH_COND_TYPE_IF, 1 | 2) => Some(Kind::If),
+            (CU_GRAPH_COND_TYPE_WHILE, 1) => Some(Kind::While),
+            (CU_GRAPH_COND_TYPE_SWITCH, 1..) => Some(Kind::Switch),
+            _ => None,
+        }
+    }
+
+    /// The body that `value` chooses among `bodies`.
+    pub(crate) fn choose(self, value: u32, bodies: usize) -> Option<usize> {
+        let chosen = match self {
+            Kind::If => usize::from(value == 0),
+            Kind::While if value == 0 => return None,
+            Kind::While => 0,
+            Kind::Switch => value as usize,
+        };
+        (chosen < bodies).then_some(chosen)
+    }
+}
+
+impl Graphs {
+    /// The graph that no node holds and that this one is inside of, or is.
+    pub(crate) fn root(&self, mut graph: Key<Graph>) -> Key<Graph> {
+        while let Some(parent) = self.graphs.get(graph).and_then(|graph| graph.parent) {
+            graph = parent;
+        }
+        graph
+    }
+
+    /// How many conditional nodes this graph is inside of.
+    pub(crate) fn root_depth(&self, mut graph: Key<Graph>) -> usize {
+        let mut depth = 0;
+        while let Some(parent) = self.graphs.get(graph).and_then(|graph| graph.parent) {
+            (graph, depth) = (parent, depth + 1);
+        }
+        depth
+    }
+
+    /// Whether a conditional node is in this graph, or in one embedded in it.
+    pub(crate) fn has_conditional(&self, graph: Key<Graph>) -> bool {
+        let nodes = self.graphs.get(graph).map(|graph| graph.nodes.as_slice()).unwrap_or_default();
+        nodes.iter().any(|node| match self.nodes.get(*node).map(|node| &node.kind) {
+            Some(NodeKind::Conditional(_)) => true,
+            Some(NodeKind::Child(child)) => self.has_conditional(*child),
+            _ => false,
+        })
+    }
+
+    /// Adds a conditional node with empty bodies behind `before`.
+    pub(crate) fn add_conditional(
+        &mut self,
+        graph: Key<Graph>,
+        condition: Arc<Condition>,
+        kind: Kind,
+        count: u32,
+        before: &[super::graph::Edge],
+    ) -> Result<Key<Node>, CUresult> {
+        let body = || Graph { embedded: true, parent: Some(graph), ..Graph::default() };
+        let bodies: Vec<_> = (0..count).map(|_| self.graphs.insert(body())).collect();
+        let node = Conditional { condition: condition.clone(), kind, bodies: bodies.clone() };
+        let added = self.add_node(graph, NodeKind::Conditional(Arc::new(node)), before);
+        match &added {
+            Ok(_) => condition.set_used(true),
+            Err(_) => bodies.into_iter().for_each(|body| self.remove_graph(body)),
+        }
+        added
+    }
+
+    /// Whether all conditions of a graph and its bodies have their node.
+    pub(crate) fn conditions_are_used(&self, graph: Key<Graph>) -> bool {
+        let own = self.graphs.get(graph).is_none_or(|graph| graph.conditions.iter().all(|c| c.is_used()));
+        own && self.children(graph).into_iter().all(|child| self.conditions_are_used(child))
+    }
+
+    /// Whether a body holds only what a body may hold.
+    pub(crate) fn check_body(&self, body: Key<Graph>) -> Result<(), Refused> {
+        let nodes = self.graphs.get(body).map(|graph| graph.nodes.as_slice()).unwrap_or_default();
+        for key in nodes {
+            let may_stand = match self.nodes.get(*key).map(|node| &node.kind) {
+                Some(NodeKind::Child(child)) => {
+                    self.check_body(*child)?;
+                    true
+                }
+                Some(NodeKind::Copy(work)) => ![work.source.place, work.target.place].contains(&Place::Pageable),
+                Some(NodeKind::Kernel(_) | NodeKind::Set(_) | NodeKind::Empty | NodeKind::Conditional(_)) => true,
+                _ => false,
+            };
+            if !may_stand {
+                return Err(Refused {
+                    code: CUresult::CUDA_ERROR_INVALID_VALUE,
+                    result: CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED,
+                    node: Some(*key),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_chooses_a_body() {
+        for (kind, value, bodies, chosen) in [
+            (Kind::If, 0, 1, None),
+            (Kind::If, 7, 1, Some(0)),
+            (Kind::If, 0, 2, Some(1)),
+            (Kind::If, 1, 2, Some(0)),
+            (Kind::While, 0, 1, None),
+            (Kind::While, 9, 1, Some(0)),
+            (Kind::Switch, 2, 3, Some(2)),
+            (Kind::Switch, 3, 3, None),
+            (Kind::Switch, u32::MAX, 3, None),
+        ] {
+            assert_eq!(kind.choose(value, bodies), chosen, "{kind:?} {value} of {bodies}");
+        }
+    }
+}

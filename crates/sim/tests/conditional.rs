@@ -1,0 +1,275 @@
+//! Conditional nodes: which body runs, how often, and in which order with what stands around.
+
+mod device;
+
+use dacapo_driver::types::*;
+use dacapo_driver::{CUresult, Driver};
+use dacapo_sim::Options;
+use device::{Device, ok};
+
+const IF: u32 = CU_GRAPH_COND_TYPE_IF;
+const WHILE: u32 = CU_GRAPH_COND_TYPE_WHILE;
+const SWITCH: u32 = CU_GRAPH_COND_TYPE_SWITCH;
+const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+const NOT_SUPPORTED: CUresult = CUresult::CUDA_ERROR_NOT_SUPPORTED;
+
+/// `append(p, digit)`: `*p = *p * 10 + digit`. `set(handle, value)`. `countdown(handle, p)`: `set(handle, --*p)`.
+const PTX: &str = ".version 8.3
+.target sm_90
+.address_size 64
+.extern .func cudaGraphSetConditional (.param .b64 h, .param .b32 v);
+.visible .entry append(.param .u64 p, .param .u64 digit) {
+  .reg .b64 %rd<3>; .reg .b32 %r<4>;
+  ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [digit];
+  ld.global.u32 %r2, [%rd1]; mad.lo.u32 %r3, %r2, 10, %r1; st.global.u32 [%rd1], %r3; ret; }
+.visible .entry set(.param .u64 handle, .param .u64 value) {
+  .reg .b64 %rd<2>; .reg .b32 %r<2>;
+  ld.param.u64 %rd1, [handle]; ld.param.u32 %r1, [value];
+  { .param .b64 h; .param .b32 v; st.param.b64 [h], %rd1; st.param.b32 [v], %r1; call.uni cudaGraphSetConditional, (h, v); }
+  ret; }
+.visible .entry countdown(.param .u64 handle, .param .u64 p) {
+  .reg .b64 %rd<3>; .reg .b32 %r<3>;
+  ld.param.u64 %rd1, [handle]; ld.param.u64 %rd2, [p];
+  ld.global.u32 %r1, [%rd2]; sub.u32 %r2, %r1, 1; st.global.u32 [%rd2], %r2;
+  { .param .b64 h; .param .b32 v; st.param.b64 [h], %rd1; st.param.b32 [v], %r2; call.uni cudaGraphSetConditional, (h, v); }
+  ret; }
+";
+
+struct Kernels {
+    append: CUfunction,
+    set: CUfunction,
+    countdown: CUfunction,
+}
+
+fn start(options: Options) -> (Device, Kernels) {
+    let d = Device::new(options);
+    let module = d.module(PTX);
+    let [append, set, countdown] = ["append", "set", "countdown"].map(|name| d.function(module, name));
+    (d, Kernels { append, set, countdown })
+}
+
+fn seeds() -> impl Iterator<Item = (Device, Kernels)> {
+    (0..12).map(|seed| start(Options { seed, ..Options::default() }))
+}
+
+#[test]
+fn what_comes_behind_a_conditional_node_comes_behind_its_body() {
+    //   append 1 ──► IF { append 2 ──► append 3 } ──► append 4
+    for (d, k) in seeds() {
+        let (g, p) = (d.graph(), d.zeros(1));
+        let h = d.condition(g, Some(1));
+        let first = d.kernel_node(g, &[], k.append, &[p, 1]);
+        let (node, bodies) = d.conditional(g, &[first], h, IF, 1);
+        let inside = d.kernel_node(bodies[0], &[], k.append, &[p, 2]);
+        d.kernel_node(bodies[0], &[inside], k.append, &[p, 3]);
+        d.kernel_node(g, &[node], k.append, &[p, 4]);
+        let exec = d.instantiate(g);
+        d.run(exec, d.stream());
+        assert_eq!(d.read(p), 1234);
+        assert_eq!(d.found(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_kernel_decides_and_the_default_comes_back_with_each_launch() {
+    for (d, k) in seeds() {
+        let (g, p, s) = (d.graph(), d.zeros(1), d.stream());
+        let h = d.condition(g, Some(1));
+        let (node, bodies) = d.conditional(g, &[], h, IF, 2);
+        d.kernel_node(bodies[0], &[], k.append, &[p, 1]);
+        d.kernel_node(bodies[1], &[], k.append, &[p, 2]);
+        // After the node: too late for this launch, and forgotten by the next.
+        d.kernel_node(g, &[node], k.set, &[h, 0]);
+        let exec = d.instantiate(g);
+        d.run(exec, s);
+        d.run(exec, s);
+        assert_eq!(d.read(p), 11);
+    }
+}
+
+#[test]
+fn a_condition_without_a_default_keeps_what_was_set() {
+    for (d, k) in seeds() {
+        let (g, p, s) = (d.graph(), d.zeros(1), d.stream());
+        let h = d.condition(g, None);
+        let (_, bodies) = d.conditional(g, &[], h, IF, 1);
+        d.kernel_node(bodies[0], &[], k.append, &[p, 1]);
+        let exec = d.instantiate(g);
+        d.run(exec, s);
+        assert_eq!(d.read(p), 0, "nobody has set it");
+    }
+}
+
+#[test]
+fn a_while_runs_until_its_body_says_0_and_rounds_do_not_overlap() {
+    for (d, k) in seeds() {
+        let (g, p, counter, s) = (d.graph(), d.zeros(1), d.zeros(1), d.stream());
+        let h = d.condition(g, Some(1));
+        let (node, bodies) = d.conditional(g, &[], h, WHILE, 1);
+        // Two leaves: the next round begins behind both.
+        let first = d.kernel_node(bodies[0], &[], k.append, &[p, 1]);
+        d.kernel_node(bodies[0], &[first], k.append, &[p, 2]);
+        d.kernel_node(bodies[0], &[], k.countdown, &[h, counter]);
+        d.kernel_node(g, &[node], k.append, &[p, 9]);
+        let exec = d.instantiate(g);
+        d.write(counter, 3);
+        d.run(exec, s);
+        assert_eq!((d.read(p), d.read(counter)), (1_212_129, 0));
+        // The condition was left at 0; the default begins anew.
+        d.write(counter, 1);
+        d.write(p, 0);
+        d.run(exec, s);
+        assert_eq!(d.read(p), 129);
+    }
+}
+
+#[test]
+fn bodies_nest() {
+    //   SWITCH by 2 { _, _, WHILE 2 times { IF { append 7 } } }
+    for (d, k) in seeds() {
+        let (g, p, counter) = (d.graph(), d.zeros(1), d.zeros(1));
+        let [outer, middle, inner] = [2, 1, 1].map(|default| d.condition(g, Some(default)));
+        let (_, arms) = d.conditional(g, &[], outer, SWITCH, 3);
+        let (_, round) = d.conditional(arms[2], &[], middle, WHILE, 1);
+        let (choice, yes) = d.conditional(round[0], &[], inner, IF, 1);
+        d.kernel_node(yes[0], &[], k.append, &[p, 7]);
+        d.kernel_node(round[0], &[choice], k.countdown, &[middle, counter]);
+        let exec = d.instantiate(g);
+        d.write(counter, 2);
+        d.run(exec, d.stream());
+        assert_eq!(d.read(p), 77);
+    }
+}
+
+#[test]
+fn launches_of_one_executable_see_their_own_defaults() {
+    for (d, k) in seeds() {
+        let (g, p, s) = (d.graph(), d.zeros(1), d.stream());
+        let h = d.condition(g, Some(1));
+        let (node, bodies) = d.conditional(g, &[], h, IF, 1);
+        d.kernel_node(bodies[0], &[], k.append, &[p, 1]);
+        d.kernel_node(g, &[node], k.set, &[h, 0]);
+        let exec = d.instantiate(g);
+        // Both are on their way before the first has begun: the default is set when a launch begins, not when it is asked for.
+        // SAFETY: no pointers.
+        unsafe {
+            ok(d.cuGraphLaunch(exec, s));
+            ok(d.cuGraphLaunch(exec, s));
+            ok(d.cuGraphLaunch(exec, d.stream()));
+            ok(d.cuCtxSynchronize());
+        }
+        assert_eq!(d.read(p), 111);
+    }
+}
+
+#[test]
+fn an_executable_keeps_its_condition_when_the_graph_is_gone() {
+    let (d, k) = start(Options::default());
+    let (g, p) = (d.graph(), d.zeros(1));
+    let h = d.condition(g, None);
+    let set = d.kernel_node(g, &[], k.set, &[h, 5]);
+    let (_, bodies) = d.conditional(g, &[set], h, IF, 1);
+    d.kernel_node(bodies[0], &[], k.append, &[p, 1]);
+    let exec = d.instantiate(g);
+    // SAFETY: no pointers.
+    ok(unsafe { d.cuGraphDestroy(g) });
+    d.run(exec, d.stream());
+    assert_eq!(d.read(p), 1);
+    // With the executable it goes: who sets it then is told.
+    // SAFETY: no pointers.
+    ok(unsafe { d.cuGraphExecDestroy(exec) });
+    ok(d.launch(k.set, CUstream::NULL, &[h, 1]));
+    // SAFETY: no pointers.
+    ok(unsafe { d.cuCtxSynchronize() });
+    assert_eq!(d.found(), ["stale-condition"]);
+}
+
+#[test]
+fn an_endless_while_is_reported_and_ends() {
+    let (d, k) = start(Options { budget: 1 << 20, ..Options::default() });
+    let (g, p, s) = (d.graph(), d.zeros(1), d.stream());
+    let h = d.condition(g, Some(1));
+    let (_, bodies) = d.conditional(g, &[], h, WHILE, 1);
+    d.kernel_node(bodies[0], &[], k.append, &[p, 1]);
+    let exec = d.instantiate(g);
+    // SAFETY: no pointers.
+    unsafe {
+        ok(d.cuGraphLaunch(exec, s));
+        assert_eq!(d.cuStreamSynchronize(s), CUresult::CUDA_ERROR_LAUNCH_TIMEOUT);
+    }
+    assert_eq!(d.found(), ["endless-while"]);
+}
+
+#[test]
+fn what_is_refused() {
+    let (d, k) = start(Options::default());
+    let (g, other) = (d.graph(), d.graph());
+    let h = d.condition(g, Some(1));
+    for (kind, size) in [(IF, 0), (IF, 3), (WHILE, 0), (WHILE, 2), (SWITCH, 0), (3, 1)] {
+        assert_eq!(d.try_conditional(g, &[], h, kind, size).err(), Some(INVALID), "{kind} of {size}");
+    }
+    assert_eq!(d.try_conditional(other, &[], h, IF, 1).err(), Some(INVALID), "a handle of another graph");
+    assert_eq!(d.try_conditional(g, &[], h + 1, IF, 1).err(), Some(INVALID), "no handle");
+    let mut exec = CUgraphExec::NULL;
+    let mut params = CUDA_GRAPH_INSTANTIATE_PARAMS::default();
+    // SAFETY: valid pointers.
+    assert_eq!(unsafe { d.cuGraphInstantiateWithParams(&mut exec, g, &mut params) }, INVALID);
+    assert_eq!(params.result_out, CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED);
+    let (_, bodies) = d.conditional(g, &[], h, IF, 1);
+    assert_eq!(d.try_conditional(g, &[], h, IF, 1).err(), Some(INVALID), "a handle serves one node");
+    d.kernel_node(bodies[0], &[], k.set, &[h, 1]);
+    let (mut copy, mut node) = (CUgraph::NULL, CUgraphNode::NULL);
+    // SAFETY: valid out pointers, no dependencies.
+    unsafe {
+        assert_eq!(d.cuGraphClone(&mut copy, g), NOT_SUPPORTED);
+        assert_eq!(d.cuGraphAddChildGraphNode(&mut node, other, std::ptr::null(), 0, g), NOT_SUPPORTED);
+        assert_eq!(d.cuGraphDestroy(bodies[0]), INVALID, "a body lives and dies with its node");
+        let first = d.instantiate(g);
+        assert_eq!(d.cuGraphInstantiateWithFlags(&mut exec, g, 0), NOT_SUPPORTED, "one executable at a time");
+        ok(d.cuGraphExecDestroy(first));
+        d.instantiate(g);
+    }
+}
+
+#[test]
+fn a_capture_can_fill_a_body_and_a_change_reaches_it() {
+    for (d, k) in seeds() {
+        let (g, p, q, s) = (d.graph(), d.zeros(1), d.zeros(1), d.stream());
+        let h = d.condition(g, Some(1));
+        let (_, bodies) = d.conditional(g, &[], h, IF, 1);
+        let mut same = CUgraph::NULL;
+        // SAFETY: no dependencies; the out pointer is valid.
+        unsafe {
+            ok(d.cuStreamBeginCaptureToGraph(s, bodies[0], std::ptr::null(), std::ptr::null(), 0, 0));
+            ok(d.launch(k.append, s, &[p, 1]));
+            ok(d.launch(k.append, s, &[p, 2]));
+            ok(d.cuStreamEndCapture(s, &mut same));
+        }
+        assert_eq!(same, bodies[0]);
+        let exec = d.instantiate(g);
+        d.run(exec, s);
+        assert_eq!(d.read(p), 12);
+        let mut nodes = [CUgraphNode::NULL; 2];
+        let mut count = 2;
+        let args = [q, 8];
+        let mut pointers = args.each_ref().map(|arg| std::ptr::from_ref(arg).cast_mut().cast());
+        let params = CUDA_KERNEL_NODE_PARAMS {
+            func: k.append,
+            gridDimX: 1,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: 1,
+            blockDimY: 1,
+            blockDimZ: 1,
+            kernelParams: pointers.as_mut_ptr(),
+            ..Default::default()
+        };
+        // SAFETY: valid arrays; a kernel of two 8-byte parameters.
+        unsafe {
+            ok(d.cuGraphGetNodes(bodies[0], nodes.as_mut_ptr(), &mut count));
+            ok(d.cuGraphExecKernelNodeSetParams_v2(exec, nodes[1], &params));
+        }
+        d.run(exec, s);
+        assert_eq!((d.read(p), d.read(q)), (121, 8));
+    }
+}
