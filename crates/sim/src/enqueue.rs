@@ -14,6 +14,7 @@ use crate::finding::{Ending, Finding};
 use crate::machine::State;
 use crate::model::conditional::{Condition, Kind};
 use crate::model::executable::{Body, ExecKind, ExecNode};
+use crate::model::graph_memory::AllocWork;
 use crate::model::objects::{Event, Recorded};
 use crate::model::table::Key;
 use crate::model::tasks::Task;
@@ -45,6 +46,8 @@ enum Does {
     Copy(Arc<CopyWork>),
     Set(Arc<SetWork>),
     Host(HostWork),
+    Alloc(Arc<AllocWork>),
+    Free(u64),
     Values(Arc<ValueWork>),
     Record(Key<Event>),
     Wait(Key<Event>),
@@ -79,6 +82,8 @@ impl Script {
             ExecKind::Copy(work) => Does::Copy(work.clone()),
             ExecKind::Set(work) => Does::Set(work.clone()),
             ExecKind::Host(work) => Does::Host(*work),
+            ExecKind::Alloc(work) => Does::Alloc(work.clone()),
+            ExecKind::Free(address) => Does::Free(*address),
             ExecKind::Child(body) => Does::Child(Script::of(body)),
             ExecKind::EventRecord(event) => Does::Record(*event),
             ExecKind::EventWait(event) => Does::Wait(*event),
@@ -132,6 +137,8 @@ impl State {
                 Does::Copy(work) => Work::Copy(work.clone()),
                 Does::Set(work) => Work::Set(work.clone()),
                 Does::Host(work) => Work::Host(*work),
+                Does::Alloc(work) => Work::GraphAlloc(work.clone()),
+                Does::Free(address) => Work::GraphFree { address: *address },
                 Does::Values(work) => Work::Values(work.clone(), 0),
                 Does::Record(event) => Work::Record(*event, self.number()),
                 Does::Wait(event) => {

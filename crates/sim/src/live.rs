@@ -76,6 +76,12 @@ fn work(inner: &Weak<Inner>) {
             machine.tell(untold);
             state = machine.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
         }
+        if state.graphs.objects.any_due() {
+            let due = state.take_destructors();
+            drop(state);
+            machine.call_destructors(due);
+            state = machine.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        }
         match step {
             Step::Moved => {
                 drop(state);

@@ -16,9 +16,11 @@ use crate::memory::{Memory, MemoryOptions};
 use crate::model::capture::Capture;
 use crate::model::executable::Executable;
 use crate::model::graph::Graphs;
+use crate::model::graph_memory::GraphMemory;
 use crate::model::objects::{Context, Event, Function, Module, Owner, Pool, Stream, Visible};
 use crate::model::table::{Key, Table};
 use crate::model::tasks::Tasks;
+use crate::model::virtual_memory::VirtualMemory;
 use crate::options::{OnFinding, Options, Time};
 use crate::random::Random;
 
@@ -72,6 +74,10 @@ pub(crate) struct State {
     pub(crate) functions: Table<Arc<Function>>,
     pub(crate) pools: Table<Pool>,
     pub(crate) default_pool: Key<Pool>,
+    /// Where `cuMemAllocAsync` takes memory from.
+    pub(crate) current_pool: Key<Pool>,
+    pub(crate) graph_memory: GraphMemory,
+    pub(crate) virtual_memory: VirtualMemory,
     pub(crate) captures: Table<Capture>,
     pub(crate) graphs: Graphs,
     pub(crate) executables: Table<Executable>,
@@ -126,7 +132,7 @@ impl Machine {
             id: 1,
         });
         let mut pools = Table::new(5);
-        let default_pool = pools.insert(Pool::new(true));
+        let default_pool = pools.insert(Pool::new(true, 0));
         let state = State {
             random: Random::new(options.seed),
             is_initialised: false,
@@ -142,6 +148,9 @@ impl Machine {
             functions: Table::new(8),
             pools,
             default_pool,
+            current_pool: default_pool,
+            graph_memory: GraphMemory::default(),
+            virtual_memory: VirtualMemory::new(),
             captures: Table::new(9),
             graphs: Graphs::new(),
             executables: Table::new(10),
@@ -279,8 +288,18 @@ impl Drop for State {
 
 impl Pool {
     /// An empty pool.
-    pub(crate) fn new(is_default: bool) -> Pool {
-        Pool { is_default, blocks: Vec::new(), threshold: 0, reuse: [1; 3], used: 0, used_high: 0 }
+    pub(crate) fn new(is_default: bool, bytes_max: u64) -> Pool {
+        Pool {
+            is_default,
+            blocks: Vec::new(),
+            threshold: 0,
+            reuse: [1; 3],
+            bytes_max,
+            used: 0,
+            used_high: 0,
+            reserved: 0,
+            reserved_high: 0,
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::exec::{Clock, ExecOptions, Fault, Grid, Launch, Outcome};
 use crate::finding::{Ending, Finding};
 use crate::foreign::{HostCall, read_host, write_host};
 use crate::machine::{FaultState, State};
-use crate::memory::{AccessError, Kind, Request};
+use crate::memory::{AccessError, AccessErrorKind, Kind, Request};
 use crate::model::objects::{Event, Recorded};
 use crate::model::table::Key;
 use crate::model::tasks::Task;
@@ -134,6 +134,18 @@ impl State {
                 self.tasks.finish(key);
             }
             Work::Branch(branch) => self.run_branch(key, branch),
+            Work::GraphAlloc(work) => {
+                self.run_graph_alloc(&work);
+                self.tasks.finish(key);
+            }
+            Work::GraphFree { address } => {
+                self.run_graph_free(address);
+                self.tasks.finish(key);
+            }
+            Work::Release(references) => {
+                self.graphs.objects.release_all(&references);
+                self.tasks.finish(key);
+            }
             // A call that is under way was set aside, so only a panic in the middle of a step leaves this behind.
             Work::Called => {
                 let what = "a piece of work was left half done by a panic";
@@ -300,12 +312,19 @@ impl State {
         match done {
             Ok(()) => self.tasks.finish(key),
             Err(error) => {
-                let finding = Finding::new(
-                    "use-after-free",
-                    Ending::YourProgram,
-                    format!("a {what} touches memory that is gone: {error}"),
-                )
-                .help("keep the memory until the last launch that touches it is done");
+                let (code, state, help) = match error.kind {
+                    AccessErrorKind::NotAllocated => (
+                        "graph-memory-not-allocated",
+                        "not there yet",
+                        "order this work behind the launch, and behind the node, that allocates the memory",
+                    ),
+                    AccessErrorKind::NoAccess => {
+                        ("no-access", "out of reach", "call cuMemMap and then cuMemSetAccess for the range first")
+                    }
+                    _ => ("use-after-free", "gone", "keep the memory until the last launch that touches it is done"),
+                };
+                let what = format!("a {what} touches memory that is {state}: {error}");
+                let finding = Finding::new(code, Ending::YourProgram, what).help(help);
                 self.break_device(key, CUresult::CUDA_ERROR_LAUNCH_FAILED, finding);
             }
         }
@@ -316,7 +335,7 @@ impl State {
         self.find(finding);
         self.tasks.finish(key);
         self.fault = Some(FaultState { code, reported: false });
-        self.tasks.abandon(|work| matches!(work, Work::Callback(_) | Work::Called));
+        self.tasks.abandon(|work| matches!(work, Work::Callback(_) | Work::Called | Work::Release(_)));
     }
 }
 

@@ -15,7 +15,7 @@ use crate::model::capture::{Capture, Cause, Rule};
 use crate::model::objects::{Context, Event, Stream, StreamKind};
 use crate::model::table::{Key, Lookup};
 use crate::model::tasks::Task;
-use crate::model::work::Work;
+use crate::model::work::{HostWork, Work};
 use crate::options::Time;
 use crate::schedule::Step;
 
@@ -106,8 +106,10 @@ impl Machine {
         let answer = visit.admit(needs).and_then(|()| body(&mut visit));
         visit.leave();
         let untold = std::mem::take(&mut visit.untold);
+        let destructors = visit.due_destructors();
         drop(visit);
         self.tell(untold);
+        self.call_destructors(destructors);
         match answer {
             Ok(()) => CUresult::CUDA_SUCCESS,
             Err(code) => code,
@@ -150,6 +152,21 @@ impl Visit<'_> {
         if self.machine.inner.live && !self.tasks.is_empty() {
             self.machine.wake_worker();
         }
+    }
+
+    /// Destructors of user objects to call now. In counted time calls that wait or ask call them, as they do host functions:
+    /// a program may hold a lock around any other call that the destructor wants.
+    fn due_destructors(&mut self) -> Vec<HostWork> {
+        let waits_or_asks = matches!(
+            self.call,
+            Call::cuStreamSynchronize
+                | Call::cuCtxSynchronize
+                | Call::cuEventSynchronize
+                | Call::cuStreamQuery
+                | Call::cuEventQuery
+        );
+        let now = if self.machine.inner.live { self.graphs.objects.any_due() } else { waits_or_asks };
+        if now { self.take_destructors() } else { Vec::new() }
     }
 
     /// In counted time, work moves at driver calls: now and then a few steps, as the seed says.
@@ -235,8 +252,13 @@ impl Visit<'_> {
 
     /// After a fault, calls the callbacks that are left: the program may wait for them rather than call us again.
     fn call_what_is_left(&mut self) {
-        while let Step::Call(task, call) = self.step() {
-            self.perform(task, call);
+        loop {
+            match self.step() {
+                Step::Call(task, call) => self.perform(task, call),
+                // A release of references; nothing else is left to move.
+                Step::Moved => {}
+                Step::Idle | Step::Polls => return,
+            }
         }
     }
 

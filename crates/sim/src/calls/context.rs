@@ -141,7 +141,9 @@ pub(crate) unsafe fn get_id(v: &mut Visit<'_>, handle: CUcontext, out: *mut u64)
 pub(crate) unsafe fn synchronize(v: &mut Visit<'_>) -> Answer {
     let key = v.context()?;
     v.check_anywhere(key)?;
-    v.wait_for_context(key)
+    v.wait_for_context(key)?;
+    super::pool::release_unused(v);
+    Ok(())
 }
 
 pub(crate) unsafe fn get_stream_priority_range(_: &mut Visit<'_>, least: *mut c_int, greatest: *mut c_int) -> Answer {

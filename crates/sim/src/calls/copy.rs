@@ -10,7 +10,7 @@ use std::sync::Arc;
 use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
-use super::memory::{holding, is_visible};
+use super::memory::{holding, is_touchable, is_visible};
 use crate::foreign::{get, read_host};
 use crate::model::graph::NodeKind;
 use crate::model::objects::Owner;
@@ -33,7 +33,7 @@ struct End {
     height: usize,
 }
 
-fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3]) -> Result<Side, CUresult> {
+fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3], by_node: bool) -> Result<Side, CUresult> {
     let base = match end.kind {
         CU_MEMORYTYPE_HOST => end.host,
         CU_MEMORYTYPE_DEVICE | CU_MEMORYTYPE_UNIFIED => end.device,
@@ -59,6 +59,9 @@ fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3]) -> Result<Side, CUresult
         },
         // An address of the device's that nothing lies at is no host memory either.
         (None, CU_MEMORYTYPE_HOST | CU_MEMORYTYPE_UNIFIED) if !v.memory.is_device_address(address) => Place::Pageable,
+        (None, CU_MEMORYTYPE_DEVICE | CU_MEMORYTYPE_UNIFIED) if is_touchable(v, address, bytes, by_node) => {
+            Place::Device
+        }
         (None, _) => return Err(refuse(v, address, bytes)),
     };
     match place {
@@ -68,7 +71,7 @@ fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3]) -> Result<Side, CUresult
         Place::Pinned if end.kind == CU_MEMORYTYPE_HOST && !is_visible(v, address, bytes) => {
             return Ok(Side { place: Place::Pageable, address, pitch, slice });
         }
-        _ if !is_visible(v, address, bytes) => return Err(refuse(v, address, bytes)),
+        _ if !is_touchable(v, address, bytes, by_node) => return Err(refuse(v, address, bytes)),
         _ => {}
     }
     Ok(Side { place, address, pitch, slice })
@@ -85,12 +88,18 @@ fn refuse(v: &mut Visit<'_>, address: u64, bytes: u64) -> CUresult {
 }
 
 /// A checked copy; `None` if there is nothing to copy.
-fn work(v: &mut Visit<'_>, source: &End, target: &End, extent: [usize; 3]) -> Result<Option<CopyWork>, CUresult> {
+fn work(
+    v: &mut Visit<'_>,
+    source: &End,
+    target: &End,
+    extent: [usize; 3],
+    by_node: bool,
+) -> Result<Option<CopyWork>, CUresult> {
     let extent = extent.map(|size| size as u64);
     if extent.contains(&0) {
         return Ok(None);
     }
-    Ok(Some(CopyWork { source: side(v, source, extent)?, target: side(v, target, extent)?, extent }))
+    Ok(Some(CopyWork { source: side(v, source, extent, by_node)?, target: side(v, target, extent, by_node)?, extent }))
 }
 
 fn flat(kind: CUmemorytype, address: u64) -> End {
@@ -100,7 +109,8 @@ fn flat(kind: CUmemorytype, address: u64) -> End {
 /// Runs or records a copy.
 fn go(v: &mut Visit<'_>, handle: CUstream, source: &End, target: &End, extent: [usize; 3], wait: bool) -> Answer {
     let to = v.target(handle)?;
-    let Some(copy) = work(v, source, target, extent)? else { return Ok(()) };
+    let by_node = matches!(to, Target::Record(..));
+    let Some(copy) = work(v, source, target, extent, by_node)? else { return Ok(()) };
     let stream = match to {
         Target::Record(capture, stream) => {
             return super::capture::record(v, capture, stream, NodeKind::Copy(Arc::new(copy))).map(|_| ());
@@ -257,5 +267,5 @@ pub(crate) unsafe fn three_d_async(v: &mut Visit<'_>, copy: *const CUDA_MEMCPY3D
 pub(crate) unsafe fn node(v: &mut Visit<'_>, copy: *const CUDA_MEMCPY3D) -> Result<CopyWork, CUresult> {
     // SAFETY: an in pointer of the call that passes it on.
     let (source, target, extent) = ends_3d(&unsafe { get(copy) }?);
-    work(v, &source, &target, extent)?.ok_or(INVALID)
+    work(v, &source, &target, extent, true)?.ok_or(INVALID)
 }

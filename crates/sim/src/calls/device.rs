@@ -167,6 +167,8 @@ pub(crate) fn empty(v: &mut Visit<'_>, key: Key<Context>) {
     for address in gone {
         match v.visible.get(&address).map(|seen| seen.owner.clone()) {
             Some(Owner::Pool(pool)) => super::pool::give_back_now(v, pool, address),
+            // Mapped memory belongs to the device.
+            Some(Owner::Mapped) => {}
             _ => super::memory::forget(v, address),
         }
     }

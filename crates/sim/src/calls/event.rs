@@ -134,10 +134,12 @@ pub(crate) unsafe fn synchronize(v: &mut Visit<'_>, handle: CUevent) -> Answer {
     // The record of this call: another thread may record the event again meanwhile.
     match v.events.get(key).map(|event| event.recorded.clone()) {
         Some(Recorded::Stream { task, .. } | Recorded::Graph { task: Some(task), .. }) => {
-            v.wait_until(|state| state.tasks.is_done(task))
+            v.wait_until(|state| state.tasks.is_done(task))?;
         }
-        _ => Ok(()),
+        _ => {}
     }
+    super::pool::release_unused(v);
+    Ok(())
 }
 
 pub(crate) unsafe fn elapsed_time(v: &mut Visit<'_>, out: *mut f32, start: CUevent, end: CUevent) -> Answer {

@@ -84,6 +84,7 @@ pub(crate) unsafe fn destroy(v: &mut Visit<'_>, handle: CUgraph) -> Answer {
         return Err(INVALID);
     }
     v.graphs.remove_graph(key);
+    super::graph_memory::forget_dead(v);
     v.retire_images();
     Ok(())
 }
@@ -93,6 +94,7 @@ pub(crate) unsafe fn clone(v: &mut Visit<'_>, out: *mut CUgraph, handle: CUgraph
     if out.is_null() {
         return Err(INVALID);
     }
+    super::graph_memory::refuse_if_memory(v, key, "cannot be cloned", "build the graph a second time instead")?;
     let copy = v.graphs.clone_graph(key, false)?;
     let handle = CUgraph::from_bits(v.graphs.graphs.handle(copy));
     // SAFETY: an out pointer of this call.
@@ -343,6 +345,7 @@ pub(crate) unsafe fn remove_dependencies(
     let graph = graph_named(v, graph)?;
     // SAFETY: the arguments of this call.
     let edges = unsafe { pairs(v, from, to, data, count) }?;
+    super::graph_memory::refuse_if_memory(v, graph, "keeps its edges", "build the graph anew without the edge")?;
     let edges: Vec<_> = edges.into_iter().map(|(from, to, d)| (from, to, (!data.is_null()).then_some(d))).collect();
     v.graphs.remove_edges(graph, &edges)
 }
@@ -360,6 +363,9 @@ pub(crate) unsafe fn remove_dependencies_v1(
 
 pub(crate) unsafe fn destroy_node(v: &mut Visit<'_>, node: CUgraphNode) -> Answer {
     let key = node_named(v, node)?;
+    if let Some(graph) = v.graphs.nodes.get(key).map(|node| node.graph) {
+        super::graph_memory::refuse_if_memory(v, graph, "keeps its nodes", "build the graph anew without the node")?;
+    }
     if let Some(Node { kind: NodeKind::Child(child), .. }) = v.graphs.nodes.get(key)
         && is_being_captured(v, *child)
     {

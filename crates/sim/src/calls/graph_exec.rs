@@ -13,6 +13,7 @@ use crate::enqueue::Script;
 use crate::foreign::{get, put, put_optional};
 use crate::model::executable::{Body, ExecKind, ExecNode, Executable, Refused};
 use crate::model::graph::Graph;
+use crate::model::graph_memory::MemoryUse;
 use crate::model::table::{Key, Lookup};
 use crate::model::work::Work;
 use crate::visit::{Answer, Refusal, Target, Visit};
@@ -31,6 +32,7 @@ fn named(v: &mut Visit<'_>, handle: CUgraphExec) -> Result<Key<Executable>, CUre
 }
 
 fn make(v: &mut Visit<'_>, graph: Key<Graph>, flags: u64) -> Result<Key<Executable>, Refused> {
+    super::graph_memory::check_instantiate(v, graph)?;
     let device_launch = flags & u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
     let body = Body::of(&v.graphs, graph, device_launch).inspect_err(|refused| {
         if refused.result == CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE {
@@ -51,7 +53,13 @@ fn make(v: &mut Visit<'_>, graph: Key<Graph>, flags: u64) -> Result<Key<Executab
     }
     // The flag for priorities reads back as nothing, as observed.
     let flags = flags & !u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD);
-    Ok(v.executables.insert(Executable { body, flags, last: None, uploaded: false, template: graph }))
+    let memory = MemoryUse::of(&body);
+    let objects = v.graphs.objects_of(graph);
+    v.graphs.objects.retain_all(&objects);
+    let key =
+        v.executables.insert(Executable { body, flags, last: None, uploaded: false, template: graph, memory, objects });
+    v.graph_memory.hold(graph, key);
+    Ok(key)
 }
 
 /// Flags that no instantiation takes.
@@ -122,7 +130,10 @@ pub(crate) unsafe fn destroy(v: &mut Visit<'_>, exec: CUgraphExec) -> Answer {
     v.check_unsafe()?;
     let key = named(v, exec)?;
     // What runs holds what it needs; only the name is gone.
-    v.executables.remove(key);
+    if let Some(gone) = v.executables.remove(key) {
+        v.release_after(gone.objects, gone.last);
+    }
+    super::graph_memory::forget_dead(v);
     v.retire_images();
     Ok(())
 }
@@ -154,10 +165,12 @@ pub(crate) unsafe fn launch(v: &mut Visit<'_>, exec: CUgraphExec, stream: CUstre
     let Target::Run(stream) = v.target_of(stream)? else {
         return Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     };
+    let memory = super::graph_memory::before_launch(v, key, stream)?;
     let Some(exec) = v.executables.get(key) else { return Err(INVALID) };
     let (script, last) = (Script::of(&exec.body), exec.last);
     let mut start = v.before_next(stream);
     start.extend(last);
+    start.extend(memory);
     let context = v.streams.get(stream).map(|stream| stream.context);
     let id = context.and_then(|context| v.contexts.get(context)).map_or(0, |context| context.id);
     // One task that everything begins behind: a root costs one edge, however much the stream waits for.
@@ -172,24 +185,36 @@ pub(crate) unsafe fn launch(v: &mut Visit<'_>, exec: CUgraphExec, stream: CUstre
         exec.last = Some(end);
         exec.uploaded = true;
     }
-    Ok(())
+    super::graph_memory::after_launch(v, key, end)
 }
 
-fn update_with(v: &mut Visit<'_>, exec: Key<Executable>, graph: Key<Graph>) -> CUgraphExecUpdateResultInfo {
+fn update_with(
+    v: &mut Visit<'_>,
+    exec: Key<Executable>,
+    graph: Key<Graph>,
+) -> Result<CUgraphExecUpdateResultInfo, CUresult> {
     let mut info = CUgraphExecUpdateResultInfo::default();
     let new = match Body::of(&v.graphs, graph, false) {
         Ok(new) => new,
         Err(refused) => {
             info.result = CU_GRAPH_EXEC_UPDATE_ERROR;
             info.errorNode = refused.node.map_or(CUgraphNode::NULL, |node| node_handle(v, node));
-            return info;
+            return Ok(info);
         }
     };
+    super::graph_memory::check_update(v, exec, graph, &new)?;
     let checked = v.executables.get(exec).map(|exec| exec.body.check_update(&new));
     match checked {
         Some(Ok(())) => {
+            let objects = v.graphs.objects_of(graph);
+            v.graphs.objects.retain_all(&objects);
+            v.graph_memory.hold(graph, exec);
             if let Some(exec) = v.executables.get_mut(exec) {
                 exec.body.update(new);
+                exec.memory = MemoryUse::of(&exec.body);
+                // A launch that runs still has the old objects.
+                let (old, last) = (std::mem::replace(&mut exec.objects, objects), exec.last);
+                v.release_after(old, last);
             }
         }
         Some(Err(changed)) => {
@@ -199,7 +224,7 @@ fn update_with(v: &mut Visit<'_>, exec: Key<Executable>, graph: Key<Graph>) -> C
         }
         None => info.result = CU_GRAPH_EXEC_UPDATE_ERROR,
     }
-    info
+    Ok(info)
 }
 
 pub(crate) unsafe fn update(
@@ -209,7 +234,7 @@ pub(crate) unsafe fn update(
     out: *mut CUgraphExecUpdateResultInfo,
 ) -> Answer {
     let (exec, graph) = (named(v, exec)?, graph_named(v, graph)?);
-    let info = update_with(v, exec, graph);
+    let info = update_with(v, exec, graph)?;
     // SAFETY: an out pointer of this call, which may be null.
     unsafe { put_optional(out, info) };
     if info.result == CU_GRAPH_EXEC_UPDATE_SUCCESS {
@@ -304,10 +329,17 @@ pub(crate) unsafe fn child_set_params(
     child: CUgraph,
 ) -> Answer {
     let graph = graph_named(v, child)?;
+    super::graph_memory::refuse_if_memory(v, graph, "cannot be a child graph", "launch it by itself instead")?;
     let new = Body::of(&v.graphs, graph, false).map_err(|refused| refused.code)?;
     let ExecKind::Child(old) = &mut node_of(v, exec, node)?.kind else { return Err(INVALID) };
     old.check_update(&new).map_err(|_| CUresult::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)?;
     old.update(new);
+    // The objects of the old child stay until the executable is updated or destroyed: a launch may still run.
+    let (objects, key) = (v.graphs.objects_of(graph), named(v, exec)?);
+    v.graphs.objects.retain_all(&objects);
+    if let Some(exec) = v.executables.get_mut(key) {
+        exec.objects.extend(objects);
+    }
     Ok(())
 }
 

@@ -36,6 +36,12 @@ impl Spot {
 
     /// Adds a node of this kind here.
     pub(crate) unsafe fn add(&self, v: &mut Visit<'_>, kind: NodeKind) -> Answer {
+        // SAFETY: the arguments of the call that passes them on.
+        unsafe { self.add_node(v, kind) }.map(|_| ())
+    }
+
+    /// As [`Spot::add`]; the answer is the node.
+    pub(crate) unsafe fn add_node(&self, v: &mut Visit<'_>, kind: NodeKind) -> Result<Key<Node>, CUresult> {
         let graph = graph_named(v, self.graph)?;
         if self.out.is_null() {
             return Err(INVALID);
@@ -45,7 +51,8 @@ impl Spot {
         let node = v.graphs.add_node(graph, kind, &before)?;
         let handle = node_handle(v, node);
         // SAFETY: an out pointer of that call.
-        unsafe { put(self.out, handle) }
+        unsafe { put(self.out, handle) }?;
+        Ok(node)
     }
 }
 
@@ -160,6 +167,7 @@ unsafe fn child_at(v: &mut Visit<'_>, spot: &Spot, child: CUgraph) -> Answer {
     if v.graphs.depth(child) >= DEPTH_MAX {
         return Err(v.unsupported(format!("graphs nested more than {DEPTH_MAX} deep")));
     }
+    super::graph_memory::refuse_if_memory(v, child, "cannot be a child graph", "launch it by itself instead")?;
     let copy = v.graphs.clone_graph(child, true)?;
     // SAFETY: the arguments of the call that passes them on.
     unsafe { spot.add(v, NodeKind::Child(copy)) }.inspect_err(|_| v.graphs.remove_graph(copy))
@@ -259,9 +267,23 @@ pub(crate) unsafe fn add_any(
     // SAFETY: the arguments of this call.
     unsafe {
         let given = params;
-        let params = get(params)?;
+        let params = get(params.cast_const())?;
         if params.r#type == CU_GRAPH_NODE_TYPE_CONDITIONAL {
             return super::conditional::add(v, &spot, given);
+        }
+        if params.reserved2 == 0 && params.reserved0 == [0; 3] {
+            match params.r#type {
+                CU_GRAPH_NODE_TYPE_MEM_ALLOC => {
+                    let mut asked = params.read::<CUDA_MEM_ALLOC_NODE_PARAMS>();
+                    asked.dptr = super::graph_memory::alloc_at(v, &spot, &asked)?;
+                    return put(given, CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_MEM_ALLOC, asked));
+                }
+                CU_GRAPH_NODE_TYPE_MEM_FREE => {
+                    let address = params.read::<CUDA_MEM_FREE_NODE_PARAMS>().dptr;
+                    return super::graph_memory::free_at(v, &spot, address);
+                }
+                _ => {}
+            }
         }
         if params.r#type == CU_GRAPH_NODE_TYPE_GRAPH && params.reserved2 == 0 {
             let child = params.read::<CUDA_CHILD_GRAPH_NODE_PARAMS>();

@@ -32,9 +32,26 @@ pub(crate) fn holding(v: &Visit<'_>, address: u64) -> Option<(u64, Visible)> {
     (address - base < seen.bytes).then(|| (*base, seen.clone()))
 }
 
-/// Whether the program may touch these bytes: all in one visible allocation.
+/// Whether the program may touch these bytes now: all in one visible allocation.
 pub(crate) fn is_visible(v: &Visit<'_>, address: u64, bytes: u64) -> bool {
-    holding(v, address).is_some_and(|(base, seen)| bytes <= seen.bytes - (address - base))
+    let (mut at, mut left) = (address, bytes);
+    while let Some((base, seen)) = holding(v, at) {
+        let here = seen.bytes - (at - base);
+        if left <= here {
+            return true;
+        }
+        // Pieces that are mapped side by side are one range.
+        if seen.owner != Owner::Mapped {
+            return false;
+        }
+        (at, left) = (at + here, left - here);
+    }
+    false
+}
+
+/// Whether a call, or a node of a graph, may touch these bytes: graph memory is there when the node runs.
+pub(crate) fn is_touchable(v: &Visit<'_>, address: u64, bytes: u64, by_node: bool) -> bool {
+    is_visible(v, address, bytes) || by_node && super::graph_memory::is_promised(v, address, bytes)
 }
 
 /// Ends an allocation, whatever made it, now.
@@ -54,9 +71,14 @@ pub(crate) fn release_host(address: u64, bytes: u64) {
     }
 }
 
+/// Bytes of the device that are taken; what backs graph memory counts whether a graph has it allocated or not.
+fn taken(v: &Visit<'_>) -> u64 {
+    v.memory.used() - v.memory.used_by_graphs() + v.graph_memory.bytes_backed().max(v.memory.used_by_graphs())
+}
+
 /// Whether the device has this much left, what pools have promised counted in.
 pub(crate) fn has_room(v: &Visit<'_>, bytes: u64) -> bool {
-    v.memory.used().saturating_add(v.promised).saturating_add(bytes) <= v.memory.capacity()
+    taken(v).saturating_add(v.promised).saturating_add(bytes) <= v.memory.capacity()
 }
 
 fn allocate(v: &mut Visit<'_>, bytes: usize) -> Result<u64, CUresult> {
@@ -121,6 +143,12 @@ pub(crate) unsafe fn free(v: &mut Visit<'_>, address: CUdeviceptr) -> Answer {
         Owner::Pool(pool) => {
             v.wait_for_context(seen.context)?;
             super::pool::give_back_now(v, pool, address);
+            Ok(())
+        }
+        Owner::Graph => {
+            v.wait_for_context(seen.context)?;
+            forget(v, address);
+            super::graph_memory::forget_dead(v);
             Ok(())
         }
         _ => Err(INVALID),
@@ -229,9 +257,9 @@ pub(crate) unsafe fn host_get_flags(v: &mut Visit<'_>, out: *mut c_uint, block: 
 }
 
 pub(crate) unsafe fn get_info(v: &mut Visit<'_>, free: *mut usize, total: *mut usize) -> Answer {
-    let (used, capacity) = (v.memory.used(), v.memory.capacity());
+    let (used, capacity) = (taken(v), v.memory.capacity());
     // SAFETY: out pointers of this call.
-    unsafe { put(free, (capacity - used) as usize).and_then(|()| put(total, capacity as usize)) }
+    unsafe { put(free, capacity.saturating_sub(used) as usize).and_then(|()| put(total, capacity as usize)) }
 }
 
 pub(crate) unsafe fn get_address_range(

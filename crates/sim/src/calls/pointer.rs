@@ -30,6 +30,10 @@ fn attribute(v: &mut Visit<'_>, attribute: CUpointer_attribute, address: u64) ->
     }
     let (base, seen) = holding(v, address).ok_or(INVALID)?;
     let is_host = matches!(seen.owner, Owner::HostAllocated { .. } | Owner::HostRegistered { .. });
+    let asks_origin = matches!(attribute, CU_POINTER_ATTRIBUTE_CONTEXT | CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE);
+    if asks_origin && matches!(seen.owner, Owner::Graph | Owner::Mapped) {
+        return Err(v.unsupported("the context or the pool of graph memory and of mapped memory"));
+    }
     let context = match seen.owner {
         // Pool memory belongs to the device, not to a context.
         Owner::Pool(_) => 0,

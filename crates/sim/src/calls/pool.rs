@@ -10,9 +10,8 @@ use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
 use super::memory::show;
-use crate::foreign::{get, put};
+use crate::foreign::{get, list, put};
 use crate::memory::{Kind, Request};
-use crate::model::capture::Rule;
 use crate::model::objects::{FreeBlock, Owner, Pool, StreamKind};
 use crate::model::table::{Key, Lookup};
 use crate::model::work::Work;
@@ -35,8 +34,8 @@ fn is_legacy(v: &Visit<'_>, stream: Key<crate::model::objects::Stream>) -> bool 
     v.streams.get(stream).is_some_and(|stream| stream.kind == StreamKind::Legacy)
 }
 
-/// Where the call's stream is: refused beside a capture, `None` on a capturing stream.
-fn stream_for(v: &mut Visit<'_>, handle: CUstream) -> Result<Option<Key<crate::model::objects::Stream>>, CUresult> {
+/// Where the call goes: refused beside a capture.
+fn target_for(v: &mut Visit<'_>, handle: CUstream) -> Result<Target, CUresult> {
     let stream = v.stream(handle)?;
     if is_legacy(v, stream) {
         v.check_legacy()?;
@@ -44,14 +43,11 @@ fn stream_for(v: &mut Visit<'_>, handle: CUstream) -> Result<Option<Key<crate::m
     if v.streams.get(stream).is_some_and(|stream| stream.capture.is_none()) {
         v.check_unsafe()?;
     }
-    match v.target_of(stream)? {
-        Target::Run(stream) => Ok(Some(stream)),
-        Target::Record(..) => Ok(None),
-    }
+    v.target_of(stream)
 }
 
 pub(crate) unsafe fn alloc_async(v: &mut Visit<'_>, out: *mut CUdeviceptr, bytes: usize, stream: CUstream) -> Answer {
-    let pool = v.default_pool;
+    let pool = v.current_pool;
     // SAFETY: the arguments of this call.
     unsafe { allocate(v, out, bytes, pool, stream) }
 }
@@ -75,11 +71,18 @@ unsafe fn allocate(
     pool: Key<Pool>,
     handle: CUstream,
 ) -> Answer {
-    let Some(stream) = stream_for(v, handle)? else {
-        return Err(refuse_node(v, handle, "allocation in a captured stream (a memory allocation node)"));
-    };
+    let target = target_for(v, handle)?;
     // SAFETY: an out pointer of this call.
     unsafe { put(out, 0) }?;
+    let stream = match target {
+        Target::Run(stream) => stream,
+        Target::Record(capture, stream) => {
+            let bytes_max = v.pools.get(pool).map_or(0, |pool| pool.bytes_max);
+            let address = super::graph_memory::capture_alloc(v, capture, stream, bytes, bytes_max as usize)?;
+            // SAFETY: as above.
+            return unsafe { put(out, address) };
+        }
+    };
     if bytes == 0 {
         return Ok(());
     }
@@ -87,7 +90,14 @@ unsafe fn allocate(
     if !super::memory::has_room(v, bytes as u64) {
         return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
     }
-    let fits = |block: &FreeBlock| block.room == room && (block.stream == stream || v.tasks.is_done(block.freed));
+    let Some(known) = v.pools.get(pool) else { return Err(INVALID) };
+    if known.bytes_max != 0 && known.used.saturating_add(room) > known.bytes_max {
+        return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    let opportunistic = known.reuse[CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC as usize - 1] != 0;
+    let fits = |block: &FreeBlock| {
+        block.room == room && (block.stream == stream || opportunistic && v.tasks.is_done(block.freed))
+    };
     let found = v.pools.get(pool).and_then(|pool| pool.blocks.iter().position(fits));
     let address = match found {
         Some(at) => {
@@ -107,26 +117,17 @@ unsafe fn allocate(
     if let Some(pool) = v.pools.get_mut(pool) {
         pool.used += room;
         pool.used_high = pool.used_high.max(pool.used);
+        pool.reserved = pool.reserved.max(pool.used.next_multiple_of(CHUNK));
+        pool.reserved_high = pool.reserved_high.max(pool.reserved);
     }
     // SAFETY: as above.
     unsafe { put(out, address) }
 }
 
-/// A memory node cannot be captured yet: the capture is over, and says why.
-fn refuse_node(v: &mut Visit<'_>, handle: CUstream, what: &str) -> CUresult {
-    let code = v.unsupported(what);
-    if let Ok(stream) = v.stream(handle)
-        && let Some(capture) = v.streams.get(stream).and_then(|stream| stream.capture)
-    {
-        v.invalidate(capture, code, Rule::Unsupported);
-    }
-    code
-}
-
 pub(crate) unsafe fn free_async(v: &mut Visit<'_>, address: CUdeviceptr, handle: CUstream) -> Answer {
-    let Some(stream) = stream_for(v, handle)? else {
-        // Only memory of the capture itself may be freed in it, and there is none yet.
-        return Err(INVALID);
+    let stream = match target_for(v, handle)? {
+        Target::Run(stream) => stream,
+        Target::Record(capture, stream) => return super::graph_memory::capture_free(v, capture, stream, address),
     };
     if address == 0 {
         return Ok(());
@@ -148,6 +149,7 @@ pub(crate) unsafe fn free_async(v: &mut Visit<'_>, address: CUdeviceptr, handle:
                 pool.blocks.push(FreeBlock { address, room, stream, freed });
             }
         }
+        Owner::Graph => super::graph_memory::free_on(v, stream, address),
         _ => return Err(INVALID),
     }
     Ok(())
@@ -181,7 +183,7 @@ pub(crate) unsafe fn create(v: &mut Visit<'_>, out: *mut CUmemoryPool, props: *c
     if props.location.r#type != CU_MEM_LOCATION_TYPE_DEVICE || props.handleTypes != 0 {
         return Err(v.unsupported("pools of host memory, or shared with other processes"));
     }
-    let key = v.pools.insert(Pool::new(false));
+    let key = v.pools.insert(Pool::new(false, props.maxSize as u64));
     let handle = CUmemoryPool::from_bits(v.pools.handle(key));
     // SAFETY: an out pointer of this call.
     unsafe { put(out, handle) }
@@ -192,10 +194,11 @@ pub(crate) unsafe fn destroy(v: &mut Visit<'_>, pool: CUmemoryPool) -> Answer {
     if v.pools.get(key).is_some_and(|pool| pool.is_default) {
         return Err(INVALID);
     }
-    if v.pools.get(key).is_some_and(|pool| pool.used > 0) {
-        return Err(v.unsupported("destroying a pool while memory of it is in use"));
-    }
+    // What it has handed out lives on until it is freed, by the manual.
     v.pools.remove(key);
+    if v.current_pool == key {
+        v.current_pool = v.default_pool;
+    }
     Ok(())
 }
 
@@ -214,8 +217,78 @@ pub(crate) unsafe fn trim_to(v: &mut Visit<'_>, pool: CUmemoryPool, keep: usize)
     });
     if let Some(pool) = v.pools.get_mut(key) {
         pool.blocks = blocks;
+        pool.give_back(keep as u64);
     }
     Ok(())
+}
+
+impl Pool {
+    /// Gives memory that is not in use back to the device until no more than `keep` bytes are held.
+    fn give_back(&mut self, keep: u64) {
+        let least = self.used.next_multiple_of(CHUNK);
+        while self.reserved > keep && self.reserved - CHUNK >= least.max(keep / CHUNK * CHUNK) {
+            self.reserved -= CHUNK;
+        }
+    }
+}
+
+/// A stream, an event or the context was waited for: pools give back what they hold above their threshold, by the manual.
+pub(crate) fn release_unused(v: &mut Visit<'_>) {
+    for key in v.pools.keys() {
+        if let Some(pool) = v.pools.get_mut(key) {
+            pool.give_back(pool.threshold);
+        }
+    }
+}
+
+pub(crate) unsafe fn get_current(v: &mut Visit<'_>, out: *mut CUmemoryPool, dev: CUdevice) -> Answer {
+    if dev != 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
+    }
+    let handle = CUmemoryPool::from_bits(v.pools.handle(v.current_pool));
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, handle) }
+}
+
+pub(crate) unsafe fn set_current(v: &mut Visit<'_>, dev: CUdevice, pool: CUmemoryPool) -> Answer {
+    if dev != 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
+    }
+    v.current_pool = named(v, pool)?;
+    Ok(())
+}
+
+pub(crate) unsafe fn set_access(
+    v: &mut Visit<'_>,
+    pool: CUmemoryPool,
+    descriptions: *const CUmemAccessDesc,
+    count: usize,
+) -> Answer {
+    named(v, pool)?;
+    // SAFETY: an array of `count` elements, by this call's page.
+    for desc in unsafe { list(descriptions, count) }? {
+        let is_own = desc.location.r#type == CU_MEM_LOCATION_TYPE_DEVICE && desc.location.id == 0;
+        if !is_own || desc.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE {
+            return Err(v.unsupported("access to a pool other than by its own device, for reading and writing"));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn get_access(
+    v: &mut Visit<'_>,
+    out: *mut CUmemAccess_flags,
+    pool: CUmemoryPool,
+    location: *mut CUmemLocation,
+) -> Answer {
+    named(v, pool)?;
+    // SAFETY: an in pointer of this call.
+    let location = unsafe { get(location.cast_const()) }?;
+    if location.r#type != CU_MEM_LOCATION_TYPE_DEVICE || location.id != 0 {
+        return Err(v.unsupported("access to a pool by the host or by another device"));
+    }
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, CU_MEM_ACCESS_FLAGS_PROT_READWRITE) }
 }
 
 pub(crate) unsafe fn get_attribute(
@@ -232,8 +305,8 @@ pub(crate) unsafe fn get_attribute(
             return unsafe { put(out.cast::<i32>(), pool.reuse[attribute as usize - 1] as i32) };
         }
         CU_MEMPOOL_ATTR_RELEASE_THRESHOLD => pool.threshold,
-        CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT => pool.used.next_multiple_of(CHUNK),
-        CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH => pool.used_high.next_multiple_of(CHUNK),
+        CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT => pool.reserved,
+        CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH => pool.reserved_high,
         CU_MEMPOOL_ATTR_USED_MEM_CURRENT => pool.used,
         CU_MEMPOOL_ATTR_USED_MEM_HIGH => pool.used_high,
         _ => return Err(INVALID),
@@ -258,7 +331,9 @@ pub(crate) unsafe fn set_attribute(
         // SAFETY: as above; a high-water mark may only be set to 0.
         CU_MEMPOOL_ATTR_USED_MEM_HIGH if unsafe { get(value.cast::<u64>()) }? == 0 => pool.used_high = pool.used,
         // SAFETY: as above.
-        CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH if unsafe { get(value.cast::<u64>()) }? == 0 => {}
+        CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH if unsafe { get(value.cast::<u64>()) }? == 0 => {
+            pool.reserved_high = pool.reserved;
+        }
         _ => return Err(INVALID),
     }
     Ok(())

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
-use super::memory::is_visible;
+use super::memory::is_touchable;
 use crate::foreign::get;
 use crate::model::graph::NodeKind;
 use crate::model::work::{SetWork, Work};
@@ -15,13 +15,13 @@ use crate::visit::{Answer, Refusal, Target, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 
-fn check(v: &mut Visit<'_>, set: &SetWork) -> Answer {
+fn check(v: &mut Visit<'_>, set: &SetWork, by_node: bool) -> Answer {
     let row = set.width.checked_mul(u64::from(set.element)).ok_or(INVALID)?;
     if !set.address.is_multiple_of(u64::from(set.element)) || set.height > 1 && set.pitch < row {
         return Err(INVALID);
     }
     let bytes = (set.height - 1).checked_mul(set.pitch).and_then(|all| all.checked_add(row)).ok_or(INVALID)?;
-    if is_visible(v, set.address, bytes) {
+    if is_touchable(v, set.address, bytes, by_node) {
         return Ok(());
     }
     let what = format!(
@@ -38,7 +38,7 @@ fn go(v: &mut Visit<'_>, handle: CUstream, set: SetWork, wait: bool) -> Answer {
     if set.width == 0 || set.height == 0 {
         return Ok(());
     }
-    check(v, &set)?;
+    check(v, &set, matches!(target, Target::Record(..)))?;
     match target {
         Target::Record(capture, stream) => {
             super::capture::record(v, capture, stream, NodeKind::Set(Arc::new(set))).map(|_| ())
@@ -99,6 +99,6 @@ pub(crate) unsafe fn node(v: &mut Visit<'_>, params: *const CUDA_MEMSET_NODE_PAR
         return Err(INVALID);
     }
     let set = rows(p.dst, p.pitch, p.value, p.elementSize as usize, p.width, p.height);
-    check(v, &set)?;
+    check(v, &set, true)?;
     Ok(set)
 }

@@ -79,7 +79,9 @@ pub(crate) unsafe fn synchronize(v: &mut Visit<'_>, handle: CUstream) -> Answer 
     v.refuse_if_capturing(stream)?;
     check_beside(v, stream)?;
     let after = v.before_next(stream);
-    v.wait_until(|state| after.iter().all(|task| state.tasks.is_done(*task)))
+    v.wait_until(|state| after.iter().all(|task| state.tasks.is_done(*task)))?;
+    super::pool::release_unused(v);
+    Ok(())
 }
 
 pub(crate) unsafe fn query(v: &mut Visit<'_>, handle: CUstream) -> Answer {

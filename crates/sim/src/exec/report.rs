@@ -272,6 +272,18 @@ impl Machine<'_> {
                         what,
                         help: "compare the index with the length before the access: `if (i < n)`",
                     },
+                    AccessErrorKind::NotAllocated => Verdict {
+                        code: "graph-memory-not-allocated",
+                        fault: Fault::IllegalAddress,
+                        what,
+                        help: "order this work behind the launch, and behind the node, that allocates the memory",
+                    },
+                    AccessErrorKind::NoAccess => Verdict {
+                        code: "no-access",
+                        fault: Fault::IllegalAddress,
+                        what,
+                        help: "call cuMemMap and then cuMemSetAccess for the range before the first kernel that uses it",
+                    },
                 })
             }
         }

@@ -1,6 +1,7 @@
 //! Sentences about addresses, for reports: what lies there, or what lies nearest.
 
-use super::{Allocation, Memory};
+use super::ranges::RangeKind;
+use super::{Allocation, Kind, Memory};
 
 impl Memory {
     /// Says what lies at `address`, in words that continue "the address is ...".
@@ -18,6 +19,17 @@ impl Memory {
             return match address {
                 0 => "a null pointer".to_string(),
                 n => format!("a null pointer plus {n} bytes"),
+            };
+        }
+        if let Some((base, bytes, kind)) = self.range_at(address) {
+            return match kind {
+                RangeKind::Graph => {
+                    format!("inside graph memory of {bytes} bytes at {base:#x}, which no launch has allocated yet")
+                }
+                RangeKind::Reserved => format!("inside {bytes} reserved bytes at {base:#x}, where nothing is mapped"),
+                RangeKind::NoAccess => {
+                    format!("inside {bytes} mapped bytes at {base:#x}, which cuMemSetAccess gave nobody access to")
+                }
             };
         }
         let below = self.live_below(address).map(|a| (address - (a.base + a.bytes), a, true));
@@ -48,6 +60,7 @@ fn name(a: &Allocation) -> String {
         n => format!("{n} bytes"),
     };
     match a.label.as_str() {
+        "" if a.kind == Kind::Graph => format!("graph memory of {size} at {:#x}", a.base),
         "" => format!("an allocation of {size} at {:#x}", a.base),
         label => format!("`{label}` ({size} at {:#x})", a.base),
     }

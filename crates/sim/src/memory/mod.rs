@@ -14,6 +14,7 @@ mod backing;
 pub(crate) mod bits;
 mod describe;
 pub(crate) mod host;
+pub(crate) mod ranges;
 pub(crate) mod region;
 pub(crate) mod rows;
 
@@ -21,6 +22,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 use host::Host;
+use ranges::RangeKind;
 use region::Region;
 
 /// Lowest device address.
@@ -60,6 +62,8 @@ pub enum Kind {
     HostRegistered,
     /// Managed memory.
     Managed,
+    /// Memory of its own life, mapped at a reserved address.
+    Mapped,
 }
 
 /// What is asked of [`Memory::alloc`].
@@ -116,6 +120,10 @@ pub enum AccessErrorKind {
     Freed,
     /// In no allocation, or not wholly in one.
     OutOfBounds,
+    /// Graph memory before the launch that allocates it.
+    NotAllocated,
+    /// A reserved address with nothing mapped, or without access to what is.
+    NoAccess,
 }
 
 /// A refused access.
@@ -165,8 +173,11 @@ pub struct Memory {
     cursor: u64,
     random: u64,
     used: u64,
+    used_by_graphs: u64,
     capacity: u64,
     generation: u64,
+    /// Addresses given out ahead of the memory: size and kind, by start.
+    ranges: BTreeMap<u64, (u64, RangeKind)>,
 }
 
 fn next_random(state: &mut u64) -> u64 {
@@ -192,8 +203,10 @@ impl Memory {
             cursor,
             random,
             used: 0,
+            used_by_graphs: 0,
             capacity: o.capacity,
             generation: 0,
+            ranges: BTreeMap::new(),
         }
     }
 
@@ -244,6 +257,9 @@ impl Memory {
         let len = usize::try_from(r.bytes).map_err(|_| refused)?;
         let region = Region::new(len).ok_or(refused)?;
         self.used += r.bytes;
+        if r.kind == Kind::Graph {
+            self.used_by_graphs += r.bytes;
+        }
         self.put(start, r.bytes, Backing::Device(region), r.kind, r.label);
         Ok(())
     }
@@ -286,6 +302,9 @@ impl Memory {
         let slot = &mut self.slots[index as usize];
         if matches!(slot.backing, Backing::Device(_)) {
             self.used -= slot.bytes;
+            if self.records[index as usize].as_ref().is_some_and(|record| record.kind == Kind::Graph) {
+                self.used_by_graphs -= slot.bytes;
+            }
         }
         *slot = Slot { base: 0, bytes: 0, backing: Backing::Device(Region::default()) };
         self.vacant.push(index);
@@ -352,6 +371,11 @@ impl Memory {
         self.locate(address, bytes).map(|_| ())
     }
 
+    /// As [`Memory::check`], for a range that may cross from one mapped piece to the next.
+    fn check_whole(&self, address: u64, bytes: u64) -> Result<(), AccessError> {
+        if self.pieces(address, bytes).is_some() { Ok(()) } else { self.check(address, bytes) }
+    }
+
     /// The slot and the offset in it of a range that lies in one live allocation.
     fn locate(&self, address: u64, bytes: u64) -> Result<(u32, usize), AccessError> {
         if let Some(index) = self.slot_index(address) {
@@ -379,7 +403,11 @@ impl Memory {
         } else if address < 0x1_0000 {
             AccessErrorKind::Null
         } else {
-            AccessErrorKind::OutOfBounds
+            match self.range_at(address).filter(|_| self.containing(address).is_none()) {
+                Some((_, _, RangeKind::Graph)) => AccessErrorKind::NotAllocated,
+                Some(_) => AccessErrorKind::NoAccess,
+                None => AccessErrorKind::OutOfBounds,
+            }
         };
         AccessError { kind, address, bytes, what: self.describe(address) }
     }
@@ -390,6 +418,11 @@ impl Memory {
     ///
     /// When the range is not in one live allocation; nothing was read then.
     pub fn read(&self, address: u64, out: &mut [u8]) -> Result<(), AccessError> {
+        if let Some(pieces) = self.pieces(address, out.len() as u64) {
+            return pieces
+                .into_iter()
+                .try_for_each(|(at, bytes)| self.read(at, &mut out[(at - address) as usize..][..bytes as usize]));
+        }
         let (index, offset) = self.locate(address, out.len() as u64)?;
         match &self.slots[index as usize].backing {
             Backing::Device(region) => out.copy_from_slice(&region.data[offset..offset + out.len()]),
@@ -404,6 +437,11 @@ impl Memory {
     ///
     /// When the range is not in one live allocation; nothing was written then.
     pub fn write(&mut self, address: u64, data: &[u8]) -> Result<(), AccessError> {
+        if let Some(pieces) = self.pieces(address, data.len() as u64) {
+            return pieces
+                .into_iter()
+                .try_for_each(|(at, bytes)| self.write(at, &data[(at - address) as usize..][..bytes as usize]));
+        }
         let (index, offset) = self.locate(address, data.len() as u64)?;
         match &mut self.slots[index as usize].backing {
             Backing::Device(region) => region.write(offset, data),
@@ -419,6 +457,11 @@ impl Memory {
     /// When the range is not in one live allocation; nothing was written then.
     pub fn fill(&mut self, address: u64, pattern: &[u8], count: u64) -> Result<(), AccessError> {
         let bytes = (pattern.len() as u64).checked_mul(count).ok_or_else(|| self.error(address, u64::MAX))?;
+        if let Some(pieces) = self.pieces(address, bytes) {
+            // Seams lie at multiples of every element's size.
+            let size = pattern.len().max(1) as u64;
+            return pieces.into_iter().try_for_each(|(at, bytes)| self.fill(at, pattern, bytes / size));
+        }
         let (index, offset) = self.locate(address, bytes)?;
         match &mut self.slots[index as usize].backing {
             Backing::Device(region) => {
@@ -445,6 +488,12 @@ impl Memory {
     ///
     /// When either range is not in one live allocation; nothing was copied then.
     pub fn copy(&mut self, to: u64, from: u64, bytes: u64) -> Result<(), AccessError> {
+        if let Some(cuts) = self.cuts(to, from, bytes) {
+            self.check_whole(to, bytes).and_then(|()| self.check_whole(from, bytes))?;
+            // From the end if the target lies above: what is still to be read is not overwritten.
+            let ordered: Vec<_> = if to > from { cuts.into_iter().rev().collect() } else { cuts };
+            return ordered.into_iter().try_for_each(|(at, bytes)| self.copy(to + at, from + at, bytes));
+        }
         let (source, source_at) = self.locate(from, bytes)?;
         let (target, target_at) = self.locate(to, bytes)?;
         let len = bytes as usize;

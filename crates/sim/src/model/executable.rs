@@ -11,9 +11,11 @@ use dacapo_driver::types::*;
 
 use super::conditional::{Condition, Kind};
 use super::graph::{Graph, Graphs, Node, NodeKind};
+use super::graph_memory::{AllocWork, MemoryUse};
 use super::objects::Event;
 use super::table::Key;
 use super::tasks::Task;
+use super::user_object::References;
 use super::value_ops::ValueWork;
 use super::work::{CopyWork, HostWork, KernelWork, SetWork};
 
@@ -26,6 +28,10 @@ pub(crate) struct Executable {
     pub(crate) uploaded: bool,
     /// The graph it was made from; that may be gone.
     pub(crate) template: Key<Graph>,
+    /// What its launches do with graph memory.
+    pub(crate) memory: MemoryUse,
+    /// References that it holds.
+    pub(crate) objects: References,
 }
 
 /// The nodes of an executable, or of a child graph in one.
@@ -62,6 +68,8 @@ pub(crate) enum ExecKind {
     /// The condition, its default, and the bodies.
     Conditional(Arc<Condition>, Option<u32>, Kind, Vec<Body>),
     Values(Arc<ValueWork>),
+    Alloc(Arc<AllocWork>),
+    Free(u64),
 }
 
 impl ExecKind {
@@ -77,6 +85,8 @@ impl ExecKind {
             ExecKind::EventWait(_) => CU_GRAPH_NODE_TYPE_WAIT_EVENT,
             ExecKind::Conditional(..) => CU_GRAPH_NODE_TYPE_CONDITIONAL,
             ExecKind::Values(_) => CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+            ExecKind::Alloc(_) => CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+            ExecKind::Free(_) => CU_GRAPH_NODE_TYPE_MEM_FREE,
         }
     }
 
@@ -126,7 +136,7 @@ impl Body {
                 }
                 NodeKind::Copy(work) => ExecKind::Copy(work.clone()),
                 NodeKind::Set(work) => ExecKind::Set(work.clone()),
-                NodeKind::Host(_) if device_launch => {
+                NodeKind::Host(_) | NodeKind::Alloc(_) | NodeKind::Free(_) if device_launch => {
                     let code = CUresult::CUDA_ERROR_INVALID_VALUE;
                     return Err(refuse(code, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED));
                 }
@@ -142,6 +152,8 @@ impl Body {
                     ExecKind::Conditional(condition, default, conditional.kind, bodies.collect::<Result<_, _>>()?)
                 }
                 NodeKind::Values(work) => ExecKind::Values(work.clone()),
+                NodeKind::Alloc(work) => ExecKind::Alloc(work.clone()),
+                NodeKind::Free(address) => ExecKind::Free(*address),
             };
             let before = node.before.iter().filter_map(|(n, data)| position.get(n).map(|at| (*at, *data))).collect();
             nodes.push(ExecNode { template: *key, kind, before, is_leaf: node.after.is_empty(), enabled: true });

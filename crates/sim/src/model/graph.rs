@@ -12,8 +12,10 @@ use dacapo_driver::CUresult;
 use dacapo_driver::types::CUgraphEdgeData;
 
 use super::conditional::{Condition, Conditional};
+use super::graph_memory::AllocWork;
 use super::objects::Event;
 use super::table::{Key, Table};
+use super::user_object::{References, UserObjects};
 use super::value_ops::ValueWork;
 use super::work::{CopyWork, HostWork, KernelWork, SetWork};
 
@@ -28,6 +30,8 @@ pub(crate) struct Graph {
     pub(crate) parent: Option<Key<Graph>>,
     /// Conditions made for it, in order.
     pub(crate) conditions: Vec<Arc<Condition>>,
+    /// References that it holds.
+    pub(crate) objects: References,
 }
 
 /// A node of a graph.
@@ -64,6 +68,9 @@ pub(crate) enum NodeKind {
     EventWait(Key<Event>),
     Conditional(Arc<Conditional>),
     Values(Arc<ValueWork>),
+    Alloc(Arc<AllocWork>),
+    /// The address it frees.
+    Free(u64),
 }
 
 impl NodeKind {
@@ -81,6 +88,8 @@ impl NodeKind {
             NodeKind::EventRecord(_) => CU_GRAPH_NODE_TYPE_EVENT_RECORD,
             NodeKind::Conditional(_) => CU_GRAPH_NODE_TYPE_CONDITIONAL,
             NodeKind::Values(_) => CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+            NodeKind::Alloc(_) => CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+            NodeKind::Free(_) => CU_GRAPH_NODE_TYPE_MEM_FREE,
         }
     }
 
@@ -97,6 +106,8 @@ impl NodeKind {
             NodeKind::EventRecord(_) => "event record",
             NodeKind::Conditional(_) => "conditional",
             NodeKind::Values(_) => "batch memory operation",
+            NodeKind::Alloc(_) => "allocation",
+            NodeKind::Free(_) => "free",
         }
     }
 }
@@ -108,6 +119,7 @@ pub(crate) struct Graphs {
     /// Conditions by the number that kernels name them by; one goes with the last graph or executable that has it.
     pub(crate) conditions: std::collections::HashMap<u64, std::sync::Weak<Condition>>,
     pub(crate) last_condition: u64,
+    pub(crate) objects: UserObjects,
 }
 
 /// One end of an edge, with the edge's data.
@@ -141,6 +153,7 @@ impl Graphs {
             nodes: Table::new(7),
             conditions: std::collections::HashMap::new(),
             last_condition: 0,
+            objects: UserObjects::new(),
         }
     }
 
@@ -258,6 +271,7 @@ impl Graphs {
     /// Destroys a graph with all its nodes.
     pub(crate) fn remove_graph(&mut self, key: Key<Graph>) {
         let Some(graph) = self.graphs.remove(key) else { return };
+        self.objects.release_all(&graph.objects);
         for node in graph.nodes {
             if let Some(node) = self.nodes.remove(node) {
                 self.remove_inside(&node.kind);
@@ -296,11 +310,13 @@ impl Graphs {
 
     /// A copy of a graph, each node knowing where it came from.
     pub(crate) fn clone_graph(&mut self, key: Key<Graph>, embedded: bool) -> Result<Key<Graph>, CUresult> {
-        let sources = self.graphs.get(key).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?.nodes.clone();
+        let source = self.graphs.get(key).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
+        let (sources, objects) = (source.nodes.clone(), source.objects.clone());
         if self.has_conditional(key) {
             return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
         }
-        let copy = self.graphs.insert(Graph { embedded, ..Graph::default() });
+        self.objects.retain_all(&objects);
+        let copy = self.graphs.insert(Graph { embedded, objects, ..Graph::default() });
         let mut twins = std::collections::HashMap::new();
         for source in &sources {
             let Some(node) = self.nodes.get(*source) else { continue };

@@ -8,6 +8,9 @@
 //! | [`conditional`] | conditions, bodies, and which of them a value chooses |
 //! | [`value_ops`] | words that streams write and wait for |
 //! | [`graph`] | graphs as templates: nodes and edges |
+//! | [`graph_memory`] | memory of allocation nodes: addresses, and what is backed |
+//! | [`user_object`] | memory of the program that graphs keep alive |
+//! | [`virtual_memory`] | memory apart from its addresses |
 //! | [`executable`] | instantiated graphs, their launches and updates |
 //! | [`work`] | what a node or a stream operation does |
 //! | [`objects`] | contexts, streams, events, modules, pools |
@@ -16,8 +19,11 @@ pub(crate) mod capture;
 pub(crate) mod conditional;
 pub(crate) mod executable;
 pub(crate) mod graph;
+pub(crate) mod graph_memory;
 pub(crate) mod objects;
 pub(crate) mod table;
 pub(crate) mod tasks;
+pub(crate) mod user_object;
 pub(crate) mod value_ops;
+pub(crate) mod virtual_memory;
 pub(crate) mod work;

@@ -108,6 +108,10 @@ pub(crate) enum Owner {
     Plain,
     /// A pool.
     Pool(Key<Pool>),
+    /// An allocation node of a graph.
+    Graph,
+    /// Memory mapped at a reserved address.
+    Mapped,
     /// A variable of a module.
     Module,
     /// `cuMemHostAlloc`, with its flags and the layout to give back.
@@ -123,8 +127,13 @@ pub(crate) struct Pool {
     pub(crate) blocks: Vec<FreeBlock>,
     pub(crate) threshold: u64,
     pub(crate) reuse: [u64; 3],
+    /// The most that may be in use; 0 for no bound of its own.
+    pub(crate) bytes_max: u64,
     pub(crate) used: u64,
     pub(crate) used_high: u64,
+    /// What it has taken from the device and not given back.
+    pub(crate) reserved: u64,
+    pub(crate) reserved_high: u64,
 }
 
 /// A freed block of a pool.

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use dacapo_driver::types::CUlaunchAttributeValue;
 
+use super::graph_memory::AllocWork;
 use super::objects::{Event, Function};
 use super::table::Key;
+use super::user_object::References;
 use crate::exec::Grid;
 
 /// What a task does when its turn comes.
@@ -38,6 +40,12 @@ pub(crate) enum Work {
     Defaults(Vec<(Arc<super::conditional::Condition>, u32)>),
     /// Reads a condition and puts the chosen body into the order.
     Branch(crate::enqueue::Branch),
+    /// Graph memory: an allocation node.
+    GraphAlloc(Arc<AllocWork>),
+    /// Graph memory: a free node, or a free in a stream.
+    GraphFree { address: u64 },
+    /// Gives back references to user objects.
+    Release(References),
     /// A host function or callback is being called on some thread, outside the machine's lock.
     Called,
 }
