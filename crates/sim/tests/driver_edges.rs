@@ -181,9 +181,9 @@ fn whoever_is_told_of_a_finding_may_ask_the_machine() {
         TOLD.fetch_add(known as u64, Ordering::SeqCst);
     });
     let m = MACHINE.get_or_init(|| machine(Options { on_finding: Some(on_finding), ..Default::default() }));
-    let mut object = CUuserObject::NULL;
-    // SAFETY: a call that is not there yet follows no pointer.
-    let code = unsafe { m.cuUserObjectCreate(&mut object, std::ptr::null_mut(), None, 1, 1) };
+    let mut table = std::ptr::null();
+    // SAFETY: a call that is not there follows no pointer.
+    let code = unsafe { m.cuGetExportTable(&mut table, std::ptr::null()) };
     assert_eq!(code, CUresult::CUDA_ERROR_NOT_SUPPORTED);
     assert_eq!(TOLD.load(Ordering::SeqCst), 1);
 }

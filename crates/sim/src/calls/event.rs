@@ -132,11 +132,9 @@ pub(crate) unsafe fn synchronize(v: &mut Visit<'_>, handle: CUevent) -> Answer {
     let key = v.event(handle)?;
     ask(v, key)?;
     // The record of this call: another thread may record the event again meanwhile.
-    match v.events.get(key).map(|event| event.recorded.clone()) {
-        Some(Recorded::Stream { task, .. } | Recorded::Graph { task: Some(task), .. }) => {
-            v.wait_until(|state| state.tasks.is_done(task))?;
-        }
-        _ => {}
+    let recorded = v.events.get(key).map(|event| event.recorded.clone());
+    if let Some(Recorded::Stream { task, .. } | Recorded::Graph { task: Some(task), .. }) = recorded {
+        v.wait_until(|state| state.tasks.is_done(task))?;
     }
     super::pool::release_unused(v);
     Ok(())
