@@ -1,24 +1,29 @@
 //! `cargo xtask gpu-pack`: stripped binaries with everything that wants a GPU, and a script that runs them.
 //!
 //! The pack is for a machine with a GPU and glibc 2.39 that has no Rust: target/gpu-pack/ holds `dacapo-gpu` (what
-//! is recorded and checked), `dacapo` (the program itself: bench, soak, demo, doctor) and `run.sh`, nothing else. It must
-//! stay under 40 MiB, and is not made from a tree whose commit cannot be told.
+//! is recorded and checked), `dacapo` (the program itself: bench, soak, demo, doctor), `cudarc` (the scenarios of that client,
+//! a test of crates/libcuda) and `run.sh`, nothing else. It must stay under 40 MiB, and is not made from a tree whose commit
+//! cannot be told.
 
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use crate::workspace;
 
 const BYTES_MAX: u64 = 40 << 20;
 
 const RUN: &str = r#"#!/bin/sh
-# Runs the pack: run.sh [corpus|device|check|programs|forms|all], or run.sh [bench|soak|demo|doctor] with options of `dacapo`.
+# Runs the pack: run.sh [corpus|device|check|programs|forms|all|client], or run.sh [bench|soak|demo|doctor] with options of `dacapo`.
 # Results as JSON go to $OUT, else to results/ beside this script.
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/results}
 mkdir -p "$out"
 case "$1" in
 bench) shift && exec "$here/dacapo" bench --device cuda --json "$out/bench.json" "$@" ;;
+client)
+    DACAPO_COMMIT=COMMIT "$here/cudarc" record "$out/cudarc-h200.txt" || exit 1
+    DACAPO_COMMIT=COMMIT "$here/cudarc" record "$out/cudarc-again.txt" && cmp "$out/cudarc-h200.txt" "$out/cudarc-again.txt"
+    ;;
 soak | demo | doctor) exec "$here/dacapo" "$@" ;;
 *) exec "$here/dacapo-gpu" "${1:-all}" "$out" ;;
 esac
@@ -29,27 +34,30 @@ pub fn run() -> Result<(), String> {
     let root = workspace::root();
     let commit = commit(&root)?;
     let target = workspace::target(&root);
-    let status = Command::new(env!("CARGO"))
-        .args(["build", "--release", "-p", "dacapo-suite", "--bin", "dacapo-gpu"])
-        .args(["-p", "dacapo-cli", "--bin", "dacapo"])
-        .args(["--config", "profile.release.strip=true", "--config", "profile.release.debug=false"])
-        .arg("--target-dir")
-        .arg(&target)
-        .env("DACAPO_COMMIT", &commit)
-        .current_dir(&root)
-        .status()
-        .map_err(|error| format!("cargo: {error}"))?;
-    if !status.success() {
-        return Err("the binaries did not build".into());
-    }
+    let cargo = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO"));
+        command.args(arguments).args(["--release", "--target-dir"]).arg(&target);
+        command.args(["--config", "profile.release.strip=true", "--config", "profile.release.debug=false"]);
+        command.env("DACAPO_COMMIT", &commit).current_dir(&root).stderr(Stdio::inherit());
+        let built = command.output().map_err(|error| format!("cargo: {error}"))?;
+        match built.status.success() {
+            true => Ok(String::from_utf8_lossy(&built.stdout).into_owned()),
+            false => Err("the binaries did not build".to_string()),
+        }
+    };
+    cargo(&["build", "-p", "dacapo-suite", "--bin", "dacapo-gpu", "-p", "dacapo-cli", "--bin", "dacapo"])?;
+    let client =
+        client(&cargo(&["test", "-p", "dacapo-libcuda", "--test", "cudarc", "--no-run", "--message-format", "json"])?)?;
     let pack = root.join("target/gpu-pack");
     let at = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     std::fs::create_dir_all(&pack).map_err(|error| at(&pack, error))?;
-    let (binaries, script) = ([pack.join("dacapo-gpu"), pack.join("dacapo")], pack.join("run.sh"));
-    for (binary, name) in binaries.iter().zip(["dacapo-gpu", "dacapo"]) {
-        std::fs::copy(target.join("release").join(name), binary).map_err(|error| at(binary, error))?;
+    let script = pack.join("run.sh");
+    let binaries = ["dacapo-gpu", "dacapo", "cudarc"].map(|name| pack.join(name));
+    let release = target.join("release");
+    for (binary, built) in binaries.iter().zip([release.join("dacapo-gpu"), release.join("dacapo"), client]) {
+        std::fs::copy(built, binary).map_err(|error| at(binary, error))?;
     }
-    std::fs::write(&script, RUN).map_err(|error| at(&script, error))?;
+    std::fs::write(&script, RUN.replace("=COMMIT", &format!("={commit}"))).map_err(|error| at(&script, error))?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -63,6 +71,15 @@ pub fn run() -> Result<(), String> {
         true => Ok(()),
         false => Err(format!("the pack has {bytes} bytes, the limit is {BYTES_MAX}")),
     }
+}
+
+/// The test that is the client: its name has a number that only cargo knows.
+fn client(messages: &str) -> Result<PathBuf, String> {
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let mut tests =
+        messages.filter(|message| message["target"]["name"] == "cudarc" && message["profile"]["test"] == true);
+    let executable = tests.find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    executable.ok_or_else(|| "cargo built no test `cudarc`".to_string())
 }
 
 /// The commit of the tree, marked where files differ from it.

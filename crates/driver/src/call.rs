@@ -66,6 +66,7 @@ pub enum Family {
     GraphMemory,
     UserObject,
     Occupancy,
+    Profiler,
 }
 
 macro_rules! define_calls {

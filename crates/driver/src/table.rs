@@ -329,5 +329,8 @@ macro_rules! for_each_call {
         cuOccupancyMaxPotentialBlockSize [cuOccupancyMaxPotentialBlockSize, Occupancy, 6_050, NoStream, Free, None] (minGridSize: *mut c_int, blockSize: *mut c_int, func: CUfunction, blockSizeToDynamicSMemSize: CUoccupancyB2DSize, dynamicSMemSize: usize, blockSizeLimit: c_int);
         cuOccupancyMaxPotentialBlockSizeWithFlags [cuOccupancyMaxPotentialBlockSizeWithFlags, Occupancy, 7_000, NoStream, Free, None] (minGridSize: *mut c_int, blockSize: *mut c_int, func: CUfunction, blockSizeToDynamicSMemSize: CUoccupancyB2DSize, dynamicSMemSize: usize, blockSizeLimit: c_int, flags: c_uint);
         cuOccupancyMaxPotentialClusterSize [cuOccupancyMaxPotentialClusterSize, Occupancy, 11_070, NoStream, Free, None] (clusterSize: *mut c_int, func: CUfunction, config: *const CUlaunchConfig);
+        // Profiler
+        cuProfilerStart [cuProfilerStart, Profiler, 4_000, NoStream, Free, None] ();
+        cuProfilerStop [cuProfilerStop, Profiler, 4_000, NoStream, Free, None] ();
     } };
 }

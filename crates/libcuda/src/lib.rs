@@ -1,6 +1,7 @@
 //! The software driver behind the C ABI: a `libcuda.so.1` for programs that we did not write.
 //!
 //! - Every symbol of the table is exported under its C name, and its `_ptsz` or `_ptds` twin where NVIDIA has one.
+//! - What `cuda.h` has and the table has not is exported too, and unsupported ([`absent`]).
 //! - `cuGetProcAddress` answers from the same table ([`proc_address`]).
 //! - A panic never crosses into the program: it is a bug in Dacapo, is said to be one, and the call answers
 //!   `CUDA_ERROR_UNKNOWN`.
@@ -10,6 +11,7 @@
 //!
 //! What the environment can set is in [`environment`].
 
+mod absent;
 mod environment;
 mod export;
 mod findings;

@@ -3,14 +3,23 @@
 use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
 
-use dacapo_driver::Driver;
+use dacapo_driver::{CUresult, Driver};
 use dacapo_sim::{Machine, Options, Time};
 
 use crate::environment::Settings;
 use crate::findings::Findings;
 
-/// The machine behind every exported symbol.
+/// The driver behind every exported symbol.
 pub fn driver() -> &'static impl Driver {
+    machine()
+}
+
+/// A call that the table does not know: unsupported, with a finding.
+pub fn absent(symbol: &'static str) -> CUresult {
+    machine().unknown_symbol(symbol)
+}
+
+fn machine() -> &'static Machine {
     static DRIVER: OnceLock<Machine> = OnceLock::new();
     DRIVER.get_or_init(|| {
         let settings =

@@ -58,6 +58,9 @@ implemented! {
     cuCtxPopCurrent_v2(pctx: *mut CUcontext) => Always, calls::context::pop_current;
     cuCtxGetDevice(device: *mut CUdevice) => Always, calls::context::get_device;
     cuCtxGetFlags(flags: *mut c_uint) => Context, calls::context::get_flags;
+    cuCtxSetFlags(flags: c_uint) => Context, calls::context::set_flags;
+    cuCtxGetCacheConfig(pconfig: *mut CUfunc_cache) => Context, calls::context::get_cache_config;
+    cuCtxSetCacheConfig(config: CUfunc_cache) => Context, calls::context::set_cache_config;
     cuCtxGetApiVersion(ctx: CUcontext, version: *mut c_uint) => Always, calls::context::get_api_version;
     cuCtxGetId(ctx: CUcontext, ctxId: *mut u64) => Always, calls::context::get_id;
     cuCtxSynchronize() => Context, calls::context::synchronize;
@@ -120,6 +123,7 @@ implemented! {
     cuMemcpyHtoDAsync_v2(dstDevice: CUdeviceptr, srcHost: *const c_void, ByteCount: usize, hStream: CUstream) => Stream, calls::copy::h_to_d_async;
     cuMemcpyDtoHAsync_v2(dstHost: *mut c_void, srcDevice: CUdeviceptr, ByteCount: usize, hStream: CUstream) => Stream, calls::copy::d_to_h_async;
     cuMemcpyDtoDAsync_v2(dstDevice: CUdeviceptr, srcDevice: CUdeviceptr, ByteCount: usize, hStream: CUstream) => Stream, calls::copy::d_to_d_async;
+    cuMemcpyPeerAsync(dstDevice: CUdeviceptr, dstContext: CUcontext, srcDevice: CUdeviceptr, srcContext: CUcontext, ByteCount: usize, hStream: CUstream) => Stream, calls::copy::peer_async;
     cuMemcpy2D_v2(pCopy: *const CUDA_MEMCPY2D) => Stream, calls::copy::two_d;
     cuMemcpy2DUnaligned_v2(pCopy: *const CUDA_MEMCPY2D) => Stream, calls::copy::two_d;
     cuMemcpy2DAsync_v2(pCopy: *const CUDA_MEMCPY2D, hStream: CUstream) => Stream, calls::copy::two_d_async;
@@ -266,4 +270,10 @@ implemented! {
     cuMemUnmap(ptr: CUdeviceptr, size: usize) => Context, calls::virtual_memory::unmap;
     cuMemSetAccess(ptr: CUdeviceptr, size: usize, desc: *const CUmemAccessDesc, count: usize) => Context, calls::virtual_memory::set_access;
     cuOccupancyMaxActiveBlocksPerMultiprocessor(numBlocks: *mut c_int, func: CUfunction, blockSize: c_int, dynamicSMemSize: usize) => Context, calls::occupancy::max_active_blocks;
+    cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks: *mut c_int, func: CUfunction, blockSize: c_int, dynamicSMemSize: usize, flags: c_uint) => Context, calls::occupancy::max_active_blocks_with_flags;
+    cuOccupancyAvailableDynamicSMemPerBlock(dynamicSmemSize: *mut usize, func: CUfunction, numBlocks: c_int, blockSize: c_int) => Context, calls::occupancy::available_shared;
+    cuOccupancyMaxPotentialBlockSize(minGridSize: *mut c_int, blockSize: *mut c_int, func: CUfunction, blockSizeToDynamicSMemSize: CUoccupancyB2DSize, dynamicSMemSize: usize, blockSizeLimit: c_int) => Context, calls::occupancy::potential_block;
+    cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize: *mut c_int, blockSize: *mut c_int, func: CUfunction, blockSizeToDynamicSMemSize: CUoccupancyB2DSize, dynamicSMemSize: usize, blockSizeLimit: c_int, flags: c_uint) => Context, calls::occupancy::potential_block_with_flags;
+    cuProfilerStart() => Context, calls::general::profiler;
+    cuProfilerStop() => Context, calls::general::profiler;
 }

@@ -128,6 +128,7 @@ impl Machine {
             legacy: None,
             per_thread: HashMap::new(),
             limits: BTreeMap::new(),
+            cache_config: 0,
             left_behind: Vec::new(),
             id: 1,
         });
@@ -201,6 +202,21 @@ impl Machine {
     /// Gives the allocation that begins at `address` a name for reports.
     pub fn label(&self, address: u64, label: &str) {
         self.lock().memory.set_label(address, label);
+    }
+
+    /// A program called a symbol that the table of calls does not know: unsupported, with a finding that names it.
+    pub fn unknown_symbol(&self, symbol: &str) -> CUresult {
+        let untold = {
+            let mut state = self.lock();
+            state.find(
+                Finding::new("unsupported", Ending::Unsupported, format!("{symbol} is not there yet"))
+                    .at(symbol, "answered CUDA_ERROR_NOT_SUPPORTED")
+                    .help("run this on a GPU, or see docs/driver-calls.md for what the software driver knows"),
+            );
+            std::mem::take(&mut state.untold)
+        };
+        self.tell(untold);
+        CUresult::CUDA_ERROR_NOT_SUPPORTED
     }
 
     /// Tells whoever wants to know of findings; no lock is held.

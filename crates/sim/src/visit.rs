@@ -195,7 +195,7 @@ impl Visit<'_> {
     }
 
     /// Runs `body` without the lock.
-    fn unlocked<R>(&mut self, body: impl FnOnce() -> R) -> R {
+    pub(crate) fn unlocked<R>(&mut self, body: impl FnOnce() -> R) -> R {
         self.guard = None;
         let result = body();
         self.guard = Some(self.machine.lock());

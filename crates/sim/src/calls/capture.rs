@@ -85,10 +85,11 @@ pub(crate) unsafe fn end(v: &mut Visit<'_>, handle: CUstream, out: *mut CUgraph)
     // SAFETY: an out pointer of this call, which may be null: the graph is then lost, as observed.
     unsafe { put_optional(out, CUgraph::NULL) };
     let stream = v.stream(handle)?;
-    let key = v.streams.get(stream).and_then(|stream| stream.capture).ok_or(ILLEGAL_STATE)?;
+    // A fault that is known comes before everything else, also on a stream that does not capture.
     if v.fault.is_some_and(|fault| fault.reported) {
         v.check_fault()?;
     }
+    let key = v.streams.get(stream).and_then(|stream| stream.capture).ok_or(ILLEGAL_STATE)?;
     let thread = v.thread;
     let Some(capture) = v.captures.get(key) else { return Err(ILLEGAL_STATE) };
     if capture.origin != stream {

@@ -38,6 +38,7 @@ pub(crate) unsafe fn create(v: &mut Visit<'_>, out: *mut CUcontext, flags: c_uin
         legacy: None,
         per_thread: HashMap::new(),
         limits: BTreeMap::new(),
+        cache_config: 0,
         left_behind: Vec::new(),
         id,
     });
@@ -116,9 +117,40 @@ pub(crate) unsafe fn get_device(v: &mut Visit<'_>, out: *mut CUdevice) -> Answer
 
 pub(crate) unsafe fn get_flags(v: &mut Visit<'_>, out: *mut c_uint) -> Answer {
     let key = v.context()?;
-    let flags = v.contexts.get(key).map_or(0, |context| context.flags);
+    // Host memory is always mapped, and the flag that once asked for it is always there, as observed.
+    let flags = v.contexts.get(key).map_or(0, |context| context.flags) | CU_CTX_MAP_HOST;
     // SAFETY: an out pointer of this call.
     unsafe { put(out, flags) }
+}
+
+pub(crate) unsafe fn set_flags(v: &mut Visit<'_>, flags: c_uint) -> Answer {
+    const KNOWN: c_uint = CU_CTX_SCHED_SPIN | CU_CTX_SCHED_YIELD | CU_CTX_SCHED_BLOCKING_SYNC | CU_CTX_MAP_HOST;
+    if flags & !KNOWN != 0 {
+        return Err(v.unsupported(format!("context flags {flags:#x}")));
+    }
+    let key = v.context()?;
+    if let Some(context) = v.contexts.get_mut(key) {
+        context.flags = flags;
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn get_cache_config(v: &mut Visit<'_>, out: *mut CUfunc_cache) -> Answer {
+    let key = v.context()?;
+    let config = v.contexts.get(key).map_or(CU_FUNC_CACHE_PREFER_NONE, |context| context.cache_config);
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, config) }
+}
+
+pub(crate) unsafe fn set_cache_config(v: &mut Visit<'_>, config: CUfunc_cache) -> Answer {
+    if config > CU_FUNC_CACHE_PREFER_EQUAL {
+        return Err(v.unsupported(format!("cache configuration {config}")));
+    }
+    let key = v.context()?;
+    if let Some(context) = v.contexts.get_mut(key) {
+        context.cache_config = config;
+    }
+    Ok(())
 }
 
 pub(crate) unsafe fn get_api_version(v: &mut Visit<'_>, handle: CUcontext, out: *mut c_uint) -> Answer {

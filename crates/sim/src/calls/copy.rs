@@ -14,6 +14,7 @@ use super::memory::{holding, is_touchable, is_visible};
 use crate::foreign::{get, read_host};
 use crate::model::graph::NodeKind;
 use crate::model::objects::Owner;
+use crate::model::table::Lookup;
 use crate::model::work::{CopyWork, Place, Side, Work};
 use crate::visit::{Answer, Refusal, Target, Visit};
 
@@ -178,6 +179,24 @@ pub(crate) unsafe fn d_to_d_async(
     bytes: usize,
     stream: CUstream,
 ) -> Answer {
+    go(v, stream, &flat(D, from), &flat(D, to), [bytes, 1, 1], false)
+}
+
+/// A copy between contexts. There is one device, so it is a copy on it; only the contexts are looked at as well.
+pub(crate) unsafe fn peer_async(
+    v: &mut Visit<'_>,
+    to: CUdeviceptr,
+    to_context: CUcontext,
+    from: CUdeviceptr,
+    from_context: CUcontext,
+    bytes: usize,
+    stream: CUstream,
+) -> Answer {
+    for context in [to_context, from_context] {
+        if !matches!(v.contexts.look_up(context.bits()), Lookup::Live(_)) {
+            return Err(v.unsupported("a copy between contexts of which one is not there"));
+        }
+    }
     go(v, stream, &flat(D, from), &flat(D, to), [bytes, 1, 1], false)
 }
 

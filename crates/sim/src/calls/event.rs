@@ -97,7 +97,8 @@ fn standing(state: &State, key: Key<Event>) -> Standing {
         }
         Some(Recorded::Graph { task: None, .. }) => Standing::Past,
         Some(Recorded::Capture { capture, .. }) => {
-            if state.captures.get(*capture).is_some() {
+            // A capture that is broken has let go of its events, though it has not ended.
+            if state.captures.get(*capture).is_some_and(|capture| capture.broken.is_none()) {
                 Standing::Captured(*capture)
             } else {
                 Standing::Left

@@ -24,6 +24,11 @@ pub(crate) unsafe fn driver_get_version(_: &mut Visit<'_>, version: *mut c_int) 
     unsafe { put(version, VERSION) }
 }
 
+/// No profiler is ever attached, so there is none to start or stop.
+pub(crate) unsafe fn profiler(_: &mut Visit<'_>) -> Answer {
+    Ok(())
+}
+
 pub(crate) unsafe fn get_error_name(_: &mut Visit<'_>, error: CUresult, out: *mut *const c_char) -> Answer {
     let name = error.c_name();
     // SAFETY: an out pointer of this call.

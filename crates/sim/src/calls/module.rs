@@ -108,6 +108,10 @@ pub(crate) unsafe fn load(v: &mut Visit<'_>, out: *mut CUmodule, path: *const c_
     if out.is_null() {
         return Err(INVALID);
     }
+    // A folder opens as a file does, and then has no end.
+    if std::fs::metadata(&path).is_ok_and(|found| found.is_dir()) {
+        return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+    }
     let mut source = std::fs::read(&path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
     // A NUL behind the text, and room for the header of a file that only looks like ELF.
     source.extend([0; 64]);
@@ -159,6 +163,7 @@ pub(crate) fn function_of(
     }
     let not_found = CUresult::CUDA_ERROR_NOT_FOUND;
     let kernel = module.image.program().kernel(name).ok_or(not_found)?;
+    let static_shared = module.image.program().info(kernel).static_shared;
     let function = Arc::new(Function {
         module: module_key,
         context: module.context,
@@ -166,7 +171,7 @@ pub(crate) fn function_of(
         kernel,
         name: CString::new(name).map_err(|_| not_found)?,
         handle: AtomicU64::new(0),
-        max_dynamic_shared: AtomicU32::new(crate::h200::SHARED_PER_BLOCK),
+        max_dynamic_shared: AtomicU32::new(crate::h200::SHARED_PER_BLOCK.saturating_sub(static_shared)),
         carveout: AtomicU32::new(u32::MAX),
     });
     let key = v.functions.insert(function.clone());
@@ -186,7 +191,7 @@ pub(crate) unsafe fn get_function(
     let module = named(v, module)?;
     // SAFETY: a C string, by this call's page.
     let name = unsafe { text(name) }?;
-    if out.is_null() {
+    if out.is_null() || name.is_empty() {
         return Err(INVALID);
     }
     let key = function_of(v, module, &name)?;

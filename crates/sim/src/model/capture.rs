@@ -202,6 +202,7 @@ mod tests {
                 legacy: None,
                 per_thread: HashMap::new(),
                 limits: Default::default(),
+                cache_config: 0,
                 left_behind: Vec::new(),
                 id: 1,
             }),

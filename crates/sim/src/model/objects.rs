@@ -21,6 +21,8 @@ pub(crate) struct Context {
     /// A thread's own default stream, by thread.
     pub(crate) per_thread: HashMap<u64, Key<Stream>>,
     pub(crate) limits: BTreeMap<u32, usize>,
+    /// What `cuCtxSetCacheConfig` asked for; nothing here has a cache to divide.
+    pub(crate) cache_config: u32,
     /// The last work of blocking streams that were destroyed: the legacy stream still waits for it.
     pub(crate) left_behind: Vec<Key<Task>>,
     pub(crate) id: u64,
