@@ -195,6 +195,58 @@ fn a_graph_with_memory_nodes_is_one_of_its_kind() {
 }
 
 #[test]
+fn a_graph_with_memory_nodes_may_move_into_a_child_node() {
+    for seed in SEEDS {
+        let w = World::seeded(seed);
+        let (child, parent, out, mut node) = (w.graph(), w.graph(), w.buffer(4), CUgraphNode::NULL);
+        let (alloc, p) = w.alloc(child, &[], 64).expect("fits");
+        w.node(child, &[alloc], "set", p, 6);
+        let moved = CUDA_CHILD_GRAPH_NODE_PARAMS { graph: child, ownership: 1 };
+        let mut params = CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_GRAPH, moved);
+        let none = std::ptr::null();
+        // SAFETY: live handles and valid pointers.
+        unsafe {
+            assert_eq!(w.m.cuGraphAddNode(&mut node, parent, none, 0, &mut params), OK);
+            assert_eq!(w.m.cuGraphAddNode(&mut node, w.graph(), none, 0, &mut params), NOT_SUPPORTED, "moved already");
+            assert_eq!(w.m.cuGraphDestroy(child), INVALID, "it belongs to its node");
+        }
+        let copy = w.copy(parent, &[node], out, p);
+        w.free(parent, &[copy], p).expect("memory of the child");
+        let exec = w.instantiate(parent, 0).expect("whole");
+        assert_eq!(w.instantiate(parent, 0), Err(NOT_SUPPORTED));
+        assert_eq!((w.launch(exec), w.launch(exec), w.sync()), (OK, OK, OK));
+        assert_eq!(w.word(out), 6, "seed {seed}");
+        // SAFETY: live handles.
+        unsafe {
+            assert_eq!((w.m.cuGraphExecDestroy(exec), w.m.cuGraphDestroy(parent)), (OK, OK));
+            assert_eq!(w.m.cuGraphDestroy(child), INVALID, "gone with its node");
+        }
+    }
+}
+
+#[test]
+fn one_seed_gives_one_run() {
+    let run = |seed| {
+        let w = World::new(Options { seed, journal: true, ..Default::default() });
+        let graph = w.graph();
+        let mut ends = Vec::new();
+        for value in 0..4 {
+            let (alloc, p) = w.alloc(graph, &[], 256).expect("fits");
+            let set = w.node(graph, &[alloc], "set", p, value);
+            ends.push((p, w.free(graph, &[set], p).expect("its own memory")));
+        }
+        let exec = w.instantiate(graph, 0).expect("whole");
+        assert_eq!((w.launch(exec), w.launch(exec), w.sync()), (OK, OK, OK));
+        (ends.iter().map(|(p, _)| *p).collect::<Vec<_>>(), w.m.journal())
+    };
+    let orders: std::collections::HashSet<_> = SEEDS.map(run).collect();
+    for seed in SEEDS {
+        assert_eq!(run(seed), run(seed));
+    }
+    assert!(orders.len() > 1, "another seed gives another order");
+}
+
+#[test]
 fn used_memory_grows_by_32_mib_at_the_launch_and_stays_until_a_trim() {
     const MIB_32: u64 = 32 << 20;
     let w = World::seeded(0);

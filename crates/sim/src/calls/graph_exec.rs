@@ -58,7 +58,7 @@ fn make(v: &mut Visit<'_>, graph: Key<Graph>, flags: u64) -> Result<Key<Executab
     v.graphs.objects.retain_all(&objects);
     let key =
         v.executables.insert(Executable { body, flags, last: None, uploaded: false, template: graph, memory, objects });
-    v.graph_memory.hold(graph, key);
+    super::graph_memory::hold(v, graph, key);
     Ok(key)
 }
 
@@ -208,7 +208,7 @@ fn update_with(
         Some(Ok(())) => {
             let objects = v.graphs.objects_of(graph);
             v.graphs.objects.retain_all(&objects);
-            v.graph_memory.hold(graph, exec);
+            super::graph_memory::hold(v, graph, exec);
             if let Some(exec) = v.executables.get_mut(exec) {
                 exec.body.update(new);
                 exec.memory = MemoryUse::of(&exec.body);

@@ -50,7 +50,7 @@ fn check(v: &mut Visit<'_>, bytes: u64) -> Answer {
 
 /// An address for an allocation behind `before`.
 fn place(v: &mut Visit<'_>, graph: Key<Graph>, before: &[Key<Node>], bytes: u64) -> Result<(u64, u64), CUresult> {
-    let room = bytes.next_multiple_of(GRAIN);
+    let room = bytes.checked_next_multiple_of(GRAIN).ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
     if let Some(shared) = v.graph_memory.share(&v.graphs, graph, before, room) {
         return Ok((shared, room));
     }
@@ -234,7 +234,31 @@ pub(crate) unsafe fn free_get_params(v: &mut Visit<'_>, node: CUgraphNode, out: 
 }
 
 fn has_memory(v: &Visit<'_>, graph: Key<Graph>) -> bool {
+    if v.graph_memory.is_empty() {
+        return false;
+    }
     v.graph_memory.has_nodes(graph) || v.graphs.children(graph).into_iter().any(|child| has_memory(v, child))
+}
+
+/// A graph and all graphs inside it.
+fn with_children(v: &Visit<'_>, graph: Key<Graph>) -> Vec<Key<Graph>> {
+    let mut all = vec![graph];
+    let mut at = 0;
+    while let Some(graph) = all.get(at).copied() {
+        all.extend(v.graphs.children(graph));
+        at += 1;
+    }
+    all
+}
+
+/// An executable was made of the graph, or updated from it: it has its memory nodes, and those of its children.
+pub(crate) fn hold(v: &mut Visit<'_>, graph: Key<Graph>, exec: Key<Executable>) {
+    if v.graph_memory.is_empty() {
+        return;
+    }
+    for graph in with_children(v, graph) {
+        v.graph_memory.hold(graph, exec);
+    }
 }
 
 /// Refuses what a graph with memory nodes cannot do.
@@ -251,13 +275,17 @@ pub(crate) fn check_instantiate(v: &mut Visit<'_>, graph: Key<Graph>) -> Result<
     if !has_memory(v, graph) {
         return Ok(());
     }
-    if v.graph_memory.executable_of(graph).is_some_and(|exec| v.executables.get(exec).is_some()) {
+    let is_held =
+        |graph: &Key<Graph>| v.graph_memory.executable_of(*graph).is_some_and(|exec| v.executables.get(exec).is_some());
+    let all = with_children(v, graph);
+    if all.iter().any(is_held) {
         let what = "a graph with memory nodes has one executable at a time, and this one has one";
         let help = "destroy the first executable before the second is made, or build the graph twice";
         let code = v.refuse(Refusal::new(NOT_SUPPORTED, "graph-memory", what, help));
         return Err(Refused { code, result: CUDA_GRAPH_INSTANTIATE_ERROR, node: None });
     }
-    for address in v.graph_memory.unordered_frees(&v.graphs, graph) {
+    let unordered: Vec<u64> = all.iter().flat_map(|graph| v.graph_memory.unordered_frees(&v.graphs, *graph)).collect();
+    for address in unordered {
         let what = format!("graph memory at {address:#x} may be freed before its node allocates it");
         let call = v.call.symbol();
         v.find(

@@ -173,6 +173,43 @@ unsafe fn child_at(v: &mut Visit<'_>, spot: &Spot, child: CUgraph) -> Answer {
     unsafe { spot.add(v, NodeKind::Child(copy)) }.inspect_err(|_| v.graphs.remove_graph(copy))
 }
 
+/// A child node that takes its graph over: the handle stays, and the graph lives and dies with the node. A graph that is
+/// in a node already does not move again, as observed.
+unsafe fn moved_child_at(v: &mut Visit<'_>, spot: &Spot, child: CUgraph) -> Answer {
+    let (graph, child) = (graph_named(v, spot.graph)?, graph_named(v, child)?);
+    if graph == child {
+        return Err(INVALID);
+    }
+    if v.graphs.graphs.get(child).is_some_and(|child| child.embedded) {
+        return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
+    }
+    let is_inside = {
+        // The graph that the node is added to may not be somewhere in the child.
+        let mut stack = v.graphs.children(child);
+        let mut found = false;
+        while let Some(inner) = stack.pop() {
+            found |= inner == graph;
+            stack.extend(v.graphs.children(inner));
+        }
+        found
+    };
+    if is_inside {
+        return Err(INVALID);
+    }
+    if v.graphs.depth(child) >= DEPTH_MAX {
+        return Err(v.unsupported(format!("graphs nested more than {DEPTH_MAX} deep")));
+    }
+    if v.captures.iter().any(|(_, capture)| capture.graph == child) {
+        return Err(v.unsupported("moving a graph that a capture is at"));
+    }
+    // SAFETY: the arguments of the call that passes them on.
+    unsafe { spot.add(v, NodeKind::Child(child)) }?;
+    if let Some(child) = v.graphs.graphs.get_mut(child) {
+        child.embedded = true;
+    }
+    Ok(())
+}
+
 pub(crate) unsafe fn add_child(
     v: &mut Visit<'_>,
     out: *mut CUgraphNode,
@@ -287,10 +324,11 @@ pub(crate) unsafe fn add_any(
         }
         if params.r#type == CU_GRAPH_NODE_TYPE_GRAPH && params.reserved2 == 0 {
             let child = params.read::<CUDA_CHILD_GRAPH_NODE_PARAMS>();
-            if child.ownership != 0 {
-                return Err(v.unsupported("child graphs whose ownership moves"));
-            }
-            return child_at(v, &spot, child.graph);
+            return match child.ownership {
+                0 => child_at(v, &spot, child.graph),
+                1 => moved_child_at(v, &spot, child.graph),
+                _ => Err(INVALID),
+            };
         }
         let kind = any_kind(v, &params)?;
         spot.add(v, kind)
