@@ -89,6 +89,8 @@ fn the_destructor_waits_for_the_launch_that_runs() {
             let exec = w.instantiate(graph, 0).expect("whole");
             assert_eq!(w.launch(exec), OK);
             assert_eq!((w.m.cuGraphExecDestroy(exec), w.m.cuGraphDestroy(graph)), (OK, OK));
+            // A question about another stream calls destructors too, and this one's time has not come.
+            assert_eq!(w.m.cuStreamQuery(w.another_stream()), OK);
             assert_eq!(w.m.cuStreamSynchronize(w.stream), OK);
         }
         assert_eq!(log.words(), ["ran", "gone"], "seed {seed}");
