@@ -4,7 +4,11 @@
 //! A conditional node becomes two tasks: a head that reads the condition when its turn comes and puts the tasks of
 //! the chosen body behind itself, and a tail that waits for them and that the node's successors wait for. A WHILE reads its
 //! condition again behind the body.
+//!
+//! A kernel behind a programmatic edge begins when its primary says so, and waits at `griddepcontrol.wait` until that is
+//! over. What comes behind it comes behind both: a kernel that never waits is still not over before its primary.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use dacapo_driver::CUresult;
@@ -17,7 +21,7 @@ use crate::model::executable::{Body, ExecKind, ExecNode};
 use crate::model::graph_memory::AllocWork;
 use crate::model::objects::{Event, Recorded};
 use crate::model::table::Key;
-use crate::model::tasks::Task;
+use crate::model::tasks::{Signal, Task};
 use crate::model::value_ops::{ValueOp, ValueWork};
 use crate::model::work::{CopyWork, HostWork, KernelWork, SetWork, Work};
 use crate::schedule::Step;
@@ -121,19 +125,42 @@ impl Script {
     }
 }
 
+impl Signal {
+    /// What an edge out of this port of a kernel node waits for (`CU_GRAPH_KERNEL_NODE_PORT_*`).
+    pub(crate) fn of_port(port: u8) -> Signal {
+        if port == 2 { Signal::Begun } else { Signal::Triggered }
+    }
+}
+
 impl State {
     /// Puts the parts of a script into the order, its roots behind `start`; the answer is what its end comes after.
     pub(crate) fn enqueue(&mut self, script: &Script, start: &[Key<Task>], context: u64) -> Vec<Key<Task>> {
         let mut tasks: Vec<Key<Task>> = Vec::with_capacity(script.parts.len());
+        // The kernel itself, where the task above is what its successors wait for.
+        let mut kernels: HashMap<usize, Key<Task>> = HashMap::new();
         let mut ends = Vec::new();
-        for part in &script.parts {
+        for (place, part) in script.parts.iter().enumerate() {
             let mut after: Vec<_> = part.before.iter().map(|(at, _)| tasks[*at]).collect();
             if after.is_empty() {
                 after.extend_from_slice(start);
             }
             let work = match &part.does {
                 Does::Nothing => Work::Nothing,
-                Does::Kernel(work) => Work::Kernel(work.clone()),
+                Does::Kernel(work) => {
+                    let early = |(at, data): &(usize, CUgraphEdgeData)| {
+                        let signal = Signal::of_port(data.from_port);
+                        kernels.get(at).filter(|_| data.from_port != 0).map(|kernel| (tasks[*at], *kernel, signal))
+                    };
+                    let early: Vec<_> = part.before.iter().filter_map(early).collect();
+                    after.retain(|task| !early.iter().any(|(end, _, _)| end == task));
+                    let (kernel, end) = self.add_kernel(work.clone(), context, after, &early);
+                    kernels.insert(place, kernel);
+                    tasks.push(end);
+                    if part.is_leaf {
+                        ends.push(end);
+                    }
+                    continue;
+                }
                 Does::Copy(work) => Work::Copy(work.clone()),
                 Does::Set(work) => Work::Set(work.clone()),
                 Does::Host(work) => Work::Host(*work),
@@ -181,6 +208,28 @@ impl State {
             tasks.push(task);
         }
         ends
+    }
+
+    /// Adds a kernel behind `after`, and early behind kernels that it may overlap with: `(end, kernel, signal)` of each. The
+    /// answer is the kernel, and what its successors wait for.
+    pub(crate) fn add_kernel(
+        &mut self,
+        work: Arc<KernelWork>,
+        context: u64,
+        after: Vec<Key<Task>>,
+        early: &[(Key<Task>, Key<Task>, Signal)],
+    ) -> (Key<Task>, Key<Task>) {
+        let primaries: Vec<_> = early.iter().map(|(end, _, _)| *end).collect();
+        let signals = early.iter().map(|(_, kernel, signal)| (*kernel, *signal));
+        let kernel = self.tasks.add_early(Work::Kernel(work), context, after, signals);
+        if primaries.is_empty() {
+            return (kernel, kernel);
+        }
+        if let Some(task) = self.tasks.get_mut(kernel) {
+            task.primaries = primaries.clone();
+        }
+        let end = self.tasks.add(Work::Nothing, context, primaries.into_iter().chain([kernel]));
+        (kernel, end)
     }
 
     /// A conditional node's turn has come: the body that its value chooses runs before its tail.

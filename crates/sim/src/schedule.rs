@@ -16,7 +16,7 @@ use crate::machine::{FaultState, State};
 use crate::memory::{AccessError, AccessErrorKind, Kind, Request};
 use crate::model::objects::{Event, Recorded};
 use crate::model::table::Key;
-use crate::model::tasks::Task;
+use crate::model::tasks::{Signal, Task};
 use crate::model::work::{CopyWork, KernelWork, Place, SetWork, Work};
 use crate::options::Time;
 
@@ -186,6 +186,8 @@ impl State {
         let mut clock = MachineClock { time: self.options.time, counted_ns: self.time_ns, started: self.started };
         let quantum = if alone { ALONE } else { QUANTUM + self.random.below(QUANTUM as usize) as u64 };
         let before = grid.executed();
+        let primaries = self.tasks.get_mut(key).map(|task| task.primaries.clone()).unwrap_or_default();
+        grid.hold(primaries.iter().any(|primary| !self.tasks.is_done(*primary)));
         let outcome = grid.run(&mut self.memory, &mut clock, quantum);
         self.time_ns = clock.counted_ns + 1 + (grid.executed() - before) / 32;
         for finding in grid.take_findings() {
@@ -193,6 +195,10 @@ impl State {
         }
         for (handle, value) in grid.take_conditionals() {
             self.set_condition(handle, value, &grid.launch().label);
+        }
+        // Those who wait for a signal may begin, and need not at once: how much of this kernel they see is the seed's choice.
+        if grid.has_begun() && (!self.tasks.is_awaited(key) || self.random.below(4) == 0) {
+            self.tasks.signal(key, if grid.has_triggered() { Signal::Triggered } else { Signal::Begun });
         }
         match outcome {
             Outcome::Done => {
@@ -205,6 +211,12 @@ impl State {
             Outcome::Yield => {
                 self.polls = 0;
                 self.put_back(key, grid);
+                Step::Moved
+            }
+            Outcome::Waits if grid.is_at_wait() => {
+                self.polls = 0;
+                self.put_back(key, grid);
+                self.tasks.block(key, &primaries);
                 Step::Moved
             }
             Outcome::Waits => self.kernel_polls(key, grid),

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dacapo_driver::types::*;
@@ -14,8 +14,8 @@ use crate::machine::{Machine, State, Thread, null_stream_is_per_thread, this_thr
 use crate::model::capture::{Capture, Cause, Rule};
 use crate::model::objects::{Context, Event, Stream, StreamKind};
 use crate::model::table::{Key, Lookup};
-use crate::model::tasks::Task;
-use crate::model::work::{HostWork, Work};
+use crate::model::tasks::{Signal, Task};
+use crate::model::work::{HostWork, KernelWork, Work};
 use crate::options::Time;
 use crate::schedule::Step;
 
@@ -525,6 +525,26 @@ impl Visit<'_> {
         task
     }
 
+    /// Submits a kernel to a stream. Where it allows that, it begins early behind the kernel before it. The answer is the kernel's
+    /// task, which is not always the last one of the stream.
+    pub(crate) fn submit_kernel(&mut self, stream: Key<Stream>, work: Arc<KernelWork>) -> Key<Task> {
+        let mut after = self.before_next(stream);
+        let context = self.streams.get(stream).map(|stream| stream.context);
+        let id = context.and_then(|context| self.contexts.get(context)).map_or(0, |context| context.id);
+        let before = self.streams.get(stream).and_then(|stream| stream.kernel.filter(|k| Some(k.0) == stream.tail));
+        let early: Vec<_> = before
+            .filter(|_| work.programmatic)
+            .map(|(tail, kernel)| (tail, kernel, Signal::Triggered))
+            .into_iter()
+            .collect();
+        after.retain(|task| !early.iter().any(|(tail, _, _)| tail == task));
+        let (kernel, end) = self.add_kernel(work, id, after, &early);
+        if let Some(stream) = self.streams.get_mut(stream) {
+            (stream.tail, stream.kernel) = (Some(end), Some((end, kernel)));
+        }
+        kernel
+    }
+
     /// What the next work of a stream comes after: its own last work, and by the legacy stream's rules the last
     /// work of the blocking streams of its context, or of the legacy stream.
     pub(crate) fn before_next(&self, stream: Key<Stream>) -> Vec<Key<Task>> {
@@ -544,6 +564,6 @@ impl Visit<'_> {
 
 impl Stream {
     pub(crate) fn new(context: Key<Context>, kind: StreamKind, blocking: bool, priority: i32, id: u64) -> Stream {
-        Stream { context, kind, blocking, priority, tail: None, capture: None, id }
+        Stream { context, kind, blocking, priority, tail: None, kernel: None, capture: None, id }
     }
 }

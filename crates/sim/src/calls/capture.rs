@@ -3,16 +3,20 @@
 
 use std::collections::HashMap;
 use std::ffi::c_uint;
+use std::sync::Arc;
 
 use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
 use super::graph::{edge_list, graph_named};
+use super::launch::programmatic;
 use crate::foreign::{get, put, put_optional};
 use crate::model::capture::{Branch, Capture, Rule};
-use crate::model::graph::{Edge, Graph, Node, NodeKind};
-use crate::model::objects::{Stream, StreamKind};
+use crate::model::graph::{Edge, Graph, Node, NodeKind, is_plain};
+use crate::model::objects::{Event, Recorded, Stream, StreamKind};
 use crate::model::table::Key;
+use crate::model::tasks::Signal;
+use crate::model::work::KernelWork;
 use crate::visit::{Answer, Refusal, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -175,6 +179,35 @@ pub(crate) fn record(
     Ok(node)
 }
 
+/// Adds a kernel. One that may begin early has programmatic edges from the kernels that it comes after; `events` stand for
+/// the kernel's signals from then on.
+pub(crate) fn record_kernel(
+    v: &mut Visit<'_>,
+    capture: Key<Capture>,
+    stream: Key<Stream>,
+    work: KernelWork,
+    events: &[(Key<Event>, CUgraphEdgeData)],
+) -> Answer {
+    if work.programmatic {
+        let mut after = v.captures.get(capture).and_then(|c| c.branches.get(&stream)).map(|b| b.after.clone());
+        for (node, data) in after.iter_mut().flatten() {
+            if is_plain(data) && matches!(v.graphs.nodes.get(*node), Some(Node { kind: NodeKind::Kernel(_), .. })) {
+                *data = programmatic(Signal::Triggered);
+            }
+        }
+        if let Some(branch) = v.captures.get_mut(capture).and_then(|c| c.branches.get_mut(&stream)) {
+            branch.after = after.unwrap_or_default();
+        }
+    }
+    let node = record(v, capture, stream, NodeKind::Kernel(Arc::new(work)))?;
+    for (event, data) in events {
+        if let Some(event) = v.events.get_mut(*event) {
+            event.recorded = Recorded::Capture { capture, nodes: vec![(node, *data)] };
+        }
+    }
+    Ok(())
+}
+
 fn status(v: &Visit<'_>, stream: Key<Stream>) -> (CUstreamCaptureStatus, Option<Key<Capture>>) {
     let capture = v.streams.get(stream).and_then(|stream| stream.capture);
     match capture.and_then(|key| v.captures.get(key)) {
@@ -229,7 +262,7 @@ pub(crate) unsafe fn get_info(
     let Some(capture) = active else { return Ok(()) };
     let (id, graph) = (capture.id, CUgraph::from_bits(v.graphs.graphs.handle(capture.graph)));
     let after = capture.branches.get(&stream).map(|branch| branch.after.clone()).unwrap_or_default();
-    if data_out.is_null() && !dependencies_out.is_null() && after.iter().any(|(_, data)| data.r#type != 0) {
+    if data_out.is_null() && !dependencies_out.is_null() && after.iter().any(|(_, data)| !is_plain(data)) {
         return Err(CUresult::CUDA_ERROR_LOSSY_QUERY);
     }
     // What is lent to the program stays until the stream's next question about it: at least as long as promised.

@@ -68,7 +68,7 @@ pub(crate) unsafe fn record_with_flags(v: &mut Visit<'_>, handle: CUevent, strea
         }
         Target::Record(capture, stream) => {
             let branch = v.captures.get(capture).and_then(|capture| capture.branches.get(&stream));
-            let nodes = branch.map(|branch| branch.after.iter().map(|(node, _)| *node).collect()).unwrap_or_default();
+            let nodes = branch.map(|branch| branch.after.clone()).unwrap_or_default();
             if let Some(event) = v.events.get_mut(key) {
                 event.recorded = Recorded::Capture { capture, nodes };
             }

@@ -265,7 +265,7 @@ pub(crate) unsafe fn kernel_set_params(
     let mut work = unsafe { kernel_work(v, params) }?;
     let node = node_of(v, exec, node)?;
     let ExecKind::Kernel(old) = &mut node.kind else { return Err(INVALID) };
-    (work.cooperative, work.priority, work.attributes) = (old.cooperative, old.priority, old.attributes.clone());
+    work.keep_attributes(old);
     if !work.fits_registers() {
         return Err(CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
     }

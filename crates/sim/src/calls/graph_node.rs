@@ -414,7 +414,7 @@ pub(crate) unsafe fn kernel_set_params(
     let (key, old) = kernel_of(v, node)?;
     // SAFETY: the arguments of this call.
     let mut work = unsafe { kernel_work(v, params) }?;
-    (work.cooperative, work.priority, work.attributes) = (old.cooperative, old.priority, old.attributes.clone());
+    work.keep_attributes(&old);
     if let Some(node) = v.graphs.nodes.get_mut(key) {
         node.kind = NodeKind::Kernel(Arc::new(work));
         node.lent = Lent::default();
@@ -453,7 +453,19 @@ pub(crate) unsafe fn kernel_get_attribute(
         CU_LAUNCH_ATTRIBUTE_PRIORITY => value.words[0] = u64::from(work.priority as u32),
         other => match work.attributes.iter().find(|(known, _)| *known == other) {
             Some((_, known)) => value = *known,
-            None => return Err(v.unsupported(format!("kernel node attribute {other}"))),
+            // What an H200 answers for a node that nobody has set anything on.
+            None => match other {
+                CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW
+                | CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+                | CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN
+                | 13
+                | 14 => {}
+                CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE => value.words[0] = 1,
+                // Two bytes: the default domain and the remote one.
+                CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP => value.words[0] = 1 << 8,
+                3 | 6 | 7 | 11 | 12 => return Err(INVALID),
+                _ => return Err(v.unsupported(format!("kernel node attribute {other}"))),
+            },
         },
     }
     // SAFETY: an out pointer of this call.

@@ -12,8 +12,9 @@ use super::function;
 use crate::foreign::{get, list};
 use crate::h200;
 use crate::model::capture::Rule;
-use crate::model::graph::NodeKind;
-use crate::model::objects::Function;
+use crate::model::objects::{Event, Function, Recorded};
+use crate::model::table::Key;
+use crate::model::tasks::Signal;
 use crate::model::work::{KernelWork, Work};
 use crate::visit::{Answer, Refusal, Target, Visit};
 
@@ -21,6 +22,8 @@ const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 /// `CU_LAUNCH_PARAM_BUFFER_POINTER`, `CU_LAUNCH_PARAM_BUFFER_SIZE`: markers in the `extra` array.
 const BUFFER_POINTER: usize = 1;
 const BUFFER_SIZE: usize = 2;
+/// `CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT`.
+const LAUNCH_COMPLETION_EVENT: u32 = 12;
 
 /// Geometry that the device can run; a refusal says which limit is broken.
 fn check_shape(function: &Function, grid: [u32; 3], block: [u32; 3], shared: u32) -> Result<(), Refusal> {
@@ -154,11 +157,47 @@ unsafe fn copy_buffer(block: &mut [u8], extra: *mut *mut c_void) -> Answer {
 }
 
 /// Launch attributes: those with a meaning here are taken, those without one are kept, the others are not there yet.
-fn take_attributes(v: &mut Visit<'_>, work: &mut KernelWork, attributes: &[CUlaunchAttribute]) -> Answer {
+/// The answer is the events that the launch records, and when.
+fn take_attributes(
+    v: &mut Visit<'_>,
+    work: &mut KernelWork,
+    attributes: &[CUlaunchAttribute],
+) -> Result<Vec<(Key<Event>, CUgraphEdgeData)>, CUresult> {
+    let mut events = Vec::new();
     for attribute in attributes {
-        set_attribute(v, work, attribute.id, &attribute.value)?;
+        let [event, flags, ..] = attribute.value.words;
+        match attribute.id {
+            CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT => {
+                // Its flags, then whether the begin of all blocks is enough.
+                let signal = if flags >> 32 == 0 { Signal::Triggered } else { Signal::Begun };
+                events.push((event_at(v, event)?, programmatic(signal)));
+            }
+            LAUNCH_COMPLETION_EVENT => {
+                let plain = CUgraphEdgeData { r#type: 0, ..programmatic(Signal::Begun) };
+                events.push((event_at(v, event)?, plain));
+            }
+            CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION => {
+                work.programmatic = attribute.value.words[0] as u32 != 0;
+            }
+            id => set_attribute(v, work, id, &attribute.value)?,
+        }
     }
-    Ok(())
+    Ok(events)
+}
+
+/// The data of an edge that waits for a signal of a kernel.
+pub(crate) fn programmatic(signal: Signal) -> CUgraphEdgeData {
+    let from_port = if signal == Signal::Begun { 2 } else { 1 };
+    CUgraphEdgeData { from_port, r#type: 1, ..CUgraphEdgeData::default() }
+}
+
+/// An event that a launch records before it is over: one that measures time is refused, as observed.
+fn event_at(v: &mut Visit<'_>, handle: u64) -> Result<Key<Event>, CUresult> {
+    let event = v.event(CUevent::from_bits(handle))?;
+    match v.events.get(event) {
+        Some(Event { timing: true, .. }) => Err(CUresult::CUDA_ERROR_NOT_SUPPORTED),
+        _ => Ok(event),
+    }
 }
 
 pub(crate) fn set_attribute(
@@ -177,8 +216,10 @@ pub(crate) fn set_attribute(
             work.attributes.retain(|(known, _)| *known != id);
             work.attributes.push((id, *value));
         }
-        // Switched off is as good as absent.
-        CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION if value.words[0] as u32 == 0 => {}
+        // A node has edges in place of these, as observed.
+        CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION | CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT => {
+            return Err(INVALID);
+        }
         other => return Err(v.unsupported(format!("launch attribute {other}"))),
     }
     Ok(())
@@ -230,11 +271,18 @@ pub(crate) unsafe fn prepare(v: &mut Visit<'_>, request: &Request) -> Result<Ker
         as_buffer,
         cooperative: false,
         priority: 0,
+        programmatic: false,
         attributes: Vec::new(),
     })
 }
 
 impl KernelWork {
+    /// New parameters leave a node's attributes as they were.
+    pub(crate) fn keep_attributes(&mut self, old: &KernelWork) {
+        (self.cooperative, self.priority, self.programmatic) = (old.cooperative, old.priority, old.programmatic);
+        self.attributes = old.attributes.clone();
+    }
+
     /// Whether the block's threads have registers enough.
     pub(crate) fn fits_registers(&self) -> bool {
         self.block.iter().product::<u32>() <= self.function.max_threads()
@@ -258,27 +306,37 @@ unsafe fn launch(
             return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
         }
         work.priority = stream.map_or(0, |(_, priority)| priority);
-        take_attributes(v, &mut work, attributes)?;
-        Ok(work)
+        let events = take_attributes(v, &mut work, attributes)?;
+        Ok((work, events))
     });
     match target {
         Target::Run(stream) => {
-            let work = prepared?;
+            let (work, events) = prepared?;
             if !work.fits_registers() {
                 return Err(CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
             }
             if work.cooperative && !fits_at_once(&work) {
                 return Err(CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
             }
-            v.submit(stream, Work::Kernel(Arc::new(work)));
+            let context = v.streams.get(stream).map(|stream| stream.context);
+            let id = context.and_then(|context| v.contexts.get(context)).map_or(0, |context| context.id);
+            let kernel = v.submit_kernel(stream, Arc::new(work));
+            for (event, data) in events {
+                let signal = Signal::of_port(data.from_port);
+                let number = v.number();
+                let task = v.tasks.add_early(Work::Record(event, number), id, [], [(kernel, signal)]);
+                if let Some(event) = v.events.get_mut(event) {
+                    event.recorded = Recorded::Stream { number, task, time_ns: None };
+                }
+            }
             Ok(())
         }
         Target::Record(capture, stream) => {
-            let work = prepared.inspect_err(|code| {
+            let (work, events) = prepared.inspect_err(|code| {
                 let unknown = *code == CUresult::CUDA_ERROR_NOT_SUPPORTED;
                 v.invalidate(capture, *code, if unknown { Rule::Unsupported } else { Rule::BadLaunch });
             })?;
-            super::capture::record(v, capture, stream, NodeKind::Kernel(Arc::new(work))).map(|_| ())
+            super::capture::record_kernel(v, capture, stream, work, &events)
         }
     }
 }

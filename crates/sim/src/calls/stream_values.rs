@@ -18,10 +18,10 @@ use crate::model::work::Work;
 use crate::visit::{Answer, Refusal, Target, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
-/// `CU_STREAM_WAIT_VALUE_FLUSH`: everything is seen at once here, so there is nothing to flush.
+/// `CU_STREAM_WAIT_VALUE_FLUSH`: the device cannot do it, as observed.
 const WAIT_FLUSH: u32 = 1 << 30;
-/// Operations of one batch: the driver API's page states this limit.
-const BATCH_MAX: usize = 256;
+/// Operations of one batch: fewer than 256, by the driver API's page; 256 was seen to be refused.
+const BATCH_MAX: usize = 255;
 
 /// The words of an operation by cuda.h: operation, address, value, flags.
 fn words(op: u32, address: u64, value: u64, flags: u32) -> CUstreamBatchMemOpParams {
@@ -38,14 +38,16 @@ fn op(v: &mut Visit<'_>, given: &CUstreamBatchMemOpParams) -> Result<ValueOp, CU
         CU_STREAM_MEM_OP_WRITE_VALUE_64 => (8, ValueOp::Write { address, value, bytes: 8 }),
         CU_STREAM_MEM_OP_WAIT_VALUE_32 => {
             let value = u64::from(value as u32);
-            (4, ValueOp::Wait { address, value, bytes: 4, how: flags & !WAIT_FLUSH })
+            (4, ValueOp::Wait { address, value, bytes: 4, how: flags })
         }
-        CU_STREAM_MEM_OP_WAIT_VALUE_64 => (8, ValueOp::Wait { address, value, bytes: 8, how: flags & !WAIT_FLUSH }),
+        CU_STREAM_MEM_OP_WAIT_VALUE_64 => (8, ValueOp::Wait { address, value, bytes: 8, how: flags }),
         _ => return Err(INVALID),
     };
     let legal = match op {
+        ValueOp::Wait { how, .. } if how & WAIT_FLUSH != 0 => return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED),
         ValueOp::Wait { how, .. } => how <= CU_STREAM_WAIT_VALUE_NOR,
-        _ => flags <= 1,
+        // A write without a barrier is refused too, as observed.
+        _ => flags == 0,
     };
     if !legal || !address.is_multiple_of(bytes) {
         return Err(INVALID);

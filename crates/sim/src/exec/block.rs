@@ -62,6 +62,8 @@ pub(super) struct Block {
     races: Option<Box<SharedWatch>>,
     /// The warp whose turn is next.
     next: usize,
+    /// Has executed `griddepcontrol.launch_dependents`.
+    pub(super) triggered: bool,
 }
 
 impl Block {
@@ -71,7 +73,15 @@ impl Block {
         let threads = shape.iter().fold(1u64, |all, &n| all.saturating_mul(u64::from(n)));
         let warps: Vec<Warp> = (0..threads.div_ceil(32) as u32).map(|index| Warp::new(index, shape)).collect();
         let races = watch.map(|grain| Box::new(SharedWatch::new(warps.len(), shared, grain)));
-        Some(Block { index: [0; 3], warps, shared: Region::new(shared)?, barriers: [EMPTY; BARRIERS], races, next: 0 })
+        Some(Block {
+            index: [0; 3],
+            warps,
+            shared: Region::new(shared)?,
+            barriers: [EMPTY; BARRIERS],
+            races,
+            next: 0,
+            triggered: false,
+        })
     }
 
     /// A record that the block is at, and who runs it: something to say about a block that does not end.
@@ -93,6 +103,7 @@ impl Block {
             races.start();
         }
         self.next = 0;
+        self.triggered = false;
         for warp in &mut self.warps {
             let mixed = (seed ^ u64::from(warp.index + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
             warp.start(code, constants, fresh, if seed == 0 { 0 } else { mixed });
@@ -101,7 +112,7 @@ impl Block {
 
     /// Runs the block for about `limit` warp instructions; gives how it stands and how many it ran.
     pub(super) fn run<'a>(&'a mut self, parts: Parts<'a>, limit: u64) -> Stop<(BlockTurn, u64)> {
-        let Block { index, warps, shared, barriers, races, next } = self;
+        let Block { index, warps, shared, barriers, races, next, .. } = self;
         let quantum = u64::from(parts.options.quantum.max(1));
         let mut machine = Machine::new(parts, *index, shared, races.as_deref_mut());
         let (mut ran, mut idle, mut polled) = (0, 0, false);
@@ -124,7 +135,7 @@ impl Block {
                 }
                 return Err(machine.deadlock(warps));
             }
-            if ran >= limit {
+            if ran >= limit || machine.progress.triggered {
                 return Ok((BlockTurn::Over, ran));
             }
         }
@@ -166,10 +177,14 @@ fn warp_turn(
             End::Join => flow.arrive(fragment),
             End::Turn | End::Polls => {
                 polls = if end == End::Polls { polls + 1 } else { 0 };
+                let triggered = machine.progress.triggered;
                 // To the back of the queue. Lanes at a join may hold what this one spins for.
                 flow.fragments.insert(0, fragment);
                 let others = flow.fragments.iter().filter(|f| f.state == State::Ready).count();
                 let released = others == 1 && flow.release_one();
+                if triggered {
+                    return Ok((Turn::Over, ran));
+                }
                 if polls >= others && !released && end == End::Polls {
                     return Ok((Turn::Polls, ran));
                 }

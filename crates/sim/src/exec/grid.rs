@@ -44,6 +44,8 @@ pub struct Grid {
     used: u64,
     workspace: Option<u64>,
     over: bool,
+    /// Blocks that have executed `griddepcontrol.launch_dependents`, or are over.
+    triggered: u64,
 }
 
 impl Grid {
@@ -69,6 +71,7 @@ impl Grid {
             used: 0,
             workspace: None,
             over: false,
+            triggered: 0,
         }
     }
 
@@ -139,6 +142,9 @@ impl Grid {
                 }
             };
             left = left.saturating_sub(ran.max(1));
+            let triggers = std::mem::take(&mut self.progress.triggered) || turn == BlockTurn::Done;
+            let newly = triggers && !std::mem::replace(&mut self.resident[self.current].triggered, true);
+            self.triggered += u64::from(newly);
             match turn {
                 BlockTurn::Done => {
                     self.used += ran;
@@ -146,6 +152,16 @@ impl Grid {
                     self.turn_used = 0;
                     let block = self.resident.remove(self.current);
                     self.spare.push(block);
+                }
+                BlockTurn::Over if triggers => {
+                    self.used += ran;
+                    self.polling = 0;
+                    self.turn_used = 0;
+                    self.rotate();
+                    if newly && self.triggered == self.total {
+                        // Whoever waits for this may run next.
+                        return Outcome::Yield;
+                    }
                 }
                 BlockTurn::Over => {
                     self.used += ran;
@@ -263,6 +279,27 @@ impl Grid {
     /// Values that the kernel gave to graph conditionals so far, in order: (handle, value); each is given once.
     pub fn take_conditionals(&mut self) -> Vec<(u64, u32)> {
         std::mem::take(&mut self.progress.conditionals)
+    }
+
+    /// All blocks have begun.
+    pub fn has_begun(&self) -> bool {
+        self.next == self.total
+    }
+
+    /// All blocks have executed `griddepcontrol.launch_dependents`, or are over.
+    pub fn has_triggered(&self) -> bool {
+        self.triggered == self.total
+    }
+
+    /// Whether kernels that this one may overlap with are not over: `griddepcontrol.wait` then waits.
+    pub fn hold(&mut self, held: bool) {
+        self.progress.held = held;
+        self.progress.at_wait &= held;
+    }
+
+    /// Somebody stands at a `griddepcontrol.wait` that waits.
+    pub fn is_at_wait(&self) -> bool {
+        self.progress.held && self.progress.at_wait
     }
 
     /// Instructions executed so far, counted once for each active lane.

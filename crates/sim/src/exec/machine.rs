@@ -82,6 +82,12 @@ pub(super) struct Progress {
     pub(super) races: HashSet<(u32, u32)>,
     /// What the kernel has printed.
     pub(super) output: Vec<u8>,
+    /// The block that runs has executed `griddepcontrol.launch_dependents` in this turn.
+    pub(super) triggered: bool,
+    /// Kernels that this one may overlap with are not over: `griddepcontrol.wait` waits.
+    pub(super) held: bool,
+    /// Somebody stands at a `griddepcontrol.wait`.
+    pub(super) at_wait: bool,
     /// Conditions that the kernel has set, in order.
     pub(super) conditionals: Vec<(u64, u32)>,
 }
@@ -417,6 +423,17 @@ impl Machine<'_> {
                         let help = "look at what leads to the `trap` in the source: often an unreachable branch";
                         try_at!(Stop::<()>::Err(self.fault(Fault::Trap, "trap", pc, lane, "executes `trap`", help)));
                     }
+                    Op::LaunchDependents => {
+                        pc += 1;
+                        self.progress.triggered = true;
+                        // Others may begin from here on, and so may other blocks: nobody is promised to have come further.
+                        leave!(End::Turn);
+                    }
+                    Op::GridWait if self.progress.held => {
+                        self.progress.at_wait = true;
+                        leave!(End::Polls);
+                    }
+                    Op::GridWait => pc += 1,
                     Op::Unsupported(index) => {
                         try_at!(Stop::<()>::Err(Box::new(Problem::Unsupported(
                             code.unsupported[*index as usize].clone()

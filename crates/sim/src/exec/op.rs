@@ -70,6 +70,10 @@ pub(super) enum Op {
     Warp(u32),
     /// `activemask`.
     ActiveMask { d: Col },
+    /// `griddepcontrol.launch_dependents`.
+    LaunchDependents,
+    /// `griddepcontrol.wait`.
+    GridWait,
     /// Something that is not interpreted; index into [`Code::unsupported`].
     Unsupported(u32),
 }

@@ -40,7 +40,7 @@ use dacapo_driver::types::{
 };
 use dacapo_driver::{CUresult, Call};
 
-use super::graph::{Graph, Node};
+use super::graph::{Edge, Graph, Node};
 use super::objects::Stream;
 use super::table::Key;
 
@@ -168,11 +168,11 @@ impl Capture {
     }
 
     /// `stream` comes after `nodes` too, and is in the capture from now on.
-    pub(crate) fn join(&mut self, stream: Key<Stream>, nodes: &[Key<Node>]) {
+    pub(crate) fn join(&mut self, stream: Key<Stream>, nodes: &[Edge]) {
         let branch = self.branches.entry(stream).or_default();
-        for node in nodes {
+        for (node, data) in nodes {
             if !branch.after.iter().any(|(known, _)| known == node) {
-                branch.after.push((*node, CUgraphEdgeData::default()));
+                branch.after.push((*node, *data));
             }
         }
     }
@@ -210,6 +210,7 @@ mod tests {
             blocking: false,
             priority: 0,
             tail: None,
+            kernel: None,
             capture: None,
             id: 1,
         };

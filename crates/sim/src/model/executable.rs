@@ -212,7 +212,7 @@ impl Body {
                 (ExecKind::Child(a), ExecKind::Child(b)) => a.check_update(b)?,
                 (ExecKind::Conditional(_, _, a, old), ExecKind::Conditional(_, _, b, new)) => {
                     if (a, old.len()) != (b, new.len()) {
-                        return changed(CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, at, None);
+                        return changed(CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED, at, None);
                     }
                     old.iter().zip(new).try_for_each(|(old, new)| old.check_update(new))?;
                 }
@@ -227,9 +227,12 @@ impl Body {
         for (old, fresh) in self.nodes.iter_mut().zip(new.nodes) {
             match (&mut old.kind, fresh.kind) {
                 (ExecKind::Child(a), ExecKind::Child(b)) => a.update(b),
-                // The condition stays the executable's own; its default is updated, by the manual.
-                (ExecKind::Conditional(_, default, _, old), ExecKind::Conditional(_, new_default, _, new)) => {
-                    *default = new_default;
+                // The kernels name the new graph's condition from now on, so the node reads that one; observed.
+                (
+                    ExecKind::Conditional(read, default, _, old),
+                    ExecKind::Conditional(new_read, new_default, _, new),
+                ) => {
+                    (*read, *default) = (new_read, new_default);
                     old.iter_mut().zip(new).for_each(|(old, new)| old.update(new));
                 }
                 (old, fresh) => *old = fresh,

@@ -135,7 +135,8 @@ fn edge_is_legal(data: &CUgraphEdgeData, from: &NodeKind, to: &NodeKind) -> bool
     }
     let kernels = matches!((from, to), (NodeKind::Kernel(_), NodeKind::Kernel(_)));
     match data.r#type {
-        0 => data.from_port == 0,
+        // From port 2, plain: what a captured launch completion event leaves.
+        0 => data.from_port == 0 || kernels && data.from_port == 2,
         1 => kernels && (data.from_port == 1 || data.from_port == 2),
         _ => false,
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use super::capture::Capture;
-use super::graph::Node;
+use super::graph::Edge;
 use super::table::Key;
 use super::tasks::Task;
 use crate::exec::{Image, KernelId};
@@ -45,6 +45,8 @@ pub(crate) struct Stream {
     pub(crate) priority: i32,
     /// The last work submitted to it.
     pub(crate) tail: Option<Key<Task>>,
+    /// The kernel that the last work is, with the tail that it was: a later one may begin early behind it.
+    pub(crate) kernel: Option<(Key<Task>, Key<Task>)>,
     pub(crate) capture: Option<Key<Capture>>,
     pub(crate) id: u64,
 }
@@ -57,7 +59,7 @@ pub(crate) enum Recorded {
     /// Work on a stream: which record it is, the task that marks it, and when it happened.
     Stream { number: u64, task: Key<Task>, time_ns: Option<u64> },
     /// Nodes of a capture.
-    Capture { capture: Key<Capture>, nodes: Vec<Key<Node>> },
+    Capture { capture: Key<Capture>, nodes: Vec<Edge> },
     /// Marked by a graph's node: which record, and when it happened.
     Graph { number: u64, task: Option<Key<Task>>, time_ns: Option<u64> },
 }

@@ -11,12 +11,27 @@ use std::collections::HashMap;
 use super::table::{Key, Table};
 use super::work::Work;
 
+/// What a kernel says of itself before it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Signal {
+    /// All its blocks have begun.
+    Begun,
+    /// All its blocks have executed `griddepcontrol.launch_dependents`, or are over.
+    Triggered,
+}
+
 /// A piece of work with its place in the order.
 pub(crate) struct Task {
     /// Predecessors that are not done yet.
     pending: u32,
     /// Tasks that wait for this one.
     next: Vec<Key<Task>>,
+    /// Tasks that wait for a signal of this one.
+    early: Vec<(Key<Task>, Signal)>,
+    /// What it has signalled.
+    signalled: Option<Signal>,
+    /// Of a kernel that began early: what must be done before its `griddepcontrol.wait` lets it go on.
+    pub(crate) primaries: Vec<Key<Task>>,
     /// Its place among the ready ones.
     ready_at: Option<usize>,
     /// What to do.
@@ -39,7 +54,16 @@ impl Tasks {
 
     /// Adds a task behind `after`; those already done do not count.
     pub(crate) fn add(&mut self, work: Work, context: u64, after: impl IntoIterator<Item = Key<Task>>) -> Key<Task> {
-        let key = self.table.insert(Task { pending: 0, next: Vec::new(), ready_at: None, work, context });
+        let key = self.table.insert(Task {
+            pending: 0,
+            next: Vec::new(),
+            early: Vec::new(),
+            signalled: None,
+            primaries: Vec::new(),
+            ready_at: None,
+            work,
+            context,
+        });
         let mut pending = 0;
         for predecessor in after {
             if predecessor != key
@@ -56,6 +80,61 @@ impl Tasks {
             self.push_ready(key);
         }
         key
+    }
+
+    /// As [`Tasks::add`], and each of `early` needs only to have given its signal.
+    pub(crate) fn add_early(
+        &mut self,
+        work: Work,
+        context: u64,
+        after: impl IntoIterator<Item = Key<Task>>,
+        early: impl IntoIterator<Item = (Key<Task>, Signal)>,
+    ) -> Key<Task> {
+        let key = self.add(work, context, after);
+        for (primary, signal) in early {
+            if let Some(task) = self.table.get_mut(primary)
+                && task.signalled < Some(signal)
+            {
+                task.early.push((key, signal));
+                self.set_aside(key);
+                if let Some(task) = self.table.get_mut(key) {
+                    task.pending += 1;
+                }
+            }
+        }
+        key
+    }
+
+    /// Somebody waits for a signal of the task.
+    pub(crate) fn is_awaited(&self, key: Key<Task>) -> bool {
+        self.table.get(key).is_some_and(|task| !task.early.is_empty())
+    }
+
+    /// The task has come this far: those that wait for no more may become ready.
+    pub(crate) fn signal(&mut self, key: Key<Task>, signal: Signal) {
+        let Some(task) = self.table.get_mut(key).filter(|task| task.signalled < Some(signal)) else { return };
+        task.signalled = Some(signal);
+        let (heard, rest) = std::mem::take(&mut task.early).into_iter().partition(|(_, wanted)| *wanted <= signal);
+        task.early = rest;
+        let heard: Vec<(Key<Task>, Signal)> = heard;
+        heard.into_iter().for_each(|(next, _)| self.one_less(next));
+    }
+
+    /// Takes a task that has begun out of the ready ones until `others` are done.
+    pub(crate) fn block(&mut self, key: Key<Task>, others: &[Key<Task>]) {
+        if others.iter().any(|other| self.table.get(*other).is_some()) {
+            self.set_aside(key);
+            self.hold(key, others.iter().copied());
+        }
+    }
+
+    /// One of those that `key` waits for is done.
+    fn one_less(&mut self, key: Key<Task>) {
+        let Some(waiting) = self.table.get_mut(key) else { return };
+        waiting.pending -= 1;
+        if waiting.pending == 0 {
+            self.push_ready(key);
+        }
     }
 
     pub(crate) fn get_mut(&mut self, key: Key<Task>) -> Option<&mut Task> {
@@ -77,12 +156,8 @@ impl Tasks {
     pub(crate) fn finish(&mut self, key: Key<Task>) {
         self.set_aside(key);
         let Some(task) = self.table.remove(key) else { return };
-        for next in task.next {
-            let Some(waiting) = self.table.get_mut(next) else { continue };
-            waiting.pending -= 1;
-            if waiting.pending == 0 {
-                self.push_ready(next);
-            }
+        for next in task.next.into_iter().chain(task.early.into_iter().map(|(next, _)| next)) {
+            self.one_less(next);
         }
     }
 
@@ -148,6 +223,8 @@ impl Tasks {
             next.iter().for_each(|next| *waiting.entry(*next).or_default() += 1);
             if let Some(task) = self.table.get_mut(*key) {
                 task.next = next;
+                // Nothing that signals is kept.
+                task.early.clear();
             }
         }
         for key in kept {
@@ -197,6 +274,35 @@ mod tests {
         assert_eq!(tasks.ready, [tail]);
         tasks.finish(tail);
         assert_eq!(tasks.ready, [behind]);
+    }
+
+    #[test]
+    fn a_signal_lets_those_go_that_wait_for_it_and_the_end_lets_all_go() {
+        let mut tasks = Tasks::new();
+        let primary = tasks.add(Work::Nothing, 1, []);
+        let order = tasks.add_early(Work::Nothing, 1, [], [(primary, Signal::Begun)]);
+        let early = tasks.add_early(Work::Nothing, 1, [], [(primary, Signal::Triggered)]);
+        let late = tasks.add(Work::Nothing, 1, [primary]);
+        assert_eq!(tasks.ready, [primary]);
+        tasks.signal(primary, Signal::Begun);
+        assert_eq!(tasks.ready, [primary, order]);
+        tasks.signal(primary, Signal::Triggered);
+        tasks.signal(primary, Signal::Triggered);
+        assert_eq!(tasks.ready, [primary, order, early]);
+        // It has said so already.
+        let another = tasks.add_early(Work::Nothing, 1, [], [(primary, Signal::Begun)]);
+        assert_eq!(tasks.ready, [primary, order, early, another]);
+        // A task that has begun can be made to wait again.
+        tasks.block(early, &[primary]);
+        assert_eq!(tasks.ready, [primary, order, another]);
+        tasks.finish(primary);
+        assert_eq!(tasks.ready, [another, order, late, early]);
+        tasks.block(early, &[primary]);
+        assert!(tasks.ready.contains(&early), "nothing to wait for");
+        let silent = tasks.add(Work::Nothing, 1, []);
+        let behind = tasks.add_early(Work::Nothing, 1, [], [(silent, Signal::Triggered)]);
+        tasks.finish(silent);
+        assert!(tasks.ready.contains(&behind), "its end says all");
     }
 
     #[test]

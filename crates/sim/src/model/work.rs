@@ -63,6 +63,8 @@ pub(crate) struct KernelWork {
     pub(crate) as_buffer: bool,
     pub(crate) cooperative: bool,
     pub(crate) priority: i32,
+    /// May begin before the kernel that it comes after is over.
+    pub(crate) programmatic: bool,
     /// Attributes that were set and have no meaning here but must read back.
     pub(crate) attributes: Vec<(u32, CUlaunchAttributeValue)>,
 }

@@ -1,6 +1,6 @@
 //! Which instruction is lowered by whom; branches and calls.
 
-use dacapo_ptx::ir::{self, CallTarget, Instruction, Opcode, Operand};
+use dacapo_ptx::ir::{self, CallTarget, Instruction, Mode, Opcode, Operand};
 
 use super::lower::{Class, Lower, Lowered};
 use crate::exec::op::{AT_RETURN, Call, Op, Target};
@@ -48,9 +48,13 @@ impl Lower<'_> {
             | Opcode::Cos
             | Opcode::Tanh
             | Opcode::Copysign => self.float_form(i),
-            // One thread runs everything in order, so fences have nothing to add to values. The dependencies that
-            // `griddepcontrol` speaks of are complete before a kernel starts here.
-            Opcode::Membar | Opcode::Fence | Opcode::Prefetch | Opcode::Nanosleep | Opcode::Griddepcontrol => {
+            // One thread runs everything in order, so fences have nothing to add to values.
+            Opcode::Griddepcontrol => {
+                let waits = i.form.mode == Some(Mode::Wait);
+                self.emit(if waits { Op::GridWait } else { Op::LaunchDependents });
+                Ok(())
+            }
+            Opcode::Membar | Opcode::Fence | Opcode::Prefetch | Opcode::Nanosleep => {
                 self.emit(Op::Nothing);
                 Ok(())
             }
