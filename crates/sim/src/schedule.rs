@@ -359,6 +359,7 @@ fn code_of(fault: Fault) -> CUresult {
         Fault::Assert => CUresult::CUDA_ERROR_ASSERT,
         Fault::InvalidAddressSpace => CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE,
         Fault::HardwareStack => CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR,
+        Fault::InvalidPc => CUresult::CUDA_ERROR_INVALID_PC,
         Fault::IllegalInstruction => CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION,
         Fault::Timeout => CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
     }

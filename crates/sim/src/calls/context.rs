@@ -219,3 +219,8 @@ pub(crate) unsafe fn record_or_wait_event(v: &mut Visit<'_>, handle: CUcontext, 
     v.check_anywhere(key)?;
     Err(v.unsupported("events of a whole context"))
 }
+
+/// There is no cache here that lines could persist in.
+pub(crate) unsafe fn reset_persisting_cache(_: &mut Visit<'_>) -> Answer {
+    Ok(())
+}

@@ -2,12 +2,12 @@
 #![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
 
 use std::collections::HashMap;
-use std::ffi::{c_char, c_int, c_uint};
+use std::ffi::{CStr, c_char, c_int, c_uint};
 
 use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
-use crate::foreign::{put, put_optional};
+use crate::foreign::{put, put_optional, text};
 use crate::model::objects::{Context, Owner};
 use crate::model::table::Key;
 use crate::visit::{Answer, Visit};
@@ -172,4 +172,38 @@ pub(crate) fn empty(v: &mut Visit<'_>, key: Key<Context>) {
             _ => super::memory::forget(v, address),
         }
     }
+}
+
+/// Where the device says it sits.
+const BUS: &CStr = c"0000:da:00.0";
+
+pub(crate) unsafe fn get_pci_bus_id(_: &mut Visit<'_>, out: *mut c_char, len: c_int, dev: CUdevice) -> Answer {
+    check(dev)?;
+    let bytes = BUS.to_bytes_with_nul();
+    if out.is_null() || usize::try_from(len).unwrap_or(0) < bytes.len() {
+        return Err(INVALID);
+    }
+    for (at, byte) in bytes.iter().enumerate() {
+        // SAFETY: `out` is valid for `len` bytes, and `at` is below that.
+        unsafe { out.add(at).write(*byte as c_char) };
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn get_by_pci_bus_id(_: &mut Visit<'_>, out: *mut CUdevice, bus: *const c_char) -> Answer {
+    // SAFETY: a C string, by this call's page.
+    let bus = unsafe { text(bus) }?;
+    if bus.as_bytes() != BUS.to_bytes() {
+        return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
+    }
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, 0) }
+}
+
+/// A device is no peer of itself.
+pub(crate) unsafe fn can_access_peer(_: &mut Visit<'_>, out: *mut c_int, dev: CUdevice, peer: CUdevice) -> Answer {
+    check(dev)?;
+    check(peer)?;
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, 0) }
 }

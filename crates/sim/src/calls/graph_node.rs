@@ -254,7 +254,7 @@ pub(crate) unsafe fn add_event_wait(
 }
 
 /// What a node of any type does, from the C struct that covers all of them.
-unsafe fn any_kind(v: &mut Visit<'_>, p: &CUgraphNodeParams) -> Result<NodeKind, CUresult> {
+pub(crate) unsafe fn any_kind(v: &mut Visit<'_>, p: &CUgraphNodeParams) -> Result<NodeKind, CUresult> {
     if p.reserved2 != 0 || p.reserved0 != [0; 3] {
         return Err(INVALID);
     }

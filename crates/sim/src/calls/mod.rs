@@ -20,6 +20,7 @@ pub(crate) mod launch;
 pub(crate) mod library;
 pub(crate) mod memory;
 pub(crate) mod module;
+pub(crate) mod node_params;
 pub(crate) mod occupancy;
 pub(crate) mod pointer;
 pub(crate) mod pool;

@@ -234,3 +234,24 @@ pub(crate) unsafe fn get_loading_mode(_: &mut Visit<'_>, out: *mut CUmoduleLoadi
     // SAFETY: an out pointer of this call.
     unsafe { put(out, CU_MODULE_LAZY_LOADING) }
 }
+
+pub(crate) unsafe fn enumerate_functions(
+    v: &mut Visit<'_>,
+    out: *mut CUfunction,
+    count: c_uint,
+    module: CUmodule,
+) -> Answer {
+    let key = named(v, module)?;
+    if out.is_null() {
+        return Err(INVALID);
+    }
+    let image = v.modules.get(key).map(|module| module.image.clone()).ok_or(INVALID_HANDLE)?;
+    let names: Vec<String> = image.program().kernels().map(|(_, info)| info.name.clone()).collect();
+    for (at, name) in names.iter().take(count as usize).enumerate() {
+        let function = function_of(v, key, name)?;
+        let handle = CUfunction::from_bits(v.functions.handle(function));
+        // SAFETY: an array of `count` handles, by this call's page.
+        unsafe { out.add(at).write_unaligned(handle) };
+    }
+    Ok(())
+}

@@ -45,11 +45,11 @@ pub(crate) unsafe fn max_active_blocks(
 }
 
 /// The flags only say how caches are used, of which nothing is modelled.
-fn check_flags(v: &mut Visit<'_>, flags: c_uint) -> Answer {
+fn check_flags(flags: c_uint) -> Answer {
     match flags {
         // CU_OCCUPANCY_DEFAULT and CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE.
         0 | 1 => Ok(()),
-        _ => Err(v.unsupported(format!("occupancy flags {flags:#x}"))),
+        _ => Err(CUresult::CUDA_ERROR_INVALID_VALUE),
     }
 }
 
@@ -61,7 +61,7 @@ pub(crate) unsafe fn max_active_blocks_with_flags(
     shared: usize,
     flags: c_uint,
 ) -> Answer {
-    check_flags(v, flags)?;
+    check_flags(flags)?;
     // SAFETY: the arguments of this call, whose page demands the same of them.
     unsafe { max_active_blocks(v, out, function, block, shared) }
 }
@@ -82,6 +82,9 @@ pub(crate) unsafe fn available_shared(
     else {
         return Err(v.unsupported(format!("shared memory left over by {blocks} blocks of {threads} threads")));
     };
+    if blocks as u32 > blocks_per_sm(&function, threads as u32, 0) {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
     let most = function.max_dynamic_shared.load(std::sync::atomic::Ordering::Relaxed);
     // SAFETY: an out pointer of this call.
     unsafe { put(out, share.saturating_sub(statics).min(most) as usize) }
@@ -136,7 +139,7 @@ pub(crate) unsafe fn potential_block_with_flags(
     limit: c_int,
     flags: c_uint,
 ) -> Answer {
-    check_flags(v, flags)?;
+    check_flags(flags)?;
     // SAFETY: the arguments of this call, whose page demands the same of them.
     unsafe { potential_block(v, grid_out, block_out, function, shared_of, shared, limit) }
 }

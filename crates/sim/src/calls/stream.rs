@@ -238,3 +238,30 @@ pub(crate) unsafe fn prefetch_async_v1(
     v.refuse_if_capturing(stream)?;
     Err(v.unsupported("managed memory"))
 }
+
+pub(crate) unsafe fn get_attribute(
+    v: &mut Visit<'_>,
+    handle: CUstream,
+    attribute: CUstreamAttrID,
+    out: *mut CUstreamAttrValue,
+) -> Answer {
+    let key = v.stream(handle)?;
+    let mut value = CUstreamAttrValue::default();
+    match attribute {
+        CU_LAUNCH_ATTRIBUTE_PRIORITY => {
+            value.words[0] = u64::from(v.streams.get(key).map_or(0, |stream| stream.priority) as u32);
+        }
+        CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN => {}
+        CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION => return Err(INVALID),
+        // What was set is not kept, and what an H200 answers then was not seen.
+        other => return Err(v.unsupported(format!("asking for stream attribute {other}"))),
+    }
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, value) }
+}
+
+pub(crate) unsafe fn copy_attributes(v: &mut Visit<'_>, to: CUstream, from: CUstream) -> Answer {
+    // Whether a priority is copied too was not seen; the attributes that are have no meaning here.
+    v.stream(to)?;
+    v.stream(from).map(|_| ())
+}

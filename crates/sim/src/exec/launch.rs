@@ -67,6 +67,8 @@ pub enum Fault {
     InvalidAddressSpace,
     /// Calls nested too deep.
     HardwareStack,
+    /// A call to a place where no instruction can stand.
+    InvalidPc,
     /// An instruction that no GPU would execute.
     IllegalInstruction,
     /// The instruction budget is used up, or nothing can run any more.

@@ -615,7 +615,9 @@ impl Machine<'_> {
                     None => {
                         let what = format!("calls {address:#x}, which is not a function of this kind");
                         let help = "pass a pointer to a `__device__` function of the same module and type";
-                        return Err(self.fault(Fault::IllegalInstruction, "bad-call", fragment.pc, lane, &what, help));
+                        // Instructions are 16 bytes each; what an H200 answered to either.
+                        let fault = if address.is_multiple_of(16) { Fault::IllegalAddress } else { Fault::InvalidPc };
+                        return Err(self.fault(fault, "bad-call", fragment.pc, lane, &what, help));
                     }
                 }
             }
@@ -632,7 +634,9 @@ impl Machine<'_> {
         if fragment.frames.len() >= DEPTH_MAX || base.local + callee.frame_bytes > LOCAL_MAX {
             let what = format!("calls functions {} deep", fragment.frames.len() + 1);
             let help = "end the recursion earlier, or write it as a loop";
-            return Err(self.fault(Fault::HardwareStack, "stack-overflow", fragment.pc, lane, &what, help));
+            // Frames that do not fit local memory were seen to end so.
+            let fault = if fragment.frames.len() < DEPTH_MAX { Fault::IllegalAddress } else { Fault::HardwareStack };
+            return Err(self.fault(fault, "stack-overflow", fragment.pc, lane, &what, help));
         }
         warp.file.enter(self.code, target, base, self.constants);
         warp.local.reserve(base.local + callee.frame_bytes);
