@@ -126,11 +126,12 @@ pub(crate) unsafe fn get_flags(v: &mut Visit<'_>, out: *mut c_uint) -> Answer {
 pub(crate) unsafe fn set_flags(v: &mut Visit<'_>, flags: c_uint) -> Answer {
     const KNOWN: c_uint = CU_CTX_SCHED_SPIN | CU_CTX_SCHED_YIELD | CU_CTX_SCHED_BLOCKING_SYNC | CU_CTX_MAP_HOST;
     if flags & !KNOWN != 0 {
-        return Err(v.unsupported(format!("context flags {flags:#x}")));
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
     let key = v.context()?;
     if let Some(context) = v.contexts.get_mut(key) {
-        context.flags = flags;
+        // Mapped host memory is always on and reads back, as observed.
+        context.flags = flags | CU_CTX_MAP_HOST;
     }
     Ok(())
 }
