@@ -3,7 +3,7 @@
 //! - [`Hooked`] is a driver itself, so hooks stack in any order, and the results of the calls do not depend on it.
 //! - A hook sees every call of the table with its arguments as numbers, and decides whether the driver below is called.
 //! - The hooks that come with it: [`Trace`] (JSON lines), [`Count`] (calls and their times), [`Fault`] (the n-th call
-//!   of a kind fails).
+//!   of a kind fails, with the effect that the fault model gives it).
 //!
 //! A hook holds no lock while the call runs: a host function that the driver runs inside a call may call the driver again.
 //!
@@ -36,7 +36,7 @@ mod trace;
 use argument::Bits;
 pub use argument::{Argument, Notation};
 pub use count::{CallCount, Count};
-pub use fault::{Fault, Rule, Which};
+pub use fault::{Breakable, Fault, Rule, Which};
 pub use trace::Trace;
 
 /// What is done around every call.

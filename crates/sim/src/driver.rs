@@ -15,6 +15,10 @@ macro_rules! implemented {
         /// The calls that the software driver knows.
         pub const IMPLEMENTED: &[Call] = &[$(Call::$symbol),*];
 
+        /// What each of them needs.
+        #[cfg(test)]
+        pub(crate) const NEEDS: &[(Call, Needs)] = &[$((Call::$symbol, Needs::$needs)),*];
+
         #[allow(non_snake_case)] // C's names
         impl Driver for Machine {
             fn missing(&self, call: Call) -> CUresult {

@@ -8,7 +8,9 @@
 //! **Invariant:** what is not known answers `NOT_SUPPORTED` and leaves a [`finding`]; no code is invented.
 //! **Invariant:** no code of the program runs while the machine's lock is held.
 
+mod breaking;
 mod calls;
+mod census;
 pub mod detect;
 mod driver;
 mod enqueue;
@@ -25,6 +27,7 @@ mod random;
 mod schedule;
 mod visit;
 
+pub use census::Census;
 pub use detect::{Detectors, UnknownDetector};
 pub use driver::IMPLEMENTED;
 pub use finding::{Ending, Finding};

@@ -1,20 +1,25 @@
-//! Makes calls fail: the n-th call of a kind answers a given code, and the driver below does not hear of it.
+//! Makes calls fail: the n-th call of a kind answers a given code, and what it says of the state after is true.
 //!
 //! - A rule fires once, at the n-th call of its kind that reaches this hook, counted from 1; other rules' failures count too.
-//! - If several rules meet in one call, the first given decides the code; all of them count as fired.
-//! - The arguments are not touched: what the caller's out pointers hold is what they held before.
+//! - What a rule does is an [`Effect`]: *not done* answers without calling the driver below; *done* calls it and answers
+//!   otherwise; *capture invalidated* and *context lost* need a driver that can be broken ([`Breakable`]), and then what
+//!   the driver itself answers in that state is the answer.
+//! - If several rules meet in one call, the first given decides; all of them count as fired.
+//! - Where the driver below is not called, what the caller's out pointers hold is what they held before.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Argument, Hook};
-use crate::{CUresult, Call, Family};
+use crate::lawful::{Effect, Lawful, Source};
+use crate::{CUresult, Call, Family, OnCapturing};
 
 /// Which calls a rule counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Which {
-    /// Calls of one entry point.
+    /// One entry point.
     Call(Call),
-    /// Calls of one chapter of the driver API.
+    /// All of a family.
     Family(Family),
     /// Every call.
     Any,
@@ -42,6 +47,15 @@ impl From<Family> for Which {
     }
 }
 
+/// A driver whose state a test can break from outside, as a GPU or another library would.
+pub trait Breakable: Send + Sync {
+    /// A fault breaks the context: from here on calls answer as they do after a real one.
+    fn lose_context(&self, code: CUresult);
+
+    /// The capture that the stream with this handle is in is invalidated. Says whether there was one that was good.
+    fn invalidate_capture(&self, stream: u64) -> bool;
+}
+
 /// One rule: the `nth` call of `which` answers `code`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rule {
@@ -51,12 +65,15 @@ pub struct Rule {
     pub nth: u64,
     /// What it answers.
     pub code: CUresult,
+    /// What has happened then.
+    pub effect: Effect,
 }
 
 /// A hook that makes calls fail by rules.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Fault {
     rules: Vec<(Rule, AtomicU64)>,
+    below: Option<Arc<dyn Breakable>>,
 }
 
 impl Fault {
@@ -65,10 +82,23 @@ impl Fault {
         Fault::default()
     }
 
-    /// Adds a rule: the `nth` call (from 1) of `which` answers `code`.
+    /// The driver that rules break, for effects that are more than an answer.
     #[must_use]
-    pub fn fail(mut self, which: impl Into<Which>, nth: u64, code: CUresult) -> Fault {
-        self.rules.push((Rule { which: which.into(), nth, code }, AtomicU64::new(0)));
+    pub fn over(mut self, below: Arc<dyn Breakable>) -> Fault {
+        self.below = Some(below);
+        self
+    }
+
+    /// Adds a rule: the `nth` call (from 1) of `which` is not made, and answers `code`.
+    #[must_use]
+    pub fn fail(self, which: impl Into<Which>, nth: u64, code: CUresult) -> Fault {
+        self.strike(which, nth, code, Effect::NotDone)
+    }
+
+    /// Adds a rule: the `nth` call (from 1) of `which` answers `code`, with this effect.
+    #[must_use]
+    pub fn strike(mut self, which: impl Into<Which>, nth: u64, code: CUresult, effect: Effect) -> Fault {
+        self.rules.push((Rule { which: which.into(), nth, code, effect }, AtomicU64::new(0)));
         self
     }
 
@@ -86,15 +116,63 @@ impl Fault {
     }
 }
 
+impl std::fmt::Debug for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fault").field("rules", &self.rules).finish_non_exhaustive()
+    }
+}
+
 impl Hook for Fault {
-    fn around(&self, call: Call, _: &[Argument], run: &mut dyn FnMut() -> CUresult) -> CUresult {
-        let mut code = None;
+    fn around(&self, call: Call, arguments: &[Argument], run: &mut dyn FnMut() -> CUresult) -> CUresult {
+        let mut struck = None;
         for (rule, seen) in &self.rules {
             // Counted in every rule, also after one has struck: each rule's n is independent of the others.
             if rule.which.covers(call) && seen.fetch_add(1, Ordering::Relaxed) + 1 == rule.nth {
-                code = code.or(Some(rule.code));
+                struck = struck.or(Some(Lawful { code: rule.code, effect: rule.effect, source: Source::Prudence }));
             }
         }
-        code.unwrap_or_else(run)
+        let answer = struck.and_then(|fault| fault.produce(call, arguments, self.below.as_deref(), run));
+        answer.unwrap_or_else(run)
+    }
+}
+
+impl Lawful {
+    /// Has this fault happen at a call, truthfully: what the answer says of the state of the driver below is so.
+    ///
+    /// None, with nothing done, where it cannot happen: no capture to invalidate, or no driver that can be broken.
+    pub fn produce(
+        &self,
+        call: Call,
+        arguments: &[Argument],
+        below: Option<&dyn Breakable>,
+        run: &mut dyn FnMut() -> CUresult,
+    ) -> Option<CUresult> {
+        match self.effect {
+            Effect::NotDone => Some(self.code),
+            Effect::Done => {
+                let answer = run();
+                // Refused by itself: then that is the truth.
+                Some(if answer.is_success() { self.code } else { answer })
+            }
+            Effect::ContextLost => {
+                below?.lose_context(self.code);
+                // The driver answers for itself: with the code, or not if the call is one that does not look.
+                Some(run())
+            }
+            Effect::CaptureInvalidated => {
+                let stream = arguments.iter().find(|argument| argument.type_name == "CUstream")?;
+                if !below?.invalidate_capture(stream.bits) {
+                    return None;
+                }
+                let ends = call == Call::cuStreamEndCapture;
+                let tells = self.code.is_success() || self.code == CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+                if !ends && !tells {
+                    debug_assert_eq!(call.on_capturing_stream(), OnCapturing::Recorded);
+                    return Some(self.code);
+                }
+                let answer = run();
+                Some(if tells { answer } else { self.code })
+            }
+        }
     }
 }
