@@ -21,10 +21,10 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-use dacapo_driver::Call;
 use dacapo_driver::types::*;
+use dacapo_driver::{Call, leaves_undone};
 
-use crate::device::{Device, Garbage, RawHandle, RawStream, Relaxed};
+use crate::device::{Device, Garbage, RawHandle, RawStream, twice};
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{CapturedGraph, Graph, Replayable};
@@ -131,8 +131,11 @@ impl CaptureStream {
     /// Ends whatever capture is open on it.
     fn end(&self) -> (Result<()>, CUgraph) {
         let mut graph = CUgraph::NULL;
+        // Refused, the stream would stay capturing, and nobody could tell why the next capture on it fails.
         // SAFETY: `graph` is valid for the write; the stream is ours.
-        let code = unsafe { self.device.driver().cuStreamEndCapture(self.raw, &mut graph) };
+        let code = twice(Call::cuStreamEndCapture, || unsafe {
+            self.device.driver().cuStreamEndCapture(self.raw, &mut graph)
+        });
         (self.device.check(code, Call::cuStreamEndCapture), graph)
     }
 }
@@ -405,7 +408,7 @@ impl Capture<'_> {
         if template.nodes()? == 0 {
             return Err(Error::new(ErrorKind::NothingRecorded).of("capture", &self.label, self.at));
         }
-        let _relaxed = Relaxed::new(device.driver());
+        let _relaxed = device.relaxed()?;
         let mut recorded = std::mem::replace(&mut self.recorded, Recorder::new(&device, None).into_recorded());
         if !self.declared.is_empty() {
             recorded.nodes.push(Node::raw_capture(self.at, std::mem::take(&mut self.declared)));
@@ -424,7 +427,10 @@ impl Drop for Capture<'_> {
         let (_, graph) = self.stream.end();
         if !graph.is_null() {
             // SAFETY: the driver gave it to us, and nobody else knows it.
-            let _ = unsafe { self.stream.device.driver().cuGraphDestroy(graph) };
+            let code = unsafe { self.stream.device.driver().cuGraphDestroy(graph) };
+            if leaves_undone(Call::cuGraphDestroy, code) {
+                self.stream.device.put(Garbage::Graph(CUgraphExec::NULL, graph), Vec::new());
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use dacapo_driver::types::CU_MEMHOSTALLOC_PORTABLE;
 use dacapo_driver::{CUresult, Call};
 
-use crate::device::{Device, Relaxed};
+use crate::device::Device;
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Allocation, Buffer, Kind};
@@ -32,7 +32,7 @@ impl Device {
             allocation.place_at(0);
             return Ok(());
         }
-        let _relaxed = Relaxed::new(self.driver());
+        let _relaxed = self.relaxed()?;
         let address = match self.reserve(bytes) {
             Err(error) if matches!(error.kind(), ErrorKind::OutOfMemory { .. }) => {
                 // What was dropped may not have come back yet.
@@ -46,12 +46,17 @@ impl Device {
         // Owned from here on.
         allocation.place_at(address);
         event!(debug, bytes, address, "allocated");
-        if zeroed {
+        let set = match zeroed {
             // SAFETY: the memory is `bytes` long, and nobody else knows it.
-            let set = unsafe { self.driver().cuMemsetD8Async(address, 0, bytes, self.0.home.0) };
-            self.check(set, Call::cuMemsetD8Async)?;
+            true => unsafe { self.driver().cuMemsetD8Async(address, 0, bytes, self.0.home.0) },
+            false => CUresult::CUDA_SUCCESS,
+        };
+        let made = self.check(set, Call::cuMemsetD8Async).and_then(|()| self.wait_for_home());
+        if made.is_err() {
+            // It goes back on another stream, which must not come before what is on this one.
+            let _ = self.wait_for_home();
         }
-        self.wait_for_home()
+        made
     }
 
     pub(crate) fn wait_for_home(&self) -> Result<()> {
@@ -89,7 +94,7 @@ impl Device {
     }
 
     pub(crate) fn page_locked(&self, bytes: usize) -> Result<*mut u8> {
-        let _relaxed = Relaxed::new(self.driver());
+        let _relaxed = self.relaxed()?;
         let mut pointer = std::ptr::null_mut();
         // SAFETY: `pointer` is valid for the write.
         let code = unsafe { self.driver().cuMemHostAlloc(&mut pointer, bytes, CU_MEMHOSTALLOC_PORTABLE) };

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use dacapo_driver::types::{CU_STREAM_CAPTURE_MODE_RELAXED, CUstreamCaptureMode};
-use dacapo_driver::{CUresult, Call, Check, Driver, DriverError};
+use dacapo_driver::{CUresult, Call, Check, Driver, DriverError, leaves_undone};
 use dacapo_ledger::Use;
 
 use crate::device::{Cuda, Device};
@@ -59,9 +59,18 @@ impl Device {
     /// The same error, or that the context is lost if it says so.
     pub(crate) fn noted(&self, error: Error) -> Error {
         match error.kind() {
-            ErrorKind::Driver(first) if super::lost::is_sticky(first.code) => self.lose(*first),
+            ErrorKind::Driver(first) if first.code.is_sticky() => self.lose(*first),
             _ => error,
         }
+    }
+
+    /// Relaxes this thread's capture mode as long as the guard lives.
+    ///
+    /// # Errors
+    ///
+    /// - The driver refused: what was to follow could break another library's capture, and is not done.
+    pub(crate) fn relaxed(&self) -> Result<Relaxed<'_>> {
+        Relaxed::new(self.driver()).map_err(|error| self.refused(error))
     }
 
     /// Waits until a use is done, on the host, holding no lock.
@@ -69,7 +78,7 @@ impl Device {
         if self.ledger().is_finished(pending) {
             return Ok(());
         }
-        let _relaxed = Relaxed::new(self.driver());
+        let _relaxed = self.relaxed()?;
         let event = self.ledger().event_for(&self.0.cuda, pending).map_err(|error| self.refused(error))?;
         // SAFETY: the event is of this driver and held.
         self.check(unsafe { self.driver().cuEventSynchronize(event.raw()) }, Call::cuEventSynchronize)?;
@@ -85,18 +94,30 @@ pub(crate) struct Relaxed<'d> {
 }
 
 impl<'d> Relaxed<'d> {
-    pub(crate) fn new(driver: &'d dyn Driver) -> Relaxed<'d> {
+    pub(crate) fn new(driver: &'d dyn Driver) -> Result<Relaxed<'d>, DriverError> {
         let mut mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-        // SAFETY: `mode` is valid for reading and writing. The call cannot fail for a mode that exists; if a driver says
-        // otherwise, `mode` is unchanged and putting it back is harmless.
-        let _ = unsafe { driver.cuThreadExchangeStreamCaptureMode(&mut mode) };
-        Relaxed { driver, before: mode }
+        // SAFETY: `mode` is valid for reading and writing.
+        let code = unsafe { driver.cuThreadExchangeStreamCaptureMode(&mut mode) };
+        // Refused, the thread's mode is unknown to us: there is nothing to put back.
+        code.check(Call::cuThreadExchangeStreamCaptureMode)?;
+        Ok(Relaxed { driver, before: mode })
     }
 }
 
 impl Drop for Relaxed<'_> {
     fn drop(&mut self) {
+        // Nobody can be told of a refusal here, and a thread that stays relaxed is worse than a call made twice.
         // SAFETY: as above.
-        let _ = unsafe { self.driver.cuThreadExchangeStreamCaptureMode(&mut self.before) };
+        twice(Call::cuThreadExchangeStreamCaptureMode, || unsafe {
+            self.driver.cuThreadExchangeStreamCaptureMode(&mut self.before)
+        });
+    }
+}
+
+/// Makes a call again that was refused and has done nothing: for drops, where nobody can be told.
+pub(crate) fn twice(call: Call, mut made: impl FnMut() -> CUresult) -> CUresult {
+    match made() {
+        code if leaves_undone(call, code) => made(),
+        code => code,
     }
 }

@@ -5,17 +5,21 @@
 //! - [`Device::drain`] empties the queue: device memory is freed in stream order, behind its last uses, on a stream of
 //!   its own, so nobody waits for it. What must not be touched before the device is done with it (page-locked memory,
 //!   modules, values of the user's) is kept until the events say so.
-//! - When the device itself goes, what is finished is released and the rest is left to the driver.
+//! - A release that is refused, and has done nothing, is tried again by the next who empties the queue; that one is told.
+//!   After any other code the thing is taken for gone: to release it twice could hit another's. It is told as well.
+//! - When the device itself goes, what is finished is released and the rest is left to the driver. Nobody can be told then:
+//!   a refused release is tried once more. Of a lost context nothing runs any more: values of the user's are dropped,
+//!   graphs, which need no context, are destroyed, and the rest goes with the context.
 
 use std::any::Any;
 use std::sync::{Arc, PoisonError};
 
-use dacapo_driver::types::{CUcontext, CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUmodule};
-use dacapo_driver::{Call, Check, Driver};
-use dacapo_ledger::{Lane, Touch, Use};
+use dacapo_driver::types::{CUcontext, CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUmodule, CUstream};
+use dacapo_driver::{CUresult, Call, Check, Driver, DriverError, leaves_undone};
+use dacapo_ledger::{Lane, LaneKind, Touch, Use};
 
-use crate::device::{Cuda, Device, Inner, RawHandle, Relaxed};
-use crate::error::Result;
+use crate::device::{Cuda, Device, Inner, LaneStream, Notes, RawHandle, Relaxed, twice};
+use crate::error::{ErrorKind, Result};
 
 /// Something to be released.
 pub(crate) enum Garbage {
@@ -23,7 +27,7 @@ pub(crate) enum Garbage {
     Memory(CUdeviceptr),
     /// Page-locked host memory.
     Host(CUdeviceptr),
-    /// An executable graph with its template.
+    /// An executable graph with its template; either may be null.
     Graph(CUgraphExec, CUgraph),
     /// A lane whose owner is gone.
     Lane(Lane<Cuda>),
@@ -64,7 +68,7 @@ impl Device {
 impl Inner {
     /// Releases everything that may be released now. What fails stays in the queue.
     fn drain(&self) -> Result<()> {
-        let _relaxed = Relaxed::new(&*self.cuda.driver);
+        let _relaxed = Relaxed::new(&*self.cuda.driver)?;
         let mut outcome = Ok(());
         let mut dropped_values = Vec::new();
         for (thing, after) in self.drops.take() {
@@ -72,6 +76,7 @@ impl Inner {
                 Released::Yes(values) => {
                     dropped_values.extend(values);
                 }
+                Released::Gone(error) => outcome = Err(error),
                 Released::NotYet(thing, after, error) => {
                     self.drops.put(thing, after);
                     if let Some(error) = error {
@@ -104,6 +109,9 @@ impl Inner {
                 });
                 match freed {
                     Ok(_) => Released::Yes(Vec::new()),
+                    Err(DriverError { code, call: Call::cuMemFreeAsync }) => {
+                        Released::by(thing, Call::cuMemFreeAsync, code)
+                    }
                     Err(error) => Released::NotYet(thing, Vec::new(), Some(error.into())),
                 }
             }
@@ -121,37 +129,42 @@ impl Inner {
             }
             Garbage::Graph(exec, graph) => {
                 // Destroying an executable graph while it runs neither waits nor stops it.
-                // SAFETY: both handles are ours, and their owner is gone.
-                let codes = unsafe { (driver.cuGraphExecDestroy(exec), driver.cuGraphDestroy(graph)) };
-                self.counters.graphs.sub(1);
-                // Refusals are possible only in a broken context, where both are gone anyway.
-                let _ = codes;
-                Released::Yes(Vec::new())
+                if !exec.is_null() {
+                    // SAFETY: the handle is ours, and its owner is gone.
+                    let code = unsafe { driver.cuGraphExecDestroy(exec) };
+                    if leaves_undone(Call::cuGraphExecDestroy, code) {
+                        return Released::by(thing, Call::cuGraphExecDestroy, code);
+                    }
+                    self.counters.graphs.sub(1);
+                }
+                // SAFETY: as above.
+                let code = unsafe { driver.cuGraphDestroy(graph) };
+                Released::by(Garbage::Graph(CUgraphExec::NULL, graph), Call::cuGraphDestroy, code)
             }
             Garbage::RawStream(raw) => {
                 // SAFETY: the handle is ours and its owner is gone; what still runs on it completes.
-                let _ = unsafe { driver.cuStreamDestroy_v2(raw.0) };
-                Released::Yes(Vec::new())
+                let code = unsafe { driver.cuStreamDestroy_v2(raw.0) };
+                Released::by(thing, Call::cuStreamDestroy_v2, code)
             }
             Garbage::Host(_) | Garbage::Module(_) | Garbage::Values(_) => match self.all_finished(&after) {
-                Ok(true) => {
-                    let mut values = Vec::new();
-                    match thing {
-                        Garbage::Host(address) => {
-                            let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
-                            // SAFETY: page-locked memory of ours that nobody holds and nothing in flight touches.
-                            let _ = unsafe { driver.cuMemFreeHost(pointer) };
-                        }
-                        Garbage::Module(module) => {
-                            // SAFETY: nobody holds the module, and no kernel of it runs.
-                            let _ = unsafe { driver.cuModuleUnload(module) };
+                Ok(true) => match thing {
+                    Garbage::Host(address) => {
+                        let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
+                        // SAFETY: page-locked memory of ours that nobody holds and nothing in flight touches.
+                        let code = unsafe { driver.cuMemFreeHost(pointer) };
+                        Released::by(thing, Call::cuMemFreeHost, code)
+                    }
+                    Garbage::Module(module) => {
+                        // SAFETY: nobody holds the module, and no kernel of it runs.
+                        let code = unsafe { driver.cuModuleUnload(module) };
+                        if !leaves_undone(Call::cuModuleUnload, code) {
                             self.counters.modules.sub(1);
                         }
-                        Garbage::Values(kept) => values = kept,
-                        _ => unreachable!("matched above"),
+                        Released::by(thing, Call::cuModuleUnload, code)
                     }
-                    Released::Yes(values)
-                }
+                    Garbage::Values(kept) => Released::Yes(kept),
+                    _ => unreachable!("matched above"),
+                },
                 Ok(false) => Released::NotYet(thing, after, None),
                 Err(error) => Released::NotYet(thing, after, Some(error)),
             },
@@ -185,8 +198,21 @@ impl Inner {
 enum Released {
     /// Gone; these values are to be dropped.
     Yes(Vec<Arc<dyn Any + Send + Sync>>),
+    /// Taken for gone, with what the driver said.
+    Gone(crate::Error),
     /// Not now.
     NotYet(Garbage, Vec<Use<Cuda>>, Option<crate::Error>),
+}
+
+impl Released {
+    /// What a call that releases has done, by its code.
+    fn by(thing: Garbage, call: Call, code: CUresult) -> Released {
+        match code.check(call) {
+            Ok(()) => Released::Yes(Vec::new()),
+            Err(error) if leaves_undone(call, code) => Released::NotYet(thing, Vec::new(), Some(error.into())),
+            Err(error) => Released::Gone(error.into()),
+        }
+    }
 }
 
 impl Drop for Inner {
@@ -194,54 +220,91 @@ impl Drop for Inner {
         let driver = self.cuda.driver.clone();
         let mut before = CUcontext::NULL;
         // SAFETY: `before` is valid for the write. If the driver does not know, there was none.
-        let _ = unsafe { driver.cuCtxGetCurrent(&mut before) };
+        twice(Call::cuCtxGetCurrent, || unsafe { driver.cuCtxGetCurrent(&mut before) });
         // SAFETY: the context is retained until the end of this function.
-        let entered = unsafe { driver.cuCtxSetCurrent(self.cuda.context) };
-        if entered.is_success() && self.lost.get().is_none() {
-            let _relaxed = Relaxed::new(&*driver);
-            self.give_back(&*driver);
+        let entered = twice(Call::cuCtxSetCurrent, || unsafe { driver.cuCtxSetCurrent(self.cuda.context) });
+        {
+            // Refused twice, it is done without: what is left here would never be given back.
+            let _relaxed = Relaxed::new(&*driver).or_else(|_| Relaxed::new(&*driver));
+            let mut lost = self.lost.get().is_some();
+            if entered.is_success() && !lost {
+                lost = self.give_back(&*driver);
+            }
+            self.let_go(&*driver, lost);
         }
         if before != self.cuda.context {
             // SAFETY: it was current on this thread a moment ago.
-            let _ = unsafe { driver.cuCtxSetCurrent(before) };
+            twice(Call::cuCtxSetCurrent, || unsafe { driver.cuCtxSetCurrent(before) });
         }
         // SAFETY: retained once, when the device was opened.
-        let _ = unsafe { driver.cuDevicePrimaryCtxRelease_v2(self.raw) };
+        twice(Call::cuDevicePrimaryCtxRelease_v2, || unsafe { driver.cuDevicePrimaryCtxRelease_v2(self.raw) });
     }
 }
 
 impl Inner {
     /// Gives everything back that is finished. What is not is left to the driver: waiting here would make a drop that
-    /// blocks.
-    fn give_back(&mut self, driver: &dyn Driver) {
-        let _ = self.drain();
+    /// blocks. Says whether the context turned out to be lost.
+    fn give_back(&mut self, driver: &dyn Driver) -> bool {
+        let mut lost = false;
+        let mut drain = |inner: &Inner| {
+            let refused = inner.drain().err();
+            let code = refused.as_ref().and_then(|error| match error.kind() {
+                ErrorKind::Driver(refused) => Some(refused.code),
+                _ => None,
+            });
+            lost |= code.is_some_and(CUresult::is_sticky);
+        };
+        drain(self);
         // Kernels of the library's own go into the queue, beside the modules of the values that went just now.
         drop(self.kernels.take());
-        let _ = self.drain();
-        let quiet = self.all_finished(&self.all_last_uses()).unwrap_or(false);
+        drain(self);
+        if !self.drops.is_empty() {
+            drain(self);
+        }
+        let uses = self.all_last_uses();
+        let quiet = self.all_finished(&uses).or_else(|_| self.all_finished(&uses)).unwrap_or(false);
         if quiet {
             let ledger = &self.ledger;
             let staging = self.staging.get_mut().unwrap_or_else(PoisonError::into_inner);
             staging.release(driver, |used| ledger.is_finished(used));
         }
-        // Streams go with their lanes, into the queue. From here on nobody knows which of them are busy.
+        lost
+    }
+
+    /// Lets go of streams and events, and of what could not be given back. Nothing of this waits.
+    fn let_go(&mut self, driver: &dyn Driver, lost: bool) {
+        // Streams go into the queue with their lanes. From here on nobody knows which of them are busy.
         self.lanes.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
-        for (thing, after) in self.drops.take() {
-            match thing {
-                Garbage::RawStream(_) => drop(self.release(thing, after)),
-                // A module, page-locked memory or a value that a kernel may still use: leaked, never freed under it.
-                _ => std::mem::forget(thing),
+        let nowhere = LaneStream { raw: RawHandle(CUstream::NULL), drops: self.drops.clone(), notes: Notes::default() };
+        self.reaper = self.ledger.add_lane(nowhere, LaneKind::Internal);
+        // A use holds its lane: what waits is let go of together with what it waits for, until nothing more comes.
+        loop {
+            let things = self.drops.take();
+            if things.is_empty() {
+                break;
+            }
+            for (thing, _after) in things {
+                match thing {
+                    Garbage::RawStream(_) | Garbage::Graph(..) => {
+                        if let Released::NotYet(thing, ..) = self.release(thing, Vec::new()) {
+                            drop(self.release(thing, Vec::new()));
+                        }
+                    }
+                    Garbage::Lane(lane) => drop(lane),
+                    // Nothing runs in a lost context.
+                    Garbage::Values(values) if lost => drop(values),
+                    // A module, page-locked memory or a value that a kernel may still use: leaked, never freed under it.
+                    thing => std::mem::forget(thing),
+                }
             }
         }
         let events = std::mem::take(&mut *self.cuda.free.lock().unwrap_or_else(PoisonError::into_inner));
         for event in events {
             let raw: CUevent = event.0;
             // SAFETY: nobody holds the event.
-            let _ = unsafe { driver.cuEventDestroy_v2(raw) };
+            twice(Call::cuEventDestroy_v2, || unsafe { driver.cuEventDestroy_v2(raw) });
         }
-        // SAFETY: both streams are ours; what still runs on them completes.
-        let _ = unsafe { driver.cuStreamDestroy_v2(self.home.0) };
-        // SAFETY: as above.
-        let _ = unsafe { driver.cuStreamDestroy_v2(self.reaper.stream().raw.0) };
+        // SAFETY: the stream is ours; what still runs on it completes.
+        twice(Call::cuStreamDestroy_v2, || unsafe { driver.cuStreamDestroy_v2(self.home.0) });
     }
 }

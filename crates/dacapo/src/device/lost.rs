@@ -9,7 +9,7 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dacapo_driver::{CUresult, DriverError};
+use dacapo_driver::DriverError;
 
 use crate::device::Device;
 use crate::error::{Error, ErrorKind};
@@ -88,23 +88,6 @@ impl Lost {
         let (first, in_flight, findings) = (self.first, self.in_flight.clone(), self.findings.clone());
         Error::new(ErrorKind::Lost { first, in_flight, findings })
     }
-}
-
-/// Whether a code means that the context answers nothing else from now on.
-pub(crate) fn is_sticky(code: CUresult) -> bool {
-    matches!(
-        code,
-        CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
-            | CUresult::CUDA_ERROR_LAUNCH_FAILED
-            | CUresult::CUDA_ERROR_LAUNCH_TIMEOUT
-            | CUresult::CUDA_ERROR_ASSERT
-            | CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR
-            | CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION
-            | CUresult::CUDA_ERROR_MISALIGNED_ADDRESS
-            | CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE
-            | CUresult::CUDA_ERROR_INVALID_PC
-            | CUresult::CUDA_ERROR_ECC_UNCORRECTABLE
-    )
 }
 
 impl Device {

@@ -34,7 +34,7 @@ use crate::record::Recording;
 use crate::{Buffer, Graph, HostBuffer, Pod, Pool, Scalar};
 
 pub use abilities::{Abilities, Ability};
-pub(crate) use context::Relaxed;
+pub(crate) use context::{Relaxed, twice};
 pub use counters::Counters;
 pub(crate) use counters::Live;
 pub(crate) use garbage::Garbage;
@@ -225,6 +225,7 @@ impl Device {
         if let Some(last) = self.ledger().last_use(&self.0.reaper) {
             self.wait_for(&last)?;
         }
+        self.forget_copies();
         self.release_finished();
         Ok(())
     }

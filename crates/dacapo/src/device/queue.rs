@@ -33,7 +33,9 @@ pub(crate) struct LaneStream {
 
 impl Drop for LaneStream {
     fn drop(&mut self) {
-        self.drops.put(Garbage::RawStream(self.raw), Vec::new());
+        if !self.raw.0.is_null() {
+            self.drops.put(Garbage::RawStream(self.raw), Vec::new());
+        }
     }
 }
 

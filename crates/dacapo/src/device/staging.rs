@@ -3,10 +3,10 @@
 //! A `&[T]` of the user's is never read after the call that was given it: it is copied into a block of this memory
 //! first. A block is used again when the copy that used it is known to be done.
 
-use dacapo_driver::Driver;
-use dacapo_ledger::Use;
+use dacapo_driver::{Call, Driver};
+use dacapo_ledger::{Ledger, Use};
 
-use crate::device::{Cuda, Device};
+use crate::device::{Cuda, Device, twice};
 use crate::error::Result;
 
 /// The most that one copy takes at once; longer ones go in pieces.
@@ -40,11 +40,20 @@ impl Staging {
         self.total
     }
 
+    /// Forgets copies that are over: a use holds its stream.
+    fn forget_finished(&mut self, ledger: &Ledger<Cuda>) {
+        for block in &mut self.blocks {
+            if block.busy.as_ref().is_some_and(|busy| ledger.is_finished(busy)) {
+                block.busy = None;
+            }
+        }
+    }
+
     /// Frees what is not busy; for the end of the device.
     pub(crate) fn release(&mut self, driver: &dyn Driver, is_finished: impl Fn(&Use<Cuda>) -> bool) {
         for block in self.blocks.drain(..).filter(|block| block.busy.as_ref().is_none_or(&is_finished)) {
             // SAFETY: the block is ours and no copy uses it.
-            let _ = unsafe { driver.cuMemFreeHost(block.pointer.cast()) };
+            twice(Call::cuMemFreeHost, || unsafe { driver.cuMemFreeHost(block.pointer.cast()) });
         }
     }
 }
@@ -54,17 +63,17 @@ impl Device {
         self.0.staging.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// Lets go of the streams of copies that are over.
+    pub(crate) fn forget_copies(&self) {
+        self.staging().forget_finished(self.ledger());
+    }
+
     /// A block of at least `bytes`, which are at most [`PIECE_MAX`], that no copy uses.
     pub(crate) fn take_block(&self, bytes: usize) -> Result<Block> {
         let wanted = bytes.next_power_of_two().max(BLOCK_MIN);
         let waited_for = {
             let mut staging = self.staging();
-            let ledger = self.ledger();
-            for block in &mut staging.blocks {
-                if block.busy.as_ref().is_some_and(|busy| ledger.is_finished(busy)) {
-                    block.busy = None;
-                }
-            }
+            staging.forget_finished(self.ledger());
             if let Some(found) = staging.blocks.iter().position(|b| b.busy.is_none() && b.bytes >= wanted) {
                 return Ok(staging.blocks.swap_remove(found));
             }

@@ -7,7 +7,7 @@ use dacapo_driver::Call;
 use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUstream};
 use dacapo_ledger::{Lane, LaneKind, Use};
 
-use crate::device::{Cuda, Device, Garbage, LaneStream, Named, Notes, RawHandle, Relaxed};
+use crate::device::{Cuda, Device, Garbage, LaneStream, Named, Notes, RawHandle};
 use crate::element::{Pod, bytes_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Kind, Place, Slice};
@@ -169,7 +169,7 @@ impl Device {
         if !self.ledger().is_finished(used) {
             if used.event().is_none() && self.ledger().position(used.lane()) == used.position() {
                 // The newest work of the only stream: waiting for the stream is waiting for it, and needs no event.
-                let _relaxed = Relaxed::new(self.driver());
+                let _relaxed = self.relaxed()?;
                 // SAFETY: the stream is destroyed only when nobody names its lane.
                 let code = unsafe { self.driver().cuStreamSynchronize(used.lane().stream().raw.0) };
                 self.check(code, Call::cuStreamSynchronize)?;
@@ -194,7 +194,7 @@ impl Device {
         if self.ledger().is_finished(used) {
             return Ok(true);
         }
-        let _relaxed = Relaxed::new(self.driver());
+        let _relaxed = self.relaxed()?;
         let event = self.ledger().event_for(&self.0.cuda, used).map_err(|error| self.refused(error))?;
         let passed = self.0.cuda.has_passed(&event).map_err(|error| self.refused(error))?;
         if passed {

@@ -4,7 +4,7 @@ use dacapo_driver::Call;
 use dacapo_ledger::{Access as Touching, Touch};
 
 use crate::device::staging::PIECE_MAX;
-use crate::device::{Device, Relaxed, StreamInner};
+use crate::device::{Device, StreamInner};
 use crate::element::Pod;
 use crate::error::{Error, Result};
 use crate::memory::{Buffer, Place};
@@ -17,8 +17,8 @@ impl Device {
         }
         let base = buffer.allocation().address();
         for (piece, offset) in bytes.chunks(PIECE_MAX).zip((0..).step_by(PIECE_MAX)) {
+            let _relaxed = self.relaxed()?;
             let block = self.take_block(piece.len())?;
-            let _relaxed = Relaxed::new(self.driver());
             // SAFETY: the block is at least as long as the piece, and no copy uses it.
             unsafe { std::ptr::copy_nonoverlapping(piece.as_ptr(), block.pointer, piece.len()) };
             // SAFETY: the buffer is as long as `bytes`, the block is page-locked and kept until the wait below.

@@ -8,7 +8,7 @@ use dacapo_driver::{CUresult, Call};
 use dacapo_ledger::{Access as Touching, MemoryId, SetId, Touch, Use};
 use smallvec::SmallVec;
 
-use crate::device::{Cuda, Device, Garbage, LaneStream, Named, Relaxed, Stream};
+use crate::device::{Cuda, Device, Garbage, LaneStream, Named, Stream};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::ModuleSource;
 use crate::lower::{Built, CapturedGraph, NodeParams, Resolve, Rewritten, params_of, touched, unpatched};
@@ -342,7 +342,7 @@ impl Replayable {
             return Err(Error::new(ErrorKind::WrongDevice));
         }
         stream.0.enter("Graph::upload")?;
-        let _relaxed = Relaxed::new(device.driver());
+        let _relaxed = device.relaxed()?;
         let exec = self.built.exec;
         let submitted = device.ledger().submit::<_, Error>(
             &device.0.cuda,

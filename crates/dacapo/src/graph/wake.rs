@@ -11,7 +11,7 @@ use std::time::Duration;
 use dacapo_driver::Call;
 use dacapo_ledger::{Queues, Use};
 
-use crate::device::{Cuda, Device, Inner, Relaxed};
+use crate::device::{Cuda, Device, Inner};
 use crate::error::Result;
 
 type Event = <Cuda as Queues>::Event;
@@ -35,7 +35,7 @@ impl Waiting {
     pub(crate) fn begin(device: &Device, used: &Use<Cuda>) -> Result<Arc<Waiting>> {
         device.enter()?;
         let event = {
-            let _relaxed = Relaxed::new(device.driver());
+            let _relaxed = device.relaxed()?;
             device.ledger().event_for(&device.0.cuda, used).map_err(|error| device.refused(error))?
         };
         let state = Mutex::new(State { device: Some(device.clone()), outcome: None, waker: None });
@@ -155,7 +155,10 @@ fn serve(mailbox: &Mailbox, device: &Weak<Inner>) {
 
 /// Whether an awaited launch is over. With nothing else to look after, waits for it a while.
 fn look(device: &Device, waiting: &Waiting, alone: bool) -> Option<Result<()>> {
-    let _relaxed = Relaxed::new(device.driver());
+    let _relaxed = match device.relaxed() {
+        Ok(relaxed) => relaxed,
+        Err(error) => return Some(Err(error)),
+    };
     if alone && device.is_software() {
         // SAFETY: the event is of this driver and held.
         let code = unsafe { device.driver().cuEventSynchronize(waiting.event.raw()) };

@@ -4,11 +4,11 @@
 //! captured into the same graph ([`foreign`](super::foreign)); a capture that is broken from outside destroys the graph
 //! being built, and then everything is built again, a few times.
 
-use dacapo_driver::Call;
 use dacapo_driver::types::*;
+use dacapo_driver::{Call, leaves_undone};
 use smallvec::SmallVec;
 
-use crate::device::{Device, Relaxed};
+use crate::device::{Device, Garbage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::check_grid;
 use crate::lower::foreign;
@@ -65,8 +65,11 @@ struct Draft<'d> {
 impl Drop for Draft<'_> {
     fn drop(&mut self) {
         if !self.raw.is_null() {
-            // SAFETY: made by `cuGraphCreate` and not given away.
-            let _ = unsafe { self.device.driver().cuGraphDestroy(self.raw) };
+            // SAFETY: made by `cuGraphCreate` or by a capture, and not given away.
+            let code = unsafe { self.device.driver().cuGraphDestroy(self.raw) };
+            if leaves_undone(Call::cuGraphDestroy, code) {
+                self.device.put(Garbage::Graph(CUgraphExec::NULL, self.raw), Vec::new());
+            }
         }
     }
 }
@@ -84,7 +87,7 @@ impl Built {
         readings: &Readings,
         places: &dyn Resolve,
     ) -> Result<Built> {
-        let _relaxed = Relaxed::new(device.driver());
+        let _relaxed = device.relaxed()?;
         let mut attempt = 1;
         loop {
             match Built::attempt(device, nodes, order, readings, places) {
@@ -164,7 +167,7 @@ impl Built {
             if told.params.as_ref().is_some_and(|params| !params.is_enabled())
                 && let Err(error) = told.enable(device, exec, false)
             {
-                device.put(crate::device::Garbage::Graph(exec, template), Vec::new());
+                device.put(Garbage::Graph(exec, template), Vec::new());
                 return Err(nodes[number].blame(error));
             }
         }

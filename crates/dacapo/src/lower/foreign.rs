@@ -6,11 +6,11 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dacapo_driver::Call;
 use dacapo_driver::types::*;
+use dacapo_driver::{Call, leaves_undone};
 use smallvec::SmallVec;
 
-use crate::device::{Device, RawStream};
+use crate::device::{Device, Garbage, RawHandle, RawStream, twice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::raw_places;
 use crate::record::{InForeign, Node, Work};
@@ -41,8 +41,11 @@ impl Private<'_> {
     fn end(&mut self) -> (Result<()>, CUgraph) {
         self.capturing = false;
         let mut graph = CUgraph::NULL;
+        // Refused twice, the capture and its graph go with the stream, which is destroyed next.
         // SAFETY: `graph` is valid for the write; the stream is ours.
-        let code = unsafe { self.device.driver().cuStreamEndCapture(self.raw, &mut graph) };
+        let code = twice(Call::cuStreamEndCapture, || unsafe {
+            self.device.driver().cuStreamEndCapture(self.raw, &mut graph)
+        });
         (self.device.check(code, Call::cuStreamEndCapture), graph)
     }
 }
@@ -53,8 +56,11 @@ impl Drop for Private<'_> {
             // The closure failed or panicked: a stream is never left capturing.
             let _ = self.end();
         }
-        // SAFETY: the stream is ours and is not capturing.
-        let _ = unsafe { self.device.driver().cuStreamDestroy_v2(self.raw) };
+        // SAFETY: the stream is ours.
+        let code = unsafe { self.device.driver().cuStreamDestroy_v2(self.raw) };
+        if leaves_undone(Call::cuStreamDestroy_v2, code) {
+            self.device.put(Garbage::RawStream(RawHandle(self.raw)), Vec::new());
+        }
     }
 }
 
@@ -98,8 +104,8 @@ pub(crate) fn capture(
     let (ended, _) = stream.end();
     let broken =
         ended.as_ref().err().is_some_and(is_capture_error) || ends.as_ref().err().is_some_and(is_capture_error);
-    // A capture that did not end well has taken the graph with it; leaking one that is still there is the smaller evil.
-    let graph_is_gone = broken || ended.is_err();
+    // A capture that did not end well has taken the graph with it, or takes it when its stream goes.
+    let graph_is_gone = ended.is_err();
     let first = match (called, ends, ended) {
         (Ok(()), Ok(ends), Ok(())) => return Ok(ends),
         (Err(error), ..) | (_, Err(error), _) | (_, _, Err(error)) => error,

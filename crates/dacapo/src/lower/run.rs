@@ -1,13 +1,14 @@
 //! A recording launched on a stream, in recorded order.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use dacapo_driver::Call;
-use dacapo_driver::types::CUstream;
+use dacapo_driver::types::{CUdeviceptr, CUstream};
+use dacapo_driver::{Call, leaves_undone};
 use dacapo_ledger::{Access as Touching, MemoryId, Touch};
 
-use crate::device::{Device, Garbage, RawStream, Relaxed, StreamInner};
+use crate::device::{Device, Garbage, RawStream, StreamInner};
 use crate::error::{Error, Result};
 use crate::kernel::Prepared;
 use crate::lower::params::{self, AsAllocated, NodeParams};
@@ -38,7 +39,7 @@ pub(crate) fn run(stream: &StreamInner, recorded: Recorded) -> Result<()> {
         at: Some(first.at),
     });
     let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, &stream.lane, Touch::Memory(&touched), |raw| {
-        let lent = Lent::new(device, raw.raw.0, &temps)?;
+        let lent = Lent::new(device, raw.raw.0, &temps, &kept.unfreed)?;
         let launched = launch_all(device, raw.raw.0, &recorded.nodes, &recorded.readings);
         drop(lent);
         launched
@@ -170,6 +171,8 @@ pub(crate) fn touched<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<(MemoryI
 struct Kept<'s> {
     stream: &'s StreamInner,
     values: Vec<Arc<dyn Any + Send + Sync>>,
+    /// Memory of temps that the stream did not take back.
+    unfreed: RefCell<Vec<CUdeviceptr>>,
 }
 
 impl<'s> Kept<'s> {
@@ -180,16 +183,19 @@ impl<'s> Kept<'s> {
                 values.push(Arc::new(foreign.call.clone()));
             }
         }
-        Kept { stream, values }
+        Kept { stream, values, unfreed: RefCell::default() }
     }
 }
 
 impl Drop for Kept<'_> {
     fn drop(&mut self) {
+        let device = &self.stream.device;
+        let after = || device.ledger().last_use(&self.stream.lane).into_iter().collect();
+        for address in self.unfreed.take() {
+            device.put(Garbage::Memory(address), after());
+        }
         if !self.values.is_empty() {
-            let device = &self.stream.device;
-            let after = device.ledger().last_use(&self.stream.lane).into_iter().collect();
-            device.put(Garbage::Values(std::mem::take(&mut self.values)), after);
+            device.put(Garbage::Values(std::mem::take(&mut self.values)), after());
         }
     }
 }
@@ -199,13 +205,19 @@ struct Lent<'t> {
     device: &'t Device,
     stream: CUstream,
     temps: &'t [Arc<Allocation>],
+    unfreed: &'t RefCell<Vec<CUdeviceptr>>,
 }
 
 impl<'t> Lent<'t> {
-    fn new(device: &'t Device, stream: CUstream, temps: &'t [Arc<Allocation>]) -> Result<Lent<'t>> {
-        let lent = Lent { device, stream, temps };
+    fn new(
+        device: &'t Device,
+        stream: CUstream,
+        temps: &'t [Arc<Allocation>],
+        unfreed: &'t RefCell<Vec<CUdeviceptr>>,
+    ) -> Result<Lent<'t>> {
+        let lent = Lent { device, stream, temps, unfreed };
         // An allocation breaks every global capture of the process, and is refused under one.
-        let _relaxed = (!temps.is_empty()).then(|| Relaxed::new(device.driver()));
+        let _relaxed = if temps.is_empty() { None } else { Some(device.relaxed()?) };
         for temp in temps.iter().filter(|temp| temp.bytes() > 0) {
             let mut address = 0;
             // SAFETY: `address` is valid for the write.
@@ -221,14 +233,24 @@ impl<'t> Lent<'t> {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        let _relaxed = (!self.temps.is_empty()).then(|| Relaxed::new(self.device.driver()));
+        if self.temps.is_empty() {
+            return;
+        }
+        let relaxed = self.device.relaxed();
         for temp in self.temps {
             let address = temp.address();
             temp.lend_address(0);
-            if address != 0 {
+            if address == 0 {
+                continue;
+            }
+            let is_left = relaxed.is_err() || {
                 // SAFETY: allocated on this stream above; everything that uses it was enqueued on this stream before.
-                // A refusal means a broken context, in which the memory is gone.
-                let _ = unsafe { self.device.driver().cuMemFreeAsync(address, self.stream) };
+                let code = unsafe { self.device.driver().cuMemFreeAsync(address, self.stream) };
+                leaves_undone(Call::cuMemFreeAsync, code)
+            };
+            if is_left {
+                // The queue of drops frees it, behind this run.
+                self.unfreed.borrow_mut().push(address);
             }
         }
     }
