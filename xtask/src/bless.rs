@@ -16,6 +16,7 @@ const KEEPERS: &[Keeper] = &[
     Keeper { package: "dacapo-ptx", test: "texts", expectations: "crates/ptx/tests" },
     Keeper { package: "dacapo-ptx", test: "docs", expectations: "docs/ptx.md" },
     Keeper { package: "dacapo-libcuda", test: "coverage", expectations: "docs/driver-calls.md" },
+    Keeper { package: "dacapo-suite", test: "faults", expectations: "docs/faults.md" },
 ];
 
 struct Keeper {

@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 
 mod bless;
 mod corpus;
+mod faults;
 mod forms;
 mod gpu_pack;
 mod kernels;
@@ -42,6 +43,8 @@ enum Task {
         #[arg(long)]
         why: bool,
     },
+    /// Fail every driver call of the library's scenarios with every lawful fault
+    Faults(faults::Scale),
     /// Run every form of recording and launching on the software device, over seeds
     Forms(forms::Scale),
     /// Build the GPU pack under target/gpu-pack: one binary with every recorder and test that wants a GPU
@@ -82,6 +85,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().task {
         Task::Bless => bless::run(),
         Task::Corpus { seed, only, why } => corpus::run(seed, only.as_deref(), why),
+        Task::Faults(scale) => faults::run(&scale),
         Task::Forms(scale) => forms::run(&scale),
         Task::GpuPack => gpu_pack::run(),
         Task::Kernels { check } => kernels::run(check),

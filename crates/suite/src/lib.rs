@@ -10,6 +10,7 @@ pub mod base64;
 pub mod corpus;
 pub mod device;
 pub mod digest;
+pub mod faults;
 pub mod forms;
 pub mod programs;
 pub mod replay;

@@ -3,23 +3,23 @@
 use dacapo::{Pod, bytemuck};
 
 /// Where the kernels are.
-pub(super) const PTX: &str = include_str!("../../kernels/forms.ptx");
+pub(crate) const PTX: &str = include_str!("../../kernels/forms.ptx");
 
 /// A struct of the suite's own that a kernel takes by value.
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-pub(super) struct Affine {
-    pub(super) scale: f32,
-    pub(super) shift: f32,
+pub(crate) struct Affine {
+    pub(crate) scale: f32,
+    pub(crate) shift: f32,
     /// The first elements that become 0 instead.
-    pub(super) skip: u32,
+    pub(crate) skip: u32,
 }
 
 impl Pod for Affine {}
 
 dacapo::kernels! {
     /// One small kernel for each kind of parameter, condition and geometry.
-    pub(super) unsafe struct Kernels(PTX) {
+    pub(crate) unsafe struct Kernels(PTX) {
         /// y ← a·x + y
         fn saxpy(n: u32 = y.len(), a: f32, x: &[f32], y: &mut [f32]) {
             requires: x.len() == y.len();
@@ -97,7 +97,7 @@ dacapo::kernels! {
 }
 
 /// What `churn` makes of a number.
-pub(super) fn churned(mut value: u32, rounds: u32) -> u32 {
+pub(crate) fn churned(mut value: u32, rounds: u32) -> u32 {
     for _ in 0..rounds {
         value = value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
     }
@@ -105,6 +105,6 @@ pub(super) fn churned(mut value: u32, rounds: u32) -> u32 {
 }
 
 /// 0, 1, 2, ..
-pub(super) fn ramp(n: usize) -> Vec<f32> {
+pub(crate) fn ramp(n: usize) -> Vec<f32> {
     (0..n).map(|i| i as f32).collect()
 }

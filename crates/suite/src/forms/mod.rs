@@ -15,7 +15,7 @@ mod errors;
 mod fills;
 mod foreign_work;
 mod into;
-mod kernels;
+pub(crate) mod kernels;
 mod library;
 mod memory;
 mod modules;
