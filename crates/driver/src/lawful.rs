@@ -212,6 +212,8 @@ impl Call {
             C::cuGraphExecDestroy | C::cuGraphExecGetFlags | C::cuGraphNodeSetEnabled | C::cuGraphNodeGetEnabled => {
                 false
             }
+            C::cuMemGetAllocationGranularity | C::cuMemGetAllocationPropertiesFromHandle | C::cuMemAddressFree => false,
+            C::cuMemRelease | C::cuMemRetainAllocationHandle => false,
             C::cuMemPoolGetAttribute | C::cuMemPoolSetAttribute | C::cuDeviceGetDefaultMemPool => false,
             C::cuDeviceGetMemPool | C::cuDeviceSetMemPool | C::cuMemPoolGetAccess | C::cuMemPoolSetAccess => false,
             _ => match self.family() {
@@ -227,7 +229,7 @@ impl Call {
     /// Of the calls about a graph that is not instantiated: whether what they are given belongs to a context.
     fn wants_context(self) -> bool {
         let name = self.name();
-        !["GraphCreate", "Dependencies", "ConditionalHandle"].iter().any(|word| name.contains(word))
+        !["GraphCreate", "Dependencies"].iter().any(|word| name.contains(word))
     }
 }
 

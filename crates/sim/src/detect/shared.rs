@@ -211,8 +211,9 @@ impl SharedWatch {
         let floor = self.warps[warp].floor;
         for grain in self.grains(offset, bytes) {
             let cell = &self.cells[grain];
+            let both_strong = who.strong && cell.write_strong;
             if cell.write_time > floor
-                && !(who.strong && cell.write_strong)
+                && !both_strong
                 && !self.ordered(warp, lane, cell.writer, cell.write_time)
                 && !same()
             {
