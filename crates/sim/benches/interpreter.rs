@@ -1,4 +1,5 @@
-//! How fast kernels run: lane instructions a second, and the ratio to plain scalar Rust that does the same work.
+//! How fast kernels run: lane instructions a second, and the ratio to plain scalar Rust that does the same work; with no
+//! detectors, with those that are on by default, and with all.
 //!
 //! `cargo bench -p dacapo-sim` measures for about a second each; under `cargo test` every kernel runs once on small
 //! data, and its results are compared with the scalar code's.
@@ -6,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use dacapo_sim::Detectors;
 use dacapo_sim::exec::{Clock, ExecOptions, Grid, Image, Launch, Outcome, Program};
 use dacapo_sim::memory::{Kind, Memory, MemoryOptions, Request};
 
@@ -13,16 +15,29 @@ fn main() {
     let full = std::env::args().any(|a| a == "--bench");
     println!("lane instructions in G a second, median and range; time of the interpreter over that of scalar Rust");
     println!(
-        "{:<20}{:>13}{:>10}{:>15}{:>12}{:>8}{:>7}",
-        "kernel", "instructions", "G/s", "range", "scalar ms", "ratio", "turns"
+        "{:<20}{:<9}{:>13}{:>10}{:>15}{:>12}{:>8}{:>7}",
+        "kernel", "detect", "instructions", "G/s", "range", "scalar ms", "ratio", "turns"
     );
     let n = if full { 1 << 20 } else { 1 << 12 };
-    saxpy(n, full);
     let size = if full { 256 } else { 32 };
-    matmul("matmul_tiled_f32", size, full);
-    matmul("matmul_naive_f32", size, full);
-    matmul("matmul_reg4x4_f32", size.max(64), full);
-    softmax(if full { 256 } else { 4 }, 1000, full);
+    for (word, detectors) in [("none", Detectors::none()), ("default", Detectors::default()), ("all", Detectors::all())]
+    {
+        let how = How { word, detectors, full };
+        saxpy(n, how);
+        matmul("matmul_tiled_f32", size, how);
+        matmul("matmul_naive_f32", size, how);
+        matmul("matmul_reg4x4_f32", size.max(64), how);
+        softmax(if full { 256 } else { 4 }, 1000, how);
+        philox(n, how);
+    }
+}
+
+/// What is looked for meanwhile, and whether time is measured.
+#[derive(Clone, Copy)]
+struct How {
+    word: &'static str,
+    detectors: Detectors,
+    full: bool,
 }
 
 struct NoClock;
@@ -38,18 +53,19 @@ impl Clock for NoClock {
 }
 
 struct Bench {
+    detectors: Detectors,
     memory: Memory,
     image: Arc<Image>,
 }
 
 impl Bench {
-    fn new(file: &str) -> Bench {
+    fn new(file: &str, how: How) -> Bench {
         let path = format!("{}/../../kernels/ptx/{file}", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
         let module = dacapo_ptx::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
         let mut memory = Memory::new(MemoryOptions { capacity: 1 << 32, seed: 1 });
         let image = Image::place(Arc::new(Program::new(module, file)), &mut memory).expect("fits");
-        Bench { memory, image: Arc::new(image) }
+        Bench { detectors: how.detectors, memory, image: Arc::new(image) }
     }
 
     fn upload(&mut self, data: &[f32], label: &str) -> u64 {
@@ -90,7 +106,10 @@ impl Bench {
             grid_id: 0,
             label: String::new(),
         };
-        let mut run = Grid::new(launch, &ExecOptions::default());
+        if self.detectors.unordered {
+            self.memory.watch_alone();
+        }
+        let mut run = Grid::new(launch, &ExecOptions { detectors: self.detectors, ..Default::default() });
         loop {
             match run.run(&mut self.memory, &mut NoClock, u64::MAX) {
                 Outcome::Yield => {}
@@ -112,12 +131,12 @@ enum Param {
 }
 
 /// Measures both and prints a line.
-fn compare(name: &str, full: bool, mut simulated: impl FnMut() -> u64, mut scalar: impl FnMut()) {
+fn compare(name: &str, how: How, mut simulated: impl FnMut() -> u64, mut scalar: impl FnMut()) {
     let mut instructions = 0;
     let begin = Instant::now();
     let (mut simulated_s, mut scalar_s) = (Vec::new(), Vec::new());
     // In turns, so that whatever else the machine does strikes both alike.
-    while simulated_s.is_empty() || (full && (begin.elapsed().as_secs_f64() < 2.0 || simulated_s.len() < 11)) {
+    while simulated_s.is_empty() || (how.full && (begin.elapsed().as_secs_f64() < 2.0 || simulated_s.len() < 11)) {
         let start = Instant::now();
         instructions = simulated();
         simulated_s.push(start.elapsed().as_secs_f64());
@@ -131,7 +150,8 @@ fn compare(name: &str, full: bool, mut simulated: impl FnMut() -> u64, mut scala
     let rate = |seconds: f64| instructions as f64 / seconds / 1e9;
     let (slow, fast) = (rate(simulated_s[simulated_s.len() - 1]), rate(simulated_s[0]));
     println!(
-        "{name:<20}{instructions:>13}{:>10.2}{:>15}{:>12.3}{:>8.1}{:>7}",
+        "{name:<20}{:<9}{instructions:>13}{:>10.2}{:>15}{:>12.3}{:>8.1}{:>7}",
+        how.word,
         rate(middle(&simulated_s)),
         format!("{slow:.2} to {fast:.2}"),
         middle(&scalar_s) * 1e3,
@@ -150,8 +170,8 @@ fn numbers(count: usize) -> Vec<f32> {
         .collect()
 }
 
-fn saxpy(n: usize, full: bool) {
-    let mut b = Bench::new("saxpy.ptx");
+fn saxpy(n: usize, how: How) {
+    let mut b = Bench::new("saxpy.ptx", how);
     let (x, y) = (numbers(n), numbers(n));
     let (dx, dy) = (b.upload(&x, "x"), b.upload(&y, "y"));
     let params = [Param::Int(n as u32), Param::Float(0.5), Param::Pointer(dx), Param::Pointer(dy)];
@@ -160,7 +180,7 @@ fn saxpy(n: usize, full: bool) {
     let mut turns = 0;
     compare(
         "saxpy_f32",
-        full,
+        how,
         || {
             turns += 1;
             b.launch("saxpy_f32", [n.div_ceil(256) as u32, 1, 1], [256, 1, 1], &params)
@@ -177,8 +197,8 @@ fn saxpy(n: usize, full: bool) {
     assert!(b.download(dy, n) == expected, "saxpy gives other results after {turns} turns");
 }
 
-fn matmul(kernel: &str, size: usize, full: bool) {
-    let mut b = Bench::new("matmul.ptx");
+fn matmul(kernel: &str, size: usize, how: How) {
+    let mut b = Bench::new("matmul.ptx", how);
     let (x, y) = (numbers(size * size), numbers(size * size));
     let (dx, dy, dz) = (b.upload(&x, "a"), b.upload(&y, "b"), b.upload(&vec![0.0; size * size], "c"));
     let n = size as u32;
@@ -188,7 +208,7 @@ fn matmul(kernel: &str, size: usize, full: bool) {
     let mut target = vec![0f32; size * size];
     compare(
         kernel,
-        full,
+        how,
         || b.launch(kernel, [n.div_ceil(tile), n.div_ceil(tile), 1], [16, 16, 1], &params),
         || {
             let target = std::hint::black_box(&mut target);
@@ -213,15 +233,15 @@ fn matmul(kernel: &str, size: usize, full: bool) {
     assert!(b.download(dz, size * size) == expected, "{kernel} gives other results");
 }
 
-fn softmax(rows: usize, cols: usize, full: bool) {
-    let mut b = Bench::new("softmax.ptx");
+fn softmax(rows: usize, cols: usize, how: How) {
+    let mut b = Bench::new("softmax.ptx", how);
     let x = numbers(rows * cols);
     let (dx, dy) = (b.upload(&x, "x"), b.upload(&vec![0.0; rows * cols], "y"));
     let params = [Param::Int(cols as u32), Param::Pointer(dx), Param::Pointer(dy)];
     let mut expected = vec![0f32; rows * cols];
     compare(
         "softmax_block_f32",
-        full,
+        how,
         || b.launch("softmax_block_f32", [rows as u32, 1, 1], [256, 1, 1], &params),
         || {
             let expected = std::hint::black_box(&mut expected);
@@ -235,4 +255,34 @@ fn softmax(rows: usize, cols: usize, full: bool) {
     for (got, want) in b.download(dy, rows * cols).iter().zip(&expected) {
         assert!((got - want).abs() <= 1e-5 * want.abs(), "softmax gives {got}, where {want} is right");
     }
+}
+
+fn philox(n: usize, how: How) {
+    let mut b = Bench::new("philox.ptx", how);
+    // Four numbers a thread, in one store.
+    let threads = n / 4;
+    let offset = b.upload(&[0.0, 0.0], "offset");
+    let out = b.upload(&vec![0.0; n], "out");
+    let mut target = vec![0f32; n];
+    let params = [Param::Int(threads as u32), Param::Pointer(7), Param::Pointer(offset), Param::Pointer(out)];
+    compare(
+        "philox_uniform_f32",
+        how,
+        || b.launch("philox_uniform_f32", [threads.div_ceil(256) as u32, 1, 1], [256, 1, 1], &params),
+        || {
+            for (i, four) in std::hint::black_box(&mut target).chunks_exact_mut(4).enumerate() {
+                let mut x = [i as u32, 0, 0, 0];
+                let mut key = [7u32, 0];
+                for _ in 0..10 {
+                    let (a, b) = (0xd251_1f53 * u64::from(x[0]), 0xcd9e_8d57 * u64::from(x[2]));
+                    x = [(b >> 32) as u32 ^ x[1] ^ key[0], b as u32, (a >> 32) as u32 ^ x[3] ^ key[1], a as u32];
+                    key = [key[0].wrapping_add(0x9e37_79b9), key[1].wrapping_add(0xbb67_ae85)];
+                }
+                four.iter_mut().zip(x).for_each(|(y, x)| *y = (x >> 8) as f32 / (1 << 24) as f32);
+            }
+        },
+    );
+    let numbers = b.download(out, n);
+    assert!(numbers.iter().all(|x| (0.0..=1.0).contains(x)), "uniform numbers lie between 0 and 1");
+    assert!(numbers.windows(2).any(|pair| pair[0] != pair[1]), "they differ");
 }

@@ -140,6 +140,7 @@ impl State {
         let mut kernels: HashMap<usize, Key<Task>> = HashMap::new();
         let mut ends = Vec::new();
         for (place, part) in script.parts.iter().enumerate() {
+            self.tasks.come_to_node(place as u32);
             let mut after: Vec<_> = part.before.iter().map(|(at, _)| tasks[*at]).collect();
             if after.is_empty() {
                 after.extend_from_slice(start);
@@ -258,12 +259,15 @@ impl State {
                 .help("let a kernel of the body call cudaGraphSetConditional with 0 at some time, or raise the instruction budget");
                 return self.break_device(key, CUresult::CUDA_ERROR_LAUNCH_TIMEOUT, finding);
             }
+            // What is made now comes after this task, and from where it came from.
+            self.tasks.come_after(Some(key));
             let mut ends = self.enqueue(&choice.bodies[body], &[], context);
             if choice.kind == Kind::While {
                 let again = Branch { choice: choice.clone(), tail, context, rounds: rounds + 1 };
                 ends = vec![self.tasks.add(Work::Branch(again), context, ends)];
             }
             self.tasks.hold(tail, ends);
+            self.tasks.come_after(None);
         }
         self.time_ns += 1_000;
         self.tasks.finish(key);
@@ -293,6 +297,7 @@ impl State {
                 ValueOp::Fence => Ok(()),
                 ValueOp::Write { address, value, bytes } => {
                     self.note(|| format!("write {value} to {bytes} bytes"));
+                    self.watch_value_write(key, address, bytes);
                     self.memory.write(address, &value.to_le_bytes()[..bytes as usize])
                 }
                 ValueOp::Wait { address, value, bytes, how } => {
@@ -302,6 +307,7 @@ impl State {
                     if read.is_ok() && !ValueOp::is_over(how, bytes, seen, value) {
                         return self.value_is_awaited(key, work, at, began, (address, seen, value));
                     }
+                    self.watch_value_wait(key, address);
                     read
                 }
             };

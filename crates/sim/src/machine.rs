@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use dacapo_driver::types::{CUgraphEdgeData, CUgraphNode, CUstreamCaptureMode};
 use dacapo_driver::{CUresult, Call};
 
+use crate::detect::order::Order;
 use crate::exec::Image;
 use crate::finding::{Ending, Finding};
 use crate::live::HandedOver;
@@ -155,7 +156,11 @@ impl Machine {
             captures: Table::new(9),
             graphs: Graphs::new(),
             executables: Table::new(10),
-            tasks: Tasks::new(),
+            tasks: {
+                let mut tasks = Tasks::new();
+                tasks.order = options.detectors.unordered.then(|| Box::new(Order::new()));
+                tasks
+            },
             threads: HashMap::new(),
             fault: None,
             findings: Vec::new(),

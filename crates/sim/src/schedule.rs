@@ -85,16 +85,19 @@ impl State {
             Work::Running(grid) => return self.run_kernel(key, grid, ready == 1),
             Work::Copy(work) => {
                 self.note(|| format!("copy {} bytes", work.extent.iter().product::<u64>()));
+                self.watch_memory_work(key, "memcpy", work.extent.iter().product());
                 let done = self.copy(&work, None);
                 self.end_memory_work(key, done, "memcpy");
             }
             Work::CopyTaken(work, bytes) => {
                 self.note(|| format!("copy {} bytes", bytes.len()));
+                self.watch_memory_work(key, "memcpy", work.extent.iter().product());
                 let done = self.copy(&work, Some(&bytes));
                 self.end_memory_work(key, done, "memcpy");
             }
             Work::Set(work) => {
                 self.note(|| format!("set {} x {} elements", work.width, work.height));
+                self.watch_memory_work(key, "memset", work.width * work.height * u64::from(work.element));
                 let done = self.set(&work);
                 self.end_memory_work(key, done, "memset");
             }
@@ -122,9 +125,11 @@ impl State {
                         format!("a pool handed out {address:#x} while it was in use"),
                     ));
                 }
+                self.watch_pool(key, address, false);
                 self.tasks.finish(key);
             }
             Work::Unmap { address } => {
+                self.watch_pool(key, address, true);
                 self.memory.free(address);
                 self.tasks.finish(key);
             }
@@ -136,9 +141,11 @@ impl State {
             Work::Branch(branch) => self.run_branch(key, branch),
             Work::GraphAlloc(work) => {
                 self.run_graph_alloc(&work);
+                self.watch_pool(key, work.address, false);
                 self.tasks.finish(key);
             }
             Work::GraphFree { address } => {
+                self.watch_pool(key, address, true);
                 self.run_graph_free(address);
                 self.tasks.finish(key);
             }
@@ -187,12 +194,19 @@ impl State {
         let quantum = if alone { ALONE } else { QUANTUM + self.random.below(QUANTUM as usize) as u64 };
         let before = grid.executed();
         let primaries = self.tasks.get_mut(key).map(|task| task.primaries.clone()).unwrap_or_default();
-        grid.hold(primaries.iter().any(|primary| !self.tasks.is_done(*primary)));
+        let held = primaries.iter().any(|primary| !self.tasks.is_done(*primary));
+        grid.hold(held);
+        if !held && !primaries.is_empty() {
+            self.watch_primaries(key, &primaries);
+            grid.touch_anew();
+        }
+        self.watch_kernel(key, &grid);
         let outcome = grid.run(&mut self.memory, &mut clock, quantum);
         self.time_ns = clock.counted_ns + 1 + (grid.executed() - before) / 32;
         for finding in grid.take_findings() {
             self.find(finding);
         }
+        self.end_watch();
         for (handle, value) in grid.take_conditionals() {
             self.set_condition(handle, value, &grid.launch().label);
         }
@@ -289,6 +303,12 @@ impl State {
         let row = work.extent[0];
         self.time_ns += 500 + work.extent.iter().product::<u64>() / 64;
         for (at, (target, source)) in work.rows().enumerate() {
+            if taken.is_none() && work.source.place != Place::Pageable {
+                self.memory.touch(source, row, false);
+            }
+            if work.target.place != Place::Pageable {
+                self.memory.touch(target, row, true);
+            }
             let bytes = match (taken, work.source.place, work.target.place) {
                 (None, Place::Device, Place::Device) => {
                     self.memory.copy(target, source, row)?;
@@ -315,12 +335,14 @@ impl State {
     fn set(&mut self, work: &SetWork) -> Result<(), AccessError> {
         self.time_ns += 300 + work.width * work.height / 64;
         for row in 0..work.height {
+            self.memory.touch(work.address + row * work.pitch, work.width * u64::from(work.element), true);
             self.memory.fill(work.address + row * work.pitch, &work.pattern(), work.width)?;
         }
         Ok(())
     }
 
     pub(crate) fn end_memory_work(&mut self, key: Key<Task>, done: Result<(), AccessError>, what: &str) {
+        self.end_watch();
         match done {
             Ok(()) => self.tasks.finish(key),
             Err(error) => {

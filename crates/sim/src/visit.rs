@@ -272,7 +272,11 @@ impl Visit<'_> {
                 left.pop();
             }
             left.is_empty()
-        })
+        })?;
+        if let Some(order) = &mut self.tasks.order {
+            order.host_has_all_done();
+        }
+        Ok(())
     }
 
     /// The code of a fault, if the device is broken.
@@ -518,6 +522,8 @@ impl Visit<'_> {
         after.extend(also);
         let context = self.streams.get(stream).map(|stream| stream.context);
         let id = context.and_then(|context| self.contexts.get(context)).map_or(0, |context| context.id);
+        let number = self.streams.get(stream).map_or(0, |stream| stream.id);
+        self.tasks.come_from(number, None);
         let task = self.tasks.add(work, id, after);
         if let Some(stream) = self.streams.get_mut(stream) {
             stream.tail = Some(task);
@@ -538,6 +544,8 @@ impl Visit<'_> {
             .into_iter()
             .collect();
         after.retain(|task| !early.iter().any(|(tail, _, _)| tail == task));
+        let number = self.streams.get(stream).map_or(0, |stream| stream.id);
+        self.tasks.come_from(number, None);
         let (kernel, end) = self.add_kernel(work, id, after, &early);
         if let Some(stream) = self.streams.get_mut(stream) {
             (stream.tail, stream.kernel) = (Some(end), Some((end, kernel)));

@@ -129,7 +129,11 @@ fn go(v: &mut Visit<'_>, handle: CUstream, source: &End, target: &End, extent: [
     } else {
         v.submit(stream, Work::Copy(Arc::new(copy)))
     };
-    if wait { v.wait_until(|state| state.tasks.is_done(task)) } else { Ok(()) }
+    if wait {
+        v.wait_until(|state| state.tasks.is_done(task))?;
+        v.tasks.host_has([task]);
+    }
+    Ok(())
 }
 
 const H: CUmemorytype = CU_MEMORYTYPE_HOST;

@@ -120,11 +120,23 @@ fn ask(v: &mut Visit<'_>, key: Key<Event>) -> Answer {
     }
 }
 
+/// The host knows that what the event stands for is done.
+fn host_has(v: &mut Visit<'_>, key: Key<Event>) {
+    if let Some(Recorded::Stream { task, .. } | Recorded::Graph { task: Some(task), .. }) =
+        v.events.get(key).map(|event| event.recorded.clone())
+    {
+        v.tasks.host_has([task]);
+    }
+}
+
 pub(crate) unsafe fn query(v: &mut Visit<'_>, handle: CUevent) -> Answer {
     let key = v.event(handle)?;
     ask(v, key)?;
     match standing(v, key) {
-        Standing::Past => Ok(()),
+        Standing::Past => {
+            host_has(v, key);
+            Ok(())
+        }
         _ => Err(CUresult::CUDA_ERROR_NOT_READY),
     }
 }
@@ -136,6 +148,7 @@ pub(crate) unsafe fn synchronize(v: &mut Visit<'_>, handle: CUevent) -> Answer {
     let recorded = v.events.get(key).map(|event| event.recorded.clone());
     if let Some(Recorded::Stream { task, .. } | Recorded::Graph { task: Some(task), .. }) = recorded {
         v.wait_until(|state| state.tasks.is_done(task))?;
+        v.tasks.host_has([task]);
     }
     super::pool::release_unused(v);
     Ok(())
@@ -150,7 +163,7 @@ pub(crate) unsafe fn elapsed_time(v: &mut Visit<'_>, out: *mut f32, start: CUeve
             Standing::Captured(_) => return Err(CUresult::CUDA_ERROR_CAPTURED_EVENT),
             Standing::Left => return Err(INVALID),
             Standing::Ahead => return Err(CUresult::CUDA_ERROR_NOT_READY),
-            Standing::Past => {}
+            Standing::Past => host_has(v, key),
         }
         *time = match v.events.get(key) {
             Some(Event { timing: false, .. }) => return Err(INVALID_HANDLE),

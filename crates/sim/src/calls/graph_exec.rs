@@ -56,9 +56,19 @@ fn make(v: &mut Visit<'_>, graph: Key<Graph>, flags: u64) -> Result<Key<Executab
     let memory = MemoryUse::of(&body);
     let objects = v.graphs.objects_of(graph);
     v.graphs.objects.retain_all(&objects);
-    let key =
-        v.executables.insert(Executable { body, flags, last: None, uploaded: false, template: graph, memory, objects });
+    let key = v.executables.insert(Executable {
+        body,
+        flags,
+        last: None,
+        uploaded: false,
+        template: graph,
+        memory,
+        objects,
+        meant: Vec::new(),
+        is_looked_at: false,
+    });
     super::graph_memory::hold(v, graph, key);
+    crate::detect::baked::check(v, key);
     Ok(key)
 }
 
@@ -166,6 +176,7 @@ pub(crate) unsafe fn launch(v: &mut Visit<'_>, exec: CUgraphExec, stream: CUstre
         return Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     };
     let memory = super::graph_memory::before_launch(v, key, stream)?;
+    crate::detect::baked::check(v, key);
     let Some(exec) = v.executables.get(key) else { return Err(INVALID) };
     let (script, last) = (Script::of(&exec.body), exec.last);
     let mut start = v.before_next(stream);
@@ -174,8 +185,13 @@ pub(crate) unsafe fn launch(v: &mut Visit<'_>, exec: CUgraphExec, stream: CUstre
     let context = v.streams.get(stream).map(|stream| stream.context);
     let id = context.and_then(|context| v.contexts.get(context)).map_or(0, |context| context.id);
     // One task that everything begins behind: a root costs one edge, however much the stream waits for.
+    let number = v.streams.get(stream).map_or(0, |stream| stream.id);
+    v.tasks.come_from(number, None);
     let begin = v.tasks.add(script.begin(), id, start);
+    let launch = v.tasks.order.as_mut().map_or(0, |order| order.next_launch());
+    v.tasks.come_from(number, Some((launch, 0)));
     let ends = v.enqueue(&script, &[begin], id);
+    v.tasks.come_from(number, None);
     let ends = if ends.is_empty() { vec![begin] } else { ends };
     let end = v.tasks.add(Work::Nothing, id, ends);
     if let Some(stream) = v.streams.get_mut(stream) {

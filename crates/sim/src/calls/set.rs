@@ -46,7 +46,11 @@ fn go(v: &mut Visit<'_>, handle: CUstream, set: SetWork, wait: bool) -> Answer {
         Target::Run(stream) => {
             let task = v.submit(stream, Work::Set(Arc::new(set)));
             // The plain call waits, as one of host memory does on a GPU; one of device memory may return earlier there.
-            if wait { v.wait_until(|state| state.tasks.is_done(task)) } else { Ok(()) }
+            if wait {
+                v.wait_until(|state| state.tasks.is_done(task))?;
+                v.tasks.host_has([task]);
+            }
+            Ok(())
         }
     }
 }

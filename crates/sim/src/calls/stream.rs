@@ -80,6 +80,7 @@ pub(crate) unsafe fn synchronize(v: &mut Visit<'_>, handle: CUstream) -> Answer 
     check_beside(v, stream)?;
     let after = v.before_next(stream);
     v.wait_until(|state| after.iter().all(|task| state.tasks.is_done(*task)))?;
+    v.tasks.host_has(after);
     super::pool::release_unused(v);
     Ok(())
 }
@@ -90,7 +91,11 @@ pub(crate) unsafe fn query(v: &mut Visit<'_>, handle: CUstream) -> Answer {
     check_beside(v, stream)?;
     v.check_fault()?;
     let after = v.before_next(stream);
-    if after.iter().all(|task| v.tasks.is_done(*task)) { Ok(()) } else { Err(CUresult::CUDA_ERROR_NOT_READY) }
+    if !after.iter().all(|task| v.tasks.is_done(*task)) {
+        return Err(CUresult::CUDA_ERROR_NOT_READY);
+    }
+    v.tasks.host_has(after);
+    Ok(())
 }
 
 /// Waiting for a stream, or asking about it, while others capture.

@@ -3,10 +3,17 @@
 //! - [`Detectors`] says which of them are on. What ends a kernel on a GPU too (an address in no allocation, a trap, a
 //!   barrier that nobody can leave) is no detector and is always reported.
 //! - `shared` finds races between the threads of a block in shared memory.
+//! - `order` knows which task happens before which, `sites` who has touched what: together they find work of two streams,
+//!   or of two branches of a graph, that touches the same memory without an order. Cells lie in `memory/watch.rs`.
+//! - `baked` looks at the addresses that the nodes of a graph hold.
 //!
 //! **Invariant:** a detector changes no result, no code and no order: with all of them off a program runs the same way.
 
+pub(crate) mod baked;
+pub(crate) mod order;
 pub(crate) mod shared;
+pub(crate) mod sites;
+mod tasks;
 
 use std::fmt;
 use std::str::FromStr;

@@ -212,11 +212,8 @@ impl SharedWatch {
         for grain in self.grains(offset, bytes) {
             let cell = &self.cells[grain];
             let both_strong = who.strong && cell.write_strong;
-            if cell.write_time > floor
-                && !both_strong
-                && !self.ordered(warp, lane, cell.writer, cell.write_time)
-                && !same()
-            {
+            let known = || self.ordered(warp, lane, cell.writer, cell.write_time);
+            if cell.write_time > floor && !both_strong && !known() && !same() {
                 return Some(Other {
                     thread: cell.writer.into(),
                     exact: true,

@@ -75,6 +75,9 @@ impl Machine<'_> {
     ) -> Stop<()> {
         let address = addresses[lane];
         let bytes = usize::from(atomic.bytes);
+        if self.watched {
+            self.watch_global_atomic(index, fragment.pc, addresses, lane, atomic.bytes.into());
+        }
         let slot = cached_slot(self.memory, &mut self.progress.atomic_slots[index as usize], address);
         let fits = slot.and_then(|slot| self.memory.slot(slot)).is_some_and(|slot| {
             address.is_multiple_of(bytes as u64) && address - slot.base + bytes as u64 <= slot.bytes

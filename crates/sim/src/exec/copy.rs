@@ -50,6 +50,7 @@ impl Machine<'_> {
                 }
             }
             if self.watched {
+                self.watch_global_copy(index, fragment.pc, &sources, lane, count as u32);
                 self.watch_shared_copy(fragment.pc, lane, target as usize, &data[..bytes as usize]);
             }
             self.shared.write(target as usize, &data[..bytes as usize]);

@@ -302,6 +302,11 @@ impl Grid {
         self.progress.held && self.progress.at_wait
     }
 
+    /// What its instructions touch from now on is told apart from what they have touched.
+    pub(crate) fn touch_anew(&mut self) {
+        self.progress.touches.iter_mut().for_each(|memos| memos.fill(Default::default()));
+    }
+
     /// Instructions executed so far, counted once for each active lane.
     pub fn executed(&self) -> u64 {
         self.progress.executed

@@ -20,6 +20,11 @@ pub struct Image {
 }
 
 impl Image {
+    /// The program, to hold on to.
+    pub(crate) fn shared_program(&self) -> Arc<Program> {
+        Arc::clone(&self.program)
+    }
+
     /// Allocates and initialises the variables of `program`.
     ///
     /// # Errors

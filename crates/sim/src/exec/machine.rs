@@ -23,6 +23,7 @@ use crate::detect::shared::SharedWatch;
 use crate::finding::Finding;
 use crate::memory::Memory;
 use crate::memory::region::Region;
+use crate::memory::watch::Memo;
 
 /// Frames of calls that a thread may have.
 const DEPTH_MAX: usize = 256;
@@ -82,6 +83,8 @@ pub(super) struct Progress {
     pub(super) races: HashSet<(u32, u32)>,
     /// What the kernel has printed.
     pub(super) output: Vec<u8>,
+    /// Who each access, each atomic and each copy is to those who watch memory.
+    pub(super) touches: [Vec<Memo>; 3],
     /// The block that runs has executed `griddepcontrol.launch_dependents` in this turn.
     pub(super) triggered: bool,
     /// Kernels that this one may overlap with are not over: `griddepcontrol.wait` waits.
@@ -99,6 +102,7 @@ impl Progress {
             atomic_slots: vec![0; code.atomics.len()],
             host_seen: vec![(0, 0); code.accesses.len()],
             host_seen_by_atomic: vec![(0, 0); code.atomics.len()],
+            touches: [code.accesses.len(), code.atomics.len(), code.copies.len()].map(|n| vec![Memo::default(); n]),
             ..Progress::default()
         }
     }
@@ -178,6 +182,8 @@ pub(super) struct Machine<'a> {
     pub(super) detectors: Detectors,
     /// Somebody wants to know of every access.
     pub(super) watched: bool,
+    /// Somebody wants to know which task touches which memory.
+    pub(super) watched_tasks: bool,
     /// Who has touched shared memory.
     pub(super) races: Option<&'a mut SharedWatch>,
     pub(super) memory: &'a mut Memory,
@@ -209,7 +215,8 @@ impl<'a> Machine<'a> {
             isa: parts.isa,
             uninitialised: parts.options.detectors.uninitialised,
             detectors: parts.options.detectors,
-            watched: races.is_some(),
+            watched: races.is_some() || parts.memory.is_watched(),
+            watched_tasks: parts.memory.is_watched(),
             races,
             memory: parts.memory,
             clock: parts.clock,

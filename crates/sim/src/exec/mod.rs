@@ -35,6 +35,7 @@ pub use grid::Grid;
 pub use image::Image;
 pub use launch::{Clock, ExecOptions, Fault, Launch, Outcome};
 pub use program::{KernelId, KernelInfo, ParamInfo, Program};
+pub(crate) use report::placed_in;
 
 /// The address of function number `index` of a module.
 fn function_address(index: u32) -> u64 {

@@ -16,6 +16,7 @@ use super::warp::{Fragment, Warp};
 use super::window;
 use crate::detect::shared::{Other, Touch, Who};
 use crate::finding::{Ending, Finding};
+use crate::memory::watch::Toucher;
 
 impl Machine<'_> {
     /// Lanes are about to load.
@@ -48,6 +49,13 @@ impl Machine<'_> {
             match (start, touch) {
                 (window::SHARED, Touch::Read) => self.watch_shared_load(access, &addresses, fragment.pc, group),
                 (window::SHARED, Touch::Write) => self.watch_shared_store(access, &addresses, regs, fragment.pc, group),
+                (0, _) if self.watched_tasks => {
+                    let total = u32::from(access.bytes) * access.values.len() as u32;
+                    let strong = self.is_strong(fragment.pc);
+                    let by = Toucher { place: fragment.pc, strong, writes: touch == Touch::Write };
+                    let memo = &mut self.progress.touches[0][index as usize];
+                    self.memory.touch_lanes(&addresses, group, total, by, memo);
+                }
                 _ => {}
             }
         }
@@ -166,6 +174,24 @@ impl Machine<'_> {
         races.wrote(by, lane as u32, 0, at, data.len());
         if let Some(other) = found {
             self.shared_race(pc, lane, at as u32, data.len(), Touch::Write, other);
+        }
+    }
+
+    /// A lane is about to update global memory.
+    pub(super) fn watch_global_atomic(&mut self, index: u32, pc: u32, addresses: &[u64; 32], lane: usize, bytes: u32) {
+        if self.watched_tasks {
+            let by = Toucher { place: pc, strong: true, writes: true };
+            let memo = &mut self.progress.touches[1][index as usize];
+            self.memory.touch_lanes(addresses, 1 << lane, bytes, by, memo);
+        }
+    }
+
+    /// A lane is about to copy from global memory.
+    pub(super) fn watch_global_copy(&mut self, index: u32, pc: u32, sources: &[u64; 32], lane: usize, bytes: u32) {
+        if self.watched_tasks && bytes > 0 {
+            let by = Toucher { place: pc, strong: false, writes: false };
+            let memo = &mut self.progress.touches[2][index as usize];
+            self.memory.touch_lanes(sources, 1 << lane, bytes, by, memo);
         }
     }
 

@@ -9,7 +9,7 @@ use super::access::lanes;
 use super::launch::Fault;
 use super::machine::{Machine, Problem};
 use super::op::{Access, Atomic, Code};
-use super::program::Program;
+use super::program::{KernelId, Program};
 use super::warp::{Fragment, State, Warp};
 use super::window;
 use crate::finding::{Ending, Finding};
@@ -116,6 +116,11 @@ pub(super) fn placed(program: &Program, code: &Code, finding: Finding, pc: u32, 
         (None, Some(who)) => finding.at(ptx, format!("{form}, {who}")),
         (None, None) => finding.at(ptx, form),
     }
+}
+
+/// Adds the places of record `pc` of a kernel, as run by `who`.
+pub(crate) fn placed_in(program: &Program, kernel: KernelId, finding: Finding, pc: u32, who: String) -> Finding {
+    placed(program, program.code(kernel), finding, pc, Some(who))
 }
 
 impl Machine<'_> {

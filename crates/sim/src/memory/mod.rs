@@ -17,6 +17,7 @@ pub(crate) mod host;
 pub(crate) mod ranges;
 pub(crate) mod region;
 pub(crate) mod rows;
+pub(crate) mod watch;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -24,6 +25,7 @@ use std::fmt;
 use host::Host;
 use ranges::RangeKind;
 use region::Region;
+use watch::{MemoryWatch, Shadow};
 
 /// Lowest device address.
 const DEVICE_LOW: u64 = 0x0003_0000_0000;
@@ -160,6 +162,8 @@ pub(crate) struct Slot {
     pub(crate) base: u64,
     pub(crate) bytes: u64,
     pub(crate) backing: Backing,
+    /// Who has touched it, where that is asked for.
+    shadow: Option<Box<Shadow>>,
 }
 
 /// The memory of one device.
@@ -178,6 +182,8 @@ pub struct Memory {
     generation: u64,
     /// Addresses given out ahead of the memory: size and kind, by start.
     ranges: BTreeMap<u64, (u64, RangeKind)>,
+    /// Who touches memory now, and who has; where that is asked for.
+    watch: Option<Box<MemoryWatch>>,
 }
 
 fn next_random(state: &mut u64) -> u64 {
@@ -207,6 +213,7 @@ impl Memory {
             capacity: o.capacity,
             generation: 0,
             ranges: BTreeMap::new(),
+            watch: None,
         }
     }
 
@@ -266,7 +273,7 @@ impl Memory {
 
     fn put(&mut self, base: u64, bytes: u64, backing: Backing, kind: Kind, label: &str) {
         self.generation += 1;
-        let slot = Slot { base, bytes, backing };
+        let slot = Slot { base, bytes, backing, shadow: None };
         let record = Some(Allocation { base, bytes, kind, label: label.to_string(), generation: self.generation });
         let index = match self.vacant.pop() {
             Some(index) => {
@@ -306,7 +313,7 @@ impl Memory {
                 self.used_by_graphs -= slot.bytes;
             }
         }
-        *slot = Slot { base: 0, bytes: 0, backing: Backing::Device(Region::default()) };
+        *slot = Slot { base: 0, bytes: 0, backing: Backing::Device(Region::default()), shadow: None };
         self.vacant.push(index);
         let record = self.records[index as usize].take()?;
         if self.freed.insert(address, record.clone()).is_none() {

@@ -74,7 +74,7 @@ impl Memory {
     pub(crate) fn detach(&mut self, address: u64) -> Option<Region> {
         let index = self.by_base.remove(&address)?;
         let slot = &mut self.slots[index as usize];
-        let empty = Slot { base: 0, bytes: 0, backing: Backing::Device(Region::default()) };
+        let empty = Slot { base: 0, bytes: 0, backing: Backing::Device(Region::default()), shadow: None };
         let slot = std::mem::replace(slot, empty);
         self.vacant.push(index);
         self.records[index as usize] = None;

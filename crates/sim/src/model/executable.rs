@@ -10,6 +10,8 @@ use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
 use super::conditional::{Condition, Kind};
+use crate::detect::baked::Meant;
+
 use super::graph::{Graph, Graphs, Node, NodeKind};
 use super::graph_memory::{AllocWork, MemoryUse};
 use super::objects::Event;
@@ -32,6 +34,10 @@ pub(crate) struct Executable {
     pub(crate) memory: MemoryUse,
     /// References that it holds.
     pub(crate) objects: References,
+    /// What its nodes meant by their addresses, where that is asked for.
+    pub(crate) meant: Vec<Meant>,
+    /// They were looked at before.
+    pub(crate) is_looked_at: bool,
 }
 
 /// The nodes of an executable, or of a child graph in one.

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 
 use super::table::{Key, Table};
 use super::work::Work;
+use crate::detect::order::{Order, Origin};
 
 /// What a kernel says of itself before it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,11 +46,13 @@ pub(crate) struct Tasks {
     table: Table<Task>,
     /// Tasks that may run now, a kernel that has begun included.
     pub(crate) ready: Vec<Key<Task>>,
+    /// What happened before what, also of tasks that are done; where that is asked for.
+    pub(crate) order: Option<Box<Order<Key<Task>>>>,
 }
 
 impl Tasks {
     pub(crate) fn new() -> Tasks {
-        Tasks { table: Table::new(0), ready: Vec::new() }
+        Tasks { table: Table::new(0), ready: Vec::new(), order: None }
     }
 
     /// Adds a task behind `after`; those already done do not count.
@@ -65,6 +68,10 @@ impl Tasks {
             context,
         });
         let mut pending = 0;
+        let after: Vec<_> = after.into_iter().collect();
+        if let Some(order) = &mut self.order {
+            order.add(key, &after);
+        }
         for predecessor in after {
             if predecessor != key
                 && let Some(task) = self.table.get_mut(predecessor)
@@ -92,6 +99,9 @@ impl Tasks {
     ) -> Key<Task> {
         let key = self.add(work, context, after);
         for (primary, signal) in early {
+            if let Some(order) = &mut self.order {
+                order.hold_for_begin(key, primary);
+            }
             if let Some(task) = self.table.get_mut(primary)
                 && task.signalled < Some(signal)
             {
@@ -154,8 +164,16 @@ impl Tasks {
 
     /// The task is done: those behind it may become ready.
     pub(crate) fn finish(&mut self, key: Key<Task>) {
+        // Who was set aside is a host function: the host knows what came before it.
+        let was_called = self.table.get(key).is_some_and(|task| task.ready_at.is_none());
         self.set_aside(key);
         let Some(task) = self.table.remove(key) else { return };
+        if let Some(order) = &mut self.order {
+            order.finish(key);
+            if was_called {
+                order.host_has(key);
+            }
+        }
         for next in task.next.into_iter().chain(task.early.into_iter().map(|(next, _)| next)) {
             self.one_less(next);
         }
@@ -163,6 +181,10 @@ impl Tasks {
 
     /// Makes `task`, which waits for something already, wait for `others` too; those done do not count.
     pub(crate) fn hold(&mut self, task: Key<Task>, others: impl IntoIterator<Item = Key<Task>>) {
+        let others: Vec<_> = others.into_iter().collect();
+        if let Some(order) = &mut self.order {
+            order.hold(task, &others);
+        }
         for other in others {
             if other != task
                 && self.table.get(task).is_some()
@@ -199,6 +221,39 @@ impl Tasks {
     /// The tasks of a context that are not done.
     pub(crate) fn of(&self, context: u64) -> Vec<Key<Task>> {
         self.table.iter().filter(|(_, task)| task.context == context).map(|(key, _)| key).collect()
+    }
+
+    /// The host has waited for these, or knows that they are done.
+    pub(crate) fn host_has(&mut self, tasks: impl IntoIterator<Item = Key<Task>>) {
+        if let Some(order) = &mut self.order {
+            tasks.into_iter().for_each(|task| order.host_has(task));
+        }
+    }
+
+    /// The tasks that are made from now on are made by this one, while it runs, and come from where it came from.
+    pub(crate) fn come_after(&mut self, maker: Option<Key<Task>>) {
+        if let Some(order) = &mut self.order {
+            order.maker = maker;
+            if let Some(node) = maker.and_then(|maker| order.begin(maker)) {
+                order.origin = node.origin;
+            }
+        }
+    }
+
+    /// The task that is made next is this node of its graph.
+    pub(crate) fn come_to_node(&mut self, at: u32) {
+        if let Some(order) = &mut self.order
+            && let Some((_, node)) = &mut order.origin.node
+        {
+            *node = at;
+        }
+    }
+
+    /// The tasks that are made from now on come from here.
+    pub(crate) fn come_from(&mut self, stream: u64, node: Option<(u64, u32)>) {
+        if let Some(order) = &mut self.order {
+            order.origin = Origin { stream, node };
+        }
     }
 
     /// Nothing is left to do.

@@ -98,14 +98,15 @@ pub fn check(form: &Form, device: &Device) -> Result<(), String> {
     }
 }
 
-/// Runs a form on a software device of its own. A finding that the form does not mean is a failure, also one that
+/// Runs a form on a software device of its own, with every detector on. A finding that the form does not mean is a failure, also one that
 /// closing the device makes.
 ///
 /// # Errors
 ///
 /// - What the form failed with, and every finding.
 pub fn on_software(form: &Form, seed: u64) -> Result<(), String> {
-    let device = Software::new().seed(seed).open().map_err(|error| format!("no device: {error:?}"))?;
+    let all = |options: &mut dacapo_sim::Options| options.detectors = dacapo_sim::Detectors::all();
+    let device = Software::new().seed(seed).options(all).open().map_err(|error| format!("no device: {error:?}"))?;
     let machine = device.machine().cloned();
     let outcome = check(form, &device);
     drop(device);

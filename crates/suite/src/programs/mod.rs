@@ -103,6 +103,26 @@ macro_rules! for_each_program {
                 unresolved_extern,
                 unsupported_instruction,
             }
+            race {
+                barrier_with_another_count,
+                counter_set_beside_its_use,
+                event_recorded_too_early,
+                fork_taken_too_early,
+                freed_while_another_stream_uses_it,
+                legacy_stream_beside_non_blocking,
+                missing_syncthreads,
+                next_input_over_the_last,
+                pageable_memory_in_a_graph,
+                pinned_memory_of_two_streams,
+                pool_memory_before_it_is_there,
+                reused_address_under_a_graph,
+                same_word_by_all,
+                second_turn_without_barrier,
+                two_branches_of_a_graph,
+                two_graphs_one_buffer,
+                two_streams_without_event,
+                warp_without_syncwarp,
+            }
             stream {
                 destroyed_event,
                 destroyed_stream,

@@ -160,3 +160,27 @@ GOOD:
     ret;
 }
 "#;
+
+/// `copy_out(x, y)`: puts the number at `x` of each thread into `y`.
+pub(crate) const COPY_OUT: &str = r#"
+.version 8.4
+.target sm_75
+.address_size 64
+.file 1 "copy_out.cu"
+.visible .entry copy_out(.param .u64 x, .param .u64 y)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<6>;
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [y];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd5, %rd2, %rd3;
+    .loc 1 2 27
+    ld.global.u32 %r2, [%rd4];
+    .loc 1 2 25
+    st.global.u32 [%rd5], %r2;
+    ret;
+}
+"#;

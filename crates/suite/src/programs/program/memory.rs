@@ -47,6 +47,12 @@ impl Pinned {
         self.0 as CUdeviceptr
     }
 
+    /// Reads its number.
+    pub(crate) fn read(self) -> u32 {
+        // SAFETY: as for writing.
+        unsafe { self.0.read_volatile() }
+    }
+
     /// Writes its number.
     pub(crate) fn write(self, value: u32) {
         // SAFETY: the memory is pinned until the program ends, and aligned to a page.
@@ -104,5 +110,39 @@ impl Program {
         // SAFETY: the out pointer is to a local.
         answer(unsafe { self.driver.cuMemHostAlloc(&mut block, 4, CU_MEMHOSTALLOC_DEVICEMAP) })?;
         Ok(Pinned(block.cast()))
+    }
+
+    /// `cuMemAllocAsync`: memory of the default pool under a name, with nothing in it.
+    pub(crate) fn pooled(&self, stream: CUstream, label: &str, len: usize) -> Answer<Buffer> {
+        let mut address = 0;
+        // SAFETY: the out pointer is to a local.
+        answer(unsafe { self.driver.cuMemAllocAsync(&mut address, 4 * len, stream) })?;
+        self.label(address, label);
+        Ok(Buffer { address, len, label: label.to_string() })
+    }
+
+    /// `cuMemFreeAsync`.
+    pub(crate) fn free_in(&self, stream: CUstream, buffer: &Buffer) -> Answer {
+        // SAFETY: an address is a number to the driver, which refuses what it did not hand out.
+        answer(unsafe { self.driver.cuMemFreeAsync(buffer.address, stream) })
+    }
+
+    /// `cuMemcpyHtoDAsync` from memory of the program.
+    pub(crate) fn upload(&self, stream: CUstream, target: &Buffer, source: &[u32]) -> Answer {
+        let bytes = 4 * source.len().min(target.len);
+        // SAFETY: the source is as long as the copy; the programs keep it until the copy has run.
+        answer(unsafe { self.driver.cuMemcpyHtoDAsync_v2(target.address, source.as_ptr().cast(), bytes, stream) })
+    }
+
+    /// `cuMemcpyHtoDAsync` of the one number of pinned memory.
+    pub(crate) fn upload_pinned(&self, stream: CUstream, target: &Buffer, source: Pinned) -> Answer {
+        // SAFETY: the source is pinned until the program ends.
+        answer(unsafe { self.driver.cuMemcpyHtoDAsync_v2(target.address, source.0.cast(), 4, stream) })
+    }
+
+    /// `cuMemcpyDtoHAsync` of one number to pinned memory.
+    pub(crate) fn download_pinned(&self, stream: CUstream, target: Pinned, source: &Buffer) -> Answer {
+        // SAFETY: the target is pinned until the program ends.
+        answer(unsafe { self.driver.cuMemcpyDtoHAsync_v2(target.0.cast(), source.address, 4, stream) })
     }
 }

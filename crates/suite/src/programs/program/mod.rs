@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dacapo_driver::types::*;
 use dacapo_driver::{Argument, CUresult, Call, Driver, Hook, Hooked};
-use dacapo_sim::{Machine, Options};
+use dacapo_sim::{Detectors, Machine, Options};
 
 mod graph;
 pub(crate) mod kernels;
@@ -56,6 +56,7 @@ impl Program {
             seed,
             budget: BUDGET,
             polls_max: POLLS_MAX,
+            detectors: Detectors::all(),
             on_finding: Some(on_finding),
             ..Options::default()
         });
@@ -105,6 +106,13 @@ impl Program {
         assert_eq!(got, want, "`{}` does not hold what it should", buffer.label());
         self.comparisons.fetch_add(1, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Compares one number with what it should be.
+    #[track_caller]
+    pub(crate) fn expect_number(&self, what: &str, got: u32, want: u32) {
+        assert_eq!(got, want, "{what} is not what it should be");
+        self.comparisons.fetch_add(1, Ordering::Relaxed);
     }
 
     /// How often numbers were compared.

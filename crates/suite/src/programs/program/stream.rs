@@ -47,6 +47,16 @@ impl Program {
         answer(unsafe { self.driver.cuStreamSynchronize(stream) })
     }
 
+    /// Lets time pass, so that work that can run has run, without waiting for it: asks a stream that has none.
+    pub(crate) fn linger(&self) -> Answer {
+        let stream = self.stream()?;
+        for _ in 0..200 {
+            // SAFETY: see above.
+            answer(unsafe { self.driver.cuStreamQuery(stream) })?;
+        }
+        Ok(())
+    }
+
     /// `cuStreamBeginCapture`.
     pub(crate) fn begin_capture(&self, stream: CUstream, mode: Mode) -> Answer {
         // SAFETY: see above.
