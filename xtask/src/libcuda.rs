@@ -1,7 +1,8 @@
 //! `cargo xtask libcuda`: the software driver as a `libcuda.so.1`, for programs that we did not write.
 //!
-//! Builds crates/libcuda in release and puts it under `target/dacapo/` by that name. The copy is opened and looked
-//! through before it is shown: what is printed is complete, or an error.
+//! Builds crates/libcuda in release and puts it under `target/dacapo/` by that name, and by the name without a number,
+//! which some programs look for first. The copy is opened and looked through before it is shown: what is printed is
+//! complete, or an error.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -41,8 +42,20 @@ pub fn build() -> Result<PathBuf, String> {
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     std::fs::copy(&built, &copy).map_err(|error| format!("{} to {}: {error}", built.display(), copy.display()))?;
     std::fs::rename(&copy, &path).map_err(|error| format!("{}: {error}", path.display()))?;
+    name_without_number(&folder)?;
     check(&path)?;
     Ok(path)
+}
+
+/// `libcuda.so`, a link to the library: a program that asks for this name first must not find another driver by it.
+fn name_without_number(folder: &Path) -> Result<(), String> {
+    let link = folder.join("libcuda.so");
+    let said = |error: std::io::Error| format!("{}: {error}", link.display());
+    match std::fs::remove_file(&link) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(said(error)),
+        _ => {}
+    }
+    std::os::unix::fs::symlink("libcuda.so.1", &link).map_err(said)
 }
 
 /// What a program that links against it needs: every symbol of the table.
