@@ -144,3 +144,58 @@ fn every_call_may_be_refused_for_want_of_memory() {
 fn every_call_may_be_refused_for_no_reason() {
     every_call_refused(CUresult::CUDA_ERROR_NOT_PERMITTED);
 }
+
+/// Refuses calls of one kind as long as it is told to.
+struct RefuseCall {
+    call: Call,
+    times: AtomicI64,
+}
+
+impl Hook for RefuseCall {
+    fn around(&self, call: Call, _: &[Argument], run: &mut dyn FnMut() -> CUresult) -> CUresult {
+        let refused = call == self.call && self.times.fetch_sub(1, Ordering::Relaxed) > 0;
+        if refused { CUresult::CUDA_ERROR_NOT_PERMITTED } else { run() }
+    }
+}
+
+#[test]
+fn a_thread_that_cannot_be_relaxed_is_told_and_keeps_its_mode() {
+    let call = Call::cuThreadExchangeStreamCaptureMode;
+    let (bench, refuse) = hooked(RefuseCall { call, times: AtomicI64::new(0) });
+    refuse.times.store(1, Ordering::Relaxed);
+    let error = bench.device.zeros::<u32>(4).unwrap_err();
+    assert!(format!("{error:?}").contains(call.symbol()), "{error:?}");
+    let mut mode = dacapo_driver::types::CU_STREAM_CAPTURE_MODE_GLOBAL;
+    // SAFETY: `mode` is valid for reading and writing.
+    let _ = unsafe { dacapo_driver::Driver::cuThreadExchangeStreamCaptureMode(bench.machine(), &mut mode) };
+    assert_eq!(mode, dacapo_driver::types::CU_STREAM_CAPTURE_MODE_GLOBAL, "as it was");
+    bench.expect_usable();
+}
+
+#[test]
+fn a_refused_release_is_made_again_by_the_next_who_empties_the_queue() {
+    for call in [Call::cuMemFreeAsync, Call::cuGraphExecDestroy, Call::cuGraphDestroy, Call::cuStreamDestroy_v2] {
+        let (bench, refuse) = hooked(RefuseCall { call, times: AtomicI64::new(0) });
+        let Bench { device, stream, k } = &bench;
+        device.synchronize().unwrap();
+        let before = bench.machine().census();
+        refuse.times.store(1, Ordering::Relaxed);
+        let side = device.stream().unwrap();
+        let mut y = device.zeros::<u32>(4).unwrap();
+        let mut graph = device.record(k.put(baked(3), &mut y)).unwrap();
+        graph.launch(&side).unwrap();
+        graph.launch(stream).unwrap();
+        drop((graph, y, side));
+        // Who empties the queue hears of it, once.
+        let told = (0..4).filter(|_| device.synchronize().is_err()).count();
+        assert!(refuse.times.load(Ordering::Relaxed) <= 0, "{call:?} was not made");
+        assert!(told <= 1, "{call:?}: told {told} times");
+        let after = bench.machine().census();
+        assert_eq!(
+            (after.allocations, after.streams, after.graphs, after.executables),
+            (before.allocations, before.streams, before.graphs, before.executables),
+            "{call:?}: {after}, before {before}"
+        );
+        bench.expect_no_findings();
+    }
+}

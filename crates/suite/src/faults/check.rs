@@ -265,3 +265,62 @@ fn patiently(mut done: impl FnMut() -> bool) -> bool {
         std::thread::sleep(Duration::from_micros(200));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dacapo_driver::types::{CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING, CUstream};
+
+    use super::*;
+
+    fn verdict_of(body: fn(&Bench) -> dacapo::Result<()>) -> Verdict {
+        let mut verdict = Verdict::default();
+        clean(&Scenario { name: "test/on_purpose", body }, 0, &mut verdict);
+        verdict
+    }
+
+    /// Each thing that must not be left is seen when it is.
+    #[test]
+    fn what_is_left_on_purpose_is_seen() {
+        let memory = verdict_of(|bench| {
+            std::mem::forget(bench.device.zeros::<u32>(4)?);
+            Ok(())
+        });
+        assert!(!memory.leaked.is_empty() && memory.panics.is_empty(), "{:?}", memory.lines());
+        let value = verdict_of(|bench| {
+            std::mem::forget(bench.token.clone());
+            Ok(())
+        });
+        assert!(!value.leaked.is_empty(), "{:?}", value.lines());
+        let capture = verdict_of(|bench| {
+            let mut stream = CUstream::NULL;
+            // SAFETY: `stream` is valid for the write, and then a stream.
+            unsafe {
+                let _ = bench.driver.cuStreamCreate(&mut stream, CU_STREAM_NON_BLOCKING);
+                let _ = bench.driver.cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+            }
+            Ok(())
+        });
+        assert!(capture.capturing > 0 && !capture.leaked.is_empty(), "{:?}", capture.lines());
+        let mode = verdict_of(|bench| {
+            let mut mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+            // SAFETY: `mode` is valid for reading and writing.
+            let _ = unsafe { bench.driver.cuThreadExchangeStreamCaptureMode(&mut mode) };
+            Ok(())
+        });
+        assert!(mode.leaked.iter().any(|text| text.contains("capture mode")), "{:?}", mode.lines());
+        let panic = verdict_of(|_| panic!("on purpose"));
+        assert_eq!(panic.panics.len(), 1);
+        let finding = verdict_of(|bench| {
+            // SAFETY: a handle of no stream is refused; it was one.
+            unsafe {
+                let mut stream = CUstream::NULL;
+                let _ = bench.driver.cuStreamCreate(&mut stream, CU_STREAM_NON_BLOCKING);
+                let _ = bench.driver.cuStreamDestroy_v2(stream);
+                let _ = bench.driver.cuStreamSynchronize(stream);
+            }
+            Ok(())
+        });
+        assert_eq!(finding.findings.len(), 1, "{:?}", finding.lines());
+        assert!(verdict_of(|_| Ok(())).is_good());
+    }
+}
