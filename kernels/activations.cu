@@ -1,5 +1,6 @@
 // Transcendental functions and activation functions of f32, forward and backward, one kernel each.
 // fast: the same with --use_fast_math, where .approx instructions and .ftz take the place of exact ones
+// also: compute_90, compute_90 fast
 
 #define KERNEL1(name, expression)                                                                \
     extern "C" __global__ void name(int n, const float* __restrict__ a, float* __restrict__ o) { \

@@ -1,5 +1,6 @@
 // f32 arithmetic whose bits IEEE 754 fixes, comparisons, and every rounding mode.
 // Results lie in planes: o[k * n + i] is operation k on element i.
+// also: compute_90
 
 // + - * / sqrt, reciprocal, min, max, abs, negation, copysign, saturation, fused multiply-add.
 extern "C" __global__ void arith_f32(int n, const float* a, const float* b, float* o) {

@@ -1,4 +1,5 @@
 // Attention for one new token over a cache of keys and values whose length is read from device memory.
+// also: compute_90
 
 #define INFINITY __int_as_float(0x7f800000)  // NVRTC has no <math.h>
 

@@ -1,5 +1,6 @@
 // Conversions between all pairs of integer and floating types, every rounding, saturation.
 // Results lie in planes of n elements; the order in each kernel is the order written.
+// also: compute_80
 
 #define CVT32(plane, form, constraint, value) \
     { int r; asm(form " %0, %1;" : "=r"(r) : constraint(value)); o[(plane) * n + i] = r; }

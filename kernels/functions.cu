@@ -1,4 +1,5 @@
 // Device functions that are not inlined: scalars, a struct by value, pointers to locals, calls under divergence.
+// also: compute_90
 
 struct Pair { float a; double b; char c; };
 __device__ __noinline__ float horner(float x, int n) {

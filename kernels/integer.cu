@@ -1,5 +1,6 @@
 // Integer arithmetic, logic, shifts and bit operations in all widths.
 // Results lie in planes: o[k * n + i] is operation k on element i. Divisors must not be zero.
+// also: compute_90
 
 // 32-bit signed arithmetic and logic.
 extern "C" __global__ void int_s32(int n, const int* a, const int* b, int* o) {

@@ -1,5 +1,6 @@
 // Normalisation of rows.
 // fast: the same with --use_fast_math
+// also: compute_90, compute_75 fast
 
 // y = x / sqrt(mean of squares + eps) * g, in vectors of four; cols a multiple of 4, block a multiple of 32,
 // dynamic shared memory of one float per warp.

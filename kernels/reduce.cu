@@ -1,4 +1,5 @@
 // Sums and maxima over a block: in shared memory, with shuffles, with atomics, and across blocks.
+// also: compute_80, compute_90
 
 // One sum per block by halving in shared memory; any grid, block of up to 256 threads, a power of two.
 extern "C" __global__ void reduce_sum_f32(int n, const float* __restrict__ x, float* __restrict__ out) {

@@ -1,4 +1,5 @@
 // y = a x + y: the smallest useful kernel, bounds-checked and grid-stride.
+// also: compute_90, compute_90 fast
 
 // y[i] = a * x[i] + y[i], one thread an element.
 extern "C" __global__ void saxpy_f32(int n, float a, const float* __restrict__ x, float* __restrict__ y) {

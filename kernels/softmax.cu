@@ -1,5 +1,6 @@
 // Softmax over rows, forward and backward.
 // fast: the same with --use_fast_math
+// also: compute_90, compute_90 fast
 
 #define INFINITY __int_as_float(0x7f800000)  // NVRTC has no <math.h>
 

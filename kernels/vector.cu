@@ -1,4 +1,5 @@
 // Vector memory accesses of every width, and the qualifiers for caching.
+// also: compute_90
 
 // Copies in vectors: 16 bytes as four floats, two doubles and two longs; 8, 4 and 2-component small types.
 extern "C" __global__ void vector_copy(int n, const float4* __restrict__ a, float4* __restrict__ b, const float2* c, float2* d,

@@ -1,4 +1,5 @@
 // What the lanes of a warp can tell each other: shuffles, votes, matches. Blocks of 32 threads.
+// also: compute_80
 
 // Half-sum tree in f64, one result per warp.
 extern "C" __global__ void warp_reduce_f64(const double* x, double* out) {

@@ -6,13 +6,16 @@
 //! corpus: E exact, T within bound, F failed (<recording>)
 //! ```
 //!
-//! A case that is not in the recording, or whose PTX or inputs have changed since, has failed.
+//! A case that is not in the recording, or whose PTX or inputs have changed since, has failed. Before it stand the single
+//! instructions: each approximation with the largest errors of the GPU and of the software driver, as parts of the manual's bound,
+//! and how many others give the GPU's bits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dacapo_sim::{Machine, Options};
 use dacapo_suite::corpus::{self, Case, Recording, RecordingError, Verdict};
 use dacapo_suite::session::Session;
+use dacapo_suite::single::{self, Judged};
 
 use crate::workspace;
 
@@ -75,18 +78,78 @@ pub fn run(seed: u64, only: Option<&str>, why: bool) -> Result<(), String> {
             println!("- {}\n  {why}", kernels.iter().map(String::as_str).collect::<Vec<_>>().join(", "));
         }
     }
+    if only.is_none() {
+        failures.extend(singles(seed));
+    }
     for failure in &failures {
         println!("FAILED {failure}");
     }
+    println!("{}", made_for(&tallies));
     let sum = |part: fn(&Tally) -> usize| tallies.values().map(part).sum::<usize>();
     let failed = sum(|tally| tally.failed);
+    let broken = failures.len() - failed;
     println!(
         "corpus: {} exact, {} within bound, {failed} failed ({})",
         sum(|tally| tally.exact),
         sum(|tally| tally.within),
         corpus::RECORDING_FILE
     );
-    if failed == 0 { Ok(()) } else { Err(format!("{failed} cases of the corpus failed")) }
+    match (failed, broken) {
+        (0, 0) => Ok(()),
+        (0, _) => Err(format!("{broken} single instructions failed")),
+        _ => Err(format!("{failed} cases of the corpus failed")),
+    }
+}
+
+/// For which architectures the kernels that ran were compiled.
+fn made_for(tallies: &BTreeMap<String, Tally>) -> String {
+    let mut counts = BTreeMap::<(String, &str), usize>::new();
+    for kernel in tallies.keys() {
+        let module = kernel.split('/').next().unwrap_or_default();
+        let text = corpus::ptx(module).unwrap_or_default();
+        let target = text.lines().find_map(|line| line.strip_prefix(".target ")).unwrap_or("unknown");
+        let maths = if module.ends_with(".fast") { "fast" } else { "default" };
+        *counts.entry((target.replace("sm_", "compute_"), maths)).or_default() += 1;
+    }
+    let parts: Vec<String> =
+        counts.iter().map(|((arch, maths), count)| format!("{count} for {arch} ({maths} maths)")).collect();
+    format!("{} kernels: {}", tallies.len(), parts.join(", "))
+}
+
+/// Runs every single instruction; gives what failed.
+fn singles(seed: u64) -> Vec<String> {
+    let root = workspace::root();
+    let recordings = [single::APPROX_FILE, single::FACTS_FILE].map(|file| single::committed(&root, file));
+    let mut failures: Vec<String> = recordings.iter().filter_map(|recording| recording.clone().err()).collect();
+    let machine = Machine::new(Options { seed, ..Options::default() });
+    let mut session = match Session::open(&machine) {
+        Ok(session) => session,
+        Err(refused) => return vec![refused.to_string()],
+    };
+    let (mut exact, mut apart) = (0, Vec::new());
+    println!(
+        "\n{:<24} {:>6} {:>8} {:>9} {:>9} {:>10}",
+        "approximation", "inputs", "bounded", "GPU used", "ours used", "same bits"
+    );
+    for one in single::all() {
+        let recording = &recordings[usize::from(!one.is_approx())];
+        let Some(recorded) = recording.as_ref().ok().and_then(|recording| recording.singles.get(&one.name)) else {
+            failures.push(format!("{}: not in the recording", one.name));
+            continue;
+        };
+        match single::run(&mut session, &one).map(|ours| single::judge(&one, &ours, recorded)) {
+            Ok(Judged::Exact) => exact += 1,
+            Ok(Judged::Within(errors)) => println!(
+                "{:<24} {:>6} {:>8} {:>9.3} {:>9.3} {:>10}",
+                one.name, errors.inputs, errors.bounded, errors.gpu, errors.ours, errors.same_bits
+            ),
+            Ok(Judged::Apart { differ }) => apart.push(format!("{} ({differ} of the results kept)", one.name)),
+            Ok(Judged::Failed(why)) => failures.push(format!("{}: {why}", one.name)),
+            Err(refused) => failures.push(format!("{}: {refused}", one.name)),
+        }
+    }
+    println!("{exact} other instructions give the GPU's bits on every input; not followed: {}", apart.join(", "));
+    failures
 }
 
 /// A machine that is replaced after a fault: nothing works on a device whose context is broken, and the next case is

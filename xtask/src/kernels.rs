@@ -2,7 +2,8 @@
 //!
 //! - NVRTC comes from its Python wheel, pinned exactly, into a virtual environment under target/; it needs no GPU.
 //! - Each `kernels/NAME.cu` becomes `kernels/ptx/NAME.ptx`; where it has a line `// fast: ..`, also `NAME.fast.ptx` with
-//!   fast maths. A line `// arch: compute_80` asks for another architecture than the default.
+//!   fast maths. A line `// arch: compute_80` asks for another architecture than the default; `// also: compute_80,
+//!   compute_90 fast` asks for more of them, `NAME.compute_80.ptx` and `NAME.compute_90.fast.ptx`.
 //! - The corpus runs what is in `kernels/`; what the library, its examples and the benchmarks load has folders of its own
 //!   ([`PLACES`]), with the PTX next to its source.
 //! - A `kernels.json` in each folder says what was made from what: hashes, options, the compiler's version.
@@ -135,7 +136,16 @@ fn plans(place: &Place) -> Result<Vec<Plan>, String> {
         let arch = note("// arch:").unwrap_or(ARCH).to_string();
         plans.push(Plan { file: format!("{name}.ptx"), source: source.clone(), arch, fast: false });
         if note("// fast:").is_some() {
-            plans.push(Plan { file: format!("{name}.fast.ptx"), source, arch: ARCH_FAST.to_string(), fast: true });
+            let (file, source) = (format!("{name}.fast.ptx"), source.clone());
+            plans.push(Plan { file, source, arch: ARCH_FAST.to_string(), fast: true });
+        }
+        for more in note("// also:").into_iter().flat_map(|list| list.split(',')) {
+            let (arch, fast) = match more.trim().strip_suffix(" fast") {
+                Some(arch) => (arch.to_string(), true),
+                None => (more.trim().to_string(), false),
+            };
+            let file = format!("{name}.{arch}{}.ptx", if fast { ".fast" } else { "" });
+            plans.push(Plan { file, source: source.clone(), arch, fast });
         }
     }
     plans.sort_by(|a, b| a.file.cmp(&b.file));

@@ -37,10 +37,8 @@ fn a_form_prints_as_it_was_written() {
 
 #[test]
 fn what_is_left_for_later_is_what_we_say() {
-    let is_half = |form: &str| form.split('.').any(|word| matches!(word, "f16" | "f16x2" | "bf16" | "bf16x2"));
     for (family, form) in listed() {
-        let opcode = form.split('.').next().unwrap_or("");
-        let later = is_half(form) || family == "tensor/async" || form.starts_with("barrier.cluster") || opcode == "brx";
+        let later = family == "tensor/async" || form.starts_with("barrier.cluster");
         let expected = if later { Support::Later } else { Support::Supported };
         assert_eq!(classify(form), expected, "{form}");
     }

@@ -15,4 +15,5 @@ pub mod forms;
 pub mod programs;
 pub mod replay;
 pub mod session;
+pub mod single;
 pub mod table;

@@ -50,6 +50,24 @@ pub struct Geometry {
     pub shared_bytes: u32,
 }
 
+/// A pointer for each argument, and the words they point to. The driver reads a parameter with its own alignment; eight
+/// bytes are enough for every scalar and pointer.
+fn parameters(arguments: &[Vec<u8>]) -> (Vec<Vec<u64>>, Vec<*mut c_void>) {
+    let aligned: Vec<Vec<u64>> = arguments
+        .iter()
+        .map(|bytes| {
+            let words = bytes.chunks(8).map(|chunk| {
+                let mut word = [0; 8];
+                word[..chunk.len()].copy_from_slice(chunk);
+                u64::from_ne_bytes(word)
+            });
+            words.collect()
+        })
+        .collect();
+    let pointers = aligned.iter().map(|words| words.as_ptr().cast_mut().cast()).collect();
+    (aligned, pointers)
+}
+
 /// Device 0 of a driver with its primary context current on this thread.
 pub struct Session<'d> {
     driver: &'d dyn Driver,
@@ -182,19 +200,7 @@ impl<'d> Session<'d> {
         arguments: &[Vec<u8>],
         about: &str,
     ) -> Result<(), Refused> {
-        // The driver reads a parameter with its own alignment; eight bytes are enough for every scalar and pointer.
-        let aligned: Vec<Vec<u64>> = arguments
-            .iter()
-            .map(|bytes| {
-                let words = bytes.chunks(8).map(|chunk| {
-                    let mut word = [0; 8];
-                    word[..chunk.len()].copy_from_slice(chunk);
-                    u64::from_ne_bytes(word)
-                });
-                words.collect()
-            })
-            .collect();
-        let mut pointers: Vec<*mut c_void> = aligned.iter().map(|words| words.as_ptr().cast_mut().cast()).collect();
+        let (_aligned, mut pointers) = parameters(arguments);
         let Geometry { grid: [gx, gy, gz], block: [bx, by, bz], shared_bytes } = geometry;
         let (parameters, no_extra) = (pointers.as_mut_ptr(), std::ptr::null_mut());
         // SAFETY: there is a pointer for each argument and each points to as many bytes as the argument has (rounded
@@ -203,6 +209,29 @@ impl<'d> Session<'d> {
             self.driver.cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared_bytes, stream, parameters, no_extra)
         };
         checked(launched, Call::cuLaunchKernel, about)
+    }
+
+    /// As [`launch`](Session::launch), with all blocks of the grid running at once.
+    ///
+    /// # Errors
+    ///
+    /// - The driver refused the launch: the grid is too large for the device, say.
+    pub fn launch_cooperative(
+        &self,
+        function: CUfunction,
+        geometry: Geometry,
+        stream: CUstream,
+        arguments: &[Vec<u8>],
+        about: &str,
+    ) -> Result<(), Refused> {
+        let (_aligned, mut pointers) = parameters(arguments);
+        let Geometry { grid: [gx, gy, gz], block: [bx, by, bz], shared_bytes } = geometry;
+        let parameters = pointers.as_mut_ptr();
+        // SAFETY: as in `launch`.
+        let launched = unsafe {
+            self.driver.cuLaunchCooperativeKernel(function, gx, gy, gz, bx, by, bz, shared_bytes, stream, parameters)
+        };
+        checked(launched, Call::cuLaunchCooperativeKernel, about)
     }
 
     /// Waits for a stream.

@@ -105,7 +105,7 @@ pub struct FormRow {
 /// ```
 /// use dacapo_ptx::{Support, classify};
 /// assert_eq!(classify("ld.global.nc.v2.f64"), Support::Supported);
-/// assert_eq!(classify("fma.rn.f16"), Support::Later);
+/// assert_eq!(classify("barrier.cluster.wait"), Support::Later);
 /// assert_eq!(classify("wgmma.fence"), Support::Unknown);
 /// ```
 pub fn classify(form_text: &str) -> Support {

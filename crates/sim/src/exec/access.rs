@@ -125,6 +125,10 @@ impl Machine<'_> {
         }
         let access = &self.code.accesses[index as usize];
         let at = access.address.at;
+        if matches!(at, At::Global | At::Generic) && !self.launch.image.constants().is_empty() {
+            self.watch_constants(index, regs, fragment, mask);
+        }
+        let access = &self.code.accesses[index as usize];
         if matches!(at, At::Global | At::Shared | At::Generic) {
             self.progress.effects += 1;
             let first = first_address(regs, &access.address, mask);
@@ -147,6 +151,21 @@ impl Machine<'_> {
             }
         }
         self.store_slowly(index, regs, local, fragment, mask)
+    }
+
+    /// Reports a store to a constant variable through a pointer. On an H200 it ends well, generic loads see it, and
+    /// `ld.const` goes on giving the old value: what comes of it is nobody's promise.
+    #[inline(never)]
+    fn watch_constants(&mut self, index: u32, regs: &Regs<'_>, fragment: &Fragment, mask: u32) {
+        let addresses = addresses(regs, &self.code.accesses[index as usize].address);
+        let inside =
+            |address: u64| self.launch.image.constants().iter().any(|&(from, to)| (from..to).contains(&address));
+        if let Some(lane) = lanes(mask).find(|&lane| inside(addresses[lane])) {
+            let address = addresses[lane];
+            let what = format!("writes to constant memory at {address:#x}, {}", self.memory.describe(address));
+            let help = "declare the variable `__device__`, or copy to it from the host; kernels only read constants";
+            self.note("constant-write", fragment.pc, lane, &what, help);
+        }
     }
 
     #[inline(never)]

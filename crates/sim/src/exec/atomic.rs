@@ -49,7 +49,7 @@ impl Machine<'_> {
                             self.note("uninitialised-read", fragment.pc, lane, what, help);
                         }
                         let old = self.shared.load(at, bytes as usize);
-                        let new = apply(&atomic, old, operand(regs, &atomic, atomic.a, lane), || {
+                        let new = apply(&atomic, false, old, operand(regs, &atomic, atomic.a, lane), || {
                             operand(regs, &atomic, atomic.b, lane)
                         });
                         self.shared.store(at, bytes as usize, new);
@@ -93,12 +93,12 @@ impl Machine<'_> {
             Backing::Device(region) => {
                 unwritten = atomic.op != Rmw::Exchange && !region.bits.all(at, bytes);
                 let old = region.load(at, bytes);
-                region.store(at, bytes, apply(atomic, old, a, b));
+                region.store(at, bytes, apply(atomic, true, old, a, b));
                 old
             }
             // An update of host memory that changes nothing is a look at it.
             Backing::Host(host) => host.update(at, bytes, |old| {
-                let new = apply(atomic, old, a, b);
+                let new = apply(atomic, true, old, a, b);
                 waits = new == old;
                 new
             }),
@@ -133,10 +133,10 @@ fn put(regs: &mut Regs<'_>, atomic: &Atomic, lane: usize, old: u64) {
 }
 
 /// The new value.
-fn apply(atomic: &Atomic, old: u64, a: u64, b: impl Fn() -> u64) -> u64 {
+fn apply(atomic: &Atomic, global: bool, old: u64, a: u64, b: impl Fn() -> u64) -> u64 {
     let wide = atomic.bytes == 8;
     let half_add = |brain: bool, x: u16, y: u16| {
-        let mode = half::Mode { brain, ftz: false, sat: false, relu: false };
+        let mode = half::Mode { brain, ftz: false, sat: false, relu: false, xorsign: false };
         half::arithmetic(Float::Add, mode, x, y, 0)
     };
     let pair_add = |brain: bool| {
@@ -148,13 +148,19 @@ fn apply(atomic: &Atomic, old: u64, a: u64, b: impl Fn() -> u64) -> u64 {
         Rmw::Add if wide => old.wrapping_add(a),
         Rmw::Add => (old as u32).wrapping_add(a as u32).into(),
         Rmw::AddF32 => {
-            // In global memory f32 atomics flush nothing here; PTX leaves it to the implementation (PTX ISA, `atom`).
-            let sum = round::add_f32(f32::from_bits(old as u32), f32::from_bits(a as u32), Round::Nearest);
-            nan::f32_bits(sum).into()
+            // Sums in global memory flush subnormals, those in shared memory do not (PTX ISA, `atom`; an H200 too).
+            let flush = |x: f32| if global { round::flush(x) } else { x };
+            let [x, y] = [old, a].map(|bits| flush(f32::from_bits(bits as u32)));
+            nan::f32_bits(flush(round::add_f32(x, y, Round::Nearest))).into()
         }
         Rmw::AddF64 => {
             let (x, y) = (f64::from_bits(old), f64::from_bits(a));
-            nan::f64_bits(x + y, [x, y, 0.0])
+            match (x.is_nan(), y.is_nan()) {
+                // Handed on as it is, not even made quiet (settled on an H200).
+                (_, true) => a,
+                (true, false) => old,
+                (false, false) => nan::f64_bits(x + y, [x, y, 0.0]),
+            }
         }
         Rmw::AddF16 => half_add(false, old as u16, a as u16).into(),
         Rmw::AddBf16 => half_add(true, old as u16, a as u16).into(),

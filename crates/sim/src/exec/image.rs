@@ -16,6 +16,7 @@ pub struct Image {
     program: Arc<Program>,
     /// Address of each module variable; 0 for those in other spaces.
     addresses: Vec<u64>,
+    constants: Vec<(u64, u64)>,
     by_name: HashMap<String, u32>,
 }
 
@@ -31,7 +32,7 @@ impl Image {
     ///
     /// When memory is short; nothing stays allocated then.
     pub fn place(program: Arc<Program>, memory: &mut Memory) -> Result<Image, OutOfMemory> {
-        let mut image = Image { addresses: Vec::new(), by_name: HashMap::new(), program };
+        let mut image = Image { addresses: Vec::new(), constants: Vec::new(), by_name: HashMap::new(), program };
         let program = Arc::clone(&image.program);
         for (i, v) in program.module.variables.iter().enumerate() {
             if !matches!(v.space, ir::Space::Global | ir::Space::Const) {
@@ -42,6 +43,9 @@ impl Image {
             match memory.alloc(request) {
                 Ok(address) => {
                     image.addresses.push(address);
+                    if v.space == ir::Space::Const {
+                        image.constants.push((address, address + v.size));
+                    }
                     image.by_name.insert(v.name.clone(), i as u32);
                 }
                 Err(error) => {
@@ -87,6 +91,11 @@ impl Image {
     pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
         let &i = self.by_name.get(name)?;
         Some((self.addresses[i as usize], self.program.module.variables[i as usize].size))
+    }
+
+    /// Where constant variables begin and end.
+    pub(super) fn constants(&self) -> &[(u64, u64)] {
+        &self.constants
     }
 
     /// Addresses and sizes of the variables that are in memory.

@@ -286,6 +286,10 @@ pub(super) struct ConvertOp {
     pub(super) integral: bool,
     pub(super) ftz: bool,
     pub(super) sat: bool,
+    /// Negative results are zero.
+    pub(super) relu: bool,
+    /// What overflows is the largest finite number.
+    pub(super) finite: bool,
     /// The target is a register of 16 bits.
     pub(super) d_short: bool,
     /// The columns are of 64 bits; may differ from what the formats need.
@@ -622,7 +626,34 @@ pub(super) enum RareKind {
         ftz: bool,
         sat: bool,
         relu: bool,
+        xorsign: bool,
     },
+    /// A subnormal f16 becomes a zero of its sign.
+    FlushF16,
+    /// Minimum or maximum of magnitudes of f32, with the signs of both multiplied.
+    XorSign {
+        least: bool,
+        nan: bool,
+        ftz: bool,
+    },
+    /// Two numbers of 8 bits: `a` above, `b` below; from f32, or both from the f16 pair `a`.
+    ToEight {
+        format: Eight,
+        pair: bool,
+        relu: bool,
+    },
+    /// A pair of f16 from two numbers of 8 bits.
+    FromEight {
+        format: Eight,
+        relu: bool,
+    },
+}
+
+/// Formats of 8 bits: 4 for the exponent and 3 for the mantissa, or 5 and 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Eight {
+    E4m3,
+    E5m2,
 }
 
 /// A constant of 64 bits whose value may depend on where things were placed.

@@ -75,9 +75,9 @@ fn extremes_and_quotients() {
     });
     check("div.u32 %d, %a, %b;", Out::W32, &i, |a, b, _| w((a as u32).checked_div(b as u32).unwrap_or(u32::MAX)));
     check("rem.s32 %d, %a, %b;", Out::W32, &i, |a, b, _| {
-        if b as u32 == 0 { w(a as u32) } else { w(s32(a).wrapping_rem(s32(b)) as u32) }
+        if b as u32 == 0 { w(u32::MAX) } else { w(s32(a).wrapping_rem(s32(b)) as u32) }
     });
-    check("rem.u32 %d, %a, %b;", Out::W32, &i, |a, b, _| w((a as u32).checked_rem(b as u32).unwrap_or(a as u32)));
+    check("rem.u32 %d, %a, %b;", Out::W32, &i, |a, b, _| w((a as u32).checked_rem(b as u32).unwrap_or(u32::MAX)));
     check(
         "div.s64 %D, %A, %B;",
         Out::W64,
@@ -87,7 +87,7 @@ fn extremes_and_quotients() {
         },
     );
     check("div.u64 %D, %A, %B;", Out::W64, &i, |a, b, _| a.checked_div(b).unwrap_or(u64::MAX));
-    check("rem.u64 %D, %A, %B;", Out::W64, &i, |a, b, _| a.checked_rem(b).unwrap_or(a));
+    check("rem.u64 %D, %A, %B;", Out::W64, &i, |a, b, _| a.checked_rem(b).unwrap_or(u64::MAX));
 }
 
 #[test]
@@ -148,7 +148,8 @@ fn bits_and_fields() {
     check("bfind.u64 %d, %A;", Out::W32, &i, |a, _, _| w(a.checked_ilog2().unwrap_or(u32::MAX)));
     // The manual's loops, bit by bit.
     let field = |x: u64, position: u64, len: u64, top: u64, signed: bool| {
-        let (position, len) = (position & 0xff, len & 0xff);
+        let cut = if top == 31 { 0xff } else { 0xffff_ffff };
+        let (position, len) = (position & cut, len & cut);
         let sign = if !signed || len == 0 { 0 } else { x >> (position + len - 1).min(top) & 1 };
         let mut out = 0;
         for i in 0..=top {
@@ -162,9 +163,10 @@ fn bits_and_fields() {
     check("bfe.u64 %D, %A, %b, %c;", Out::W64, &i, |a, b, c| field(a, b, c, 63, false));
     check("bfe.s64 %D, %A, %b, %c;", Out::W64, &i, |a, b, c| field(a, b, c, 63, true));
     let insert = |x: u64, y: u64, position: u64, len: u64, top: u64| {
-        let (position, len) = (position & 0xff, len & 0xff);
+        let cut = if top == 31 { 0xff } else { 0xffff_ffff };
+        let (position, len) = (position & cut, len & cut);
         let mut out = y;
-        for i in 0..len {
+        for i in 0..len.min(64) {
             if position + i <= top {
                 out = out & !(1 << (position + i)) | (x >> i & 1) << (position + i);
             }

@@ -86,6 +86,28 @@ fn shared_local_const_and_generic() {
 }
 
 #[test]
+fn a_store_to_a_constant_through_a_pointer_is_found() {
+    let ptx = |store: &str| {
+        format!(
+            ".version 8.4 .target sm_80 .address_size 64 .const .align 4 .u32 c[2] = {{1, 2}};
+             .visible .entry k(.param .u64 out) {{
+                 .reg .b64 %o, %a; ld.param.u64 %o, [out]; cvta.const.u64 %a, c; {store} ret;
+             }}"
+        )
+    };
+    let mut b = Bench::new(&ptx("st.u32 [%a+4], 9;"));
+    let out = b.upload(&[0u32], "out");
+    let launch = b.launch("k", ONE, ONE, 0, &[Arg::U64(out)]);
+    assert!(matches!(b.run(launch), dacapo_sim::exec::Outcome::Done));
+    let codes: Vec<&str> = b.findings.iter().map(|finding| finding.code).collect();
+    assert_eq!(codes, ["constant-write"]);
+    // A store elsewhere, in a kernel that has constants, is none.
+    let mut b = Bench::new(&ptx("st.u32 [%o], 9;"));
+    let out = b.upload(&[0u32], "out");
+    b.go("k", ONE, ONE, 0, &[Arg::U64(out)]);
+}
+
+#[test]
 fn kernel_parameters_have_a_generic_address() {
     let mut b = Bench::kernel(
         ".param .u64 out, .param .align 4 .b8 s[16]",
@@ -114,7 +136,7 @@ fn out_of_bounds_names_everything() {
         text,
         format!(
             "error[out-of-bounds]: `saxpy_f32` reads 4 bytes at {end:#x}, right past the end of `x` (400 bytes at {x:#x})\n  \
-             --> kernels/saxpy.cu:6:5      block (1,0,0), thread (36,0,0)\n  \
+             --> kernels/saxpy.cu:7:5      block (1,0,0), thread (36,0,0)\n  \
              --> test.ptx:48:2      `ld.global.nc.f32`\n\
              note: 28 of the 32 threads that run here together do so\n\
              help: compare the index with the length before the access: `if (i < n)`"

@@ -1,11 +1,12 @@
 //! `dacapo-gpu`: everything that wants a GPU, in one binary.
 //!
 //! ```text
-//! dacapo-gpu corpus|device|check|programs|forms|all [FOLDER]
+//! dacapo-gpu corpus|singles|device|check|programs|forms|all [FOLDER]
 //! ```
 //!
 //! - `corpus` records what NVIDIA's driver makes of every case of the corpus: corpus.json. A case that gives other
 //!   bits the second time is a mistake in the case, and is reported.
+//! - `singles` records what single instructions give: approx.json and ptx-facts.json; singles.raw holds every result.
 //! - `device` records what the device says of itself: device.json.
 //! - `check` runs the bodies of this crate: check.json.
 //! - `programs` runs the programs with a mistake, and those without, and compares what is refused with the committed
@@ -28,7 +29,7 @@ use dacapo_suite::corpus::{self, Case};
 use dacapo_suite::programs::gpu::{self, Kind, Outcome};
 use dacapo_suite::replay::capture_and_replay;
 use dacapo_suite::session::Session;
-use dacapo_suite::{device, forms, table};
+use dacapo_suite::{device, forms, single, table};
 use serde::Serialize;
 
 /// The commit this binary was built from; `cargo xtask gpu-pack` sets it.
@@ -49,13 +50,14 @@ fn main() -> ExitCode {
     // What is only checked, and what is recorded.
     let (tasks, records): (&[Task], bool) = match arguments.first().map(String::as_str) {
         Some("corpus") => (&[record_corpus], true),
+        Some("singles") => (&[record_singles], true),
         Some("device") => (&[record_device], true),
         Some("check") => (&[check], false),
         Some("programs") => (&[run_programs], false),
         Some("forms") => (&[run_forms], false),
-        Some("all") => (&[check, run_programs, run_forms, record_device, record_corpus], true),
+        Some("all") => (&[check, run_programs, run_forms, record_device, record_corpus, record_singles], true),
         _ => {
-            eprintln!("usage: dacapo-gpu corpus|device|check|programs|forms|all [FOLDER]");
+            eprintln!("usage: dacapo-gpu corpus|singles|device|check|programs|forms|all [FOLDER]");
             return ExitCode::from(2);
         }
     };
@@ -114,6 +116,28 @@ fn record_corpus(
         text.len()
     );
     Ok(failures.is_empty() && unstable.is_empty())
+}
+
+fn record_singles(
+    _: &Nvidia,
+    session: &mut Session<'_>,
+    folder: &std::path::Path,
+) -> Result<bool, Box<dyn std::error::Error>> {
+    let mut raw = Vec::new();
+    let ([approx, facts], refused) = single::record(session, COMMIT, |single, results| {
+        raw.extend_from_slice(format!("{} {} {}\n", single.name, single.out.bytes(), results.len()).as_bytes());
+        results.iter().for_each(|word| raw.extend_from_slice(&word.to_le_bytes()[..single.out.bytes()]));
+    })?;
+    for (name, refused) in &refused {
+        println!("refused: {name}: {refused}");
+    }
+    std::fs::write(folder.join("singles.raw"), &raw)?;
+    for (file, recording) in [("approx.json", &approx), ("ptx-facts.json", &facts)] {
+        let text = serde_json::to_string_pretty(recording)?;
+        std::fs::write(folder.join(file), &text)?;
+        println!("{file}: {} instructions, {} bytes", recording.singles.len(), text.len());
+    }
+    Ok(refused.is_empty())
 }
 
 fn record_device(

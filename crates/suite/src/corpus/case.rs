@@ -97,6 +97,8 @@ pub struct Case {
     pub shape: String,
     /// Grid, block, dynamic shared memory.
     pub geometry: Geometry,
+    /// All blocks run at once.
+    pub cooperative: bool,
     /// In the order of the parameters.
     pub arguments: Vec<Argument>,
 }
@@ -108,7 +110,7 @@ impl Case {
     /// A case without arguments: one block of one thread until told otherwise.
     pub fn new(module: &'static str, kernel: &'static str, shape: impl Into<String>) -> Case {
         let geometry = Geometry { grid: [1; 3], block: [1; 3], shared_bytes: 0 };
-        Case { module, kernel, shape: shape.into(), geometry, arguments: Vec::new() }
+        Case { module, kernel, shape: shape.into(), geometry, cooperative: false, arguments: Vec::new() }
     }
 
     /// A name that no other case has.
@@ -125,6 +127,12 @@ impl Case {
     /// Grid and block.
     pub fn blocks(mut self, grid: [u32; 3], block: [u32; 3]) -> Case {
         (self.geometry.grid, self.geometry.block) = (grid, block);
+        self
+    }
+
+    /// A cooperative launch: all blocks run at once.
+    pub fn cooperative(mut self) -> Case {
+        self.cooperative = true;
         self
     }
 
@@ -192,6 +200,9 @@ impl Case {
         let Geometry { grid, block, shared_bytes } = self.geometry;
         let mut bytes = bytes_of(&[grid, block].concat());
         shared_bytes.append(&mut bytes);
+        if self.cooperative {
+            bytes.push(1);
+        }
         for argument in &self.arguments {
             let (kind, content): (u64, &[u8]) = match argument {
                 Argument::Scalar(content) => (0, content),

@@ -20,6 +20,7 @@ pub use bound::Bound;
 pub use case::{Argument, Buffer, Case, Element, Output};
 pub use cases::all;
 pub use compare::{Verdict, compare};
+pub(crate) use data::Random;
 pub use modules::{MODULES, ptx};
 pub use recording::{RECORDING_FILE, Recorded, Recording, RecordingError, committed, record};
 pub use run::{Failure, run};

@@ -9,11 +9,50 @@ macro_rules! modules {
 }
 
 modules! {
-    "activations", "activations.fast", "approx", "arith_f32", "arith_f64", "atomics", "attention", "barriers",
-    "constant", "convert", "cross_entropy", "embedding", "functions", "gru", "integer", "linear", "matmul", "matvec",
-    "memory_model", "norm", "norm.fast", "optimiser", "parameters", "philox", "predicates", "reduce", "redux", "rope",
-    "saxpy", "scan", "shared", "softmax", "softmax.fast", "transpose", "vector", "warp",
+    "activations", "activations.compute_90", "activations.compute_90.fast", "activations.fast", "approx",
+    "arith_f32", "arith_f32.compute_90", "arith_f64", "atomics", "attention", "attention.compute_90", "barriers",
+    "bf16", "constant", "control", "control.compute_80", "control.compute_90", "convert", "convert.compute_80",
+    "cooperative", "cooperative.compute_90", "cross_entropy", "embedding", "functions", "functions.compute_90",
+    "gru", "half", "half.compute_90", "integer", "integer.compute_90", "linear", "matmul", "matmul.compute_80",
+    "matmul.compute_90.fast", "matvec", "memory_model", "norm", "norm.compute_75.fast", "norm.compute_90",
+    "norm.fast", "optimiser", "parameters", "philox", "predicates", "reduce", "reduce.compute_80",
+    "reduce.compute_90", "redux", "rope", "saxpy", "saxpy.compute_90", "saxpy.compute_90.fast", "scan",
+    "scan.compute_75.fast", "scan.compute_80", "shared", "softmax", "softmax.compute_90", "softmax.compute_90.fast",
+    "softmax.fast", "transpose", "transpose.compute_75.fast", "vector", "vector.compute_90", "warp",
+    "warp.compute_80", "wide", "wide.compute_90",
 }
+
+/// Modules that are another compilation of the source of the second one: for another architecture, or with fast maths.
+/// They run the same cases.
+pub const VARIANTS: &[(&str, &str)] = &[
+    ("activations.compute_90", "activations"),
+    ("activations.compute_90.fast", "activations.fast"),
+    ("arith_f32.compute_90", "arith_f32"),
+    ("attention.compute_90", "attention"),
+    ("control.compute_80", "control"),
+    ("control.compute_90", "control"),
+    ("convert.compute_80", "convert"),
+    ("cooperative.compute_90", "cooperative"),
+    ("functions.compute_90", "functions"),
+    ("half.compute_90", "half"),
+    ("integer.compute_90", "integer"),
+    ("matmul.compute_80", "matmul"),
+    ("matmul.compute_90.fast", "matmul"),
+    ("norm.compute_75.fast", "norm.fast"),
+    ("norm.compute_90", "norm"),
+    ("reduce.compute_80", "reduce"),
+    ("reduce.compute_90", "reduce"),
+    ("saxpy.compute_90", "saxpy"),
+    ("saxpy.compute_90.fast", "saxpy"),
+    ("scan.compute_75.fast", "scan"),
+    ("scan.compute_80", "scan"),
+    ("softmax.compute_90", "softmax"),
+    ("softmax.compute_90.fast", "softmax.fast"),
+    ("transpose.compute_75.fast", "transpose"),
+    ("vector.compute_90", "vector"),
+    ("warp.compute_80", "warp"),
+    ("wide.compute_90", "wide"),
+];
 
 /// The PTX of a module.
 pub fn ptx(module: &str) -> Option<&'static str> {

@@ -67,7 +67,10 @@ pub fn run(session: &mut Session<'_>, case: &Case) -> Result<Vec<Vec<u8>>, Failu
         arguments.push(value);
         buffers.push(buffer);
     }
-    session.launch(function, case.geometry, CUstream::NULL, &arguments, &name)?;
+    match case.cooperative {
+        true => session.launch_cooperative(function, case.geometry, CUstream::NULL, &arguments, &name)?,
+        false => session.launch(function, case.geometry, CUstream::NULL, &arguments, &name)?,
+    }
     session.synchronize(CUstream::NULL, &name)?;
 
     let mut outputs = Vec::new();

@@ -4,7 +4,9 @@ use dacapo_ptx::ir::{Half, Instruction, Mode, Opcode, Operand, Rounding, Type};
 
 use super::lower::{Lower, Lowered};
 use super::moves::{four, operands, three, two};
-use crate::exec::op::{Carry, Col, Float, FloatOp, Int, IntOp, MoveOp, NONE, Op, Rare, RareKind, Round};
+use crate::exec::op::{
+    Carry, Col, CompareAs, CompareOp, Float, FloatOp, Int, IntOp, MoveOp, NONE, Op, Rare, RareKind, Round, Test,
+};
 
 /// Width and sign of an integer type.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -167,7 +169,15 @@ impl Lower<'_> {
             );
         }
         if i.form.sat {
-            return Err("`mad.sat` is not interpreted yet".to_string());
+            let [d, a, b, c] = four(i)?;
+            if (i.form.half, width, signed) != (Some(Half::Hi), Width::Word, true) {
+                return Err("saturation of this type".to_string());
+            }
+            let (a, b, c) = (self.source32(a, false)?, self.source32(b, false)?, self.source32(c, false)?);
+            let (high, d) = (self.temp32(), self.target32(d)?);
+            self.int(Int::MulHiS, false, high, [a, b, NONE, NONE]);
+            self.int(Int::AddSat, false, d, [high, c, NONE, NONE]);
+            return Ok(());
         }
         match (i.form.half, width) {
             (Some(Half::Wide), Width::Word) => {
@@ -212,14 +222,24 @@ impl Lower<'_> {
                 Opcode::Max => Float::Max,
                 _ => return Err("no such operation on floats".to_string()),
             };
-            if matches!(i.form.opcode, Opcode::Min | Opcode::Max) && !i.form.rare.is_empty() {
-                return Err("`.xorsign.abs` is not interpreted yet".to_string());
+            if ty == Type::F32 && i.form.rare.iter().any(|word| word == "xorsign") {
+                let [d, a, b] = three(i)?;
+                let (a, b, d) = (self.source32(a, false)?, self.source32(b, false)?, self.target32(d)?);
+                let (least, nan) = (i.form.opcode == Opcode::Min, i.form.nan);
+                self.rare(RareKind::XorSign { least, nan, ftz: i.form.ftz }, d, a, b, NONE);
+                return Ok(());
             }
             return self.float(i, code);
         }
         let signed = width(ty)?.1;
         if i.form.relu {
-            return Err("`.relu` is not interpreted yet".to_string());
+            let [d, a, b] = three(i)?;
+            let code = if i.form.opcode == Opcode::Min { Int::MinS } else { Int::MaxS };
+            let (a, b, zero) = (self.source32(a, false)?, self.source32(b, false)?, self.constant32(0));
+            let (t, d) = (self.temp32(), self.target32(d)?);
+            self.int(code, false, t, [a, b, NONE, NONE]);
+            self.int(Int::MaxS, false, d, [t, zero, NONE, NONE]);
+            return Ok(());
         }
         self.plain(
             i,
@@ -354,12 +374,38 @@ impl Lower<'_> {
     }
 
     pub(super) fn lop3(&mut self, i: &Instruction) -> Lowered<()> {
+        if i.form.bool_op.is_some() {
+            return self.lop3_with_predicate(i);
+        }
         let [d, a, b, c, Operand::Imm(table)] = operands::<5>(i)? else {
             return Err("this shape of operands".to_string());
         };
         let (a, b, c) = (self.source32(a, false)?, self.source32(b, false)?, self.source32(c, false)?);
         let d = self.target32(d)?;
         self.int(Int::Lop3, false, d, [a, b, c, (*table & 0xff) as Col]);
+        Ok(())
+    }
+
+    /// `lop3.or.b32 d|p, a, b, c, table, q`: the predicate is whether any bit is set, combined with `q`.
+    fn lop3_with_predicate(&mut self, i: &Instruction) -> Lowered<()> {
+        let [pair, a, b, c, Operand::Imm(table), q] = operands::<6>(i)? else {
+            return Err("this shape of operands".to_string());
+        };
+        let Operand::Pair(d, p) = pair else { return Err("the predicate is missing".to_string()) };
+        let (a, b, c) = (self.source32(a, false)?, self.source32(b, false)?, self.source32(c, false)?);
+        let q = self.source_p(q)?;
+        let d = match d {
+            Some(d) => self.target32(&Operand::Reg(*d))?,
+            None => self.temp32(),
+        };
+        let (zero, any) = (self.constant32(0), self.temp_p());
+        self.int(Int::Lop3, false, d, [a, b, c, (*table & 0xff) as Col]);
+        self.emit(Op::Compare(CompareOp { kind: CompareAs::U32, test: Test::Ne, d: any, a: d, b: zero }));
+        let result = self.combined(i.form.bool_op, any, Some(q));
+        if let Some(p) = p {
+            let p = self.target_p(&Operand::Reg(*p))?;
+            self.emit_move(MoveOp::MovP { d: p, a: result });
+        }
         Ok(())
     }
 
@@ -378,7 +424,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn rare(&mut self, kind: RareKind, d: Col, a: Col, b: Col, c: Col) {
+    pub(super) fn rare(&mut self, kind: RareKind, d: Col, a: Col, b: Col, c: Col) {
         let index = self.code.rare.len() as u32;
         self.code.rare.push(Rare { kind, d, a, b, c });
         self.emit(Op::Rare(index));
@@ -410,12 +456,10 @@ impl Lower<'_> {
         }
         let d = self.target32(d)?;
         if form.opcode == Opcode::Mad24 {
-            if form.sat {
-                return Err("`mad24.sat` is not interpreted yet".to_string());
-            }
+            let code = if form.sat { Int::AddSat } else { Int::Add };
             let product = self.temp32();
             self.rare(kind, product, cols[0], cols[1], NONE);
-            self.int(Int::Add, false, d, [product, cols[2], NONE, NONE]);
+            self.int(code, false, d, [product, cols[2], NONE, NONE]);
         } else {
             self.rare(kind, d, cols[0], cols[1], cols[2]);
         }
@@ -509,16 +553,13 @@ impl Lower<'_> {
                 if !known || round != Round::Nearest {
                     return Err("this operation on 16-bit floats is not interpreted yet".to_string());
                 }
-                if form.rare.iter().any(|w| w == "xorsign" || w == "abs") {
-                    return Err("`.xorsign.abs` is not interpreted yet".to_string());
-                }
                 for (col, source) in cols.iter_mut().zip(sources) {
                     *col = self.source32(source, !pair)?;
                 }
                 let d = self.target32(d)?;
                 let [a, b, c] = cols;
-                let relu = form.relu;
-                self.rare(RareKind::Half { code, brain, pair, ftz, sat, relu }, d, a, b, c);
+                let (relu, xorsign) = (form.relu, form.rare.iter().any(|word| word == "xorsign"));
+                self.rare(RareKind::Half { code, brain, pair, ftz, sat, relu, xorsign }, d, a, b, c);
             }
         }
         Ok(())

@@ -4,7 +4,9 @@ use dacapo_ptx::ir::{BoolOp, Compare, Instruction, Mode, Operand, Type};
 
 use super::lower::{Lower, Lowered};
 use super::moves::two;
-use crate::exec::op::{Col, CompareAs, CompareOp, Const64, ConvertOp, Int, IntOp, MoveOp, NONE, Num, Op, Round, Test};
+use crate::exec::op::{
+    Col, CompareAs, CompareOp, Const64, ConvertOp, Int, IntOp, MoveOp, NONE, Num, Op, RareKind, Round, Test,
+};
 
 impl Lower<'_> {
     pub(super) fn setp(&mut self, i: &Instruction) -> Lowered<()> {
@@ -13,9 +15,6 @@ impl Lower<'_> {
             [d, a, b, c] => (d, a, b, Some(c)),
             _ => return Err("this number of operands".to_string()),
         };
-        if matches!(i.form.ty(), Type::F16x2 | Type::Bf16x2) {
-            return Err("comparing pairs into two predicates is not interpreted yet".to_string());
-        }
         let (p, q) = match d {
             Operand::Pair(p, q) => {
                 let p = p.map(|r| self.target_p(&Operand::Reg(r))).transpose()?;
@@ -24,6 +23,18 @@ impl Lower<'_> {
             }
             d => (Some(self.target_p(d)?), None),
         };
+        if matches!(i.form.ty(), Type::F16x2 | Type::Bf16x2) {
+            // The first predicate is of the lower halves, the second of the upper ones.
+            let tests = self.compare_pair(i, i.form.ty(), a, b)?;
+            let c = c.map(|c| self.source_p(c)).transpose()?;
+            let results = tests.map(|test| self.combined(i.form.bool_op, test, c));
+            for (d, a) in [p, q].into_iter().zip(results) {
+                if let Some(d) = d {
+                    self.emit_move(MoveOp::MovP { d, a });
+                }
+            }
+            return Ok(());
+        }
         let test = self.temp_p();
         self.compare(i, i.form.ty(), test, a, b)?;
         let inverse = match q {
@@ -68,7 +79,7 @@ impl Lower<'_> {
         }
     }
 
-    fn combined(&mut self, op: Option<BoolOp>, a: Col, c: Option<Col>) -> Col {
+    pub(super) fn combined(&mut self, op: Option<BoolOp>, a: Col, c: Option<Col>) -> Col {
         let (Some(op), Some(b)) = (op, c) else { return a };
         let d = self.temp_p();
         self.emit_move(match op {
@@ -92,6 +103,7 @@ impl Lower<'_> {
             Type::F32 => 1f32.to_bits(),
             Type::F16 => 0x3c00,
             Type::Bf16 => 0x3f80,
+            Type::U16 | Type::S16 => 0xffff,
             Type::F16x2 | Type::Bf16x2 => 0,
             _ => return Err("a result of this type".to_string()),
         };
@@ -105,30 +117,46 @@ impl Lower<'_> {
             self.emit_move(MoveOp::Sel32 { d, a: one, b: zero, p });
             return Ok(());
         }
-        let brain = from == Type::Bf16x2;
         let one = match to {
             Type::F16x2 => 0x3c00,
             Type::Bf16x2 => 0x3f80,
             _ => 0xffff,
         };
         let one = self.constant32(one);
+        let halves = self.compare_pair(i, from, a, b)?.map(|test| {
+            let (p, half) = (self.combined(i.form.bool_op, test, c), self.temp32());
+            self.emit_move(MoveOp::Sel32 { d: half, a: one, b: zero, p });
+            half
+        });
+        self.emit_move(MoveOp::Pack32 { d, lo: halves[0], hi: halves[1] });
+        Ok(())
+    }
+
+    /// Compares the lower halves, and the upper ones.
+    fn compare_pair(&mut self, i: &Instruction, ty: Type, a: &Operand, b: &Operand) -> Lowered<[Col; 2]> {
+        let (test, brain) = (test_of(i.form.compare)?.0, ty == Type::Bf16x2);
         let (a, b) = (self.source32(a, false)?, self.source32(b, false)?);
         let (a0, a1, b0, b1) = (self.temp32(), self.temp32(), self.temp32(), self.temp32());
         self.emit_move(MoveOp::Unpack32 { lo: a0, hi: a1, a });
         self.emit_move(MoveOp::Unpack32 { lo: b0, hi: b1, a: b });
-        for (a, b) in [(a0, b0), (a1, b1)] {
-            let (x, y) = (self.half_to_f32(a, brain), self.half_to_f32(b, brain));
-            let test = self.temp_p();
-            let kind = CompareAs::F32;
-            self.emit(Op::Compare(CompareOp { kind, test: test_of(i.form.compare)?.0, d: test, a: x, b: y }));
-            let p = self.combined(i.form.bool_op, test, c);
-            self.emit_move(MoveOp::Sel32 { d: a, a: one, b: zero, p });
-        }
-        self.emit_move(MoveOp::Pack32 { d, lo: a0, hi: a1 });
-        Ok(())
+        Ok([(a0, b0), (a1, b1)].map(|(a, b)| {
+            let (a, b) = (self.half_to_f32(a, brain, i.form.ftz), self.half_to_f32(b, brain, i.form.ftz));
+            let d = self.temp_p();
+            self.emit(Op::Compare(CompareOp { kind: CompareAs::F32, test, d, a, b }));
+            d
+        }))
     }
 
-    fn half_to_f32(&mut self, a: Col, brain: bool) -> Col {
+    fn half_to_f32(&mut self, a: Col, brain: bool, ftz: bool) -> Col {
+        // A subnormal f16 is a normal f32, so it is flushed before.
+        let a = match ftz && !brain {
+            true => {
+                let flushed = self.temp32();
+                self.rare(RareKind::FlushF16, flushed, a, NONE, NONE);
+                flushed
+            }
+            false => a,
+        };
         let d = self.temp32();
         let from = if brain { Num::Bf16 } else { Num::F16 };
         self.emit(Op::Convert(ConvertOp {
@@ -136,8 +164,10 @@ impl Lower<'_> {
             from,
             round: Round::Nearest,
             integral: false,
-            ftz: false,
+            ftz: brain && ftz,
             sat: false,
+            relu: false,
+            finite: false,
             d_short: false,
             d_wide: false,
             a_wide: false,
@@ -159,7 +189,8 @@ impl Lower<'_> {
             Type::F16 | Type::Bf16 => {
                 let (a, b) = (self.source32(a, true)?, self.source32(b, true)?);
                 let brain = ty == Type::Bf16;
-                (CompareAs::F32, self.half_to_f32(a, brain), self.half_to_f32(b, brain))
+                let ftz = i.form.ftz;
+                (CompareAs::F32, self.half_to_f32(a, brain, ftz), self.half_to_f32(b, brain, ftz))
             }
             Type::U32 | Type::B32 => (CompareAs::U32, self.source32(a, false)?, self.source32(b, false)?),
             Type::S32 => (signed(CompareAs::S32, CompareAs::U32), self.source32(a, false)?, self.source32(b, false)?),
@@ -214,7 +245,15 @@ impl Lower<'_> {
             Some(Mode::Infinite) => self.emit(compare(Test::Eq, d, infinity)),
             Some(Mode::Number) => self.emit(compare(Test::Le, d, infinity)),
             Some(Mode::NotANumber) => self.emit(compare(Test::Gt, d, infinity)),
-            Some(Mode::Normal) => both((Test::Ge, least), (Test::Lt, infinity)),
+            // Zero counts as normal (settled on an H200).
+            Some(Mode::Normal) => {
+                let (zero, large, small) = (self.temp_p(), self.temp_p(), self.temp_p());
+                self.emit(compare(Test::Eq, zero, none));
+                self.emit(compare(Test::Ge, large, least));
+                self.emit(compare(Test::Lt, small, infinity));
+                self.emit_move(MoveOp::AndP { d: small, a: small, b: large });
+                self.emit_move(MoveOp::OrP { d, a: zero, b: small });
+            }
             Some(Mode::Subnormal) => both((Test::Lt, least), (Test::Gt, none)),
             _ => return Err("a test of this kind".to_string()),
         }

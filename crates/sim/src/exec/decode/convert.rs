@@ -3,14 +3,18 @@
 use dacapo_ptx::ir::{Instruction, Operand, Rounding, Type};
 
 use super::lower::{Class, Lower, Lowered};
-use crate::exec::op::{ConvertOp, MoveOp, Num, Op, Round};
+use crate::exec::op::{ConvertOp, Eight, MoveOp, NONE, Num, Op, RareKind, Round};
 
 impl Lower<'_> {
     pub(super) fn cvt(&mut self, i: &Instruction) -> Lowered<()> {
-        if i.form.relu || !i.form.rare.is_empty() {
-            return Err("conversions with `.relu` or `.satfinite` are not interpreted yet".to_string());
-        }
         let [to, from] = i.form.types[..] else { return Err("this number of types".to_string()) };
+        let (relu, finite) = (i.form.relu, i.form.rare.iter().any(|word| word == "satfinite"));
+        if let (Some(format), _) | (_, Some(format)) = (eight(to), eight(from)) {
+            return self.cvt_eight(i, to, from, format);
+        }
+        if (relu || finite) && !matches!(to, Type::F16 | Type::Bf16 | Type::F16x2 | Type::Bf16x2) {
+            return Err("`.relu` and `.satfinite` to this type are not interpreted yet".to_string());
+        }
         let (round, integral) = match i.form.rounding {
             None | Some(Rounding::Rn) => (Round::Nearest, false),
             Some(Rounding::Rz) => (Round::Zero, false),
@@ -39,6 +43,8 @@ impl Lower<'_> {
                     integral: false,
                     ftz: i.form.ftz,
                     sat: i.form.sat,
+                    relu,
+                    finite,
                     d_short: true,
                     d_wide: false,
                     a_wide: false,
@@ -75,8 +81,48 @@ impl Lower<'_> {
             return Err("the result is narrower than its type".to_string());
         }
         let (ftz, sat) = (i.form.ftz, i.form.sat);
-        self.emit(Op::Convert(ConvertOp { to, from, round, integral, ftz, sat, d_short, d_wide, a_wide, d, a }));
+        self.emit(Op::Convert(ConvertOp {
+            to,
+            from,
+            round,
+            integral,
+            ftz,
+            sat,
+            relu,
+            finite,
+            d_short,
+            d_wide,
+            a_wide,
+            d,
+            a,
+        }));
         Ok(())
+    }
+
+    /// To and from pairs of 8-bit floats, in a register of 16 bits.
+    fn cvt_eight(&mut self, i: &Instruction, to: Type, from: Type, format: Eight) -> Lowered<()> {
+        let relu = i.form.relu;
+        let [d, a, rest @ ..] = &i.operands[..] else { return Err("this number of operands".to_string()) };
+        let (kind, a, b) = match (to, from, rest) {
+            (Type::F16x2, _, []) => (RareKind::FromEight { format, relu }, self.source32(a, true)?, NONE),
+            (_, Type::F16x2, []) => (RareKind::ToEight { format, pair: true, relu }, self.source32(a, false)?, NONE),
+            (_, Type::F32, [b]) => {
+                let kind = RareKind::ToEight { format, pair: false, relu };
+                (kind, self.source32(a, false)?, self.source32(b, false)?)
+            }
+            _ => return Err("8-bit floats from or to this type".to_string()),
+        };
+        let d = self.target32(d)?;
+        self.rare(kind, d, a, b, NONE);
+        Ok(())
+    }
+}
+
+fn eight(ty: Type) -> Option<Eight> {
+    match ty {
+        Type::E4m3x2 => Some(Eight::E4m3),
+        Type::E5m2x2 => Some(Eight::E5m2),
+        _ => None,
     }
 }
 

@@ -128,23 +128,23 @@ pub(crate) fn tanh(x: f64) -> f64 {
 }
 
 /// `rcp.approx.ftz.f64`: looks at the upper 32 bits only, and gives only those.
-pub(crate) fn rcp_f64(x: f64) -> f64 {
-    let x = upper_flushed(x);
-    upper_flushed(1.0 / x)
+pub(crate) fn rcp_f64(x: u64) -> u64 {
+    upper_flushed((1.0 / f64::from_bits(upper_flushed(x))).to_bits())
 }
 
 /// `rsqrt.approx.ftz.f64`: as [`rcp_f64`].
-pub(crate) fn rsqrt_ftz_f64(x: f64) -> f64 {
-    let x = upper_flushed(x);
-    upper_flushed(1.0 / x.sqrt())
+pub(crate) fn rsqrt_ftz_f64(x: u64) -> u64 {
+    upper_flushed((1.0 / f64::from_bits(upper_flushed(x)).sqrt()).to_bits())
 }
 
-fn upper_flushed(x: f64) -> f64 {
-    if x.is_nan() {
-        return x;
+/// The upper 32 bits, of which nothing but zeros is left of a subnormal, and an infinity of a NaN whose payload lay below.
+fn upper_flushed(x: u64) -> u64 {
+    let bits = x & 0xffff_ffff_0000_0000;
+    match f64::from_bits(bits) {
+        x if x.is_nan() => 0x7fff_ffff_0000_0000,
+        _ if bits & 0x7ff0_0000_0000_0000 == 0 => bits & 1 << 63,
+        _ => bits,
     }
-    let bits = x.to_bits() & 0xffff_ffff_0000_0000;
-    f64::from_bits(if bits & 0x7ff0_0000_0000_0000 == 0 { bits & 1 << 63 } else { bits })
 }
 
 /// `div.approx.f32`: a divisor above 2^126 has a reciprocal that is flushed to zero.
@@ -186,8 +186,10 @@ mod tests {
         assert!(log2(-1.0).is_nan());
         assert_eq!(log2(8.0), 3.0);
         assert!(sin(f64::INFINITY).is_nan());
-        assert_eq!(rcp_f64(2.0), 0.5);
-        assert_eq!(rcp_f64(0.0), f64::INFINITY);
+        assert_eq!(rcp_f64(2f64.to_bits()), 0.5f64.to_bits());
+        assert_eq!(rcp_f64(0), f64::INFINITY.to_bits());
+        // Looks like an infinity from above.
+        assert_eq!(rcp_f64(0x7ff0_0000_0000_0001), 0);
         assert_eq!(div_f32(1.0, f32::MAX), 0.0);
         assert!(div_f32(f32::INFINITY, f32::MAX).is_nan());
     }

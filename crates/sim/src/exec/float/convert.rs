@@ -8,7 +8,12 @@ use super::{half, nan, round};
 
 /// Converts the bits of one value; the result is extended to 64 bits as its type says.
 pub(crate) fn convert(op: &ConvertOp, bits: u64) -> u64 {
+    if op.to == op.from && float_kind(op.to).is_some() && !(op.integral || op.ftz || op.sat || op.relu || op.finite) {
+        // A move.
+        return bits;
+    }
     match source(op, bits) {
+        Value::Float(x) if x.is_nan() && float_kind(op.to).is_some() && !op.sat => nan_of(op, bits),
         Value::Int(n) => match float_kind(op.to) {
             None => from_int(op, n),
             Some(_) => to_float_of_int(op, n),
@@ -17,6 +22,27 @@ pub(crate) fn convert(op: &ConvertOp, bits: u64) -> u64 {
             None => to_int(op, x),
             Some(_) => to_float(op, x),
         },
+    }
+}
+
+/// What a NaN becomes: see [`nan`].
+fn nan_of(op: &ConvertOp, bits: u64) -> u64 {
+    // Sign, and payload at the top of 52 bits.
+    let (sign, payload) = match op.from {
+        Num::F64 => (bits >> 63, bits << 12 >> 12),
+        Num::F32 => (bits >> 31 & 1, (bits & 0x7f_ffff) << 29),
+        Num::F16 => (bits >> 15 & 1, (bits & 0x3ff) << 42),
+        _ => (bits >> 15 & 1, (bits & 0x7f) << 45),
+    };
+    match (op.from, op.to) {
+        (Num::F32, Num::F64) if op.ftz => nan::F64_OF_F32,
+        (_, Num::F64) => nan::quiet(sign << 63 | 0x7ff << 52 | payload),
+        (Num::F64, Num::F32) => sign << 31 | 0x7fc0_0000 | payload >> 29,
+        (Num::F64, Num::F16) => sign << 15 | 0x7e00 | payload >> 42,
+        (Num::F64, Num::Bf16) => sign << 15 | 0x7fc0 | payload >> 45,
+        (Num::Bf16, Num::F32) if !op.ftz => bits << 16 & 0xffff_ffff,
+        (_, Num::F32) => nan::F32.into(),
+        _ => nan::HALF.into(),
     }
 }
 
@@ -131,16 +157,21 @@ fn to_float(op: &ConvertOp, x: f64) -> u64 {
 
 fn narrow(op: &ConvertOp, x: f64) -> u64 {
     match op.to {
-        Num::F64 => match (x.is_nan(), op.from) {
-            (false, _) => x.to_bits(),
-            (true, Num::F64) => nan::f64_bits(x, [x; 3]),
-            (true, _) => nan::F64_OF_F32,
-        },
+        Num::F64 => x.to_bits(),
         Num::F32 => {
             let y = round::narrow(x, op.round);
-            nan::f32_bits(if op.ftz { round::flush(y) } else { y }).into()
+            let tiny = op.ftz && y.abs() == f32::MIN_POSITIVE && round::is_tiny_sum(x, 0.0, op.round);
+            let y = if tiny { 0f32.copysign(y) } else { y };
+            (if op.ftz { round::flush(y) } else { y }).to_bits().into()
         }
-        Num::F16 => half::from_f64(x, false, op.round).into(),
-        _ => half::from_f64(x, true, op.round).into(),
+        Num::F16 | Num::Bf16 => {
+            let brain = op.to == Num::Bf16;
+            if op.relu && x <= 0.0 {
+                return 0;
+            }
+            let bits = half::from_f64(x, brain, op.round);
+            half::finite_if(op.finite, bits, brain).into()
+        }
+        _ => unreachable!("integers are made by `to_int` and `from_int`"),
     }
 }

@@ -83,6 +83,18 @@ pub(crate) struct Mode {
     pub(crate) ftz: bool,
     pub(crate) sat: bool,
     pub(crate) relu: bool,
+    pub(crate) xorsign: bool,
+}
+
+/// Infinity becomes the largest finite number of its sign, if asked for.
+pub(crate) fn finite_if(asked: bool, bits: u16, brain: bool) -> u16 {
+    let infinity = if brain { 0x7f80 } else { 0x7c00 };
+    if asked && bits & 0x7fff == infinity { bits - 1 } else { bits }
+}
+
+/// A subnormal f16 becomes a zero of its sign.
+pub(crate) fn flush_f16(bits: u16) -> u16 {
+    if bits & 0x7c00 == 0 { bits & 0x8000 } else { bits }
 }
 
 /// One 16-bit float operation, rounded once to nearest.
@@ -93,12 +105,18 @@ pub(crate) fn arithmetic(code: Float, mode: Mode, a: u16, b: u16, c: u16) -> u16
     };
     let (a, b, c) = (flush(a), flush(b), flush(c));
     let value = |bits| to_f64(bits, mode.brain);
+    if mode.xorsign {
+        let plain = Mode { xorsign: false, ..mode };
+        let magnitude = arithmetic(code, plain, a & 0x7fff, b & 0x7fff, 0);
+        return if to_f64(magnitude, mode.brain).is_nan() { magnitude } else { magnitude | (a ^ b) & 0x8000 };
+    }
     let (x, y, z) = (value(a), value(b), value(c));
     let sum = |x: f64, y: f64| {
         let s = x + y;
         if s.is_finite() { round::odd(s, round::two_sum_error(x, y, s)) } else { s }
     };
     let result = match code {
+        Float::Neg | Float::Abs if x.is_nan() => return nan::HALF,
         Float::Neg => return a ^ 0x8000,
         Float::Abs => return a & 0x7fff,
         Float::Min | Float::Max | Float::MinNan | Float::MaxNan => {
@@ -124,10 +142,16 @@ pub(crate) fn arithmetic(code: Float, mode: Mode, a: u16, b: u16, c: u16) -> u16
     };
     let mut result = result;
     if mode.sat {
-        result = if result.is_nan() { 0.0 } else { result.clamp(0.0, 1.0) };
+        // NaN becomes +0, and so does -0 (PTX ISA, `.sat`).
+        result = if result > 0.0 { result.min(1.0) } else { 0.0 };
     }
     if mode.relu && !result.is_nan() && result <= 0.0 {
         result = 0.0;
+    }
+    // What only rounding to a subnormal brings up to the smallest normal number is flushed too: it is below it when
+    // rounded to 11 bits as if exponents had no end (settled on an H200).
+    if mode.ftz && !mode.brain && result != 0.0 && result.abs() < power(-14) - power(-26) {
+        return if result < 0.0 { 0x8000 } else { 0 };
     }
     flush(from_f64(result, mode.brain, Round::Nearest))
 }
@@ -148,6 +172,34 @@ mod tests {
                     for round in [Round::Nearest, Round::Zero, Round::Up, Round::Down] {
                         assert_eq!(from_f64(value, brain, round), bits, "{value} {brain}");
                     }
+                }
+            }
+        }
+    }
+
+    /// Another's conversions, for every value and at, below and above every tie between two.
+    #[test]
+    fn conversions_agree_with_those_of_another_crate() {
+        for bits in 0..=u16::MAX {
+            let (f16, bf16) = (::half::f16::from_bits(bits), ::half::bf16::from_bits(bits));
+            for (ours, theirs) in [(to_f64(bits, false), f16.to_f64()), (to_f64(bits, true), bf16.to_f64())] {
+                assert!(ours == theirs || (ours.is_nan() && theirs.is_nan()), "{bits:x}");
+            }
+            for (brain, value, next) in [
+                (false, f16.to_f64(), ::half::f16::from_bits(bits.wrapping_add(1)).to_f64()),
+                (true, bf16.to_f64(), ::half::bf16::from_bits(bits.wrapping_add(1)).to_f64()),
+            ] {
+                let tie = (value + next) / 2.0;
+                if !tie.is_finite() {
+                    continue;
+                }
+                // The other crate looks at the upper 32 bits of an f64 only, so the neighbours of a tie are not too near.
+                for x in [tie, tie * (1.0 + power(-18)), tie * (1.0 - power(-18))] {
+                    let theirs = match brain {
+                        false => ::half::f16::from_f64_const(x).to_bits(),
+                        true => ::half::bf16::from_f64_const(x).to_bits(),
+                    };
+                    assert_eq!(from_f64(x, brain, Round::Nearest), theirs, "{x:e} {brain}");
                 }
             }
         }

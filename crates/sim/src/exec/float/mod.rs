@@ -3,6 +3,7 @@
 
 pub(crate) mod approx;
 pub(crate) mod convert;
+pub(crate) mod eight;
 pub(crate) mod half;
 pub(crate) mod nan;
 pub(crate) mod round;

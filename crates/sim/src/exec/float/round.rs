@@ -12,6 +12,33 @@ pub(crate) fn flush(x: f32) -> f32 {
     if x.to_bits() & 0x7f80_0000 == 0 { f32::from_bits(x.to_bits() & 0x8000_0000) } else { x }
 }
 
+/// Whether `a * b + c`, rounded to the 24 bits of an f32 as if exponents had no end, is below the smallest normal number:
+/// what `.ftz` flushes, though rounded to a subnormal it may be that number (settled on an H200).
+pub(crate) fn is_tiny(a: f32, b: f32, c: f32, round: Round) -> bool {
+    let (product, addend) = (f64::from(a) * f64::from(b), f64::from(c));
+    let sum = product + addend;
+    is_tiny_sum(sum, two_sum_error(product, addend, sum), round)
+}
+
+/// As [`is_tiny`], of a sum and its exact error.
+pub(crate) fn is_tiny_sum(sum: f64, error: f64, round: Round) -> bool {
+    let least = f64::from(f32::MIN_POSITIVE);
+    let ulp = least / 16_777_216.0;
+    let away = match round {
+        Round::Nearest => None,
+        Round::Zero => Some(false),
+        Round::Up => Some(sum > 0.0),
+        Round::Down => Some(sum < 0.0),
+    };
+    // How far it is above where rounding reaches the smallest normal number; halves go to it, because it is even.
+    let over = |limit: f64| (sum.abs() - limit) + error * sum.signum();
+    match away {
+        None => over(least - ulp / 2.0) < 0.0,
+        Some(false) => over(least) < 0.0,
+        Some(true) => over(least - ulp) <= 0.0,
+    }
+}
+
 /// `sum + error` rounded to f32; the pair is exact, `sum` is the nearest f64 of it.
 #[inline(always)]
 fn directed(sum: f64, error: f64, round: Round) -> f32 {

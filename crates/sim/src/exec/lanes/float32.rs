@@ -17,9 +17,9 @@ pub(crate) fn run<const FMA: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
         (Float::Sub, false, false) if nearest => two::<false>(r, op, mask, |x, y| x - y),
         (Float::Sub, true, false) if nearest => two::<true>(r, op, mask, |x, y| x - y),
         (Float::Mul, false, false) if nearest => two::<false>(r, op, mask, |x, y| x * y),
-        (Float::Mul, true, false) if nearest => two::<true>(r, op, mask, |x, y| x * y),
+        (Float::Mul, true, false) if nearest => flushing::<FMA>(r, op, mask, |x, y, _| x * y),
         (Float::Fma, false, false) if nearest => three::<false>(r, op, mask, fma::<FMA>),
-        (Float::Fma, true, false) if nearest => three::<true>(r, op, mask, fma::<FMA>),
+        (Float::Fma, true, false) if nearest => flushing::<FMA>(r, op, mask, fma::<FMA>),
         (Float::Fma, false, false) if op.round == Round::Down => {
             three::<false>(r, op, mask, |x, y, z| round::fma_f32(x, y, z, Round::Down));
         }
@@ -39,8 +39,8 @@ pub(crate) fn run<const FMA: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
         (Float::RsqrtApprox, true, false) => one_source::<true>(r, op, mask, rsqrt),
         (Float::Ex2, false, false) => one_source::<false>(r, op, mask, |x| approx::exp2(x.into()) as f32),
         (Float::Ex2, true, false) => one_source::<true>(r, op, mask, |x| approx::exp2(x.into()) as f32),
-        (Float::Neg, false, _) => r.map1(op.d, op.a, mask, |x| x ^ 0x8000_0000),
-        (Float::Abs, false, _) => r.map1(op.d, op.a, mask, |x| x & 0x7fff_ffff),
+        (Float::Neg, false, _) => r.map1(op.d, op.a, mask, |x| bits::<false>(f32::from_bits(x ^ 0x8000_0000))),
+        (Float::Abs, false, _) => r.map1(op.d, op.a, mask, |x| bits::<false>(f32::from_bits(x & 0x7fff_ffff))),
         _ => each::<FMA>(r, op, mask),
     }
 }
@@ -76,6 +76,24 @@ fn three<const FTZ: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl Fn(
     r.map3(op.d, op.a, op.b, op.c, mask, |x, y, z| {
         bits::<FTZ>(f(flushed::<FTZ>(x), flushed::<FTZ>(y), flushed::<FTZ>(z)))
     });
+}
+
+/// `.ftz` of a product: a result that became the smallest normal number by rounding is looked at again.
+#[inline(always)]
+fn flushing<const FMA: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl Fn(f32, f32, f32) -> f32) {
+    let none = [0; 32];
+    let column = |col: u16| r.r32.get(col as usize).unwrap_or(&none);
+    let (x, y, z) = (column(op.a), column(op.b), column(op.c));
+    let mut out = [0; 32];
+    for lane in 0..32 {
+        out[lane] = bits::<true>(f(flushed::<true>(x[lane]), flushed::<true>(y[lane]), flushed::<true>(z[lane])));
+    }
+    if super::lanes_where(|lane| out[lane] & 0x7fff_ffff == 0x0080_0000) != 0 {
+        for lane in 0..32 {
+            out[lane] = one::<FMA>(op, [x[lane], y[lane], z[lane]]);
+        }
+    }
+    r.put32(op.d, &out, mask);
 }
 
 #[inline(always)]
@@ -143,8 +161,8 @@ pub(crate) fn one<const FMA: bool>(op: &FloatOp, sources: [u32; 3]) -> u32 {
         Float::MinNan | Float::MaxNan if x.is_nan() || y.is_nan() => f32::NAN,
         Float::MinNan => f32::from_bits(least(x.to_bits(), y.to_bits())),
         Float::MaxNan => f32::from_bits(greatest(x.to_bits(), y.to_bits())),
-        Float::Neg => return x.to_bits() ^ 0x8000_0000,
-        Float::Abs => return x.to_bits() & 0x7fff_ffff,
+        Float::Neg => return nan::f32_bits(-x),
+        Float::Abs => return nan::f32_bits(x.abs()),
         // The sign of the first, the magnitude of the second (PTX ISA, `copysign`).
         Float::CopySign => return sources[0] & 0x8000_0000 | sources[1] & 0x7fff_ffff,
         Float::DivApprox => approx::div_f32(x, y),
@@ -158,7 +176,17 @@ pub(crate) fn one<const FMA: bool>(op: &FloatOp, sources: [u32; 3]) -> u32 {
         Float::Cos => wide(approx::cos),
         Float::Tanh => wide(approx::tanh),
     };
-    let mut result = if op.ftz { round::flush(result) } else { result };
+    let tiny = |a: f32, b: f32, c: f32| result.abs() == f32::MIN_POSITIVE && round::is_tiny(a, b, c, op.round);
+    let flushes = match op.code {
+        Float::Mul => tiny(x, y, 0.0),
+        Float::Fma => tiny(x, y, z),
+        _ => false,
+    };
+    let mut result = match op.ftz {
+        true if flushes => 0f32.copysign(result),
+        true => round::flush(result),
+        false => result,
+    };
     if op.sat {
         // NaN becomes +0, and so does -0 (PTX ISA, `.sat`).
         result = if result > 0.0 { result.min(1.0) } else { 0.0 };

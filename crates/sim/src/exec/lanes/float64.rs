@@ -14,10 +14,10 @@ pub(crate) fn run(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
         Float::Mul if nearest => two(r, op, mask, |x, y| x * y),
         Float::Fma if nearest => r.wide3(op.d, op.a, op.b, op.c, mask, |x, y, z| {
             let [x, y, z] = [x, y, z].map(f64::from_bits);
-            nan::f64_bits(x.mul_add(y, z), [x, y, z])
+            nan::f64_bits(x.mul_add(y, z), [y, z, x])
         }),
-        Float::Neg => r.wide1(op.d, op.a, mask, |x| x ^ 1 << 63),
-        Float::Abs => r.wide1(op.d, op.a, mask, |x| x & !(1 << 63)),
+        Float::Neg => r.wide1(op.d, op.a, mask, |x| signed(x, x ^ 1 << 63)),
+        Float::Abs => r.wide1(op.d, op.a, mask, |x| signed(x, x & !(1 << 63))),
         _ => each(r, op, mask),
     }
 }
@@ -26,8 +26,14 @@ pub(crate) fn run(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
 fn two(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl Fn(f64, f64) -> f64) {
     r.wide2(op.d, op.a, op.b, mask, |x, y| {
         let (x, y) = (f64::from_bits(x), f64::from_bits(y));
-        nan::f64_bits(f(x, y), [x, y, 0.0])
+        nan::f64_bits(f(x, y), [y, x, 0.0])
     });
+}
+
+/// The result of a change of sign: a NaN keeps its own.
+#[inline(always)]
+fn signed(x: u64, changed: u64) -> u64 {
+    if f64::from_bits(x).is_nan() { nan::quiet(x) } else { changed }
 }
 
 #[inline(never)]
@@ -45,11 +51,6 @@ fn each(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
 /// One value of any instruction.
 fn one(op: &FloatOp, sources: [u64; 3]) -> u64 {
     let [x, y, z] = sources.map(f64::from_bits);
-    let count = match op.code {
-        Float::Fma => 3,
-        Float::Add | Float::Sub | Float::Mul | Float::Div => 2,
-        _ => 1,
-    };
     let result = match op.code {
         Float::Add => round::add_f64(x, y, op.round),
         Float::Sub => round::add_f64(x, -y, op.round),
@@ -59,13 +60,13 @@ fn one(op: &FloatOp, sources: [u64; 3]) -> u64 {
         Float::Rcp => round::div_f64(1.0, x, op.round),
         Float::Sqrt => round::sqrt_f64(x, op.round),
         Float::Min | Float::Max => return extreme(op.code == Float::Min, x, y),
-        Float::MinNan | Float::MaxNan if x.is_nan() || y.is_nan() => return nan::F64_MINMAX,
+        Float::MinNan | Float::MaxNan if x.is_nan() || y.is_nan() => f64::NAN,
         Float::MinNan | Float::MaxNan => return extreme(op.code == Float::MinNan, x, y),
-        Float::Neg => return sources[0] ^ 1 << 63,
-        Float::Abs => return sources[0] & !(1 << 63),
+        Float::Neg => return signed(sources[0], sources[0] ^ 1 << 63),
+        Float::Abs => return signed(sources[0], sources[0] & !(1 << 63)),
         Float::CopySign => return sources[0] & 1 << 63 | sources[1] & !(1 << 63),
-        Float::RcpApprox => approx::rcp_f64(x),
-        Float::RsqrtApprox if op.ftz => approx::rsqrt_ftz_f64(x),
+        Float::RcpApprox => return approx::rcp_f64(sources[0]),
+        Float::RsqrtApprox if op.ftz => return approx::rsqrt_ftz_f64(sources[0]),
         Float::RsqrtApprox => 1.0 / x.sqrt(),
         // No other approximation exists for f64; decoding accepts what the table of forms accepts.
         Float::SqrtApprox => x.sqrt(),
@@ -76,14 +77,18 @@ fn one(op: &FloatOp, sources: [u64; 3]) -> u64 {
         Float::Cos => approx::cos(x),
         Float::Tanh => approx::tanh(x),
     };
-    let mut operands = [0.0; 3];
-    operands[..count].copy_from_slice(&[x, y, z][..count]);
+    let operands = match op.code {
+        Float::Fma => [y, z, x],
+        Float::Add | Float::Sub | Float::Mul | Float::MinNan | Float::MaxNan => [y, x, 0.0],
+        Float::Div => [x, y, 0.0],
+        _ => [x, 0.0, 0.0],
+    };
     nan::f64_bits(result, operands)
 }
 
 fn extreme(smaller: bool, x: f64, y: f64) -> u64 {
     let result = match (x.is_nan(), y.is_nan()) {
-        (true, true) => return nan::F64_MINMAX,
+        (true, true) => return nan::quiet(y.to_bits()),
         (true, false) => y,
         (false, true) => x,
         (false, false) => {

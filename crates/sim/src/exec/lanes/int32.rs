@@ -67,11 +67,10 @@ pub(crate) fn run(r: &mut Regs<'_>, op: &IntOp, mask: u32) -> u32 {
         Int::ShfRightClamp => r.map3(d, a, b, c, mask, |lo, hi, n| funnel_right(lo, hi, n.min(32))),
         Int::Sext16 => r.map1(d, a, mask, |x| x as i16 as u32),
         Int::AddCarry(carry) => carried(r, op, mask, carry, |x, y, _, cin| u64::from(x) + u64::from(y) + cin),
-        // The flag of a subtraction is its borrow (PTX ISA, `sub.cc`).
         Int::SubCarry(carry) => {
             let borrow = lanes_of_borrow(r, op, carry, mask);
             if carry.writes {
-                r.put_p(e, borrow, mask);
+                r.put_p(e, !borrow, mask);
             }
         }
         Int::MadLoCarry(carry) => {
@@ -211,10 +210,10 @@ fn carried(r: &mut Regs<'_>, op: &IntOp, mask: u32, carry: Carry, f: impl Fn(u32
     }
 }
 
-/// Subtracts; gives the lanes that borrow.
+/// Subtracts; gives the lanes that borrow. The flag is a carry: a borrow clears it, and is read from a clear one.
 #[inline(always)]
 fn lanes_of_borrow(r: &mut Regs<'_>, op: &IntOp, carry: Carry, mask: u32) -> u32 {
-    let flags = if carry.reads { r.p[op.e as usize] } else { 0 };
+    let flags = if carry.reads { !r.p[op.e as usize] } else { 0 };
     let (x, y) = (&r.r32[op.a as usize], &r.r32[op.b as usize]);
     let mut out = [0; 32];
     let mut borrows = 0;
@@ -228,8 +227,7 @@ fn lanes_of_borrow(r: &mut Regs<'_>, op: &IntOp, carry: Carry, mask: u32) -> u32
     borrows
 }
 
-/// Division gives all ones where the divisor is zero, and the remainder then is the dividend: what a GPU gives, though
-/// PTX leaves it open.
+/// Quotient and remainder are all ones where the divisor is zero: what an H200 gives, though PTX leaves it open.
 fn divide(r: &mut Regs<'_>, op: &IntOp, mask: u32) -> u32 {
     let (x, y) = (r.r32[op.a as usize], r.r32[op.b as usize]);
     let mut out = [0; 32];
@@ -237,7 +235,7 @@ fn divide(r: &mut Regs<'_>, op: &IntOp, mask: u32) -> u32 {
         let (x, y) = (x[lane], y[lane]);
         out[lane] = match (op.code, y) {
             (Int::DivS | Int::DivU, 0) => u32::MAX,
-            (_, 0) => x,
+            (_, 0) => u32::MAX,
             (Int::DivS, _) => (x as i32).wrapping_div(y as i32) as u32,
             (Int::DivU, _) => x / y,
             (Int::RemS, _) => (x as i32).wrapping_rem(y as i32) as u32,

@@ -45,7 +45,8 @@ pub(crate) fn run(r: &mut Regs<'_>, op: &IntOp, mask: u32) -> u32 {
         Int::BfeU | Int::BfeS | Int::Bfi => fields(r, op, mask),
         Int::AddCarry(carry) => carried(r, op, mask, carry, |x, y, _, cin| u128::from(x) + u128::from(y) + cin),
         Int::SubCarry(carry) => {
-            let flags = if carry.reads { r.p[e as usize] } else { 0 };
+            // The flag is a carry: a borrow clears it, and is read from a clear one (settled on an H200).
+            let flags = if carry.reads { !r.p[e as usize] } else { 0 };
             let (x, y) = (&r.r64[a as usize], &r.r64[b as usize]);
             let mut out = [0; 32];
             let mut borrows = 0;
@@ -57,7 +58,7 @@ pub(crate) fn run(r: &mut Regs<'_>, op: &IntOp, mask: u32) -> u32 {
             }
             r.put64(d, &out, mask);
             if carry.writes {
-                r.put_p(e, borrows, mask);
+                r.put_p(e, !borrows, mask);
             }
         }
         Int::MadLoCarry(carry) => {
@@ -125,13 +126,14 @@ fn count(r: &mut Regs<'_>, op: &IntOp, mask: u32, f: impl Fn(u64) -> u32) {
     r.put32(op.d, &out, mask);
 }
 
+/// Positions and lengths count with all their bits here, where the 32-bit forms take the low eight (settled on an H200).
 fn fields(r: &mut Regs<'_>, op: &IntOp, mask: u32) {
     let x = r.r64[op.a as usize];
     let mut out = [0; 32];
     if op.code == Int::Bfi {
         let (y, position, len) = (&r.r64[op.b as usize], &r.r32[op.c as usize], &r.r32[op.e as usize]);
         for lane in 0..32 {
-            let (position, len) = (position[lane] & 0xff, len[lane] & 0xff);
+            let (position, len) = (position[lane], len[lane]);
             out[lane] = if position > 63 || len == 0 {
                 y[lane]
             } else {
@@ -142,7 +144,7 @@ fn fields(r: &mut Regs<'_>, op: &IntOp, mask: u32) {
     } else {
         let (position, len) = (&r.r32[op.b as usize], &r.r32[op.c as usize]);
         for lane in 0..32 {
-            let (x, position, len) = (x[lane], position[lane] & 0xff, len[lane] & 0xff);
+            let (x, position, len) = (x[lane], position[lane], len[lane]);
             out[lane] = if len == 0 {
                 0
             } else if op.code == Int::BfeU {
@@ -150,7 +152,7 @@ fn fields(r: &mut Regs<'_>, op: &IntOp, mask: u32) {
                 if len > 63 { shifted } else { shifted & ((1u64 << len) - 1) }
             } else {
                 let shifted = ((x as i64) >> position.min(63)) as u64;
-                if position + len > 63 {
+                if position.saturating_add(len) > 63 {
                     shifted
                 } else {
                     let up = 64 - len;
@@ -181,7 +183,7 @@ fn carried(r: &mut Regs<'_>, op: &IntOp, mask: u32, carry: Carry, f: impl Fn(u64
     }
 }
 
-/// As for 32 bits: all ones where the divisor is zero, and the dividend as the remainder.
+/// As for 32 bits: all ones where the divisor is zero.
 fn divide(r: &mut Regs<'_>, op: &IntOp, mask: u32) -> u32 {
     let (x, y) = (r.r64[op.a as usize], r.r64[op.b as usize]);
     let mut out = [0; 32];
@@ -189,7 +191,7 @@ fn divide(r: &mut Regs<'_>, op: &IntOp, mask: u32) -> u32 {
         let (x, y) = (x[lane], y[lane]);
         out[lane] = match (op.code, y) {
             (Int::DivS | Int::DivU, 0) => u64::MAX,
-            (_, 0) => x,
+            (_, 0) => u64::MAX,
             (Int::DivS, _) => (x as i64).wrapping_div(y as i64) as u64,
             (Int::DivU, _) => x / y,
             (Int::RemS, _) => (x as i64).wrapping_rem(y as i64) as u64,

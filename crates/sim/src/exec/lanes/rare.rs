@@ -2,8 +2,8 @@
 
 use dacapo_ptx::ir::Mode;
 
-use super::super::float::half;
-use super::super::op::{Rare, RareKind};
+use super::super::float::{eight, half};
+use super::super::op::{Float, FloatOp, Rare, RareKind, Round};
 use super::Regs;
 
 /// Runs one instruction.
@@ -63,8 +63,31 @@ fn one(kind: RareKind, a: u32, b: u32, c: u32) -> u32 {
         }
         RareKind::BmskClamp => mask_of(a, b.min(32)),
         RareKind::BmskWrap => mask_of(a & 31, b & 31),
-        RareKind::Half { code, brain, pair, ftz, sat, relu } => {
-            let mode = half::Mode { brain, ftz, sat, relu };
+        RareKind::FlushF16 => half::flush_f16(a as u16).into(),
+        RareKind::XorSign { least, nan, ftz } => {
+            let code = match (least, nan) {
+                (true, true) => Float::MinNan,
+                (true, false) => Float::Min,
+                (false, true) => Float::MaxNan,
+                (false, false) => Float::Max,
+            };
+            let op = FloatOp { code, double: false, round: Round::Nearest, ftz, sat: false, d: 0, a: 0, b: 0, c: 0 };
+            let magnitude = super::float32::one::<false>(&op, [a & 0x7fff_ffff, b & 0x7fff_ffff, 0]);
+            if f32::from_bits(magnitude).is_nan() { magnitude } else { magnitude | (a ^ b) & 0x8000_0000 }
+        }
+        RareKind::ToEight { format, pair, relu } => {
+            let (high, low) = match pair {
+                true => (half::to_f64((a >> 16) as u16, false), half::to_f64(a as u16, false)),
+                false => (f64::from(f32::from_bits(a)), f64::from(f32::from_bits(b))),
+            };
+            u32::from(eight::from_f64(high, format, relu)) << 8 | u32::from(eight::from_f64(low, format, relu))
+        }
+        RareKind::FromEight { format, relu } => {
+            let part = |bits: u32| u32::from(eight::to_f16(bits as u8, format, relu));
+            part(a >> 8) << 16 | part(a)
+        }
+        RareKind::Half { code, brain, pair, ftz, sat, relu, xorsign } => {
+            let mode = half::Mode { brain, ftz, sat, relu, xorsign };
             let low = u32::from(half::arithmetic(code, mode, a as u16, b as u16, c as u16));
             if !pair {
                 return low;
@@ -95,7 +118,14 @@ fn permute(a: u32, b: u32, pick: [u32; 4]) -> u32 {
 
 /// `fns`: the n-th set bit from `base`, upwards or downwards; all ones where there is none.
 fn find_nth(bits: u32, base: u32, offset: i32) -> u32 {
-    let base = (base & 31) as i32;
+    // Both as an H200 gives them: the least offset counts as found at 0, and a base beyond the word finds nothing.
+    if offset == i32::MIN {
+        return 0;
+    }
+    if base > 31 {
+        return u32::MAX;
+    }
+    let base = base as i32;
     if offset == 0 {
         return if bits >> base & 1 == 1 { base as u32 } else { u32::MAX };
     }

@@ -7,7 +7,9 @@ mod activations;
 mod approx;
 mod arith;
 mod collective;
+mod control;
 mod convert;
+mod halves;
 mod integer;
 mod language;
 mod learning;
@@ -15,6 +17,7 @@ mod matrices;
 mod memory;
 
 use super::Case;
+use super::modules::VARIANTS;
 
 /// Nothing, one, one less and one more than a block of [`BLOCK`]; 127 is also prime.
 const ELEMENTS: [usize; 4] = [0, 1, BLOCK as usize - 1, BLOCK as usize + 1];
@@ -29,6 +32,8 @@ pub fn all() -> Vec<Case> {
         integer::cases(),
         convert::cases(),
         approx::cases(),
+        halves::cases(),
+        control::cases(),
         activations::cases(),
         collective::cases(),
         memory::cases(),
@@ -36,7 +41,12 @@ pub fn all() -> Vec<Case> {
         matrices::cases(),
         learning::cases(),
     ];
-    groups.into_iter().flatten().collect()
+    let mut cases: Vec<Case> = groups.into_iter().flatten().collect();
+    for (variant, base) in VARIANTS {
+        let again = |case: &Case| Case { module: variant, ..case.clone() };
+        cases.extend(cases.iter().filter(|case| case.module == *base).map(again).collect::<Vec<_>>());
+    }
+    cases
 }
 
 #[cfg(test)]
@@ -65,9 +75,23 @@ mod tests {
                 case.name()
             );
         }
-        let enough = shapes.values().filter(|shapes| shapes.len() >= 3).count();
-        assert!(enough >= 36, "only {enough} kernels have three shapes");
-        assert!(all().len() >= 110);
+        for ((module, kernel), shapes) in &shapes {
+            assert!(shapes.len() >= 3, "{module}/{kernel} has {} shapes", shapes.len());
+        }
+        assert!(shapes.len() >= 60, "only {} kernels", shapes.len());
+        assert!(all().len() >= 300);
+    }
+
+    #[test]
+    fn every_architecture_is_there_with_and_without_fast_maths() {
+        for arch in ["sm_75", "sm_80", "sm_90"] {
+            let of = |fast: bool| {
+                let is = |text: &str| text.contains(&format!(".target {arch}"));
+                let modules = super::super::MODULES.iter();
+                modules.filter(|(name, text)| name.ends_with(".fast") == fast && is(text)).count()
+            };
+            assert!(of(false) >= 2 && of(true) >= 2, "{arch}: {} plain, {} fast", of(false), of(true));
+        }
     }
 
     #[test]
