@@ -103,8 +103,6 @@ pub(crate) struct SharedWatch {
     warps: Vec<Knows>,
     barriers: [Released; BARRIERS],
     addresses: HashMap<u32, Released>,
-    /// By when the threads that have exited had done everything.
-    exited: [u32; WARPS],
     now: u32,
 }
 
@@ -119,7 +117,6 @@ impl SharedWatch {
             warps: vec![knows; warps.min(WARPS)],
             barriers: [NOTHING; BARRIERS],
             addresses: HashMap::new(),
-            exited: [0; WARPS],
             now: 1,
         }
     }
@@ -136,7 +133,6 @@ impl SharedWatch {
         }
         self.barriers = [NOTHING; BARRIERS];
         self.addresses.clear();
-        self.exited = [over; WARPS];
         self.now += 1;
     }
 
@@ -194,6 +190,38 @@ impl SharedWatch {
             cell.read_place = who.place;
         }
         race
+    }
+
+    /// All lanes in `mask` read a word each by a plain load, as nearly always; the lanes that this leaves to
+    /// [`SharedWatch::read`] come back: those that are outside, and those whose word was written since everybody met.
+    #[inline]
+    pub(crate) fn read_words(&mut self, who: Who, addresses: &[u64; 32], mask: u32) -> u32 {
+        if self.shift != 2 || who.strong {
+            return mask;
+        }
+        let (now, floor) = (self.now, self.warps[who.warp as usize].floor);
+        let (first, bit) = (who.warp as u16 * 32, 1 << who.warp);
+        let mut left = 0;
+        let mut rest = mask;
+        while rest != 0 {
+            let lane = rest.trailing_zeros();
+            rest &= rest - 1;
+            let address = addresses[lane as usize];
+            let cell = match self.cells.get_mut((address >> 2) as usize) {
+                Some(cell) if cell.write_time <= floor && !cell.read_strong && address & 3 == 0 => cell,
+                _ => {
+                    left |= 1 << lane;
+                    continue;
+                }
+            };
+            let thread = first + lane as u16;
+            if cell.read_last <= floor {
+                (cell.read_first, cell.first_reader, cell.read_warps) = (now, thread, 0);
+            }
+            (cell.read_last, cell.last_reader, cell.read_place) = (now, thread, who.place);
+            cell.read_warps |= bit;
+        }
+        left
     }
 
     /// `lane` is about to write; gives whom it races with. `same`: what it writes is there already, which harms no other
@@ -328,13 +356,19 @@ impl SharedWatch {
         self.now += 1;
     }
 
-    /// The lanes in `mask` of a warp leave a barrier at which all that it waits for have arrived. `all`: it waits for all
-    /// threads, and so those that have exited count as having arrived.
-    pub(crate) fn leave(&mut self, barrier: usize, warp: u32, mask: u32, live: u32, all: bool) {
-        let mut released = self.barriers[barrier].warps;
-        if all {
-            join(&mut released, &self.exited);
+    /// All threads of the block that have not exited have met: everything so far is known to everybody.
+    pub(crate) fn meet_all(&mut self) {
+        let now = self.now;
+        for warp in &mut self.warps {
+            (warp.floor, warp.together, warp.warps) = (now, now, [now; WARPS]);
+            warp.lanes = None;
         }
+        self.now += 1;
+    }
+
+    /// The lanes in `mask` of a warp leave a barrier at which all that it waits for have arrived.
+    pub(crate) fn leave(&mut self, barrier: usize, warp: u32, mask: u32, live: u32) {
+        let released = self.barriers[barrier].warps;
         let knows = &mut self.warps[warp as usize];
         join(&mut knows.warps, &released);
         let floor = *self.warps[warp as usize].warps[..self.warps.len()].iter().min().unwrap_or(&0);
@@ -348,12 +382,6 @@ impl SharedWatch {
     /// All have left a barrier.
     pub(crate) fn empty(&mut self, barrier: usize) {
         self.barriers[barrier] = NOTHING;
-    }
-
-    /// Lanes of a warp have exited: what they did is over for whoever synchronises from now on.
-    pub(crate) fn exit(&mut self, warp: u32) {
-        self.exited[warp as usize] = self.now;
-        self.now += 1;
     }
 }
 
@@ -387,8 +415,11 @@ mod tests {
     }
 
     fn barrier(watch: &mut SharedWatch, id: usize, warps: &[u32]) {
+        if id == 0 {
+            return watch.meet_all();
+        }
         warps.iter().for_each(|w| watch.arrive(id, *w));
-        warps.iter().for_each(|w| watch.leave(id, *w, !0, !0, id == 0));
+        warps.iter().for_each(|w| watch.leave(id, *w, !0, !0));
         watch.empty(id);
     }
 
@@ -417,7 +448,7 @@ mod tests {
         store(&mut w, 32, 4);
         w.arrive(1, 0);
         w.arrive(1, 1);
-        w.leave(1, 1, !0, !0, false);
+        w.leave(1, 1, !0, !0);
         assert_eq!(load(&mut w, 33, 0), None, "the one that waited has it");
         assert_eq!(load(&mut w, 1, 4).map(|o| o.thread), Some(32), "the one that did not wait has not");
     }
@@ -517,7 +548,6 @@ mod tests {
     fn who_has_exited_is_ordered_by_the_next_barrier() {
         let mut w = watch(2);
         store(&mut w, 0, 0);
-        w.exit(0);
         assert!(load(&mut w, 40, 0).is_some());
         barrier(&mut w, 1, &[1]);
         assert!(load(&mut w, 40, 0).is_some(), "a named barrier waits for others");

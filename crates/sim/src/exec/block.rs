@@ -192,9 +192,6 @@ fn warp_turn(
             End::Exit => {
                 flow.exit(fragment);
                 machine.progress.effects += 1;
-                if let Some(races) = &mut machine.races {
-                    races.exit(w as u32);
-                }
                 machine.release_warp_ops(warp);
                 for id in 0..BARRIERS {
                     if barriers[id].arrived > 0 {
@@ -306,9 +303,10 @@ impl Machine<'_> {
             let at_it = |f: &&Fragment| f.state == State::Barrier(id as u32);
             let leaves = warp.flow.fragments.iter().filter(at_it).fold(0, |all, f| all | f.mask);
             if leaves != 0
+                && barrier.expected.is_some()
                 && let Some(races) = &mut self.races
             {
-                races.leave(id, warp.index, leaves, warp.flow.live, barrier.expected.is_none());
+                races.leave(id, warp.index, leaves, warp.flow.live);
             }
             let mut first: Option<u32> = None;
             let mut divided = None;
@@ -338,6 +336,10 @@ impl Machine<'_> {
             warp.flow.merge_ready();
         }
         if let Some(races) = &mut self.races {
+            // Without a count, those who have exited are not waited for, and count as having come.
+            if barrier.expected.is_none() {
+                races.meet_all();
+            }
             races.empty(id);
         }
     }

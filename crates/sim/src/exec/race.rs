@@ -78,6 +78,12 @@ impl Machine<'_> {
         let total = usize::from(access.bytes) * access.values.len();
         let by = Who { warp: self.warp, place: pc, strong: self.is_strong(pc) };
         let mut found = None;
+        let mut mask = mask;
+        if total == 4
+            && let Some(races) = self.races.as_deref_mut()
+        {
+            mask = races.read_words(by, addresses, mask);
+        }
         // Neighbours at one address: the first and the last of them stand for all.
         let mut skipped: Option<usize> = None;
         let mut before = u64::MAX;
