@@ -8,6 +8,7 @@ mod bless;
 mod corpus;
 mod faults;
 mod forms;
+mod fuzz;
 mod gpu_pack;
 mod kernels;
 mod libcuda;
@@ -47,6 +48,8 @@ enum Task {
     Faults(faults::Scale),
     /// Run every form of recording and launching on the software device, over seeds
     Forms(forms::Scale),
+    /// Make calls that nobody would make, all of the table: no panic, no hang, no broken invariant
+    Fuzz(fuzz::Scale),
     /// Build the GPU pack under target/gpu-pack: one binary with every recorder and test that wants a GPU
     GpuPack,
     /// Compile kernels/*.cu to kernels/ptx with NVRTC, or check what is committed
@@ -60,14 +63,7 @@ enum Task {
     /// Switch off each rule of the ledger and see that a test notices
     Mutants,
     /// Load and launch PTX that nobody wrote: no panic, no hang
-    Mutate {
-        /// 100,000 files instead of a few thousand
-        #[arg(long)]
-        full: bool,
-        /// Only the file of this seed
-        #[arg(long)]
-        seed: Option<u64>,
-    },
+    Mutate(mutate::Scale),
     /// Compare the software driver with what an H200 answered to probe.c
     Probe {
         /// Only cases whose name contains this
@@ -87,11 +83,12 @@ fn main() -> ExitCode {
         Task::Corpus { seed, only, why } => corpus::run(seed, only.as_deref(), why),
         Task::Faults(scale) => faults::run(&scale),
         Task::Forms(scale) => forms::run(&scale),
+        Task::Fuzz(scale) => fuzz::run(&scale),
         Task::GpuPack => gpu_pack::run(),
         Task::Kernels { check } => kernels::run(check),
         Task::Libcuda => libcuda::run(),
         Task::Mutants => mutants::run(),
-        Task::Mutate { full, seed } => mutate::run(full, seed),
+        Task::Mutate(scale) => mutate::run(&scale),
         Task::Probe { only } => probe::run(only.as_deref()),
         Task::PtxForms => ptx_forms::run(),
         Task::Seeds => seeds::run(),

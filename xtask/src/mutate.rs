@@ -1,29 +1,52 @@
 //! `cargo xtask mutate`: PTX that nobody wrote.
 //!
 //! Takes the committed PTX apart and puts it together wrongly: bytes flipped, tokens swapped, lines doubled, dropped
-//! or moved, files cut short or spliced. Each result is loaded into a software driver, and whatever loads is launched
-//! with a small budget. A panic, or a case that takes longer than it may, is a failure; the seed of the case
-//! reproduces it.
+//! or moved, files cut short or spliced. Most mutants are made of one kernel with its file's head, some of a whole file. Each
+//! result is loaded into a software driver, and whatever loads is launched with a small budget. A panic, or a case that takes
+//! longer than it may, is a failure; the seed of the case reproduces it.
 //!
-//! A few thousand cases by default; `--full` runs 100,000.
+//! A few thousand cases by default; `--full` runs a million, on as many threads as `--threads` says.
 
+use std::collections::VecDeque;
 use std::ffi::{CString, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Driver};
 use dacapo_sim::{Machine, Options};
-use dacapo_suite::corpus;
+
+use crate::workspace;
 
 /// How many cases the full run has.
-const FULL: u64 = 100_000;
+const FULL: u64 = 1_000_000;
 /// How many a plain one has.
-const SCALED: u64 = 2_000;
+const SCALED: u64 = 5_000;
 /// What a case may take; a launch's own budget is far below that.
 const LONGEST: Duration = Duration::from_secs(5);
 /// Warp instructions of a launch.
 const BUDGET: u64 = 20_000;
+/// Looks at the clock or at host memory, in vain, before a kernel is said to wait for nobody.
+const POLLS: u64 = 1_000;
+/// Bytes of the device: no mutant can ask for more.
+const CAPACITY: u64 = 64 << 20;
+
+/// How much is to be done.
+#[derive(clap::Args)]
+pub struct Scale {
+    /// A million files instead of a few thousand
+    #[arg(long)]
+    full: bool,
+    /// Only the file of this seed
+    #[arg(long)]
+    seed: Option<u64>,
+    /// How many threads
+    #[arg(long, default_value_t = 2)]
+    threads: usize,
+}
 
 /// What became of the cases.
 #[derive(Default)]
@@ -35,33 +58,68 @@ struct Tally {
     longest: Duration,
 }
 
-/// Runs the cases from `seed` on.
+impl Tally {
+    fn add(&mut self, other: &Tally) {
+        self.refused += other.refused;
+        self.loaded += other.loaded;
+        self.launches += other.launches;
+        self.findings += other.findings;
+        self.longest = self.longest.max(other.longest);
+    }
+}
+
+/// Runs the cases.
 ///
 /// # Errors
 ///
 /// - The first case that panicked or took too long, with its seed.
-pub fn run(full: bool, seed: Option<u64>) -> Result<(), String> {
-    let (first, count) = match seed {
+pub fn run(scale: &Scale) -> Result<(), String> {
+    let (first, count) = match scale.seed {
         Some(seed) => (seed, 1),
-        None => (0, if full { FULL } else { SCALED }),
+        None => (0, if scale.full { FULL } else { SCALED }),
     };
-    let sources = corpus::MODULES;
-    let mut tally = Tally::default();
-    let started = Instant::now();
-    for seed in first..first + count {
-        let text = mutant(sources, seed);
-        let case_started = Instant::now();
-        let survived = catch_unwind(AssertUnwindSafe(|| try_out(&text, seed, &mut tally)));
-        let took = case_started.elapsed();
-        tally.longest = tally.longest.max(took);
-        let reproduce = format!("reproduce: cargo xtask mutate --seed {seed}");
-        if survived.is_err() {
-            return Err(format!("mutant {seed} made the driver panic; {reproduce}"));
+    let sources = sources(&workspace::root())?;
+    let (next, started) = (AtomicU64::new(first), Instant::now());
+    let (tally, failed) = (Mutex::new(Tally::default()), Mutex::new(None));
+    // What each thread is at, so that one that never comes back is known by its seed.
+    let at: Vec<Mutex<(u64, Instant)>> =
+        (0..scale.threads.clamp(1, 64)).map(|_| Mutex::new((u64::MAX, Instant::now()))).collect();
+    let done = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for at in &at {
+            scope.spawn(|| {
+                let mut mine = Tally::default();
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= first + count || lock(&failed).is_some() {
+                        break;
+                    }
+                    *lock(at) = (seed, Instant::now());
+                    if let Err(error) = one(&sources, seed, &mut mine) {
+                        lock(&failed).get_or_insert(error);
+                    }
+                }
+                *lock(at) = (u64::MAX, Instant::now());
+                lock(&tally).add(&mine);
+                done.fetch_add(1, Ordering::Relaxed);
+            });
         }
-        if took > LONGEST {
-            return Err(format!("mutant {seed} took {took:.1?}; {reproduce}"));
+        while done.load(Ordering::Relaxed) < at.len() as u64 {
+            std::thread::sleep(Duration::from_millis(20));
+            for each in &at {
+                let (seed, since) = *lock(each);
+                if seed != u64::MAX && since.elapsed() > 6 * LONGEST {
+                    // It cannot be stopped, so the process is.
+                    eprintln!("error: mutant {seed} hangs; reproduce: cargo xtask mutate --seed {seed}");
+                    std::process::exit(1);
+                }
+            }
         }
+    });
+    if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
     }
+    let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
     let scale = if count == FULL { "full".to_string() } else { format!("scaled down, {count} of {FULL}") };
     println!(
         "mutate: {count} files ({scale}), {} refused, {} loaded, {} launches, {} findings, longest {:.0?}, 0 panics, 0 hangs, {} s",
@@ -73,6 +131,72 @@ pub fn run(full: bool, seed: Option<u64>) -> Result<(), String> {
         started.elapsed().as_secs()
     );
     Ok(())
+}
+
+fn lock<T>(what: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn one(sources: &[Source], seed: u64, tally: &mut Tally) -> Result<(), String> {
+    let text = mutant(sources, seed);
+    let reproduce = format!("reproduce: cargo xtask mutate --seed {seed}");
+    // A busy computer makes anything slow, once: what is too slow is so again.
+    for again in [false, true] {
+        let (started, mut mine) = (Instant::now(), Tally::default());
+        let survived = catch_unwind(AssertUnwindSafe(|| try_out(&text, seed, &mut mine)));
+        mine.longest = started.elapsed();
+        if survived.is_err() {
+            return Err(format!("mutant {seed} made the driver panic; {reproduce}"));
+        }
+        if mine.longest <= LONGEST {
+            tally.add(&mine);
+            return Ok(());
+        }
+        if again {
+            return Err(format!("mutant {seed} took {:.1?}; {reproduce}", mine.longest));
+        }
+    }
+    Ok(())
+}
+
+/// A committed file: whole, and cut into its kernels, each with the file's head.
+struct Source {
+    whole: Vec<u8>,
+    kernels: Vec<Vec<u8>>,
+}
+
+impl Source {
+    fn new(whole: Vec<u8>) -> Source {
+        let text = String::from_utf8_lossy(&whole).into_owned();
+        let starts: Vec<usize> = text.match_indices("\n.visible .entry").map(|(at, _)| at).collect();
+        let head = &text[..starts.first().copied().unwrap_or(text.len())];
+        let ends = starts.iter().skip(1).copied().chain([text.len()]);
+        let kernels = starts.iter().zip(ends).map(|(start, end)| format!("{head}{}", &text[*start..end]).into_bytes());
+        Source { kernels: kernels.collect(), whole }
+    }
+}
+
+/// Every `.ptx` file of the workspace, in the order of their paths.
+fn sources(root: &Path) -> Result<Vec<Source>, String> {
+    let mut folders = VecDeque::from([root.to_path_buf()]);
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop_front() {
+        let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        for entry in entries.filter_map(Result::ok) {
+            let (path, name) = (entry.path(), entry.file_name());
+            let hidden = name.to_string_lossy().starts_with('.') || name == "target";
+            if path.is_dir() && !hidden {
+                folders.push_back(path);
+            } else if path.extension().is_some_and(|extension| extension == "ptx") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+        .iter()
+        .map(|file| std::fs::read(file).map(Source::new).map_err(|e| format!("{}: {e}", file.display())))
+        .collect()
 }
 
 /// Choices from a seed.
@@ -92,12 +216,16 @@ impl Choices {
     }
 }
 
-/// A file of the corpus, changed in one to six places.
-fn mutant(sources: &[(&str, &str)], seed: u64) -> Vec<u8> {
+/// A kernel or a file, changed in one to three places.
+fn mutant(sources: &[Source], seed: u64) -> Vec<u8> {
     let mut choices = Choices(seed);
-    let mut text = sources[choices.below(sources.len())].1.as_bytes().to_vec();
-    for _ in 0..1 + choices.below(6) {
-        let other = sources[choices.below(sources.len())].1.as_bytes();
+    let source = &sources[choices.below(sources.len())];
+    let mut text = match choices.below(16) {
+        0 => source.whole.clone(),
+        _ => source.kernels.get(choices.below(source.kernels.len())).unwrap_or(&source.whole).clone(),
+    };
+    for _ in 0..1 + choices.below(3) {
+        let other = &sources[choices.below(sources.len())].whole;
         change(&mut text, other, &mut choices);
     }
     text
@@ -108,7 +236,7 @@ fn change(text: &mut Vec<u8>, other: &[u8], choices: &mut Choices) {
         return;
     }
     let at = choices.below(text.len());
-    match choices.below(9) {
+    match choices.below(14) {
         0 => text[at] ^= 1 << choices.below(8),
         1 => text[at] = choices.next() as u8,
         2 => text.truncate(at),
@@ -117,42 +245,93 @@ fn change(text: &mut Vec<u8>, other: &[u8], choices: &mut Choices) {
             let piece = other[from.min(to)..from.max(to).min(from.min(to) + 2000)].to_vec();
             text.splice(at..at, piece);
         }
-        kind => lines(text, kind, choices),
+        4..=7 => lines(text, choices),
+        kind => tokens(text, kind, choices),
     }
 }
 
-/// Changes whole lines or tokens, so that most of the text stays PTX.
-fn lines(text: &mut Vec<u8>, kind: usize, choices: &mut Choices) {
-    let whole = String::from_utf8_lossy(text).into_owned();
-    let mut lines: Vec<String> = whole.split('\n').map(str::to_string).collect();
-    let (a, b) = (choices.below(lines.len()), choices.below(lines.len()));
+/// The line around `at`, with its end.
+fn line(text: &[u8], at: usize) -> std::ops::Range<usize> {
+    let start = text[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |found| found + 1);
+    let end = text[at..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |found| at + found + 1);
+    start..end
+}
+
+/// Drops, doubles or moves a line: most of the text stays PTX.
+fn lines(text: &mut Vec<u8>, choices: &mut Choices) {
+    let a = line(text, choices.below(text.len()));
+    let piece = text[a.clone()].to_vec();
+    let kind = choices.below(3);
+    if kind != 1 {
+        text.drain(a);
+    }
+    if kind != 0 && !text.is_empty() {
+        let b = line(text, choices.below(text.len())).start;
+        text.splice(b..b, piece);
+    }
+}
+
+/// The token around `at`: a word, a number, a register, or a single sign.
+fn token(text: &[u8], at: usize) -> std::ops::Range<usize> {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'%';
+    if !is_word(&text[at]) {
+        return at..at + 1;
+    }
+    let start = text[..at].iter().rposition(|byte| !is_word(byte)).map_or(0, |found| found + 1);
+    let end = text[at..].iter().position(|byte| !is_word(byte)).map_or(text.len(), |found| at + found);
+    start..end
+}
+
+/// Changes tokens: one for another of the text, or a number for one that means trouble.
+fn tokens(text: &mut Vec<u8>, kind: usize, choices: &mut Choices) {
+    const NUMBERS: [&str; 10] = [
+        "0",
+        "-1",
+        "4294967295",
+        "18446744073709551615",
+        "0x7fffffff",
+        "1e9",
+        "0f7FC00000",
+        "99999999999999999999",
+        "64",
+        "3",
+    ];
+    const WORDS: [&str; 24] = [
+        "u8", "u16", "u32", "u64", "s32", "s64", "b8", "b128", "f16", "f32", "f64", "pred", "global", "shared",
+        "local", "const", "param", "v2", "v4", "wide", "hi", "sat", "ftz", "rn",
+    ];
+    let a = token(text, choices.below(text.len()));
+    let b = token(text, choices.below(text.len()));
+    let digits = text[a.clone()].first().is_some_and(u8::is_ascii_digit);
     match kind {
-        4 => drop(lines.remove(a)),
-        5 => lines.insert(b, lines[a].clone()),
-        6 => lines.swap(a, b),
-        // One number for another, or one modifier or register for another of the same text.
-        7 => {
-            let numbers = [
-                "0",
-                "-1",
-                "4294967295",
-                "18446744073709551615",
-                "0x7fffffff",
-                "1e9",
-                "0f7FC00000",
-                "99999999999999999999",
-            ];
-            lines[a] = lines[a].replacen(|c: char| c.is_ascii_digit(), numbers[choices.below(numbers.len())], 1);
+        8 | 9 => {
+            let new = text[b].to_vec();
+            text.splice(a, new);
+        }
+        10 => drop(text.drain(a)),
+        11 => {
+            let new = text[b].to_vec();
+            text.splice(a.start..a.start, new);
+        }
+        // A modifier for another one, where one stands; a number for another one, likewise.
+        12 if a.start > 0 && text[a.start - 1] == b'.' => {
+            let new = WORDS[choices.below(WORDS.len())].as_bytes().to_vec();
+            text.splice(a, new);
+        }
+        _ if digits => {
+            let new = NUMBERS[choices.below(NUMBERS.len())].as_bytes().to_vec();
+            text.splice(a, new);
         }
         _ => {
-            let words: Vec<&str> =
-                whole.split(|c: char| c.is_whitespace() || ",;.[]{}".contains(c)).filter(|w| !w.is_empty()).collect();
-            let (old, new) =
-                (words[choices.below(words.len())].to_string(), words[choices.below(words.len())].to_string());
-            lines[a] = lines[a].replacen(&old, &new, 1);
+            // The first number behind it.
+            let from = a.end.min(text.len());
+            if let Some(at) = text[from..].iter().position(u8::is_ascii_digit) {
+                let number = token(text, from + at);
+                let new = NUMBERS[choices.below(NUMBERS.len())].as_bytes().to_vec();
+                text.splice(number, new);
+            }
         }
     }
-    *text = lines.join("\n").into_bytes();
 }
 
 /// Loads the text, and launches what loads.
@@ -160,7 +339,8 @@ fn try_out(text: &[u8], seed: u64, tally: &mut Tally) {
     // A program hands over a C string: it ends at the first NUL.
     let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
     let Ok(image) = CString::new(&text[..end]) else { return };
-    let machine = Machine::new(Options { seed, budget: BUDGET, capacity: 64 << 20, ..Default::default() });
+    let options = Options { seed, budget: BUDGET, polls_max: POLLS, capacity: CAPACITY, ..Default::default() };
+    let machine = Machine::new(options);
     let (mut context, mut module, mut buffer) = (CUcontext::NULL, CUmodule::NULL, 0);
     // SAFETY: every out pointer is valid and the image ends with a NUL.
     let loaded = unsafe {
@@ -180,6 +360,8 @@ fn try_out(text: &[u8], seed: u64, tally: &mut Tally) {
         launch(&machine, module, &name, buffer, tally);
     }
     tally.findings += machine.findings().len() as u64;
+    let broken = machine.check();
+    assert!(broken.is_empty(), "the machine is broken: {}", broken[0]);
 }
 
 /// What stands behind `.entry` in the text; most of these are kernels.

@@ -11,6 +11,7 @@
 mod breaking;
 mod calls;
 mod census;
+mod check;
 pub mod detect;
 mod driver;
 mod enqueue;
@@ -28,6 +29,7 @@ mod schedule;
 mod visit;
 
 pub use census::Census;
+pub use check::Broken;
 pub use detect::{Detectors, UnknownDetector};
 pub use driver::IMPLEMENTED;
 pub use finding::{Ending, Finding};

@@ -48,8 +48,6 @@ pub(crate) enum Needs {
     Context,
     /// A current context; the call looks for a broken device itself, because a capturing stream does not know of it yet.
     Stream,
-    /// `cuInit`, and a stream that brings its context: none need be current. It looks for a broken device as `Stream`.
-    OwnStream,
     /// `cuInit`, and works on a broken device.
     Always,
 }
@@ -146,7 +144,7 @@ impl Visit<'_> {
             }
             Needs::Stream => self.context().map(|_| ()),
             Needs::Init => self.check_fault(),
-            Needs::OwnStream | Needs::Always | Needs::Nothing => Ok(()),
+            Needs::Always | Needs::Nothing => Ok(()),
         }
     }
 
@@ -327,7 +325,11 @@ impl Visit<'_> {
             0 | 1 => self.legacy_stream(),
             2 => self.per_thread_stream(),
             bits => match self.streams.look_up(bits) {
-                Lookup::Live(key) => Ok(key),
+                // Default streams have no handle but their numbers: one that happens to name one was made up.
+                Lookup::Live(key) if self.streams.get(key).is_some_and(|found| found.kind == StreamKind::Created) => {
+                    Ok(key)
+                }
+                Lookup::Live(_) => Err(CUresult::CUDA_ERROR_INVALID_HANDLE),
                 Lookup::Stale => {
                     self.find_stale("stream", "cuStreamDestroy");
                     Err(CUresult::CUDA_ERROR_INVALID_HANDLE)

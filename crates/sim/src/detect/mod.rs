@@ -29,8 +29,7 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detectors {
-    /// Reads of what nobody has written: memory (`uninitialised-read`), arguments (`short-arguments`), conditions of graphs
-    /// (`unset-condition`).
+    /// Reads of memory that nobody has written: `uninitialised-read`.
     pub uninitialised: bool,
     /// Two threads of a block touch shared memory, one of them writing, and nothing orders them: `shared-race`,
     /// `same-word`.

@@ -12,6 +12,7 @@
 
 mod backing;
 pub(crate) mod bits;
+mod check;
 mod describe;
 pub(crate) mod host;
 pub(crate) mod ranges;

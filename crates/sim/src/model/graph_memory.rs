@@ -40,24 +40,24 @@ pub(crate) struct AllocWork {
 }
 
 /// One allocation node at an address, with the free node of its own graph.
-struct Use {
-    alloc: Key<Node>,
-    free: Option<Key<Node>>,
+pub(crate) struct Use {
+    pub(crate) alloc: Key<Node>,
+    pub(crate) free: Option<Key<Node>>,
 }
 
 /// An address that allocation nodes of one graph have.
-struct Reservation {
-    room: u64,
-    graph: Key<Graph>,
-    uses: Vec<Use>,
+pub(crate) struct Reservation {
+    pub(crate) room: u64,
+    pub(crate) graph: Key<Graph>,
+    pub(crate) uses: Vec<Use>,
     /// Other graphs with a free node for it.
     freed_in: Vec<Key<Graph>>,
 }
 
 /// What is known of a graph that has memory nodes.
 #[derive(Default)]
-struct Holder {
-    addresses: Vec<u64>,
+pub(crate) struct Holder {
+    pub(crate) addresses: Vec<u64>,
     /// The executable that was made of it, or updated from it, last.
     executable: Option<Key<Executable>>,
 }
@@ -72,8 +72,8 @@ struct Backed {
 /// All graph memory of a device.
 #[derive(Default)]
 pub(crate) struct GraphMemory {
-    reservations: BTreeMap<u64, Reservation>,
-    holders: HashMap<Key<Graph>, Holder>,
+    pub(crate) reservations: BTreeMap<u64, Reservation>,
+    pub(crate) holders: HashMap<Key<Graph>, Holder>,
     backed: BTreeMap<u64, Backed>,
     high: [u64; 2],
 }

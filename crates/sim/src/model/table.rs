@@ -118,6 +118,25 @@ impl<T> Table<T> {
         self.entries.len() - self.free.len()
     }
 
+    /// What is wrong with the table itself: an entry is live or free, and its handle names it.
+    pub(crate) fn broken(&self) -> Option<String> {
+        let mut is_free = vec![false; self.entries.len()];
+        for index in &self.free {
+            match is_free.get_mut(*index as usize) {
+                Some(seen) if !*seen => *seen = true,
+                _ => return Some(format!("slot {index} is free twice, or there is no such slot")),
+            }
+        }
+        for (index, entry) in self.entries.iter().enumerate() {
+            if entry.value.is_some() == is_free[index] {
+                return Some(format!("slot {index} is neither live nor free, or both"));
+            }
+        }
+        let lies =
+            |(key, _): &(Key<T>, &T)| !matches!(self.look_up(self.handle(*key)), Lookup::Live(found) if found == *key);
+        self.iter().find(lies).map(|(key, _)| format!("the handle of {key:?} does not name it"))
+    }
+
     /// The number a C program holds for `key`.
     pub(crate) fn handle(&self, key: Key<T>) -> u64 {
         MARK | u64::from(self.tag) << 48

@@ -24,17 +24,17 @@ pub(crate) enum Signal {
 /// A piece of work with its place in the order.
 pub(crate) struct Task {
     /// Predecessors that are not done yet.
-    pending: u32,
+    pub(crate) pending: u32,
     /// Tasks that wait for this one.
-    next: Vec<Key<Task>>,
+    pub(crate) next: Vec<Key<Task>>,
     /// Tasks that wait for a signal of this one.
-    early: Vec<(Key<Task>, Signal)>,
+    pub(crate) early: Vec<(Key<Task>, Signal)>,
     /// What it has signalled.
     signalled: Option<Signal>,
     /// Of a kernel that began early: what must be done before its `griddepcontrol.wait` lets it go on.
     pub(crate) primaries: Vec<Key<Task>>,
     /// Its place among the ready ones.
-    ready_at: Option<usize>,
+    pub(crate) ready_at: Option<usize>,
     /// What to do.
     pub(crate) work: Work,
     /// Whose context it belongs to; synchronising a context waits for its tasks.
@@ -43,7 +43,7 @@ pub(crate) struct Task {
 
 /// All work that is not done.
 pub(crate) struct Tasks {
-    table: Table<Task>,
+    pub(crate) table: Table<Task>,
     /// Tasks that may run now, a kernel that has begun included.
     pub(crate) ready: Vec<Key<Task>>,
     /// What happened before what, also of tasks that are done; where that is asked for.

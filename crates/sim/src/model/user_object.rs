@@ -21,9 +21,9 @@ use crate::machine::{Machine, State};
 pub(crate) struct UserObject {
     destructor: HostWork,
     /// All references.
-    total: u64,
+    pub(crate) total: u64,
     /// Those that the program itself holds.
-    own: u64,
+    pub(crate) own: u64,
 }
 
 /// References to objects, in the order in which they were taken.

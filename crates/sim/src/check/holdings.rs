@@ -1,0 +1,158 @@
+//! Memory, what the program sees of it, pools, graph memory, virtual memory.
+//!
+//! - Memory itself: see `memory::check`.
+//! - What the program sees does not overlap, and has memory behind it of the same size, or will have when a stream comes to it;
+//!   memory is seen, or some stream is about to end it, or somebody else's (a module's that is on its way out, a graph's).
+//! - A pool has handed out what it says, keeps its bound, and no free block lies in what is seen.
+//! - What pools have promised is what streams have yet to map.
+//! - Addresses of graph memory do not overlap, and belong to a graph that has memory nodes.
+//! - Mapped memory lies in reserved ranges; memory and mapping know each other; bytes are in one place.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Report;
+use crate::machine::State;
+use crate::memory::Kind;
+use crate::model::objects::{Owner, Pool};
+use crate::model::table::Key;
+use crate::model::work::Work;
+
+/// Sizes of pool memory are counted in multiples of this.
+const GRAIN: u64 = 512;
+
+impl State {
+    pub(super) fn check_holdings(&self, report: &mut Report) {
+        let charged = self.virtual_memory.physical.iter().map(|(_, physical)| physical.bytes).sum();
+        self.memory.broken(charged, |rule, what| report.tell(rule, what));
+        self.check_visible(report);
+        self.check_pools(report);
+        self.check_graph_memory(report);
+        self.check_virtual_memory(report);
+    }
+
+    fn check_visible(&self, report: &mut Report) {
+        let (mut to_map, mut to_end, mut promised) = (HashMap::new(), HashSet::new(), 0);
+        for (_, task) in self.tasks.table.iter() {
+            match &task.work {
+                Work::Map { address, bytes, .. } => {
+                    promised += bytes;
+                    to_map.insert(*address, *bytes);
+                }
+                Work::Unmap { address } => {
+                    to_end.insert(*address);
+                }
+                _ => {}
+            }
+        }
+        let broken = self.fault.is_some();
+        report.ask("promised", broken || promised == self.promised, || {
+            format!("streams have yet to map {promised} bytes, {} are promised", self.promised)
+        });
+        let mut end_before = 0;
+        for (base, seen) in &self.visible {
+            report.ask("visible-overlap", *base >= end_before, || {
+                format!("what is seen at {base:#x} begins in what is seen before it")
+            });
+            end_before = base.saturating_add(seen.bytes);
+            let behind = self.memory.begins_at(*base);
+            let kinds: &[Kind] = match seen.owner {
+                Owner::Plain => &[Kind::Device, Kind::Managed],
+                Owner::Pool(_) => &[Kind::Pool],
+                Owner::Mapped => &[Kind::Mapped],
+                Owner::Module => &[Kind::Module],
+                Owner::HostAllocated { .. } => &[Kind::HostPinned],
+                Owner::HostRegistered { .. } => &[Kind::HostRegistered],
+                // Real only when the launch comes to its node.
+                Owner::Graph => continue,
+            };
+            let is_there = behind.is_some_and(|(bytes, kind)| bytes == seen.bytes && kinds.contains(&kind));
+            let comes = matches!(seen.owner, Owner::Pool(_)) && (broken || to_map.get(base) == Some(&seen.bytes));
+            report.ask("visible-memory", is_there || comes, || {
+                format!("{} bytes are seen at {base:#x} ({:?}), and behind it is {behind:?}", seen.bytes, seen.owner)
+            });
+        }
+        for (base, bytes, kind) in self.memory.all() {
+            // Modules that are on their way out, and graphs, hold memory that the program does not see.
+            let other = matches!(kind, Kind::Module | Kind::Graph);
+            let seen = self.visible.contains_key(&base) || to_end.contains(&base);
+            report.ask("memory-seen", other || seen || broken, || {
+                format!("{bytes} bytes at {base:#x} ({kind:?}) are seen by nobody and not about to end")
+            });
+        }
+    }
+
+    fn check_pools(&self, report: &mut Report) {
+        let mut used: HashMap<Key<Pool>, u64> = HashMap::new();
+        for seen in self.visible.values() {
+            if let Owner::Pool(pool) = seen.owner {
+                *used.entry(pool).or_default() += seen.bytes.next_multiple_of(GRAIN);
+            }
+        }
+        for (key, pool) in self.pools.iter() {
+            let handed_out = used.get(&key).copied().unwrap_or(0);
+            report.ask("pool-used", pool.used == handed_out, || {
+                format!("pool {key:?} counts {} bytes and has handed out {handed_out}", pool.used)
+            });
+            report.ask("pool-bound", pool.bytes_max == 0 || pool.used <= pool.bytes_max, || {
+                format!("pool {key:?} has handed out {} bytes of at most {}", pool.used, pool.bytes_max)
+            });
+            let ordered =
+                pool.used <= pool.used_high && pool.used <= pool.reserved && pool.reserved <= pool.reserved_high;
+            report.ask("pool-marks", ordered, || format!("the marks of pool {key:?} lie below what they mark"));
+            for block in &pool.blocks {
+                let below = self.visible.range(..block.address + block.room).next_back();
+                let clear = below.is_none_or(|(base, seen)| base + seen.bytes <= block.address);
+                report.ask("pool-block", clear, || format!("the free block at {:#x} is in use", block.address));
+            }
+            report.ask("pool-default", pool.is_default == (key == self.default_pool), || {
+                format!("pool {key:?} is, or is not, the default one")
+            });
+        }
+        report.ask("pool-current", self.pools.get(self.current_pool).is_some(), || "the current pool is gone".into());
+    }
+
+    fn check_graph_memory(&self, report: &mut Report) {
+        let mut end_before = 0;
+        for (base, known) in &self.graph_memory.reservations {
+            report.ask("graph-memory-overlap", *base >= end_before, || {
+                format!("graph memory at {base:#x} begins in that before it")
+            });
+            end_before = base.saturating_add(known.room);
+            let holder = self.graph_memory.holders.get(&known.graph);
+            report.ask("graph-memory-holder", holder.is_some_and(|holder| holder.addresses.contains(base)), || {
+                format!("graph memory at {base:#x} belongs to no graph that knows of it")
+            });
+        }
+        let marks = self.graph_memory.high().iter().all(|high| *high >= self.graph_memory.used());
+        report.ask("graph-memory-marks", marks, || "the marks of graph memory lie below what they mark".into());
+    }
+
+    fn check_virtual_memory(&self, report: &mut Report) {
+        let (mut end_before, all) = (0, &self.virtual_memory);
+        for (base, bytes) in &all.reserved {
+            report.ask("reserved-overlap", *base >= end_before, || format!("the range at {base:#x} overlaps another"));
+            end_before = base.saturating_add(*bytes);
+        }
+        end_before = 0;
+        for (base, mapping) in &all.mappings {
+            let fits = *base >= end_before && all.reserved_around(*base, mapping.bytes).is_some();
+            report.ask("mapping-place", fits, || format!("the mapping at {base:#x} lies in no reserved range alone"));
+            end_before = base.saturating_add(mapping.bytes);
+            let found = all.physical.get(mapping.physical);
+            let knows = found.is_some_and(|found| found.mapped_at == Some(*base) && found.bytes == mapping.bytes);
+            report.ask("mapping-memory", knows, || format!("the memory mapped at {base:#x} does not know of it"));
+            let attached = self.memory.begins_at(*base).is_some_and(|(_, kind)| kind == Kind::Mapped);
+            let apart = found.is_some_and(|found| found.region.is_some());
+            report.ask("mapping-bytes", mapping.accessible == attached && attached != apart, || {
+                format!("the bytes mapped at {base:#x} are in two places, or in none")
+            });
+        }
+        for (key, physical) in all.physical.iter() {
+            report.ask("physical-held", physical.handles > 0 || physical.mapped_at.is_some(), || {
+                format!("memory {key:?} is held by nobody and mapped nowhere")
+            });
+            let there = physical.mapped_at.is_none_or(|at| all.mappings.get(&at).is_some_and(|m| m.physical == key));
+            report.ask("physical-mapped", there, || format!("memory {key:?} is not where it says it is mapped"));
+        }
+    }
+}
