@@ -53,7 +53,7 @@ mod tests {
     fn the_machine_and_the_fault_model_agree_on_who_reports_a_lost_context() {
         let differs = NEEDS.iter().filter(|(call, needs)| {
             let says = lawful(*call).iter().any(|fault| fault.effect == Effect::ContextLost);
-            says != matches!(needs, Needs::Init | Needs::Context | Needs::Stream)
+            says != matches!(needs, Needs::Init | Needs::Context | Needs::Stream | Needs::OwnStream)
         });
         let differs: Vec<_> = differs.collect();
         assert!(differs.is_empty(), "{differs:?}");

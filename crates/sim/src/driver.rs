@@ -226,8 +226,8 @@ implemented! {
     cuGraphInstantiateWithParams(phGraphExec: *mut CUgraphExec, hGraph: CUgraph, instantiateParams: *mut CUDA_GRAPH_INSTANTIATE_PARAMS) => Context, calls::graph_exec::instantiate_with_params;
     cuGraphExecDestroy(hGraphExec: CUgraphExec) => Always, calls::graph_exec::destroy;
     cuGraphExecGetFlags(hGraphExec: CUgraphExec, flags: *mut u64) => Always, calls::graph_exec::get_flags;
-    cuGraphUpload(hGraphExec: CUgraphExec, hStream: CUstream) => Always, calls::graph_exec::upload;
-    cuGraphLaunch(hGraphExec: CUgraphExec, hStream: CUstream) => Always, calls::graph_exec::launch;
+    cuGraphUpload(hGraphExec: CUgraphExec, hStream: CUstream) => OwnStream, calls::graph_exec::upload;
+    cuGraphLaunch(hGraphExec: CUgraphExec, hStream: CUstream) => OwnStream, calls::graph_exec::launch;
     cuGraphExecUpdate_v2(hGraphExec: CUgraphExec, hGraph: CUgraph, resultInfo: *mut CUgraphExecUpdateResultInfo) => Context, calls::graph_exec::update;
     cuGraphExecKernelNodeSetParams_v2(hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *const CUDA_KERNEL_NODE_PARAMS) => Context, calls::graph_exec::kernel_set_params;
     cuGraphExecMemcpyNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, copyParams: *const CUDA_MEMCPY3D, ctx: CUcontext) => Context, calls::graph_exec::copy_set_params;

@@ -37,6 +37,8 @@ pub(crate) struct Script {
 /// A node of a script.
 struct Part {
     does: Does,
+    /// How reports name it.
+    number: u32,
     /// The parts that it comes after, by their place.
     before: Vec<(usize, CUgraphEdgeData)>,
     /// Nothing comes after it.
@@ -99,17 +101,20 @@ impl Script {
                 bodies: bodies.iter().map(Script::of).collect(),
             })),
         };
-        let part = |node| Part { does: does(node), before: node.before.clone(), is_leaf: node.is_leaf };
+        let part = |node: &ExecNode| {
+            let (number, before) = (node.number, node.before.clone());
+            Part { does: does(node), number, before, is_leaf: node.is_leaf }
+        };
         Script { parts: body.nodes.iter().map(part).collect() }
     }
 
-    /// The conditions that have a default, each with it.
-    fn defaults(&self, all: &mut Vec<(Arc<Condition>, u32)>) {
+    /// All conditions, each with its default.
+    fn defaults(&self, all: &mut Vec<(Arc<Condition>, Option<u32>)>) {
         for part in &self.parts {
             match &part.does {
                 Does::Child(script) => script.defaults(all),
                 Does::Choose(choice) => {
-                    all.extend(choice.default.map(|default| (choice.condition.clone(), default)));
+                    all.push((choice.condition.clone(), choice.default));
                     choice.bodies.iter().for_each(|body| body.defaults(all));
                 }
                 _ => {}
@@ -140,7 +145,7 @@ impl State {
         let mut kernels: HashMap<usize, Key<Task>> = HashMap::new();
         let mut ends = Vec::new();
         for (place, part) in script.parts.iter().enumerate() {
-            self.tasks.come_to_node(place as u32);
+            self.tasks.come_to_node(part.number);
             let mut after: Vec<_> = part.before.iter().map(|(at, _)| tasks[*at]).collect();
             if after.is_empty() {
                 after.extend_from_slice(start);
@@ -243,6 +248,14 @@ impl State {
             Kind::While => "WHILE",
             Kind::Switch => "SWITCH",
         };
+        if !choice.condition.is_given() && self.options.detectors.uninitialised {
+            let what = format!("{word} by a condition that nobody has given a value in this launch");
+            let finding = Finding::new("unset-condition", Ending::YourProgram, what)
+                .at("cuGraphLaunch", "a conditional node reads it")
+                .note("its handle has no default, and what an earlier launch left there does not count")
+                .help("make the handle with CU_GRAPH_COND_ASSIGN_DEFAULT, or let a kernel before the node set it");
+            self.find(finding);
+        }
         self.note(|| match chosen {
             Some(body) => format!("{word} by {value}: body {body}"),
             None => format!("{word} by {value}: nothing"),

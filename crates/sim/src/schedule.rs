@@ -135,7 +135,7 @@ impl State {
             }
             Work::Values(work, at) => return self.run_values(key, work, at),
             Work::Defaults(conditions) => {
-                conditions.into_iter().for_each(|(condition, value)| condition.set(value));
+                conditions.into_iter().for_each(|(condition, default)| condition.begin(default));
                 self.tasks.finish(key);
             }
             Work::Branch(branch) => self.run_branch(key, branch),

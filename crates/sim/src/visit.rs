@@ -48,6 +48,8 @@ pub(crate) enum Needs {
     Context,
     /// A current context; the call looks for a broken device itself, because a capturing stream does not know of it yet.
     Stream,
+    /// `cuInit`, and a stream that brings its context: none need be current. It looks for a broken device as `Stream`.
+    OwnStream,
     /// `cuInit`, and works on a broken device.
     Always,
 }
@@ -144,7 +146,7 @@ impl Visit<'_> {
             }
             Needs::Stream => self.context().map(|_| ()),
             Needs::Init => self.check_fault(),
-            Needs::Always | Needs::Nothing => Ok(()),
+            Needs::OwnStream | Needs::Always | Needs::Nothing => Ok(()),
         }
     }
 

@@ -97,6 +97,7 @@ fn a_condition_without_a_default_keeps_what_was_set() {
         let exec = d.instantiate(g);
         d.run(exec, s);
         assert_eq!(d.read(p), 0, "nobody has set it");
+        assert_eq!(d.found(), ["unset-condition"]);
     }
 }
 
@@ -159,6 +160,26 @@ fn launches_of_one_executable_see_their_own_defaults() {
             ok(d.cuCtxSynchronize());
         }
         assert_eq!(d.read(p), 111);
+    }
+}
+
+#[test]
+fn what_an_earlier_launch_has_set_does_not_count() {
+    for (d, k) in seeds() {
+        let (g, p, s) = (d.graph(), d.zeros(1), d.stream());
+        let h = d.condition(g, None);
+        let set = d.kernel_node(g, &[], k.set, &[h, 1]);
+        let (_, bodies) = d.conditional(g, &[set], h, IF, 1);
+        d.kernel_node(bodies[0], &[], k.append, &[p, 1]);
+        let exec = d.instantiate(g);
+        d.run(exec, s);
+        d.run(exec, s);
+        assert_eq!(d.found(), [""; 0], "each launch sets it");
+        // SAFETY: handles of this device.
+        ok(unsafe { d.cuGraphNodeSetEnabled(exec, set, 0) });
+        d.run(exec, s);
+        assert_eq!(d.found(), ["unset-condition"]);
+        assert_eq!(d.read(p), 111, "the value is what it was");
     }
 }
 

@@ -9,6 +9,7 @@ use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
 use super::function;
+use crate::finding::{Ending, Finding};
 use crate::foreign::{get, list};
 use crate::h200;
 use crate::model::capture::Rule;
@@ -98,12 +99,12 @@ fn check_shape(function: &Function, grid: [u32; 3], block: [u32; 3], shared: u32
     Ok(())
 }
 
-/// The parameter block, copied from an array of pointers or from one buffer.
+/// The parameter block, copied from an array of pointers or from one buffer; then also how long that is.
 unsafe fn copy_params(
     function: &Function,
     pointers: *mut *mut c_void,
     extra: *mut *mut c_void,
-) -> Result<(Vec<u8>, bool), CUresult> {
+) -> Result<(Vec<u8>, Option<usize>), CUresult> {
     let info = function.image.program().info(function.kernel);
     let mut block = vec![0; info.param_bytes];
     if !pointers.is_null() && !extra.is_null() {
@@ -111,11 +112,11 @@ unsafe fn copy_params(
     }
     if !extra.is_null() {
         // SAFETY: `extra` is an array that ends with 0, by the page of the call that passes it on.
-        unsafe { copy_buffer(&mut block, extra) }?;
-        return Ok((block, true));
+        let given = unsafe { copy_buffer(&mut block, extra) }?;
+        return Ok((block, Some(given)));
     }
     if pointers.is_null() {
-        return if info.params.is_empty() { Ok((block, false)) } else { Err(INVALID) };
+        return if info.params.is_empty() { Ok((block, None)) } else { Err(INVALID) };
     }
     // SAFETY: there is a pointer for each parameter, by the page of the call.
     let pointers = unsafe { list(pointers, info.params.len()) }?;
@@ -127,10 +128,11 @@ unsafe fn copy_params(
         // SAFETY: each pointer is valid for its parameter's size, by the page of the call.
         unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), block[offset..][..size].as_mut_ptr(), size) };
     }
-    Ok((block, false))
+    Ok((block, None))
 }
 
-unsafe fn copy_buffer(block: &mut [u8], extra: *mut *mut c_void) -> Answer {
+/// How long the buffer is. What is behind its end reads as zero, as an H200 was observed to do.
+unsafe fn copy_buffer(block: &mut [u8], extra: *mut *mut c_void) -> Result<usize, CUresult> {
     let (mut buffer, mut size) = (std::ptr::null::<u8>(), None);
     for pair in 0..8 {
         // SAFETY: the array goes on until its 0, which ends the loop.
@@ -153,7 +155,24 @@ unsafe fn copy_buffer(block: &mut [u8], extra: *mut *mut c_void) -> Answer {
     }
     // SAFETY: the buffer is valid for `size` bytes, by the page of the call, and `size` fits the block.
     unsafe { std::ptr::copy_nonoverlapping(buffer, block.as_mut_ptr(), size) };
-    Ok(())
+    Ok(size)
+}
+
+/// A buffer of arguments that ends before the last parameter does.
+fn note_short_buffer(v: &mut Visit<'_>, function: &Function, given: usize) {
+    let info = function.image.program().info(function.kernel);
+    // Bytes behind the last parameter are padding, and nobody's.
+    let needed = info.params.iter().map(|param| param.offset + param.size).max().unwrap_or(0);
+    if given >= needed || !v.options.detectors.uninitialised {
+        return;
+    }
+    let what = format!("`{}` was given {given} bytes of arguments, and its parameters take {needed}", info.name);
+    let short = info.params.iter().position(|param| given < param.offset + param.size).unwrap_or(0);
+    let finding = Finding::new("short-arguments", Ending::YourProgram, what)
+        .at(v.call.symbol(), "launched, as a GPU's driver does")
+        .note(format!("parameter {short} and what follows it were not given, or not whole"))
+        .help("let CU_LAUNCH_PARAM_BUFFER_SIZE point to the size of all parameters with the padding between them");
+    v.find(finding);
 }
 
 /// Launch attributes: those with a meaning here are taken, those without one are kept, the others are not there yet.
@@ -240,7 +259,7 @@ pub(crate) unsafe fn prepare(v: &mut Visit<'_>, request: &Request) -> Result<Ker
     let function = function::named(v, request.function)?;
     check_shape(&function, request.grid, request.block, request.shared).map_err(|refusal| v.refuse(refusal))?;
     // SAFETY: the launch call's promise about its parameters.
-    let (params, as_buffer) = unsafe { copy_params(&function, request.params, request.extra) }.map_err(|code| {
+    let (params, opt_given) = unsafe { copy_params(&function, request.params, request.extra) }.map_err(|code| {
         let info = function.image.program().info(function.kernel);
         let what = format!(
             "`{}` has {} parameters of {} bytes in all, and was not given them",
@@ -255,6 +274,9 @@ pub(crate) unsafe fn prepare(v: &mut Visit<'_>, request: &Request) -> Result<Ker
             "pass a pointer to each argument in `kernelParams`, or one buffer of that size in `extra`, not both",
         ))
     })?;
+    if let Some(given) = opt_given {
+        note_short_buffer(v, &function, given);
+    }
     let unsupported = function.image.program().unsupported(function.kernel);
     if !unsupported.is_empty() {
         for finding in unsupported {
@@ -268,7 +290,7 @@ pub(crate) unsafe fn prepare(v: &mut Visit<'_>, request: &Request) -> Result<Ker
         block: request.block,
         shared: request.shared,
         params: params.into(),
-        as_buffer,
+        as_buffer: opt_given.is_some(),
         cooperative: false,
         priority: 0,
         programmatic: false,

@@ -103,12 +103,12 @@ impl Held {
     }
 }
 
-fn collect(body: &Body, all: &mut Vec<(usize, Held)>) {
-    for (at, node) in body.nodes.iter().enumerate() {
+fn collect(body: &Body, all: &mut Vec<(u32, Held)>) {
+    for node in &body.nodes {
         match &node.kind {
             ExecKind::Child(child) => collect(child, all),
             ExecKind::Conditional(_, _, _, bodies) => bodies.iter().for_each(|body| collect(body, all)),
-            _ => all.extend(Held::of(node).map(|held| (at, held))),
+            _ => all.extend(Held::of(node).map(|held| (node.number, held))),
         }
     }
 }
@@ -164,7 +164,7 @@ pub(crate) fn check(v: &mut Visit<'_>, key: Key<Executable>) {
     }
 }
 
-fn reused(v: &Visit<'_>, at: usize, meant: &Meant) -> Option<Finding> {
+fn reused(v: &Visit<'_>, at: u32, meant: &Meant) -> Option<Finding> {
     let changed = |named: &Named| meaning(v, named.address).filter(|now| now.is_a_stranger_to(named));
     let (named, now) = meant.named.iter().find_map(|named| changed(named).map(|now| (named, now)))?;
     let name = meant.work.name();
@@ -178,7 +178,7 @@ fn reused(v: &Visit<'_>, at: usize, meant: &Meant) -> Option<Finding> {
     )
 }
 
-fn pageable(at: usize, meant: &Meant) -> Option<Finding> {
+fn pageable(at: u32, meant: &Meant) -> Option<Finding> {
     let (does, address) = meant.work.pageable()?;
     let name = meant.work.name();
     let what = format!("{name} of a graph {does} pageable memory of the host, at every launch anew");

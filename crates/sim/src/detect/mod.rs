@@ -29,7 +29,8 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detectors {
-    /// Reads of memory that nobody has written: `uninitialised-read`.
+    /// Reads of what nobody has written: memory (`uninitialised-read`), arguments (`short-arguments`), conditions of graphs
+    /// (`unset-condition`).
     pub uninitialised: bool,
     /// Two threads of a block touch shared memory, one of them writing, and nothing orders them: `shared-race`,
     /// `same-word`.

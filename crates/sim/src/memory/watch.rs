@@ -275,8 +275,13 @@ impl Memory {
         let (Some(mine), Some(other)) = (watch.sites.get(mine).cloned(), watch.sites.get(other).cloned()) else {
             return;
         };
-        // In the order in which they were submitted: which one came first to the memory is luck.
-        let (first, second) = if mine.node.number < other.node.number { (mine, other) } else { (other, mine) };
+        // In the order in which they were submitted, or were added to their graph: which one came first to the memory is
+        // luck.
+        let mine_is_first = match (mine.node.origin.node, other.node.origin.node) {
+            (Some((launch, a)), Some((same, b))) if launch == same && a != b => a < b,
+            _ => mine.node.number < other.node.number,
+        };
+        let (first, second) = if mine_is_first { (mine, other) } else { (other, mine) };
         if watch.reported.insert((first.info.name.clone(), second.info.name.clone(), allocation)) {
             watch.findings.push(unordered(&first, &second, &place));
         }

@@ -30,11 +30,13 @@ pub(crate) struct Condition {
     /// The conditional node that reads it is there.
     used: AtomicBool,
     value: AtomicU32,
+    /// It was given a value since the launch began.
+    given: AtomicBool,
 }
 
 impl Condition {
     pub(crate) fn new(default: Option<u32>) -> Condition {
-        Condition { default, used: AtomicBool::new(false), value: AtomicU32::new(0) }
+        Condition { default, used: AtomicBool::new(false), value: AtomicU32::new(0), given: AtomicBool::new(false) }
     }
 
     pub(crate) fn is_used(&self) -> bool {
@@ -51,6 +53,19 @@ impl Condition {
 
     pub(crate) fn set(&self, value: u32) {
         self.value.store(value, Ordering::Relaxed);
+        self.given.store(true, Ordering::Relaxed);
+    }
+
+    /// A launch begins. Without a default the value stays what it was, and means nothing.
+    pub(crate) fn begin(&self, default: Option<u32>) {
+        match default {
+            Some(value) => self.set(value),
+            None => self.given.store(false, Ordering::Relaxed),
+        }
+    }
+
+    pub(crate) fn is_given(&self) -> bool {
+        self.given.load(Ordering::Relaxed)
     }
 }
 

@@ -53,6 +53,8 @@ pub(crate) struct Body {
 pub(crate) struct ExecNode {
     /// The template's node; set-parameter calls name it.
     pub(crate) template: Key<Node>,
+    /// Its place among the nodes of its graph, in the order in which they were added: how reports name it.
+    pub(crate) number: u32,
     pub(crate) kind: ExecKind,
     /// Positions of the nodes it comes after.
     pub(crate) before: Vec<(usize, CUgraphEdgeData)>,
@@ -127,6 +129,8 @@ impl Body {
             node: Some(node),
         })?;
         let position: HashMap<_, _> = order.iter().enumerate().map(|(at, node)| (*node, at)).collect();
+        let added = graphs.graphs.get(graph).map(|graph| graph.nodes.as_slice()).unwrap_or_default();
+        let numbers: HashMap<_, _> = added.iter().zip(0..).collect();
         let mut nodes = Vec::with_capacity(order.len());
         for key in &order {
             let Some(node) = graphs.nodes.get(*key) else { continue };
@@ -162,7 +166,9 @@ impl Body {
                 NodeKind::Free(address) => ExecKind::Free(*address),
             };
             let before = node.before.iter().filter_map(|(n, data)| position.get(n).map(|at| (*at, *data))).collect();
-            nodes.push(ExecNode { template: *key, kind, before, is_leaf: node.after.is_empty(), enabled: true });
+            let number = numbers.get(key).copied().unwrap_or(0);
+            let is_leaf = node.after.is_empty();
+            nodes.push(ExecNode { template: *key, number, kind, before, is_leaf, enabled: true });
         }
         Ok(Body { nodes, positions: position })
     }

@@ -37,7 +37,7 @@ pub(crate) enum Work {
     /// Writes words, or waits for them: from the operation of this number on.
     Values(Arc<super::value_ops::ValueWork>, usize),
     /// Sets conditions to their defaults: the begin of a launch.
-    Defaults(Vec<(Arc<super::conditional::Condition>, u32)>),
+    Defaults(Vec<(Arc<super::conditional::Condition>, Option<u32>)>),
     /// Reads a condition and puts the chosen body into the order.
     Branch(crate::enqueue::Branch),
     /// Graph memory: an allocation node.

@@ -1,7 +1,7 @@
 //! `dacapo-gpu`: everything that wants a GPU, in one binary.
 //!
 //! ```text
-//! dacapo-gpu corpus|singles|device|check|programs|forms|all [FOLDER]
+//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|all [FOLDER]
 //! ```
 //!
 //! - `corpus` records what NVIDIA's driver makes of every case of the corpus: corpus.json. A case that gives other
@@ -11,6 +11,8 @@
 //! - `check` runs the bodies of this crate: check.json.
 //! - `programs` runs the programs with a mistake, and those without, and compares what is refused with the committed
 //!   reports: programs.json. They run in child processes: this binary again, as `program KIND NAME..`.
+//! - `silent` makes the mistakes that a GPU does not notice, each in a process of its own (`program silent NAME`):
+//!   programs-silent.txt.
 //! - `forms` runs every form of recording and launching on device 0, in this process: forms.json. It
 //!   runs under `compute-sanitizer --tool memcheck --report-api-errors no` too: some forms are about calls that the
 //!   driver refuses.
@@ -27,6 +29,7 @@ use dacapo::Device;
 use dacapo_driver::Nvidia;
 use dacapo_suite::corpus::{self, Case};
 use dacapo_suite::programs::gpu::{self, Kind, Outcome};
+use dacapo_suite::programs::silent;
 use dacapo_suite::replay::capture_and_replay;
 use dacapo_suite::session::Session;
 use dacapo_suite::{device, forms, single, table};
@@ -54,10 +57,13 @@ fn main() -> ExitCode {
         Some("device") => (&[record_device], true),
         Some("check") => (&[check], false),
         Some("programs") => (&[run_programs], false),
+        Some("silent") => (&[run_silent], false),
         Some("forms") => (&[run_forms], false),
-        Some("all") => (&[check, run_programs, run_forms, record_device, record_corpus, record_singles], true),
+        Some("all") => {
+            (&[check, run_programs, run_silent, run_forms, record_device, record_corpus, record_singles], true)
+        }
         _ => {
-            eprintln!("usage: dacapo-gpu corpus|singles|device|check|programs|forms|all [FOLDER]");
+            eprintln!("usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|all [FOLDER]");
             return ExitCode::from(2);
         }
     };
@@ -228,6 +234,23 @@ fn run_programs(
     Ok(passed)
 }
 
+fn run_silent(
+    _: &Nvidia,
+    session: &mut Session<'_>,
+    folder: &std::path::Path,
+) -> Result<bool, Box<dyn std::error::Error>> {
+    let this = std::env::current_exe()?;
+    let ended = silent::run_all(|name| {
+        let mut command = Command::new(&this);
+        command.args(["program", "silent", name]);
+        command
+    });
+    let text = silent::render(&session.device_name()?, &session.driver_release(), COMMIT, &ended);
+    std::fs::write(folder.join("programs-silent.txt"), &text)?;
+    print!("{text}");
+    Ok(ended.iter().all(|ended| ended.is_silent()))
+}
+
 /// What `forms` writes.
 #[derive(Serialize)]
 struct Forms {
@@ -271,6 +294,19 @@ fn run_forms(
 
 /// `program KIND NAME..`: runs these programs here, for the process that started this one.
 fn child(arguments: &[String]) -> ExitCode {
+    if let [kind, name] = arguments
+        && kind == "silent"
+    {
+        let done = Nvidia::open().map_err(Into::into).and_then(|nvidia| silent::run_here(Arc::new(nvidia), name));
+        return match done {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::FAILURE,
+            Err(error) => {
+                eprintln!("error: {error}");
+                ExitCode::from(2)
+            }
+        };
+    }
     let Some((kind, names)) = arguments.split_first().and_then(|(kind, names)| Some((Kind::named(kind)?, names)))
     else {
         eprintln!("usage: dacapo-gpu program pass|fail NAME..");

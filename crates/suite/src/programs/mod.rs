@@ -6,10 +6,12 @@
 //!   numbers are right.
 //! - [`Program`] is what they are written against; [`for_each_program!`](crate::for_each_program) lists them.
 //!
-//! `tests/programs.rs` runs them on the software driver; [`gpu`] runs them on NVIDIA's.
+//! `tests/programs.rs` runs them on the software driver; [`gpu`] runs them on NVIDIA's, and [`silent`]
+//! those whose mistake a GPU does not notice.
 
 pub mod gpu;
 mod program;
+pub mod silent;
 
 pub use program::{Answer, Program, report};
 pub(crate) use program::{Mode, kernels};
@@ -61,19 +63,26 @@ macro_rules! for_each_program {
                 wait_for_outside_event,
             }
             graph {
+                condition_never_set,
                 cycle,
+                free_without_a_path,
                 launch_of_destroyed_executable,
                 node_added_after_instantiate,
                 node_of_another_graph,
                 update_with_another_topology,
+                user_object_released_twice,
             }
             launch {
+                arguments_too_short,
+                barrier_in_both_branches,
                 barrier_not_reached_by_all,
+                barrier_that_is_not_there,
                 endless_loop,
                 integer_division_by_zero,
                 missing_arguments,
                 other_block_than_required,
                 shuffle_from_exited_lane,
+                shuffle_mask_without_a_lane,
                 too_many_threads,
                 too_much_shared_memory,
                 trap,
@@ -85,12 +94,18 @@ macro_rules! for_each_program {
                 freed_under_a_graph,
                 freed_under_a_memset_node,
                 global_address_as_shared,
+                graph_memory_after_its_free,
+                into_the_next_allocation,
                 misaligned_vector_load,
                 null_pointer,
+                one_element_before,
                 one_element_too_far,
+                padding_not_set,
                 shared_address_as_global,
                 shared_out_of_bounds,
                 uninitialised_read,
+                uninitialised_shared,
+                used_after_free,
                 write_to_parameter,
             }
             module {
@@ -105,22 +120,31 @@ macro_rules! for_each_program {
             }
             race {
                 barrier_with_another_count,
+                cleared_beside_a_kernel,
                 counter_set_beside_its_use,
+                edge_from_the_wrong_node,
+                event_never_recorded,
+                event_on_the_wrong_stream,
                 event_recorded_too_early,
                 fork_taken_too_early,
                 freed_while_another_stream_uses_it,
+                joined_too_late,
                 legacy_stream_beside_non_blocking,
                 missing_syncthreads,
                 next_input_over_the_last,
                 pageable_memory_in_a_graph,
                 pinned_memory_of_two_streams,
                 pool_memory_before_it_is_there,
+                read_beside_a_replay,
                 reused_address_under_a_graph,
                 same_word_by_all,
                 second_turn_without_barrier,
                 two_branches_of_a_graph,
                 two_graphs_one_buffer,
+                two_kernels_one_buffer,
                 two_streams_without_event,
+                upload_beside_a_replay,
+                wait_before_the_record,
                 warp_without_syncwarp,
             }
             stream {

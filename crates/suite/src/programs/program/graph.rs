@@ -1,9 +1,14 @@
 //! Graphs made by hand, and executable graphs.
 
+use std::ffi::c_void;
+
 use dacapo_driver::Driver;
 use dacapo_driver::types::*;
 
 use super::{Answer, Buffer, Program, answer};
+
+/// `CU_GRAPH_COND_ASSIGN_DEFAULT`.
+const ASSIGN_DEFAULT: u32 = 1;
 
 fn set_params(buffer: &Buffer, value: u32) -> CUDA_MEMSET_NODE_PARAMS {
     CUDA_MEMSET_NODE_PARAMS { dst: buffer.address(), pitch: 0, value, elementSize: 4, width: buffer.len(), height: 1 }
@@ -39,6 +44,85 @@ impl Program {
         let (mut node, list, count) = (CUgraphNode::NULL, after.as_ptr(), after.len());
         // SAFETY: see above.
         answer(unsafe { self.driver.cuGraphAddChildGraphNode(&mut node, graph, list, count, child) }).map(|()| node)
+    }
+
+    /// `cuGraphAddMemAllocNode`: memory of the graph, on device 0, under a name.
+    pub(crate) fn add_alloc(
+        &self,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        label: &str,
+        len: usize,
+    ) -> Answer<(CUgraphNode, Buffer)> {
+        let (mut node, list, count) = (CUgraphNode::NULL, after.as_ptr(), after.len());
+        let mut params = CUDA_MEM_ALLOC_NODE_PARAMS { bytesize: 4 * len, ..Default::default() };
+        params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+        params.poolProps.location = CUmemLocation { r#type: CU_MEM_LOCATION_TYPE_DEVICE, id: 0 };
+        // SAFETY: see above.
+        answer(unsafe { self.driver.cuGraphAddMemAllocNode(&mut node, graph, list, count, &mut params) })?;
+        Ok((node, self.named(params.dptr, label, len)))
+    }
+
+    /// `cuGraphAddMemFreeNode`.
+    pub(crate) fn add_free(&self, graph: CUgraph, after: &[CUgraphNode], buffer: &Buffer) -> Answer<CUgraphNode> {
+        let (mut node, list, count) = (CUgraphNode::NULL, after.as_ptr(), after.len());
+        // SAFETY: see above.
+        let added = unsafe { self.driver.cuGraphAddMemFreeNode(&mut node, graph, list, count, buffer.address()) };
+        answer(added).map(|()| node)
+    }
+
+    /// `cuGraphConditionalHandleCreate`, with the value at the begin of each launch if there is one.
+    pub(crate) fn condition(&self, graph: CUgraph, opt_default: Option<u32>) -> Answer<CUgraphConditionalHandle> {
+        let mut handle = 0;
+        let flags = if opt_default.is_some() { ASSIGN_DEFAULT } else { 0 };
+        let default = opt_default.unwrap_or(0);
+        // SAFETY: see above.
+        let made =
+            unsafe { self.driver.cuGraphConditionalHandleCreate(&mut handle, graph, self.context, default, flags) };
+        answer(made).map(|()| handle)
+    }
+
+    /// `cuGraphAddNode` of an IF; the answer is its body.
+    pub(crate) fn add_if(
+        &self,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        handle: CUgraphConditionalHandle,
+    ) -> Answer<CUgraph> {
+        let asked = CUDA_CONDITIONAL_NODE_PARAMS {
+            handle,
+            r#type: CU_GRAPH_COND_TYPE_IF,
+            size: 1,
+            phGraph_out: std::ptr::null_mut(),
+            ctx: self.context,
+        };
+        let (mut node, list, count) = (CUgraphNode::NULL, after.as_ptr(), after.len());
+        let mut params = CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_CONDITIONAL, asked);
+        let no_ports = std::ptr::null();
+        // SAFETY: see above.
+        answer(unsafe { self.driver.cuGraphAddNode_v2(&mut node, graph, list, no_ports, count, &mut params) })?;
+        // SAFETY: the driver has answered with parameters of a conditional node, whose array holds one body.
+        Ok(unsafe { params.read::<CUDA_CONDITIONAL_NODE_PARAMS>().phGraph_out.read() })
+    }
+
+    /// `cuUserObjectCreate` with one reference. Its destructor does nothing.
+    pub(crate) fn user_object(&self) -> Answer<CUuserObject> {
+        unsafe extern "C" fn nothing(_: *mut c_void) {}
+        let (mut object, data, flags) = (CUuserObject::NULL, std::ptr::null_mut(), CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+        // SAFETY: the destructor takes any pointer.
+        answer(unsafe { self.driver.cuUserObjectCreate(&mut object, data, Some(nothing), 1, flags) }).map(|()| object)
+    }
+
+    /// `cuGraphRetainUserObject`: the graph has a reference of its own.
+    pub(crate) fn retain_object(&self, graph: CUgraph, object: CUuserObject) -> Answer {
+        // SAFETY: see above.
+        answer(unsafe { self.driver.cuGraphRetainUserObject(graph, object, 1, 0) })
+    }
+
+    /// `cuGraphReleaseUserObject`.
+    pub(crate) fn release_object(&self, graph: CUgraph, object: CUuserObject, count: u32) -> Answer {
+        // SAFETY: see above.
+        answer(unsafe { self.driver.cuGraphReleaseUserObject(graph, object, count) })
     }
 
     /// `cuGraphAddDependencies` of one edge.

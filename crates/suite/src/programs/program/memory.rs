@@ -78,6 +78,12 @@ impl Program {
         Ok(buffer)
     }
 
+    /// Memory that somebody else has allocated, under a name.
+    pub(super) fn named(&self, address: CUdeviceptr, label: &str, len: usize) -> Buffer {
+        self.label(address, label);
+        Buffer { address, len, label: label.to_string() }
+    }
+
     /// `cuMemFree`.
     pub(crate) fn free(&self, buffer: &Buffer) -> Answer {
         // SAFETY: an address is a number to the driver, which refuses what it did not hand out.

@@ -120,6 +120,17 @@ impl Program {
         self.comparisons.load(Ordering::Relaxed)
     }
 
+    /// How many driver calls were made.
+    pub fn calls(&self) -> usize {
+        self.log.calls.load(Ordering::Relaxed)
+    }
+
+    /// `cuCtxSynchronize`: what everything that was submitted comes to.
+    pub fn end(&self) -> CUresult {
+        // SAFETY: no pointers.
+        unsafe { self.driver.cuCtxSynchronize() }
+    }
+
     /// What went wrong, in order.
     pub fn events(&self) -> Vec<String> {
         self.log.lines().clone()
@@ -151,7 +162,10 @@ unsafe impl Send for Elsewhere<'_> {}
 
 /// Everything that went wrong: written by the hook around every call and by the machine for every finding.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<String>>>);
+struct Log {
+    events: Arc<Mutex<Vec<String>>>,
+    calls: Arc<AtomicUsize>,
+}
 
 impl Log {
     fn push(&self, event: String) {
@@ -159,13 +173,14 @@ impl Log {
     }
 
     fn lines(&self) -> MutexGuard<'_, Vec<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Hook for Log {
     fn around(&self, call: Call, _: &[Argument], run: &mut dyn FnMut() -> CUresult) -> CUresult {
         let code = run();
+        self.calls.fetch_add(1, Ordering::Relaxed);
         if !code.is_success() {
             self.push(format!("{} -> {code}", call.symbol()));
         }

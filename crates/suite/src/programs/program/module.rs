@@ -1,6 +1,6 @@
 //! Modules, their kernels, and launches.
 
-use std::ffi::CString;
+use std::ffi::{CString, c_void};
 
 use dacapo_driver::Driver;
 use dacapo_driver::types::*;
@@ -60,6 +60,24 @@ impl Program {
         answer(unsafe {
             self.driver.cuLaunchKernel(kernel, blocks, 1, 1, threads, 1, 1, shared_bytes, stream, params, extra)
         })
+    }
+
+    /// `cuLaunchKernel` of one thread with its arguments in one buffer, of which `bytes` are given.
+    pub(crate) fn launch_with_buffer(
+        &self,
+        stream: CUstream,
+        kernel: CUfunction,
+        arguments: &[u64],
+        mut bytes: usize,
+    ) -> Answer {
+        assert!(bytes <= size_of_val(arguments), "the buffer has as many bytes as it says");
+        let [pointer, size] = [1, 2].map(std::ptr::without_provenance_mut::<c_void>);
+        let end = std::ptr::null_mut();
+        let mut extra =
+            [pointer, arguments.as_ptr().cast_mut().cast(), size, std::ptr::from_mut(&mut bytes).cast(), end];
+        let (params, extra) = (std::ptr::null_mut(), extra.as_mut_ptr());
+        // SAFETY: `extra` names a buffer and its size, both alive until the call returns, and ends with 0.
+        answer(unsafe { self.driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, params, extra) })
     }
 
     /// `cuFuncSetAttribute` of the dynamic shared memory that launches may ask for.

@@ -1,0 +1,16 @@
+//! An IF node asks a condition that has no default and that no kernel sets.
+//!
+//! On a GPU: whatever lies there chooses. Nothing is said.
+
+use crate::programs::{Answer, Program};
+
+pub fn program(p: &Program) -> Answer {
+    let (stream, x) = (p.stream()?, p.buffer("x", &[0; 4])?);
+    let graph = p.graph()?;
+    let condition = p.condition(graph, None)?;
+    let body = p.add_if(graph, &[], condition)?;
+    p.add_set(body, &[], &x, 1)?;
+    let exec = p.instantiate(graph)?;
+    p.replay(exec, stream)?;
+    p.synchronize(stream)
+}

@@ -1,0 +1,12 @@
+//! A kernel is given the length of two arrays together, and goes on into the one that lies behind the first.
+//!
+//! On a GPU: the other array is changed. Nothing is said, and a redzone between the two is jumped over by some threads.
+
+use crate::programs::{Answer, Program, kernels};
+
+pub fn program(p: &Program) -> Answer {
+    let (stream, x, y) = (p.stream()?, p.buffer("x", &[1; 100])?, p.buffer("y", &[1; 100])?);
+    let (add_one, len) = (p.kernel(kernels::ADD_ONE, "add_one")?, x.len() + y.len());
+    p.launch(stream, add_one, [7, 32], &[x.address(), len as u64])?;
+    p.synchronize(stream)
+}

@@ -1,0 +1,15 @@
+//! A stream waits for an event that nobody has recorded.
+//!
+//! On a GPU: such a wait is over at once. Nothing is said; the numbers depend on luck.
+
+use crate::programs::{Answer, Program};
+
+pub fn program(p: &Program) -> Answer {
+    let (first, second, ready) = (p.stream()?, p.stream()?, p.event()?);
+    let (x, y) = (p.buffer("x", &[1; 4])?, p.buffer("y", &[0; 4])?);
+    p.set(first, &x, 2)?;
+    p.wait(second, ready)?;
+    p.copy(second, &y, &x)?;
+    p.synchronize(first)?;
+    p.synchronize(second)
+}
