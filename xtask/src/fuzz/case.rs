@@ -234,6 +234,10 @@ impl Case {
             if call.family() == Family::Graph && !call.symbol().contains("Add") && self.one_in(2) {
                 continue;
             }
+            // And things live for a while.
+            if call.symbol().contains("Destroy") && !self.one_in(4) {
+                continue;
+            }
             let ends_all = matches!(
                 call,
                 Call::cuCtxDestroy_v2 | Call::cuDevicePrimaryCtxReset_v2 | Call::cuDevicePrimaryCtxRelease_v2
@@ -304,6 +308,8 @@ impl Case {
     pub(super) fn count(&mut self) -> u64 {
         match self.is_rude() {
             true => [0, ELEMENTS as u64, 1 << 25, u64::from(u32::MAX), u64::MAX][self.below(5) as usize],
+            // Nothing of this graph is known that another node could come after.
+            false if self.graph != 0 && !self.graph_of.values().any(|graph| *graph == self.graph) => 0,
             false => [0, 0, 0, 1, 1, 2][self.below(6) as usize],
         }
     }
