@@ -4,7 +4,8 @@
 //! signals and its terminal are its own. Only its environment differs:
 //!
 //! - `LD_LIBRARY_PATH` begins with the folder of our `libcuda.so.1`, and `DACAPO_LIBCUDA` names that file;
-//! - `DACAPO_SEED`, `DACAPO_MEMORY`, `DACAPO_DETECT` and `DACAPO_FINDINGS` are set where the command line sets them.
+//! - `DACAPO_SEED`, `DACAPO_MEMORY`, `DACAPO_DETECT`, `DACAPO_CORES` and `DACAPO_FINDINGS` are set where the command line
+//!   sets them.
 //!
 //! Exit codes of its own are those of `env` and `timeout`: 125 for no library, 126 for a program that cannot be run, 127
 //! for one that is not there.
@@ -34,6 +35,9 @@ pub struct Arguments {
     /// What is looked for: all, default, none, or names of detectors with commas between
     #[arg(long, allow_hyphen_values = true)]
     pub detect: Option<String>,
+    /// Threads that the blocks of a kernel may run on, where nothing is looked for
+    #[arg(long)]
+    pub cores: Option<String>,
     /// A file that findings are appended to, instead of standard error
     #[arg(long)]
     pub findings: Option<PathBuf>,
@@ -67,6 +71,7 @@ fn command(arguments: &Arguments, library: &Path) -> Command {
         ("DACAPO_SEED", arguments.seed.as_deref().map(OsStr::new)),
         ("DACAPO_MEMORY", arguments.memory.as_deref().map(OsStr::new)),
         ("DACAPO_DETECT", arguments.detect.as_deref().map(OsStr::new)),
+        ("DACAPO_CORES", arguments.cores.as_deref().map(OsStr::new)),
         ("DACAPO_FINDINGS", arguments.findings.as_deref().map(Path::as_os_str)),
     ];
     for (name, value) in settings {

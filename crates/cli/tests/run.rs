@@ -50,9 +50,8 @@ fn the_loader_would_find_it_too() {
 
 #[test]
 fn settings_reach_the_program_and_its_exit_code_comes_back() {
-    let script =
-        "test \"$DACAPO_SEED $DACAPO_MEMORY $DACAPO_DETECT $DACAPO_FINDINGS\" = '0x2a 16G all f.txt' && exit 42";
-    let settings = ["--seed", "0x2a", "--memory", "16G", "--detect", "all", "--findings", "f.txt"];
+    let script = "test \"$DACAPO_SEED $DACAPO_MEMORY $DACAPO_DETECT $DACAPO_CORES $DACAPO_FINDINGS\" = '0x2a 16G all 2 f.txt' && exit 42";
+    let settings = ["--seed", "0x2a", "--memory", "16G", "--detect", "all", "--cores", "2", "--findings", "f.txt"];
     let output = dacapo(&[&["run"], &settings[..], &["--", "sh", "-c", script]].concat());
     assert_eq!(output.status.code(), Some(42), "{output:?}");
 }

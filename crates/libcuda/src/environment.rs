@@ -5,6 +5,7 @@
 //! | `DACAPO_SEED` | the seed of every choice: a number, `0x` for base 16 | 0 |
 //! | `DACAPO_MEMORY` | bytes of device memory; K, M, G, T behind it for powers of 1024 | as an H200 has |
 //! | `DACAPO_DETECT` | what is looked for: `all`, `default`, `none`, or names of detectors with commas between | `default` |
+//! | `DACAPO_CORES` | threads that the blocks of a kernel may run on, where `DACAPO_DETECT` is `none` | 1 |
 //! | `DACAPO_FINDINGS` | the file that findings are appended to; `-` for standard error | `-` |
 //!
 //! A value that cannot be read is named on standard error with what is accepted, and the default is used: a program that
@@ -27,6 +28,8 @@ pub struct Settings {
     pub memory: u64,
     /// What is looked for.
     pub detectors: Detectors,
+    /// Threads that the blocks of a kernel may run on.
+    pub cores: usize,
     /// Where findings go.
     pub findings: Sink,
 }
@@ -53,6 +56,7 @@ impl Settings {
         let seed = number("DACAPO_SEED", "a number such as 42 or 0x5eed0041", 0, seed);
         let memory =
             number("DACAPO_MEMORY", "a number of bytes above 0 such as 512M, 16G or 1073741824", MEMORY_DEFAULT, bytes);
+        let cores = number("DACAPO_CORES", "a number from 1 to 1024", 1, cores) as usize;
         let detectors = match get("DACAPO_DETECT").map(|value| value.to_string_lossy().parse()) {
             None => Detectors::default(),
             Some(Ok(detectors)) => detectors,
@@ -70,7 +74,7 @@ impl Settings {
             }
             Some(path) => Sink::File(path.into()),
         };
-        Settings { seed, memory, detectors, findings }
+        Settings { seed, memory, detectors, cores, findings }
     }
 }
 
@@ -80,6 +84,10 @@ fn seed(text: &str) -> Option<u64> {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
     }
+}
+
+fn cores(text: &str) -> Option<u64> {
+    text.trim().parse().ok().filter(|cores| (1..=1024).contains(cores))
 }
 
 fn bytes(text: &str) -> Option<u64> {
@@ -114,6 +122,7 @@ mod tests {
             seed: 0,
             memory: MEMORY_DEFAULT,
             detectors: Detectors::default(),
+            cores: 1,
             findings: Sink::StandardError,
         };
         assert_eq!(read(&[]), (expected, vec![]));
@@ -128,6 +137,7 @@ mod tests {
         assert_eq!(settings.memory, 16 << 30);
         assert_eq!(settings.findings, Sink::File("found.txt".into()));
         assert_eq!(read(&[("DACAPO_DETECT", "all")]).0.detectors, Detectors::all());
+        assert_eq!(read(&[("DACAPO_CORES", "8")]).0.cores, 8);
         let fewer = Detectors { freed: false, ..Detectors::default() };
         assert_eq!(read(&[("DACAPO_DETECT", "-freed")]).0.detectors, fewer);
         for (text, expected) in [("1024", 1024), ("1k", 1024), ("3 MiB", 3 << 20), ("2tb", 2 << 40)] {
@@ -144,6 +154,8 @@ mod tests {
             ("DACAPO_MEMORY", "16 GeV"),
             ("DACAPO_MEMORY", "0"),
             ("DACAPO_MEMORY", "G"),
+            ("DACAPO_CORES", "0"),
+            ("DACAPO_CORES", "all"),
             ("DACAPO_MEMORY", "99999999999999T"),
         ] {
             let (settings, complaints) = read(&[(name, value)]);

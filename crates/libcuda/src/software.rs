@@ -28,6 +28,7 @@ fn machine() -> &'static Machine {
         Machine::new(Options {
             seed: settings.seed,
             detectors: settings.detectors,
+            cores: settings.cores,
             capacity: settings.memory,
             // Programs that we did not write poll pinned memory and wait for the clock.
             time: Time::Live,

@@ -1,5 +1,5 @@
 //! How fast kernels run: lane instructions a second, and the ratio to plain scalar Rust that does the same work; with no
-//! detectors, with those that are on by default, and with all.
+//! detectors (on one core and on two), with those that are on by default, and with all.
 //!
 //! `cargo bench -p dacapo-sim` measures for about a second each; under `cargo test` every kernel runs once on small
 //! data, and its results are compared with the scalar code's.
@@ -20,9 +20,13 @@ fn main() {
     );
     let n = if full { 1 << 20 } else { 1 << 12 };
     let size = if full { 256 } else { 32 };
-    for (word, detectors) in [("none", Detectors::none()), ("default", Detectors::default()), ("all", Detectors::all())]
-    {
-        let how = How { word, detectors, full };
+    for (word, detectors, cores) in [
+        ("none", Detectors::none(), 1),
+        ("none 2c", Detectors::none(), 2),
+        ("default", Detectors::default(), 1),
+        ("all", Detectors::all(), 1),
+    ] {
+        let how = How { word, detectors, cores, full };
         saxpy(n, how);
         matmul("matmul_tiled_f32", size, how);
         matmul("matmul_naive_f32", size, how);
@@ -37,6 +41,7 @@ fn main() {
 struct How {
     word: &'static str,
     detectors: Detectors,
+    cores: usize,
     full: bool,
 }
 
@@ -54,6 +59,7 @@ impl Clock for NoClock {
 
 struct Bench {
     detectors: Detectors,
+    cores: usize,
     memory: Memory,
     image: Arc<Image>,
 }
@@ -65,7 +71,7 @@ impl Bench {
         let module = dacapo_ptx::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
         let mut memory = Memory::new(MemoryOptions { capacity: 1 << 32, seed: 1 });
         let image = Image::place(Arc::new(Program::new(module, file)), &mut memory).expect("fits");
-        Bench { detectors: how.detectors, memory, image: Arc::new(image) }
+        Bench { detectors: how.detectors, cores: how.cores, memory, image: Arc::new(image) }
     }
 
     fn upload(&mut self, data: &[f32], label: &str) -> u64 {
@@ -109,7 +115,8 @@ impl Bench {
         if self.detectors.unordered {
             self.memory.watch_alone();
         }
-        let mut run = Grid::new(launch, &ExecOptions { detectors: self.detectors, ..Default::default() });
+        let options = ExecOptions { detectors: self.detectors, cores: self.cores, ..Default::default() };
+        let mut run = Grid::new(launch, &options);
         loop {
             match run.run(&mut self.memory, &mut NoClock, u64::MAX) {
                 Outcome::Yield => {}

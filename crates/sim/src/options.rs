@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::detect::Detectors;
+use crate::exec::CORES_FROM;
 use crate::finding::Finding;
 
 /// Who is told of each finding as it is made.
@@ -37,6 +38,11 @@ pub struct Options {
     pub journal: bool,
     /// What is looked for beyond what a GPU reports.
     pub detectors: Detectors,
+    /// Threads of the host that the blocks of a kernel may run on at the same time. More than one is used only where
+    /// nothing is looked for ([`Detectors::none`]), for kernels whose blocks tell each other nothing.
+    pub cores: usize,
+    /// Warp instructions that a launch should have, by a rough guess, before more than one core is worth it; 0: all are.
+    pub cores_from: u64,
     /// Told of each finding as it is made.
     pub on_finding: Option<OnFinding>,
 }
@@ -51,6 +57,8 @@ impl Default for Options {
             polls_max: 10_000_000,
             journal: false,
             detectors: Detectors::default(),
+            cores: 1,
+            cores_from: CORES_FROM,
             on_finding: None,
         }
     }

@@ -184,6 +184,8 @@ impl State {
             seed: 0,
             budget: self.options.budget,
             detectors: self.options.detectors,
+            cores: self.options.cores,
+            cores_from: self.options.cores_from,
             ..Default::default()
         };
         Box::new(Grid::new(launch, &options))
@@ -202,7 +204,9 @@ impl State {
         }
         self.watch_kernel(key, &grid);
         let outcome = grid.run(&mut self.memory, &mut clock, quantum);
-        self.time_ns = clock.counted_ns + 1 + (grid.executed() - before) / 32;
+        // However a kernel is cut into quanta, or spread over cores, it takes the same time.
+        let whole = u64::from(!matches!(outcome, Outcome::Yield));
+        self.time_ns = clock.counted_ns + whole + grid.executed() / 32 - before / 32;
         for finding in grid.take_findings() {
             self.find(finding);
         }

@@ -9,9 +9,18 @@ use dacapo_suite::session::Session;
 
 #[test]
 fn kernels_give_what_the_recording_says() {
+    check(Options { seed: 1, detectors: Detectors::all(), ..Default::default() });
+}
+
+#[test]
+fn kernels_give_the_same_on_two_cores() {
+    check(Options { seed: 1, detectors: Detectors::none(), cores: 2, cores_from: 0, ..Default::default() });
+}
+
+fn check(options: Options) {
     let recording =
         committed(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).expect("the recording is committed");
-    let machine = Machine::new(Options { seed: 1, detectors: Detectors::all(), ..Default::default() });
+    let machine = Machine::new(options);
     let mut session = Session::open(&machine).expect("the software device opens");
     let mut failed = Vec::new();
     for case in all() {

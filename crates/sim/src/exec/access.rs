@@ -4,6 +4,7 @@
 //! one comparison of the lanes' offsets against its size; consecutive lanes are then copied as a row. Everything else
 //! goes lane by lane, which also finds the lane to blame.
 
+use super::apart;
 use super::lanes::Regs;
 use super::lanes::rows::{LoadFrom, StoreTo, addresses, first_address};
 use super::local::Local;
@@ -40,6 +41,9 @@ impl Machine<'_> {
                     match slot {
                         Some(Slot { base, backing: Backing::Device(region), .. }) => {
                             (Some(region), *base, "global memory")
+                        }
+                        Some(Slot { base, backing: Backing::Lent(region), .. }) => {
+                            (Some(&**region), *base, "global memory")
                         }
                         _ => (None, 0, ""),
                     }
@@ -291,6 +295,8 @@ impl Machine<'_> {
                         }
                         region.load(at, bytes as usize)
                     }
+                    // Nobody asks for initialised bits in a fork.
+                    Backing::Lent(region) => region.load(at, bytes as usize),
                     Backing::Host(host) => {
                         let mut raw = [0; 8];
                         host.read(at, &mut raw[..bytes as usize]);
@@ -325,12 +331,17 @@ impl Machine<'_> {
         self.check_lanes(access, addresses, fragment, mask, (bytes * access.values.len()) as u64, Doing::Write)?;
         for lane in lanes(mask) {
             let address = addresses[lane];
-            let Some(slot) = self.memory.slot_index(address).and_then(|i| self.memory.slot_mut(i)) else { continue };
+            let Some(index) = self.memory.slot_index(address) else { continue };
+            if !self.memory.own(index) {
+                return Err(apart::refused());
+            }
+            let Some(slot) = self.memory.slot_mut(index) else { continue };
             let offset = (address - slot.base) as usize;
             for (k, value) in access.values.iter().enumerate() {
                 let bits = get_lane(regs, value, lane);
                 match &mut slot.backing {
                     Backing::Device(region) => region.store(offset + k * bytes, bytes, bits),
+                    Backing::Lent(_) => return Err(apart::refused()),
                     Backing::Host(host) => host.write(offset + k * bytes, &bits.to_le_bytes()[..bytes]),
                 }
             }

@@ -4,6 +4,7 @@
 //! memory the update is also atomic towards threads of the host.
 
 use super::access::{cached_slot, lanes, same_window};
+use super::apart;
 use super::float::{half, nan, round};
 use super::lanes::Regs;
 use super::lanes::rows::addresses;
@@ -96,6 +97,8 @@ impl Machine<'_> {
                 region.store(at, bytes, apply(atomic, true, old, a, b));
                 old
             }
+            // Blocks that run apart do not see each other's updates.
+            Backing::Lent(_) => return Err(apart::refused()),
             // An update of host memory that changes nothing is a look at it.
             Backing::Host(host) => host.update(at, bytes, |old| {
                 let new = apply(atomic, true, old, a, b);

@@ -2,10 +2,11 @@
 //!
 //! Blocks run in order, one to its end before the next begins, as long as that works. A block that uses up its turn
 //! lets another one in, so that blocks may wait for each other up to the number of resident blocks; a cooperative
-//! launch has all of them resident from the start.
+//! launch has all of them resident from the start. Where several cores are allowed, `apart` is tried first.
 
 use std::io::Write as _;
 
+use super::apart;
 use super::block::{Block, BlockTurn};
 use super::lanes::dispatch::Isa;
 use super::launch::{Clock, ExecOptions, Fault, Launch, Outcome};
@@ -46,6 +47,8 @@ pub struct Grid {
     over: bool,
     /// Blocks that have executed `griddepcontrol.launch_dependents`, or are over.
     triggered: u64,
+    /// Threads that its blocks ran on; 0 before that is decided.
+    cores: usize,
 }
 
 impl Grid {
@@ -72,6 +75,7 @@ impl Grid {
             workspace: None,
             over: false,
             triggered: 0,
+            cores: 0,
         }
     }
 
@@ -104,6 +108,12 @@ impl Grid {
                     self.workspace = Some(address);
                 }
                 Err(_) => return self.no_host_memory(),
+            }
+        }
+        if self.cores == 0 {
+            self.cores = 1;
+            if self.run_apart(memory) {
+                return Outcome::Done;
             }
         }
         let turn_length = if self.launch.cooperative { TURN_COOPERATIVE } else { TURN };
@@ -192,6 +202,24 @@ impl Grid {
         }
     }
 
+    /// Runs all blocks on several threads, if that can be done and is worth it; false: nothing has happened.
+    fn run_apart(&mut self, memory: &mut Memory) -> bool {
+        let whole = apart::Whole {
+            launch: &self.launch,
+            options: &self.options,
+            constants: &self.constants,
+            isa: self.isa,
+            blocks: self.total,
+        };
+        let Some(done) = apart::run(&whole, memory) else { return false };
+        self.progress.executed = done.executed;
+        self.progress.effects = done.effects;
+        self.used = done.used;
+        self.cores = done.cores;
+        (self.next, self.triggered) = (self.total, self.total);
+        true
+    }
+
     /// Goes to the next resident block, and lets another one in if there is one. Gives whether it did.
     fn rotate(&mut self) -> bool {
         let room = self.resident.len() < self.options.resident_blocks as usize;
@@ -213,11 +241,7 @@ impl Grid {
                 }
             }
         };
-        let [x, y, _] = self.launch.grid.map(u64::from);
-        let n = self.next;
-        let index = [(n % x) as u32, (n / x % y) as u32, (n / x / y) as u32];
-        let seed =
-            if self.options.seed == 0 { 0 } else { (self.options.seed ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 };
+        let (index, seed) = block_of(&self.launch, &self.options, self.next);
         block.start(index, code, &self.constants, fresh, seed);
         self.next += 1;
         self.resident.push(block);
@@ -312,6 +336,11 @@ impl Grid {
         self.progress.executed
     }
 
+    /// Threads of the host that its blocks ran on, or run on.
+    pub fn cores(&self) -> usize {
+        self.cores.max(1)
+    }
+
     /// What was launched.
     pub fn launch(&self) -> &Launch {
         &self.launch
@@ -325,6 +354,14 @@ impl Drop for Grid {
             let _ = std::io::stdout().write_all(&self.progress.output);
         }
     }
+}
+
+/// `%ctaid` of block number `n`, and what decides the order inside it.
+pub(super) fn block_of(launch: &Launch, options: &ExecOptions, n: u64) -> ([u32; 3], u64) {
+    let [x, y, _] = launch.grid.map(u64::from);
+    let index = [(n % x) as u32, (n / x % y) as u32, (n / x / y) as u32];
+    let seed = if options.seed == 0 { 0 } else { (options.seed ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 };
+    (index, seed)
 }
 
 /// The smallest piece in which a kernel may access shared memory.

@@ -75,6 +75,10 @@ pub enum Fault {
     Timeout,
 }
 
+/// Warp instructions from which several cores are worth it: somewhat under a millisecond of them, where threads and forks
+/// of memory take some tens of microseconds.
+pub(crate) const CORES_FROM: u64 = 1 << 15;
+
 /// How kernels are run.
 #[derive(Clone, Debug)]
 pub struct ExecOptions {
@@ -89,10 +93,23 @@ pub struct ExecOptions {
     pub quantum: u32,
     /// Blocks that are in progress at the same time, at most, when one waits for another.
     pub resident_blocks: u32,
+    /// Threads of the host that the blocks of a launch may run on at the same time, where nothing is looked for and the
+    /// blocks do not tell each other anything.
+    pub cores: usize,
+    /// Warp instructions that a launch should have, by a rough guess, before more than one core is worth it.
+    pub cores_from: u64,
 }
 
 impl Default for ExecOptions {
     fn default() -> ExecOptions {
-        ExecOptions { seed: 0, budget: 1 << 33, detectors: Detectors::default(), quantum: 4096, resident_blocks: 128 }
+        ExecOptions {
+            seed: 0,
+            budget: 1 << 33,
+            detectors: Detectors::default(),
+            quantum: 4096,
+            resident_blocks: 128,
+            cores: 1,
+            cores_from: CORES_FROM,
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Runs PTX kernels: decoded once, 32 lanes at a time, one thread, the same result every time.
+//! Runs PTX kernels: decoded once, 32 lanes at a time, one thread (or several, see `apart`), the same result every time.
 //!
 //! Where to start reading: [`Program`] decodes a module, [`Image`] gives its variables addresses, [`Launch`] says what
 //! to run, and a [`Grid`] runs it in pieces of any size. `op` lists what a decoded instruction can be; `decode` makes
@@ -9,6 +9,7 @@
 //! kernel does.
 
 mod access;
+mod apart;
 mod atomic;
 mod block;
 mod copy;
@@ -33,6 +34,7 @@ mod window;
 
 pub use grid::Grid;
 pub use image::Image;
+pub(crate) use launch::CORES_FROM;
 pub use launch::{Clock, ExecOptions, Fault, Launch, Outcome};
 pub use program::{KernelId, KernelInfo, ParamInfo, Program};
 pub(crate) use report::placed_in;

@@ -1,7 +1,10 @@
 //! A PTX module, decoded once.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use dacapo_ptx::ir;
 
+use super::apart;
 use super::decode;
 use super::op::Code;
 use crate::finding::Finding;
@@ -59,6 +62,10 @@ pub struct Program {
 struct Kernel {
     info: KernelInfo,
     code: Code,
+    /// Its blocks tell each other nothing, as far as its text shows.
+    apart: bool,
+    /// How often running its blocks apart was tried in vain.
+    gave_up: AtomicU32,
 }
 
 impl Program {
@@ -71,7 +78,8 @@ impl Program {
             .filter(|(_, f)| f.is_kernel && f.has_body)
             .map(|(i, f)| {
                 let code = decode::decode(&module, ir::FunctionId(i as u32), name);
-                Kernel { info: info(&module, f, &code), code }
+                let apart = apart::is_possible(&module, &code);
+                Kernel { info: info(&module, f, &code), code, apart, gave_up: AtomicU32::new(0) }
             })
             .collect();
         Program { module, name: name.to_string(), kernels }
@@ -103,6 +111,17 @@ impl Program {
     /// When the id is another program's.
     pub fn unsupported(&self, k: KernelId) -> Vec<Finding> {
         self.kernels[k.0 as usize].code.unsupported.clone()
+    }
+
+    /// May the blocks of a kernel run at the same time? After some attempts that came to nothing: no more.
+    pub(super) fn may_run_apart(&self, k: KernelId) -> bool {
+        let kernel = &self.kernels[k.0 as usize];
+        kernel.apart && kernel.gave_up.load(Ordering::Relaxed) < apart::ATTEMPTS
+    }
+
+    /// An attempt to run a kernel's blocks at the same time came to nothing.
+    pub(super) fn gave_up_apart(&self, k: KernelId) {
+        self.kernels[k.0 as usize].gave_up.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The records of a kernel.

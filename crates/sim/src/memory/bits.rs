@@ -98,6 +98,26 @@ impl Bits {
         }
     }
 
+    /// Calls `f` with start and length of every run of set bits, lowest first.
+    pub(crate) fn runs(&self, mut f: impl FnMut(usize, usize)) {
+        let mut open: Option<usize> = None;
+        for (at, &word) in self.words.iter().enumerate() {
+            // Bits that differ from the one below them: where a run begins or ends.
+            let mut edges = word ^ (word << 1 | u64::from(open.is_some()));
+            while edges != 0 {
+                let edge = at * 64 + edges.trailing_zeros() as usize;
+                edges &= edges - 1;
+                match open.take() {
+                    Some(start) => f(start, edge - start),
+                    None => open = Some(edge),
+                }
+            }
+        }
+        if let Some(start) = open {
+            f(start, self.len - start);
+        }
+    }
+
     /// The bits of `from..from + len`, for a copy whose source and target may overlap.
     pub(crate) fn extract(&self, from: usize, len: usize) -> Piece {
         if self.full() {
@@ -145,6 +165,18 @@ mod tests {
                 assert_eq!(bits.set, len, "marking twice counts once");
             }
         }
+    }
+
+    #[test]
+    fn runs_are_what_was_marked() {
+        for marked in [vec![(0, 1)], vec![(0, 64)], vec![(63, 2), (66, 1), (127, 1)], vec![(5, 190), (256, 44)]] {
+            let mut bits = Bits::new(300).expect("small");
+            marked.iter().for_each(|&(start, len)| bits.mark(start, len));
+            let mut runs = Vec::new();
+            bits.runs(|start, len| runs.push((start, len)));
+            assert_eq!(runs, marked);
+        }
+        Bits::new(300).expect("small").runs(|start, len| panic!("{start} {len}"));
     }
 
     #[test]

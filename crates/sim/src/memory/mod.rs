@@ -14,6 +14,7 @@ mod backing;
 pub(crate) mod bits;
 mod check;
 mod describe;
+mod fork;
 pub(crate) mod host;
 pub(crate) mod ranges;
 pub(crate) mod region;
@@ -22,6 +23,7 @@ pub(crate) mod watch;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::sync::Arc;
 
 use host::Host;
 use ranges::RangeKind;
@@ -154,6 +156,8 @@ impl std::error::Error for AccessError {}
 pub(crate) enum Backing {
     /// Bytes of ours with initialised bits.
     Device(Region),
+    /// Bytes that several forks of a memory read at the same time; see `fork`.
+    Lent(Arc<Region>),
     /// The program's own bytes.
     Host(Host),
 }
@@ -185,6 +189,8 @@ pub struct Memory {
     ranges: BTreeMap<u64, (u64, RangeKind)>,
     /// Who touches memory now, and who has; where that is asked for.
     watch: Option<Box<MemoryWatch>>,
+    /// In a fork, bytes that it may still copy in order to write to them.
+    copies_left: usize,
 }
 
 fn next_random(state: &mut u64) -> u64 {
@@ -215,6 +221,7 @@ impl Memory {
             generation: 0,
             ranges: BTreeMap::new(),
             watch: None,
+            copies_left: 0,
         }
     }
 
@@ -434,6 +441,7 @@ impl Memory {
         let (index, offset) = self.locate(address, out.len() as u64)?;
         match &self.slots[index as usize].backing {
             Backing::Device(region) => out.copy_from_slice(&region.data[offset..offset + out.len()]),
+            Backing::Lent(region) => out.copy_from_slice(&region.data[offset..offset + out.len()]),
             Backing::Host(host) => host.read(offset, out),
         }
         Ok(())
@@ -453,6 +461,7 @@ impl Memory {
         let (index, offset) = self.locate(address, data.len() as u64)?;
         match &mut self.slots[index as usize].backing {
             Backing::Device(region) => region.write(offset, data),
+            Backing::Lent(_) => return Err(self.error(address, data.len() as u64)),
             Backing::Host(host) => host.write(offset, data),
         }
         Ok(())
@@ -481,6 +490,7 @@ impl Memory {
                 }
                 region.bits.mark(offset, bytes as usize);
             }
+            Backing::Lent(_) => return Err(self.error(address, bytes)),
             Backing::Host(host) => {
                 for i in 0..count as usize {
                     host.write(offset + i * pattern.len(), pattern);
@@ -533,6 +543,7 @@ impl Memory {
         match self.locate(address, bytes) {
             Ok((index, offset)) => match &self.slots[index as usize].backing {
                 Backing::Device(region) => region.bits.all(offset, bytes as usize),
+                Backing::Lent(region) => region.bits.all(offset, bytes as usize),
                 Backing::Host(_) => true,
             },
             Err(_) => false,

@@ -80,7 +80,7 @@ impl Memory {
         self.records[index as usize] = None;
         match slot.backing {
             Backing::Device(region) => Some(region),
-            Backing::Host(_) => None,
+            Backing::Lent(_) | Backing::Host(_) => None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What the interpreter promises, family by family: PTX text against references written in Rust.
 
+mod apart;
 mod control;
 mod corpus;
 mod edges;
