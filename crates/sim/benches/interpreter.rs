@@ -1,7 +1,7 @@
 //! How fast kernels run: lane instructions a second, and the ratio to plain scalar Rust that does the same work; with no
 //! detectors (on one core and on two), with those that are on by default, and with all.
 //!
-//! `cargo bench -p dacapo-sim` measures for about a second each; under `cargo test` every kernel runs once on small
+//! `cargo bench -p dacapo-sim` measures for about a second each (`-- 'matmul_naive none'`: only what has that in its name); under `cargo test` every kernel runs once on small
 //! data, and its results are compared with the scalar code's.
 
 use std::sync::Arc;
@@ -18,6 +18,7 @@ fn main() {
         "{:<20}{:<9}{:>13}{:>10}{:>15}{:>12}{:>8}{:>7}",
         "kernel", "detect", "instructions", "G/s", "range", "scalar ms", "ratio", "turns"
     );
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let n = if full { 1 << 20 } else { 1 << 12 };
     let size = if full { 256 } else { 32 };
     for (word, detectors, cores) in [
@@ -27,12 +28,19 @@ fn main() {
         ("all", Detectors::all(), 1),
     ] {
         let how = How { word, detectors, cores, full };
-        saxpy(n, how);
-        matmul("matmul_tiled_f32", size, how);
-        matmul("matmul_naive_f32", size, how);
-        matmul("matmul_reg4x4_f32", size.max(64), how);
-        softmax(if full { 256 } else { 4 }, 1000, how);
-        philox(n, how);
+        let rows: [(&str, &dyn Fn()); 6] = [
+            ("saxpy", &|| saxpy(n, how)),
+            ("matmul_tiled", &|| matmul("matmul_tiled_f32", size, how)),
+            ("matmul_naive", &|| matmul("matmul_naive_f32", size, how)),
+            ("matmul_reg4x4", &|| matmul("matmul_reg4x4_f32", size.max(64), how)),
+            ("softmax", &|| softmax(if full { 256 } else { 4 }, 1000, how)),
+            ("philox", &|| philox(n, how)),
+        ];
+        for (name, row) in rows {
+            if wanted.is_empty() || wanted.iter().any(|part| format!("{name} {word}").contains(part)) {
+                row();
+            }
+        }
     }
 }
 
