@@ -205,7 +205,7 @@ impl Call {
         use Call as C;
         match self {
             C::cuDevicePrimaryCtxRetain | C::cuCtxCreate_v2 | C::cuCtxCreate_v4 | C::cuGraphClone => true,
-            C::cuCtxGetFlags | C::cuCtxGetLimit | C::cuCtxSetLimit | C::cuCtxSynchronize => true,
+            C::cuCtxGetLimit | C::cuCtxSetLimit | C::cuCtxSynchronize => true,
             C::cuCtxGetStreamPriorityRange | C::cuCtxRecordEvent | C::cuCtxWaitEvent => true,
             C::cuCtxGetCacheConfig | C::cuCtxSetCacheConfig | C::cuCtxSetFlags | C::cuCtxResetPersistingL2Cache => true,
             C::cuModuleGetLoadingMode | C::cuEventDestroy_v2 | C::cuThreadExchangeStreamCaptureMode => false,
@@ -229,7 +229,7 @@ impl Call {
     /// Of the calls about a graph that is not instantiated: whether what they are given belongs to a context.
     fn wants_context(self) -> bool {
         let name = self.name();
-        !["GraphCreate", "Dependencies"].iter().any(|word| name.contains(word))
+        !["GraphCreate", "AddEmptyNode", "Dependencies"].iter().any(|word| name.contains(word))
     }
 }
 

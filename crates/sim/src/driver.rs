@@ -61,7 +61,7 @@ implemented! {
     cuCtxPushCurrent_v2(ctx: CUcontext) => Always, calls::context::push_current;
     cuCtxPopCurrent_v2(pctx: *mut CUcontext) => Always, calls::context::pop_current;
     cuCtxGetDevice(device: *mut CUdevice) => Always, calls::context::get_device;
-    cuCtxGetFlags(flags: *mut c_uint) => Context, calls::context::get_flags;
+    cuCtxGetFlags(flags: *mut c_uint) => Always, calls::context::get_flags;
     cuCtxSetFlags(flags: c_uint) => Context, calls::context::set_flags;
     cuCtxGetCacheConfig(pconfig: *mut CUfunc_cache) => Context, calls::context::get_cache_config;
     cuCtxSetCacheConfig(config: CUfunc_cache) => Context, calls::context::set_cache_config;
@@ -71,8 +71,8 @@ implemented! {
     cuCtxGetStreamPriorityRange(leastPriority: *mut c_int, greatestPriority: *mut c_int) => Context, calls::context::get_stream_priority_range;
     cuCtxGetLimit(pvalue: *mut usize, limit: CUlimit) => Context, calls::context::get_limit;
     cuCtxSetLimit(limit: CUlimit, value: usize) => Context, calls::context::set_limit;
-    cuCtxRecordEvent(hCtx: CUcontext, hEvent: CUevent) => Context, calls::context::record_or_wait_event;
-    cuCtxWaitEvent(hCtx: CUcontext, hEvent: CUevent) => Context, calls::context::record_or_wait_event;
+    cuCtxRecordEvent(hCtx: CUcontext, hEvent: CUevent) => Context, calls::context::record_event;
+    cuCtxWaitEvent(hCtx: CUcontext, hEvent: CUevent) => Context, calls::context::wait_event;
     cuModuleLoad(module: *mut CUmodule, fname: *const c_char) => Context, calls::module::load;
     cuModuleLoadData(module: *mut CUmodule, image: *const c_void) => Context, calls::module::load_data;
     cuModuleLoadDataEx(module: *mut CUmodule, image: *const c_void, numOptions: c_uint, options: *mut CUjit_option, optionValues: *mut *mut c_void) => Context, calls::module::load_data_ex;
@@ -205,7 +205,7 @@ implemented! {
     cuGraphAddMemcpyNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, copyParams: *const CUDA_MEMCPY3D, ctx: CUcontext) => Context, calls::graph_node::add_copy;
     cuGraphAddMemsetNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, memsetParams: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) => Context, calls::graph_node::add_set;
     cuGraphAddHostNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *const CUDA_HOST_NODE_PARAMS) => Context, calls::graph_node::add_host;
-    cuGraphAddEmptyNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize) => Context, calls::graph_node::add_empty;
+    cuGraphAddEmptyNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize) => Always, calls::graph_node::add_empty;
     cuGraphAddChildGraphNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, childGraph: CUgraph) => Context, calls::graph_node::add_child;
     cuGraphAddEventRecordNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, event: CUevent) => Context, calls::graph_node::add_event_record;
     cuGraphAddEventWaitNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, event: CUevent) => Context, calls::graph_node::add_event_wait;

@@ -131,6 +131,7 @@ impl Machine {
             limits: BTreeMap::new(),
             cache_config: 0,
             left_behind: Vec::new(),
+            held: Vec::new(),
             id: 1,
         });
         let mut pools = Table::new(5);
@@ -317,6 +318,7 @@ impl Pool {
             reuse: [1; 3],
             bytes_max,
             used: 0,
+            room: 0,
             used_high: 0,
             reserved: 0,
             reserved_high: 0,

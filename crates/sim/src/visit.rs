@@ -564,6 +564,7 @@ impl Visit<'_> {
     pub(crate) fn before_next(&self, stream: Key<Stream>) -> Vec<Key<Task>> {
         let Some(this) = self.streams.get(stream) else { return Vec::new() };
         let mut after: Vec<_> = this.tail.into_iter().collect();
+        after.extend(self.contexts.get(this.context).into_iter().flat_map(|context| &context.held));
         if this.kind == StreamKind::Legacy {
             let blocking = self.streams.iter().filter(|(_, other)| other.blocking && other.context == this.context);
             after.extend(blocking.filter_map(|(_, other)| other.tail));
@@ -578,6 +579,6 @@ impl Visit<'_> {
 
 impl Stream {
     pub(crate) fn new(context: Key<Context>, kind: StreamKind, blocking: bool, priority: i32, id: u64) -> Stream {
-        Stream { context, kind, blocking, priority, tail: None, kernel: None, capture: None, id }
+        Stream { context, kind, blocking, priority, sync_policy: None, tail: None, kernel: None, capture: None, id }
     }
 }

@@ -102,7 +102,11 @@ fn memory_ends_when_it_is_released_and_mapped_nowhere() {
         assert_eq!((w.m.cuMemRelease(handle), w.m.cuMemRelease(handle)), (OK, INVALID));
         assert_eq!(w.m.cuMemsetD32_v2(base, 3, 1), OK, "a mapping keeps it");
         assert_eq!(w.m.cuMemAddressFree(base, PIECE), INVALID, "something is mapped there");
-        assert_eq!((w.m.cuMemUnmap(base, PIECE), w.m.cuMemUnmap(base, PIECE)), (OK, INVALID));
+        assert_eq!(
+            (w.m.cuMemUnmap(base, PIECE), w.m.cuMemUnmap(base, PIECE)),
+            (OK, OK),
+            "nothing to unmap is no mistake"
+        );
         assert_eq!((w.m.cuMemAddressFree(base, PIECE), w.m.cuMemAddressFree(base, PIECE)), (OK, INVALID));
     }
     create(&w);
@@ -171,7 +175,7 @@ fn a_pool_holds_on_to_memory_up_to_its_threshold() {
 fn the_current_pool_serves_plain_allocations_and_may_be_destroyed_under_them() {
     for seed in 0..8 {
         let w = World::seeded(seed);
-        let (pool, mut p, mut q, mut current) = (pool(&w, 1 << 20), 0, 0, CUmemoryPool::NULL);
+        let (pool, mut p, mut q, mut current) = (pool(&w, 32 << 20), 0, 0, CUmemoryPool::NULL);
         let (mut default, mut access) = (CUmemoryPool::NULL, 0);
         let mut here = CUmemLocation { r#type: CU_MEM_LOCATION_TYPE_DEVICE, id: 0 };
         // SAFETY: live handles and valid pointers.
@@ -179,8 +183,8 @@ fn the_current_pool_serves_plain_allocations_and_may_be_destroyed_under_them() {
             assert_eq!(w.m.cuDeviceSetMemPool(0, pool), OK);
             assert_eq!((w.m.cuDeviceGetMemPool(&mut current, 0), current), (OK, pool));
             assert_eq!((w.m.cuMemPoolGetAccess(&mut access, pool, &mut here), access), (OK, 3));
-            assert_eq!(w.m.cuMemAllocAsync(&mut p, 600 << 10, w.stream), OK);
-            assert_eq!(w.m.cuMemAllocAsync(&mut q, 600 << 10, w.stream), OUT_OF_MEMORY, "over the pool's own bound");
+            assert_eq!(w.m.cuMemAllocAsync(&mut p, 20 << 20, w.stream), OK);
+            assert_eq!(w.m.cuMemAllocAsync(&mut q, 20 << 20, w.stream), OUT_OF_MEMORY, "over the pool's own bound");
             assert_eq!(w.m.cuMemsetD32Async(p, 4, 1, w.stream), OK);
             assert_eq!(w.m.cuMemPoolDestroy(pool), OK);
             assert_eq!(w.m.cuDeviceGetMemPool(&mut current, 0), OK);

@@ -8,8 +8,9 @@ use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
 use crate::foreign::{put, put_optional};
-use crate::model::objects::Context;
+use crate::model::objects::{Context, Recorded};
 use crate::model::table::{Key, Lookup};
+use crate::model::work::Work;
 use crate::visit::{Answer, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -23,11 +24,17 @@ fn named(v: &Visit<'_>, handle: CUcontext) -> Result<Key<Context>, CUresult> {
     }
 }
 
+/// One way of waiting at most, and no flag that CUDA 13.0 does not have.
+fn flags_are_good(flags: c_uint) -> bool {
+    let waits = [CU_CTX_SCHED_AUTO, CU_CTX_SCHED_SPIN, CU_CTX_SCHED_YIELD, CU_CTX_SCHED_BLOCKING_SYNC];
+    waits.contains(&(flags & 7)) && flags <= 0xff
+}
+
 pub(crate) unsafe fn create(v: &mut Visit<'_>, out: *mut CUcontext, flags: c_uint, dev: CUdevice) -> Answer {
     if dev != 0 {
         return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
     }
-    if out.is_null() {
+    if out.is_null() || !flags_are_good(flags) {
         return Err(INVALID);
     }
     let id = v.number();
@@ -40,6 +47,7 @@ pub(crate) unsafe fn create(v: &mut Visit<'_>, out: *mut CUcontext, flags: c_uin
         limits: BTreeMap::new(),
         cache_config: 0,
         left_behind: Vec::new(),
+        held: Vec::new(),
         id,
     });
     v.this().contexts.push(key);
@@ -117,8 +125,10 @@ pub(crate) unsafe fn get_device(v: &mut Visit<'_>, out: *mut CUdevice) -> Answer
 
 pub(crate) unsafe fn get_flags(v: &mut Visit<'_>, out: *mut c_uint) -> Answer {
     let key = v.context()?;
-    // Host memory is always mapped, and the flag that once asked for it is always there, as observed.
-    let flags = v.contexts.get(key).map_or(0, |context| context.flags) | CU_CTX_MAP_HOST;
+    // Host memory is always mapped. The primary context says so whether it was asked for or not, as observed; others
+    // say what they were made with.
+    let flags = |context: &Context| context.flags | if context.is_primary { CU_CTX_MAP_HOST } else { 0 };
+    let flags = v.contexts.get(key).map_or(0, flags);
     // SAFETY: an out pointer of this call.
     unsafe { put(out, flags) }
 }
@@ -207,18 +217,50 @@ pub(crate) unsafe fn set_limit(v: &mut Visit<'_>, limit: CUlimit, value: usize) 
     let key = v.context()?;
     v.check_unsafe()?;
     limit_of(limit)?;
+    // As observed: a stack in pieces of 16 bytes, and what the device needs at least.
+    let value = match limit {
+        CU_LIMIT_STACK_SIZE => value.checked_next_multiple_of(16).ok_or(INVALID)?,
+        CU_LIMIT_PRINTF_FIFO_SIZE => value.max(512 << 10),
+        CU_LIMIT_MALLOC_HEAP_SIZE => value.max(4 << 20),
+        _ => value,
+    };
     if let Some(context) = v.contexts.get_mut(key) {
         context.limits.insert(limit, value);
     }
     Ok(())
 }
 
-/// `cuCtxRecordEvent` and `cuCtxWaitEvent` of captured events break the capture; otherwise they are not there yet.
-pub(crate) unsafe fn record_or_wait_event(v: &mut Visit<'_>, handle: CUcontext, event: CUevent) -> Answer {
+/// Records an event behind everything that the context has been given so far.
+pub(crate) unsafe fn record_event(v: &mut Visit<'_>, handle: CUcontext, event: CUevent) -> Answer {
     let key = if handle.is_null() { v.context()? } else { named(v, handle)? };
-    v.event(event)?;
+    let event = v.event(event)?;
     v.check_anywhere(key)?;
-    Err(v.unsupported("events of a whole context"))
+    let id = v.contexts.get(key).map_or(0, |context| context.id);
+    let (number, before) = (v.number(), v.tasks.of(id));
+    let task = v.tasks.add(Work::Record(event, number), id, before);
+    if let Some(event) = v.events.get_mut(event) {
+        event.recorded = Recorded::Stream { number, task, time_ns: None };
+    }
+    Ok(())
+}
+
+/// Holds everything that the context is given from now on until an event has happened.
+pub(crate) unsafe fn wait_event(v: &mut Visit<'_>, handle: CUcontext, event: CUevent) -> Answer {
+    let key = if handle.is_null() { v.context()? } else { named(v, handle)? };
+    let event = v.event(event)?;
+    v.check_anywhere(key)?;
+    let task = match v.events.get(event).map(|event| &event.recorded) {
+        Some(Recorded::Stream { task, .. } | Recorded::Graph { task: Some(task), .. }) => *task,
+        Some(Recorded::Capture { .. }) => return Err(v.unsupported("a context that waits for an event of a capture")),
+        _ => return Ok(()),
+    };
+    let mut held = v.contexts.get_mut(key).map(|context| std::mem::take(&mut context.held)).unwrap_or_default();
+    held.push(task);
+    held.retain(|task| !v.tasks.is_done(*task));
+    if let Some(context) = v.contexts.get_mut(key) {
+        context.held = held;
+    }
+    Ok(())
 }
 
 /// There is no cache here that lines could persist in.

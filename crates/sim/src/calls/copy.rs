@@ -70,12 +70,12 @@ fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3], by_node: bool) -> Result
         Place::Pageable => {}
         // A host pointer into registered memory may reach beyond it: the rest is pageable, and all of it is the program's.
         Place::Pinned if end.kind == CU_MEMORYTYPE_HOST && !is_visible(v, address, bytes) => {
-            return Ok(Side { place: Place::Pageable, address, pitch, slice });
+            return Ok(Side { place: Place::Pageable, kind: end.kind, address, pitch, slice });
         }
         _ if !is_touchable(v, address, bytes, by_node) => return Err(refuse(v, address, bytes)),
         _ => {}
     }
-    Ok(Side { place, address, pitch, slice })
+    Ok(Side { place, kind: end.kind, address, pitch, slice })
 }
 
 /// A copy that would leave its allocation.

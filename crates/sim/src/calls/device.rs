@@ -148,6 +148,7 @@ pub(crate) fn empty(v: &mut Visit<'_>, key: Key<Context>) {
     context.per_thread = HashMap::new();
     context.limits.clear();
     context.left_behind.clear();
+    context.held.clear();
     for stream in v.streams.keys() {
         if v.streams.get(stream).is_some_and(|stream| stream.context == key) {
             super::stream::remove(v, stream);

@@ -135,16 +135,17 @@ pub(crate) unsafe fn set_attribute(
     }
 }
 
-pub(crate) unsafe fn set_cache_config(v: &mut Visit<'_>, function: CUfunction, _config: CUfunc_cache) -> Answer {
-    named(v, function).map(|_| ())
+pub(crate) unsafe fn set_cache_config(v: &mut Visit<'_>, function: CUfunction, config: CUfunc_cache) -> Answer {
+    named(v, function)?;
+    if config > CU_FUNC_CACHE_PREFER_EQUAL { Err(CUresult::CUDA_ERROR_INVALID_VALUE) } else { Ok(()) }
 }
 
 impl Function {
     /// Threads a block of this function may have: by `.maxntid`, and by the registers it needs.
     pub(crate) fn max_threads(&self) -> u32 {
         let info = self.image.program().info(self.kernel);
-        let declared =
-            info.max_threads.or(info.required_threads).map_or(1024, |[x, y, z]| x.saturating_mul(y).saturating_mul(z));
+        // `.reqntid` does not count here, as observed; a launch of another size is refused all the same.
+        let declared = info.max_threads.map_or(1024, |[x, y, z]| x.saturating_mul(y).saturating_mul(z));
         let warps = crate::h200::REGISTERS / (info.registers.max(16).next_multiple_of(8) * 32);
         declared.min(warps * 32).min(1024)
     }

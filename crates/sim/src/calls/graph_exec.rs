@@ -32,6 +32,11 @@ fn named(v: &mut Visit<'_>, handle: CUgraphExec) -> Result<Key<Executable>, CUre
 }
 
 fn make(v: &mut Visit<'_>, graph: Key<Graph>, flags: u64) -> Result<Key<Executable>, Refused> {
+    if v.graphs.root_depth(graph) > 0 {
+        // The body of a conditional node is no graph of its own.
+        let (code, result) = (CUresult::CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR);
+        return Err(Refused { code, result, node: None });
+    }
     super::graph_memory::check_instantiate(v, graph)?;
     let device_launch = flags & u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
     let body = Body::of(&v.graphs, graph, device_launch).inspect_err(|refused| {
@@ -318,7 +323,8 @@ pub(crate) unsafe fn set_set_params(
     // SAFETY: the arguments of this call.
     let work = unsafe { super::set::node(v, params) }?;
     let ExecKind::Set(old) = &mut node_of(v, exec, node)?.kind else { return Err(INVALID) };
-    if (old.height > 1) != (work.height > 1) {
+    // Rows cannot be changed at all, as observed.
+    if old.height > 1 || work.height > 1 {
         return Err(INVALID);
     }
     *old = Arc::new(work);

@@ -131,6 +131,7 @@ fn is_there(v: &Visit<'_>, address: u64) -> bool {
 /// Whether a node may touch these bytes although nothing shows there yet: graph memory.
 pub(crate) fn is_promised(v: &Visit<'_>, address: u64, bytes: u64) -> bool {
     v.graph_memory.covering(address, bytes).is_some_and(|base| is_there(v, base))
+        && v.graph_memory.holds(&v.graphs, address, bytes)
 }
 
 /// Captures an allocation: the address is known at once.

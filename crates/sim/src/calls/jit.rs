@@ -69,6 +69,10 @@ pub(crate) fn compile(image: &[u8], name: &str) -> Result<Program, Refusal> {
         let what = format!("the PTX of {name} is for `{target}`, and the device is sm_{SM}");
         return Err(refusal(INVALID_PTX, what, "compile for sm_90 or older"));
     }
+    if module.address_size != 64 {
+        let what = format!("the PTX of {name} has addresses of {} bits", module.address_size);
+        return Err(refusal(INVALID_PTX, what, "compile for addresses of 64 bits"));
+    }
     if let Some(missing) = unresolved(&module) {
         let what = format!("`{missing}` is declared `.extern` and defined nowhere");
         return Err(refusal(INVALID_PTX, what, "define it in the module: this driver links nothing to it"));

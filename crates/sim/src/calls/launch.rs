@@ -23,6 +23,8 @@ const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 /// `CU_LAUNCH_PARAM_BUFFER_POINTER`, `CU_LAUNCH_PARAM_BUFFER_SIZE`: markers in the `extra` array.
 const BUFFER_POINTER: usize = 1;
 const BUFFER_SIZE: usize = 2;
+/// Far behind the last launch attribute of CUDA 13.0.
+const ATTRIBUTES_END: CUlaunchAttributeID = 64;
 /// `CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT`.
 const LAUNCH_COMPLETION_EVENT: u32 = 12;
 
@@ -84,9 +86,8 @@ fn check_shape(function: &Function, grid: [u32; 3], block: [u32; 3], shared: u32
             "use smaller blocks, or compile it with another launch bound",
         );
     }
-    let room = h200::SHARED_PER_BLOCK.saturating_sub(info.static_shared);
     let asked = function.max_dynamic_shared.load(Ordering::Relaxed);
-    let most = asked.max(room).min(h200::SHARED_PER_BLOCK_OPT_IN.saturating_sub(info.static_shared));
+    let most = asked.min(h200::SHARED_PER_BLOCK_OPT_IN.saturating_sub(info.static_shared));
     if shared > most || info.static_shared > h200::SHARED_PER_BLOCK {
         return refuse(
             format!(
@@ -198,6 +199,8 @@ fn take_attributes(
             CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION => {
                 work.programmatic = attribute.value.words[0] as u32 != 0;
             }
+            // An attribute of streams alone, and numbers that CUDA 13.0 gives no attribute.
+            CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY | ATTRIBUTES_END.. => return Err(INVALID),
             id => set_attribute(v, work, id, &attribute.value)?,
         }
     }

@@ -13,6 +13,8 @@ use crate::model::objects::{Owner, Visible};
 use crate::visit::{Answer, Refusal, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+/// `CU_MEMHOSTREGISTER_*`: portable, mapped, of a device, read only.
+const REGISTER_FLAGS: c_uint = 0xf;
 const OUT_OF_MEMORY: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
 /// Alignment of pinned host memory: a page.
 const PAGE: usize = 4096;
@@ -203,7 +205,7 @@ pub(crate) unsafe fn free_host(v: &mut Visit<'_>, block: *mut c_void) -> Answer 
 
 pub(crate) unsafe fn host_register(v: &mut Visit<'_>, block: *mut c_void, bytes: usize, flags: c_uint) -> Answer {
     v.check_unsafe()?;
-    if block.is_null() || bytes == 0 {
+    if block.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 {
         return Err(INVALID);
     }
     let address = block as usize as u64;
@@ -249,6 +251,7 @@ pub(crate) unsafe fn host_get_device_pointer(
 
 pub(crate) unsafe fn host_get_flags(v: &mut Visit<'_>, out: *mut c_uint, block: *mut c_void) -> Answer {
     let flags = match holding(v, block as usize as u64).map(|(_, seen)| seen.owner) {
+        // An H200 was seen to leave out the portable flag where an allocation without it was there before.
         Some(Owner::HostAllocated { flags } | Owner::HostRegistered { flags }) => flags,
         _ => return Err(INVALID),
     };

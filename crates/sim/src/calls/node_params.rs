@@ -14,7 +14,7 @@ use crate::foreign::{get, put};
 use crate::model::graph::{Lent, NodeKind};
 use crate::model::objects::Event;
 use crate::model::table::Key;
-use crate::model::work::{CopyWork, Place, Side};
+use crate::model::work::{CopyWork, Side};
 use crate::visit::{Answer, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -40,13 +40,15 @@ fn copy_params(work: &CopyWork) -> CUDA_MEMCPY3D {
     };
     (p.srcPitch, p.dstPitch) = (pitch(&work.source), pitch(&work.target));
     (p.srcHeight, p.dstHeight) = (height(&work.source), height(&work.target));
-    match work.source.place {
-        Place::Device => (p.srcMemoryType, p.srcDevice) = (CU_MEMORYTYPE_DEVICE, work.source.address),
-        _ => (p.srcMemoryType, p.srcHost) = (CU_MEMORYTYPE_HOST, work.source.address as usize as *const c_void),
+    // Named as the program named them.
+    (p.srcMemoryType, p.dstMemoryType) = (work.source.kind, work.target.kind);
+    match work.source.kind {
+        CU_MEMORYTYPE_HOST => p.srcHost = work.source.address as usize as *const c_void,
+        _ => p.srcDevice = work.source.address,
     }
-    match work.target.place {
-        Place::Device => (p.dstMemoryType, p.dstDevice) = (CU_MEMORYTYPE_DEVICE, work.target.address),
-        _ => (p.dstMemoryType, p.dstHost) = (CU_MEMORYTYPE_HOST, work.target.address as usize as *mut c_void),
+    match work.target.kind {
+        CU_MEMORYTYPE_HOST => p.dstHost = work.target.address as usize as *mut c_void,
+        _ => p.dstDevice = work.target.address,
     }
     p
 }

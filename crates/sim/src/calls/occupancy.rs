@@ -20,6 +20,10 @@ pub(crate) fn blocks_per_sm(function: &Function, threads: u32, shared: u32) -> u
         return 0;
     }
     let info = function.image.program().info(function.kernel);
+    // More than the function may ask for fits nowhere.
+    if shared > function.max_dynamic_shared.load(std::sync::atomic::Ordering::Relaxed) {
+        return 0;
+    }
     let warps = threads.div_ceil(32);
     let by_threads = h200::THREADS_PER_SM / (warps * 32);
     let by_registers = h200::REGISTERS / ((info.registers.max(16) * 32).next_multiple_of(256) * warps);
@@ -77,14 +81,14 @@ pub(crate) unsafe fn available_shared(
 ) -> Answer {
     let function = function::named(v, function)?;
     let statics = function.image.program().info(function.kernel).static_shared;
-    let (Some(share), 1..) =
-        (u32::try_from(blocks).ok().and_then(|blocks| h200::SHARED_PER_SM.checked_div(blocks)), threads)
-    else {
-        return Err(v.unsupported(format!("shared memory left over by {blocks} blocks of {threads} threads")));
+    let (Ok(blocks @ 1..), Ok(threads @ 1..)) = (u32::try_from(blocks), u32::try_from(threads)) else {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     };
-    if blocks as u32 > blocks_per_sm(&function, threads as u32, 0) {
+    // More blocks than fit without any shared memory.
+    if blocks > blocks_per_sm(&function, threads, 0) {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
+    let share = h200::SHARED_PER_SM / blocks;
     let most = function.max_dynamic_shared.load(std::sync::atomic::Ordering::Relaxed);
     // SAFETY: an out pointer of this call.
     unsafe { put(out, share.saturating_sub(statics).min(most) as usize) }

@@ -39,16 +39,23 @@ fn attribute(v: &mut Visit<'_>, attribute: CUpointer_attribute, address: u64) ->
         Owner::Pool(_) => 0,
         _ => v.contexts.handle(seen.context),
     };
+    // Of mapped memory it is the reserved range, as observed.
+    let range = match seen.owner {
+        Owner::Mapped => v.virtual_memory.reserved_around(base, seen.bytes).unwrap_or((base, seen.bytes)),
+        _ => (base, seen.bytes),
+    };
     Ok(match attribute {
         CU_POINTER_ATTRIBUTE_CONTEXT => Value::Long(context),
         CU_POINTER_ATTRIBUTE_MEMORY_TYPE => Value::Int(if is_host { CU_MEMORYTYPE_HOST } else { CU_MEMORYTYPE_DEVICE }),
         CU_POINTER_ATTRIBUTE_DEVICE_POINTER => Value::Long(address),
         CU_POINTER_ATTRIBUTE_HOST_POINTER if is_host => Value::Long(address),
+        // Nobody can set it here.
+        CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => Value::Int(0),
         CU_POINTER_ATTRIBUTE_BUFFER_ID => Value::Long(seen.id),
         CU_POINTER_ATTRIBUTE_IS_MANAGED => Value::Int(0),
         CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => Value::Int(0),
-        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR => Value::Long(base),
-        CU_POINTER_ATTRIBUTE_RANGE_SIZE => Value::Long(seen.bytes),
+        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR => Value::Long(range.0),
+        CU_POINTER_ATTRIBUTE_RANGE_SIZE => Value::Long(range.1),
         CU_POINTER_ATTRIBUTE_MAPPED => Value::Int(1),
         CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => match seen.owner {
             Owner::Pool(pool) => Value::Long(v.pools.handle(pool)),

@@ -91,12 +91,20 @@ unsafe fn allocate(
         return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
     }
     let Some(known) = v.pools.get(pool) else { return Err(INVALID) };
-    if known.bytes_max != 0 && known.used.saturating_add(room) > known.bytes_max {
+    // The bound is on what is taken from the device, in whole pieces.
+    let bound = known.bytes_max.checked_next_multiple_of(CHUNK).unwrap_or(u64::MAX);
+    if known.bytes_max != 0 && known.room.saturating_add(room) > bound {
         return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
     }
     let opportunistic = known.reuse[CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC as usize - 1] != 0;
+    let follows = known.reuse[CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES as usize - 1] != 0;
+    let tail = v.streams.get(stream).and_then(|stream| stream.tail);
     let fits = |block: &FreeBlock| {
-        block.room == room && (block.stream == stream || opportunistic && v.tasks.is_done(block.freed))
+        let behind = || tail.is_some_and(|tail| v.tasks.leads_to(block.freed, tail));
+        block.room == room
+            && (block.stream == stream
+                || opportunistic && v.tasks.is_done(block.freed)
+                || follows && !v.tasks.is_done(block.freed) && behind())
     };
     let found = v.pools.get(pool).and_then(|pool| pool.blocks.iter().position(fits));
     let address = match found {
@@ -115,9 +123,10 @@ unsafe fn allocate(
     };
     show(v, address, bytes as u64, Owner::Pool(pool))?;
     if let Some(pool) = v.pools.get_mut(pool) {
-        pool.used += room;
+        pool.used += bytes as u64;
+        pool.room += room;
         pool.used_high = pool.used_high.max(pool.used);
-        pool.reserved = pool.reserved.max(pool.used.next_multiple_of(CHUNK));
+        pool.reserved = pool.reserved.max(pool.room.next_multiple_of(CHUNK));
         pool.reserved_high = pool.reserved_high.max(pool.reserved);
     }
     // SAFETY: as above.
@@ -145,7 +154,8 @@ pub(crate) unsafe fn free_async(v: &mut Visit<'_>, address: CUdeviceptr, handle:
             let freed = v.submit(stream, Work::Unmap { address });
             let room = seen.bytes.next_multiple_of(GRAIN);
             if let Some(pool) = v.pools.get_mut(pool) {
-                pool.used -= room;
+                pool.used -= seen.bytes;
+                pool.room -= room;
                 pool.blocks.push(FreeBlock { address, room, stream, freed });
             }
         }
@@ -160,7 +170,8 @@ pub(crate) fn give_back_now(v: &mut Visit<'_>, pool: Key<Pool>, address: u64) {
     let Some(seen) = v.visible.remove(&address) else { return };
     v.memory.free(address);
     if let Some(pool) = v.pools.get_mut(pool) {
-        pool.used -= seen.bytes.next_multiple_of(GRAIN);
+        // The count of what is in use stays, as observed: only a free in stream order lowers it.
+        pool.room -= seen.bytes.next_multiple_of(GRAIN);
     }
 }
 
@@ -225,8 +236,8 @@ pub(crate) unsafe fn trim_to(v: &mut Visit<'_>, pool: CUmemoryPool, keep: usize)
 impl Pool {
     /// Gives memory that is not in use back to the device until no more than `keep` bytes are held.
     fn give_back(&mut self, keep: u64) {
-        let least = self.used.next_multiple_of(CHUNK);
-        while self.reserved > keep && self.reserved - CHUNK >= least.max(keep / CHUNK * CHUNK) {
+        let least = self.room.next_multiple_of(CHUNK).max(keep);
+        while self.reserved.checked_sub(CHUNK).is_some_and(|rest| rest >= least) {
             self.reserved -= CHUNK;
         }
     }
@@ -268,8 +279,15 @@ pub(crate) unsafe fn set_access(
     // SAFETY: an array of `count` elements, by this call's page.
     for desc in unsafe { list(descriptions, count) }? {
         let is_own = desc.location.r#type == CU_MEM_LOCATION_TYPE_DEVICE && desc.location.id == 0;
-        if !is_own || desc.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE {
-            return Err(v.unsupported("access to a pool other than by its own device, for reading and writing"));
+        if !is_own {
+            return Err(v.unsupported("access to a pool other than by its own device"));
+        }
+        // A device cannot give up its own memory, nor have less of it, as observed.
+        match desc.flags {
+            CU_MEM_ACCESS_FLAGS_PROT_READWRITE => {}
+            CU_MEM_ACCESS_FLAGS_PROT_READ => return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED),
+            CU_MEM_ACCESS_FLAGS_PROT_NONE => return Err(CUresult::CUDA_ERROR_INVALID_DEVICE),
+            _ => return Err(INVALID),
         }
     }
     Ok(())

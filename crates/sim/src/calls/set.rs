@@ -17,7 +17,9 @@ const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 
 fn check(v: &mut Visit<'_>, set: &SetWork, by_node: bool) -> Answer {
     let row = set.width.checked_mul(u64::from(set.element)).ok_or(INVALID)?;
-    if !set.address.is_multiple_of(u64::from(set.element)) || set.height > 1 && set.pitch < row {
+    let element = u64::from(set.element);
+    let rows_fit = set.height <= 1 || set.pitch >= row && set.pitch.is_multiple_of(element);
+    if !set.address.is_multiple_of(element) || !rows_fit {
         return Err(INVALID);
     }
     let bytes = (set.height - 1).checked_mul(set.pitch).and_then(|all| all.checked_add(row)).ok_or(INVALID)?;

@@ -152,14 +152,26 @@ pub(crate) unsafe fn set_attribute(
     // SAFETY: an in pointer of this call.
     let value = unsafe { get(value) }?;
     match attribute {
-        // How a host thread waits, and which lines stay in the cache: no meaning here.
-        CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY | CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW => Ok(()),
+        // Which lines stay in the cache: no meaning here.
+        CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW => Ok(()),
+        // How a host thread waits: no meaning here, but kept.
+        CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY => {
+            let policy = value.words[0] as u32;
+            if !(1..=4).contains(&policy) {
+                return Err(INVALID);
+            }
+            if let Some(stream) = v.streams.get_mut(key) {
+                stream.sync_policy = Some(policy);
+            }
+            Ok(())
+        }
         CU_LAUNCH_ATTRIBUTE_PRIORITY => {
             if let Some(stream) = v.streams.get_mut(key) {
                 stream.priority = (value.words[0] as u32 as i32).clamp(GREATEST_PRIORITY, 0);
             }
             Ok(())
         }
+        CU_LAUNCH_ATTRIBUTE_COOPERATIVE => Err(INVALID),
         other => Err(v.unsupported(format!("stream attribute {other}"))),
     }
 }
@@ -257,7 +269,12 @@ pub(crate) unsafe fn get_attribute(
             value.words[0] = u64::from(v.streams.get(key).map_or(0, |stream| stream.priority) as u32);
         }
         CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN => {}
-        CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION => return Err(INVALID),
+        // All bits are set where nobody has set it, as observed.
+        CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY => {
+            let policy = v.streams.get(key).and_then(|stream| stream.sync_policy);
+            value.words[0] = u64::from(policy.unwrap_or(u32::MAX));
+        }
+        CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION | CU_LAUNCH_ATTRIBUTE_COOPERATIVE => return Err(INVALID),
         // What was set is not kept, and what an H200 answers then was not seen.
         other => return Err(v.unsupported(format!("asking for stream attribute {other}"))),
     }
@@ -266,7 +283,11 @@ pub(crate) unsafe fn get_attribute(
 }
 
 pub(crate) unsafe fn copy_attributes(v: &mut Visit<'_>, to: CUstream, from: CUstream) -> Answer {
-    // Whether a priority is copied too was not seen; the attributes that are have no meaning here.
-    v.stream(to)?;
-    v.stream(from).map(|_| ())
+    // Whether a priority is copied too was not seen.
+    let (to, from) = (v.stream(to)?, v.stream(from)?);
+    let policy = v.streams.get(from).and_then(|stream| stream.sync_policy);
+    if let Some(stream) = v.streams.get_mut(to) {
+        stream.sync_policy = policy;
+    }
+    Ok(())
 }

@@ -180,6 +180,10 @@ pub(crate) unsafe fn exec_set_params(
     // SAFETY: the arguments of this call.
     let work = unsafe { node(v, params) }?;
     let ExecKind::Values(old) = &mut super::graph_exec::node_of(v, exec, to)?.kind else { return Err(INVALID) };
+    // As many operations as before, as observed.
+    if old.given.len() != work.given.len() {
+        return Err(INVALID);
+    }
     *old = Arc::new(work);
     Ok(())
 }

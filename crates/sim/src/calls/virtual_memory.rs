@@ -167,7 +167,7 @@ pub(crate) unsafe fn map(
     flags: u64,
 ) -> Answer {
     let (key, bytes) = (named(v, handle)?, bytes as u64);
-    if flags != 0 || offset != 0 || !is_whole(bytes) || !address.is_multiple_of(GRANULARITY) {
+    if flags != 0 || bytes == 0 || !address.is_multiple_of(GRANULARITY) {
         return Err(INVALID);
     }
     let Some((base, _)) = v.virtual_memory.reserved_around(address, bytes) else { return Err(INVALID) };
@@ -175,11 +175,12 @@ pub(crate) unsafe fn map(
         return Err(INVALID);
     }
     let Some(found) = v.virtual_memory.physical.get(key) else { return Err(INVALID) };
-    if bytes > found.bytes {
-        return Err(INVALID);
+    // Memory is mapped whole or not at all, as observed.
+    if offset != 0 || bytes != found.bytes {
+        return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
     }
-    if bytes < found.bytes || found.mapped_at.is_some() {
-        return Err(v.unsupported("mapping a part of some memory, or mapping it at two addresses at once"));
+    if found.mapped_at.is_some() {
+        return Err(v.unsupported("mapping memory at two addresses at once"));
     }
     let state: &mut crate::machine::State = v;
     if let Some(found) = state.virtual_memory.physical.get_mut(key) {
@@ -206,10 +207,17 @@ fn hide(v: &mut Visit<'_>, address: u64) {
 }
 
 pub(crate) unsafe fn unmap(v: &mut Visit<'_>, address: CUdeviceptr, bytes: usize) -> Answer {
+    let Some((base, _)) = v.virtual_memory.reserved_around(address, bytes as u64) else { return Err(INVALID) };
+    // Where nothing is mapped there is nothing to do, as observed.
+    if is_whole(bytes as u64)
+        && address.is_multiple_of(GRANULARITY)
+        && v.virtual_memory.mapped_in(address, bytes as u64).is_empty()
+    {
+        return Ok(());
+    }
     if v.virtual_memory.exactly(address, bytes as u64).is_none() {
         return Err(INVALID);
     }
-    let Some((base, _)) = v.virtual_memory.reserved_around(address, bytes as u64) else { return Err(INVALID) };
     // As a free does: whether a GPU's driver waits here was not observed.
     let context = v.context()?;
     v.wait_for_context(context)?;

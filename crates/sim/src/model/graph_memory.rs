@@ -15,7 +15,7 @@ use std::sync::Arc;
 use dacapo_driver::types::CUmemAccessDesc;
 
 use super::executable::{Body, ExecKind, Executable};
-use super::graph::{Graph, Graphs, Node};
+use super::graph::{Graph, Graphs, Node, NodeKind};
 use super::table::Key;
 use super::tasks::Task;
 use crate::finding::{Ending, Finding};
@@ -108,7 +108,8 @@ impl GraphMemory {
     pub(crate) fn may_free(&self, graph: Key<Graph>, address: u64) -> bool {
         self.reservations.get(&address).is_some_and(|known| match known.graph == graph {
             true => known.uses.iter().any(|each| each.free.is_none()),
-            false => !known.freed_in.contains(&graph),
+            // What its own graph frees already, no other may, as observed.
+            false => !known.freed_in.contains(&graph) && known.uses.iter().any(|each| each.free.is_none()),
         })
     }
 
@@ -160,6 +161,17 @@ impl GraphMemory {
         let (base, known) = self.reservations.range(..=address).next_back()?;
         let offset = address - base;
         (offset < known.room && bytes <= known.room - offset).then_some(*base)
+    }
+
+    /// Whether some allocation node asks for all of these bytes.
+    pub(crate) fn holds(&self, graphs: &Graphs, address: u64, bytes: u64) -> bool {
+        let Some((base, known)) = self.reservations.range(..=address).next_back() else { return false };
+        let asked = |each: &Use| match graphs.nodes.get(each.alloc).map(|node| &node.kind) {
+            Some(NodeKind::Alloc(work)) => work.bytes,
+            // The graph is gone and its executable is not: what was asked for is not known here any more.
+            _ => known.room,
+        };
+        known.uses.iter().map(asked).any(|asked| address - base < asked && bytes <= asked - (address - base))
     }
 
     /// The graph whose node allocates at `address`.

@@ -25,6 +25,8 @@ pub(crate) struct Context {
     pub(crate) cache_config: u32,
     /// The last work of blocking streams that were destroyed: the legacy stream still waits for it.
     pub(crate) left_behind: Vec<Key<Task>>,
+    /// What all that comes waits for: `cuCtxWaitEvent`.
+    pub(crate) held: Vec<Key<Task>>,
     pub(crate) id: u64,
 }
 
@@ -43,6 +45,8 @@ pub(crate) struct Stream {
     /// Orders itself against the legacy stream.
     pub(crate) blocking: bool,
     pub(crate) priority: i32,
+    /// How host threads wait for it, if that was set.
+    pub(crate) sync_policy: Option<u32>,
     /// The last work submitted to it.
     pub(crate) tail: Option<Key<Task>>,
     /// The kernel that the last work is, with the tail that it was: a later one may begin early behind it.
@@ -134,6 +138,8 @@ pub(crate) struct Pool {
     /// The most that may be in use; 0 for no bound of its own.
     pub(crate) bytes_max: u64,
     pub(crate) used: u64,
+    /// What its allocations take, each rounded up.
+    pub(crate) room: u64,
     pub(crate) used_high: u64,
     /// What it has taken from the device and not given back.
     pub(crate) reserved: u64,

@@ -6,7 +6,7 @@
 //!
 //! A finished task leaves no trace: a key that is not found names work that is done.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::table::{Key, Table};
 use super::work::Work;
@@ -153,6 +153,19 @@ impl Tasks {
 
     pub(crate) fn is_done(&self, key: Key<Task>) -> bool {
         self.table.get(key).is_none()
+    }
+
+    /// Whether work at `to` waits for `from`, directly or through others; both are not done.
+    pub(crate) fn leads_to(&self, from: Key<Task>, to: Key<Task>) -> bool {
+        let (mut seen, mut open) = (HashSet::from([from]), vec![from]);
+        while let Some(at) = open.pop() {
+            if at == to {
+                return true;
+            }
+            let next = self.table.get(at).map_or(&[][..], |task| &task.next);
+            open.extend(next.iter().copied().filter(|next| seen.insert(*next)));
+        }
+        false
     }
 
     fn push_ready(&mut self, key: Key<Task>) {

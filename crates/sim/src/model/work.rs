@@ -84,6 +84,8 @@ pub(crate) enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Side {
     pub(crate) place: Place,
+    /// `CU_MEMORYTYPE_*`, as the program named it.
+    pub(crate) kind: u32,
     pub(crate) address: u64,
     /// Bytes from row to row.
     pub(crate) pitch: u64,
@@ -110,10 +112,10 @@ impl CopyWork {
         })
     }
 
-    /// What an update may not change: where the ends lie, and how many dimensions are copied.
-    pub(crate) fn shape(&self) -> (Place, Place, u8) {
+    /// What an update may not change: how the ends were named, and how many dimensions are copied.
+    pub(crate) fn shape(&self) -> (u32, u32, u8) {
         let dimensions = if self.extent[2] > 1 { 3 } else { 1 + u8::from(self.extent[1] > 1) };
-        (self.source.place, self.target.place, dimensions)
+        (self.source.kind, self.target.kind, dimensions)
     }
 }
 
