@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod bless;
+mod conformance;
 mod corpus;
 mod faults;
 mod forms;
@@ -32,6 +33,18 @@ struct Arguments {
 enum Task {
     /// Make what the tests get what they expect, and print which files changed
     Bless,
+    /// Run the conformance cases on the software driver and compare with what an H200 answered
+    Conformance {
+        /// Decides the software driver's choices
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Only cases whose name contains this
+        #[arg(long)]
+        only: Option<String>,
+        /// Print the transcripts of these cases
+        #[arg(long)]
+        print: bool,
+    },
     /// Run the corpus on the software driver and compare with what a GPU gave
     Corpus {
         /// Decides the software driver's choices
@@ -80,6 +93,7 @@ enum Task {
 fn main() -> ExitCode {
     let done = match Arguments::parse().task {
         Task::Bless => bless::run(),
+        Task::Conformance { seed, only, print } => conformance::run(seed, only.as_deref(), print),
         Task::Corpus { seed, only, why } => corpus::run(seed, only.as_deref(), why),
         Task::Faults(scale) => faults::run(&scale),
         Task::Forms(scale) => forms::run(&scale),

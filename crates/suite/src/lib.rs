@@ -2,11 +2,12 @@
 //!
 //! Where to start: [`session`] opens a device on any driver; [`corpus`] runs kernels from `kernels/` and compares
 //! their outputs with what a GPU gave; [`replay`] captures, replays and updates a small graph; [`programs`] make one
-//! mistake each, or just not.
+//! mistake each, or just not; [`conformance`] writes down what a driver answers and compares it with a GPU's answers.
 //!
 //! A body is handed a `&dyn Driver` and never asks which one it is.
 
 pub mod base64;
+pub mod conformance;
 pub mod corpus;
 pub mod device;
 pub mod digest;

@@ -1,7 +1,7 @@
 //! `dacapo-gpu`: everything that wants a GPU, in one binary.
 //!
 //! ```text
-//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|all [FOLDER]
+//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|conformance|all [FOLDER]
 //! ```
 //!
 //! - `corpus` records what NVIDIA's driver makes of every case of the corpus: corpus.json. A case that gives other
@@ -16,6 +16,8 @@
 //! - `forms` runs every form of recording and launching on device 0, in this process: forms.json. It
 //!   runs under `compute-sanitizer --tool memcheck --report-api-errors no` too: some forms are about calls that the
 //!   driver refuses.
+//! - `conformance` records the transcripts of the conformance cases, twice, and says which are not the same twice:
+//!   conformance.txt. They run in child processes: this binary again, as `conformance-cases NAME,NAME..`.
 //! - Results go to FOLDER, else to `$OUT`, else to the working directory.
 //!
 //! One process and one context for all else. PTX is embedded; the driver is the machine's own (`DACAPO_LIBCUDA` names another). The
@@ -35,6 +37,9 @@ use dacapo_suite::session::Session;
 use dacapo_suite::{device, forms, single, table};
 use serde::Serialize;
 
+#[path = "dacapo_gpu/conformance.rs"]
+mod conformance;
+
 /// The commit this binary was built from; `cargo xtask gpu-pack` sets it.
 const COMMIT: &str = match option_env!("DACAPO_COMMIT") {
     Some(commit) => commit,
@@ -48,6 +53,11 @@ fn main() -> ExitCode {
     {
         return child(rest);
     }
+    if let [first, argument] = arguments.as_slice()
+        && let Some(done) = conformance::child(first, argument)
+    {
+        return done;
+    }
     let folder = arguments.get(1).map(PathBuf::from).or_else(|| std::env::var_os("OUT").map(PathBuf::from));
     let folder = folder.unwrap_or_else(|| PathBuf::from("."));
     // What is only checked, and what is recorded.
@@ -59,11 +69,22 @@ fn main() -> ExitCode {
         Some("programs") => (&[run_programs], false),
         Some("silent") => (&[run_silent], false),
         Some("forms") => (&[run_forms], false),
-        Some("all") => {
-            (&[check, run_programs, run_silent, run_forms, record_device, record_corpus, record_singles], true)
-        }
+        Some("conformance") => (&[conformance::record], true),
+        Some("all") => (
+            &[
+                check,
+                run_programs,
+                run_silent,
+                run_forms,
+                record_device,
+                record_corpus,
+                record_singles,
+                conformance::record,
+            ],
+            true,
+        ),
         _ => {
-            eprintln!("usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|all [FOLDER]");
+            eprintln!("usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|conformance|all [FOLDER]");
             return ExitCode::from(2);
         }
     };

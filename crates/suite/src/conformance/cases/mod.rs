@@ -1,0 +1,66 @@
+//! The cases, a file for each area.
+
+use super::Listed;
+use super::case::Case;
+
+/// A file's list: `list! { area; name, name }` for the functions of these names.
+macro_rules! list {
+    ($area:literal; $($name:ident),* $(,)?) => {
+        /// The cases of this file.
+        pub(in crate::conformance::cases) fn all() -> Vec<$crate::conformance::Listed> {
+            vec![$($crate::conformance::cases::listed($area, stringify!($name), $name, false)),*]
+        }
+    };
+}
+use list;
+
+mod captures;
+mod conditions;
+mod contexts;
+mod data;
+mod events;
+mod faults;
+mod forks;
+mod host_memory;
+mod hosts;
+mod launches;
+mod memory_nodes;
+mod modules;
+mod objects;
+mod operations;
+mod pools;
+mod streams;
+mod updates;
+mod virtual_memory;
+
+/// What a case does.
+type Body = fn(&mut Case<'_>);
+
+fn listed(area: &str, name: &str, body: Body, breaks: bool) -> Listed {
+    Listed { name: format!("{area}.{name}"), breaks, body }
+}
+
+/// All cases of all files.
+pub(super) fn all() -> Vec<Listed> {
+    let files = [
+        captures::all(),
+        conditions::all(),
+        contexts::all(),
+        objects::all(),
+        operations::all(),
+        virtual_memory::all(),
+        data::all(),
+        events::all(),
+        faults::all(),
+        forks::all(),
+        host_memory::all(),
+        hosts::all(),
+        launches::all(),
+        memory_nodes::all(),
+        modules::all(),
+        pools::all(),
+        streams::all(),
+        updates::all(),
+    ];
+    files.into_iter().flatten().collect()
+}
