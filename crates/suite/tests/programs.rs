@@ -10,7 +10,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dacapo_suite::programs::{LISTED, Listed, Program, report};
+use dacapo_suite::programs::{LISTED, Listed, Program, report, silent};
 
 mod gpu;
 
@@ -109,6 +109,19 @@ fn every_program_is_listed_and_every_mistake_has_its_near_miss() {
         return;
     }
     assert_eq!(found("fail", "stderr"), listed, "the expectations in src/programs/fail and the list in its mod.rs");
+}
+
+#[test]
+fn a_gpu_was_seen_to_let_every_silent_mistake_pass() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/programs-silent-h200.txt");
+    let text = std::fs::read_to_string(file).expect("what `dacapo-gpu silent` wrote is committed");
+    assert!(text.contains("NVIDIA H200, driver 580.159.04, commit "), "it is not known where the file was made");
+    let ended = |line: &str| line.ends_with(", 0 refused, last CUDA_SUCCESS, exit 0");
+    let seen = text.lines().filter(|line| !line.starts_with('#') && ended(line));
+    let mut seen: Vec<&str> = seen.filter_map(|line| line.split_whitespace().next()).collect();
+    seen.sort_unstable();
+    assert_eq!(seen, silent::SILENT, "those of the file that ended with 0, and the list in silent.rs");
+    assert!(LISTED.len() >= 60 && seen.len() >= 20, "{} programs, {} silent", LISTED.len(), seen.len());
 }
 
 #[test]

@@ -40,7 +40,6 @@ pub const SILENT: &[&str] = &[
     "memory/uninitialised_shared",
     "memory/used_after_free",
     "memory/write_to_parameter",
-    "race/barrier_with_another_count",
     "race/cleared_beside_a_kernel",
     "race/counter_set_beside_its_use",
     "race/edge_from_the_wrong_node",
