@@ -389,7 +389,6 @@ pub(super) enum Window {
     Shared,
     Local,
     Param,
-    Const,
 }
 
 /// Where a memory instruction looks.

@@ -86,6 +86,28 @@ fn shared_local_const_and_generic() {
 }
 
 #[test]
+fn a_generic_address_of_a_constant_is_known_as_one() {
+    let mut b = Bench::new(
+        ".version 8.4 .target sm_80 .address_size 64
+         .const .align 4 .u32 c[2] = {1, 2}; .const .align 8 .u64 d; .global .align 4 .u32 g;
+         .visible .entry k(.param .u64 out) {
+             .reg .b32 %v; .reg .b64 %o, %a, %b, %e; .reg .pred %p, %q; ld.param.u64 %o, [out];
+             cvta.const.u64 %a, c; cvta.const.u64 %b, d; cvta.global.u64 %e, g; mov.u32 %v, 0;
+             isspacep.const %p, %a; @%p add.u32 %v, %v, 1;
+             isspacep.const %p, %b; @%p add.u32 %v, %v, 2;
+             isspacep.const %p, %e; @%p add.u32 %v, %v, 4;
+             add.u64 %a, %a, 7; isspacep.const %p, %a; @%p add.u32 %v, %v, 8;
+             add.u64 %a, %a, 1; isspacep.const %p, %a; @%p add.u32 %v, %v, 16;
+             setp.ne.u32 %q, %v, %v; setp.eq.u32 %p, %v, %v; @%q isspacep.const %p, %e; @%p add.u32 %v, %v, 32;
+             st.global.u32 [%o], %v; ret;
+         }",
+    );
+    let out = b.upload(&[0u32; 1], "out");
+    b.go("k", ONE, [32, 1, 1], 0, &[Arg::U64(out)]);
+    assert_eq!(b.download::<u32>(out, 1), [1 + 2 + 8 + 32]);
+}
+
+#[test]
 fn a_store_to_a_constant_through_a_pointer_is_found() {
     let ptx = |store: &str| {
         format!(

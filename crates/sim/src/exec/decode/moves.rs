@@ -149,11 +149,28 @@ impl Lower<'_> {
             Space::Shared | Space::SharedCluster => Window::Shared,
             Space::Local => Window::Local,
             Space::Param => Window::Param,
-            Space::Const => Window::Const,
+            Space::Const => return self.is_constant(d, a),
             Space::Generic => return Err("no space is named".to_string()),
         };
         let (d, a) = (self.target_p(d)?, self.source64(a)?);
         self.emit_move(MoveOp::IsSpace { d, a, window });
+        Ok(())
+    }
+
+    /// Is the address in one of the module's constant variables? They lie among the global ones, without a window of their own.
+    fn is_constant(&mut self, d: &Operand, a: &Operand) -> Lowered<()> {
+        let (d, a) = (self.target_p(d)?, self.source64(a)?);
+        let (any, here, offset) = (self.temp_p(), self.temp_p(), self.temp64());
+        self.emit_move(MoveOp::ConstP { d: any, value: false });
+        let module = self.module;
+        for (index, variable) in (0u32..).zip(&module.variables).filter(|(_, v)| v.space == Space::Const) {
+            let start = self.constant64(Const64::Variable(index, 0));
+            let size = self.constant64(Const64::Value(variable.size));
+            self.emit(Op::Int(IntOp { code: Int::Sub, wide: true, d: offset, a, b: start, c: NONE, e: NONE }));
+            self.emit(Op::Compare(CompareOp { kind: CompareAs::U64, test: Test::Lt, d: here, a: offset, b: size }));
+            self.emit_move(MoveOp::OrP { d: any, a: any, b: here });
+        }
+        self.emit_move(MoveOp::MovP { d, a: any });
         Ok(())
     }
 

@@ -85,11 +85,10 @@ pub(crate) fn run(r: &mut Regs<'_>, op: &MoveOp, mask: u32) {
                 Window::Shared => window::SHARED,
                 Window::Local => window::LOCAL,
                 Window::Param => window::PARAM,
-                // Constants are reached through global addresses here; a program cannot tell them apart by address.
-                Window::Global | Window::Const => 0,
+                Window::Global => 0,
             };
             let inside = if start == 0 {
-                lanes_where(|lane| x[lane] < window::GLOBAL_END && which == Window::Global)
+                lanes_where(|lane| x[lane] < window::GLOBAL_END)
             } else {
                 lanes_where(|lane| x[lane].wrapping_sub(start) < window::SPAN)
             };
