@@ -117,7 +117,7 @@ impl Case {
             polls_max: 300,
             journal: below(8) == 0,
             detectors,
-            on_finding: None,
+            ..Options::default()
         });
         let mut chapters: Vec<Family> = Call::ALL.iter().map(|call| call.family()).collect();
         chapters.dedup();
