@@ -43,6 +43,9 @@ pub fn run(seed: u64, only: Option<&str>, print: bool) -> Result<(), String> {
             println!("  finding: {finding}");
         }
     }
+    for name in &comparison.retired {
+        println!("retired {name}");
+    }
     for name in &comparison.known {
         println!("known {name}");
     }

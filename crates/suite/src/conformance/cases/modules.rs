@@ -9,7 +9,7 @@ const PTX: &str = include_str!("../kernels.ptx");
 super::list! { "module";
     globals_read_and_written, global_used_by_a_kernel, constants, two_loads_have_their_own_globals, not_found, function_count, names_and_parameters,
     function_attributes, static_shared_bytes, dynamic_shared_opt_in, dynamic_shared_too_much, cache_config, loaded_state, module_of_a_function,
-    unloaded_while_a_graph_holds_it, logs_of_good_ptx, logs_of_bad_ptx, jit_options, library_and_kernel, library_kernel_in_a_graph,
+    logs_of_good_ptx, logs_of_bad_ptx, jit_options, library_and_kernel, library_kernel_in_a_graph,
     load_refused, loading_mode, global_of_a_library, blocks_per_multiprocessor, blocks_with_shared, shared_left, potential_block, carveout,
     max_threads_attribute, function_taken_twice,
 }
@@ -162,19 +162,6 @@ fn module_of_a_function(c: &mut Case<'_>) {
     let module = c.load("kernels.ptx", PTX);
     let function = c.get_function(module, "count");
     c.func_module(function);
-}
-
-fn unloaded_while_a_graph_holds_it(c: &mut Case<'_>) {
-    let (s, g, m) = (c.stream(1), c.graph(), c.words(&[0]));
-    let module = c.load("kernels.ptx", PTX);
-    let mut kernel = c.kernel("add", &[P(m), N(5)]);
-    kernel.function = c.get_function(module, "add");
-    c.add_kernel(g, &[], &kernel);
-    let x = c.instantiate(g, 0);
-    c.run_once(x, s);
-    c.destroy(module);
-    c.run_once(x, s);
-    c.read(m, 1);
 }
 
 fn logs_of_good_ptx(c: &mut Case<'_>) {
