@@ -17,7 +17,7 @@ use crate::workspace;
 ///
 /// # Errors
 ///
-/// - A case differs; there is no recording.
+/// - A case differs; there is no recording; no case has that name.
 pub fn run(seed: u64, only: Option<&str>, print: bool) -> Result<(), String> {
     let root = workspace::root();
     let wanted = |name: &str| only.is_none_or(|part| name.contains(part));
@@ -29,6 +29,9 @@ pub fn run(seed: u64, only: Option<&str>, print: bool) -> Result<(), String> {
         }
         findings.insert(case.name.clone(), found);
         ours.cases.insert(case.name, lines);
+    }
+    if ours.cases.is_empty() {
+        return Err(format!("no case's name contains `{}`", only.unwrap_or_default()));
     }
     let read = |file: &str| std::fs::read_to_string(root.join(file)).map_err(|error| format!("{file}: {error}"));
     let mut recorded = Recording::parse(&read(RECORDING_FILE)?)?;
