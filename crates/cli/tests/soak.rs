@@ -13,7 +13,7 @@ fn nothing_leaks_and_every_number_is_right() {
         assert!(output.status.success(), "{said}{complained}");
         let last = said.lines().last().unwrap_or_default();
         assert!(last.starts_with("soak: 10000 replays, ") && last.contains("nothing leaked"), "{said}");
-        // Eight graphs to begin with; one more for each 500 replays of one.
+        // Twelve graphs to begin with; one more for each 500 replays of one.
         let recordings: u32 = last.split(", ").nth(1).and_then(|part| part.split(' ').next()?.parse().ok()).unwrap();
         assert!(recordings > 16, "{said}");
     }

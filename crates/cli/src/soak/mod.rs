@@ -1,22 +1,30 @@
 //! `dacapo soak`: very many replays by several threads, with slots that change, graphs that are dropped and recorded again.
 //!
 //! - Graphs are shared by all threads: each replay may follow one by another thread on another stream.
+//! - A third of the graphs stand alone, a third share the planned memory of one pool, a third draw random numbers.
 //! - Every number is checked, each time before a graph is dropped and at both rests.
 //! - At a rest half-way and at one at the end nothing runs and nothing waits to be released: the numbers of live objects must
 //!   be the same, and so must the free memory of the device, within 4 MiB.
+
+mod draws;
+mod line;
+mod part;
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use dacapo::{Buffer, Counters, Device, Graph, Shared, Slot, Stream};
+use dacapo::{Counters, Pool, Shared, Stream};
 
 use crate::bench::library::Kernels;
 use crate::complaint::Complaint;
 use crate::target::{Target, Which};
+use draws::Draws;
+use line::Line;
+use part::Part;
 
-const GRAPHS: usize = 8;
+const GRAPHS: usize = 12;
 const THREADS: usize = 4;
 const ELEMENTS: usize = 256;
 
@@ -71,32 +79,45 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
 struct Soak<'t> {
     target: &'t Target,
     kernels: Kernels,
-    /// Read by every graph.
+    /// Read by every graph that adds.
     ones: Shared<f32>,
-    lines: Vec<Mutex<Line>>,
+    /// Of the graphs that share memory.
+    pool: Pool,
+    parts: Vec<Mutex<Box<dyn Part>>>,
     /// One for each thread, and one for the rests.
     streams: Vec<Stream>,
     recordings: AtomicU64,
 }
 
-/// A graph, what it adds to, and what must be there by now.
-struct Line {
-    graph: Graph<()>,
-    slot: Slot<f32>,
-    sum: Buffer<f32>,
-    expected: f32,
-    replays: u32,
-}
-
 impl<'t> Soak<'t> {
     fn new(target: &'t Target) -> Result<Soak<'t>, Complaint> {
         let device = target.device();
-        let kernels = Kernels::load(device)?;
-        let ones = device.buffer(&[1.0f32; ELEMENTS])?.share();
-        let lines = (0..GRAPHS).map(|_| Ok(Mutex::new(Line::new(device, &kernels, &ones)?)));
-        let lines = lines.collect::<Result<Vec<_>, Complaint>>()?;
-        let streams = (0..THREADS).map(|_| device.stream()).collect::<Result<_, _>>()?;
-        Ok(Soak { target, kernels, ones, lines, streams, recordings: AtomicU64::new(GRAPHS as u64) })
+        let mut soak = Soak {
+            target,
+            kernels: Kernels::load(device)?,
+            ones: device.buffer(&[1.0f32; ELEMENTS * GRAPHS])?.share(),
+            pool: device.pool(),
+            parts: Vec::new(),
+            streams: (0..THREADS).map(|_| device.stream()).collect::<Result<_, _>>()?,
+            recordings: AtomicU64::new(0),
+        };
+        for number in 0..GRAPHS {
+            let part = soak.part(number, &soak.streams[0])?;
+            soak.parts.push(Mutex::new(part));
+        }
+        Ok(soak)
+    }
+
+    /// A fresh one in the place of this number.
+    fn part(&self, number: usize, stream: &Stream) -> Result<Box<dyn Part>, Complaint> {
+        let device = self.target.device();
+        let recorded = self.recordings.fetch_add(1, Ordering::Relaxed);
+        Ok(match number % 3 {
+            0 => Box::new(Line::new(device, &self.kernels, &self.ones, ELEMENTS, None)?),
+            // Of different sizes: the pool's memory is that of the largest.
+            1 => Box::new(Line::new(device, &self.kernels, &self.ones, ELEMENTS * (number + 1), Some(&self.pool))?),
+            _ => Box::new(Draws::new(device, stream, recorded)?),
+        })
     }
 
     /// So many replays, shared out among the threads.
@@ -125,12 +146,12 @@ impl<'t> Soak<'t> {
             // The generator of Knuth's MMIX; its high bits are the good ones.
             chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let choice = (chance >> 33) as usize;
-            let mut line = self.lines[choice % GRAPHS].lock().unwrap_or_else(PoisonError::into_inner);
-            line.replay(stream, (choice / GRAPHS % 8) as f32)?;
-            if line.replays == LIFE {
-                line.check(stream)?;
-                *line = Line::new(self.target.device(), &self.kernels, &self.ones)?;
-                self.recordings.fetch_add(1, Ordering::Relaxed);
+            let number = choice % GRAPHS;
+            let mut part = self.parts[number].lock().unwrap_or_else(PoisonError::into_inner);
+            part.replay(stream, choice / GRAPHS % 8)?;
+            if part.replays() == LIFE {
+                part.check(stream)?;
+                *part = self.part(number, stream)?;
             }
         }
         Ok(())
@@ -138,38 +159,11 @@ impl<'t> Soak<'t> {
 
     /// Checks every number, waits until nothing is left to do, and counts what is alive.
     fn rest(&self) -> Result<Rest, Complaint> {
-        for line in &self.lines {
-            line.lock().unwrap_or_else(PoisonError::into_inner).check(&self.streams[0])?;
+        for part in &self.parts {
+            part.lock().unwrap_or_else(PoisonError::into_inner).check(&self.streams[0])?;
         }
         self.target.device().synchronize()?;
         Ok(Rest { counters: self.target.device().counters(), free_bytes: self.target.free_bytes()? })
-    }
-}
-
-impl Line {
-    fn new(device: &Device, kernels: &Kernels, ones: &Shared<f32>) -> Result<Line, Complaint> {
-        let (slot, mut sum) = (Slot::new(0.0), device.zeros(ELEMENTS)?);
-        let graph = device.record(|r: &mut dacapo::Recorder<'_>| {
-            let mut doubled = r.alloc(ELEMENTS)?;
-            r.run(dacapo::copy(ones, &mut doubled))?;
-            r.run(kernels.bump(&mut doubled))?;
-            r.run(kernels.axpy_slot(&slot, &doubled, &mut sum))
-        })?;
-        Ok(Line { graph, slot, sum, expected: 0.0, replays: 0 })
-    }
-
-    /// Adds twice `value` to every element.
-    fn replay(&mut self, stream: &Stream, value: f32) -> Result<(), Complaint> {
-        self.slot.set(value);
-        drop(self.graph.launch(stream)?);
-        self.expected += 2.0 * value;
-        self.replays += 1;
-        Ok(())
-    }
-
-    fn check(&self, stream: &Stream) -> Result<(), Complaint> {
-        let whose = format!("after {} replays of a graph", self.replays);
-        crate::bench::raw::all_equal(&whose, &stream.read(&self.sum)?, self.expected)
     }
 }
 
