@@ -1,6 +1,7 @@
 //! What a plan promises: by texts, against the plain definition, and on recordings made to be slow.
 
 mod definition;
+mod layouts;
 mod shapes;
 mod texts;
 
