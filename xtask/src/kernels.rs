@@ -31,6 +31,7 @@ const PLACES: &[(&str, &str)] = &[
     ("kernels/bench", ""),
     ("crates/dacapo/kernels", ""),
     ("examples/train/kernels", ""),
+    ("examples/decode/kernels", ""),
     ("examples/port/kernels", ""),
     ("crates/suite/kernels", ""),
 ];

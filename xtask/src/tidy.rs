@@ -25,6 +25,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("dacapo-cli", &["dacapo", "dacapo-driver", "dacapo-sim", "dacapo-suite"]),
     ("dacapo-example-train", &["dacapo"]),
     ("dacapo-example-port", &["dacapo"]),
+    ("dacapo-example-decode", &["dacapo", "dacapo-driver"]),
     ("xtask", &["dacapo", "dacapo-driver", "dacapo-ptx", "dacapo-sim", "dacapo-suite"]),
 ];
 

@@ -1,0 +1,24 @@
+//! A small transformer's decode step on Dacapo: what `main.rs` shows and `dacapo bench` measures.
+//!
+//! Where to start: [`model`] is the step as one operation and the device memory that it moves on; [`engine`] runs it eagerly
+//! or as replays of a graph for each batch size; [`traffic`] has requests that come and go; [`show`] puts all of it together
+//! with its checks. [`mod@reference`] is the same transformer in plain Rust.
+
+pub mod calls;
+pub mod engine;
+pub mod kernels;
+pub mod model;
+pub mod random;
+pub mod reference;
+pub mod shape;
+pub mod show;
+pub mod steady;
+pub mod traffic;
+pub mod verdict;
+pub mod weights;
+
+pub use engine::{Engine, How};
+pub use model::{Model, NOBODY, Sampling, State};
+pub use reference::Reference;
+pub use shape::Shape;
+pub use weights::Weights;

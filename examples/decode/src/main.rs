@@ -1,0 +1,232 @@
+//! Decodes with a small transformer, a whole step in one graph, and checks that nothing was lost by it.
+
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+use dacapo::{Device, Result};
+use dacapo_example_decode::show::{Pace, Plan};
+use dacapo_example_decode::traffic::Served;
+use dacapo_example_decode::verdict::Check;
+use dacapo_example_decode::{Model, Shape, Weights};
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Decodes with a small transformer, a whole step in one graph, and checks that nothing was lost by it.
+///
+/// Token, position, keys and values and the random numbers are device memory that a step itself moves on: the host only
+/// launches. Shown are: the logits against plain Rust; tokens a second launch by launch and replayed, with the same tokens
+/// from both; the driver calls of the steady state; and requests that come and go, their batches rounded up to buckets. The
+/// exit code is 0 when all checks held, 1 when one did not, 2 when the device refused.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    /// Where to decode
+    #[arg(long, value_enum, default_value_t = Where::Best)]
+    device: Where,
+    /// How large the transformer is; the options below change parts of it
+    #[arg(long, value_enum, default_value_t = Size::Small)]
+    size: Size,
+    /// Blocks of attention and MLP
+    #[arg(long)]
+    layers: Option<usize>,
+    /// Numbers of a token's vector
+    #[arg(long)]
+    dim: Option<usize>,
+    /// Attention heads
+    #[arg(long)]
+    heads: Option<usize>,
+    /// Numbers inside the MLP
+    #[arg(long)]
+    hidden: Option<usize>,
+    /// Tokens there are
+    #[arg(long)]
+    vocabulary: Option<usize>,
+    /// Tokens of a sequence at most
+    #[arg(long)]
+    context: Option<usize>,
+    /// Sequences at the same time: the largest batch
+    #[arg(long)]
+    sequences: Option<usize>,
+    /// Batch sizes that get a graph; the largest is always among them
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 4, 8, 16, 32])]
+    buckets: Vec<usize>,
+    /// Steps of the steady state; as many as the context has where none are given
+    #[arg(long)]
+    steps: Option<usize>,
+    /// Rounds of that many steps that are timed, for each way
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// Requests that come and go
+    #[arg(long, default_value_t = 24)]
+    requests: usize,
+    /// How even the choice of a token is; 0 takes the likeliest
+    #[arg(long, default_value_t = 0.8)]
+    temperature: f32,
+    /// Among how many of the likeliest is chosen; 0 is all
+    #[arg(long, default_value_t = 40)]
+    top_k: u32,
+    /// Decides weights, prompts, arrivals and what is drawn
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Where {
+    /// A GPU where there is one, else the software device
+    Best,
+    /// The first GPU
+    Cuda,
+    /// The software device: no GPU, no speed, the same results
+    Software,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Size {
+    /// 2 layers of 32: seconds on the software device
+    Tiny,
+    /// 4 layers of 256
+    Small,
+    /// 12 layers of 768, vocabulary 4096: for a GPU
+    Medium,
+}
+
+impl Size {
+    fn shape(self) -> Shape {
+        match self {
+            Size::Tiny => Shape::TINY,
+            Size::Small => Shape::SMALL,
+            Size::Medium => Shape::MEDIUM,
+        }
+    }
+}
+
+impl Arguments {
+    /// What they ask for.
+    fn plan(&self) -> Result<Plan, String> {
+        let base = self.size.shape();
+        let shape = Shape {
+            layers: self.layers.unwrap_or(base.layers),
+            dim: self.dim.unwrap_or(base.dim),
+            heads: self.heads.unwrap_or(base.heads),
+            hidden: self.hidden.unwrap_or(base.hidden),
+            vocabulary: self.vocabulary.unwrap_or(base.vocabulary),
+            context: self.context.unwrap_or(base.context),
+            sequences: self.sequences.unwrap_or(base.sequences),
+        };
+        shape.check()?;
+        let steps = self.steps.unwrap_or(shape.context);
+        if steps == 0 || steps > shape.context {
+            return Err(format!("{steps} steps do not fit a context of {}", shape.context));
+        }
+        if self.rounds == 0 || self.requests == 0 {
+            return Err("at least one round and one request".into());
+        }
+        let mut buckets: Vec<usize> =
+            self.buckets.iter().copied().filter(|&size| size > 0 && size < shape.sequences).collect();
+        buckets.push(shape.sequences);
+        buckets.sort_unstable();
+        buckets.dedup();
+        Ok(Plan {
+            shape,
+            buckets,
+            steps,
+            rounds: self.rounds,
+            requests: self.requests,
+            temperature: self.temperature,
+            top_k: self.top_k,
+            seed: self.seed,
+        })
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let plan = match arguments.plan() {
+        Ok(plan) => plan,
+        Err(refused) => {
+            eprintln!("error: {refused}");
+            return ExitCode::from(2);
+        }
+    };
+    match run(&arguments, &plan) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("{error:?}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Decodes, prints, and says whether all checks held.
+fn run(arguments: &Arguments, plan: &Plan) -> Result<bool> {
+    let device = match arguments.device {
+        Where::Best => Device::best()?,
+        Where::Cuda => Device::cuda(0)?,
+        Where::Software => Device::software()?,
+    };
+    let reference_steps = 16.min(plan.shape.context);
+    let progress = ProgressBar::new((reference_steps + 2 * (plan.rounds + 1) + 2 * plan.requests) as u64);
+    if let Ok(style) = ProgressStyle::with_template("{msg:12} {wide_bar} {pos}/{len}") {
+        progress.set_style(style);
+    }
+    progress.set_message("weights");
+    let weights = Weights::new(&plan.shape, plan.seed);
+    let model = Model::new(&device, plan.shape, &weights)?;
+    progress.set_message("plain Rust");
+    let mut checks = vec![plan.against_reference(&device, &model, &weights, reference_steps, || progress.inc(1))?];
+    progress.set_message("pace");
+    let (pace, same) = plan.pace(&device, &model, || progress.inc(1))?;
+    checks.push(same);
+    progress.set_message("calls");
+    let (calls, only_launches) = plan.steady_calls(&device, &weights)?;
+    checks.extend(only_launches);
+    progress.set_message("traffic");
+    let (served, same) = plan.traffic(&device, &model, || progress.tick())?;
+    checks.push(same);
+    checks.extend(device.findings().into_iter().map(|what| Check { what, held: false }));
+    progress.finish_and_clear();
+
+    let Shape { layers, dim, heads, hidden, vocabulary, context, sequences } = plan.shape;
+    println!(
+        "{}: {layers} layers of {dim} with {heads} heads and {hidden} inside, vocabulary {vocabulary}, context {context}: \
+         {} weights, room for {sequences} sequences",
+        device.properties().name,
+        plan.shape.parameters()
+    );
+    println!("\nsteady state: {} steps of {} sequences, {} operations a step", plan.steps, pace.batch, pace.operations);
+    paces(&pace, plan.rounds, device.is_software());
+    println!("\ndriver calls of the steady state");
+    calls.iter().for_each(|calls| println!("{calls}"));
+    println!("\n{} requests, in batches of up to {sequences}, buckets {:?}", plan.requests, plan.buckets);
+    traffics(&served);
+    println!();
+    for check in &checks {
+        println!("{}  {}", if check.held { "ok    " } else { "FAILED" }, check.what);
+    }
+    Ok(checks.iter().all(|check| check.held))
+}
+
+/// Tokens a second; the software device's are named as what they are.
+fn paces(pace: &Pace, rounds: usize, is_software: bool) {
+    println!("{:<10} {:>12} {:>16}   median of {rounds} rounds", "", "us a step", "tokens a second");
+    for (name, seconds) in [("eager", pace.eager), ("replayed", pace.replayed)] {
+        println!("{name:<10} {:>12.1} {:>16.0}", seconds * 1e6, pace.batch as f64 / seconds);
+    }
+    println!("{:<10} {:>12.2} times as many", "replayed", pace.eager / pace.replayed);
+    if is_software {
+        println!("these are times of the software device and say nothing of a GPU");
+    }
+}
+
+/// Batches as they were and as they ran.
+fn traffics([eager, replayed]: &[Served; 2]) {
+    println!(
+        "{:<10} {:>8} {:>8} {:>12} {:>14} {:>8}",
+        "", "steps", "tokens", "rows padded", "batch changes", "rows/step"
+    );
+    for (name, served) in [("eager", eager), ("replayed", replayed)] {
+        let (tokens, rows) = (served.tokens(), served.rows());
+        let mean = rows as f64 / served.steps.max(1) as f64;
+        println!("{name:<10} {:>8} {tokens:>8} {:>12} {:>14} {mean:>8.1}", served.steps, rows - tokens, served.changes);
+    }
+}

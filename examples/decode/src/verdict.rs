@@ -1,0 +1,76 @@
+//! What the program must have shown to end well.
+
+use dacapo_driver::Call;
+
+use crate::calls::Calls;
+
+/// One promise, and whether it held.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Check {
+    /// The promise, with what was found.
+    pub what: String,
+    /// Whether it held.
+    pub held: bool,
+}
+
+/// Whether two runs gave the same texts.
+pub fn same_texts(what: &str, left: &[Vec<u32>], right: &[Vec<u32>]) -> Check {
+    let tokens: usize = left.iter().map(Vec::len).sum();
+    if left.len() != right.len() {
+        return Check { what: format!("{what}: {} texts here, {} there", left.len(), right.len()), held: false };
+    }
+    for (number, (left, right)) in left.iter().zip(right).enumerate() {
+        if left != right {
+            let at =
+                left.iter().zip(right).position(|(left, right)| left != right).unwrap_or(left.len().min(right.len()));
+            return Check { what: format!("{what}: text {number} differs from token {at} on"), held: false };
+        }
+    }
+    Check { what: format!("{what}: all {tokens} of {} texts", left.len()), held: !left.is_empty() }
+}
+
+/// Whether so many steps were so many launches and, where slots changed, so many patches; and nothing else at all.
+///
+/// A patch is two calls: the node's parameters, and before them the question which context the thread has, because they are
+/// understood in that one.
+pub fn only_launches(calls: &Calls, steps: u64, patches: u64) -> Check {
+    let of = [Call::cuGraphLaunch, Call::cuGraphExecKernelNodeSetParams_v2, Call::cuCtxGetCurrent];
+    let [launched, patched, asked] = of.map(|call| calls.times(call));
+    let others: u64 = calls.made.iter().filter(|(call, _)| !of.contains(call)).map(|(_, times)| times).sum();
+    let others = others + asked.saturating_sub(patched);
+    let what = &calls.what;
+    Check {
+        what: format!("{what}: {launched} launches, {patched} patches, {others} other driver calls, so no allocation"),
+        held: (launched, patched, others) == (steps, patches, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_token_more_or_less_or_other_is_a_difference() {
+        let held = |left: &[&[u32]], right: &[&[u32]]| {
+            let texts = |texts: &[&[u32]]| texts.iter().map(|text| text.to_vec()).collect::<Vec<_>>();
+            same_texts("", &texts(left), &texts(right)).held
+        };
+        assert!(held(&[&[1, 2], &[3]], &[&[1, 2], &[3]]));
+        assert!(!held(&[&[1, 2], &[3]], &[&[1, 2], &[4]]));
+        assert!(!held(&[&[1, 2], &[3]], &[&[1, 2, 2], &[3]]));
+        assert!(!held(&[&[1, 2]], &[&[1, 2], &[3]]));
+        assert!(!held(&[], &[]), "nothing shown is not well shown");
+    }
+
+    #[test]
+    fn one_call_more_or_less_is_seen() {
+        let calls = |made: &[(Call, u64)]| Calls { what: String::new(), made: made.to_vec() };
+        let held = |made: &[(Call, u64)]| only_launches(&calls(made), 5, 1).held;
+        let (launch, patch) = (Call::cuGraphLaunch, Call::cuGraphExecKernelNodeSetParams_v2);
+        assert!(held(&[(launch, 5), (patch, 1)]));
+        assert!(!held(&[(launch, 5)]) && !held(&[(launch, 6), (patch, 1)]));
+        assert!(!held(&[(launch, 5), (patch, 1), (Call::cuMemAllocAsync, 1)]));
+        assert!(held(&[(launch, 5), (patch, 1), (Call::cuCtxGetCurrent, 1)]));
+        assert!(!held(&[(launch, 5), (patch, 1), (Call::cuCtxGetCurrent, 2)]));
+    }
+}

@@ -1,0 +1,47 @@
+//! The program as a user runs it, small, on the software device.
+
+use std::process::{Command, Output};
+
+fn decode(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dacapo-example-decode")).args(arguments).output().expect("the program starts")
+}
+
+#[test]
+fn a_small_decode_agrees_with_itself_and_with_plain_rust() {
+    let sizes = ["--device", "software", "--size", "tiny", "--steps", "12", "--rounds", "1", "--requests", "7"];
+    for more in [&[][..], &["--temperature", "0", "--sequences", "3", "--buckets", "2"]] {
+        let output = decode(&[&sizes[..], more].concat());
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        for line in [
+            "ok      logits are at most",
+            "ok      the replayed steps choose the tokens of the eager ones: all",
+            "ok      12 steps: 12 launches, 0 patches, 0 other driver calls",
+            "ok      12 steps, another temperature every fourth: 12 launches, 2 patches, 0 other driver calls",
+            "ok      padded to buckets, the same requests get the same tokens: all",
+            "say nothing of a GPU",
+        ] {
+            assert!(text.contains(line), "{line} is missing:\n{text}");
+        }
+        assert!(!text.contains("FAILED"), "{text}");
+    }
+}
+
+#[test]
+fn sizes_that_cannot_be_are_refused_before_anything_runs() {
+    for (arguments, word) in
+        [(["--heads", "3"], "a head has"), (["--steps", "999"], "do not fit"), (["--requests", "0"], "at least one")]
+    {
+        let output = decode(&[&["--device", "software"], &arguments[..]].concat());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(word), "{output:?}");
+    }
+}
+
+#[test]
+fn help_names_every_option_and_exit_code() {
+    let text = String::from_utf8(decode(&["--help"]).stdout).expect("text");
+    for word in ["--size", "--device", "--buckets", "--steps", "--requests", "--temperature", "--seed", "exit code"] {
+        assert!(text.contains(word), "{word} is missing:\n{text}");
+    }
+}

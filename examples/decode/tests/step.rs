@@ -1,0 +1,80 @@
+//! The step itself, over seeds of the software device: what it computes, that padding disturbs nobody, and that nothing is
+//! found wrong with it.
+
+use dacapo::{Device, Software};
+use dacapo_example_decode::reference::{TOLERANCE, distance, likeliest};
+use dacapo_example_decode::{Engine, How, Model, Reference, Sampling, Shape, Weights};
+
+const SEEDS: [u64; 4] = [0, 1, 7, 0x5eed];
+const PROMPTS: [&[u32]; 3] = [&[3, 14, 15], &[9], &[26, 5, 35, 8, 9]];
+const NEW: usize = 8;
+
+fn device(seed: u64) -> Device {
+    Software::new().seed(seed).open().unwrap()
+}
+
+/// Places the prompts at places that are no row numbers, and makes a batch of them in another order.
+fn admit(engine: &mut Engine<'_>) -> [u32; 3] {
+    let places = [2, 0, 3];
+    for (place, prompt) in places.iter().zip(PROMPTS) {
+        engine.state.admit(&engine.stream, *place as usize, prompt, NEW).unwrap();
+    }
+    engine.state.batch(&engine.stream, &places).unwrap();
+    places
+}
+
+/// The tokens of all three sequences after all steps.
+fn decode(device: &Device, model: &Model, how: &How, sampling: Sampling) -> Vec<Vec<u32>> {
+    let mut engine = Engine::new(device, model, how, sampling, 42).unwrap();
+    let places = admit(&mut engine);
+    for _ in 0..PROMPTS[2].len() + NEW {
+        engine.step(3).unwrap();
+    }
+    places.iter().map(|&place| engine.state.tokens(&engine.stream, place as usize).unwrap()).collect()
+}
+
+#[test]
+fn logits_and_greedy_tokens_are_those_of_plain_rust() {
+    let (shape, weights) = (Shape::TINY, Weights::new(&Shape::TINY, 5));
+    let device = device(0);
+    let model = Model::new(&device, shape, &weights).unwrap();
+    for how in [How::Eager, How::Replayed(vec![4])] {
+        let mut engine = Engine::new(&device, &model, &how, Sampling::new(0.0, 0), 42).unwrap();
+        let places = admit(&mut engine);
+        let mut references: Vec<_> = PROMPTS.iter().map(|_| Reference::new(shape, &weights)).collect();
+        let mut texts: Vec<Vec<u32>> = PROMPTS.iter().map(|prompt| prompt.to_vec()).collect();
+        for step in 0..NEW {
+            engine.step(3).unwrap();
+            let logits = engine.state.logits(&engine.stream, 3).unwrap();
+            for (row, reference) in references.iter_mut().enumerate() {
+                let expected = reference.step(texts[row][step]);
+                assert!(distance(&logits[row], &expected) < TOLERANCE, "{how:?}, step {step}, row {row}");
+                if step + 1 == texts[row].len() {
+                    texts[row].push(likeliest(&expected));
+                }
+                let tokens = engine.state.tokens(&engine.stream, places[row] as usize).unwrap();
+                assert_eq!(tokens, texts[row], "{how:?}, step {step}, row {row}");
+            }
+        }
+    }
+    assert_eq!(device.findings(), [] as [String; 0]);
+}
+
+#[test]
+fn eager_replayed_and_padded_steps_give_the_same_tokens_on_every_seed() {
+    let weights = Weights::new(&Shape::TINY, 5);
+    for (temperature, top_k) in [(0.0, 0), (1.0, 0), (0.8, 5)] {
+        let mut texts = Vec::new();
+        for seed in SEEDS {
+            let device = device(seed);
+            let model = Model::new(&device, Shape::TINY, &weights).unwrap();
+            for how in [How::Eager, How::Replayed(vec![3]), How::Replayed(vec![1, 4])] {
+                texts.push(decode(&device, &model, &how, Sampling::new(temperature, top_k)));
+            }
+            assert_eq!(device.findings(), [] as [String; 0], "seed {seed}");
+        }
+        assert!(texts.iter().all(|text| *text == texts[0]), "temperature {temperature}: {texts:?}");
+        let lengths: Vec<usize> = texts[0].iter().map(Vec::len).collect();
+        assert_eq!(lengths, [3 + NEW, 1 + NEW, 5 + NEW], "a sequence ends where it was told to");
+    }
+}
