@@ -29,10 +29,10 @@ use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{CapturedGraph, Graph, Replayable};
 use crate::lower;
-use crate::memory::{Access, Slice};
+use crate::memory::{Access, Slice, Space};
 use crate::op::Op;
 use crate::pool::Pool;
-use crate::record::{Nested, Node, Recorded, Recorder, Work, refuse_in_recording};
+use crate::record::{Nested, Node, Recorded, Recorder, TempPlan, Work, refuse_in_recording};
 
 /// Which calls of the process a capture forbids while it is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -327,9 +327,8 @@ impl Capture<'_> {
             let needs = "a recording (`device.record`) instead".to_string();
             return Err(node.blame(Error::new(ErrorKind::Unsupported { what: what.into(), needs })));
         }
-        for temp in recorded.used_temps() {
-            device.place(&temp, false)?;
-        }
+        let plan = TempPlan::in_a_line(&recorded);
+        self.recorded.spaces.extend(Space::new(&device, &plan, &recorded.nodes, None)?);
         // Held before the first launch: what was captured of an op that fails or panics half-way stays in the capture.
         let (first, readings) = (self.recorded.nodes.len(), recorded.readings);
         self.recorded.nodes.extend(recorded.nodes);

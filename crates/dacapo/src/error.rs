@@ -98,6 +98,17 @@ pub enum ErrorKind {
         /// How many were free just after.
         free: usize,
     },
+    /// The temps of a graph or an eager run do not fit the arena that they were to lie in.
+    ArenaExhausted {
+        /// How many bytes the first temp that does not fit has.
+        wanted: usize,
+        /// How many were left for it where it would lie.
+        left: usize,
+        /// How many bytes the arena has.
+        bytes: usize,
+        /// How many bytes it would need for all of them.
+        needed: usize,
+    },
     /// More allocations alive than can be numbered.
     Full {
         /// The limit.
@@ -316,6 +327,7 @@ fn name(kind: &ErrorKind) -> &'static str {
         ErrorKind::Signature { .. } => "signature",
         ErrorKind::BadModule { .. } => "bad_module",
         ErrorKind::OutOfMemory { .. } => "out_of_memory",
+        ErrorKind::ArenaExhausted { .. } => "arena_exhausted",
         ErrorKind::Full { .. } => "full",
         ErrorKind::Driver(_) => "driver",
         ErrorKind::Lost { .. } => "lost",
@@ -362,6 +374,10 @@ fn sentence(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ErrorKind::OutOfMemory { bytes, free } => {
             write!(f, "out of device memory: {bytes} bytes were asked for, {free} are free")
         }
+        ErrorKind::ArenaExhausted { wanted, left, bytes, needed } => write!(
+            f,
+            "a temp of {wanted} bytes does not fit the arena: {left} of its {bytes} bytes are left there, and all temps together need {needed}"
+        ),
         ErrorKind::Full { limit } => write!(f, "more than {limit} allocations are alive"),
         ErrorKind::Driver(error) => write!(f, "{error}"),
         ErrorKind::Lost { first, in_flight, .. } => {
@@ -411,7 +427,10 @@ fn help(kind: &ErrorKind) -> Option<String> {
         ErrorKind::NoSuchKernel(_) => "name the symbol with `entry: \"..\";`, and declare the kernel `extern \"C\"`",
         ErrorKind::Signature { .. } => "make the parameter list in `kernels!` that of the kernel, in its order",
         ErrorKind::BadModule { .. } => "see the log; the oldest driver for a PTX version is in the docs",
-        ErrorKind::OutOfMemory { .. } => "drop what is not needed, and graphs too: each holds its temps",
+        ErrorKind::OutOfMemory { .. } => "drop what is not needed, and graphs too: each holds the memory of its temps, unless a pool or an arena shares it",
+        ErrorKind::ArenaExhausted { needed, .. } => {
+            return Some(format!("make it with `device.arena({needed})`, or let fewer temps be alive at the same time"));
+        }
         ErrorKind::Full { .. } => "hold fewer, larger buffers and use slices of them",
         ErrorKind::Lost { findings, .. } if !findings.is_empty() => {
             "mend what the finding names, in the kernel or in its declaration; nothing on this device works any more: make a new one"

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use dacapo_driver::types::CU_MEMHOSTALLOC_PORTABLE;
+use dacapo_driver::types::{CU_MEMHOSTALLOC_PORTABLE, CUdeviceptr, CUstream};
 use dacapo_driver::{CUresult, Call};
 
 use crate::device::Device;
@@ -33,13 +33,13 @@ impl Device {
             return Ok(());
         }
         let _relaxed = self.relaxed()?;
-        let address = match self.reserve(bytes) {
+        let address = match self.allocate_on(self.0.home.0, bytes) {
             Err(error) if matches!(error.kind(), ErrorKind::OutOfMemory { .. }) => {
                 // What was dropped may not have come back yet.
                 if let Some(last) = self.ledger().last_use(&self.0.reaper) {
                     self.wait_for(&last)?;
                 }
-                self.reserve(bytes)?
+                self.allocate_on(self.0.home.0, bytes)?
             }
             other => other?,
         };
@@ -64,10 +64,11 @@ impl Device {
         self.check(unsafe { self.driver().cuStreamSynchronize(self.0.home.0) }, Call::cuStreamSynchronize)
     }
 
-    fn reserve(&self, bytes: usize) -> Result<u64> {
+    /// Memory in stream order, with this thread's capture mode relaxed. All stream-ordered memory is allocated here.
+    pub(crate) fn allocate_on(&self, stream: CUstream, bytes: usize) -> Result<CUdeviceptr> {
         let mut address = 0;
-        // SAFETY: `address` is valid for the write; the stream is ours.
-        match unsafe { self.driver().cuMemAllocAsync(&mut address, bytes, self.0.home.0) } {
+        // SAFETY: `address` is valid for the write; the stream is one of ours.
+        match unsafe { self.driver().cuMemAllocAsync(&mut address, bytes, stream) } {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(self.out_of_memory(bytes)),
             code => self.check(code, Call::cuMemAllocAsync).map(|()| address),
         }

@@ -31,7 +31,7 @@ use dacapo_ledger::{Drops, Lane, Ledger};
 use crate::error::Result;
 use crate::op::Op;
 use crate::record::Recording;
-use crate::{Buffer, Graph, HostBuffer, Pod, Pool, Scalar};
+use crate::{Arena, Buffer, Graph, HostBuffer, Pod, Pool, Scalar};
 
 pub use abilities::{Abilities, Ability};
 pub(crate) use context::{Relaxed, twice};
@@ -175,6 +175,15 @@ impl Device {
     /// - As [`buffer`](Device::buffer).
     pub fn host<T: Pod>(&self, elements: &[T]) -> Result<HostBuffer<T>> {
         HostBuffer::new(self, elements)
+    }
+
+    /// Memory of so many bytes for the temps of graphs and eager runs: [`Recording::arena`], [`Stream::run_in`].
+    ///
+    /// # Errors
+    ///
+    /// - As [`buffer`](Device::buffer).
+    pub fn arena(&self, bytes: usize) -> Result<Arena> {
+        Arena::new(self, bytes)
     }
 
     /// A new stream.

@@ -10,7 +10,7 @@ use dacapo_ledger::{Lane, LaneKind, Use};
 use crate::device::{Cuda, Device, Garbage, LaneStream, Named, Notes, RawHandle};
 use crate::element::{Pod, bytes_of};
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::{Kind, Place, Slice};
+use crate::memory::{Arena, Kind, Place, Slice};
 use crate::op::Op;
 use crate::record::refuse_in_recording;
 
@@ -76,7 +76,35 @@ impl Stream {
     /// - [`ErrorKind::EagerInRecording`]: inside a recording or another `run`.
     #[track_caller]
     pub fn run<O: Op>(&self, op: O) -> Result<O::Out> {
-        crate::record::run_eager(self, op)
+        crate::record::run_eager(self, None, op)
+    }
+
+    /// The same with its temps in an arena: nothing is allocated.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// # use dacapo::{Recorder, baked, copy, fill};
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let arena = device.arena(64)?;
+    /// let mut out = device.zeros::<u32>(100)?;
+    /// let refused = stream.run_in(&arena, |r: &mut Recorder<'_>| {
+    ///     let mut t = r.alloc::<u32>(100)?;
+    ///     r.run(fill(&mut t, baked(3)))?;
+    ///     r.run(copy(&t, &mut out))
+    /// });
+    /// assert!(refused.unwrap_err().to_string().contains("a temp of 400 bytes does not fit the arena: 64 of its 64 bytes"));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - As [`run`](Stream::run).
+    /// - [`ErrorKind::ArenaExhausted`]: they do not fit; the error names the op. [`ErrorKind::WrongDevice`].
+    #[track_caller]
+    pub fn run_in<O: Op>(&self, arena: &Arena, op: O) -> Result<O::Out> {
+        arena.expect_of(self.device())?;
+        crate::record::run_eager(self, Some(arena), op)
     }
 
     /// Copies elements to device memory in stream order. They are not looked at after this returns.
@@ -160,7 +188,7 @@ impl Device {
         }
         match place.allocation.kind() {
             Kind::Temp(_) | Kind::StandIn(_) => Err(Error::new(ErrorKind::NoMemoryYet { call })),
-            Kind::Device | Kind::Host | Kind::State => Ok(()),
+            Kind::Device | Kind::Host | Kind::State | Kind::Arena => Ok(()),
         }
     }
 

@@ -133,9 +133,14 @@ impl<T> Graph<T> {
         self.inner.as_ref().map_or_else(Vec::new, |inner| inner.order.op_edges())
     }
 
-    /// Bytes of memory that it planned for its temps.
+    /// Bytes of memory that its temps need together: those that are never alive at the same time share bytes.
     pub fn temp_bytes(&self) -> usize {
         self.inner.as_ref().map_or(0, |inner| inner.temp_bytes())
+    }
+
+    /// How many of these bytes are a library's workspace at some time: [`Recorder::workspace`](crate::Recorder::workspace).
+    pub fn workspace_bytes(&self) -> usize {
+        self.inner.as_ref().map_or(0, |inner| inner.workspace_bytes())
     }
 
     /// The pool it joined.
@@ -203,6 +208,9 @@ impl<T> Graph<T> {
                         Some((_, twin)) => twin.clone(),
                         None => {
                             let twin = recorder.alloc_bytes(allocation.bytes())?;
+                            if allocation.is_workspace() {
+                                twin.mark_workspace();
+                            }
                             temps.push((number, twin.clone()));
                             twin
                         }

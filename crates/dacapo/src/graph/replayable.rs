@@ -12,10 +12,10 @@ use crate::device::{Cuda, Device, Garbage, LaneStream, Named, Stream};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::ModuleSource;
 use crate::lower::{Built, CapturedGraph, NodeParams, Resolve, Rewritten, params_of, touched, unpatched};
-use crate::memory::{Allocation, Gate, Place};
+use crate::memory::{Allocation, Arena, Gate, Place, Space};
 use crate::plan::{self, Order, Shape};
 use crate::pool::{Members, Pool};
-use crate::record::{Node, Recorded, Work, gates, lock_gates, refuse_inside};
+use crate::record::{Node, Recorded, TempPlan, Work, gates, lock_gates, refuse_inside};
 use crate::trace::event;
 use crate::value::{AnySlot, Readings};
 
@@ -23,6 +23,7 @@ use crate::value::{AnySlot, Readings};
 pub(crate) struct GraphOptions {
     pub(crate) label: String,
     pub(crate) pool: Option<Pool>,
+    pub(crate) arena: Option<Arena>,
     pub(crate) shape: Shape,
     pub(crate) upload: bool,
 }
@@ -36,8 +37,10 @@ pub(crate) struct Hole {
 ///
 /// # Why this is safe
 ///
-/// 1. *Memory.* `nodes` hold every allocation that the executable graph names; none is freed before this is dropped, and
-///    then only behind the last replay, because the graph's cell is folded into each allocation's record first.
+/// 1. *Memory.* `nodes` hold every allocation that the executable graph names, and `spaces` what its temps lie in; none is
+///    freed before this is dropped, and then only behind the last replay, because the graph's cell is folded into each
+///    allocation's record first.
+///    Temps share bytes only where edges order all that touches one before all that touches the other.
 /// 2. *Races.* Every launch goes through the ledger with the set of all that the nodes touch. One executable graph never
 ///    overlaps itself: launching takes `&mut`, and another stream waits for the cell.
 /// 3. *Handles.* The executable graph and its template are destroyed by the device's queue, after this is gone.
@@ -67,6 +70,8 @@ pub(crate) struct Replayable {
     bound: Vec<Option<Place>>,
     keeps: Vec<Arc<dyn Any + Send + Sync>>,
     outputs: Vec<Arc<Allocation>>,
+    /// What the temps lie in.
+    spaces: Vec<Space>,
     pools: Members,
 }
 
@@ -99,10 +104,9 @@ impl Replayable {
     ) -> Result<Replayable> {
         let device = recorded.device.clone();
         let pools = Members::join(options.pool.as_ref(), &recorded.pools)?;
-        for temp in recorded.used_temps() {
-            device.place(&temp, false)?;
-        }
         let order = order_of(&recorded.nodes, options.shape);
+        let plan = TempPlan::new(&recorded, &order);
+        recorded.spaces.extend(Space::new(&device, &plan, &recorded.nodes, options.arena.as_ref())?);
         let bound: Vec<Option<Place>> = given.into_iter().map(Some).collect();
         let places = AsBound { holes: &holes, bound: &bound };
         let built = Built::new(&device, &mut recorded.nodes, &order, &recorded.readings, &places)?;
@@ -119,7 +123,7 @@ impl Replayable {
         let pools = Members::join(pool.as_ref(), &recorded.pools)?;
         let order = order_of(&recorded.nodes, Shape::Line);
         let built = template.instantiate(recorded.nodes.len())?;
-        let options = GraphOptions { label, pool, shape: Shape::Line, upload: false };
+        let options = GraphOptions { label, pool, arena: None, shape: Shape::Line, upload: false };
         let mut graph = Replayable::assemble(recorded, options, pools, Vec::new(), order, built)?;
         graph.captured = true;
         Ok(graph)
@@ -136,6 +140,7 @@ impl Replayable {
         let device = recorded.device.clone();
         let mut members = touched(recorded.nodes.iter());
         members.extend(pools.all().map(Pool::touched));
+        members.extend(recorded.spaces.iter().map(Space::touched));
         let set = device.ledger().add_set(&members);
         for (number, node) in recorded.nodes.iter().enumerate() {
             for &slot in &node.slots {
@@ -164,6 +169,7 @@ impl Replayable {
             holes,
             keeps,
             outputs: recorded.outputs,
+            spaces: recorded.spaces,
             pools,
             name,
             replays: 0,
@@ -380,17 +386,12 @@ impl Replayable {
 
     /// Bytes of planned memory.
     pub(crate) fn temp_bytes(&self) -> usize {
-        let mut temps: Vec<(u32, usize)> = self
-            .nodes
-            .iter()
-            .flat_map(|node| &node.access)
-            .map(|access| &access.place.allocation)
-            .filter(|allocation| matches!(allocation.kind(), crate::memory::Kind::Temp(_)))
-            .map(|allocation| (allocation.number(), allocation.bytes()))
-            .collect();
-        temps.sort_unstable();
-        temps.dedup();
-        temps.iter().map(|(_, bytes)| bytes).sum()
+        self.spaces.iter().map(|space| space.bytes).sum()
+    }
+
+    /// How many of them are a library's workspace at some time.
+    pub(crate) fn workspace_bytes(&self) -> usize {
+        self.spaces.iter().map(|space| space.workspace_bytes).sum()
     }
 }
 

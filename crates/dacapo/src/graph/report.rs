@@ -156,7 +156,7 @@ impl Memories {
         let output = outputs.iter().any(|output| Arc::ptr_eq(output, allocation));
         let (kind, word) = match allocation.kind() {
             Kind::Device if output => (MemoryKind::Output, "output"),
-            Kind::Device => (MemoryKind::Buffer, "buffer"),
+            Kind::Device | Kind::Arena => (MemoryKind::Buffer, "buffer"),
             Kind::State => (MemoryKind::Buffer, "state"),
             Kind::Host => (MemoryKind::Host, "host"),
             Kind::Temp(_) => (MemoryKind::Temp, "temp"),

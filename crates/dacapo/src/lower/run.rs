@@ -1,7 +1,7 @@
 //! A recording launched on a stream, in recorded order.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::sync::Arc;
 
 use dacapo_driver::types::{CUdeviceptr, CUstream};
@@ -12,24 +12,29 @@ use crate::device::{Device, Garbage, RawStream, StreamInner};
 use crate::error::{Error, Result};
 use crate::kernel::Prepared;
 use crate::lower::params::{self, AsAllocated, NodeParams};
-use crate::memory::{Allocation, Kind, raw_places};
-use crate::record::{InForeign, Node, Recorded, Work, gates, lock_gates};
+use crate::memory::{Arena, Kind, raw_places};
+use crate::record::{InForeign, Node, Recorded, TempPlan, Work, gates, lock_gates};
 use crate::trace::event;
 use crate::value::Readings;
 
 /// Launches everything in a recording, ordered against all other work by what it touches.
 ///
 /// What the recording keeps, closures of foreign work among it, is let go when the work is over.
-pub(crate) fn run(stream: &StreamInner, recorded: Recorded) -> Result<()> {
+pub(crate) fn run(stream: &StreamInner, recorded: Recorded, arena: Option<&Arena>) -> Result<()> {
     let device = &stream.device;
     device.drain()?;
     if recorded.nodes.is_empty() {
         return Ok(());
     }
+    let plan = TempPlan::in_a_line(&recorded);
+    let arena = arena.filter(|_| plan.bytes() > 0);
+    if let Some(arena) = arena {
+        arena.take(&plan, &recorded.nodes)?;
+    }
     let kept = Kept::new(stream, &recorded);
     let mut touched = touched(recorded.nodes.iter());
     touched.extend(recorded.pools.iter().map(crate::Pool::touched));
-    let temps = recorded.used_temps();
+    touched.extend(arena.map(Arena::touched));
     let gates = gates(recorded.nodes.iter());
     let _held = lock_gates(&gates);
     let first = &recorded.nodes[0];
@@ -39,7 +44,7 @@ pub(crate) fn run(stream: &StreamInner, recorded: Recorded) -> Result<()> {
         at: Some(first.at),
     });
     let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, &stream.lane, Touch::Memory(&touched), |raw| {
-        let lent = Lent::new(device, raw.raw.0, &temps, &kept.unfreed)?;
+        let lent = Lent::new(device, raw.raw.0, &plan, arena, &kept.unfreed)?;
         let launched = launch_all(device, raw.raw.0, &recorded.nodes, &recorded.readings);
         drop(lent);
         launched
@@ -146,7 +151,7 @@ pub(crate) fn touched<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<(MemoryI
         if matches!(allocation.kind(), Kind::StandIn(_)) {
             continue;
         }
-        // A temp of an eager run is nobody else's and is not in the ledger.
+        // A temp lies in an arena, which is in the ledger.
         let Some(memory) = allocation.memory() else { continue };
         let touching = if access.mode.writes() { Touching::Write } else { Touching::Read };
         let number = allocation.number();
@@ -171,8 +176,8 @@ pub(crate) fn touched<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<(MemoryI
 struct Kept<'s> {
     stream: &'s StreamInner,
     values: Vec<Arc<dyn Any + Send + Sync>>,
-    /// Memory of temps that the stream did not take back.
-    unfreed: RefCell<Vec<CUdeviceptr>>,
+    /// Memory of the temps, if the stream did not take it back.
+    unfreed: Cell<Option<CUdeviceptr>>,
 }
 
 impl<'s> Kept<'s> {
@@ -183,7 +188,7 @@ impl<'s> Kept<'s> {
                 values.push(Arc::new(foreign.call.clone()));
             }
         }
-        Kept { stream, values, unfreed: RefCell::default() }
+        Kept { stream, values, unfreed: Cell::new(None) }
     }
 }
 
@@ -191,7 +196,7 @@ impl Drop for Kept<'_> {
     fn drop(&mut self) {
         let device = &self.stream.device;
         let after = || device.ledger().last_use(&self.stream.lane).into_iter().collect();
-        for address in self.unfreed.take() {
+        if let Some(address) = self.unfreed.take() {
             device.put(Garbage::Memory(address), after());
         }
         if !self.values.is_empty() {
@@ -200,32 +205,32 @@ impl Drop for Kept<'_> {
     }
 }
 
-/// Memory of the stream's own for the temps of one eager run: allocated and freed in stream order.
+/// Memory for the temps of one eager run: an arena's, or the stream's own, allocated and freed in stream order.
 struct Lent<'t> {
     device: &'t Device,
     stream: CUstream,
-    temps: &'t [Arc<Allocation>],
-    unfreed: &'t RefCell<Vec<CUdeviceptr>>,
+    plan: &'t TempPlan,
+    /// What is to be freed; 0 if nothing is.
+    own: CUdeviceptr,
+    unfreed: &'t Cell<Option<CUdeviceptr>>,
 }
 
 impl<'t> Lent<'t> {
     fn new(
         device: &'t Device,
         stream: CUstream,
-        temps: &'t [Arc<Allocation>],
-        unfreed: &'t RefCell<Vec<CUdeviceptr>>,
+        plan: &'t TempPlan,
+        arena: Option<&Arena>,
+        unfreed: &'t Cell<Option<CUdeviceptr>>,
     ) -> Result<Lent<'t>> {
-        let lent = Lent { device, stream, temps, unfreed };
-        // An allocation breaks every global capture of the process, and is refused under one.
-        let _relaxed = if temps.is_empty() { None } else { Some(device.relaxed()?) };
-        for temp in temps.iter().filter(|temp| temp.bytes() > 0) {
-            let mut address = 0;
-            // SAFETY: `address` is valid for the write.
-            match unsafe { device.driver().cuMemAllocAsync(&mut address, temp.bytes(), stream) } {
-                dacapo_driver::CUresult::CUDA_ERROR_OUT_OF_MEMORY => return Err(device.out_of_memory(temp.bytes())),
-                code => device.check(code, Call::cuMemAllocAsync)?,
-            }
-            temp.lend_address(address);
+        let mut lent = Lent { device, stream, plan, own: 0, unfreed };
+        if let Some(arena) = arena {
+            plan.lend(arena.address());
+        } else if plan.bytes() > 0 {
+            // An allocation breaks every global capture of the process, and is refused under one.
+            let _relaxed = device.relaxed()?;
+            lent.own = device.allocate_on(stream, plan.bytes())?;
+            plan.lend(lent.own);
         }
         Ok(lent)
     }
@@ -233,25 +238,19 @@ impl<'t> Lent<'t> {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        if self.temps.is_empty() {
+        self.plan.take_back();
+        if self.own == 0 {
             return;
         }
         let relaxed = self.device.relaxed();
-        for temp in self.temps {
-            let address = temp.address();
-            temp.lend_address(0);
-            if address == 0 {
-                continue;
-            }
-            let is_left = relaxed.is_err() || {
-                // SAFETY: allocated on this stream above; everything that uses it was enqueued on this stream before.
-                let code = unsafe { self.device.driver().cuMemFreeAsync(address, self.stream) };
-                leaves_undone(Call::cuMemFreeAsync, code)
-            };
-            if is_left {
-                // The queue of drops frees it, behind this run.
-                self.unfreed.borrow_mut().push(address);
-            }
+        let is_left = relaxed.is_err() || {
+            // SAFETY: allocated on this stream above; everything that uses it was enqueued on this stream before.
+            let code = unsafe { self.device.driver().cuMemFreeAsync(self.own, self.stream) };
+            leaves_undone(Call::cuMemFreeAsync, code)
+        };
+        if is_left {
+            // The queue of drops frees it, behind this run.
+            self.unfreed.set(Some(self.own));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One allocation: whatever a slice can be of.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use dacapo_driver::types::CUdeviceptr;
@@ -24,6 +24,8 @@ pub(crate) enum Kind {
     StandIn(u64),
     /// A global variable of a module.
     State,
+    /// Memory that temps are laid out in. No slice is of it.
+    Arena,
 }
 
 /// Memory with a number. The last hold puts it into the device's queue of drops.
@@ -37,6 +39,8 @@ pub(crate) struct Allocation {
     memory: OnceLock<MemoryId>,
     /// Which temp of its recording it is.
     index: AtomicU32,
+    /// Whether it is a temp for a library's scratch: for reports only.
+    workspace: AtomicBool,
     /// How many handles of the user's hold it: for reports only.
     handles: AtomicUsize,
     /// What the memory is a part of, and must not outlive: a global's module.
@@ -84,6 +88,7 @@ impl Allocation {
             address: AtomicU64::new(0),
             memory: OnceLock::new(),
             index: AtomicU32::new(0),
+            workspace: AtomicBool::new(false),
             handles: AtomicUsize::new(0),
             _whole: whole,
             device: device.clone(),
@@ -97,7 +102,7 @@ impl Allocation {
         self.device.live().allocations.add(1);
     }
 
-    /// Gives it an address for the time of one eager run, which frees it itself.
+    /// Gives a temp an address inside memory that somebody else holds and frees: an arena's.
     pub(crate) fn lend_address(&self, address: CUdeviceptr) {
         self.address.store(address, Ordering::Release);
     }
@@ -137,6 +142,15 @@ impl Allocation {
         self.index.store(index, Ordering::Relaxed);
     }
 
+    /// Whether it is a temp for a library's scratch.
+    pub(crate) fn is_workspace(&self) -> bool {
+        self.workspace.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn mark_workspace(&self) {
+        self.workspace.store(true, Ordering::Relaxed);
+    }
+
     /// Whether a handle of the user's still holds it.
     pub(crate) fn is_held(&self) -> bool {
         self.handles.load(Ordering::Relaxed) > 0
@@ -159,7 +173,7 @@ impl Drop for Allocation {
         let address = self.address();
         self.device.live().allocations.sub(1);
         match self.kind {
-            Kind::Device | Kind::Temp(_) if address != 0 => self.device.put(Garbage::Memory(address), after),
+            Kind::Device | Kind::Arena if address != 0 => self.device.put(Garbage::Memory(address), after),
             Kind::Host if address != 0 => self.device.put(Garbage::Host(address), after),
             // A module's global goes with its module; the rest has no memory of its own.
             _ => {}

@@ -2,12 +2,14 @@
 //!
 //! - [`Buffer`] is to [`Slice`] what `Vec` is to `[T]`; [`Shared`] is a read-only second handle; [`Scalar`] is one value.
 //! - [`Temp`] is planned memory of a recording: it cannot leave the closure, and has no address before it is planned.
+//! - An [`Arena`] is memory that temps are laid out in, of a size that the caller chose.
 //! - [`HostBuffer`] is page-locked host memory with copying access only.
 //! - An [`Allocation`] is what all of them hold. It has a number for as long as anyone holds it, and a borrowed slice is
 //!   that number and an offset: looked up when it is recorded, in O(1).
 
 mod access;
 mod allocation;
+mod arena;
 mod buffer;
 mod host;
 mod lists;
@@ -19,6 +21,8 @@ mod temp;
 pub use access::Access;
 pub(crate) use access::{Mode, Place};
 pub(crate) use allocation::{Allocation, Kind};
+pub use arena::Arena;
+pub(crate) use arena::Space;
 pub use buffer::{Buffer, Shared};
 pub(crate) use host::Gate;
 pub use host::HostBuffer;

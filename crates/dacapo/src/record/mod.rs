@@ -12,6 +12,7 @@ mod nesting;
 mod node;
 mod options;
 mod recorder;
+mod temps;
 mod warm;
 
 pub(crate) use eager::{run_eager, run_recorded};
@@ -20,4 +21,5 @@ pub(crate) use node::{FillRecipe, ForeignWork, KernelWork, Node, Work, gates, lo
 pub use options::Recording;
 pub(crate) use recorder::Recorded;
 pub use recorder::Recorder;
+pub(crate) use temps::TempPlan;
 pub use warm::WarmRecording;

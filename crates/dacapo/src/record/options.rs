@@ -3,10 +3,10 @@
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Graph, GraphInto, GraphOptions, Hole, Replayable};
-use crate::memory::{Allocation, Kind, Place, Reads, Writes};
+use crate::memory::{Allocation, Arena, Kind, Place, Reads, Writes};
 use crate::op::Op;
 use crate::plan::Shape;
-use crate::record::{Nested, Recorded, Recorder, WarmRecording};
+use crate::record::{Nested, Recorded, Recorder, TempPlan, WarmRecording};
 use crate::{Pool, inspect};
 
 /// How an op shall be recorded: [`Device::recording`].
@@ -25,13 +25,14 @@ pub struct Recording<'d> {
     pub(crate) device: &'d Device,
     pub(crate) label: Option<String>,
     pub(crate) pool: Option<Pool>,
+    pub(crate) arena: Option<Arena>,
     pub(crate) shape: Shape,
     pub(crate) upload: bool,
 }
 
 impl<'d> Recording<'d> {
     pub(crate) fn new(device: &'d Device) -> Recording<'d> {
-        Recording { device, label: None, pool: None, shape: Shape::Data, upload: false }
+        Recording { device, label: None, pool: None, arena: None, shape: Shape::Data, upload: false }
     }
 
     /// The name of the graph, and the first part of its ops' labels.
@@ -43,6 +44,15 @@ impl<'d> Recording<'d> {
     /// The graph joins a pool: it holds it, and is ordered against the pool's other graphs.
     pub fn pool(mut self, pool: &Pool) -> Self {
         self.pool = Some(pool.clone());
+        self
+    }
+
+    /// The graph's temps lie in this arena, and the graph is ordered against all else that is in it. A graph that is in a
+    /// pool too has its temps here all the same.
+    ///
+    /// What does not fit is refused by [`record`](Recording::record): [`ErrorKind::ArenaExhausted`], which names the op.
+    pub fn arena(mut self, arena: &Arena) -> Self {
+        self.arena = Some(arena.clone());
         self
     }
 
@@ -107,7 +117,9 @@ impl<'d> Recording<'d> {
     #[doc(hidden)]
     pub fn plan_only<O: Op>(self, op: O) -> Result<usize> {
         let (recorded, _) = self.take_down(op)?;
-        Ok(crate::graph::order_of(&recorded.nodes, self.shape).steps().len())
+        let order = crate::graph::order_of(&recorded.nodes, self.shape);
+        std::hint::black_box(TempPlan::new(&recorded, &order).bytes());
+        Ok(order.steps().len())
     }
 
     /// A graph as a function of memory: recorded against stand-ins of these shapes, launched with any slices of the same
@@ -123,7 +135,7 @@ impl<'d> Recording<'d> {
         mut outputs: O,
         body: impl for<'r, 'a> FnOnce(&mut Recorder<'r>, I::At<'a>, O::At<'a>) -> Result<()>,
     ) -> Result<GraphInto<I::At<'static>, O::At<'static>>> {
-        self.refuse_sealed()?;
+        self.refuse_unfit()?;
         self.device.enter()?;
         let mut given = Vec::new();
         inputs.access(&mut given);
@@ -156,7 +168,7 @@ impl<'d> Recording<'d> {
 
     /// Runs the op with a recorder, and gives what it recorded.
     pub(crate) fn take_down<O: Op>(&self, op: O) -> Result<(Recorded, O::Out)> {
-        self.refuse_sealed()?;
+        self.refuse_unfit()?;
         self.device.enter()?;
         let mut recorder = Recorder::new(self.device, self.label.as_deref());
         let _nested = Nested::enter();
@@ -164,7 +176,10 @@ impl<'d> Recording<'d> {
         Ok((recorder.into_recorded(), out))
     }
 
-    fn refuse_sealed(&self) -> Result<()> {
+    fn refuse_unfit(&self) -> Result<()> {
+        if let Some(arena) = &self.arena {
+            arena.expect_of(self.device)?;
+        }
         match &self.pool {
             Some(pool) if !pool.is_of(self.device) => Err(Error::new(ErrorKind::WrongDevice)),
             Some(pool) if pool.is_sealed() => Err(Error::new(ErrorKind::PoolSealed)),
@@ -176,6 +191,7 @@ impl<'d> Recording<'d> {
         GraphOptions {
             label: self.label.clone().unwrap_or_default(),
             pool: self.pool.clone(),
+            arena: self.arena.clone(),
             shape: self.shape,
             upload: self.upload,
         }

@@ -12,7 +12,7 @@ use crate::device::Device;
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Grid;
-use crate::memory::{Access, Allocation, Buffer, Kind, Mode, Scalar, Temp, TempScalar};
+use crate::memory::{Access, Allocation, Buffer, Kind, Mode, Scalar, Space, Temp, TempScalar};
 use crate::op::Op;
 use crate::pool::Pool;
 use crate::record::{Node, Work};
@@ -62,6 +62,8 @@ pub(crate) struct Recorded {
     temps: Vec<PlannedTemp>,
     /// Which temp each write was to, in order: so that a failed op's writes can be taken back.
     writes: Vec<u32>,
+    /// What temps lie in that have their addresses already.
+    pub(crate) spaces: Vec<Space>,
     /// Memory that the graph holds with the user.
     pub(crate) outputs: Vec<Arc<Allocation>>,
     /// Values that must live as long as the graph.
@@ -104,9 +106,9 @@ impl Drop for Attempt<'_, '_> {
 }
 
 impl Recorded {
-    /// The temps that some node touches.
-    pub(crate) fn used_temps(&self) -> Vec<Arc<Allocation>> {
-        self.temps.iter().filter(|temp| !temp.written.is_empty()).map(|temp| temp.allocation.clone()).collect()
+    /// All temps, also those that nothing touches; a temp's number is its place here.
+    pub(crate) fn temps(&self) -> impl ExactSizeIterator<Item = &Arc<Allocation>> {
+        self.temps.iter().map(|temp| &temp.allocation)
     }
 }
 
@@ -119,6 +121,7 @@ impl<'r> Recorder<'r> {
             readings: Readings::default(),
             temps: Vec::new(),
             writes: Vec::new(),
+            spaces: Vec::new(),
             outputs: Vec::new(),
             keeps: Vec::new(),
             pools: Vec::new(),
@@ -190,6 +193,18 @@ impl<'r> Recorder<'r> {
         allocation.set_index(self.core.temps.len() as u32);
         self.core.temps.push(PlannedTemp { allocation: allocation.clone(), written: SmallVec::new() });
         Ok(allocation)
+    }
+
+    /// Scratch memory for a library's call: a temp like any other, planned with the others and alive for the ops that it
+    /// is passed to, and counted as a workspace. Passed as `&mut`, it need not be written first.
+    ///
+    /// # Errors
+    ///
+    /// - As [`alloc`](Recorder::alloc).
+    pub fn workspace(&mut self, bytes: usize) -> Result<Temp<'r, u8>> {
+        let allocation = self.alloc_bytes(bytes)?;
+        allocation.mark_workspace();
+        Ok(Temp::new(Buffer::new(allocation, bytes)))
     }
 
     /// What an embedded graph holds is held by this one too.

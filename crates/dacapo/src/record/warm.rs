@@ -85,7 +85,7 @@ impl<'d> WarmRecording<'d> {
             if self.restore {
                 save(side, &recorded, saved, self.cap_bytes)?;
             }
-            lower::run(&side.0, recorded)?;
+            lower::run(&side.0, recorded, self.base.arena.as_ref())?;
         }
         Ok(())
     }

@@ -1,0 +1,169 @@
+//! Where the temps of a recording lie in one piece of memory.
+//!
+//! - A [`TempPlan`] is made of a recording and an order of its ops: [`layout`] places what some op touches; a temp without
+//!   bytes, or that nothing touches, stays nowhere.
+//! - It knows no address. Whoever has memory lends it to the temps, for as long as the ops that name them may be told.
+//! - Asked whether it fits a number of bytes, it names the first op that would touch a temp that does not.
+
+use std::sync::Arc;
+
+use dacapo_driver::types::CUdeviceptr;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::{Allocation, Kind};
+use crate::plan::{self, Order};
+use crate::plan::layout::{TempUse, layout};
+use crate::record::{Node, Recorded};
+
+/// Where the temps of a recording lie, counted from the beginning of whatever memory they get.
+#[derive(Default)]
+pub(crate) struct TempPlan {
+    temps: Vec<Laid>,
+    bytes: usize,
+}
+
+struct Laid {
+    allocation: Arc<Allocation>,
+    offset: u64,
+    /// The op that touches it first.
+    first: u32,
+}
+
+impl Laid {
+    fn end(&self) -> u64 {
+        self.offset + self.allocation.bytes() as u64
+    }
+}
+
+impl TempPlan {
+    /// Of the temps that the ops of a recording touch.
+    pub(crate) fn new(recorded: &Recorded, order: &Order) -> TempPlan {
+        let all = recorded.temps();
+        if all.len() == 0 {
+            return TempPlan::default();
+        }
+        let touches = Touches::of(&recorded.nodes, all.len());
+        let mut laid: Vec<Laid> = Vec::with_capacity(all.len());
+        let mut uses = Vec::with_capacity(all.len());
+        for (number, allocation) in all.enumerate() {
+            let ops = touches.ops(number);
+            if let Some(&first) = ops.first()
+                && allocation.bytes() > 0
+            {
+                laid.push(Laid { allocation: allocation.clone(), offset: 0, first });
+                uses.push(TempUse { bytes: allocation.bytes() as u64, ops });
+            }
+        }
+        if uses.is_empty() {
+            return TempPlan::default();
+        }
+        let offsets = layout(order, &uses).offsets;
+        laid.iter_mut().zip(offsets).for_each(|(temp, offset)| temp.offset = offset);
+        let bytes = laid.iter().map(Laid::end).max().unwrap_or(0);
+        TempPlan { temps: laid, bytes: usize::try_from(bytes).unwrap_or(usize::MAX) }
+    }
+
+    /// Of an eager run: its ops come one after the other, so that least is alive at the same time.
+    pub(crate) fn in_a_line(recorded: &Recorded) -> TempPlan {
+        match recorded.temps().len() {
+            0 => TempPlan::default(),
+            _ => TempPlan::new(recorded, &plan::in_a_line(recorded.nodes.len())),
+        }
+    }
+
+    /// How many bytes all of them take together.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// How many of these bytes are a library's workspace at some time.
+    pub(crate) fn workspace_bytes(&self) -> usize {
+        let mut ranges: Vec<(u64, u64)> =
+            self.temps.iter().filter(|temp| temp.allocation.is_workspace()).map(|t| (t.offset, t.end())).collect();
+        ranges.sort_unstable();
+        let (mut sum, mut to) = (0, 0);
+        for (start, end) in ranges {
+            sum += end.max(to) - start.max(to);
+            to = end.max(to);
+        }
+        sum as usize
+    }
+
+    /// Gives the temps their addresses in memory that begins here.
+    pub(crate) fn lend(&self, base: CUdeviceptr) {
+        for temp in &self.temps {
+            temp.allocation.lend_address(base + temp.offset);
+        }
+    }
+
+    /// The temps are nowhere again.
+    pub(crate) fn take_back(&self) {
+        for temp in &self.temps {
+            temp.allocation.lend_address(0);
+        }
+    }
+
+    /// Refuses a piece of memory that is too small.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::ArenaExhausted`], with the op that touches the first temp that does not fit.
+    pub(crate) fn expect_fits(&self, nodes: &[Node], bytes: usize) -> Result<()> {
+        if self.bytes <= bytes {
+            return Ok(());
+        }
+        let beyond = self.temps.iter().filter(|temp| temp.end() > bytes as u64);
+        let Some(temp) = beyond.min_by_key(|temp| (temp.first, temp.offset)) else { return Ok(()) };
+        let wanted = temp.allocation.bytes();
+        let left = bytes.saturating_sub(temp.offset as usize);
+        let error = Error::new(ErrorKind::ArenaExhausted { wanted, left, bytes, needed: self.bytes });
+        Err(nodes[temp.first as usize].blame(error))
+    }
+}
+
+/// Which ops touch which temp, ascending.
+struct Touches {
+    /// Where each temp's ops end in `ops`; they begin where those of the temp before end.
+    ends: Vec<u32>,
+    ops: Vec<u32>,
+}
+
+impl Touches {
+    fn of(nodes: &[Node], temps: usize) -> Touches {
+        // Counted first, so that one list holds them all.
+        let mut ends = vec![0u32; temps];
+        each(nodes, temps, |temp, _| ends[temp] += 1);
+        let mut total = 0;
+        for end in &mut ends {
+            total += std::mem::replace(end, total);
+        }
+        let mut ops = vec![0u32; total as usize];
+        each(nodes, temps, |temp, op| {
+            ops[ends[temp] as usize] = op;
+            ends[temp] += 1;
+        });
+        Touches { ends, ops }
+    }
+
+    fn ops(&self, temp: usize) -> &[u32] {
+        let begin = if temp == 0 { 0 } else { self.ends[temp - 1] };
+        &self.ops[begin as usize..self.ends[temp] as usize]
+    }
+}
+
+/// Tells every temp of every op, once each, ops ascending.
+fn each(nodes: &[Node], temps: usize, mut tell: impl FnMut(usize, u32)) {
+    let mut last = vec![u32::MAX; temps];
+    for (op, node) in nodes.iter().enumerate() {
+        for access in &node.access {
+            let allocation = &access.place.allocation;
+            if let Kind::Temp(_) = allocation.kind() {
+                let temp = allocation.index() as usize;
+                if last[temp] != op as u32 {
+                    last[temp] = op as u32;
+                    tell(temp, op as u32);
+                }
+            }
+        }
+    }
+}
