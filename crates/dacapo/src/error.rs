@@ -427,9 +427,13 @@ fn help(kind: &ErrorKind) -> Option<String> {
         ErrorKind::NoSuchKernel(_) => "name the symbol with `entry: \"..\";`, and declare the kernel `extern \"C\"`",
         ErrorKind::Signature { .. } => "make the parameter list in `kernels!` that of the kernel, in its order",
         ErrorKind::BadModule { .. } => "see the log; the oldest driver for a PTX version is in the docs",
-        ErrorKind::OutOfMemory { .. } => "drop what is not needed, and graphs too: each holds the memory of its temps, unless a pool or an arena shares it",
+        ErrorKind::OutOfMemory { .. } => {
+            "drop what is not needed, and graphs too: each holds the memory of its temps, unless a pool or an arena shares it"
+        }
         ErrorKind::ArenaExhausted { needed, .. } => {
-            return Some(format!("make it with `device.arena({needed})`, or let fewer temps be alive at the same time"));
+            return Some(format!(
+                "make it with `device.arena({needed})`, or let fewer temps be alive at the same time"
+            ));
         }
         ErrorKind::Full { .. } => "hold fewer, larger buffers and use slices of them",
         ErrorKind::Lost { findings, .. } if !findings.is_empty() => {

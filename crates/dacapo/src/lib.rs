@@ -56,7 +56,9 @@ pub use element::Pod;
 pub use error::{Error, ErrorKind, Result};
 pub use graph::{Graph, GraphInto, Launched, Ticket};
 pub use kernel::{Grid, RawArg, RawKernel, grid};
-pub use memory::{Arena, Buffer, Element, HostBuffer, RawSlice, Reads, Scalar, Shared, Slice, Temp, TempScalar, Writes};
+pub use memory::{
+    Arena, Buffer, Element, HostBuffer, RawSlice, Reads, Scalar, Shared, Slice, Temp, TempScalar, Writes,
+};
 pub use module::{Graphed, Mirror, Module, graphed};
 pub use op::{BoxOp, Op, copy, download, fill, foreign, op, upload};
 pub use pool::{Pool, PoolHandle};

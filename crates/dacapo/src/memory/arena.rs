@@ -155,7 +155,12 @@ impl Space {
     ///
     /// - [`ErrorKind::ArenaExhausted`]: of the caller's arena.
     /// - [`ErrorKind::OutOfMemory`], [`ErrorKind::Full`], what the driver refused: of an own one.
-    pub(crate) fn new(device: &Device, plan: &TempPlan, nodes: &[Node], arena: Option<&Arena>) -> Result<Option<Space>> {
+    pub(crate) fn new(
+        device: &Device,
+        plan: &TempPlan,
+        nodes: &[Node],
+        arena: Option<&Arena>,
+    ) -> Result<Option<Space>> {
         if plan.bytes() == 0 {
             return Ok(None);
         }

@@ -21,7 +21,6 @@
 mod cells;
 mod draft;
 mod few;
-#[allow(dead_code)] // Nothing is lowered by it yet.
 pub(crate) mod layout;
 mod readers;
 mod state;
@@ -157,7 +156,8 @@ fn by_data(ops: &[&[Touch]]) -> Order {
     draft.finish()
 }
 
-fn in_a_line(ops: usize) -> Order {
+/// Each op after the one before it.
+pub(crate) fn in_a_line(ops: usize) -> Order {
     let mut order = Order::default();
     for op in 0..number(ops) {
         let before = op.checked_sub(1);

@@ -11,8 +11,8 @@ use dacapo_driver::types::CUdeviceptr;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Allocation, Kind};
-use crate::plan::{self, Order};
 use crate::plan::layout::{TempUse, layout};
+use crate::plan::{self, Order};
 use crate::record::{Node, Recorded};
 
 /// Where the temps of a recording lie, counted from the beginning of whatever memory they get.
@@ -57,9 +57,11 @@ impl TempPlan {
         if uses.is_empty() {
             return TempPlan::default();
         }
-        let offsets = layout(order, &uses).offsets;
-        laid.iter_mut().zip(offsets).for_each(|(temp, offset)| temp.offset = offset);
+        let layout = layout(order, &uses);
+        laid.iter_mut().zip(layout.offsets).for_each(|(temp, offset)| temp.offset = offset);
+        // Where the last one ends: nothing is kept for what would be laid out behind it.
         let bytes = laid.iter().map(Laid::end).max().unwrap_or(0);
+        debug_assert!(bytes <= layout.bytes, "a temp ends behind the layout");
         TempPlan { temps: laid, bytes: usize::try_from(bytes).unwrap_or(usize::MAX) }
     }
 
