@@ -155,6 +155,36 @@ pub enum ErrorKind {
         /// The cap.
         cap: usize,
     },
+    /// Sizes that cannot be buckets.
+    BadBuckets {
+        /// Why not.
+        why: &'static str,
+    },
+    /// No bucket is for so many rows.
+    NoBucket {
+        /// How many.
+        rows: usize,
+        /// What the largest bucket has.
+        largest: usize,
+    },
+    /// Memory that is not so many rows of one length.
+    NotRows {
+        /// How many elements it has.
+        len: usize,
+        /// How many rows it should have.
+        rows: usize,
+        /// The length of a row.
+        row: usize,
+    },
+    /// A graph that alone is over the cap of its cache.
+    OverCap {
+        /// How many bytes it would hold.
+        wanted: usize,
+        /// The cap in bytes.
+        cap: usize,
+        /// The cap in graphs.
+        graphs: usize,
+    },
     /// No driver or device of the wanted kind.
     NoDevice {
         /// What was looked for, and what was found.
@@ -338,6 +368,10 @@ fn name(kind: &ErrorKind) -> &'static str {
         ErrorKind::Unpatched { .. } => "unpatched",
         ErrorKind::Reset => "reset",
         ErrorKind::WarmupTooLarge { .. } => "warmup_too_large",
+        ErrorKind::BadBuckets { .. } => "bad_buckets",
+        ErrorKind::NoBucket { .. } => "no_bucket",
+        ErrorKind::NotRows { .. } => "not_rows",
+        ErrorKind::OverCap { .. } => "over_cap",
         ErrorKind::NoDevice { .. } => "no_device",
         ErrorKind::Unsupported { .. } => "unsupported",
         ErrorKind::Msg(_) => "user",
@@ -398,6 +432,17 @@ fn sentence(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ErrorKind::WarmupTooLarge { bytes, cap } => {
             write!(f, "the warm-up writes {bytes} bytes that would have to be put back; the cap is {cap}")
         }
+        ErrorKind::BadBuckets { why } => write!(f, "these cannot be buckets: {why}"),
+        ErrorKind::NoBucket { rows: 0, .. } => f.write_str("a call with no rows"),
+        ErrorKind::NoBucket { rows, largest } => {
+            write!(f, "{rows} rows are more than the largest bucket has, which is {largest}")
+        }
+        ErrorKind::NotRows { len, rows, row } => {
+            write!(f, "{len} elements are not {rows} rows of equal length (of {row})")
+        }
+        ErrorKind::OverCap { wanted, cap, graphs } => {
+            write!(f, "a graph of {wanted} bytes is over the cap of its cache: {cap} bytes, {graphs} graphs")
+        }
         ErrorKind::NoDevice { why } => f.write_str(why),
         ErrorKind::Unsupported { what, needs } => write!(f, "{what} is not there on this device; it needs {needs}"),
         ErrorKind::Msg(text) => f.write_str(text),
@@ -450,6 +495,12 @@ fn help(kind: &ErrorKind) -> Option<String> {
         ErrorKind::PoolInUse { .. } => "drop those graphs first",
         ErrorKind::Unpatched { .. } => "launch again: the patches are tried again first",
         ErrorKind::Reset => "call `record_again` first",
+        ErrorKind::BadBuckets { .. } => "give one or more sizes that are not 0, and rows with elements",
+        ErrorKind::NoBucket { .. } => "pass at least one row; add a larger bucket, or leave out `refuse_larger()`",
+        ErrorKind::NotRows { .. } => {
+            "pass a slice of exactly the real rows, `&x[..n * row]`; give outputs a row for each of the `n` rows"
+        }
+        ErrorKind::OverCap { .. } => "raise `max_bytes`, or use `run`, which runs it without a graph",
         ErrorKind::WarmupTooLarge { .. } => "raise it with `warmup_cap(bytes)`, or use `warmup_unrestored(n)`",
         ErrorKind::NoDevice { .. } => "`dacapo doctor` says what there is; `DACAPO_DRIVER=software` runs without a GPU",
         _ => return None,

@@ -43,6 +43,7 @@ mod plan;
 mod pool;
 pub mod random;
 mod record;
+mod shapes;
 mod trace;
 mod value;
 
@@ -63,6 +64,7 @@ pub use module::{Graphed, Mirror, Module, graphed};
 pub use op::{BoxOp, Op, copy, download, fill, foreign, op, upload};
 pub use pool::{Pool, PoolHandle};
 pub use record::{Recorder, Recording, WarmRecording};
+pub use shapes::{Bucketed, Buckets, CacheCounters, GraphCache, Inputs, Outputs, Pad, Rows, rows};
 pub use value::{Baked, Slot, Value, baked};
 
 /// What [`kernels!`] expands to. Not a part of the API: nothing here is for use by hand, and all of it may change.

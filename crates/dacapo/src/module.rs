@@ -1,15 +1,13 @@
 //! Callables that may be backed by a graph.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::marker::PhantomData;
 
 use crate::device::{Device, Stream};
 use crate::element::Pod;
 use crate::error::Result;
-use crate::graph::Graph;
 use crate::memory::{Buffer, Scalar};
 use crate::record::{Nested, Recorder, run_recorded};
+use crate::shapes::{CacheCounters, GraphCache, Ready};
 
 /// A callable that may be backed by a graph. The result is lent until the next call.
 pub trait Module {
@@ -107,21 +105,32 @@ pub fn graphed<I: Mirror, O, F>(device: &Device, f: F) -> Graphed<I, O, F>
 where
     F: for<'a, 'r, 'i> FnMut(&'a mut Recorder<'r>, &'i I) -> Result<O>,
 {
-    Graphed { device: device.clone(), f, graphs: HashMap::new(), _out: PhantomData }
+    Graphed { f, cache: GraphCache::new(device) }
 }
 
 /// A function with one graph for each shape of its input: [`graphed`].
 pub struct Graphed<I, O, F> {
-    device: Device,
     f: F,
-    graphs: HashMap<Vec<usize>, (I, Graph<O>)>,
-    _out: PhantomData<O>,
+    /// By shape, each with the twin that it reads.
+    cache: GraphCache<Vec<usize>, (I, O)>,
 }
 
 impl<I: Mirror, O, F> Graphed<I, O, F>
 where
     F: for<'a, 'r, 'i> FnMut(&'a mut Recorder<'r>, &'i I) -> Result<O>,
 {
+    /// Never more graphs than this; without it 64. The one that was used longest ago goes first, with its twin.
+    pub fn max_graphs(mut self, graphs: usize) -> Self {
+        self.cache = self.cache.max_graphs(graphs);
+        self
+    }
+
+    /// Its graphs never hold more bytes than this: [`GraphCache::max_bytes`]. Twins are not counted.
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.cache = self.cache.max_bytes(bytes);
+        self
+    }
+
     /// Copies the input into its twin, replays, and lends the output once it is there.
     ///
     /// # Errors
@@ -131,27 +140,37 @@ where
     pub fn call(&mut self, stream: &Stream, input: &I) -> Result<&O> {
         let mut shape = Vec::new();
         input.shape(&mut shape);
-        if !self.graphs.contains_key(&shape) {
-            let twin = input.twin(&self.device)?;
-            let f = &mut self.f;
-            let graph = self.device.record(|recorder: &mut Recorder<'_>| f(recorder, &twin))?;
-            self.graphs.insert(shape.clone(), (twin, graph));
-        }
-        let (twin, graph) = self.graphs.get_mut(&shape).expect("recorded above");
-        stream.0.enter("Graphed::call")?;
+        self.cache.enter(stream, "Graphed::call")?;
+        let Graphed { f, cache } = self;
+        let mut ready = cache.ready(&shape, &mut |recorder| {
+            let twin = input.twin(recorder.device())?;
+            let out = f(recorder, &twin)?;
+            Ok((twin, out))
+        })?;
         let mut recorder = Recorder::new(stream.device(), None);
         {
+            let (twin, _) = match &mut ready {
+                Ready::Eager(_, out) => out,
+                Ready::Kept => cache.out_mut(&shape).expect("recorded or found above"),
+            };
             // Called here and not in a closure, so that an error names the caller's line, or one in a `Mirror` of theirs.
             let _nested = Nested::enter();
             twin.copy_from(&mut recorder, input)?;
         }
         run_recorded(stream, recorder)?;
-        graph.launch_sync(stream)
+        let (_, out) = cache.serve(stream, &shape, ready)?;
+        stream.synchronize()?;
+        Ok(out)
     }
 
-    /// How many shapes were recorded.
+    /// How many shapes have a graph now.
     pub fn recordings(&self) -> usize {
-        self.graphs.len()
+        self.cache.len()
+    }
+
+    /// What its cache has done so far.
+    pub fn counters(&self) -> CacheCounters {
+        self.cache.counters()
     }
 }
 
@@ -170,6 +189,6 @@ where
 
 impl<I, O, F> fmt::Debug for Graphed<I, O, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Graphed").field("recordings", &self.graphs.len()).finish()
+        f.debug_struct("Graphed").field("cache", &self.cache).finish()
     }
 }

@@ -103,6 +103,16 @@ impl<T> Graph<T> {
         &self.out
     }
 
+    /// For fixed inputs that a graph of the library's own keeps beside its outputs.
+    pub(crate) fn out_mut(&mut self) -> &mut T {
+        &mut self.out
+    }
+
+    /// Bytes of its outputs.
+    pub(crate) fn output_bytes(&self) -> usize {
+        self.inner.as_ref().map_or(0, |inner| inner.outputs().iter().map(|output| output.bytes()).sum())
+    }
+
     /// The outputs without the graph.
     pub fn into_outputs(self) -> T {
         self.out

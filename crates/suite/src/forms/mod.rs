@@ -25,6 +25,7 @@ mod pools;
 mod randoms;
 mod records;
 mod scalars;
+mod shapes;
 mod slots;
 mod streams;
 
@@ -69,6 +70,7 @@ pub fn all() -> Vec<Form> {
         records::FORMS,
         into::FORMS,
         modules::FORMS,
+        shapes::FORMS,
         pools::FORMS,
         foreign_work::FORMS,
         captures::FORMS,

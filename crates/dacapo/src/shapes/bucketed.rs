@@ -1,0 +1,184 @@
+//! A function of rows, with one graph for each bucket.
+
+use std::fmt;
+use std::panic::Location;
+
+use crate::device::{Device, Stream};
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::{Nested, Recorder, run_recorded};
+use crate::shapes::inputs::Span;
+use crate::shapes::{Buckets, CacheCounters, GraphCache, Inputs, Outputs};
+
+/// A function of rows: recorded once for each bucket, called with any number of rows.
+///
+/// A call copies its rows into fixed inputs, fills the other rows of the bucket as each input says
+/// ([`Pad`](crate::Pad)), replays the bucket's graph, and lends the outputs, sliced to the rows of the call. Nothing of
+/// the caller's memory is touched beyond those rows, and no padded row is in what comes back.
+///
+/// ```
+/// # use dacapo::{Bucketed, Buckets, Pad, Slice, baked, copy, rows};
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let buckets = Buckets::new([1, 2, 4, 8])?;
+/// let mut same = Bucketed::new(&device, buckets, rows(2, Pad::Zero), |r, n, x: &Slice<f32>| {
+///     let mut y = r.output(n * 2)?; // `n` rows: those of the bucket
+///     r.run(copy(x, &mut y))?;
+///     Ok(y)
+/// })?;
+/// let x = device.buffer(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+/// let y = same.call(&stream, 3, &x)?; // runs the graph for four
+/// assert_eq!(stream.read(y)?, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+/// assert_eq!(same.counters().padded, 1);
+/// # Ok(()) }
+/// ```
+///
+/// More rows than the largest bucket are run without a graph, at their real size, or refused
+/// ([`refuse_larger`](Bucketed::refuse_larger)).
+pub struct Bucketed<I: Inputs, O, F> {
+    device: Device,
+    buckets: Buckets,
+    inputs: I,
+    /// Memory for the largest bucket; every graph reads the first rows of it.
+    fixed: I::Fixed,
+    cache: GraphCache<usize, O>,
+    f: F,
+    larger: bool,
+}
+
+impl<I, O, F> Bucketed<I, O, F>
+where
+    I: Inputs,
+    O: Outputs,
+    F: for<'a, 'r, 'i> FnMut(&'a mut Recorder<'r>, usize, I::At<'i>) -> Result<O>,
+{
+    /// A function of rows. `f` records it for so many rows, those of a bucket, and is given as much of each input.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::BadBuckets`]: rows without elements.
+    /// - No memory for the inputs of the largest bucket.
+    pub fn new(device: &Device, buckets: Buckets, inputs: I, f: F) -> Result<Bucketed<I, O, F>> {
+        let fixed = inputs.make(device, buckets.largest())?;
+        let cache = GraphCache::new(device).max_graphs(buckets.len());
+        Ok(Bucketed { device: device.clone(), buckets, inputs, fixed, cache, f, larger: true })
+    }
+
+    /// Never more graphs than this; without it, as many as there are buckets.
+    pub fn max_graphs(mut self, graphs: usize) -> Self {
+        self.cache = self.cache.max_graphs(graphs);
+        self
+    }
+
+    /// Its graphs never hold more bytes than this: [`GraphCache::max_bytes`].
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.cache = self.cache.max_bytes(bytes);
+        self
+    }
+
+    /// The name of its graphs.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.cache = self.cache.label(label);
+        self
+    }
+
+    /// More rows than the largest bucket are an error, and not run without a graph.
+    pub fn refuse_larger(mut self) -> Self {
+        self.larger = false;
+        self
+    }
+
+    /// Records the graphs of all buckets that are not there, the largest first, as long as they fit. How many.
+    ///
+    /// # Errors
+    ///
+    /// - What the recording failed with.
+    pub fn prepare(&mut self) -> Result<usize> {
+        let Bucketed { buckets, inputs, fixed, cache, f, .. } = self;
+        cache.prepare(buckets.iter(), |recorder, &bucket| recorded(f, inputs, fixed, recorder, bucket))
+    }
+
+    /// Runs it on `n` rows, without waiting. The outputs are lent until the next call, sliced to `n` rows.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::NotRows`]: an input is not `n` rows of its length.
+    /// - [`ErrorKind::NoBucket`]: no rows; or more than the largest bucket has, where those are refused.
+    /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`].
+    /// - What recording or replaying failed with.
+    #[track_caller]
+    pub fn call(&mut self, stream: &Stream, n: usize, given: I::At<'_>) -> Result<O::At<'_>> {
+        let at = Location::caller();
+        self.cache.enter(stream, "Bucketed::call")?;
+        self.inputs.check(given, n).map_err(|error| error.on_line(at))?;
+        let bucket = self.buckets.bucket_for(n).filter(|_| n > 0);
+        let Bucketed { inputs, fixed, cache, f, .. } = self;
+        let Some(bucket) = bucket else {
+            if !self.larger || n == 0 {
+                let largest = self.buckets.largest();
+                return Err(Error::new(ErrorKind::NoBucket { rows: n, largest }).on_line(at));
+            }
+            let out = cache.serve_eagerly(stream, &mut |recorder| {
+                let out = f(recorder, n, given)?;
+                out.check(n)?;
+                Ok(out)
+            })?;
+            return Ok(out.first(n, n));
+        };
+        let ready = cache.ready(&bucket, &mut |recorder| recorded(f, inputs, fixed, recorder, bucket))?;
+        if n < bucket {
+            cache.count_padded();
+        }
+        let mut recorder = Recorder::new(stream.device(), None);
+        {
+            let _nested = Nested::enter();
+            inputs.enter(&mut recorder, fixed, given, Span { rows: n, bucket, at })?;
+        }
+        run_recorded(stream, recorder)?;
+        let out = cache.serve(stream, &bucket, ready)?;
+        Ok(out.first(n, bucket))
+    }
+
+    /// What it has done so far.
+    pub fn counters(&self) -> CacheCounters {
+        self.cache.counters()
+    }
+
+    /// The sizes it is recorded for.
+    pub fn buckets(&self) -> &Buckets {
+        &self.buckets
+    }
+
+    /// Its graphs.
+    pub fn cache(&mut self) -> &mut GraphCache<usize, O> {
+        &mut self.cache
+    }
+
+    /// Bytes of its fixed inputs, which all buckets share.
+    pub fn input_bytes(&self) -> usize {
+        I::bytes(&self.fixed)
+    }
+
+    /// The device it runs on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+}
+
+/// Records the function for a bucket, over the first rows of the fixed inputs.
+fn recorded<I, O, F>(f: &mut F, inputs: &I, fixed: &I::Fixed, recorder: &mut Recorder<'_>, bucket: usize) -> Result<O>
+where
+    I: Inputs,
+    O: Outputs,
+    F: for<'a, 'r, 'i> FnMut(&'a mut Recorder<'r>, usize, I::At<'i>) -> Result<O>,
+{
+    let out = f(recorder, bucket, inputs.first(fixed, bucket))?;
+    out.check(bucket)?;
+    Ok(out)
+}
+
+impl<I: Inputs, O, F> fmt::Debug for Bucketed<I, O, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bucketed").field("buckets", &self.buckets).field("cache", &self.cache).finish()
+    }
+}

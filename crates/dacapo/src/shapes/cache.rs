@@ -1,0 +1,422 @@
+//! Graphs by key, never more than the caps allow.
+//!
+//! What one can rely on:
+//!
+//! - Whenever no call is running, there are no more graphs than `max_graphs`, and they hold no more bytes than
+//!   `max_bytes`. (While a graph is recorded, its outputs come on top.)
+//! - The graph that was used longest ago goes first. It may be in flight: it is given back when the device is done with it.
+//! - A graph that alone is over the cap is never made: what was recorded is run on the stream instead.
+//! - Where memory runs out, graphs are dropped until there is enough, or none is left.
+//! - All graphs are in one pool: they share its memory and never overlap. When the last one goes, so does the pool, with
+//!   its memory.
+//! - The counters add up: see [`CacheCounters`].
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::device::{Device, Stream};
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::{Graph, Replayable};
+use crate::lower;
+use crate::pool::Pool;
+use crate::record::{Recorded, Recorder, Recording};
+use crate::shapes::CacheCounters;
+
+/// So many graphs, unless the cache is told otherwise.
+const GRAPHS_MAX: usize = 64;
+
+/// Graphs by key, with caps in graphs and in bytes; the one that was used longest ago goes first.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut cache = dacapo::GraphCache::new(&device).max_graphs(2);
+/// for len in [3, 5, 3, 7, 3] {
+///     let y = cache.run(&stream, &len, |r| {
+///         let mut y = r.output::<f32>(len)?;
+///         r.run(dacapo::fill(&mut y, dacapo::baked(len as f32)))?;
+///         Ok(y)
+///     })?;
+///     assert_eq!(stream.read(y)?, vec![len as f32; len]);
+/// }
+/// let counters = cache.counters();
+/// assert_eq!((counters.hits, counters.missed, counters.evicted), (2, 3, 1));
+/// # Ok(()) }
+/// ```
+pub struct GraphCache<K, T> {
+    device: Device,
+    pool: Pool,
+    label: Option<String>,
+    straight_line: bool,
+    graphs_max: usize,
+    bytes_max: usize,
+    /// In the order of keys, so that nothing depends on hashes.
+    entries: BTreeMap<K, Entry<T>>,
+    /// Counts uses: the entry with the lowest was used longest ago.
+    clock: u64,
+    counters: CacheCounters,
+    /// What the last request gave that ran without a graph.
+    overflow: Option<T>,
+}
+
+struct Entry<T> {
+    graph: Graph<T>,
+    used: u64,
+}
+
+/// How a request can be served.
+pub(crate) enum Ready<T> {
+    /// By the graph of its key.
+    Kept,
+    /// By running what was recorded: a graph of it would be over the cap.
+    Eager(Box<Recorded>, T),
+}
+
+impl<K: Ord + Clone, T> GraphCache<K, T> {
+    /// An empty cache, with a cap of 64 graphs and none in bytes.
+    pub fn new(device: &Device) -> GraphCache<K, T> {
+        GraphCache {
+            device: device.clone(),
+            pool: device.pool(),
+            label: None,
+            straight_line: false,
+            graphs_max: GRAPHS_MAX,
+            bytes_max: usize::MAX,
+            entries: BTreeMap::new(),
+            clock: 0,
+            counters: CacheCounters::default(),
+            overflow: None,
+        }
+    }
+
+    /// Never more graphs than this; with 0 everything runs without one.
+    pub fn max_graphs(mut self, graphs: usize) -> Self {
+        self.graphs_max = graphs;
+        self.shrink();
+        self
+    }
+
+    /// Its graphs never hold more bytes than this, by the count of [`bytes`](GraphCache::bytes).
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.bytes_max = bytes;
+        self.shrink();
+        self
+    }
+
+    /// The name of its graphs.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// Its graphs run one op after the other: [`Recording::straight_line`].
+    pub fn straight_line(mut self) -> Self {
+        self.straight_line = true;
+        self
+    }
+
+    /// Serves a request on a stream, without waiting: replays the graph of its key, recorded now if it is not there. The
+    /// outputs are lent until the next call.
+    ///
+    /// The body may be called more than once: where memory runs out, it is recorded again after graphs were dropped.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`].
+    /// - What the body failed with, or what the driver refused.
+    #[track_caller]
+    pub fn run(
+        &mut self,
+        stream: &Stream,
+        key: &K,
+        mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
+    ) -> Result<&T> {
+        self.enter(stream, "GraphCache::run")?;
+        let ready = self.ready(key, &mut body)?;
+        self.serve(stream, key, ready)
+    }
+
+    /// The graph of a key, recorded now if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::OverCap`]: the graph alone is over the cap.
+    /// - What the body failed with, or what the driver refused.
+    pub fn get_or_record(
+        &mut self,
+        key: &K,
+        mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
+    ) -> Result<&mut Graph<T>> {
+        match self.ready(key, &mut body)? {
+            Ready::Kept => Ok(self.graph(key)),
+            Ready::Eager(recorded, _) => {
+                // It was not run either.
+                self.counters.eager -= 1;
+                self.counters.failed += 1;
+                let wanted = predicted(&recorded);
+                Err(Error::new(ErrorKind::OverCap { wanted, cap: self.bytes_max, graphs: self.graphs_max }))
+            }
+        }
+    }
+
+    /// The graph of a key, if it is there. Counts as a use of it and as a request, if it is.
+    pub fn get(&mut self, key: &K) -> Option<&mut Graph<T>> {
+        self.find(key).then(|| self.graph(key))
+    }
+
+    /// Records the graphs of these keys that are not there, the largest key first, as long as they fit without dropping
+    /// another. How many it recorded.
+    ///
+    /// Largest first, so that the memory that they share is sized once.
+    ///
+    /// # Errors
+    ///
+    /// - What the body failed with, or what the driver refused. What was recorded before it is there.
+    pub fn prepare(
+        &mut self,
+        keys: impl IntoIterator<Item = K>,
+        mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>, &K) -> Result<T>,
+    ) -> Result<usize> {
+        let mut keys: Vec<K> = keys.into_iter().filter(|key| !self.entries.contains_key(key)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let mut made = 0;
+        for key in keys.iter().rev() {
+            let recording = self.recording(&self.pool);
+            let (recorded, out) = recording.take_down(|recorder: &mut Recorder<'_>| body(recorder, key))?;
+            if !self.fits(predicted(&recorded)) {
+                // A smaller one may still fit.
+                continue;
+            }
+            self.keep(key, recorded, out)?;
+            made += 1;
+        }
+        Ok(made)
+    }
+
+    /// Whether there is a graph of this key.
+    pub fn contains(&self, key: &K) -> bool {
+        self.entries.contains_key(key)
+    }
+
+    /// Drops the graph of a key; whether there was one. It may be in flight.
+    pub fn evict(&mut self, key: &K) -> bool {
+        let gone = self.entries.remove(key).is_some();
+        self.counters.evicted += u64::from(gone);
+        self.let_pool_go();
+        gone
+    }
+
+    /// Drops all graphs, and the memory that they share. They may be in flight.
+    pub fn clear(&mut self) {
+        self.counters.evicted += self.entries.len() as u64;
+        self.entries.clear();
+        self.overflow = None;
+        self.let_pool_go();
+    }
+
+    /// How many graphs there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Bytes that its graphs hold.
+    pub fn bytes(&self) -> usize {
+        self.entries.values().map(|entry| bytes_of(&entry.graph)).sum()
+    }
+
+    /// What it has done so far.
+    pub fn counters(&self) -> CacheCounters {
+        self.counters
+    }
+
+    /// Counts the last request as smaller than its bucket: for programs that round up themselves.
+    pub fn count_padded(&mut self) {
+        self.counters.padded += 1;
+    }
+
+    /// The pool that its graphs are in now.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// Refuses what cannot be run on this stream now.
+    #[track_caller]
+    pub(crate) fn enter(&mut self, stream: &Stream, call: &'static str) -> Result<()> {
+        if !stream.device().is(&self.device) {
+            return Err(Error::new(ErrorKind::WrongDevice));
+        }
+        stream.0.enter(call)
+    }
+
+    /// Finds the graph of a key or records it.
+    pub(crate) fn ready(
+        &mut self,
+        key: &K,
+        body: &mut dyn for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
+    ) -> Result<Ready<T>> {
+        self.overflow = None;
+        if self.find(key) {
+            return Ok(Ready::Kept);
+        }
+        let outcome = loop {
+            match self.attempt(key, body) {
+                // What is dropped goes back to the driver before it is asked again.
+                Err(error) if is_memory(&error) && self.evict_oldest() => {}
+                outcome => break outcome,
+            }
+        };
+        match &outcome {
+            Ok(Ready::Kept) => self.counters.missed += 1,
+            Ok(Ready::Eager(..)) => self.counters.eager += 1,
+            Err(_) => self.counters.failed += 1,
+        }
+        outcome
+    }
+
+    /// Serves a request that is ready: launches its graph, or runs what was recorded.
+    #[track_caller]
+    pub(crate) fn serve(&mut self, stream: &Stream, key: &K, ready: Ready<T>) -> Result<&T> {
+        match ready {
+            Ready::Kept => {
+                let graph = self.graph(key);
+                graph.launch(stream)?;
+                Ok(graph.outputs())
+            }
+            Ready::Eager(recorded, out) => {
+                lower::run(&stream.0, *recorded)?;
+                Ok(self.overflow.insert(out))
+            }
+        }
+    }
+
+    /// A request that is run without asking for a graph.
+    #[track_caller]
+    pub(crate) fn serve_eagerly(
+        &mut self,
+        stream: &Stream,
+        body: &mut dyn for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
+    ) -> Result<&T> {
+        self.overflow = None;
+        match crate::record::run_eager(stream, |recorder: &mut Recorder<'_>| body(recorder)) {
+            Ok(out) => {
+                self.counters.eager += 1;
+                Ok(self.overflow.insert(out))
+            }
+            Err(error) => {
+                self.counters.failed += 1;
+                Err(error)
+            }
+        }
+    }
+
+    /// The outputs of a key whose graph is there.
+    pub(crate) fn out_mut(&mut self, key: &K) -> Option<&mut T> {
+        self.entries.get_mut(key).map(|entry| entry.graph.out_mut())
+    }
+
+    /// Notes a use of the graph of a key, if it is there.
+    fn find(&mut self, key: &K) -> bool {
+        self.clock += 1;
+        let Some(entry) = self.entries.get_mut(key) else { return false };
+        entry.used = self.clock;
+        self.counters.hits += 1;
+        true
+    }
+
+    fn graph(&mut self, key: &K) -> &mut Graph<T> {
+        &mut self.entries.get_mut(key).expect("found or recorded just now").graph
+    }
+
+    fn recording<'c>(&'c self, pool: &Pool) -> Recording<'c> {
+        let recording = self.device.recording().pool(pool);
+        let recording = if self.straight_line { recording.straight_line() } else { recording };
+        match &self.label {
+            Some(label) => recording.label(label.clone()),
+            None => recording,
+        }
+    }
+
+    /// Records once; makes a graph of it if there is room or room can be made.
+    fn attempt(
+        &mut self,
+        key: &K,
+        body: &mut dyn for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
+    ) -> Result<Ready<T>> {
+        let (recorded, out) = self.recording(&self.pool).take_down(|recorder: &mut Recorder<'_>| body(recorder))?;
+        let wanted = predicted(&recorded);
+        if wanted > self.bytes_max || self.graphs_max == 0 {
+            return Ok(Ready::Eager(Box::new(recorded), out));
+        }
+        while !self.fits(wanted) && self.evict_oldest() {}
+        self.keep(key, recorded, out)?;
+        Ok(Ready::Kept)
+    }
+
+    /// Makes a graph of what was recorded, and takes it in.
+    fn keep(&mut self, key: &K, recorded: Recorded, out: T) -> Result<()> {
+        let options = self.recording(&self.pool).graph_options();
+        let graph = Graph::new(Replayable::make(recorded, options, Vec::new(), Vec::new())?, out);
+        self.counters.recorded += 1;
+        self.clock += 1;
+        self.entries.insert(key.clone(), Entry { graph, used: self.clock });
+        Ok(())
+    }
+
+    /// Whether one more graph of so many bytes is within the caps.
+    fn fits(&self, bytes: usize) -> bool {
+        self.entries.len() < self.graphs_max && self.bytes().saturating_add(bytes) <= self.bytes_max
+    }
+
+    /// Drops what a lower cap does not allow.
+    fn shrink(&mut self) {
+        while (self.entries.len() > self.graphs_max || self.bytes() > self.bytes_max) && self.evict_oldest() {}
+    }
+
+    /// Drops the graph that was used longest ago; false if there is none.
+    fn evict_oldest(&mut self) -> bool {
+        let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.used).map(|(key, _)| key.clone());
+        oldest.is_some_and(|key| self.evict(&key))
+    }
+
+    /// A pool without graphs goes, with its memory.
+    fn let_pool_go(&mut self) {
+        if self.entries.is_empty() && !self.pool.is_sealed() {
+            self.pool = self.device.pool();
+        }
+    }
+}
+
+/// Whether dropping graphs may help.
+fn is_memory(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::OutOfMemory { .. })
+}
+
+/// Bytes that a graph of this recording will hold.
+fn predicted(recorded: &Recorded) -> usize {
+    let temps: usize = recorded.used_temps().iter().map(|temp| temp.bytes()).sum();
+    let outputs: usize = recorded.outputs.iter().map(|output| output.bytes()).sum();
+    temps + outputs
+}
+
+/// Bytes that a graph holds.
+fn bytes_of<T>(graph: &Graph<T>) -> usize {
+    graph.temp_bytes() + graph.output_bytes()
+}
+
+impl<K, T> fmt::Debug for GraphCache<K, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("GraphCache");
+        fields.field("graphs", &self.entries.len()).field("max_graphs", &self.graphs_max);
+        if self.bytes_max != usize::MAX {
+            fields.field("max_bytes", &self.bytes_max);
+        }
+        fields.field("counters", &self.counters).finish()
+    }
+}

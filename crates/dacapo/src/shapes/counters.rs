@@ -1,0 +1,45 @@
+//! What a cache has done so far.
+
+use std::fmt;
+
+/// What a [`GraphCache`](crate::GraphCache) has done so far.
+///
+/// `hits + missed + eager + failed` is the number of requests, and `recorded - evicted` the number of graphs in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CacheCounters {
+    /// Requests that found their graph.
+    pub hits: u64,
+    /// Requests that had to record one.
+    pub missed: u64,
+    /// Requests that ran without a graph: over the largest bucket, or a graph that alone is over the cap.
+    pub eager: u64,
+    /// Requests whose recording failed.
+    pub failed: u64,
+    /// Of all requests, those that were smaller than their bucket.
+    pub padded: u64,
+    /// Graphs that were recorded: for a request, or by `prepare`.
+    pub recorded: u64,
+    /// Graphs that were dropped, to make room or because it was asked for.
+    pub evicted: u64,
+}
+
+impl CacheCounters {
+    /// How many requests there were.
+    pub fn requests(&self) -> u64 {
+        self.hits + self.missed + self.eager + self.failed
+    }
+
+    /// How many graphs are in the cache.
+    pub fn alive(&self) -> u64 {
+        self.recorded - self.evicted
+    }
+}
+
+impl fmt::Display for CacheCounters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CacheCounters { hits, missed, eager, failed, padded, recorded, evicted } = self;
+        write!(f, "{} requests: {hits} hit, {missed} missed, {eager} eager, {failed} failed; ", self.requests())?;
+        write!(f, "{padded} padded; {recorded} graphs recorded, {evicted} evicted, {} alive", self.alive())
+    }
+}
