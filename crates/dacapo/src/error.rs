@@ -197,6 +197,29 @@ pub enum ErrorKind {
         /// What it would need.
         needs: String,
     },
+    /// A library that is looked for at run time is not there, or none that will do.
+    NoLibrary {
+        /// Its name.
+        library: &'static str,
+        /// The environment variable that names its file.
+        variable: &'static str,
+        /// Every file that was tried, with the reason why not.
+        tried: Vec<String>,
+    },
+    /// Another library refused a call.
+    Library {
+        /// Its name.
+        library: &'static str,
+        /// The call.
+        call: &'static str,
+        /// What it answered.
+        said: String,
+    },
+    /// CUDA C was not accepted by the compiler.
+    Compile {
+        /// What the compiler wrote about it, with the lines it is about.
+        log: String,
+    },
     /// An error of the user's own.
     Msg(String),
 }
@@ -320,6 +343,12 @@ impl fmt::Debug for Error {
                 }
             }
             ErrorKind::BadModule { log } if !log.is_empty() => write!(f, "\nlog: {log}")?,
+            ErrorKind::Compile { log } => write!(f, "\nlog: {}", log.trim_end())?,
+            ErrorKind::NoLibrary { tried, .. } => {
+                for tried in tried {
+                    write!(f, "\ntried: {tried}")?;
+                }
+            }
             _ => {}
         }
         match self.help() {
@@ -374,6 +403,9 @@ fn name(kind: &ErrorKind) -> &'static str {
         ErrorKind::OverCap { .. } => "over_cap",
         ErrorKind::NoDevice { .. } => "no_device",
         ErrorKind::Unsupported { .. } => "unsupported",
+        ErrorKind::NoLibrary { .. } => "no_library",
+        ErrorKind::Library { .. } => "library",
+        ErrorKind::Compile { .. } => "compile",
         ErrorKind::Msg(_) => "user",
     }
 }
@@ -445,6 +477,16 @@ fn sentence(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         ErrorKind::NoDevice { why } => f.write_str(why),
         ErrorKind::Unsupported { what, needs } => write!(f, "{what} is not there on this device; it needs {needs}"),
+        ErrorKind::NoLibrary { library, tried, .. } => match tried.as_slice() {
+            [] => write!(f, "{library} is not there"),
+            [only] => write!(f, "{library} is not there: {only}"),
+            [first, rest @ ..] => write!(f, "{library} is not there: {first} (and {} more)", rest.len()),
+        },
+        ErrorKind::Library { library, call, said } => write!(f, "{library} refused `{call}`: {said}"),
+        ErrorKind::Compile { log } => {
+            let line = log.lines().find(|line| line.contains("error")).or_else(|| log.lines().next());
+            write!(f, "the CUDA C was not accepted: {}", line.unwrap_or("the compiler did not say why").trim())
+        }
         ErrorKind::Msg(text) => f.write_str(text),
     }
 }
@@ -452,6 +494,17 @@ fn sentence(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 /// Something one can type or do.
 fn help(kind: &ErrorKind) -> Option<String> {
     let text = match kind {
+        ErrorKind::NoLibrary { library, variable, .. } => {
+            let wheels = match *library {
+                "cuBLASLt" => "nvidia-cublas-cu12 or nvidia-cublas",
+                _ => "nvidia-cuda-nvrtc-cu12 or nvidia-cuda-nvrtc",
+            };
+            return Some(format!(
+                "install the CUDA toolkit, or the Python wheel {wheels}, and name its folder in `LD_LIBRARY_PATH` or its file \
+                 in `{variable}`"
+            ));
+        }
+        ErrorKind::Compile { .. } => "mend the line that the log names; lines are those of the text that was given",
         ErrorKind::Requires { .. } => {
             "pass arguments for which the kernel's condition holds; a slot is checked again at each launch"
         }

@@ -35,6 +35,7 @@ mod element;
 mod error;
 mod graph;
 pub mod inspect;
+pub mod interop;
 mod lower;
 mod memory;
 mod module;

@@ -232,6 +232,11 @@ impl Drop for Inner {
             }
             self.let_go(&*driver, lost);
         }
+        #[cfg(feature = "cublaslt")]
+        if let Some(blas) = self.blas.take() {
+            // Still here, because the context is lost or was not entered: what the library would do is not known.
+            blas.leave();
+        }
         if before != self.cuda.context {
             // SAFETY: it was current on this thread a moment ago.
             twice(Call::cuCtxSetCurrent, || unsafe { driver.cuCtxSetCurrent(before) });
@@ -257,6 +262,13 @@ impl Inner {
         drain(self);
         // Kernels of the library's own go into the queue, beside the modules of the values that went just now.
         drop(self.kernels.take());
+        #[cfg(feature = "cublaslt")]
+        if let Some(blas) = self.blas.take() {
+            let uses = self.all_last_uses();
+            if !self.all_finished(&uses).unwrap_or(false) {
+                blas.leave();
+            }
+        }
         drain(self);
         if !self.drops.is_empty() {
             drain(self);

@@ -76,6 +76,9 @@ pub(crate) struct Inner {
     pub(crate) recordings: AtomicU64,
     /// Kernels of the library's own, loaded when first needed.
     pub(crate) kernels: OnceLock<crate::kernel::OwnKernels>,
+    /// cuBLASLt's handle, or what stands in for it, made when first asked for.
+    #[cfg(feature = "cublaslt")]
+    pub(crate) blas: OnceLock<Arc<crate::interop::cublaslt::Shared>>,
     /// The thread that wakes futures, made when first needed.
     pub(crate) waker: OnceLock<crate::graph::WakerThread>,
     #[cfg(feature = "software")]

@@ -239,6 +239,8 @@ impl Device {
             counters: Live::default(),
             recordings: AtomicU64::new(1),
             kernels: OnceLock::new(),
+            #[cfg(feature = "cublaslt")]
+            blas: OnceLock::new(),
             waker: OnceLock::new(),
             #[cfg(feature = "software")]
             machine,

@@ -180,16 +180,31 @@ macro_rules! kernels {
             ///
             /// - The driver does not accept the PTX; an entry point is missing, or its parameters are others.
             $v fn load(device: &$crate::Device) -> $crate::Result<Self> {
-                let kernels: &[&'static $crate::__private::KernelDecl] = &[$({
-                    static DECL: $crate::__private::KernelDecl = $crate::kernels!(@decl $f [$($body)*] [] ; $($params)* ,);
-                    &DECL
-                }),*];
                 // The source is an expression of the user's: outside of the block, which is for one call.
                 let module = match $src {
                     // SAFETY: the word `unsafe` in the declaration promises what this asks for.
-                    source => unsafe { $crate::__private::LoadedModule::load(device, source, kernels) },
+                    source => unsafe { $crate::__private::LoadedModule::load(device, source, Self::__declared()) },
                 };
                 ::core::result::Result::Ok($Name { module: module? })
+            }
+            /// The same from another text: PTX that was compiled or read at run time.
+            ///
+            /// # Errors
+            ///
+            /// - As `load`.
+            ///
+            /// # Safety
+            ///
+            /// - Everything that the declaration promises is true of the kernels in this text.
+            #[allow(dead_code)]
+            $v unsafe fn load_ptx(device: &$crate::Device, source: &str) -> $crate::Result<Self> {
+                // SAFETY: the caller's promise.
+                let module = unsafe { $crate::__private::LoadedModule::load(device, source, Self::__declared()) };
+                ::core::result::Result::Ok($Name { module: module? })
+            }
+            fn __declared() -> &'static [&'static $crate::__private::KernelDecl] {
+                const DECLARED: &[&'static $crate::__private::KernelDecl] = &[$(&$crate::kernels!(@decl $f [$($body)*] [] ; $($params)* ,)),*];
+                DECLARED
             }
             $( $crate::kernels!{@params [$(#[$km])*] [$v] $f [$($body)*] [$($params)*] args[] wrap[] vals[] seen[] derived[] access[] all[] ; $($params)* ,} )*
         }

@@ -131,6 +131,14 @@ impl<T: Pod> fmt::Debug for Slot<T> {
 #[derive(Clone, Copy, Debug)]
 pub struct Baked<T>(T);
 
+impl<T: Copy> Baked<T> {
+    /// The value.
+    #[cfg(feature = "cublaslt")]
+    pub(crate) fn get(self) -> T {
+        self.0
+    }
+}
+
 /// A by-value argument that is the same in every replay, and says so.
 pub fn baked<T>(value: T) -> Baked<T> {
     Baked(value)

@@ -1,0 +1,158 @@
+//! Matrix products by cuBLASLt, as safe ops whose workspace belongs to the graph.
+//!
+//! ```
+//! use dacapo::interop::cublaslt::CublasLt;
+//! use dacapo::{Device, baked};
+//!
+//! # fn main() -> dacapo::Result<()> {
+//! let device = Device::best()?;
+//! let (stream, blas) = (device.stream()?, CublasLt::load(&device)?);
+//! let x = device.buffer(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?; // 2 x 3, row by row
+//! let w = device.buffer(&[1.0f32, 0.0, 0.0, 1.0, -9.0, 1.0])?; // 3 x 2
+//! let bias = device.buffer(&[1.0f32, 0.5])?;
+//! let mut y = device.zeros::<f32>(4)?;
+//! let mut graph = device.record(blas.matmul(2, 2, 3).bias(&bias).relu().op(&x, &w, &mut y))?;
+//! graph.launch(&stream)?;
+//! assert_eq!(stream.read(&y)?, [0.0, 5.5, 0.0, 11.5]);
+//! # Ok(()) }
+//! ```
+//!
+//! - **D = act(alpha · A × B + beta · C + bias)**, in `f32`, tf32 ([`Matmul::tf32`]), `f16` or `bf16`; sums are in f32 and
+//!   the result is rounded once. Matrices lie row by row; A and B may be transposed; batches lie one behind the other.
+//! - **The library is found at run time**: `libcublasLt.so.13`, then `.12`, then the plain name, by the loader's search
+//!   and in the usual folders of toolkit and wheels; `DACAPO_LIBCUBLASLT` names a file instead. Without it
+//!   [`CublasLt::load`] answers [`ErrorKind::NoLibrary`](crate::ErrorKind::NoLibrary).
+//! - **The workspace is a temp** of the recording: the graph's arena holds it for the one op that wants it, so there is
+//!   nothing for the caller to make, share or drop.
+//! - **The algorithm is chosen once**, before anything is captured, by cuBLASLt's own heuristic, and is the same for the
+//!   same shape on the same device: two recordings of one product give the same bits.
+//! - **On the software device** kernels of ours do the same work ([`Matmul::reference`] asks for them on a GPU). The same
+//!   calls are refused and the same memory is touched; results differ by rounding only.
+//!
+//! # What is rounded how
+//!
+//! | | cuBLASLt | our kernels |
+//! |---|---|---|
+//! | order of the sum over k | its own, by algorithm | from the first to the last, fused multiply-add |
+//! | factors as tf32 | as the tensor cores take them | to nearest, halves away from zero (`cvt.rna.tf32`) |
+//! | GELU | the approximation by tanh | the same, as x / (1 + exp(-2y)) |
+//! | result in f16, bf16 | to nearest even | to nearest even |
+//!
+//! # Why this is safe
+//!
+//! 1. The handle is made once a device, before any recording, and held by the device, which every graph holds.
+//! 2. Descriptors and the algorithm are owned by the op's closure, which the graph keeps until its last replay is over.
+//! 3. All memory that the call is given is declared: A, B, C, D, bias, scales on the device, and the workspace. So it is
+//!    held by the graph, ordered against all other work, and checked for overlap.
+//! 4. The call only enqueues, on the stream it is given. Scales on the host are read during the call and frozen in what it
+//!    enqueues, so they are [`Baked`](crate::Baked) in the type; those that change live on the device.
+
+mod descriptors;
+mod handle;
+mod matmul;
+mod reference;
+mod sys;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use crate::device::Device;
+use crate::error::Result;
+
+use handle::Handle;
+pub use matmul::{Activation, Matmul, Number, Scale};
+use reference::Reference;
+
+/// cuBLASLt on one device, or what stands in for it on the software device.
+///
+/// Clones and further loads are the same.
+#[derive(Clone)]
+pub struct CublasLt {
+    device: Device,
+    shared: Arc<Shared>,
+}
+
+/// What a device holds.
+pub(crate) struct Shared {
+    /// None on the software device.
+    handle: Option<Arc<Handle>>,
+    /// Loaded when first needed.
+    reference: OnceLock<Reference>,
+}
+
+impl CublasLt {
+    /// Finds the library and makes its handle; or loads the kernels that stand in for it on the software device.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::NoLibrary`](crate::ErrorKind::NoLibrary): there is none, with what was tried.
+    /// - What making the handle, or loading the kernels, failed with.
+    pub fn load(device: &Device) -> Result<CublasLt> {
+        CublasLt::load_at(device, None)
+    }
+
+    /// The same with the library's file. If the device has loaded one before, it is that one.
+    ///
+    /// # Errors
+    ///
+    /// - As [`load`](CublasLt::load).
+    pub fn load_from(device: &Device, library: impl AsRef<Path>) -> Result<CublasLt> {
+        CublasLt::load_at(device, Some(library.as_ref()))
+    }
+
+    fn load_at(device: &Device, library: Option<&Path>) -> Result<CublasLt> {
+        if let Some(shared) = device.0.blas.get() {
+            return Ok(CublasLt { device: device.clone(), shared: shared.clone() });
+        }
+        let handle = match device.is_software() {
+            true => None,
+            false => Some(Arc::new(Handle::make(device, library)?)),
+        };
+        let shared = Arc::new(Shared { handle, reference: OnceLock::new() });
+        if shared.handle.is_none() {
+            shared.reference(device)?;
+        }
+        let shared = device.0.blas.get_or_init(|| shared).clone();
+        Ok(CublasLt { device: device.clone(), shared })
+    }
+
+    /// The library's version, or none where kernels of ours stand in for it.
+    pub fn version(&self) -> Option<(u32, u32, u32)> {
+        self.shared.handle.as_ref().map(|handle| handle.version())
+    }
+
+    /// The file it was loaded from, or its name as the loader was given it.
+    pub fn path(&self) -> Option<&Path> {
+        self.shared.handle.as_ref().map(|handle| handle.path())
+    }
+
+    /// A product of an m x k with a k x n matrix, to be completed by [`Matmul::op`].
+    pub fn matmul<'a, T: Number>(&'a self, m: usize, n: usize, k: usize) -> Matmul<'a, T> {
+        Matmul::new(self, m, n, k)
+    }
+}
+
+impl Shared {
+    fn reference(&self, device: &Device) -> Result<&Reference> {
+        if let Some(reference) = self.reference.get() {
+            return Ok(reference);
+        }
+        let reference = Reference::load(device)?;
+        Ok(self.reference.get_or_init(|| reference))
+    }
+
+    /// The handle is never destroyed: its context is lost, or work of it may still run.
+    pub(crate) fn leave(&self) {
+        std::mem::forget(self.handle.clone());
+    }
+}
+
+impl fmt::Debug for CublasLt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.version() {
+            Some((major, minor, patch)) => write!(f, "CublasLt({major}.{minor}.{patch})"),
+            None => f.write_str("CublasLt(kernels of the library's own)"),
+        }
+    }
+}
