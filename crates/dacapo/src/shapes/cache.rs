@@ -16,10 +16,11 @@ use std::fmt;
 
 use crate::device::{Device, Stream};
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{Graph, Replayable};
+use crate::graph::{Graph, Replayable, order_of};
 use crate::lower;
+use crate::plan::Shape;
 use crate::pool::Pool;
-use crate::record::{Recorded, Recorder, Recording};
+use crate::record::{Recorded, Recorder, Recording, TempPlan};
 use crate::shapes::CacheCounters;
 
 /// So many graphs, unless the cache is told otherwise.
@@ -48,7 +49,7 @@ pub struct GraphCache<K, T> {
     device: Device,
     pool: Pool,
     label: Option<String>,
-    straight_line: bool,
+    shape: Shape,
     graphs_max: usize,
     bytes_max: usize,
     /// In the order of keys, so that nothing depends on hashes.
@@ -80,7 +81,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
             device: device.clone(),
             pool: device.pool(),
             label: None,
-            straight_line: false,
+            shape: Shape::Data,
             graphs_max: GRAPHS_MAX,
             bytes_max: usize::MAX,
             entries: BTreeMap::new(),
@@ -112,7 +113,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
 
     /// Its graphs run one op after the other: [`Recording::straight_line`].
     pub fn straight_line(mut self) -> Self {
-        self.straight_line = true;
+        self.shape = Shape::Line;
         self
     }
 
@@ -154,7 +155,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
                 // It was not run either.
                 self.counters.eager -= 1;
                 self.counters.failed += 1;
-                let wanted = predicted(&recorded);
+                let wanted = predicted(&recorded, self.shape);
                 Err(Error::new(ErrorKind::OverCap { wanted, cap: self.bytes_max, graphs: self.graphs_max }))
             }
         }
@@ -185,7 +186,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         for key in keys.iter().rev() {
             let recording = self.recording(&self.pool);
             let (recorded, out) = recording.take_down(|recorder: &mut Recorder<'_>| body(recorder, key))?;
-            if !self.fits(predicted(&recorded)) {
+            if !self.fits(predicted(&recorded, self.shape)) {
                 // A smaller one may still fit.
                 continue;
             }
@@ -290,7 +291,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
                 Ok(graph.outputs())
             }
             Ready::Eager(recorded, out) => {
-                lower::run(&stream.0, *recorded)?;
+                lower::run(&stream.0, *recorded, None)?;
                 Ok(self.overflow.insert(out))
             }
         }
@@ -304,7 +305,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         body: &mut dyn for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
     ) -> Result<&T> {
         self.overflow = None;
-        match crate::record::run_eager(stream, |recorder: &mut Recorder<'_>| body(recorder)) {
+        match crate::record::run_eager(stream, None, |recorder: &mut Recorder<'_>| body(recorder)) {
             Ok(out) => {
                 self.counters.eager += 1;
                 Ok(self.overflow.insert(out))
@@ -336,7 +337,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
 
     fn recording<'c>(&'c self, pool: &Pool) -> Recording<'c> {
         let recording = self.device.recording().pool(pool);
-        let recording = if self.straight_line { recording.straight_line() } else { recording };
+        let recording = if self.shape == Shape::Line { recording.straight_line() } else { recording };
         match &self.label {
             Some(label) => recording.label(label.clone()),
             None => recording,
@@ -350,7 +351,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         body: &mut dyn for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
     ) -> Result<Ready<T>> {
         let (recorded, out) = self.recording(&self.pool).take_down(|recorder: &mut Recorder<'_>| body(recorder))?;
-        let wanted = predicted(&recorded);
+        let wanted = predicted(&recorded, self.shape);
         if wanted > self.bytes_max || self.graphs_max == 0 {
             return Ok(Ready::Eager(Box::new(recorded), out));
         }
@@ -399,8 +400,8 @@ fn is_memory(error: &Error) -> bool {
 }
 
 /// Bytes that a graph of this recording will hold.
-fn predicted(recorded: &Recorded) -> usize {
-    let temps: usize = recorded.used_temps().iter().map(|temp| temp.bytes()).sum();
+fn predicted(recorded: &Recorded, shape: Shape) -> usize {
+    let temps = TempPlan::new(recorded, &order_of(&recorded.nodes, shape)).bytes();
     let outputs: usize = recorded.outputs.iter().map(|output| output.bytes()).sum();
     temps + outputs
 }
