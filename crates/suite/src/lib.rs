@@ -12,6 +12,7 @@ pub mod corpus;
 pub mod device;
 pub mod digest;
 pub mod faults;
+pub mod footprint;
 pub mod forms;
 pub mod programs;
 pub mod replay;

@@ -1,7 +1,7 @@
 //! `dacapo-gpu`: everything that wants a GPU, in one binary.
 //!
 //! ```text
-//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|conformance|all [FOLDER]
+//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|conformance|memory|all [FOLDER]
 //! ```
 //!
 //! - `corpus` records what NVIDIA's driver makes of every case of the corpus: corpus.json. A case that gives other
@@ -18,6 +18,8 @@
 //!   driver refuses.
 //! - `conformance` records the transcripts of the conformance cases, twice, and says which are not the same twice:
 //!   conformance.txt. They run in child processes: this binary again, as `conformance-cases NAME,NAME..`.
+//! - `memory` measures the device memory of executable graphs: executable-memory.json. Each case runs in a child process
+//!   (`memory-case CASE`): a driver keeps what it once took.
 //! - Results go to FOLDER, else to `$OUT`, else to the working directory.
 //!
 //! One process and one context for all else. PTX is embedded; the driver is the machine's own (`DACAPO_LIBCUDA` names another). The
@@ -39,6 +41,8 @@ use serde::Serialize;
 
 #[path = "dacapo_gpu/conformance.rs"]
 mod conformance;
+#[path = "dacapo_gpu/memory.rs"]
+mod memory;
 
 /// The commit this binary was built from; `cargo xtask gpu-pack` sets it.
 const COMMIT: &str = match option_env!("DACAPO_COMMIT") {
@@ -54,7 +58,7 @@ fn main() -> ExitCode {
         return child(rest);
     }
     if let [first, argument] = arguments.as_slice()
-        && let Some(done) = conformance::child(first, argument)
+        && let Some(done) = conformance::child(first, argument).or_else(|| memory::child(first, argument))
     {
         return done;
     }
@@ -70,6 +74,7 @@ fn main() -> ExitCode {
         Some("silent") => (&[run_silent], false),
         Some("forms") => (&[run_forms], false),
         Some("conformance") => (&[conformance::record], true),
+        Some("memory") => (&[memory::record], true),
         Some("all") => (
             &[
                 check,
@@ -80,11 +85,14 @@ fn main() -> ExitCode {
                 record_corpus,
                 record_singles,
                 conformance::record,
+                memory::record,
             ],
             true,
         ),
         _ => {
-            eprintln!("usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|conformance|all [FOLDER]");
+            eprintln!(
+                "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|conformance|memory|all [FOLDER]"
+            );
             return ExitCode::from(2);
         }
     };
