@@ -220,6 +220,11 @@ pub enum ErrorKind {
         /// What the compiler wrote about it, with the lines it is about.
         log: String,
     },
+    /// Something of another library's cannot be taken, or cannot be given.
+    Interop {
+        /// Why not.
+        why: String,
+    },
     /// An error of the user's own.
     Msg(String),
 }
@@ -406,6 +411,7 @@ fn name(kind: &ErrorKind) -> &'static str {
         ErrorKind::NoLibrary { .. } => "no_library",
         ErrorKind::Library { .. } => "library",
         ErrorKind::Compile { .. } => "compile",
+        ErrorKind::Interop { .. } => "interop",
         ErrorKind::Msg(_) => "user",
     }
 }
@@ -487,6 +493,7 @@ fn sentence(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             let line = log.lines().find(|line| line.contains("error")).or_else(|| log.lines().next());
             write!(f, "the CUDA C was not accepted: {}", line.unwrap_or("the compiler did not say why").trim())
         }
+        ErrorKind::Interop { why } => f.write_str(why),
         ErrorKind::Msg(text) => f.write_str(text),
     }
 }
@@ -556,6 +563,9 @@ fn help(kind: &ErrorKind) -> Option<String> {
         ErrorKind::OverCap { .. } => "raise `max_bytes`, or use `run`, which runs it without a graph",
         ErrorKind::WarmupTooLarge { .. } => "raise it with `warmup_cap(bytes)`, or use `warmup_unrestored(n)`",
         ErrorKind::NoDevice { .. } => "`dacapo doctor` says what there is; `DACAPO_DRIVER=software` runs without a GPU",
+        ErrorKind::Interop { .. } => {
+            "the table in the documentation of `dacapo::interop` says what each direction needs"
+        }
         _ => return None,
     };
     Some(text.to_string())

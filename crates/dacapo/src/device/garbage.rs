@@ -18,7 +18,7 @@ use dacapo_driver::types::{CUcontext, CUdeviceptr, CUevent, CUgraph, CUgraphExec
 use dacapo_driver::{CUresult, Call, Check, Driver, DriverError, leaves_undone};
 use dacapo_ledger::{Lane, LaneKind, Touch, Use};
 
-use crate::device::{Cuda, Device, Inner, LaneStream, Notes, RawHandle, Relaxed, twice};
+use crate::device::{Cuda, Device, Inner, LaneStream, RawHandle, Relaxed, twice};
 use crate::error::{ErrorKind, Result};
 
 /// Something to be released.
@@ -33,6 +33,9 @@ pub(crate) enum Garbage {
     Lane(Lane<Cuda>),
     /// A stream whose lane is gone.
     RawStream(RawHandle),
+    /// A stream of ours that another library has a handle on, destroyed when nobody else holds the handle; or, with null,
+    /// the handle on a stream of theirs.
+    SharedStream(RawHandle, Arc<dyn Any + Send + Sync>),
     /// A module.
     Module(CUmodule),
     /// Values of the user's, dropped in this order.
@@ -146,6 +149,17 @@ impl Inner {
                 let code = unsafe { driver.cuStreamDestroy_v2(raw.0) };
                 Released::by(thing, Call::cuStreamDestroy_v2, code)
             }
+            Garbage::SharedStream(raw, ref theirs) if !raw.0.is_null() && Arc::strong_count(theirs) > 1 => {
+                // What they made of it (memory, events) still names it.
+                Released::NotYet(thing, after, None)
+            }
+            Garbage::SharedStream(raw, theirs) => {
+                if raw.0.is_null() {
+                    return Released::Yes(vec![theirs]);
+                }
+                drop(theirs);
+                self.release(Garbage::RawStream(raw), after)
+            }
             Garbage::Host(_) | Garbage::Module(_) | Garbage::Values(_) => match self.all_finished(&after) {
                 Ok(true) => match thing {
                     Garbage::Host(address) => {
@@ -237,6 +251,9 @@ impl Drop for Inner {
             // Still here, because the context is lost or was not entered: what the library would do is not known.
             blas.leave();
         }
+        // It binds the context to this thread, so it goes before the thread gets back its own.
+        #[cfg(feature = "cudarc")]
+        drop(std::mem::take(&mut self.cudarc));
         if before != self.cuda.context {
             // SAFETY: it was current on this thread a moment ago.
             twice(Call::cuCtxSetCurrent, || unsafe { driver.cuCtxSetCurrent(before) });
@@ -287,7 +304,7 @@ impl Inner {
     fn let_go(&mut self, driver: &dyn Driver, lost: bool) {
         // Streams go into the queue with their lanes. From here on nobody knows which of them are busy.
         self.lanes.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
-        let nowhere = LaneStream { raw: RawHandle(CUstream::NULL), drops: self.drops.clone(), notes: Notes::default() };
+        let nowhere = LaneStream::ours(CUstream::NULL, self.drops.clone());
         self.reaper = self.ledger.add_lane(nowhere, LaneKind::Internal);
         // A use holds its lane: what waits is let go of together with what it waits for, until nothing more comes.
         loop {
@@ -302,6 +319,14 @@ impl Inner {
                             drop(self.release(thing, Vec::new()));
                         }
                     }
+                    Garbage::SharedStream(..) => match self.release(thing, Vec::new()) {
+                        Released::NotYet(Garbage::RawStream(raw), ..) => {
+                            drop(self.release(Garbage::RawStream(raw), Vec::new()));
+                        }
+                        // Still named by them: left to the driver.
+                        Released::NotYet(thing, ..) => std::mem::forget(thing),
+                        Released::Yes(_) | Released::Gone(_) => {}
+                    },
                     Garbage::Lane(lane) => drop(lane),
                     // Nothing runs in a lost context.
                     Garbage::Values(values) if lost => drop(values),

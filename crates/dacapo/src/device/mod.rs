@@ -81,6 +81,9 @@ pub(crate) struct Inner {
     pub(crate) blas: OnceLock<Arc<crate::interop::cublaslt::Shared>>,
     /// The thread that wakes futures, made when first needed.
     pub(crate) waker: OnceLock<crate::graph::WakerThread>,
+    /// The same context as cudarc knows it.
+    #[cfg(feature = "cudarc")]
+    pub(crate) cudarc: crate::interop::cudarc::Contexts,
     #[cfg(feature = "software")]
     pub(crate) machine: Option<dacapo_sim::Machine>,
 }

@@ -11,7 +11,7 @@ use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUcontext, CUstream};
 use dacapo_driver::{Call, Check, Driver, DriverError, Nvidia};
 use dacapo_ledger::{Drops, LaneKind, Ledger};
 
-use crate::device::{Abilities, Cuda, Device, Inner, LaneStream, Live, Notes, Properties, RawHandle};
+use crate::device::{Abilities, Cuda, Device, Inner, LaneStream, Live, Properties, RawHandle};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How a software device is made.
@@ -218,8 +218,7 @@ impl Device {
         };
         let ledger = Ledger::new();
         let drops = Arc::new(Drops::new());
-        let reaper = LaneStream { raw: RawHandle(reaper), drops: drops.clone(), notes: Notes::default() };
-        let reaper = ledger.add_lane(reaper, LaneKind::Internal);
+        let reaper = ledger.add_lane(LaneStream::ours(reaper, drops.clone()), LaneKind::Internal);
         #[cfg(not(feature = "software"))]
         let _ = machine;
         Ok(Device(Arc::new(Inner {
@@ -242,6 +241,8 @@ impl Device {
             #[cfg(feature = "cublaslt")]
             blas: OnceLock::new(),
             waker: OnceLock::new(),
+            #[cfg(feature = "cudarc")]
+            cudarc: Default::default(),
             #[cfg(feature = "software")]
             machine,
         })))

@@ -1,7 +1,8 @@
 //! The driver's streams and events as the ledger wants them.
 
+use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use dacapo_driver::types::{CU_EVENT_DISABLE_TIMING, CUcontext, CUevent, CUstream};
 use dacapo_driver::{Call, Check, Driver, DriverError};
@@ -29,12 +30,26 @@ pub(crate) struct LaneStream {
     pub(crate) drops: Arc<Drops<Cuda, Garbage>>,
     /// What was launched on it.
     pub(crate) notes: Notes,
+    /// Another library's handle on the same stream, where there is one.
+    pub(crate) theirs: OnceLock<Arc<dyn Any + Send + Sync>>,
+    /// Whether the stream is theirs, and goes with their handle.
+    pub(crate) borrowed: bool,
+}
+
+impl LaneStream {
+    /// A stream that is ours.
+    pub(crate) fn ours(raw: CUstream, drops: Arc<Drops<Cuda, Garbage>>) -> LaneStream {
+        LaneStream { raw: RawHandle(raw), drops, notes: Notes::default(), theirs: OnceLock::new(), borrowed: false }
+    }
 }
 
 impl Drop for LaneStream {
     fn drop(&mut self) {
-        if !self.raw.0.is_null() {
-            self.drops.put(Garbage::RawStream(self.raw), Vec::new());
+        let raw = if self.borrowed { RawHandle(CUstream::NULL) } else { self.raw };
+        match self.theirs.take() {
+            Some(theirs) => self.drops.put(Garbage::SharedStream(raw, theirs), Vec::new()),
+            None if raw.0.is_null() => {}
+            None => self.drops.put(Garbage::RawStream(raw), Vec::new()),
         }
     }
 }

@@ -7,7 +7,7 @@ use dacapo_driver::Call;
 use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUstream};
 use dacapo_ledger::{Lane, LaneKind, Use};
 
-use crate::device::{Cuda, Device, Garbage, LaneStream, Named, Notes, RawHandle};
+use crate::device::{Cuda, Device, Garbage, LaneStream, Named};
 use crate::element::{Pod, bytes_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Arena, Kind, Place, Slice};
@@ -47,12 +47,16 @@ impl Stream {
         // SAFETY: `raw` is valid for the write.
         let code = unsafe { device.driver().cuStreamCreate(&mut raw, CU_STREAM_NON_BLOCKING) };
         device.check(code, Call::cuStreamCreate)?;
-        let stream = LaneStream { raw: RawHandle(raw), drops: device.0.drops.clone(), notes: Notes::default() };
+        Ok(Stream::on(device, LaneStream::ours(raw, device.0.drops.clone()), kind))
+    }
+
+    /// A stream with a lane of its own.
+    pub(crate) fn on(device: &Device, stream: LaneStream, kind: LaneKind) -> Stream {
         let lane = device.ledger().add_lane(stream, kind);
         let inner = Arc::new(StreamInner { device: device.clone(), lane });
         device.live().streams.add(1);
         device.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).push(inner.lane.clone());
-        Ok(Stream(inner))
+        Stream(inner)
     }
 
     /// The device it belongs to.

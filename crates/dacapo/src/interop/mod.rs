@@ -2,6 +2,8 @@
 
 #[cfg(feature = "cublaslt")]
 pub mod cublaslt;
+#[cfg(feature = "cudarc")]
+pub mod cudarc;
 #[cfg(any(feature = "cublaslt", feature = "nvrtc"))]
 mod library;
 #[cfg(feature = "nvrtc")]

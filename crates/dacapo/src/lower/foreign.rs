@@ -110,7 +110,8 @@ pub(crate) fn capture(
         (Ok(()), Ok(ends), Ok(())) => return Ok(ends),
         (Err(error), ..) | (_, Err(error), _) | (_, _, Err(error)) => error,
     };
-    if !broken || panic.is_some() {
+    // What another library's types cannot do breaks the capture each time.
+    if !broken || panic.is_some() || matches!(first.kind(), ErrorKind::Interop { .. }) {
         return Err(Broken { error: first, panic, graph_is_gone });
     }
     let culprit = format!(

@@ -28,6 +28,20 @@ pub(crate) enum Kind {
     Arena,
 }
 
+/// Whose the memory is, and so what becomes of it behind its last use.
+pub(crate) enum Owner {
+    /// Ours: freed.
+    Us,
+    /// Part of something that it holds and must not outlive: a global's module.
+    PartOf { _whole: Arc<dyn Any + Send + Sync> },
+    /// Another library's: this value is dropped, and with it the memory.
+    #[cfg_attr(not(feature = "cudarc"), allow(dead_code, reason = "only other libraries own memory"))]
+    Theirs(Arc<dyn Any + Send + Sync>),
+    /// Borrowed: whoever lent it has promised to outlive every use.
+    #[cfg_attr(not(feature = "cudarc"), allow(dead_code, reason = "only other libraries lend memory"))]
+    Borrowed,
+}
+
 /// Memory with a number. The last hold puts it into the device's queue of drops.
 pub(crate) struct Allocation {
     number: u32,
@@ -43,8 +57,7 @@ pub(crate) struct Allocation {
     workspace: AtomicBool,
     /// How many handles of the user's hold it: for reports only.
     handles: AtomicUsize,
-    /// What the memory is a part of, and must not outlive: a global's module.
-    _whole: Option<Arc<dyn Any + Send + Sync>>,
+    owner: Owner,
     device: Device,
 }
 
@@ -55,7 +68,7 @@ impl Allocation {
     ///
     /// - More allocations are alive than can be numbered, or this one is larger than an offset can say.
     pub(crate) fn unplaced(device: &Device, kind: Kind, bytes: usize) -> Result<Arc<Allocation>> {
-        Allocation::new(device, kind, bytes, None)
+        Allocation::owned(device, kind, bytes, Owner::Us)
     }
 
     /// Memory that is a part of something else, which it holds.
@@ -69,15 +82,15 @@ impl Allocation {
         bytes: usize,
         whole: Arc<W>,
     ) -> Result<Arc<Allocation>> {
-        Allocation::new(device, kind, bytes, Some(whole))
+        Allocation::owned(device, kind, bytes, Owner::PartOf { _whole: whole })
     }
 
-    fn new(
-        device: &Device,
-        kind: Kind,
-        bytes: usize,
-        whole: Option<Arc<dyn Any + Send + Sync>>,
-    ) -> Result<Arc<Allocation>> {
+    /// Memory of any owner.
+    ///
+    /// # Errors
+    ///
+    /// - As [`unplaced`](Allocation::unplaced).
+    pub(crate) fn owned(device: &Device, kind: Kind, bytes: usize, owner: Owner) -> Result<Arc<Allocation>> {
         if bytes as u64 >> numbers::OFFSET_BITS != 0 {
             return Err(device.out_of_memory(bytes));
         }
@@ -90,7 +103,7 @@ impl Allocation {
             index: AtomicU32::new(0),
             workspace: AtomicBool::new(false),
             handles: AtomicUsize::new(0),
-            _whole: whole,
+            owner,
             device: device.clone(),
         })
     }
@@ -105,6 +118,29 @@ impl Allocation {
     /// Gives a temp an address inside memory that somebody else holds and frees: an arena's.
     pub(crate) fn lend_address(&self, address: CUdeviceptr) {
         self.address.store(address, Ordering::Release);
+    }
+
+    /// Memory that another library owns, at its address.
+    #[cfg(feature = "cudarc")]
+    pub(crate) fn theirs<V: Any + Send + Sync>(mut self: Arc<Self>, address: CUdeviceptr, value: V) -> Arc<Allocation> {
+        let only = Arc::get_mut(&mut self).expect("made just now, and held by nobody else");
+        only.owner = Owner::Theirs(Arc::new(value));
+        self.place_at(address);
+        self
+    }
+
+    /// Gives the memory away, to be freed by another: its address, and the owner where that was never we. Every use must
+    /// be over.
+    #[cfg(feature = "cudarc")]
+    pub(crate) fn give_away(mut self) -> (CUdeviceptr, Owner) {
+        let owner = std::mem::replace(&mut self.owner, Owner::Borrowed);
+        (self.address(), owner)
+    }
+
+    /// Whether it may be given away: it is neither a part of something nor borrowed.
+    #[cfg(feature = "cudarc")]
+    pub(crate) fn is_ours_or_theirs(&self) -> bool {
+        matches!(self.owner, Owner::Us | Owner::Theirs(_))
     }
 
     pub(crate) fn number(&self) -> u32 {
@@ -172,9 +208,10 @@ impl Drop for Allocation {
         let after = self.device.ledger().remove_memory(memory);
         let address = self.address();
         self.device.live().allocations.sub(1);
-        match self.kind {
-            Kind::Device | Kind::Arena if address != 0 => self.device.put(Garbage::Memory(address), after),
-            Kind::Host if address != 0 => self.device.put(Garbage::Host(address), after),
+        match (&self.owner, self.kind) {
+            (Owner::Us, Kind::Device | Kind::Arena) if address != 0 => self.device.put(Garbage::Memory(address), after),
+            (Owner::Us, Kind::Host) if address != 0 => self.device.put(Garbage::Host(address), after),
+            (Owner::Theirs(value), _) => self.device.put(Garbage::Values(vec![value.clone()]), after),
             // A module's global goes with its module; the rest has no memory of its own.
             _ => {}
         }

@@ -20,6 +20,8 @@ mod temp;
 
 pub use access::Access;
 pub(crate) use access::{Mode, Place};
+#[cfg(feature = "cudarc")]
+pub(crate) use allocation::Owner;
 pub(crate) use allocation::{Allocation, Kind};
 pub use arena::Arena;
 pub(crate) use arena::Space;

@@ -29,10 +29,24 @@ use crate::record::{ForeignWork, Node, Work};
 #[track_caller]
 pub unsafe fn foreign<I: Reads, O: Writes>(
     reads: I,
+    writes: O,
+    f: impl Fn(RawStream, I::Raw, O::Raw) -> Result<()> + Send + Sync + 'static,
+) -> impl Op<Out = ()> {
+    // SAFETY: the caller's promises.
+    unsafe { foreign_at(Location::caller(), reads, writes, f) }
+}
+
+/// The same, made at another line.
+///
+/// # Safety
+///
+/// - As [`foreign`].
+pub(crate) unsafe fn foreign_at<I: Reads, O: Writes>(
+    at: &'static Location<'static>,
+    reads: I,
     mut writes: O,
     f: impl Fn(RawStream, I::Raw, O::Raw) -> Result<()> + Send + Sync + 'static,
 ) -> impl Op<Out = ()> {
-    let at = Location::caller();
     move |recorder| {
         let mut access: Vec<Access> = Vec::new();
         reads.access(&mut access);

@@ -7,6 +7,8 @@ mod foreign;
 mod transfer;
 
 pub use foreign::foreign;
+#[cfg(feature = "cudarc")]
+pub(crate) use foreign::foreign_at;
 pub(crate) use transfer::copy_bytes;
 pub use transfer::{copy, download, fill, upload};
 

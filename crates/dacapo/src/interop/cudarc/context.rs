@@ -1,0 +1,124 @@
+//! One primary context, as both libraries know it.
+//!
+//! A context of cudarc's and a device are of the same driver when the same library answers both: each asks its own for
+//! the address of an entry point. Handles alone would not do: two drivers may hand out the same number.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::{Arc, OnceLock};
+
+use ::cudarc::driver::{CudaContext, sys};
+use dacapo_driver::types::CU_GET_PROC_ADDRESS_SUCCESS;
+
+use super::refused;
+use crate::device::Device;
+use crate::error::Result;
+
+/// What a device keeps of cudarc.
+#[derive(Default)]
+pub(crate) struct Contexts {
+    /// The one that the program gave, or that it was given.
+    known: OnceLock<Arc<CudaContext>>,
+    /// One of the library's own, in which no events are tracked.
+    untracked: OnceLock<Arc<CudaContext>>,
+}
+
+impl Device {
+    /// A device on the same primary context as a context of cudarc's.
+    ///
+    /// It holds the context. Memory of two devices that were made of one context is not interchangeable: keep one.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::Interop`](crate::ErrorKind::Interop): it is not the primary context of its device, or cudarc has
+    ///   opened another driver than [`Device::cuda`] does.
+    /// - As [`Device::cuda`].
+    pub fn from_cudarc(context: &Arc<CudaContext>) -> Result<Device> {
+        let device = Device::cuda(context.ordinal())?;
+        device.expect_context_of(context)?;
+        let _ = device.0.cudarc.known.set(context.clone());
+        Ok(device)
+    }
+
+    /// The device's context for calls of cudarc's: the one it was made of, else one of its own, the same each time.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::Interop`](crate::ErrorKind::Interop): the device is not of the driver that cudarc opens: a
+    ///   software device inside this process, for example.
+    /// - What cudarc answered.
+    pub fn to_cudarc(&self) -> Result<Arc<CudaContext>> {
+        self.enter()?;
+        if let Some(known) = self.0.cudarc.known.get() {
+            return Ok(known.clone());
+        }
+        let made = self.new_context()?;
+        Ok(self.0.cudarc.known.get_or_init(|| made).clone())
+    }
+
+    /// A context in which nothing is tracked. It is only handed to closures of foreign work.
+    pub(super) fn untracked(&self) -> Result<&Arc<CudaContext>> {
+        if let Some(known) = self.0.cudarc.untracked.get() {
+            return Ok(known);
+        }
+        let made = self.new_context()?;
+        // SAFETY: nobody has made a slice or a stream in it yet, and what foreign work does with it is ordered by us.
+        unsafe { made.disable_event_tracking() };
+        Ok(self.0.cudarc.untracked.get_or_init(|| made))
+    }
+
+    fn new_context(&self) -> Result<Arc<CudaContext>> {
+        self.expect_same_driver()?;
+        let _relaxed = self.relaxed()?;
+        let made = CudaContext::new(self.0.ordinal)?;
+        self.expect_context_of(&made)?;
+        Ok(made)
+    }
+
+    /// Refuses what is not of this device's context.
+    pub(super) fn expect_context_of(&self, context: &CudaContext) -> Result<()> {
+        self.expect_same_driver()?;
+        if context.cu_ctx().addr() as u64 != self.context().bits() {
+            return Err(refused(format!(
+                "the cudarc context of device {} is not the primary context of device {}, in which dacapo works",
+                context.ordinal(),
+                self.0.ordinal
+            )));
+        }
+        Ok(())
+    }
+
+    fn expect_same_driver(&self) -> Result<()> {
+        #[cfg(feature = "software")]
+        if self.0.machine.is_some() {
+            // Not asked: the machine is inside this process, and reports what it is asked for and does not know.
+            return Err(refused("this is a software device inside the process, which cudarc cannot reach"));
+        }
+        // SAFETY: only looks for a library to open; its initialisers are the driver's.
+        if !unsafe { sys::is_culib_present() } {
+            return Err(refused("cudarc finds no driver to open"));
+        }
+        let (ours, theirs) = (self.entry_of_ours(), entry_of_theirs());
+        if ours.is_null() || ours != theirs {
+            return Err(refused("cudarc has opened another driver than this device is of"));
+        }
+        Ok(())
+    }
+
+    /// Where the device's driver has an entry point that every driver has; null if it does not say.
+    fn entry_of_ours(&self) -> *mut c_void {
+        let (mut at, mut status) = (std::ptr::null_mut(), CU_GET_PROC_ADDRESS_SUCCESS);
+        // SAFETY: the name ends in NUL, and both out pointers are valid for the write.
+        let code = unsafe { self.driver().cuGetProcAddress_v2(ENTRY.as_ptr(), &mut at, SINCE, 0, &mut status) };
+        if code.is_success() { at } else { std::ptr::null_mut() }
+    }
+}
+
+const ENTRY: &CStr = c"cuCtxGetCurrent";
+const SINCE: c_int = 4000;
+
+fn entry_of_theirs() -> *mut c_void {
+    let (mut at, mut status) = (std::ptr::null_mut(), sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS);
+    // SAFETY: as for ours.
+    let code = unsafe { sys::cuGetProcAddress_v2(ENTRY.as_ptr(), &mut at, SINCE, 0, &mut status) };
+    if code == sys::CUresult::CUDA_SUCCESS { at } else { std::ptr::null_mut() }
+}

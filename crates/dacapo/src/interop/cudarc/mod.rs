@@ -1,0 +1,131 @@
+//! Contexts, streams and slices of the crate `cudarc`, both ways.
+//!
+//! Both libraries work in the device's primary context, so memory and streams of one are good for the other. What neither
+//! can see is what the other has put on a stream. This table says, for each direction, who knows what:
+//!
+//! | from | to | call | consumes | `unsafe` | what is waited for, and by whom |
+//! |---|---|---|---|---|---|
+//! | `CudaContext` | `Device` | [`Device::from_cudarc`](crate::Device::from_cudarc) | no | no | nothing |
+//! | `Device` | `CudaContext` | [`Device::to_cudarc`](crate::Device::to_cudarc) | no | no | nothing |
+//! | `CudaStream` | `Stream` | [`Stream::from_cudarc`](crate::Stream::from_cudarc) | no, held | yes: a capture that cudarc begins on it would swallow our work | nothing; the stream's own order holds for both |
+//! | `Stream` | `CudaStream` | [`Stream::with_cudarc`](crate::Stream::with_cudarc) | no | yes: as above | nothing; the stream's own order holds for both |
+//! | `CudaSlice` | `Buffer` | [`Buffer::from_cudarc`](crate::Buffer::from_cudarc) | yes | no | the host waits for the slice's stream, and that for the slice's events |
+//! | `Buffer` | `CudaSlice` | [`Buffer::into_cudarc`](crate::Buffer::into_cudarc) | yes, if nobody else holds it | no | the host waits for our last use |
+//! | `CudaView` | `&Slice` | [`Borrowed::new`] | no, borrowed | yes: a graph keeps the address, and cannot keep the memory | the same wait as for a `CudaSlice` |
+//! | `&Slice` | `CudaSlice`, lent | [`foreign`] | no, borrowed | yes: it is another library's work | the ledger orders it, eagerly and in a graph |
+//!
+//! A buffer that came from cudarc goes back to cudarc: dropped, it waits in the device's queue for its last use and is then
+//! dropped as the `CudaSlice` it was; [`Buffer::into_cudarc`](crate::Buffer::into_cudarc) gives that slice back.
+//!
+//! # Work that cudarc puts on a shared stream by itself
+//!
+//! It is in the stream's order: behind what either library has put there before, in front of what comes after. The ledger
+//! does not know of it. That is harmless while it touches cudarc's memory alone. It means that [`Stream::is_done`] may be
+//! late because of it, that a fault in it is blamed on launches of ours, and that it is not ordered against our work on
+//! *other* streams. To have it ordered by the memory it touches, bring it in with [`foreign`].
+//!
+//! # Event tracking
+//!
+//! A cudarc context in which a second stream was made keeps two events with each slice, waits for them before a call and
+//! records them behind it. In a capture the wait is refused (the event is from outside, code 905) and the record leaves an
+//! event behind that belongs to the capture, so that the slice's drop fails much later, in a call that has nothing to do
+//! with it. So [`foreign`] gives its closure streams of a context of the library's own, with tracking off, and slices
+//! without events. Switching it off in the *program's* context would take the order away from every other thread that
+//! relies on it; that is never done. What the closure brings itself may still have events:
+//!
+//! - as an argument of a kernel they are not looked at: the stream decides, and it does not track;
+//! - in a copy or a fill cudarc looks at the slice: in a recording that is refused, and the op fails with
+//!   [`ErrorKind::Interop`](crate::ErrorKind::Interop), which says so. Declare the memory, or copy before the recording.
+//!
+//! # Example
+//!
+//! A kernel that cudarc has loaded, inside a graph:
+//!
+//! ```no_run
+//! use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let context = CudaContext::new(0)?;
+//! let device = dacapo::Device::from_cudarc(&context)?;
+//! let stream = device.stream()?;
+//! # fn function_of(context: &cudarc::driver::CudaContext) -> cudarc::driver::CudaFunction { unimplemented!() }
+//! let twice = function_of(&context);
+//! let x = dacapo::Buffer::from_cudarc(&device, context.default_stream().clone_htod(&[1.0f32; 1024])?)?;
+//! let mut y = device.zeros::<f32>(1024)?;
+//! // SAFETY: `twice` reads the first 1024 elements of `x` and writes those of `y`, and ends.
+//! let mut graph = device.record(unsafe {
+//!     dacapo::interop::cudarc::foreign(&x[..], &mut y[..], move |stream, x, mut y| {
+//!         let launch = LaunchConfig::for_num_elems(1024);
+//!         stream.launch_builder(&twice).arg(&*x).arg(&mut *y).launch(launch)?;
+//!         Ok(())
+//!     })
+//! })?;
+//! graph.launch_sync(&stream)?;
+//! assert_eq!(stream.read(&y)?, [2.0; 1024]);
+//! # Ok(()) }
+//! ```
+//!
+//! [`Stream::is_done`]: crate::Stream::is_done
+
+mod context;
+mod slice;
+mod stream;
+mod view;
+mod work;
+
+use std::fmt;
+
+pub(crate) use context::Contexts;
+pub use view::Borrowed;
+pub use work::{Lend, Lent, LentMut, foreign};
+
+use crate::error::{Error, ErrorKind};
+
+/// An error, and what the call was given: it is handed back.
+///
+/// `?` keeps the error and drops the rest.
+pub struct Refused<T> {
+    /// Why not.
+    pub error: Error,
+    /// What was given.
+    pub given: T,
+}
+
+impl<T> Refused<T> {
+    fn new(error: Error, given: T) -> Refused<T> {
+        Refused { error, given }
+    }
+}
+
+impl<T> From<Refused<T>> for Error {
+    fn from(refused: Refused<T>) -> Error {
+        refused.error
+    }
+}
+
+impl<T> fmt::Debug for Refused<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.error, f)
+    }
+}
+
+impl<T> fmt::Display for Refused<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.error, f)
+    }
+}
+
+impl<T> std::error::Error for Refused<T> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+impl From<::cudarc::driver::DriverError> for Error {
+    fn from(error: ::cudarc::driver::DriverError) -> Error {
+        Error::msg(format!("cudarc: {error}"))
+    }
+}
+
+fn refused(why: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Interop { why: why.into() })
+}

@@ -1,0 +1,81 @@
+//! One stream, as both libraries know it.
+
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
+
+use ::cudarc::driver::{CudaStream, sys};
+use dacapo_driver::types::CUstream;
+use dacapo_ledger::LaneKind;
+
+use super::refused;
+use crate::device::{Device, LaneStream, Notes, RawHandle, Stream};
+use crate::error::Result;
+
+impl Stream {
+    /// A stream of cudarc's as one of ours. It is held, and never destroyed by us.
+    ///
+    /// Our work on it is ordered as on any other stream. Work that cudarc puts there is unknown to us: see
+    /// [`interop::cudarc`](crate::interop::cudarc). Make it once and clone it: two of one stream wait for each other
+    /// without need.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::Interop`](crate::ErrorKind::Interop): it is of another context, or it is a default stream. The
+    ///   legacy one waits for all the others; the per-thread one is another stream in each thread.
+    ///
+    /// # Safety
+    ///
+    /// - While work of ours is put on it, the stream is not capturing: cudarc's `begin_capture` is safe to call, but the
+    ///   work would then run when its graph is launched, and not when we were told that it does.
+    pub unsafe fn from_cudarc(device: &Device, stream: &Arc<CudaStream>) -> Result<Stream> {
+        device.enter()?;
+        device.expect_context_of(stream.context())?;
+        let raw = CUstream::from_bits(stream.cu_stream().addr() as u64);
+        // 0, 1 and 2 are the default streams: cuda.h, `CU_STREAM_LEGACY` and `CU_STREAM_PER_THREAD`.
+        if raw.bits() <= 2 {
+            return Err(refused("a default stream cannot be used: make one with `CudaContext::new_stream`"));
+        }
+        let theirs: Arc<dyn Any + Send + Sync> = stream.clone();
+        let stream = LaneStream {
+            raw: RawHandle(raw),
+            drops: device.0.drops.clone(),
+            notes: Notes::default(),
+            theirs: OnceLock::from(theirs),
+            borrowed: true,
+        };
+        Ok(Stream::on(device, stream, LaneKind::User))
+    }
+
+    /// Lends the stream to calls of cudarc's, of the context that [`Device::to_cudarc`] gives.
+    ///
+    /// What they put there stands in the stream's order and is unknown to us: see
+    /// [`interop::cudarc`](crate::interop::cudarc). What came of the stream may stay: clones of it, and slices, which are
+    /// freed on it when they are dropped. The stream is not destroyed before they are gone.
+    ///
+    /// # Errors
+    ///
+    /// - As [`Device::to_cudarc`].
+    /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
+    ///
+    /// # Safety
+    ///
+    /// - While work of ours is put on it, the stream is not capturing, as for [`Stream::from_cudarc`].
+    /// - What is put there touches no memory of ours, but through [`foreign`](crate::interop::cudarc::foreign).
+    #[track_caller]
+    pub unsafe fn with_cudarc<R>(&self, f: impl FnOnce(&Arc<CudaStream>) -> R) -> Result<R> {
+        self.0.enter("Stream::with_cudarc")?;
+        let lane = self.0.lane.stream();
+        if let Some(theirs) = lane.theirs.get() {
+            let theirs = theirs.clone().downcast::<CudaStream>();
+            let theirs = theirs.unwrap_or_else(|_| unreachable!("only cudarc's streams are kept with a lane"));
+            return Ok(f(&theirs));
+        }
+        let context = self.device().to_cudarc()?;
+        let raw: sys::CUstream = std::ptr::with_exposed_provenance_mut(lane.raw.0.bits() as usize);
+        // SAFETY: the stream is of this context, and is not destroyed while anybody but its lane holds what is made here.
+        let made: Arc<dyn Any + Send + Sync> = unsafe { context.wrap_borrowed_stream(raw) };
+        let _ = lane.theirs.set(made);
+        // SAFETY: the caller's promises.
+        unsafe { self.with_cudarc(f) }
+    }
+}
