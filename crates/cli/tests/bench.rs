@@ -28,7 +28,14 @@ fn every_measurement_runs_and_the_simulator_is_named() {
             assert!(names.contains(&name.as_str()) && said.contains(&name), "{name} is missing\n{said}");
         }
     }
-    let others = ["slot/host-launch", "fork-join/back-to-back", "fork-join/launch-and-wait", "overlap/step"];
+    let others = [
+        "slot/host-launch",
+        "fork-join/back-to-back",
+        "fork-join/launch-and-wait",
+        "overlap/step",
+        "decode/batch-1",
+        "decode/batch-8",
+    ];
     assert!(others.iter().all(|name| names.contains(name)), "{names:?}");
 }
 

@@ -42,6 +42,14 @@ pub const LIMITS: &[(&str, Limit)] = &[
     ("overlap/step", Limit::Ratio(1.05)),
 ];
 
+/// Measurements that have no limit: they compare the library with itself, or are about bytes.
+pub const WITHOUT: &[&str] = &["decode/batch-1", "decode/batch-8"];
+
+/// The name of every measurement.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    LIMITS.iter().map(|(name, _)| *name).chain(WITHOUT.iter().copied())
+}
+
 /// The limit of the measurement of this name.
 pub fn of(name: &str) -> Option<Limit> {
     LIMITS.iter().find(|(of, _)| *of == name).map(|(_, limit)| *limit)

@@ -8,6 +8,7 @@
 pub mod blocks;
 mod chain;
 mod compare;
+mod decode;
 mod fork_join;
 pub mod library;
 mod limits;
@@ -84,7 +85,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
     let header = header(&bench, &target, arguments.commit.as_deref())?;
     let rows = measure(&bench);
     bench.progress.finish_and_clear();
-    let report = Report { header, rows: rows? };
+    let rows = rows?;
+    let notes = decode::notes(&rows, &header).into_iter().collect();
+    let report = Report { header, rows, notes };
     println!("{report}");
     if let Some(path) = &arguments.json {
         std::fs::write(path, format!("{:#}\n", report.json()))
@@ -106,13 +109,13 @@ fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
     rows.extend(slot::measure(bench)?);
     rows.extend(fork_join::measure(bench)?);
     rows.extend(overlap::measure(bench)?);
+    for batch in decode::BATCHES {
+        rows.extend(decode::measure(bench, batch)?);
+    }
     match rows.is_empty() {
         false => Ok(rows),
-        true => {
-            Err(Complaint::new(format!("no measurement is called {:?}", bench.only.as_deref().unwrap_or(""))).help(
-                format!("names are {}", limits::LIMITS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")),
-            ))
-        }
+        true => Err(Complaint::new(format!("no measurement is called {:?}", bench.only.as_deref().unwrap_or("")))
+            .help(format!("names are {}", limits::names().collect::<Vec<_>>().join(", ")))),
     }
 }
 
@@ -141,7 +144,7 @@ fn progress(blocks: u32, wants: impl Fn(&str) -> bool) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let rows = limits::LIMITS.iter().filter(|(name, _)| wants(name)).count() as u64;
+    let rows = limits::names().filter(|name| wants(name)).count() as u64;
     let style = ProgressStyle::with_template("{bar:40} {percent:>3} %  {msg}  ({elapsed})");
     let bar = ProgressBar::new(rows * 3 * u64::from(blocks + blocks.div_ceil(BLOCKS_OF_A_ROUND)));
     style.map_or(bar.clone(), |style| bar.with_style(style))

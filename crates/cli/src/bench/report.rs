@@ -40,6 +40,19 @@ pub struct Report {
     pub header: Header,
     /// What was measured.
     pub rows: Vec<Row>,
+    /// What follows from it, or was found in other units.
+    pub notes: Vec<Note>,
+}
+
+/// Something found that is no time of a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note {
+    /// Of which measurements.
+    pub name: String,
+    /// For people.
+    pub lines: Vec<String>,
+    /// The same for programs.
+    pub json: Value,
 }
 
 impl Header {
@@ -71,6 +84,7 @@ impl Report {
             "blocks_of_a_round": BLOCKS_OF_A_ROUND,
             "unit": "us",
             "rows": self.rows.iter().map(|row| self.row_json(row)).collect::<Vec<_>>(),
+            "notes": self.notes.iter().map(|note| json!({ "name": note.name, "found": note.json })).collect::<Vec<_>>(),
         })
     }
 
@@ -115,6 +129,10 @@ impl fmt::Display for Report {
         )?;
         for row in &self.rows {
             self.write_row(f, row, width)?;
+        }
+        for note in &self.notes {
+            writeln!(f, "\n{}", note.name)?;
+            note.lines.iter().try_for_each(|line| writeln!(f, "  {line}"))?;
         }
         match (is_software, self.header.is_judged()) {
             (true, _) => write!(f, "\n{SIMULATOR}"),
@@ -182,7 +200,12 @@ mod tests {
             blocks,
         };
         let name = "chain-10/host-launch".to_string();
-        Report { header, rows: vec![Row { name, launches: 100, sides: sides.into_iter().chain([eager]).collect() }] }
+        let note = Note { name: "bytes".into(), lines: vec!["of the device: 7".into()], json: json!(7) };
+        Report {
+            header,
+            rows: vec![Row { name, launches: 100, sides: sides.into_iter().chain([eager]).collect() }],
+            notes: vec![note],
+        }
     }
 
     #[test]
@@ -194,6 +217,7 @@ mod tests {
             "21 alternating blocks",
             "2.125 (2.125 .. 2.125)",
             "1.062     +0.125   <= +0.2 us  pass  eager 40.00",
+            "bytes\n  of the device: 7\n",
             "Every limit holds.",
         ] {
             assert!(text.contains(part), "no {part:?} in\n{text}");
