@@ -1,12 +1,15 @@
 //! Decodes batches: eagerly, launch by launch, or with a graph for each size of a batch.
 //!
-//! - A batch is rounded up to a bucket; what is left of the rows is padding, which no kernel mixes with real rows.
-//! - The graphs of all buckets are in one pool. The largest is recorded first.
+//! - A batch is rounded up to one of the [`Buckets`]; what is left of the rows is padding ([`NOBODY`](crate::NOBODY)), which no
+//!   kernel mixes with real rows.
+//! - The graphs are in a [`GraphCache`]: they share a pool and so its memory, the largest is recorded first, and where there
+//!   may not be as many graphs as buckets, the one that was used longest ago goes.
 //! - Eager steps take the batch as it is, without padding: the tokens must be the same.
+//!
+//! A `Bucketed` would copy its inputs for every call; here the inputs are the state of the device, which a step itself moves
+//! on, so a step in the steady state is one launch.
 
-use std::collections::BTreeMap;
-
-use dacapo::{Device, Graph, Pool, Result, Stream};
+use dacapo::{Buckets, CacheCounters, Device, GraphCache, Recorder, Result, Stream};
 
 use crate::model::{Model, Sampling, State};
 use crate::shape::Shape;
@@ -16,8 +19,25 @@ use crate::shape::Shape;
 pub enum How {
     /// Every step as launches of its own.
     Eager,
-    /// Replays of a graph for each of these batch sizes.
-    Replayed(Vec<usize>),
+    /// Replays of graphs.
+    Replayed {
+        /// The batch sizes that they are for.
+        buckets: Buckets,
+        /// How many there may be at a time.
+        graphs_max: usize,
+    },
+}
+
+impl How {
+    /// Replays, with a graph for each of these batch sizes.
+    ///
+    /// # Errors
+    ///
+    /// - There is none, or one is 0.
+    pub fn replayed(buckets: impl IntoIterator<Item = usize>) -> Result<How> {
+        let buckets = Buckets::new(buckets)?;
+        Ok(How::Replayed { graphs_max: buckets.len(), buckets })
+    }
 }
 
 /// A model with the state of its sequences, and a way to step it.
@@ -29,16 +49,11 @@ pub struct Engine<'m> {
     pub sampling: Sampling,
     /// Where everything runs.
     pub stream: Stream,
-    graphs: Option<Graphs>,
-}
-
-struct Graphs {
-    pool: Pool,
-    of: BTreeMap<usize, Graph<()>>,
+    graphs: Option<(Buckets, GraphCache<usize, ()>)>,
 }
 
 impl<'m> Engine<'m> {
-    /// An engine without sequences. Its graphs are recorded now.
+    /// An engine without sequences. Its graphs are recorded now, as many as there may be.
     ///
     /// # Errors
     ///
@@ -48,15 +63,12 @@ impl<'m> Engine<'m> {
         let stream = device.stream()?;
         let graphs = match how {
             How::Eager => None,
-            How::Replayed(buckets) => {
-                let (pool, mut of) = (device.pool(), BTreeMap::new());
-                let mut sizes = buckets.clone();
-                sizes.sort_unstable_by(|a, b| b.cmp(a));
-                for size in sizes {
-                    let recording = device.recording().label(format!("decode {size}")).pool(&pool).uploaded();
-                    of.insert(size, recording.record(model.step(&mut state, &sampling, size))?);
-                }
-                Some(Graphs { pool, of })
+            How::Replayed { buckets, graphs_max } => {
+                let mut cache = GraphCache::new(device).max_graphs(*graphs_max).label("decode");
+                cache.prepare(buckets.iter(), |r: &mut Recorder<'_>, &rows: &usize| {
+                    r.run(model.step(&mut state, &sampling, rows))
+                })?;
+                Some((buckets.clone(), cache))
             }
         };
         Ok(Engine { model, state, sampling, stream, graphs })
@@ -66,22 +78,22 @@ impl<'m> Engine<'m> {
     ///
     /// # Errors
     ///
+    /// - No bucket has room for so many.
     /// - What the device answered.
     pub fn step(&mut self, rows: usize) -> Result<usize> {
         let Engine { model, state, sampling, stream, graphs } = self;
-        match graphs {
-            None => {
-                stream.run(model.step(state, sampling, rows))?;
-                Ok(rows)
-            }
-            Some(graphs) => {
-                let Some((&bucket, graph)) = graphs.of.range_mut(rows..).next() else {
-                    return Err(dacapo::Error::msg(format!("no bucket has room for {rows} rows")));
-                };
-                drop(graph.launch(stream)?);
-                Ok(bucket)
-            }
+        let Some((buckets, cache)) = graphs else {
+            stream.run(model.step(state, sampling, rows))?;
+            return Ok(rows);
+        };
+        let Some(bucket) = buckets.bucket_for(rows) else {
+            return Err(dacapo::Error::msg(format!("no bucket has room for {rows} rows")));
+        };
+        cache.run(stream, &bucket, |r: &mut Recorder<'_>| r.run(model.step(state, sampling, bucket)))?;
+        if bucket > rows {
+            cache.count_padded();
         }
+        Ok(bucket)
     }
 
     /// The sizes of its model.
@@ -94,13 +106,18 @@ impl<'m> Engine<'m> {
         self.shape().sequences
     }
 
-    /// The graphs: their batch sizes, with how many operations each has.
-    pub fn graphs(&self) -> Vec<(usize, usize)> {
-        self.graphs.iter().flat_map(|graphs| graphs.of.iter().map(|(size, graph)| (*size, graph.len()))).collect()
+    /// What its cache of graphs has done, where it has one.
+    pub fn counters(&self) -> Option<CacheCounters> {
+        self.graphs.as_ref().map(|(_, cache)| cache.counters())
     }
 
-    /// The pool that the graphs share.
-    pub fn pool(&self) -> Option<&Pool> {
-        self.graphs.as_ref().map(|graphs| &graphs.pool)
+    /// How many operations a step of so many rows has.
+    ///
+    /// # Errors
+    ///
+    /// - What an operation refused.
+    pub fn operations(&mut self, rows: usize) -> Result<usize> {
+        let step = self.model.step(&mut self.state, &self.sampling, rows);
+        Ok(self.stream.device().recording().inspect(step)?.nodes.len())
     }
 }

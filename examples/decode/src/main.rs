@@ -49,6 +49,9 @@ struct Arguments {
     /// Batch sizes that get a graph; the largest is always among them
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 4, 8, 16, 32])]
     buckets: Vec<usize>,
+    /// How many graphs there may be at a time; as many as buckets where no number is given
+    #[arg(long)]
+    max_graphs: Option<usize>,
     /// Steps of the steady state; as many as the context has where none are given
     #[arg(long)]
     steps: Option<usize>,
@@ -127,6 +130,7 @@ impl Arguments {
         buckets.dedup();
         Ok(Plan {
             shape,
+            graphs_max: self.max_graphs.unwrap_or(buckets.len()),
             buckets,
             steps,
             rounds: self.rounds,
@@ -182,7 +186,7 @@ fn run(arguments: &Arguments, plan: &Plan) -> Result<bool> {
     checks.extend(only_launches);
     progress.set_message("traffic");
     let (served, same) = plan.traffic(&device, &model, || progress.tick())?;
-    checks.push(same);
+    checks.extend(same);
     checks.extend(device.findings().into_iter().map(|what| Check { what, held: false }));
     progress.finish_and_clear();
 
@@ -229,4 +233,5 @@ fn traffics([eager, replayed]: &[Served; 2]) {
         let mean = rows as f64 / served.steps.max(1) as f64;
         println!("{name:<10} {:>8} {tokens:>8} {:>12} {:>14} {mean:>8.1}", served.steps, rows - tokens, served.changes);
     }
+    replayed.cache.iter().for_each(|counters| println!("graphs: {counters}"));
 }

@@ -1,7 +1,7 @@
 //! Everything that the program shows, each part as data: decoding against plain Rust, eager against replayed, the driver calls
 //! of the steady state, and traffic through buckets.
 
-use dacapo::{Device, Result};
+use dacapo::{Buckets, Device, Result};
 
 use crate::calls::{Calls, counted};
 use crate::engine::{Engine, How};
@@ -20,6 +20,8 @@ pub struct Plan {
     pub shape: Shape,
     /// Batch sizes that have graphs.
     pub buckets: Vec<usize>,
+    /// How many graphs there may be at a time.
+    pub graphs_max: usize,
     /// Steps of the steady state.
     pub steps: usize,
     /// Rounds of that many steps, for each way.
@@ -70,7 +72,7 @@ impl Plan {
         steps: usize,
         mut progress: impl FnMut(),
     ) -> Result<Check> {
-        let how = How::Replayed(self.buckets.clone());
+        let how = How::replayed(self.buckets.iter().copied())?;
         let mut engine = Engine::new(device, model, &how, Sampling::new(0.0, 0), self.seed)?;
         let rows = 2.min(self.batch());
         steady::begin(&mut engine, rows, steps)?;
@@ -107,7 +109,7 @@ impl Plan {
     pub fn pace(&self, device: &Device, model: &Model, mut progress: impl FnMut()) -> Result<(Pace, Check)> {
         let batch = self.batch();
         let mut eager = Engine::new(device, model, &How::Eager, self.sampling(), self.seed)?;
-        let mut replayed = Engine::new(device, model, &How::Replayed(vec![batch]), self.sampling(), self.seed)?;
+        let mut replayed = Engine::new(device, model, &How::replayed([batch])?, self.sampling(), self.seed)?;
         let (mut times, mut texts) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
         // One round more than is counted, which warms up.
         for round in 0..=self.rounds {
@@ -120,7 +122,7 @@ impl Plan {
                 progress();
             }
         }
-        let operations = replayed.graphs().first().map_or(0, |(_, operations)| *operations);
+        let operations = replayed.operations(batch)?;
         let [eager_times, replayed_times] = times;
         let pace =
             Pace { batch, operations, eager: steady::median(eager_times), replayed: steady::median(replayed_times) };
@@ -137,7 +139,7 @@ impl Plan {
         let (device, count) = counted(like, self.seed)?;
         let model = Model::new(&device, self.shape, weights)?;
         let (batch, steps) = (self.batch(), self.steps);
-        let how = How::Replayed(vec![batch]);
+        let how = How::replayed([batch])?;
         let mut engine = Engine::new(&device, &model, &how, self.sampling(), self.seed)?;
         // What was dropped on the way here is released by the next launches: not by those that are counted.
         steady::round(&mut engine, batch, steps)?;
@@ -167,16 +169,24 @@ impl Plan {
     /// # Errors
     ///
     /// - What the device answered.
-    pub fn traffic(&self, device: &Device, model: &Model, mut progress: impl FnMut()) -> Result<([Served; 2], Check)> {
+    pub fn traffic(
+        &self,
+        device: &Device,
+        model: &Model,
+        mut progress: impl FnMut(),
+    ) -> Result<([Served; 2], Vec<Check>)> {
         let requests = traffic::requests(&self.shape, self.requests, self.seed);
         let mut serve = |how: &How| {
             let mut engine = Engine::new(device, model, how, self.sampling(), self.seed)?;
             traffic::serve(&mut engine, &requests, |_| progress())
         };
-        let (eager, replayed) = (serve(&How::Eager)?, serve(&How::Replayed(self.buckets.clone()))?);
+        let buckets = Buckets::new(self.buckets.iter().copied())?;
+        let graphs_max = self.graphs_max;
+        let (eager, replayed) = (serve(&How::Eager)?, serve(&How::Replayed { buckets, graphs_max })?);
         let what = "padded to buckets, the same requests get the same tokens";
         let same = verdict::same_texts(what, &replayed.texts, &eager.texts);
-        Ok(([eager, replayed], same))
+        let adds_up = verdict::counters_add_up(&replayed, graphs_max as u64);
+        Ok(([eager, replayed], vec![same, adds_up]))
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
-use dacapo::Result;
+use dacapo::{CacheCounters, Result};
 
 use crate::engine::Engine;
 use crate::random::Random;
@@ -34,6 +34,8 @@ pub struct Served {
     pub batches: BTreeMap<(usize, usize), usize>,
     /// How often the host told the device of another batch.
     pub changes: usize,
+    /// What the cache of graphs has done, where there is one.
+    pub cache: Option<CacheCounters>,
     /// From the first request to the last text.
     pub elapsed: Duration,
 }
@@ -115,5 +117,6 @@ pub fn serve(engine: &mut Engine<'_>, requests: &[Request], mut progress: impl F
         }
         progress(steps);
     }
-    Ok(Served { texts, steps, batches, changes, elapsed: started.elapsed() })
+    let cache = engine.counters();
+    Ok(Served { texts, steps, batches, changes, cache, elapsed: started.elapsed() })
 }

@@ -3,6 +3,7 @@
 use dacapo_driver::Call;
 
 use crate::calls::Calls;
+use crate::traffic::Served;
 
 /// One promise, and whether it held.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,6 +44,19 @@ pub fn only_launches(calls: &Calls, steps: u64, patches: u64) -> Check {
         what: format!("{what}: {launched} launches, {patched} patches, {others} other driver calls, so no allocation"),
         held: (launched, patched, others) == (steps, patches, 0),
     }
+}
+
+/// Whether the cache of graphs has counted every step once, padded ones as padded, and never held more than it may.
+pub fn counters_add_up(served: &Served, graphs_max: u64) -> Check {
+    let Some(cache) = &served.cache else {
+        return Check { what: "there was no cache of graphs".into(), held: false };
+    };
+    let steps = |padded: bool| -> usize {
+        served.batches.iter().filter(|((real, ran), _)| !padded || real < ran).map(|(_, steps)| steps).sum()
+    };
+    let counted = (cache.requests(), cache.padded, cache.failed);
+    let held = counted == (steps(false) as u64, steps(true) as u64, 0) && cache.alive() <= graphs_max;
+    Check { what: format!("the cache counts what was asked of it, never over {graphs_max} graphs: {cache}"), held }
 }
 
 #[cfg(test)]

@@ -14,9 +14,9 @@ fn steps_are_launches_and_no_other_call_on_every_seed() {
     for seed in [0, 1, 7, 0x5eed] {
         let (device, count) = counted(&like, seed).unwrap();
         let model = Model::new(&device, Shape::TINY, &weights).unwrap();
-        let how = How::Replayed(vec![2, 4]);
+        let how = How::replayed([2, 4]).unwrap();
         let mut engine = Engine::new(&device, &model, &how, Sampling::new(0.8, 5), 1).unwrap();
-        // A graph's first launch lets go of the stream that it was brought onto the device with.
+        // What was dropped on the way here is released by the launches that follow.
         for batch in [2, 4] {
             steady::round(&mut engine, batch, STEPS).unwrap();
         }

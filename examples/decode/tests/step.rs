@@ -38,7 +38,7 @@ fn logits_and_greedy_tokens_are_those_of_plain_rust() {
     let (shape, weights) = (Shape::TINY, Weights::new(&Shape::TINY, 5));
     let device = device(0);
     let model = Model::new(&device, shape, &weights).unwrap();
-    for how in [How::Eager, How::Replayed(vec![4])] {
+    for how in [How::Eager, How::replayed([4]).unwrap()] {
         let mut engine = Engine::new(&device, &model, &how, Sampling::new(0.0, 0), 42).unwrap();
         let places = admit(&mut engine);
         let mut references: Vec<_> = PROMPTS.iter().map(|_| Reference::new(shape, &weights)).collect();
@@ -68,7 +68,7 @@ fn eager_replayed_and_padded_steps_give_the_same_tokens_on_every_seed() {
         for seed in SEEDS {
             let device = device(seed);
             let model = Model::new(&device, Shape::TINY, &weights).unwrap();
-            for how in [How::Eager, How::Replayed(vec![3]), How::Replayed(vec![1, 4])] {
+            for how in [How::Eager, How::replayed([3]).unwrap(), How::replayed([1, 4]).unwrap()] {
                 texts.push(decode(&device, &model, &how, Sampling::new(temperature, top_k)));
             }
             assert_eq!(device.findings(), [] as [String; 0], "seed {seed}");

@@ -46,7 +46,7 @@ fn measure_one(
     let (device, batch) = (&round.library.device, shape.sequences);
     let model = Model::new(device, *shape, weights)?;
     let engine = |how: &How| Engine::new(device, &model, how, Sampling::new(0.8, 40), 1);
-    let (mut eager, mut replayed) = (engine(&How::Eager)?, engine(&How::Replayed(vec![batch]))?);
+    let (mut eager, mut replayed) = (engine(&How::Eager)?, engine(&How::replayed([batch])?)?);
     let eagerly: Contender<'_> = Box::new(|| block(&mut eager, batch, steps));
     let replaying: Contender<'_> = Box::new(|| block(&mut replayed, batch, steps));
     let row = round.compare(steps as u32, vec![(LIBRARY, replaying), (EAGER, eagerly)])?;
