@@ -20,7 +20,7 @@ use crate::graph::{Graph, Replayable, order_of};
 use crate::lower;
 use crate::plan::Shape;
 use crate::pool::Pool;
-use crate::record::{Recorded, Recorder, Recording, TempPlan};
+use crate::record::{Recorded, Recorder, Recording, TempPlan, refuse_in_recording};
 use crate::shapes::CacheCounters;
 
 /// So many graphs, unless the cache is told otherwise.
@@ -133,7 +133,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         key: &K,
         mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
     ) -> Result<&T> {
-        self.enter(stream, "GraphCache::run")?;
+        // A launch asks for itself what else there is to ask: a hit is one driver call, as `Graph::launch` is.
+        self.refuse(stream, "GraphCache::run")?;
         let ready = self.ready(key, &mut body)?;
         self.serve(stream, key, ready)
     }
@@ -247,12 +248,19 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         &self.pool
     }
 
-    /// Refuses what cannot be run on this stream now.
+    /// Refuses what cannot be run on this stream now, without a driver call.
     #[track_caller]
-    pub(crate) fn enter(&mut self, stream: &Stream, call: &'static str) -> Result<()> {
+    fn refuse(&self, stream: &Stream, call: &'static str) -> Result<()> {
         if !stream.device().is(&self.device) {
             return Err(Error::new(ErrorKind::WrongDevice));
         }
+        refuse_in_recording(call)
+    }
+
+    /// The same, and makes the device's context current.
+    #[track_caller]
+    pub(crate) fn enter(&mut self, stream: &Stream, call: &'static str) -> Result<()> {
+        self.refuse(stream, call)?;
         stream.0.enter(call)
     }
 
