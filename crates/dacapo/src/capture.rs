@@ -328,7 +328,10 @@ impl Capture<'_> {
             return Err(node.blame(Error::new(ErrorKind::Unsupported { what: what.into(), needs })));
         }
         let plan = TempPlan::in_a_line(&recorded);
-        self.recorded.spaces.extend(Space::new(&device, &plan, &recorded.nodes, None)?);
+        // One op comes behind the other on the capture's stream, so their temps may share.
+        if !self.recorded.spaces.iter_mut().any(|space| space.lend_again(&plan)) {
+            self.recorded.spaces.extend(Space::new(&device, &plan, &recorded.nodes, None, self.pool.as_ref())?);
+        }
         // Held before the first launch: what was captured of an op that fails or panics half-way stays in the capture.
         let (first, readings) = (self.recorded.nodes.len(), recorded.readings);
         self.recorded.nodes.extend(recorded.nodes);

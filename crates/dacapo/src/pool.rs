@@ -2,8 +2,11 @@
 //!
 //! - A graph that joins a pool ([`Recording::pool`](crate::Recording::pool)) holds it, and is ordered against the pool's
 //!   other graphs: two of them never overlap, whatever their streams.
+//! - The temps of a pool's graphs lie in one arena, as large as the largest of them needs: it grows in place when a graph
+//!   joins that needs more, and goes with the pool. (On a device that cannot map memory apart from its addresses a larger
+//!   one takes its place, and earlier graphs keep theirs.) Outputs are never in it.
 //! - A graph that replays one of a pool's graphs as a part of itself is in the pool too, sealed or not: it uses what that
-//!   graph uses.
+//!   graph uses. Its temps are its own, unless it joined the pool itself.
 //! - Any value can be registered. It lives as long as the pool, which lives as long as any handle on it or graph in it,
 //!   and until the last replay of those graphs is over. Values are released in the order they were registered.
 //! - A sealed pool is complete: no graph joins it and no value is registered until it is unsealed. Graphs that are in it
@@ -18,8 +21,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dacapo_ledger::{Access as Touching, MemoryId};
 
-use crate::device::{Device, Garbage};
+use crate::device::{Device, Garbage, Range};
 use crate::error::{Error, ErrorKind, Result};
+use crate::memory::GrowingArena;
 
 /// Graphs that belong together, and what they keep alive. Clones are the same pool.
 #[derive(Clone)]
@@ -29,6 +33,8 @@ struct Inner {
     device: Device,
     /// What every graph of the pool writes, as far as the ledger is concerned: so they are ordered.
     order: MemoryId,
+    /// What the temps of its graphs lie in.
+    arena: GrowingArena,
     state: Mutex<State>,
 }
 
@@ -54,7 +60,7 @@ fn handles() -> MutexGuard<'static, BTreeMap<u64, Pool>> {
 impl Pool {
     pub(crate) fn new(device: &Device) -> Pool {
         let order = device.ledger().add_memory();
-        Pool(Arc::new(Inner { device: device.clone(), order, state: Mutex::default() }))
+        Pool(Arc::new(Inner { device: device.clone(), order, arena: GrowingArena::default(), state: Mutex::default() }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -90,6 +96,16 @@ impl Pool {
     /// How many graphs are in it.
     pub fn graphs(&self) -> usize {
         self.state().graphs
+    }
+
+    /// Bytes of device memory that the temps of its graphs lie in: what the largest of them needs, in pieces as the driver
+    /// maps them (2 MiB on most devices). It never shrinks: the memory goes with the pool.
+    pub fn arena_bytes(&self) -> usize {
+        self.0.arena.bytes()
+    }
+
+    pub(crate) fn arena(&self) -> &GrowingArena {
+        &self.0.arena
     }
 
     /// Lets go of all registered values, in the order they were registered: each when the last work of the pool's graphs
@@ -196,6 +212,11 @@ impl Drop for Inner {
         let after = self.device.ledger().remove_memory(self.order);
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let values = std::mem::take(&mut state.values);
+        if let Some(Range { base, mapped, reserved, .. }) = self.arena.take_range() {
+            // Every graph that was in it has folded its last replay into `order`, and is gone.
+            self.device.put(Garbage::Range { base, mapped, reserved }, after.clone());
+            self.device.live().allocations.sub(1);
+        }
         if !values.is_empty() {
             self.device.put(Garbage::Values(values), after);
         }

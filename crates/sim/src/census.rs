@@ -14,6 +14,10 @@ use crate::model::objects::{Owner, StreamKind};
 pub struct Census {
     /// Device memory, of pools too; not the variables of modules.
     pub allocations: usize,
+    /// Memory made apart from its addresses.
+    pub physical: usize,
+    /// Ranges of addresses that are reserved.
+    pub ranges: usize,
     /// Page-locked or registered memory of the host.
     pub host_allocations: usize,
     /// Streams that were created.
@@ -44,6 +48,8 @@ impl State {
         let owned = |wanted: fn(&Owner) -> bool| self.visible.values().filter(|seen| wanted(&seen.owner)).count();
         Census {
             allocations: owned(|owner| matches!(owner, Owner::Plain | Owner::Pool(_))),
+            physical: self.virtual_memory.physical.len(),
+            ranges: self.virtual_memory.reserved.len(),
             host_allocations: owned(|owner| {
                 matches!(owner, Owner::HostAllocated { .. } | Owner::HostRegistered { .. })
             }),
@@ -62,6 +68,8 @@ impl fmt::Display for Census {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = [
             (self.allocations, "allocations"),
+            (self.physical, "physical allocations"),
+            (self.ranges, "reserved ranges"),
             (self.host_allocations, "host allocations"),
             (self.streams, "streams"),
             (self.events, "events"),

@@ -68,7 +68,20 @@ const ALL: &[(&str, &[Call], bool)] = &[
     ("memory nodes", &[Call::cuGraphAddMemAllocNode, Call::cuGraphAddMemFreeNode], false),
     ("conditional nodes", &[Call::cuGraphConditionalHandleCreate], false),
     ("user objects", &[Call::cuUserObjectCreate, Call::cuGraphRetainUserObject], false),
-    ("virtual memory", &[Call::cuMemCreate, Call::cuMemMap], false),
+    (
+        "virtual memory",
+        &[
+            Call::cuMemGetAllocationGranularity,
+            Call::cuMemAddressReserve,
+            Call::cuMemCreate,
+            Call::cuMemMap,
+            Call::cuMemSetAccess,
+            Call::cuMemUnmap,
+            Call::cuMemRelease,
+            Call::cuMemAddressFree,
+        ],
+        false,
+    ),
 ];
 
 impl Abilities {

@@ -33,16 +33,7 @@ impl Device {
             return Ok(());
         }
         let _relaxed = self.relaxed()?;
-        let address = match self.allocate_on(self.0.home.0, bytes) {
-            Err(error) if matches!(error.kind(), ErrorKind::OutOfMemory { .. }) => {
-                // What was dropped may not have come back yet.
-                if let Some(last) = self.ledger().last_use(&self.0.reaper) {
-                    self.wait_for(&last)?;
-                }
-                self.allocate_on(self.0.home.0, bytes)?
-            }
-            other => other?,
-        };
+        let address = self.or_when_freed(|| self.allocate_on(self.0.home.0, bytes))?;
         // Owned from here on.
         allocation.place_at(address);
         event!(debug, bytes, address, "allocated");
@@ -57,6 +48,19 @@ impl Device {
             let _ = self.wait_for_home();
         }
         made
+    }
+
+    /// Tries again what found no memory, when what was dropped has come back.
+    pub(crate) fn or_when_freed<T>(&self, mut take: impl FnMut() -> Result<T>) -> Result<T> {
+        match take() {
+            Err(error) if matches!(error.kind(), ErrorKind::OutOfMemory { .. }) => {
+                if let Some(last) = self.ledger().last_use(&self.0.reaper) {
+                    self.wait_for(&last)?;
+                }
+                take()
+            }
+            other => other,
+        }
     }
 
     pub(crate) fn wait_for_home(&self) -> Result<()> {

@@ -4,7 +4,7 @@
 //!   nothing but a short lock, and runs on any thread, also when the context is dead.
 //! - [`Device::drain`] empties the queue: device memory is freed in stream order, behind its last uses, on a stream of
 //!   its own, so nobody waits for it. What must not be touched before the device is done with it (page-locked memory,
-//!   modules, values of the user's) is kept until the events say so.
+//!   mapped ranges, modules, values of the user's) is kept until the events say so.
 //! - A release that is refused, and has done nothing, is tried again by the next who empties the queue; that one is told.
 //!   After any other code the thing is taken for gone: to release it twice could hit another's. It is told as well.
 //! - When the device itself goes, what is finished is released and the rest is left to the driver. Nobody can be told then:
@@ -14,7 +14,9 @@
 use std::any::Any;
 use std::sync::{Arc, PoisonError};
 
-use dacapo_driver::types::{CUcontext, CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUmodule, CUstream};
+use dacapo_driver::types::{
+    CUcontext, CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUmemGenericAllocationHandle, CUmodule, CUstream,
+};
 use dacapo_driver::{CUresult, Call, Check, Driver, DriverError, leaves_undone};
 use dacapo_ledger::{Lane, LaneKind, Touch, Use};
 
@@ -38,6 +40,10 @@ pub(crate) enum Garbage {
     SharedStream(RawHandle, Arc<dyn Any + Send + Sync>),
     /// A module.
     Module(CUmodule),
+    /// Addresses with memory mapped from the beginning on: how many have memory, and how many there are.
+    Range { base: CUdeviceptr, mapped: usize, reserved: usize },
+    /// Memory apart from its addresses.
+    Physical(CUmemGenericAllocationHandle),
     /// Values of the user's, dropped in this order.
     Values(Vec<Arc<dyn Any + Send + Sync>>),
 }
@@ -160,6 +166,35 @@ impl Inner {
                 drop(theirs);
                 self.release(Garbage::RawStream(raw), after)
             }
+            Garbage::Physical(handle) => {
+                // SAFETY: ours, and released once; a mapping of it keeps the memory.
+                let code = unsafe { driver.cuMemRelease(handle) };
+                Released::by(thing, Call::cuMemRelease, code)
+            }
+            // Unmapping is not in stream order: all must be over first.
+            Garbage::Range { base, mapped, reserved } => match self.all_finished(&after) {
+                Ok(true) => {
+                    let mut unmapped = Ok(());
+                    if mapped > 0 {
+                        // SAFETY: nobody holds an address of it, and nothing in flight touches one.
+                        let code = unsafe { driver.cuMemUnmap(base, mapped) };
+                        if leaves_undone(Call::cuMemUnmap, code) {
+                            return Released::by(thing, Call::cuMemUnmap, code);
+                        }
+                        unmapped = code.check(Call::cuMemUnmap);
+                    }
+                    // SAFETY: nothing is mapped there any more.
+                    let code = unsafe { driver.cuMemAddressFree(base, reserved) };
+                    let freed =
+                        Released::by(Garbage::Range { base, mapped: 0, reserved }, Call::cuMemAddressFree, code);
+                    match (freed, unmapped) {
+                        (Released::Yes(_), Err(error)) => Released::Gone(error.into()),
+                        (freed, _) => freed,
+                    }
+                }
+                Ok(false) => Released::NotYet(thing, after, None),
+                Err(error) => Released::NotYet(thing, after, Some(error)),
+            },
             Garbage::Host(_) | Garbage::Module(_) | Garbage::Values(_) => match self.all_finished(&after) {
                 Ok(true) => match thing {
                     Garbage::Host(address) => {

@@ -16,6 +16,7 @@ mod lost;
 mod open;
 mod properties;
 mod queue;
+mod range;
 mod staging;
 mod stream;
 mod transfer;
@@ -43,6 +44,7 @@ pub(crate) use lost::{Named, Notes};
 pub use open::Software;
 pub use properties::Properties;
 pub(crate) use queue::{Cuda, LaneStream, RawHandle};
+pub(crate) use range::Range;
 pub(crate) use stream::StreamInner;
 pub use stream::{RawStream, Stream};
 

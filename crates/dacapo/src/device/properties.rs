@@ -35,6 +35,8 @@ pub struct Properties {
     pub cooperative: bool,
     /// Whether stream-ordered memory works.
     pub memory_pools: bool,
+    /// Whether memory can be mapped apart from its addresses.
+    pub virtual_memory: bool,
 }
 
 impl Properties {
@@ -82,6 +84,7 @@ impl Properties {
             shared_bytes_max: attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
             cooperative: attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? != 0,
             memory_pools: attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)? != 0,
+            virtual_memory: attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)? != 0,
         })
     }
 }

@@ -106,7 +106,7 @@ impl Replayable {
         let pools = Members::join(options.pool.as_ref(), &recorded.pools)?;
         let order = order_of(&recorded.nodes, options.shape);
         let plan = TempPlan::new(&recorded, &order);
-        recorded.spaces.extend(Space::new(&device, &plan, &recorded.nodes, options.arena.as_ref())?);
+        recorded.spaces.extend(Space::new(&device, &plan, &recorded.nodes, options.arena.as_ref(), pools.own())?);
         let bound: Vec<Option<Place>> = given.into_iter().map(Some).collect();
         let places = AsBound { holes: &holes, bound: &bound };
         let built = Built::new(&device, &mut recorded.nodes, &order, &recorded.readings, &places)?;
@@ -141,6 +141,8 @@ impl Replayable {
         let mut members = touched(recorded.nodes.iter());
         members.extend(pools.all().map(Pool::touched));
         members.extend(recorded.spaces.iter().map(Space::touched));
+        members.sort_by_key(|(memory, _)| *memory);
+        members.dedup_by_key(|(memory, _)| *memory);
         let set = device.ledger().add_set(&members);
         for (number, node) in recorded.nodes.iter().enumerate() {
             for &slot in &node.slots {

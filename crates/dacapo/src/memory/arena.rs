@@ -1,10 +1,11 @@
-//! Memory that temps are laid out in: a graph's own, or an arena of the caller's.
+//! Memory that temps are laid out in: a graph's own, an arena of the caller's, or the one that the graphs of a pool share.
 //!
 //! - A graph whose recording names no arena and no pool gets one allocation, as large as its temps need together.
 //! - An [`Arena`] has the size that its maker gave it. Any number of graphs and eager runs lay their temps out in it, each
 //!   from the beginning; the ledger orders them against each other, because each of them writes all of it.
-//! - A [`Space`] is a graph's hold on either. The memory is freed behind the last replay of all that hold it: it is one
-//!   memory in the ledger, and every graph in it has it in its set.
+//! - The graphs of a [`Pool`] share one that is as large as the largest of them needs (`growing`).
+//! - A [`Space`] is a graph's hold on any of these. The memory is given back behind the last replay of all that hold it: it
+//!   is one memory in the ledger, and every graph in it has it in its set; of a pool's, the pool's own memory stands for it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use dacapo_ledger::{Access as Touching, MemoryId};
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Allocation, Kind};
+use crate::pool::Pool;
 use crate::record::{Node, TempPlan};
 
 /// Memory of a size that you choose, for the temps of graphs and eager runs. Clones are the same arena.
@@ -134,6 +136,7 @@ impl Drop for InArena {
 
 /// What the temps of a graph lie in, held.
 pub(crate) struct Space {
+    base: CUdeviceptr,
     /// How many bytes of it the graph needs.
     pub(crate) bytes: usize,
     /// How many of these are a library's workspace at some time.
@@ -146,6 +149,8 @@ enum Whose {
     Own(Arc<Allocation>),
     /// The caller's.
     Given(InArena),
+    /// The pool's, which goes with the pool; or an allocation that graphs of the pool share.
+    Pool(Pool, Option<Arc<Allocation>>),
 }
 
 impl Space {
@@ -154,37 +159,53 @@ impl Space {
     /// # Errors
     ///
     /// - [`ErrorKind::ArenaExhausted`]: of the caller's arena.
-    /// - [`ErrorKind::OutOfMemory`], [`ErrorKind::Full`], what the driver refused: of an own one.
+    /// - [`ErrorKind::OutOfMemory`], [`ErrorKind::Full`], what the driver refused: of an own one, or of the pool's.
     pub(crate) fn new(
         device: &Device,
         plan: &TempPlan,
         nodes: &[Node],
         arena: Option<&Arena>,
+        pool: Option<&Pool>,
     ) -> Result<Option<Space>> {
         if plan.bytes() == 0 {
             return Ok(None);
         }
-        let (base, whose) = match arena {
-            Some(arena) => {
+        let (base, whose) = match (arena, pool) {
+            (Some(arena), _) => {
                 arena.take(plan, nodes)?;
                 arena.0.graphs.fetch_add(1, Ordering::Relaxed);
                 (arena.address(), Whose::Given(InArena(arena.clone())))
             }
-            None => {
+            (None, Some(pool)) => {
+                let room = pool.arena().room(device, plan.bytes())?;
+                (room.base, Whose::Pool(pool.clone(), room.hold))
+            }
+            (None, None) => {
                 let allocation = Allocation::unplaced(device, Kind::Arena, plan.bytes())?;
                 device.place(&allocation, false)?;
                 (allocation.address(), Whose::Own(allocation))
             }
         };
         plan.lend(base);
-        Ok(Some(Space { bytes: plan.bytes(), workspace_bytes: plan.workspace_bytes(), whose }))
+        Ok(Some(Space { base, bytes: plan.bytes(), workspace_bytes: plan.workspace_bytes(), whose }))
+    }
+
+    /// Lends what is here to other temps, which come behind those it was made for, if they need no more. Whether they do.
+    pub(crate) fn lend_again(&mut self, plan: &TempPlan) -> bool {
+        let fits = plan.bytes() <= self.bytes;
+        if fits {
+            plan.lend(self.base);
+            self.workspace_bytes = self.workspace_bytes.max(plan.workspace_bytes());
+        }
+        fits
     }
 
     /// What a replay writes, as far as the ledger is concerned.
     pub(crate) fn touched(&self) -> (MemoryId, Touching) {
         match &self.whose {
-            Whose::Own(allocation) => written(allocation),
+            Whose::Own(allocation) | Whose::Pool(_, Some(allocation)) => written(allocation),
             Whose::Given(InArena(arena)) => arena.touched(),
+            Whose::Pool(pool, None) => pool.touched(),
         }
     }
 }

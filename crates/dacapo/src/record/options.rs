@@ -41,7 +41,8 @@ impl<'d> Recording<'d> {
         self
     }
 
-    /// The graph joins a pool: it holds it, and is ordered against the pool's other graphs.
+    /// The graph joins a pool: it holds it, is ordered against the pool's other graphs, and has its temps in the arena that
+    /// they share.
     pub fn pool(mut self, pool: &Pool) -> Self {
         self.pool = Some(pool.clone());
         self

@@ -8,6 +8,7 @@
 //! - [`faults`]: every driver call refused once.
 //! - [`globals`]: memory of a module that no argument names.
 //! - [`lifetimes`]: what lives until its work is over, and what goes at the end.
+//! - [`pool_arenas`]: the memory that graphs of a pool share, and how it grows.
 //! - [`pools`]: graphs that belong together, and graphs inside graphs.
 //! - [`recorders`]: ops that fail or panic inside a recording, and whose line an error names.
 //!
@@ -25,6 +26,7 @@ mod globals;
 mod kit;
 mod lifetimes;
 mod misuse;
+mod pool_arenas;
 mod pools;
 mod recorders;
 

@@ -136,8 +136,9 @@ pub(crate) unsafe fn reserve(
         return Err(INVALID);
     }
     let align = GRANULARITY.max(alignment as u64);
-    let address = v.memory.reserve(bytes as u64, align).map_err(|_| OUT_OF_MEMORY)?;
     let state: &mut crate::machine::State = v;
+    let fresh = state.memory.reserve(bytes as u64, align).ok();
+    let address = fresh.or_else(|| state.virtual_memory.reuse(bytes as u64, align)).ok_or(OUT_OF_MEMORY)?;
     state.virtual_memory.reserved.insert(address, bytes as u64);
     state.virtual_memory.announce(&mut state.memory, address);
     // SAFETY: an out pointer of this call.
@@ -154,6 +155,7 @@ pub(crate) unsafe fn address_free(v: &mut Visit<'_>, address: CUdeviceptr, bytes
         return Err(v.refuse(Refusal::new(INVALID, "address-in-use", what, help)));
     }
     v.virtual_memory.reserved.remove(&address);
+    v.virtual_memory.given_back.push_back((address, bytes as u64));
     v.memory.withdraw(address, bytes as u64);
     Ok(())
 }

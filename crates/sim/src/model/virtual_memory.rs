@@ -3,7 +3,7 @@
 //! Memory made by `cuMemCreate` keeps its bytes from mapping to mapping, and lives until it is released and mapped nowhere.
 //! Kernels reach it only after `cuMemSetAccess`: until then its bytes are kept here, and the address faults.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::table::{Key, Table};
 use crate::memory::Memory;
@@ -36,11 +36,25 @@ pub(crate) struct VirtualMemory {
     /// Reserved ranges: start and size.
     pub(crate) reserved: BTreeMap<u64, u64>,
     pub(crate) mappings: BTreeMap<u64, Mapping>,
+    /// Ranges that were given back, the oldest first: used again when there are no fresh addresses left.
+    pub(crate) given_back: VecDeque<(u64, u64)>,
 }
 
 impl VirtualMemory {
     pub(crate) fn new() -> VirtualMemory {
-        VirtualMemory { physical: Table::new(15), reserved: BTreeMap::new(), mappings: BTreeMap::new() }
+        VirtualMemory {
+            physical: Table::new(15),
+            reserved: BTreeMap::new(),
+            mappings: BTreeMap::new(),
+            given_back: VecDeque::new(),
+        }
+    }
+
+    /// Addresses that were reserved before and given back, with room for these bytes: the oldest.
+    pub(crate) fn reuse(&mut self, bytes: u64, align: u64) -> Option<u64> {
+        let fits = |(base, room): &(u64, u64)| *room >= bytes && base.is_multiple_of(align);
+        let found = self.given_back.iter().position(fits)?;
+        self.given_back.remove(found).map(|(base, _)| base)
     }
 
     /// The reserved range that holds all of these bytes.
