@@ -37,6 +37,11 @@ fn every_measurement_runs_and_the_simulator_is_named() {
         "decode/batch-8",
     ];
     assert!(others.iter().all(|name| names.contains(name)), "{names:?}");
+    let buckets = json["notes"].as_array().unwrap().iter().find(|note| note["name"].to_string().contains("buckets"));
+    let temps = |mode: usize| buckets.unwrap()["found"][mode]["temps"].as_u64().unwrap();
+    // Two activations of 128 rows of 64 in bf16 are alive at a time; private memory has them for 255 rows in all.
+    assert_eq!((temps(0), temps(1)), (2 * 128 * 64 * 2, 2 * 128 * 64 * 2));
+    assert!(temps(2) >= 2 * 255 * 64 * 2 && temps(2) < 2 * 260 * 64 * 2 + 16 * 256, "{}", temps(2));
 }
 
 #[test]

@@ -111,6 +111,11 @@ impl<'m> Engine<'m> {
         self.graphs.as_ref().map(|(_, cache)| cache.counters())
     }
 
+    /// Bytes of device memory that the graphs share for what a step needs in between; 0 where there are none.
+    pub fn arena_bytes(&self) -> usize {
+        self.graphs.as_ref().map_or(0, |(_, cache)| cache.pool().arena_bytes())
+    }
+
     /// How many operations a step of so many rows has.
     ///
     /// # Errors

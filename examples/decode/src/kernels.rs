@@ -12,7 +12,7 @@ dacapo::kernels! {
         /// x ← the vectors of the tokens that the rows' sequences stand at; zeros for padding.
         fn embed(rows: &[u32], positions: &[u32], limits: &[u32], history: &[u32], table: &[f32], x: &out [f32],
                  sequences: u32 = positions.len(), context: u32, vocabulary: u32 = per(table.len(), dim), dim: u32) {
-            requires: limits.len() == positions.len(), product(history.len(), [sequences, context + 1]),
+            requires: limits.len() == positions.len(), product(history.len(), [sequences, context.saturating_add(1)]),
                 product(table.len(), [vocabulary, dim]), x.len() == rows.len() * dim as usize;
             grid: linear(rows.len() * 256, 256);
         }
@@ -72,8 +72,8 @@ dacapo::kernels! {
         /// Turns queries and keys by their position, and puts keys and values into the cache.
         fn rope_append(qkv: &mut [f32], turns: &[f32], rows: &[u32], positions: &[u32], limits: &[u32], keys: &mut [f32],
                        values: &mut [f32], batch: u32 = rows.len(), sequences: u32 = positions.len(), context: u32,
-                       dim: u32 = per(qkv.len(), 3 * batch), head: u32) {
-            requires: limits.len() == positions.len(), heads(dim, head), product(qkv.len(), [3 * batch, dim]),
+                       dim: u32 = per(qkv.len(), batch.saturating_mul(3)), head: u32) {
+            requires: limits.len() == positions.len(), heads(dim, head), product(qkv.len(), [batch.saturating_mul(3), dim]),
                 product(turns.len(), [context, head]), keys.len() == values.len(),
                 keys.len() == positions.len() * context as usize * dim as usize,
                 qkv.aligned(8), turns.aligned(8), keys.aligned(8), values.aligned(8);
@@ -83,10 +83,10 @@ dacapo::kernels! {
         fn attend(qkv: &[f32], keys: &[f32], values: &[f32], rows: &[u32], positions: &[u32], limits: &[u32],
                   out: &out [f32], sequences: u32 = positions.len(), context: u32, dim: u32 = per(out.len(), rows.len() as u32),
                   head: u32, scale: f32) {
-            requires: limits.len() == positions.len(), heads(dim, head), product(qkv.len(), [3 * rows.len() as u32, dim]),
+            requires: limits.len() == positions.len(), heads(dim, head), product(qkv.len(), [(rows.len() as u32).saturating_mul(3), dim]),
                 product(out.len(), [rows.len() as u32, dim]), keys.len() == values.len(), context <= 8192,
                 keys.len() == positions.len() * context as usize * dim as usize, qkv.aligned(16), keys.aligned(16);
-            grid: linear(rows.len() * (dim / head) as usize * 256, 256).shared(4 * (context + 256));
+            grid: linear(rows.len() * (dim / head) as usize * 256, 256).shared(4 * (context.min(8192) + 256));
         }
         /// y ← gate · σ(gate) · up.
         fn swiglu(gated: &[f32], y: &out [f32], n: u32 = y.len(), hidden: u32) {
@@ -103,7 +103,7 @@ dacapo::kernels! {
         fn advance(rows: &[u32], next: &[u32], lengths: &[u32], limits: &[u32], positions: &mut [u32], history: &mut [u32],
                    batch: u32 = rows.len(), sequences: u32 = positions.len(), context: u32) {
             requires: next.len() == rows.len(), lengths.len() == positions.len(), limits.len() == positions.len(),
-                product(history.len(), [sequences, context + 1]);
+                product(history.len(), [sequences, context.saturating_add(1)]);
             grid: linear(rows.len(), 64);
         }
     }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum};
 use dacapo::{Device, Result};
 use dacapo_example_decode::show::{Pace, Plan};
+use dacapo_example_decode::steady::median;
 use dacapo_example_decode::traffic::Served;
 use dacapo_example_decode::verdict::Check;
 use dacapo_example_decode::{Model, Shape, Weights};
@@ -192,9 +193,11 @@ fn run(arguments: &Arguments, plan: &Plan) -> Result<bool> {
 
     let Shape { layers, dim, heads, hidden, vocabulary, context, sequences } = plan.shape;
     println!(
-        "{}: {layers} layers of {dim} with {heads} heads and {hidden} inside, vocabulary {vocabulary}, context {context}: \
+        "{}, CUDA {}.{}: {layers} layers of {dim} with {heads} heads and {hidden} inside, vocabulary {vocabulary}, context {context}: \
          {} weights, room for {sequences} sequences",
         device.properties().name,
+        device.properties().driver_version / 1000,
+        device.properties().driver_version % 1000 / 10,
         plan.shape.parameters()
     );
     println!("\nsteady state: {} steps of {} sequences, {} operations a step", plan.steps, pace.batch, pace.operations);
@@ -212,11 +215,13 @@ fn run(arguments: &Arguments, plan: &Plan) -> Result<bool> {
 
 /// Tokens a second; the software device's are named as what they are.
 fn paces(pace: &Pace, rounds: usize, is_software: bool) {
-    println!("{:<10} {:>12} {:>16}   median of {rounds} rounds", "", "us a step", "tokens a second");
-    for (name, seconds) in [("eager", pace.eager), ("replayed", pace.replayed)] {
-        println!("{name:<10} {:>12.1} {:>16.0}", seconds * 1e6, pace.batch as f64 / seconds);
+    println!("{:<10} {:>30} {:>16}   of {rounds} rounds", "", "us a step: median (all)", "tokens a second");
+    for (name, times) in [("eager", &pace.eager), ("replayed", &pace.replayed)] {
+        let (least, most) = (times.first().copied().unwrap_or(f64::NAN), times.last().copied().unwrap_or(f64::NAN));
+        let spread = format!("{:.1} ({:.1} .. {:.1})", 1e6 * median(times), 1e6 * least, 1e6 * most);
+        println!("{name:<10} {spread:>30} {:>16.0}", pace.batch as f64 / median(times));
     }
-    println!("{:<10} {:>12.2} times as many", "replayed", pace.eager / pace.replayed);
+    println!("replayed, {:.2} times as many tokens a second", median(&pace.eager) / median(&pace.replayed));
     if is_software {
         println!("these are times of the software device and say nothing of a GPU");
     }
@@ -234,4 +239,5 @@ fn traffics([eager, replayed]: &[Served; 2]) {
         println!("{name:<10} {:>8} {tokens:>8} {:>12} {:>14} {mean:>8.1}", served.steps, rows - tokens, served.changes);
     }
     replayed.cache.iter().for_each(|counters| println!("graphs: {counters}"));
+    println!("they share {} bytes for what a step needs in between", replayed.arena_bytes);
 }

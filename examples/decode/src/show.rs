@@ -43,10 +43,10 @@ pub struct Pace {
     pub batch: usize,
     /// Operations of a step.
     pub operations: usize,
-    /// Seconds a step, eagerly: the median of the rounds.
-    pub eager: f64,
-    /// Seconds a step, replayed.
-    pub replayed: f64,
+    /// Seconds a step of each round, eagerly, in ascending order.
+    pub eager: Vec<f64>,
+    /// The same, replayed.
+    pub replayed: Vec<f64>,
 }
 
 impl Plan {
@@ -123,9 +123,11 @@ impl Plan {
             }
         }
         let operations = replayed.operations(batch)?;
-        let [eager_times, replayed_times] = times;
-        let pace =
-            Pace { batch, operations, eager: steady::median(eager_times), replayed: steady::median(replayed_times) };
+        let [eager, replayed] = times.map(|mut times| {
+            times.sort_by(f64::total_cmp);
+            times
+        });
+        let pace = Pace { batch, operations, eager, replayed };
         let same = verdict::same_texts("the replayed steps choose the tokens of the eager ones", &texts[1], &texts[0]);
         Ok((pace, same))
     }

@@ -36,6 +36,8 @@ pub struct Served {
     pub changes: usize,
     /// What the cache of graphs has done, where there is one.
     pub cache: Option<CacheCounters>,
+    /// Bytes that the graphs share for what a step needs in between.
+    pub arena_bytes: usize,
     /// From the first request to the last text.
     pub elapsed: Duration,
 }
@@ -117,6 +119,6 @@ pub fn serve(engine: &mut Engine<'_>, requests: &[Request], mut progress: impl F
         }
         progress(steps);
     }
-    let cache = engine.counters();
-    Ok(Served { texts, steps, batches, changes, cache, elapsed: started.elapsed() })
+    let (cache, arena_bytes) = (engine.counters(), engine.arena_bytes());
+    Ok(Served { texts, steps, batches, changes, cache, arena_bytes, elapsed: started.elapsed() })
 }

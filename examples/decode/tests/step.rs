@@ -3,7 +3,7 @@
 
 use dacapo::{Device, Software};
 use dacapo_example_decode::reference::{TOLERANCE, distance, likeliest};
-use dacapo_example_decode::{Engine, How, Model, Reference, Sampling, Shape, Weights};
+use dacapo_example_decode::{Engine, How, Model, NOBODY, Reference, Sampling, Shape, Weights};
 
 const SEEDS: [u64; 4] = [0, 1, 7, 0x5eed];
 const PROMPTS: [&[u32]; 3] = [&[3, 14, 15], &[9], &[26, 5, 35, 8, 9]];
@@ -57,6 +57,50 @@ fn logits_and_greedy_tokens_are_those_of_plain_rust() {
             }
         }
     }
+    assert_eq!(device.findings(), [] as [String; 0]);
+}
+
+#[test]
+fn neither_its_row_nor_its_neighbours_change_a_sequence() {
+    let (device, weights) = (device(0), Weights::new(&Shape::TINY, 5));
+    let model = Model::new(&device, Shape::TINY, &weights).unwrap();
+    let mut texts = Vec::new();
+    for rows in [&[2, 0, 3][..], &[3, 2, 0], &[2], &[2, NOBODY, 0], &[NOBODY, 2]] {
+        let how = How::replayed([4]).unwrap();
+        let mut engine = Engine::new(&device, &model, &how, Sampling::new(1.0, 0), 42).unwrap();
+        admit(&mut engine);
+        engine.state.batch(&engine.stream, rows).unwrap();
+        for _ in 0..NEW {
+            engine.step(rows.len()).unwrap();
+        }
+        texts.push(engine.state.tokens(&engine.stream, 2).unwrap());
+        if !rows.contains(&3) {
+            let untouched = engine.state.tokens(&engine.stream, 3).unwrap();
+            assert_eq!(untouched, PROMPTS[2], "who is not in the batch stays as it is");
+        }
+    }
+    assert!(texts.iter().all(|text| *text == texts[0]), "{texts:?}");
+    assert_eq!(device.findings(), [] as [String; 0]);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_changes_nothing() {
+    let (device, weights) = (device(0), Weights::new(&Shape::TINY, 5));
+    let model = Model::new(&device, Shape::TINY, &weights).unwrap();
+    let mut engine = Engine::new(&device, &model, &How::replayed([2]).unwrap(), Sampling::new(0.0, 0), 42).unwrap();
+    let (state, stream) = (&mut engine.state, &engine.stream);
+    for (place, prompt, new) in [(4, &[1][..], 1), (0, &[], 1), (0, &[1; 20], 6)] {
+        assert!(state.admit(stream, place, prompt, new).is_err(), "place {place}, {prompt:?}, {new} more");
+    }
+    assert!(state.batch(stream, &[0, 1, 2, 3, 0]).is_err());
+    assert!(engine.step(3).unwrap_err().to_string().contains("no bucket has room for 3 rows"));
+    // A full context, to its last token.
+    engine.state.admit(&engine.stream, 1, &[1; 20], 5).unwrap();
+    engine.state.batch(&engine.stream, &[1]).unwrap();
+    for _ in 0..30 {
+        engine.step(1).unwrap();
+    }
+    assert_eq!(engine.state.tokens(&engine.stream, 1).unwrap().len(), 25);
     assert_eq!(device.findings(), [] as [String; 0]);
 }
 

@@ -46,6 +46,11 @@ impl<'d> Bench<'d> {
         Ok(Bench { target, raw, blocks, small, only, progress: ProgressBar::hidden() })
     }
 
+    /// The device and the driver under it.
+    pub fn target(&self) -> &Target {
+        self.target
+    }
+
     /// Whether the measurement of this name was asked for.
     pub fn wants(&self, name: &str) -> bool {
         self.only.as_deref().is_none_or(|only| name.contains(only))

@@ -6,6 +6,7 @@
 //! - Limits are judged on a GPU only, over at least 21 blocks.
 
 pub mod blocks;
+mod buckets;
 mod chain;
 mod compare;
 mod decode;
@@ -30,7 +31,7 @@ use crate::complaint::Complaint;
 use crate::target::{Target, Which};
 use compare::{BLOCKS_OF_A_ROUND, Bench, Row};
 use limits::BLOCKS_MIN;
-use report::{Header, Report};
+use report::{Header, Note, Report};
 
 /// Blocks of a quick look.
 const BLOCKS_QUICK: u32 = 3;
@@ -83,10 +84,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
     let mut bench = Bench::open(&target, blocks, small, arguments.only.clone())?;
     bench.progress = progress(blocks, |name| bench.wants(name));
     let header = header(&bench, &target, arguments.commit.as_deref())?;
-    let rows = measure(&bench);
+    let measured = measure(&bench);
     bench.progress.finish_and_clear();
-    let rows = rows?;
-    let notes = decode::notes(&rows, &header).into_iter().collect();
+    let (rows, mut notes) = measured?;
+    notes.extend(decode::notes(&rows, &header));
     let report = Report { header, rows, notes };
     println!("{report}");
     if let Some(path) = &arguments.json {
@@ -97,7 +98,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
 }
 
 /// Every measurement that was asked for.
-fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
+fn measure(bench: &Bench<'_>) -> Result<(Vec<Row>, Vec<Note>), Complaint> {
     let mut rows = Vec::new();
     chain::warm_up(&bench.raw, if bench.small { Duration::ZERO } else { WARM_UP })?;
     for length in chain::LENGTHS {
@@ -112,8 +113,9 @@ fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
     for batch in decode::BATCHES {
         rows.extend(decode::measure(bench, batch)?);
     }
-    match rows.is_empty() {
-        false => Ok(rows),
+    let notes: Vec<Note> = buckets::measure(bench)?.into_iter().collect();
+    match rows.is_empty() && notes.is_empty() {
+        false => Ok((rows, notes)),
         true => Err(Complaint::new(format!("no measurement is called {:?}", bench.only.as_deref().unwrap_or("")))
             .help(format!("names are {}", limits::names().collect::<Vec<_>>().join(", ")))),
     }
