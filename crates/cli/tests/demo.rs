@@ -35,6 +35,18 @@ fn the_report_of_the_demonstration_can_be_inspected() {
 }
 
 #[test]
+fn a_profile_names_every_op_and_says_that_it_is_no_gpu() {
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("demo-trace.json");
+    let output = dacapo(&["demo", "--device", "software", "--profile", "--trace", file.to_str().unwrap()]);
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{said}{}", text(&output.stderr));
+    assert!(said.contains("critical path (*)") && said.contains("which op does more, no times"), "{said}");
+    let trace: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let ops = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X").count();
+    assert!(ops > 5 && said.contains(&format!("{ops} ops")), "{ops} ops:\n{said}");
+}
+
+#[test]
 fn a_gpu_that_was_asked_for_and_is_not_there_is_an_error() {
     let output = dacapo(&["demo", "--device", "cuda"]);
     assert!(!output.status.success());

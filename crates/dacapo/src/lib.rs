@@ -42,6 +42,7 @@ mod module;
 mod op;
 mod plan;
 mod pool;
+pub mod profile;
 pub mod random;
 mod record;
 mod shapes;
@@ -64,6 +65,7 @@ pub use memory::{
 pub use module::{Graphed, Mirror, Module, graphed};
 pub use op::{BoxOp, Op, copy, download, fill, foreign, op, upload};
 pub use pool::{Pool, PoolHandle};
+pub use profile::Profile;
 pub use record::{Recorder, Recording, WarmRecording};
 pub use shapes::{Bucketed, Buckets, CacheCounters, GraphCache, Inputs, Outputs, Pad, Rows, rows};
 pub use value::{Baked, Slot, Value, baked};

@@ -36,6 +36,12 @@ pub struct Arguments {
     /// Write a report of the recorded graph to this file, for `dacapo inspect`
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Time one more replay op by op, and print how long each took on the device
+    #[arg(long)]
+    pub profile: bool,
+    /// The same as a file for Perfetto or chrome://tracing
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
 }
 
 /// Runs the demonstration and prints a table.
@@ -103,7 +109,25 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
         println!("\n*** NO GPU: these are the simulator's times, and say nothing of any GPU.");
         println!("    Replay is there to be checked here, not to be fast: on a GPU it is one driver call a step.");
     }
+    profile(arguments, &mut graph, &stream)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// One more step, timed op by op, where that was asked for.
+fn profile<T>(arguments: &Arguments, graph: &mut dacapo::Graph<T>, stream: &Stream) -> Result<(), Complaint> {
+    if !arguments.profile && arguments.trace.is_none() {
+        return Ok(());
+    }
+    let profile = graph.profile(stream)?;
+    if arguments.profile {
+        print!("\n{profile:#}");
+    }
+    if let Some(path) = &arguments.trace {
+        let written = std::fs::write(path, profile.trace());
+        written.map_err(|error| Complaint::new(format!("{}: {error}", path.display())))?;
+        println!("\nthe trace is in {}: open it in https://ui.perfetto.dev", path.display());
+    }
+    Ok(())
 }
 
 /// Three steps, eagerly and replayed, compared with plain Rust: for `doctor`. Says how many operations a step has.

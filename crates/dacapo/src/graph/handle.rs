@@ -11,6 +11,7 @@ use crate::inspect::Report;
 use crate::memory::{Allocation, Kind};
 use crate::op::Op;
 use crate::pool::Pool;
+use crate::profile::Profile;
 use crate::record::Recording;
 
 /// A recorded program.
@@ -64,6 +65,33 @@ impl<T> Graph<T> {
     #[track_caller]
     pub fn launch_sync(&mut self, stream: &Stream) -> Result<&T> {
         self.launch(stream)?.wait()
+    }
+
+    /// Replays it once, timed: how long each op took on the device, what waited, and which ops the replay was as long as.
+    ///
+    /// It is a replay like any other: slots, outputs and [`num_replays`](Graph::num_replays) as of a launch, and it is
+    /// waited for. It is made by a second executable graph, built for this call and gone after it, with a kernel of one
+    /// thread before and behind each op that stores the device's timer; so it takes far longer than a launch, and foreign
+    /// work is captured once more. What the numbers are and what they cost: [`Profile`].
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// # let (device, stream) = { let d = dacapo::Device::software()?; let s = d.stream()?; (d, s) };
+    /// let mut y = device.zeros::<f32>(1024)?;
+    /// let mut graph = device.recording().label("clear").record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
+    /// let profile = graph.profile(&stream)?;
+    /// assert_eq!((profile.ops.len(), graph.num_replays()), (1, 1));
+    /// println!("{profile}");
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::Unsupported`]: a graph that came of a capture, whose nodes are not ours to take apart.
+    /// - As [`launch_sync`](Graph::launch_sync).
+    #[track_caller]
+    pub fn profile(&mut self, stream: &Stream) -> Result<Profile> {
+        crate::profile::measure(self.replayable()?, stream, &[])
     }
 
     /// Replays it and gives a ticket that borrows nothing: for tasks that are spawned.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use dacapo_ledger::Access as Touching;
+use dacapo_ledger::{Access as Touching, MemoryId};
 
 use crate::device::Stream;
 use crate::error::{Error, ErrorKind, Result};
@@ -12,6 +12,7 @@ use crate::graph::replayable::Replayable;
 use crate::graph::report_of_graph;
 use crate::inspect::Report;
 use crate::memory::{Access, Reads, Writes};
+use crate::profile::Profile;
 
 /// A graph that is launched on any slices of the right lengths: [`Recording::record_into`](crate::Recording::record_into).
 ///
@@ -53,9 +54,31 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         inputs: I::At<'a>,
         mut outputs: O::At<'a>,
     ) -> Result<Launched<'_, ()>> {
+        self.with_bound(&inputs, &mut outputs, |graph, extra| graph.launch(stream, extra).map(drop))?;
+        Ok(Launched::new(&(), &self.inner.device, self.inner.last_use()))
+    }
+
+    /// As [`launch`](GraphInto::launch), timed: [`Graph::profile`](crate::Graph::profile).
+    ///
+    /// # Errors
+    ///
+    /// - As [`launch`](GraphInto::launch) and [`Graph::profile`](crate::Graph::profile).
+    #[track_caller]
+    pub fn profile<'a>(&mut self, stream: &Stream, inputs: I::At<'a>, mut outputs: O::At<'a>) -> Result<Profile> {
+        self.with_bound(&inputs, &mut outputs, |graph, extra| crate::profile::measure(graph, stream, extra))
+    }
+
+    /// Binds the stand-ins to these slices for the time of one launch.
+    #[track_caller]
+    fn with_bound<R>(
+        &mut self,
+        inputs: &I::At<'_>,
+        outputs: &mut O::At<'_>,
+        launch: impl FnOnce(&mut Replayable, &[(MemoryId, Touching)]) -> Result<R>,
+    ) -> Result<R> {
         let mut given = Vec::new();
-        I::access_at(&inputs, &mut given);
-        O::access_at(&mut outputs, &mut given);
+        I::access_at(inputs, &mut given);
+        O::access_at(outputs, &mut given);
         assert_eq!(given.len(), self.inner.holes.len(), "a shape has as many slices at every lifetime");
         self.check(&given)?;
         let extra: Vec<_> = given
@@ -68,11 +91,10 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         // Held until the launch is in the ledger, which keeps the memory from then on.
         let places: Vec<_> = given.iter().map(|access| access.place.clone()).collect();
         self.inner.bind(places);
-        let launched = self.inner.launch(stream, &extra).map(drop);
+        let launched = launch(&mut self.inner, &extra);
         // What was bound is not held beyond this call; a later launch binds again, and patches what differs.
         self.inner.unbind();
-        launched?;
-        Ok(Launched::new(&(), &self.inner.device, self.inner.last_use()))
+        launched
     }
 
     fn check(&self, given: &[Access]) -> Result<()> {

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use crate::device::{Cuda, Device, Garbage, LaneStream, Named, Stream};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::ModuleSource;
-use crate::lower::{Built, CapturedGraph, NodeParams, Resolve, Rewritten, params_of, touched, unpatched};
+use crate::lower::{Built, CapturedGraph, NodeParams, Resolve, Rewritten, Stamps, params_of, touched, unpatched};
 use crate::memory::{Allocation, Arena, Gate, Place, Space};
 use crate::plan::{self, Order, Shape};
 use crate::pool::{Members, Pool};
@@ -226,9 +226,38 @@ impl Replayable {
     /// Puts the launch on the stream, through the ledger.
     #[inline]
     fn enqueue(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<&Use<Cuda>> {
+        let exec = self.built.exec;
+        self.enqueue_exec(exec, stream, extra)?;
+        self.uploaded = true;
+        Ok(self.last_use())
+    }
+
+    /// One replay by a second executable graph, with a stamp before and behind each op. The first one is as it was.
+    #[track_caller]
+    pub(crate) fn launch_stamped(
+        &mut self,
+        stream: &Stream,
+        extra: &[(MemoryId, Touching)],
+        stamps: &Stamps,
+    ) -> Result<()> {
+        self.device.enter()?;
+        self.device.drain()?;
+        self.refresh()?;
+        let places = AsBound { holes: &self.holes, bound: &self.bound };
+        let (nodes, order) = (&mut self.nodes, &self.order);
+        let built = Built::stamped(&self.device, nodes, order, &self.readings, &places, Some(stamps))?;
+        let gates = self.gates.clone();
+        let _held = lock_gates(&gates);
+        let launched = self.enqueue_exec(built.exec, stream, extra);
+        // The driver lets what runs complete.
+        self.device.put(Garbage::Graph(built.exec, built.template), Vec::new());
+        launched
+    }
+
+    #[inline(always)]
+    fn enqueue_exec(&mut self, exec: CUgraphExec, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<()> {
         let device = &self.device;
         let touch = if extra.is_empty() { Touch::Set(self.set) } else { Touch::SetAnd(self.set, extra) };
-        let exec = self.built.exec;
         let last = &mut self.last;
         let submitted = device.ledger().submit_over::<_, Error>(&device.0.cuda, &stream.0.lane, touch, last, |raw| {
             // SAFETY: the executable graph is ours and alive; everything its nodes touch is held by `self.nodes`, or
@@ -241,10 +270,8 @@ impl Replayable {
         }
         stream.0.note(&self.name);
         self.replays += 1;
-        self.uploaded = true;
-        let used = self.last_use();
-        event!(trace, label = %self.name.label, position = used.position(), "launched");
-        Ok(used)
+        event!(trace, label = %self.name.label, position = self.last_use().position(), "launched");
+        Ok(())
     }
 
     /// The last launch that succeeded.

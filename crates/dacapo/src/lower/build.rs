@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::check_grid;
 use crate::lower::foreign;
 use crate::lower::params::{self, NodeParams, Resolve};
+use crate::lower::stamps::{FIRST, Stamps};
 use crate::plan::{Order, What};
 use crate::record::{Node, Work};
 use crate::trace::event;
@@ -87,10 +88,26 @@ impl Built {
         readings: &Readings,
         places: &dyn Resolve,
     ) -> Result<Built> {
+        Built::stamped(device, nodes, order, readings, places, None)
+    }
+
+    /// The same with a stamp before and behind each op.
+    ///
+    /// # Errors
+    ///
+    /// - As [`new`](Built::new).
+    pub(crate) fn stamped(
+        device: &Device,
+        nodes: &mut [Node],
+        order: &Order,
+        readings: &Readings,
+        places: &dyn Resolve,
+        stamps: Option<&Stamps>,
+    ) -> Result<Built> {
         let _relaxed = device.relaxed()?;
         let mut attempt = 1;
         loop {
-            match Built::attempt(device, nodes, order, readings, places) {
+            match Built::attempt(device, nodes, order, readings, places, stamps) {
                 Err(error) if matches!(error.kind(), ErrorKind::CaptureBroken { .. }) && attempt < ATTEMPTS => {
                     attempt += 1;
                 }
@@ -105,6 +122,7 @@ impl Built {
         order: &Order,
         readings: &Readings,
         places: &dyn Resolve,
+        stamps: Option<&Stamps>,
     ) -> Result<Built> {
         let driver = device.driver();
         let mut raw = CUgraph::NULL;
@@ -115,10 +133,17 @@ impl Built {
         // What a step stands for: one node, except for foreign work, which may end in several or in what it began with.
         let mut ends = Ends::with_capacity(order.steps().len());
         let mut after: SmallVec<[CUgraphNode; 8]> = SmallVec::new();
+        let mut first: SmallVec<[CUgraphNode; 8]> = SmallVec::new();
+        for number in 0..stamps.map_or(0, |_| FIRST) {
+            first = stamp(stamps, device, raw, first, number)?;
+        }
         for (number, step) in order.steps().iter().enumerate() {
             after.clear();
             for &earlier in order.after(number) {
                 ends.of(earlier, &mut after);
+            }
+            if after.is_empty() {
+                after.extend_from_slice(&first);
             }
             match step.what {
                 What::Join => ends.push(add_empty(device, raw, &after)?),
@@ -134,13 +159,21 @@ impl Built {
                     debug_assert_eq!(told.len(), op as usize, "ops are in the order of the recording");
                     told.push(Told { handle: CUgraphNode::NULL, params });
                     let Told { handle, params } = told.last_mut().expect("pushed above");
+                    after = stamp(stamps, device, raw, after, Stamps::before(op as usize))?;
+                    let behind = Stamps::behind(op as usize);
                     match params {
                         Some(params) => {
                             *handle = add(device, raw, &after, node, params).map_err(|error| node.blame(error))?;
-                            ends.push(*handle);
+                            match stamps {
+                                Some(stamps) => ends.push(stamps.add(device, raw, &[*handle], behind)?),
+                                None => ends.push(*handle),
+                            }
                         }
                         None => match foreign::capture(device, raw, &after, node) {
-                            Ok(last) => ends.push_all(last),
+                            Ok(last) => match stamps {
+                                Some(stamps) => ends.push(stamps.add(device, raw, &last, behind)?),
+                                None => ends.push_all(last),
+                            },
                             Err(broken) => {
                                 if broken.graph_is_gone {
                                     // The driver has destroyed the graph with the capture.
@@ -347,6 +380,20 @@ impl Ends {
                 into.push(node);
             }
         }
+    }
+}
+
+/// What the next node comes after: a stamp behind these, where there are any stamps.
+fn stamp(
+    stamps: Option<&Stamps>,
+    device: &Device,
+    graph: CUgraph,
+    after: SmallVec<[CUgraphNode; 8]>,
+    number: usize,
+) -> Result<SmallVec<[CUgraphNode; 8]>> {
+    match stamps {
+        Some(stamps) => Ok(SmallVec::from_slice(&[stamps.add(device, graph, &after, number)?])),
+        None => Ok(after),
     }
 }
 

@@ -15,7 +15,7 @@ scenarios!("capture":
 
 impl Bench {
     /// What another library enqueues: it sets memory, and keeps something.
-    fn library(
+    pub(super) fn library(
         &self,
         value: u32,
     ) -> impl Fn(RawStream, (), RawSlice<u32>) -> Result<()> + Clone + Send + Sync + 'static {

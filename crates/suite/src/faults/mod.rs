@@ -20,6 +20,7 @@ mod inject;
 mod launches;
 mod memory;
 mod opening;
+mod profiles;
 mod recordings;
 mod steps;
 
@@ -71,6 +72,7 @@ pub fn all() -> Vec<Scenario> {
         recordings::SCENARIOS,
         launches::SCENARIOS,
         captures::SCENARIOS,
+        profiles::SCENARIOS,
         steps::SCENARIOS,
     ];
     areas.concat()

@@ -22,6 +22,7 @@ mod modules;
 mod ops;
 mod order;
 mod pools;
+mod profiles;
 mod randoms;
 mod records;
 mod scalars;
@@ -72,6 +73,7 @@ pub fn all() -> Vec<Form> {
         modules::FORMS,
         shapes::FORMS,
         pools::FORMS,
+        profiles::FORMS,
         foreign_work::FORMS,
         captures::FORMS,
         randoms::FORMS,

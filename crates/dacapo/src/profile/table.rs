@@ -1,0 +1,133 @@
+//! A profile as a table.
+
+use std::fmt::{self, Write};
+
+use super::{Clock, Profile, Timed};
+
+/// What the rows of a table are sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// When they began.
+    Start,
+    /// How long they took, the longest first.
+    Time,
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.table(if f.alternate() { By::Time } else { By::Start }))
+    }
+}
+
+impl Profile {
+    /// The profile as a table.
+    pub fn table(&self, by: By) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.head(&mut text);
+        let mut rows = vec![self.titles()];
+        let mut ops: Vec<&Timed> = self.ops.iter().collect();
+        match by {
+            By::Start => ops.sort_by_key(|op| (op.start_ns, op.index)),
+            By::Time => ops.sort_by_key(|op| (std::cmp::Reverse(op.time_ns), op.index)),
+        }
+        rows.extend(ops.into_iter().map(|op| self.row(op)));
+        if !self.ops.is_empty() {
+            let _ = aligned(&rows, &mut text);
+        }
+        text
+    }
+
+    fn head(&self, text: &mut String) -> fmt::Result {
+        let label = if self.label.is_empty() { String::new() } else { format!(" `{}`", self.label) };
+        let unit = self.clock.unit();
+        let [critical, sum, total, stamp] =
+            [self.critical_ns(), self.sum_ns(), self.total_ns, self.stamp_ns].map(|ns| self.clock.number(ns));
+        writeln!(text, "profile of graph{label} on {}: one replay, {} ops", self.device, self.ops.len())?;
+        writeln!(
+            text,
+            "critical path (*) {critical} {unit}; all ops together {sum} {unit}; at most {} at a time",
+            self.lanes()
+        )?;
+        match self.clock {
+            Clock::Gpu => writeln!(
+                text,
+                "the stamps took part: {total} us with them; {stamp} us, what one costs, is taken off each time and gap; \
+                 the clock moves in steps of {} ns",
+                self.step_ns
+            ),
+            Clock::Software => writeln!(
+                text,
+                "counted by the software device ({total} with the stamps, {stamp} a stamp): which op does more, no times"
+            ),
+        }
+    }
+
+    fn titles(&self) -> [String; 8] {
+        let unit = self.clock.unit();
+        let of = |what: &str| format!("{what}, {unit}");
+        let plain = |what: &str| what.to_string();
+        [
+            plain("op"),
+            of("start"),
+            of("time"),
+            plain("share"),
+            of("gap before"),
+            plain("name"),
+            plain("label"),
+            plain("at"),
+        ]
+    }
+
+    fn row(&self, op: &Timed) -> [String; 8] {
+        let share = op.time_ns as f64 * 100.0 / self.sum_ns().max(1) as f64;
+        [
+            format!("{}{}", op.index, if op.critical { " *" } else { "" }),
+            self.clock.number(op.start_ns),
+            self.clock.number(op.time_ns),
+            format!("{share:.1} %"),
+            self.clock.number(op.gap_ns),
+            op.name.clone(),
+            op.label.clone(),
+            op.location.as_ref().map_or_else(String::new, |at| format!("{}:{}", at.file, at.line)),
+        ]
+    }
+}
+
+impl Clock {
+    /// What a number is of.
+    pub(super) fn unit(self) -> &'static str {
+        match self {
+            Clock::Gpu => "us",
+            Clock::Software => "counted",
+        }
+    }
+
+    fn number(self, ns: u64) -> String {
+        match self {
+            Clock::Gpu => format!("{:.3}", ns as f64 / 1000.0),
+            Clock::Software => ns.to_string(),
+        }
+    }
+}
+
+/// Columns as wide as their widest cell; numbers to the right.
+fn aligned(rows: &[[String; 8]], text: &mut String) -> fmt::Result {
+    let mut widths = [0; 8];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    for row in rows {
+        let mut line = String::new();
+        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
+            match column {
+                1..=4 => write!(line, "  {cell:>width$}")?,
+                _ => write!(line, "  {cell:<width$}")?,
+            }
+        }
+        writeln!(text, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
