@@ -1,11 +1,13 @@
 //! `dacapo soak`: very many replays by several threads, with slots that change, graphs that are dropped and recorded again.
 //!
 //! - Graphs are shared by all threads: each replay may follow one by another thread on another stream.
-//! - A third of the graphs stand alone, a third share the planned memory of one pool, a third draw random numbers.
+//! - Some graphs stand alone, some share the planned memory of one pool, some draw random numbers, some are those of
+//!   caches that hold fewer than are asked for.
 //! - Every number is checked, each time before a graph is dropped and at both rests.
 //! - At a rest half-way and at one at the end nothing runs and nothing waits to be released: the numbers of live objects must
 //!   be the same, and so must the free memory of the device, within 4 MiB.
 
+mod cached;
 mod draws;
 mod line;
 mod part;
@@ -20,6 +22,7 @@ use dacapo::{Counters, Pool, Shared, Stream};
 use crate::bench::library::Kernels;
 use crate::complaint::Complaint;
 use crate::target::{Target, Which};
+use cached::Cached;
 use draws::Draws;
 use line::Line;
 use part::Part;
@@ -112,11 +115,12 @@ impl<'t> Soak<'t> {
     fn part(&self, number: usize, stream: &Stream) -> Result<Box<dyn Part>, Complaint> {
         let device = self.target.device();
         let recorded = self.recordings.fetch_add(1, Ordering::Relaxed);
-        Ok(match number % 3 {
+        Ok(match number % 4 {
             0 => Box::new(Line::new(device, &self.kernels, &self.ones, ELEMENTS, None)?),
             // Of different sizes: the pool's memory is that of the largest.
             1 => Box::new(Line::new(device, &self.kernels, &self.ones, ELEMENTS * (number + 1), Some(&self.pool))?),
-            _ => Box::new(Draws::new(device, stream, recorded)?),
+            2 => Box::new(Draws::new(device, stream, recorded)?),
+            _ => Box::new(Cached::new(device, &self.ones, ELEMENTS)?),
         })
     }
 
@@ -160,7 +164,9 @@ impl<'t> Soak<'t> {
     /// Checks every number, waits until nothing is left to do, and counts what is alive.
     fn rest(&self) -> Result<Rest, Complaint> {
         for part in &self.parts {
-            part.lock().unwrap_or_else(PoisonError::into_inner).check(&self.streams[0])?;
+            let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+            part.check(&self.streams[0])?;
+            part.settle();
         }
         self.target.device().synchronize()?;
         Ok(Rest { counters: self.target.device().counters(), free_bytes: self.target.free_bytes()? })

@@ -22,4 +22,7 @@ pub trait Part: Send {
 
     /// How often it was replayed.
     fn replays(&self) -> u32;
+
+    /// Lets go of what it holds by chance, before what is alive is counted.
+    fn settle(&mut self) {}
 }
