@@ -15,6 +15,7 @@ mod kernels;
 mod libcuda;
 mod mutants;
 mod mutate;
+mod planner;
 mod probe;
 mod ptx_forms;
 mod seeds;
@@ -77,6 +78,8 @@ enum Task {
     Mutants,
     /// Load and launch PTX that nobody wrote: no panic, no hang
     Mutate(mutate::Scale),
+    /// Plan the committed traces and random ones: how small, and nothing alive is shared
+    Planner(planner::Scale),
     /// Compare the software driver with what an H200 answered to probe.c
     Probe {
         /// Only cases whose name contains this
@@ -103,6 +106,7 @@ fn main() -> ExitCode {
         Task::Libcuda => libcuda::run(),
         Task::Mutants => mutants::run(),
         Task::Mutate(scale) => mutate::run(&scale),
+        Task::Planner(scale) => planner::run(&scale),
         Task::Probe { only } => probe::run(only.as_deref()),
         Task::PtxForms => ptx_forms::run(),
         Task::Seeds => seeds::run(),

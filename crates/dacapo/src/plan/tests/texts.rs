@@ -10,10 +10,19 @@ use std::path::Path;
 
 const WHOLE: (u64, u64) = (0, 64);
 
-/// The names of the ops and what they touch.
-fn parse(text: &str) -> Result<(Vec<String>, Vec<Vec<Touch>>), String> {
-    let mut memories: Vec<String> = Vec::new();
-    let (mut names, mut ops) = (Vec::new(), Vec::new());
+/// A recording as text.
+#[derive(Debug, Default)]
+pub(super) struct Text {
+    /// The names of the ops.
+    pub names: Vec<String>,
+    /// What they touch.
+    pub ops: Vec<Vec<Touch>>,
+    /// The names of the memories, by number.
+    pub memories: Vec<String>,
+}
+
+pub(super) fn parse(text: &str) -> Result<Text, String> {
+    let Text { mut names, mut ops, mut memories } = Text::default();
     for line in text.lines().map(|line| line.split('#').next().unwrap_or("").trim()).filter(|line| !line.is_empty()) {
         let (name, touches) = line.split_once(':').ok_or_else(|| format!("no `name:` in {line:?}"))?;
         names.push(name.trim().to_string());
@@ -44,7 +53,7 @@ fn parse(text: &str) -> Result<(Vec<String>, Vec<Vec<Touch>>), String> {
         }
         ops.push(op);
     }
-    Ok((names, ops))
+    Ok(Text { names, ops, memories })
 }
 
 fn listing(names: &[String], order: &Order) -> String {
@@ -81,7 +90,7 @@ fn recordings_are_planned_as_written() {
     assert!(paths.len() >= 8, "cases are missing");
     let mut failures = Vec::new();
     for path in paths {
-        let (names, ops) = match parse(&std::fs::read_to_string(&path).expect("readable")) {
+        let Text { names, ops, .. } = match parse(&std::fs::read_to_string(&path).expect("readable")) {
             Ok(parsed) => parsed,
             Err(error) => {
                 failures.push(format!("{}: {error}", path.display()));
