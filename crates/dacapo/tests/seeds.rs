@@ -414,6 +414,39 @@ fn f19_nothing_to_switch_off_before_and_on_after() -> Result<()> {
 // ---- L
 
 #[test]
+fn l1_graphs_of_a_pool_found_by_its_id_share_one_memory() -> Result<()> {
+    let device = Device::software()?;
+    let (stream, other, k) = (device.stream()?, device.stream()?, Kernels::load(&device)?);
+    let id = device.pool().handle();
+    // Whoever has the number gets the same pool, from any thread; each graph is larger than the one before.
+    let mut graphs = Vec::new();
+    for rows in [1000, 400_000, 1_200_000] {
+        let pool = std::thread::spawn(move || Pool::find(id)).join().expect("no panic").expect("it was not released");
+        graphs.push(device.recording().pool(&pool).record(|r: &mut Recorder<'_>| {
+            let (mut hidden, mut out) = (r.alloc(rows)?, r.output(8)?);
+            r.run(fill(&mut hidden[rows - 8..], baked(rows as f32)))?;
+            r.run(k.saxpy(baked(1.0), &hidden[rows - 8..], &mut out))?;
+            Ok(out)
+        })?);
+    }
+    let pool = Pool::find(id).expect("it was not released");
+    let largest = graphs[2].temp_bytes();
+    assert_eq!((largest, pool.graphs()), (4_800_000, 3));
+    assert!(pool.arena_bytes() >= largest && pool.arena_bytes() < largest + (2 << 20), "{pool:?}");
+    for replay in 1..=3 {
+        for (graph, stream) in graphs.iter_mut().zip([&stream, &other, &stream]) {
+            graph.launch(stream)?;
+        }
+        for (graph, rows) in graphs.iter().zip([1000, 400_000, 1_200_000]) {
+            assert_eq!(stream.read(graph.outputs())?, [(replay * rows) as f32; 8], "outputs are nobody else's");
+        }
+    }
+    assert!(Pool::release(id) && Pool::find(id).is_none());
+    no_findings(&device);
+    Ok(())
+}
+
+#[test]
 fn l2_empty_then_recorded_then_reset_then_recorded_again() -> Result<()> {
     let device = Device::software()?;
     let (stream, mut y) = (device.stream()?, device.zeros::<u32>(2)?);
@@ -888,6 +921,42 @@ fn n1_a_graph_writes_into_given_memory_and_keeps_it() -> Result<()> {
     let (c, mut d) = (device.buffer(&[7.0f32; 2])?, device.zeros::<f32>(4)?);
     any.launch(&stream, &c, &mut d[2..])?;
     assert_eq!(stream.read(&d)?, [0.0, 0.0, 14.0, 14.0]);
+    no_findings(&device);
+    Ok(())
+}
+
+#[test]
+fn n2_one_arena_serves_every_intermediate_and_outlives_the_graph() -> Result<()> {
+    let (device, count) = counted()?;
+    let (stream, k) = (device.stream()?, Kernels::load(&device)?);
+    let (x, mut y) = (device.buffer(&[1.0f32; 64])?, device.zeros::<f32>(64)?);
+    let arena = device.arena(1024)?;
+    let allocations = count.of(Call::cuMemAllocAsync).calls;
+    let step = |r: &mut Recorder<'_>, temps: usize, out: &mut Buffer<f32>| -> Result<()> {
+        let mut last = r.alloc(64)?;
+        r.run(copy(&x, &mut last))?;
+        for _ in 1..temps {
+            let mut next = r.alloc(64)?;
+            r.run(copy(&last, &mut next))?;
+            last = next;
+        }
+        r.run(k.saxpy(baked(1.0), &last, out))
+    };
+    // One buffer for all of them, whether recorded or run now, and it says how much of it was needed.
+    let mut graph = device.recording().arena(&arena).record(|r: &mut Recorder<'_>| step(r, 12, &mut y))?;
+    assert_eq!((arena.bytes(), arena.used(), graph.temp_bytes()), (1024, 512, 512));
+    stream.run_in(&arena, |r: &mut Recorder<'_>| step(r, 12, &mut y))?;
+    assert_eq!(count.of(Call::cuMemAllocAsync).calls, allocations);
+    // Its addresses are baked, and it lives as long as the graph.
+    drop(arena);
+    graph.launch(&stream)?;
+    assert_eq!(stream.read(&y)?, [2.0; 64]);
+    // What does not fit is an error with the op, what it wanted and what was left.
+    let small = device.arena(300)?;
+    let error = device.recording().arena(&small).record(|r: &mut Recorder<'_>| step(r, 2, &mut y)).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::ArenaExhausted { wanted: 256, left: 44, bytes: 300, needed: 512 });
+    assert_eq!((error.op(), small.used()), ("copy", 0));
+    assert!(error.to_string().contains("a temp of 256 bytes does not fit the arena: 44 of its 300 bytes"), "{error}");
     no_findings(&device);
     Ok(())
 }

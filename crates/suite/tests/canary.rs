@@ -1,4 +1,5 @@
-//! A canary: programs of the library on two streams, whose order only the ledger provides.
+//! A canary: programs of the library on two streams, whose order only the ledger provides. Of the last it is the order of a
+//! pool: its graphs share nothing but the pool's arena.
 //!
 //! As they are, no detector finds anything. With the ledger switched off, which is to say with every wait of a stream for
 //! another one left out, the detector reports the race under every seed: so that the forms find nothing means something.
@@ -11,8 +12,9 @@ use dacapo_driver::{Argument, CUresult, Call, Hook, Hooked};
 use dacapo_sim::{Detectors, Options};
 use dacapo_suite::forms::{Form, all, on_software};
 
-/// Forms that use one buffer on two streams.
-const FORMS: [&str; 2] = ["streams/two_graphs_one_buffer", "streams/alternately"];
+/// Forms that use one buffer, or one pool's arena, on two streams.
+const FORMS: [&str; 3] = ["streams/two_graphs_one_buffer", "streams/alternately", POOL];
+const POOL: &str = "pools/arena_on_two_streams";
 const SEEDS: std::ops::Range<u64> = 0..12;
 
 /// Leaves out every wait of a stream for an event.

@@ -54,6 +54,7 @@ impl Device {
     pub(crate) fn or_when_freed<T>(&self, mut take: impl FnMut() -> Result<T>) -> Result<T> {
         match take() {
             Err(error) if matches!(error.kind(), ErrorKind::OutOfMemory { .. }) => {
+                self.wait_for_ranges()?;
                 if let Some(last) = self.ledger().last_use(&self.0.reaper) {
                     self.wait_for(&last)?;
                 }

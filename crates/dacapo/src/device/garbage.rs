@@ -67,6 +67,22 @@ impl Device {
         self.0.drain().map_err(|error| self.noted(error))
     }
 
+    /// Waits for the last uses of ranges that were dropped, and gives their memory back: it does not come in stream order.
+    pub(crate) fn wait_for_ranges(&self) -> Result<()> {
+        let (mut pending, mut found) = (Vec::new(), false);
+        for (thing, after) in self.0.drops.take() {
+            if let Garbage::Range { .. } = thing {
+                found = true;
+                pending.extend(after.iter().cloned());
+            }
+            self.put(thing, after);
+        }
+        for used in &pending {
+            self.wait_for(used)?;
+        }
+        if found { self.drain() } else { Ok(()) }
+    }
+
     /// Releases what had to wait for the device and is finished by now.
     pub(crate) fn release_finished(&self) {
         // A refusal here is reported by the call that follows; nothing is lost, the things stay in the queue.
@@ -182,6 +198,10 @@ impl Inner {
                             return Released::by(thing, Call::cuMemUnmap, code);
                         }
                         unmapped = code.check(Call::cuMemUnmap);
+                        if code.is_sticky() {
+                            // A lost context lets go of nothing: mapped or not, it stays until the process ends.
+                            return Released::by(thing, Call::cuMemUnmap, code);
+                        }
                     }
                     // SAFETY: nothing is mapped there any more.
                     let code = unsafe { driver.cuMemAddressFree(base, reserved) };

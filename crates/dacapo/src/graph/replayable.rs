@@ -24,6 +24,8 @@ pub(crate) struct GraphOptions {
     pub(crate) label: String,
     pub(crate) pool: Option<Pool>,
     pub(crate) arena: Option<Arena>,
+    /// Whether each temp has memory of its own.
+    pub(crate) apart: bool,
     pub(crate) shape: Shape,
     pub(crate) upload: bool,
 }
@@ -106,7 +108,13 @@ impl Replayable {
         let pools = Members::join(options.pool.as_ref(), &recorded.pools)?;
         let order = order_of(&recorded.nodes, options.shape);
         let plan = TempPlan::new(&recorded, &order);
-        recorded.spaces.extend(Space::new(&device, &plan, &recorded.nodes, options.arena.as_ref(), pools.own())?);
+        match options.apart {
+            true => recorded.spaces = Space::apart(&device, &plan)?,
+            false => {
+                let space = Space::new(&device, &plan, &recorded.nodes, options.arena.as_ref(), pools.own())?;
+                recorded.spaces.extend(space);
+            }
+        }
         let bound: Vec<Option<Place>> = given.into_iter().map(Some).collect();
         let places = AsBound { holes: &holes, bound: &bound };
         let built = Built::new(&device, &mut recorded.nodes, &order, &recorded.readings, &places)?;
@@ -123,7 +131,7 @@ impl Replayable {
         let pools = Members::join(pool.as_ref(), &recorded.pools)?;
         let order = order_of(&recorded.nodes, Shape::Line);
         let built = template.instantiate(recorded.nodes.len())?;
-        let options = GraphOptions { label, pool, arena: None, shape: Shape::Line, upload: false };
+        let options = GraphOptions { label, pool, arena: None, apart: false, shape: Shape::Line, upload: false };
         let mut graph = Replayable::assemble(recorded, options, pools, Vec::new(), order, built)?;
         graph.captured = true;
         Ok(graph)

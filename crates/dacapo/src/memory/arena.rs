@@ -190,6 +190,24 @@ impl Space {
         Ok(Some(Space { base, bytes: plan.bytes(), workspace_bytes: plan.workspace_bytes(), whose }))
     }
 
+    /// Memory of its own for each temp.
+    ///
+    /// # Errors
+    ///
+    /// - As [`new`](Space::new).
+    pub(crate) fn apart(device: &Device, plan: &TempPlan) -> Result<Vec<Space>> {
+        let mut spaces = Vec::new();
+        for temp in plan.temps() {
+            let allocation = Allocation::unplaced(device, Kind::Arena, temp.bytes())?;
+            device.place(&allocation, false)?;
+            temp.lend_address(allocation.address());
+            let (base, bytes) = (allocation.address(), temp.bytes());
+            let workspace_bytes = if temp.is_workspace() { bytes } else { 0 };
+            spaces.push(Space { base, bytes, workspace_bytes, whose: Whose::Own(allocation) });
+        }
+        Ok(spaces)
+    }
+
     /// Lends what is here to other temps, which come behind those it was made for, if they need no more. Whether they do.
     pub(crate) fn lend_again(&mut self, plan: &TempPlan) -> bool {
         let fits = plan.bytes() <= self.bytes;

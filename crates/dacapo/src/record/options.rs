@@ -26,13 +26,14 @@ pub struct Recording<'d> {
     pub(crate) label: Option<String>,
     pub(crate) pool: Option<Pool>,
     pub(crate) arena: Option<Arena>,
+    pub(crate) apart: bool,
     pub(crate) shape: Shape,
     pub(crate) upload: bool,
 }
 
 impl<'d> Recording<'d> {
     pub(crate) fn new(device: &'d Device) -> Recording<'d> {
-        Recording { device, label: None, pool: None, arena: None, shape: Shape::Data, upload: false }
+        Recording { device, label: None, pool: None, arena: None, apart: false, shape: Shape::Data, upload: false }
     }
 
     /// The name of the graph, and the first part of its ops' labels.
@@ -54,6 +55,14 @@ impl<'d> Recording<'d> {
     /// What does not fit is refused by [`record`](Recording::record): [`ErrorKind::ArenaExhausted`], which names the op.
     pub fn arena(mut self, arena: &Arena) -> Self {
         self.arena = Some(arena.clone());
+        self
+    }
+
+    /// Each temp gets memory of its own, whatever pool or arena the graph is in: for looking for mistakes in kernels. The
+    /// software device then sees every access outside of a temp, and every read of what nobody wrote; where temps share
+    /// memory it sees only what leaves all of it.
+    pub fn apart(mut self) -> Self {
+        self.apart = true;
         self
     }
 
@@ -193,6 +202,7 @@ impl<'d> Recording<'d> {
             label: self.label.clone().unwrap_or_default(),
             pool: self.pool.clone(),
             arena: self.arena.clone(),
+            apart: self.apart,
             shape: self.shape,
             upload: self.upload,
         }

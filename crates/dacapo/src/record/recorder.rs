@@ -26,9 +26,9 @@ use crate::value::{AnySlot, Readings, Snapshot};
 ///
 /// | call | inside a recording, or an eager run |
 /// |---|---|
-/// | `r.run(op)`, `r.alloc`, `r.output`, `r.keep` | recorded |
-/// | `stream.run`, `read`, `write`, `synchronize`, `is_done`; `scalar.set`, `get`; `host.set`, `to_vec`; `graph.launch`, `launch_sync`, `submit`, `upload`; `device.synchronize`; a warm-up; `capture::begin` | refused: [`ErrorKind::EagerInRecording`], because they would act now |
-/// | `device.zeros`, `buffer`, `scalar`, `host`, `stream`, `pool`; `Kernels::load` | done now; they only make something |
+/// | `r.run(op)`, `r.alloc`, `r.workspace`, `r.output`, `r.keep` | recorded |
+/// | `stream.run`, `run_in`, `read`, `write`, `synchronize`, `is_done`; `scalar.set`, `get`; `host.set`, `to_vec`; `graph.launch`, `launch_sync`, `submit`, `upload`; `device.synchronize`; a warm-up; `capture::begin` | refused: [`ErrorKind::EagerInRecording`], because they would act now |
+/// | `device.zeros`, `buffer`, `scalar`, `host`, `stream`, `pool`, `arena`; `Kernels::load` | done now; they only make something |
 /// | `slot.set` | done now; this recording keeps the value it has read, launches see the new one |
 /// | `device.record(..)` | a recording of its own; temps of this one are refused in it |
 /// | Rust's `if`, `for`, `return` | decide now, once |

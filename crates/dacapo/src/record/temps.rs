@@ -73,6 +73,11 @@ impl TempPlan {
         }
     }
 
+    /// Each of them.
+    pub(crate) fn temps(&self) -> impl Iterator<Item = &Allocation> {
+        self.temps.iter().map(|temp| &*temp.allocation)
+    }
+
     /// How many bytes all of them take together.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes

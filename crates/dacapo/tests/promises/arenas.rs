@@ -195,6 +195,32 @@ fn a_warm_up_runs_in_the_arena_that_the_graph_will_be_in() {
 }
 
 #[test]
+fn temps_apart_show_what_leaves_one_of_them() {
+    // A kernel whose declaration forgot a condition stores behind a temp, where another one lies or not.
+    let store = |apart: bool| {
+        let bench = Bench::seeded(0);
+        let Bench { device, stream, k } = &bench;
+        let mut out = device.zeros::<u32>(64).unwrap();
+        let recording = if apart { device.recording().apart() } else { device.recording() };
+        let mut graph = recording
+            .record(|r: &mut Recorder<'_>| {
+                let (mut a, mut b) = (r.alloc::<u32>(64)?, r.alloc::<u32>(64)?);
+                r.run(fill(&mut a, baked(1)))?;
+                r.run(fill(&mut b, baked(2)))?;
+                r.run(k.store_at(baked(64), &mut a))?;
+                r.run(copy(&b, &mut out))?;
+                r.run(copy(&a, &mut out))
+            })
+            .unwrap();
+        let bytes = graph.temp_bytes();
+        let launched = graph.launch(stream).map(drop).and_then(|()| stream.synchronize());
+        (bytes, launched.is_ok(), device.findings().iter().any(|found| found.starts_with("error[out-of-bounds]")))
+    };
+    assert_eq!(store(true), (512, false, true));
+    assert_eq!(store(false), (512, true, false), "sharing one allocation hides it");
+}
+
+#[test]
 fn a_workspace_is_a_temp_that_needs_no_write_and_is_counted() {
     for bench in benches() {
         let Bench { device, stream, .. } = &bench;

@@ -137,6 +137,23 @@ fn a_pool_that_cannot_grow_says_the_numbers_and_goes_on() {
     assert_eq!(pool.arena_bytes(), 8 * MIB);
 }
 
+#[test]
+fn memory_of_a_pool_that_was_dropped_in_flight_is_waited_for_before_there_is_none() {
+    let bench = Bench::new(Software::new().capacity(32 * MIB as u64).open().unwrap());
+    let Bench { device, stream, .. } = &bench;
+    let mut out = device.zeros::<u32>(500).unwrap();
+    for value in 0..4 {
+        // Each takes more than half of the device.
+        let pool = device.pool();
+        let mut graph = graph(device, &pool, 18, value, &mut out).unwrap();
+        graph.launch(stream).unwrap();
+        drop((graph, pool));
+    }
+    drop(device.zeros::<u8>(18 * MIB).unwrap());
+    assert_eq!(stream.read(&out).unwrap(), [3; 500]);
+    bench.expect_no_findings();
+}
+
 /// Refuses the next so many calls of some kinds.
 struct Refuse {
     calls: &'static [Call],

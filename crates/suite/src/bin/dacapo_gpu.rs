@@ -1,7 +1,7 @@
 //! `dacapo-gpu`: everything that wants a GPU, in one binary.
 //!
 //! ```text
-//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|conformance|memory|all [FOLDER]
+//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|pools|conformance|memory|all [FOLDER]
 //! ```
 //!
 //! - `corpus` records what NVIDIA's driver makes of every case of the corpus: corpus.json. A case that gives other
@@ -16,6 +16,7 @@
 //! - `forms` runs every form of recording and launching on device 0, in this process: forms.json. It
 //!   runs under `compute-sanitizer --tool memcheck --report-api-errors no` too: some forms are about calls that the
 //!   driver refuses.
+//! - `pools` replays eight bucketed graphs of one pool in a thousand orders: pools.txt.
 //! - `conformance` records the transcripts of the conformance cases, twice, and says which are not the same twice:
 //!   conformance.txt. They run in child processes: this binary again, as `conformance-cases NAME,NAME..`.
 //! - `memory` measures the device memory of executable graphs: executable-memory.json. Each case runs in a child process
@@ -43,6 +44,8 @@ use serde::Serialize;
 mod conformance;
 #[path = "dacapo_gpu/memory.rs"]
 mod memory;
+#[path = "dacapo_gpu/pools.rs"]
+mod pools;
 
 /// The commit this binary was built from; `cargo xtask gpu-pack` sets it.
 const COMMIT: &str = match option_env!("DACAPO_COMMIT") {
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Some("programs") => (&[run_programs], false),
         Some("silent") => (&[run_silent], false),
         Some("forms") => (&[run_forms], false),
+        Some("pools") => (&[pools::run], false),
         Some("conformance") => (&[conformance::record], true),
         Some("memory") => (&[memory::record], true),
         Some("all") => (
@@ -81,6 +85,7 @@ fn main() -> ExitCode {
                 run_programs,
                 run_silent,
                 run_forms,
+                pools::run,
                 record_device,
                 record_corpus,
                 record_singles,
@@ -91,7 +96,7 @@ fn main() -> ExitCode {
         ),
         _ => {
             eprintln!(
-                "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|conformance|memory|all [FOLDER]"
+                "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|pools|conformance|memory|all [FOLDER]"
             );
             return ExitCode::from(2);
         }

@@ -178,6 +178,11 @@ fn name_check(error: &Error, call: Call, fault: Lawful, verdict: &mut Verdict) {
         ErrorKind::Lost { first, .. } => fault.effect == Effect::ContextLost && first.code == fault.code,
         _ => false,
     };
+    if let ErrorKind::OutOfMemory { bytes, free } = error.kind()
+        && (*bytes == 0 || !text.contains(&bytes.to_string()) || !text.contains(&free.to_string()))
+    {
+        verdict.wrong.push(format!("the error does not have the numbers: {text}"));
+    }
     if !stands_for_it && !text.contains(call.symbol()) {
         verdict.wrong.push(format!("the error does not name the call: {text}"));
     }

@@ -14,6 +14,7 @@
 //! - the scenario then succeeds: on the same device, or on a new one if the context was lost, which the old device says
 //!   to every call.
 
+mod arenas;
 mod captures;
 mod check;
 mod inject;
@@ -69,6 +70,7 @@ pub fn all() -> Vec<Scenario> {
     let areas = [
         opening::SCENARIOS,
         memory::SCENARIOS,
+        arenas::SCENARIOS,
         recordings::SCENARIOS,
         launches::SCENARIOS,
         captures::SCENARIOS,

@@ -7,7 +7,9 @@
 //! - On the software device no detector may have found anything but what the form is about, also not when the device
 //!   was closed.
 
+mod arenas;
 mod async_launch;
+mod buckets;
 mod captures;
 mod check;
 mod drops;
@@ -30,6 +32,7 @@ mod shapes;
 mod slots;
 mod streams;
 
+pub use buckets::{Recorded, Shared, eight_in_one_pool};
 pub use check::{Failure, Outcome, check, on_software};
 
 use dacapo::Device;
@@ -62,6 +65,7 @@ pub fn all() -> Vec<Form> {
     let areas = [
         ops::FORMS,
         memory::FORMS,
+        arenas::FORMS,
         scalars::FORMS,
         slots::FORMS,
         fills::FORMS,

@@ -3,13 +3,18 @@
 use std::sync::Arc;
 use std::sync::Mutex;
 
-use dacapo::{Device, ErrorKind, Pool, baked};
+use dacapo::{Device, ErrorKind, Pool, Recorder, baked, capture};
 
+use super::arenas::busy;
+use super::buckets::{Recorded, eight_in_one_pool};
 use super::check::{Failure, Outcome, holds, refused, same, shape};
 use super::forms;
 use super::kernels::{Kernels, churned};
 
-forms!("pools": keep, sealed, handles, ordered_on_three_streams, kept_until_the_last_replay);
+forms!("pools":
+    keep, sealed, handles, ordered_on_three_streams, kept_until_the_last_replay, one_arena, grown_in_place, arena_on_two_streams,
+    arena_kept_until_the_last_replay, captured_in_a_pool,
+);
 
 /// Work that is still running when the next line is reached.
 const ROUNDS: u32 = 5000;
@@ -149,4 +154,101 @@ fn kept_until_the_last_replay(device: &Device) -> Outcome {
     let mut released = told(&list);
     released.sort_unstable();
     same("released", released, ["pool", "recording"])
+}
+
+/// Eight bucketed graphs share one arena of the largest, in whatever order they were recorded.
+fn one_arena(device: &Device) -> Outcome {
+    for recorded in [Recorded::SmallestFirst, Recorded::LargestFirst, Recorded::Shuffled(5)] {
+        let shared = eight_in_one_pool(device, recorded, 0..2)?;
+        holds("each with its own would take much more", shared.apart as f64 > 1.9 * shared.largest as f64)?;
+    }
+    Ok(())
+}
+
+/// A pool's arena grows under graphs that are in flight, and what they have baked stays where it is.
+fn grown_in_place(device: &Device) -> Outcome {
+    let (stream, k) = (device.stream()?, Kernels::load(device)?);
+    let pool = device.pool();
+    same("nothing yet", pool.arena_bytes(), 0)?;
+    let mut outs = Vec::new();
+    for _ in 0..4 {
+        outs.push(device.zeros::<u32>(16)?);
+    }
+    let mut graphs = Vec::new();
+    for (number, out) in (1..).zip(&mut outs) {
+        // The first element of a temp that ends where the arena does.
+        let graph = device.recording().pool(&pool).record(|r: &mut Recorder<'_>| {
+            let mut t = r.alloc::<u32>(number * (3 << 18))?;
+            let at = t.len() - 16;
+            r.run(dacapo::fill(&mut t[at..], baked(number as u32)))?;
+            r.run(k.churn(baked(200), &mut t[at..]))?;
+            r.run(dacapo::copy(&t[at..], out))
+        })?;
+        holds("it is large enough", pool.arena_bytes() >= graph.temp_bytes())?;
+        graphs.push(graph);
+        for graph in &mut graphs {
+            graph.launch(&stream)?;
+        }
+    }
+    for (number, out) in (1..).zip(&outs) {
+        same("out", stream.read(out)?, [churned(number, 200); 16])?;
+    }
+    Ok(())
+}
+
+/// Two graphs of a pool that share nothing but its arena, each on a stream of its own.
+fn arena_on_two_streams(device: &Device) -> Outcome {
+    let (k, pool) = (Kernels::load(device)?, device.pool());
+    let streams = [device.stream()?, device.stream()?];
+    let mut outs = [device.zeros::<u32>(16)?, device.zeros::<u32>(16)?];
+    let mut graphs = Vec::new();
+    for (out, rounds) in outs.iter_mut().zip([300, 7]) {
+        graphs.push(device.recording().pool(&pool).record(|r: &mut Recorder<'_>| busy(r, &k, rounds, out))?);
+    }
+    for _ in 0..4 {
+        for (graph, stream) in graphs.iter_mut().zip(&streams) {
+            graph.launch(stream)?;
+        }
+    }
+    for ((out, rounds), stream) in outs.iter().zip([300, 7]).zip(&streams) {
+        same("out", stream.read(out)?, [churned(rounds, rounds); 16])?;
+    }
+    Ok(())
+}
+
+/// The pool and its graphs go while a replay runs: the arena is unmapped behind it.
+fn arena_kept_until_the_last_replay(device: &Device) -> Outcome {
+    let (stream, k) = (device.stream()?, Kernels::load(device)?);
+    let mut out = device.zeros::<u32>(16)?;
+    for round in 0..3 {
+        let pool = device.pool();
+        let mut graph =
+            device.recording().pool(&pool).record(|r: &mut Recorder<'_>| busy(r, &k, ROUNDS + round, &mut out))?;
+        graph.launch(&stream)?;
+        drop((graph, pool));
+        // Looks through what was dropped, and takes memory.
+        drop(device.buffer(&[round; 64])?);
+    }
+    same("out", stream.read(&out)?, [churned(ROUNDS + 2, ROUNDS + 2); 16])
+}
+
+/// Temps of a capture that joins a pool lie in its arena; ops of one capture come one behind the other, and share.
+fn captured_in_a_pool(device: &Device) -> Outcome {
+    let (stream, k, pool) = (device.stream()?, Kernels::load(device)?, device.pool());
+    let mut outs = [device.zeros::<u32>(16)?, device.zeros::<u32>(16)?];
+    let on = capture::CaptureStream::new(device)?;
+    // SAFETY: nothing but ops of the library is captured.
+    let mut guard = unsafe { capture::begin_with_pool(&on, capture::Mode::Relaxed, &pool) }?;
+    for (out, rounds) in outs.iter_mut().zip([50, 60]) {
+        guard.run(|r: &mut Recorder<'_>| busy(r, &k, rounds, out))?;
+    }
+    let mut graph = guard.finish()?;
+    same("bytes", (graph.temp_bytes(), pool.graphs()), (64, 1))?;
+    holds("the arena is the pool's", pool.arena_bytes() >= 64)?;
+    let [first, second] = &mut outs;
+    let mut other = device.recording().pool(&pool).record(|r: &mut Recorder<'_>| busy(r, &k, 70, second))?;
+    other.launch(&device.stream()?)?;
+    graph.launch(&stream)?;
+    same("first", stream.read(first)?, [churned(50, 50); 16])?;
+    same("second", stream.read(second)?, [churned(60, 60); 16])
 }
