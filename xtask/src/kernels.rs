@@ -30,6 +30,7 @@ const PLACES: &[(&str, &str)] = &[
     ("kernels", "ptx"),
     ("kernels/bench", ""),
     ("crates/dacapo/kernels", ""),
+    ("crates/cli/kernels", ""),
     ("examples/train/kernels", ""),
     ("examples/decode/kernels", ""),
     ("examples/port/kernels", ""),

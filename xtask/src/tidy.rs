@@ -22,7 +22,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("dacapo-ledger", &[]),
     ("dacapo", &["dacapo-driver", "dacapo-ledger", "dacapo-ptx", "dacapo-sim"]),
     ("dacapo-suite", &["dacapo", "dacapo-driver", "dacapo-sim"]),
-    ("dacapo-cli", &["dacapo", "dacapo-driver", "dacapo-example-decode", "dacapo-sim", "dacapo-suite"]),
+    (
+        "dacapo-cli",
+        &["dacapo", "dacapo-driver", "dacapo-example-decode", "dacapo-example-train", "dacapo-sim", "dacapo-suite"],
+    ),
     ("dacapo-example-train", &["dacapo"]),
     ("dacapo-example-port", &["dacapo"]),
     ("dacapo-example-decode", &["dacapo", "dacapo-driver"]),

@@ -42,6 +42,15 @@ fn every_measurement_runs_and_the_simulator_is_named() {
     // Two activations of 128 rows of 64 in bf16 are alive at a time; private memory has them for 255 rows in all.
     assert_eq!((temps(0), temps(1)), (2 * 128 * 64 * 2, 2 * 128 * 64 * 2));
     assert!(temps(2) >= 2 * 255 * 64 * 2 && temps(2) < 2 * 260 * 64 * 2 + 16 * 256, "{}", temps(2));
+    for model in ["train-gru", "train-mlp"] {
+        for way in ["device", "host-launch"] {
+            assert!(names.contains(&format!("{model}/{way}").as_str()), "{names:?}");
+        }
+        let note = json["notes"].as_array().unwrap().iter().find(|note| note["name"] == model);
+        let losses = note.unwrap()["found"]["losses"].as_array().unwrap();
+        assert_eq!(losses.len(), 10);
+        assert!(losses[9].as_f64() < losses[0].as_f64(), "ten steps on one batch lower its loss: {losses:?}");
+    }
 }
 
 #[test]

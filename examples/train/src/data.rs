@@ -1,54 +1,96 @@
-//! Examples to learn from: points on three arms of a spiral, the arm is the class. Made from a seed, without end.
+//! First parameters, inputs and targets by a formula of whole numbers: any program can make the same ones.
+//!
+//! A number is `mix` of a place, its upper 24 bits taken as a fraction of [-1, 1). All of it is exact in single precision, but
+//! for one multiplication by a width. `crates/cli/anchors/torch_train.py` has the same formula in Python.
 
-use crate::shape::Shape;
+use crate::shape::{Model, Shape};
 
-/// A source of points and of first parameters; the same seed gives the same ones.
-pub struct Spiral {
-    state: u64,
+/// What numbers are for: each has a sequence of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Purpose {
+    Parameters = 1,
+    Inputs = 2,
+    Targets = 3,
 }
 
-impl Spiral {
-    /// From the start of a seed's sequence.
-    pub fn new(seed: u64) -> Spiral {
-        Spiral { state: seed }
+/// Numbers of unit variance lie this far around 0 when all are as likely.
+const UNIT: f32 = 1.732_050_8;
+
+/// Inputs and targets of one step, example by example (of a GRU: time by time, then example by example).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Batch {
+    /// What the network is shown.
+    pub inputs: Vec<f32>,
+    /// What it shall answer.
+    pub targets: Vec<f32>,
+}
+
+/// First parameters: even around 0, as wide as PyTorch makes them for layers of this width.
+pub fn parameters(shape: Shape, seed: u32) -> Vec<f32> {
+    numbers(seed, Purpose::Parameters, 0, shape.parameters(), 1.0 / (shape.hidden as f32).sqrt())
+}
+
+/// A batch without sense: random inputs of unit variance, and random targets. What speed is measured with.
+pub fn noise(shape: Shape, seed: u32) -> Batch {
+    Batch {
+        inputs: numbers(seed, Purpose::Inputs, 0, shape.inputs(), UNIT),
+        targets: numbers(seed, Purpose::Targets, 0, shape.targets(), UNIT),
+    }
+}
+
+/// A batch that can be learnt from: a GRU shall answer half of what it was shown last, the other network what is positive of
+/// what it is shown. Every step has other inputs.
+pub fn lesson(shape: Shape, seed: u32, step: u32) -> Batch {
+    let inputs = numbers(seed, Purpose::Inputs, step, shape.inputs(), UNIT);
+    let targets = match shape.model {
+        Model::Gru => inputs[inputs.len() - shape.targets()..].iter().map(|x| 0.5 * x).collect(),
+        Model::Mlp => inputs.iter().map(|x| x.max(0.0)).collect(),
+    };
+    Batch { inputs, targets }
+}
+
+fn numbers(seed: u32, purpose: Purpose, step: u32, count: usize, width: f32) -> Vec<f32> {
+    let start = mix(mix(seed.wrapping_add((purpose as u32).wrapping_mul(0x9E37_79B9))).wrapping_add(step));
+    (0..count as u32).map(|at| fraction(mix(start.wrapping_add(at))) * width).collect()
+}
+
+/// The upper 24 bits as a number in [-1, 1).
+fn fraction(bits: u32) -> f32 {
+    (bits >> 8) as f32 / (1_u32 << 23) as f32 - 1.0
+}
+
+/// The finalizer of MurmurHash3 for 32 bits (Appleby, public domain): every bit of the result hangs on every bit of `x`.
+fn mix(x: u32) -> u32 {
+    let x = (x ^ (x >> 16)).wrapping_mul(0x85EB_CA6B);
+    let x = (x ^ (x >> 13)).wrapping_mul(0xC2B2_AE35);
+    x ^ (x >> 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: Shape = Shape { model: Model::Gru, hidden: 64, batch: 16, time: 4, layers: 1 };
+
+    /// The same numbers stand in the Python program, which checks itself against them.
+    #[test]
+    fn the_formula_gives_these_numbers() {
+        assert_eq!([mix(0), mix(1), mix(0x9E37_79B9)], [0, 0x514E_28B7, 0x92CA_2F0E]);
+        // The first parameters at seed 1, where the width is 1/8, in units of 2^-23 of it.
+        let first: Vec<f32> = parameters(SHAPE, 1)[..4].iter().map(|x| x * 8.0 * 8_388_608.0).collect();
+        assert_eq!(first, [6050562.0, -3899370.0, 4264703.0, 6293690.0]);
     }
 
-    /// One batch: two coordinates an example, and its class.
-    pub fn batch(&mut self, shape: Shape) -> (Vec<f32>, Vec<u32>) {
-        let (mut points, mut labels) = (Vec::new(), Vec::new());
-        for _ in 0..shape.batch {
-            let label = (self.next() % shape.classes as u64) as u32;
-            let radius = 0.1 + 0.9 * self.unit();
-            let turn = label as f32 / shape.classes as f32 + 0.5 * radius + 0.02 * (self.unit() - 0.5);
-            let (sine, cosine) = (turn * std::f32::consts::TAU).sin_cos();
-            // More inputs than two see the same point again, turned: the example stays learnable in every shape.
-            points.extend((0..shape.inputs).map(|i| radius * if i % 2 == 0 { cosine } else { sine }));
-            labels.push(label);
+    #[test]
+    fn numbers_are_even_around_zero_and_of_unit_variance() {
+        let batch = noise(SHAPE, 7);
+        for values in [&batch.inputs, &batch.targets] {
+            let mean = values.iter().sum::<f32>() / values.len() as f32;
+            let variance = values.iter().map(|x| x * x).sum::<f32>() / values.len() as f32;
+            assert!(mean.abs() < 0.1 && (variance - 1.0).abs() < 0.1, "{mean} {variance}");
         }
-        (points, labels)
-    }
-
-    /// First parameters: weights even around 0 and as wide as their fan-in asks, biases 0.
-    pub fn parameters(&mut self, shape: Shape) -> [Vec<f32>; 4] {
-        let Shape { inputs, hidden, classes, .. } = shape;
-        let mut weights = |n: usize, fan: usize| -> Vec<f32> {
-            let width = (6.0 / fan as f32).sqrt();
-            (0..n).map(|_| width * (2.0 * self.unit() - 1.0)).collect()
-        };
-        let (first, second) = (weights(hidden * inputs, inputs), weights(classes * hidden, hidden));
-        [first, vec![0.0; hidden], second, vec![0.0; classes]]
-    }
-
-    /// A number in [0, 1).
-    fn unit(&mut self) -> f32 {
-        (self.next() >> 40) as f32 / (1_u64 << 24) as f32
-    }
-
-    /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators; 2014).
-    fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.state ^ (self.state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        assert!(parameters(SHAPE, 7).iter().all(|x| x.abs() <= 0.125));
+        assert_ne!(lesson(SHAPE, 7, 0), lesson(SHAPE, 7, 1));
+        assert_eq!(lesson(SHAPE, 7, 1), lesson(SHAPE, 7, 1));
     }
 }

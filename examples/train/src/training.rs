@@ -6,9 +6,8 @@
 use std::time::{Duration, Instant};
 
 use dacapo::{Device, Result, Slot};
-use indicatif::ProgressBar;
 
-use crate::data::Spiral;
+use crate::data;
 use crate::kernels::Kernels;
 use crate::network::Network;
 use crate::reference::Reference;
@@ -24,7 +23,7 @@ pub struct Training {
     /// How many steps.
     pub steps: usize,
     /// Decides data and first parameters.
-    pub seed: u64,
+    pub seed: u32,
 }
 
 /// How one training went.
@@ -33,7 +32,7 @@ pub struct Outcome {
     /// The loss of each step.
     pub losses: Vec<f32>,
     /// The parameters after the last step.
-    pub parameters: Vec<Vec<f32>>,
+    pub parameters: Vec<f32>,
     /// The time of all steps, with reading the losses.
     pub elapsed: Duration,
 }
@@ -44,20 +43,20 @@ impl Training {
         if step * 2 < self.steps { self.adam.rate } else { self.adam.rate / 2.0 }
     }
 
-    /// Each step as its own launches on a stream.
+    /// Each step as its own launches on a stream. `done` is told of each.
     ///
     /// # Errors
     ///
     /// - What the device answered.
-    pub fn eager(&self, device: &Device, progress: &ProgressBar) -> Result<Outcome> {
+    pub fn eager(&self, device: &Device, done: impl Fn()) -> Result<Outcome> {
         let (kernels, stream, rate) = (Kernels::load(device)?, device.stream()?, Slot::new(0.0));
-        let (mut network, mut spiral) = self.start(device)?;
+        let mut network = self.start(device)?;
         let (mut losses, started) = (Vec::new(), Instant::now());
         for step in 0..self.steps {
             rate.set(self.rate(step));
-            network.feed(&stream, &spiral.batch(self.shape))?;
+            network.feed(&stream, &self.batch(step))?;
             losses.push(stream.run(network.step(&kernels, &rate))?.get(&stream)?);
-            progress.inc(1);
+            done();
         }
         let elapsed = started.elapsed();
         Ok(Outcome { losses, parameters: network.parameters(&stream)?, elapsed })
@@ -68,16 +67,16 @@ impl Training {
     /// # Errors
     ///
     /// - What the device answered.
-    pub fn replayed(&self, device: &Device, progress: &ProgressBar) -> Result<(Outcome, [usize; 2])> {
+    pub fn replayed(&self, device: &Device, done: impl Fn()) -> Result<(Outcome, [usize; 2])> {
         let (kernels, stream, rate) = (Kernels::load(device)?, device.stream()?, Slot::new(0.0));
-        let (mut network, mut spiral) = self.start(device)?;
+        let mut network = self.start(device)?;
         let mut graph = device.recording().label("train").record(network.step(&kernels, &rate))?;
         let (mut losses, started) = (Vec::new(), Instant::now());
         for step in 0..self.steps {
             rate.set(self.rate(step));
-            network.feed(&stream, &spiral.batch(self.shape))?;
+            network.feed(&stream, &self.batch(step))?;
             losses.push(graph.launch_sync(&stream)?.get(&stream)?);
-            progress.inc(1);
+            done();
         }
         let elapsed = started.elapsed();
         let size = [graph.len(), graph.dependencies().len()];
@@ -85,22 +84,22 @@ impl Training {
     }
 
     /// The steps in plain Rust, on the host.
-    pub fn reference(&self, progress: &ProgressBar) -> Outcome {
-        let mut spiral = Spiral::new(self.seed);
-        let mut network = Reference::new(self.shape, self.adam, spiral.parameters(self.shape));
+    pub fn reference(&self, done: impl Fn()) -> Outcome {
+        let mut network = Reference::new(self.shape, self.adam, data::parameters(self.shape, self.seed));
         let (mut losses, started) = (Vec::new(), Instant::now());
         for step in 0..self.steps {
-            let (x, labels) = spiral.batch(self.shape);
-            losses.push(network.step(self.rate(step), &x, &labels));
-            progress.inc(1);
+            losses.push(network.step(self.rate(step), &self.batch(step)));
+            done();
         }
         let elapsed = started.elapsed();
-        Outcome { losses, parameters: network.tensors.into_iter().map(|tensor| tensor.value).collect(), elapsed }
+        Outcome { losses, parameters: network.parameters, elapsed }
     }
 
-    fn start(&self, device: &Device) -> Result<(Network, Spiral)> {
-        let mut spiral = Spiral::new(self.seed);
-        let parameters = spiral.parameters(self.shape);
-        Ok((Network::new(device, self.shape, self.adam, &parameters)?, spiral))
+    fn start(&self, device: &Device) -> Result<Network> {
+        Network::new(device, self.shape, self.adam, &data::parameters(self.shape, self.seed))
+    }
+
+    fn batch(&self, step: usize) -> data::Batch {
+        data::lesson(self.shape, self.seed, step as u32)
     }
 }

@@ -51,6 +51,15 @@ impl<'d> Bench<'d> {
         self.target
     }
 
+    /// The library's side once more, on a device that nothing else uses.
+    ///
+    /// # Errors
+    ///
+    /// - The driver refused.
+    pub fn library(&self) -> Result<Library, Complaint> {
+        Library::open(&self.target.opened_again()?)
+    }
+
     /// Whether the measurement of this name was asked for.
     pub fn wants(&self, name: &str) -> bool {
         self.only.as_deref().is_none_or(|only| name.contains(only))

@@ -40,6 +40,10 @@ pub const LIMITS: &[(&str, Limit)] = &[
     ("fork-join/back-to-back", Limit::Ratio(1.05)),
     ("fork-join/launch-and-wait", Limit::Ratio(1.05)),
     ("overlap/step", Limit::Ratio(1.05)),
+    ("train-gru/device", Limit::Ratio(1.02)),
+    ("train-gru/host-launch", Limit::MicrosecondsOver(0.2)),
+    ("train-mlp/device", Limit::Ratio(1.02)),
+    ("train-mlp/host-launch", Limit::MicrosecondsOver(0.2)),
 ];
 
 /// Measurements that have no limit: they compare the library with itself, or are about bytes.

@@ -19,6 +19,7 @@ mod record;
 mod report;
 mod slot;
 pub mod statistics;
+mod train;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -113,7 +114,9 @@ fn measure(bench: &Bench<'_>) -> Result<(Vec<Row>, Vec<Note>), Complaint> {
     for batch in decode::BATCHES {
         rows.extend(decode::measure(bench, batch)?);
     }
-    let notes: Vec<Note> = buckets::measure(bench)?.into_iter().collect();
+    rows.extend(train::measure(bench)?);
+    let mut notes: Vec<Note> = buckets::measure(bench)?.into_iter().collect();
+    notes.extend(train::notes(bench, &rows)?);
     match rows.is_empty() && notes.is_empty() {
         false => Ok((rows, notes)),
         true => Err(Complaint::new(format!("no measurement is called {:?}", bench.only.as_deref().unwrap_or("")))

@@ -5,7 +5,7 @@ dacapo::kernels! {
     ///
     /// Safe by: every kernel compares its thread's number with the sizes it is given, and touches rows and columns of
     /// just these sizes; `requires` says that the slices have them.
-    pub unsafe struct Kernels(include_str!("../../../../examples/train/kernels/network.ptx")) {
+    pub unsafe struct Kernels(include_str!("../../kernels/network.ptx")) {
         /// y ← x Wᵀ + b, for each row of `x`.
         fn linear_forward(x: &[f32], w: &[f32], b: &[f32], y: &out [f32], rows: u32 = quotient(y.len(), b.len()),
                           inputs: u32 = quotient(w.len(), b.len()), outputs: u32 = b.len()) {

@@ -3,7 +3,7 @@
 use dacapo_driver::types::*;
 use dacapo_driver::{Call, Check, Driver, DriverError};
 
-use super::{KernelCall, RawStream};
+use super::{KernelCall, KernelNode, RawStream};
 use crate::complaint::Complaint;
 
 /// How the kernels of a graph depend on each other.
@@ -35,6 +35,19 @@ impl<'d> RawGraph<'d> {
                 Shape::Parallel => &[],
             };
             let node = call.add_to(driver, made.graph, after)?;
+            made.nodes.push(node);
+        }
+        made.instantiated()
+    }
+
+    /// By explicit nodes and edges.
+    pub(super) fn of_nodes(driver: &'d dyn Driver, nodes: &[KernelNode]) -> Result<Self, Complaint> {
+        let mut made = RawGraph { driver, graph: CUgraph::NULL, exec: CUgraphExec::NULL, nodes: Vec::new() };
+        // SAFETY: `graph` is valid for the write.
+        unsafe { driver.cuGraphCreate(&mut made.graph, 0) }.check(Call::cuGraphCreate)?;
+        for node in nodes {
+            let after: Vec<CUgraphNode> = node.after.iter().map(|at| made.nodes[*at]).collect();
+            let node = node.add_to(driver, made.graph, &after)?;
             made.nodes.push(node);
         }
         made.instantiated()

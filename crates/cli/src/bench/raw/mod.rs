@@ -6,6 +6,7 @@
 mod graph;
 mod kernel;
 mod memory;
+mod node;
 mod stream;
 
 use dacapo_driver::Driver;
@@ -15,6 +16,7 @@ use dacapo_suite::session::{DeviceBytes, Session};
 pub use graph::{RawGraph, Shape};
 pub use kernel::KernelCall;
 pub use memory::Pinned;
+pub use node::KernelNode;
 pub use stream::{RawEvent, RawStream};
 
 use crate::complaint::Complaint;
@@ -112,6 +114,24 @@ impl<'d> Raw<'d> {
     /// - The driver refused.
     pub fn graph(&self, calls: &[KernelCall], shape: Shape) -> Result<RawGraph<'d>, Complaint> {
         RawGraph::build(self.driver, calls, shape)
+    }
+
+    /// An executable graph of these nodes, each behind those that it names.
+    ///
+    /// # Errors
+    ///
+    /// - The driver refused.
+    pub fn graph_of(&self, nodes: &[KernelNode]) -> Result<RawGraph<'d>, Complaint> {
+        RawGraph::of_nodes(self.driver, nodes)
+    }
+
+    /// Marks a place of a stream of the library's with `event`.
+    ///
+    /// # Errors
+    ///
+    /// - The driver refused.
+    pub fn record_on(&self, event: &RawEvent<'_>, stream: &dacapo::Stream) -> Result<(), Complaint> {
+        Ok(event.record_on(self.driver, stream.raw().0)?)
     }
 
     /// An executable graph of these calls, captured on a stream.

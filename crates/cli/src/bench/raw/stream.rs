@@ -97,6 +97,12 @@ impl<'d> RawEvent<'d> {
         Ok(RawEvent { driver, event })
     }
 
+    /// Marks a place of any stream of this driver's that is alive.
+    pub(super) fn record_on(&self, driver: &dyn Driver, stream: CUstream) -> Result<(), DriverError> {
+        // SAFETY: the event lives until `self` is dropped, and the stream is its caller's and alive.
+        unsafe { driver.cuEventRecord(self.event, stream) }.check(Call::cuEventRecord)
+    }
+
     /// Microseconds of the device from `earlier` to this one; both have happened and keep time.
     ///
     /// # Errors
