@@ -3,6 +3,7 @@
 //! A join of a steps that b steps wait for pays when a x b edges are many more than a + b. Only at the end is b known, so
 //! the others are dissolved then: whoever waits for one waits for what it stood for.
 
+use super::lines::Lines;
 use super::{NONE, Order, What, number};
 use std::ops::Range;
 
@@ -60,14 +61,14 @@ impl Draft {
         number(self.steps.len() - 1)
     }
 
-    /// The order: with the joins that pay, and without edges that a path of length two implies.
+    /// The order: with the joins that pay, and without edges that are seen to be implied.
     pub(super) fn finish(self) -> Order {
         let mut order =
             Order { steps: Vec::with_capacity(self.steps.len()), after: Vec::with_capacity(self.before.len()) };
         let mut fates = Vec::with_capacity(self.steps.len());
         // What dissolved joins stood for.
         let mut dissolved = Vec::new();
-        let mut reduction = Reduction::default();
+        let (mut reduction, mut lines) = (Reduction::default(), Lines::default());
         let (mut waits, mut open) = (Vec::new(), Vec::new());
         let mut begin = 0;
         for step in &self.steps {
@@ -92,6 +93,7 @@ impl Draft {
                 }
             }
             reduction.reduce(&mut waits, &order);
+            lines.reduce(&mut waits);
             let pays = waits.len() > 1 && waits.len().saturating_mul(uses) > PAIRS;
             if step.what == What::Join && !pays {
                 let from = dissolved.len();
@@ -99,6 +101,7 @@ impl Draft {
                 fates.push(Fate::Dissolved(from..dissolved.len()));
             } else {
                 fates.push(Fate::Kept(number(order.steps.len())));
+                lines.push(&waits);
                 order.push(step.what, &waits);
             }
         }

@@ -4,8 +4,9 @@
 //!
 //! - two ops that touch overlapping bytes of one memory, one of them writing, have a path between them, in recorded order;
 //! - nothing else is ordered: every path between two ops is made of such conflicts, so what may overlap does;
-//! - an edge that a path of length two already implies is left out. This is a cheap local rule with a bounded effort for
-//!   each op, not a full reduction (which only a few ops get);
+//! - an edge that a path already implies is left out, where the work runs in at most eight lines side by side; elsewhere
+//!   where a path of length two implies it. The effort for each op and edge is bounded, so wide recordings are not fully
+//!   reduced;
 //! - where many ops meet many (more than 8 x 8 pairs), an empty step, a *join*, stands between, so that the number of
 //!   edges stays near-linear in the number of touches, and so does the time;
 //! - the same touches give the same order, always.
@@ -15,13 +16,14 @@
 //!
 //! How, in reading order: `cells` cuts each memory where some touch begins or ends, so that a touch is a range of cells;
 //! `state` knows the last writer and the readers since for each cell; `readers` are the sets it shares between cells;
-//! `draft` takes down steps with more joins than needed, and drops those that do not pay. `few` orders a few ops by looking at
-//! each pair.
+//! `draft` takes down steps with more joins than needed, and drops those that do not pay; `lines` knows which edges are
+//! implied. `few` orders a few ops by looking at each pair.
 
 mod cells;
 mod draft;
 mod few;
 pub(crate) mod layout;
+mod lines;
 mod readers;
 mod state;
 #[cfg(test)]

@@ -52,6 +52,23 @@ fn an_edge_that_a_path_of_two_implies_is_left_out() {
 }
 
 //   a writer, eight readers, a writer of each eighth: 64 pairs are cheaper than a join, 81 are not
+/// Steps forward in a line and back again, each step back reads what its step forward kept: all of it is one line.
+#[test]
+fn an_edge_that_a_long_path_implies_is_left_out_where_there_are_few_lines() {
+    let steps = 100;
+    let forward = (0..steps).map(|t| vec![read(0, t, t + 1), write(0, t + 1, t + 2), write(1, t, t + 1)]);
+    let back = (0..steps).rev().map(|t| vec![read(1, t, t + 1), read(2, t + 1, t + 2), write(2, t, t + 1)]);
+    // Beside it: something that the first and the last of the line meet.
+    let mut ops = vec![vec![write(0, 0, 1), write(3, 0, 1)], vec![read(3, 0, 1), write(4, 0, 1)]];
+    ops.extend(forward);
+    ops.extend(back);
+    ops.push(vec![write(0, 0, 200), write(1, 0, 200), write(2, 0, 200), write(4, 0, 1)]);
+    let order = by_data(&ops);
+    let last = ops.len() - 1;
+    assert_eq!(order.op_edges().len(), last + 1, "{:?}", order.op_edges());
+    assert_eq!(order.after(last), [1, last as u32 - 1]);
+}
+
 #[test]
 fn a_join_stands_where_more_than_eight_meet_more_than_eight() {
     for (side, expected) in [(8, 0), (9, 1)] {
