@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn the_graph_by_hand_has_the_librarys_edges() {
         for (name, model) in MODELS {
-            for time in [1, 2, 5] {
+            for time in [1, 2, 16] {
                 let shape = Shape { time, ..shape(model, true) };
                 let device = Software::new().open().unwrap();
                 let library = Library::open(&device).unwrap();
