@@ -24,6 +24,7 @@ mod modules;
 mod ops;
 mod order;
 mod pools;
+mod products;
 mod profiles;
 mod randoms;
 mod records;
@@ -79,6 +80,7 @@ pub fn all() -> Vec<Form> {
         pools::FORMS,
         profiles::FORMS,
         foreign_work::FORMS,
+        products::FORMS,
         captures::FORMS,
         randoms::FORMS,
         drops::FORMS,

@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::interop::cublaslt::CublasLt;
 use crate::interop::cublaslt::descriptors::{Key, Operands, Product, Scales};
 use crate::interop::cublaslt::reference::Launch;
-use crate::memory::{Access, Element, Kind, Mode, Place, Slice};
+use crate::memory::{Access, Element, Kind, Slice};
 use crate::op::Op;
 use crate::record::{ForeignWork, Node, Recorder, Work};
 use crate::value::Baked;
@@ -297,9 +297,9 @@ impl<'a, T: Number> Matmul<'a, T> {
             }
         }
         if product.workspace() > 0 {
-            let allocation = recorder.alloc_bytes(product.workspace())?;
-            let place = Place { bytes: allocation.bytes(), allocation, start: 0 };
-            access.push(Access { place, mode: Mode::Out, name: "workspace", element: 1 });
+            // A temp, and nobody's else: planned into the arena for this op alone.
+            let mut workspace = recorder.workspace(product.workspace())?;
+            access.push(Access::out("workspace", &mut workspace));
         }
         let has_addend = product.key().has_addend;
         let call = move |stream: RawStream, places: &mut dyn Iterator<Item = (u64, usize)>| {
