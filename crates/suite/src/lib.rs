@@ -9,6 +9,7 @@
 pub mod base64;
 pub mod conformance;
 pub mod corpus;
+pub mod cublaslt;
 pub mod device;
 pub mod digest;
 pub mod faults;

@@ -1,7 +1,7 @@
 //! `dacapo-gpu`: everything that wants a GPU, in one binary.
 //!
 //! ```text
-//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|pools|conformance|memory|all [FOLDER]
+//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|pools|conformance|memory|cublaslt|all [FOLDER]
 //! ```
 //!
 //! - `corpus` records what NVIDIA's driver makes of every case of the corpus: corpus.json. A case that gives other
@@ -21,6 +21,9 @@
 //!   conformance.txt. They run in child processes: this binary again, as `conformance-cases NAME,NAME..`.
 //! - `memory` measures the device memory of executable graphs: executable-memory.json. Each case runs in a child process
 //!   (`memory-case CASE`): a driver keeps what it once took.
+//! - `cublaslt` replays a graph with products in it while all else is dropped, and compares the library with the kernels
+//!   that stand in for it: cublaslt.txt. `DACAPO_REPLAYS` says how many replays, 10,000 without it; with
+//!   `DACAPO_ONLY=survive` nothing is compared.
 //! - Results go to FOLDER, else to `$OUT`, else to the working directory.
 //!
 //! One process and one context for all else. PTX is embedded; the driver is the machine's own (`DACAPO_LIBCUDA` names another). The
@@ -42,6 +45,8 @@ use serde::Serialize;
 
 #[path = "dacapo_gpu/conformance.rs"]
 mod conformance;
+#[path = "dacapo_gpu/cublaslt.rs"]
+mod cublaslt;
 #[path = "dacapo_gpu/memory.rs"]
 mod memory;
 #[path = "dacapo_gpu/pools.rs"]
@@ -79,6 +84,7 @@ fn main() -> ExitCode {
         Some("pools") => (&[pools::run], false),
         Some("conformance") => (&[conformance::record], true),
         Some("memory") => (&[memory::record], true),
+        Some("cublaslt") => (&[cublaslt::run], false),
         Some("all") => (
             &[
                 check,
@@ -91,12 +97,13 @@ fn main() -> ExitCode {
                 record_singles,
                 conformance::record,
                 memory::record,
+                cublaslt::run,
             ],
             true,
         ),
         _ => {
             eprintln!(
-                "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|pools|conformance|memory|all [FOLDER]"
+                "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|pools|conformance|memory|cublaslt|all [FOLDER]"
             );
             return ExitCode::from(2);
         }

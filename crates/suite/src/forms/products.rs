@@ -101,7 +101,8 @@ fn transposed_batches(device: &Device) -> Outcome {
     let sets: Vec<(Vec<f32>, Vec<f32>)> = (0..3).map(|set| (whole(m * k, set), whole(k * n, set + 3))).collect();
     let want: Vec<f32> = sets.iter().flat_map(|(a, b)| product(a, b, m, n, k)).collect();
     for (over, under) in [(false, false), (true, false), (false, true), (true, true)] {
-        let lay = |x: &[f32], rows, columns, across: bool| if across { transposed(x, rows, columns) } else { x.to_vec() };
+        let lay =
+            |x: &[f32], rows, columns, across: bool| if across { transposed(x, rows, columns) } else { x.to_vec() };
         let a: Vec<f32> = sets.iter().flat_map(|(a, _)| lay(a, m, k, over)).collect();
         let b: Vec<f32> = sets.iter().flat_map(|(_, b)| lay(b, k, n, under)).collect();
         let (a, b, mut d) = (device.buffer(&a)?, device.buffer(&b)?, device.zeros::<f32>(3 * m * n)?);
@@ -141,7 +142,8 @@ fn scales_on_device(device: &Device) -> Outcome {
     let (x, w, addend) = (device.buffer(&a)?, device.buffer(&b)?, device.buffer(&c)?);
     let (mut alpha, beta) = (device.scalar(1.0f32)?, device.scalar(2.0f32)?);
     let exact = product(&a, &b, 4, 4, 4);
-    let want = |alpha: f32, beta: f32| -> Vec<f32> { exact.iter().zip(&c).map(|(d, c)| alpha * d + beta * c).collect() };
+    let want =
+        |alpha: f32, beta: f32| -> Vec<f32> { exact.iter().zip(&c).map(|(d, c)| alpha * d + beta * c).collect() };
     let (mut y, mut z) = (device.zeros::<f32>(16)?, device.zeros::<f32>(16)?);
     let mut graph = device.record(|r: &mut Recorder<'_>| {
         r.run(blas.matmul(4, 4, 4).alpha(&*alpha).add(&addend, &*beta).op(&x, &w, &mut y))?;
@@ -161,12 +163,14 @@ fn outlives_everything(device: &Device) -> Outcome {
     let Some(blas) = load(device)? else { return Ok(()) };
     let (stream, a, b) = (device.stream()?, whole(64, 1), whole(64, 2));
     let (x, w) = (device.buffer(&a)?, device.buffer(&b)?);
-    let record = || device.record(|r: &mut Recorder<'_>| {
-        let (mut t, mut y) = (r.alloc::<f32>(64)?, r.output::<f32>(64)?);
-        r.run(blas.matmul(8, 8, 8).op(&x, &w, &mut t))?;
-        r.run(blas.matmul(8, 8, 8).transpose_b().op(&t, &w, &mut y))?;
-        Ok(y)
-    });
+    let record = || {
+        device.record(|r: &mut Recorder<'_>| {
+            let (mut t, mut y) = (r.alloc::<f32>(64)?, r.output::<f32>(64)?);
+            r.run(blas.matmul(8, 8, 8).op(&x, &w, &mut t))?;
+            r.run(blas.matmul(8, 8, 8).transpose_b().op(&t, &w, &mut y))?;
+            Ok(y)
+        })
+    };
     let others = [record()?, record()?];
     let mut kept = record()?;
     for mut other in others {

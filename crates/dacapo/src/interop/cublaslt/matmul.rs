@@ -121,6 +121,7 @@ pub struct Matmul<'a, T: Number> {
     bias: Option<&'a Slice<T>>,
     reference: bool,
     workspace_max: usize,
+    workspace: Option<&'a mut Slice<u8>>,
 }
 
 /// What the product is added to.
@@ -156,6 +157,7 @@ impl<'a, T: Number> Matmul<'a, T> {
             bias: None,
             reference: false,
             workspace_max: WORKSPACE_MAX,
+            workspace: None,
         }
     }
 
@@ -223,6 +225,14 @@ impl<'a, T: Number> Matmul<'a, T> {
         self
     }
 
+    /// Scratch memory of the caller's in place of the graph's own; the algorithm may want no more than it has. It must begin
+    /// at a multiple of 256 bytes. The graph holds it like all other memory: it may be dropped at once.
+    pub fn workspace(mut self, scratch: &'a mut Slice<u8>) -> Self {
+        self.workspace_max = scratch.len();
+        self.workspace = Some(scratch);
+        self
+    }
+
     /// Done by a kernel of ours on every device: slow, with an order of the sum that is known. For comparisons.
     pub fn reference(mut self) -> Self {
         self.reference = true;
@@ -233,7 +243,7 @@ impl<'a, T: Number> Matmul<'a, T> {
     ///
     /// Recorded with an error if a length does not fit, or if `d` overlaps what is read.
     #[track_caller]
-    pub fn op(self, a: &'a Slice<T>, b: &'a Slice<T>, d: &'a mut Slice<T>) -> impl Op<Out = ()> {
+    pub fn op(mut self, a: &'a Slice<T>, b: &'a Slice<T>, d: &'a mut Slice<T>) -> impl Op<Out = ()> {
         let at = Location::caller();
         move |recorder: &mut Recorder<'_>| {
             let outcome = self.record(recorder, at, a, b, d);
@@ -242,7 +252,7 @@ impl<'a, T: Number> Matmul<'a, T> {
     }
 
     fn record(
-        &self,
+        &mut self,
         recorder: &mut Recorder<'_>,
         at: &'static Location<'static>,
         a: &Slice<T>,
@@ -266,7 +276,12 @@ impl<'a, T: Number> Matmul<'a, T> {
         let ((alpha, alpha_at), (beta, beta_at)) = (self.alpha.split(), self.beta.split());
         let is_stand_in = |access: &Access| matches!(access.place.allocation.kind(), Kind::StandIn(_));
         let scales = [alpha_at, beta_at].map(|at| at.map(|at| Access::read_one("scale", at)));
-        if !self.reference && access.iter().chain(scales.iter().flatten()).any(is_stand_in) {
+        let scratch = self.workspace.as_deref_mut().map(|scratch| Access::write("workspace", scratch));
+        if let Some(scratch) = scratch.as_ref().filter(|scratch| !scratch.place.start.is_multiple_of(256)) {
+            let values = format!("it begins at byte {} of its buffer", scratch.place.start);
+            return Err(Error::new(ErrorKind::Requires { condition: "workspace.aligned(256)", values }));
+        }
+        if !self.reference && access.iter().chain(scales.iter().flatten()).chain(&scratch).any(is_stand_in) {
             return Err(Error::new(ErrorKind::NoMemoryYet { call: "matmul" }));
         }
         if d.is_empty() {
@@ -275,6 +290,8 @@ impl<'a, T: Number> Matmul<'a, T> {
         let handle = self.blas.shared.handle.as_ref().filter(|_| !self.reference && self.shape.k > 0);
         let Some(handle) = handle else {
             access.extend(scales.into_iter().flatten());
+            // Not needed, and yet declared: what is refused and what is ordered shall not depend on the device.
+            access.extend(scratch);
             let launch = self.launch((alpha, alpha_at.is_some()), (beta, beta_at.is_some()));
             let work = self.blas.shared.reference(recorder.device())?.work(launch);
             return recorder.push(Node::new("matmul".into(), at, access, work), &[]);
@@ -296,10 +313,14 @@ impl<'a, T: Number> Matmul<'a, T> {
                 }
             }
         }
-        if product.workspace() > 0 {
+        match scratch {
+            Some(scratch) => access.push(scratch),
             // A temp, and nobody's else: planned into the arena for this op alone.
-            let mut workspace = recorder.workspace(product.workspace())?;
-            access.push(Access::out("workspace", &mut workspace));
+            None if product.workspace() > 0 => {
+                let mut workspace = recorder.workspace(product.workspace())?;
+                access.push(Access::out("workspace", &mut workspace));
+            }
+            None => {}
         }
         let has_addend = product.key().has_addend;
         let call = move |stream: RawStream, places: &mut dyn Iterator<Item = (u64, usize)>| {
