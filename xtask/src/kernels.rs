@@ -198,7 +198,11 @@ fn check(place: &Place) -> Result<usize, String> {
 }
 
 /// A Python that has the wheel and nothing else.
-fn environment() -> Result<PathBuf, String> {
+///
+/// # Errors
+///
+/// - There is no Python, or the wheel could not be had.
+pub fn environment() -> Result<PathBuf, String> {
     let root = workspace::root();
     let folder = workspace::target(&root).join("kernels-venv");
     let python = folder.join("bin/python");

@@ -15,6 +15,7 @@ mod kernels;
 mod libcuda;
 mod mutants;
 mod mutate;
+mod nvrtc;
 mod planner;
 mod probe;
 mod ptx_forms;
@@ -78,6 +79,8 @@ enum Task {
     Mutants,
     /// Load and launch PTX that nobody wrote: no panic, no hang
     Mutate(mutate::Scale),
+    /// Run the tests of CUDA C compiled at run time with a real NVRTC, from its wheel
+    Nvrtc,
     /// Plan the committed traces and random ones: how small, and nothing alive is shared
     Planner(planner::Scale),
     /// Compare the software driver with what an H200 answered to probe.c
@@ -106,6 +109,7 @@ fn main() -> ExitCode {
         Task::Libcuda => libcuda::run(),
         Task::Mutants => mutants::run(),
         Task::Mutate(scale) => mutate::run(&scale),
+        Task::Nvrtc => nvrtc::run(),
         Task::Planner(scale) => planner::run(&scale),
         Task::Probe { only } => probe::run(only.as_deref()),
         Task::PtxForms => ptx_forms::run(),

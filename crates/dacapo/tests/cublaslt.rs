@@ -359,6 +359,25 @@ fn a_length_that_does_not_fit_is_refused_with_the_numbers() {
     assert!(matches!(kind, ErrorKind::Requires { .. }));
 }
 
+/// Scratch memory of the caller's is held by the graph like any other; it is aligned, and nothing else of the op overlaps it.
+#[test]
+fn a_workspace_of_ones_own_may_be_dropped() {
+    let (device, blas) = blas();
+    let stream = device.stream().unwrap();
+    let (x, mut d) = (device.buffer(&[1.0f32; 4]).unwrap(), device.zeros::<f32>(4).unwrap());
+    let mut scratch = device.zeros::<u8>(1024).unwrap();
+    let (kind, text) = refused(&device, blas.matmul(2, 2, 2).workspace(&mut scratch[8..]).op(&x, &x, &mut d));
+    assert!(matches!(kind, ErrorKind::Requires { condition: "workspace.aligned(256)", .. }), "{text}");
+    let mut graph = device.record(blas.matmul(2, 2, 2).workspace(&mut scratch[256..]).op(&x, &x, &mut d)).unwrap();
+    let held = device.counters().allocations;
+    drop(scratch);
+    device.synchronize().unwrap();
+    assert_eq!(device.counters().allocations, held, "the graph holds it");
+    graph.launch(&stream).unwrap();
+    assert_eq!(stream.read(&d).unwrap(), [2.0; 4]);
+    assert_eq!(graph.temp_bytes(), 0);
+}
+
 #[test]
 fn temps_stand_ins_and_other_devices_are_refused_as_for_every_op() {
     let (device, blas) = blas();

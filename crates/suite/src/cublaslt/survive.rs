@@ -38,9 +38,14 @@ pub struct Survived {
     pub other_graphs: usize,
     /// Bytes of the arena, and how many of them are workspaces.
     pub arena: (usize, usize),
+    /// Bytes of workspace that the product wants whose workspace was the program's, and is dropped.
+    pub dropped_workspace: usize,
     /// The largest difference from the kernels that stand in, as a share of the largest element.
     pub difference: f64,
 }
+
+/// Bytes of the workspace that the program makes.
+const SCRATCH: usize = 4 << 20;
 
 /// What the graph gives: a result in f32 and one in bf16.
 type Outputs = (Buffer<f32>, Buffer<bf16>);
@@ -53,7 +58,7 @@ fn record(device: &Device, blas: &CublasLt, size: usize, reference: bool) -> Res
     let w = device.buffer(&numbers::<f32>(long * size, 2))?;
     let u = device.buffer(&numbers::<f32>(size * size, 3))?;
     let (h, v) = (device.buffer(&numbers::<bf16>(size * long, 4))?, device.buffer(&numbers::<bf16>(size, 5))?);
-    let mut scratch = device.zeros::<u8>(4 << 20)?;
+    let mut scratch = device.zeros::<u8>(SCRATCH)?;
     device.record(|r: &mut Recorder<'_>| {
         let (mut t, mut y, mut z) = (r.alloc(size * size)?, r.output(size * size)?, r.output(size * size)?);
         let first = blas.matmul::<f32>(size, size, long);
@@ -69,6 +74,15 @@ fn record(device: &Device, blas: &CublasLt, size: usize, reference: bool) -> Res
         r.run(third.op(&h, &h, &mut z))?;
         Ok((y, z))
     })
+}
+
+/// What the third product wants as its workspace, asked of a graph whose arena has it.
+fn wanted(device: &Device, size: usize) -> Result<usize> {
+    let (blas, long) = (CublasLt::load(device)?, 64 * size);
+    let (h, v) = (device.zeros::<bf16>(size * long)?, device.zeros::<bf16>(size)?);
+    let mut z = device.zeros::<bf16>(size * size)?;
+    let product = blas.matmul::<bf16>(size, size, long).transpose_b().alpha(baked(0.125)).bias(&v).gelu();
+    Ok(device.record(product.workspace_max(SCRATCH).op(&h, &h, &mut z))?.workspace_bytes())
 }
 
 /// Another graph with products in it, replayed once; what it has goes with it.
@@ -109,6 +123,7 @@ pub fn survive(device: &Device, effort: Effort) -> Result<Survived> {
     // Inputs and workspace went when they had been recorded; now the handle goes, too: all that a program could hold.
     drop(blas);
     let arena = (kept.temp_bytes(), kept.workspace_bytes());
+    let dropped_workspace = wanted(device, size)?;
     kept.launch(&stream)?;
     let read = |graph: &Graph<Outputs>| -> Result<(Vec<f32>, Vec<bf16>)> {
         Ok((stream.read(&graph.outputs().0)?, stream.read(&graph.outputs().1)?))
@@ -131,7 +146,7 @@ pub fn survive(device: &Device, effort: Effort) -> Result<Survived> {
             }
         }
     }
-    Ok(Survived { replays, compared, other_graphs, arena, difference })
+    Ok(Survived { replays, compared, other_graphs, arena, dropped_workspace, difference })
 }
 
 /// The largest difference as a share of the largest element, of both results.

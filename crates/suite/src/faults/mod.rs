@@ -21,6 +21,7 @@ mod inject;
 mod launches;
 mod memory;
 mod opening;
+mod products;
 mod profiles;
 mod recordings;
 mod steps;
@@ -74,6 +75,7 @@ pub fn all() -> Vec<Scenario> {
         recordings::SCENARIOS,
         launches::SCENARIOS,
         captures::SCENARIOS,
+        products::SCENARIOS,
         profiles::SCENARIOS,
         steps::SCENARIOS,
     ];

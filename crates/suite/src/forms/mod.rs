@@ -12,6 +12,7 @@ mod async_launch;
 mod buckets;
 mod captures;
 mod check;
+mod compiled;
 mod drops;
 mod errors;
 mod fills;
@@ -81,6 +82,7 @@ pub fn all() -> Vec<Form> {
         profiles::FORMS,
         foreign_work::FORMS,
         products::FORMS,
+        compiled::FORMS,
         captures::FORMS,
         randoms::FORMS,
         drops::FORMS,

@@ -33,13 +33,14 @@ pub fn run(_: &Nvidia, session: &mut Session<'_>, folder: &Path) -> Result<bool,
         Ok(survived) => writeln!(
             text,
             "survive: {} replays in {seconds:.1} s, results compared {} times, always the same bits; {} other graphs came \
-             and went;\n  arena {} bytes, of which {} are workspace; largest difference from our own kernels {:.2e} of the \
+             and went;\n  arena {} bytes, of which {} are workspace; {} bytes of workspace were the program's and are dropped; largest difference from our own kernels {:.2e} of the \
              largest element\n",
             survived.replays,
             survived.compared,
             survived.other_graphs,
             survived.arena.0,
             survived.arena.1,
+            survived.dropped_workspace,
             survived.difference
         )?,
         Err(error) => writeln!(text, "survive: FAILED: {error:?}\n")?,
