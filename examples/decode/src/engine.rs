@@ -9,7 +9,7 @@
 //! A `Bucketed` would copy its inputs for every call; here the inputs are the state of the device, which a step itself moves
 //! on, so a step in the steady state is one launch.
 
-use dacapo::{Buckets, CacheCounters, Device, GraphCache, Recorder, Result, Stream};
+use dacapo::{Buckets, CacheCounters, Device, GraphCache, Profile, Recorder, Result, Stream};
 
 use crate::model::{Model, Sampling, State};
 use crate::shape::Shape;
@@ -114,6 +114,18 @@ impl<'m> Engine<'m> {
     /// Bytes of device memory that the graphs share for what a step needs in between; 0 where there are none.
     pub fn arena_bytes(&self) -> usize {
         self.graphs.as_ref().map_or(0, |(_, cache)| cache.pool().arena_bytes())
+    }
+
+    /// A timed step of so many rows, as a replay: how long each operation took. None where steps are eager, and where the
+    /// graph is not there.
+    ///
+    /// # Errors
+    ///
+    /// - What the device answered.
+    pub fn profile(&mut self, rows: usize) -> Result<Option<Profile>> {
+        let Some((buckets, cache)) = &mut self.graphs else { return Ok(None) };
+        let graph = buckets.bucket_for(rows).and_then(|bucket| cache.get(&bucket));
+        graph.map(|graph| graph.profile(&self.stream)).transpose()
     }
 
     /// How many operations a step of so many rows has.

@@ -1,5 +1,6 @@
 //! Decodes with a small transformer, a whole step in one graph, and checks that nothing was lost by it.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
@@ -68,6 +69,9 @@ struct Arguments {
     /// Among how many of the likeliest is chosen; 0 is all
     #[arg(long, default_value_t = 40)]
     top_k: u32,
+    /// Time the operations of one step, print them, and write them to this file for Perfetto
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
     /// Decides weights, prompts, arrivals and what is drawn
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -188,6 +192,10 @@ fn run(arguments: &Arguments, plan: &Plan) -> Result<bool> {
     progress.set_message("traffic");
     let (served, same) = plan.traffic(&device, &model, || progress.tick())?;
     checks.extend(same);
+    let profile = match &arguments.trace {
+        Some(_) => plan.profile(&device, &model)?,
+        None => None,
+    };
     checks.extend(device.findings().into_iter().map(|what| Check { what, held: false }));
     progress.finish_and_clear();
 
@@ -206,6 +214,11 @@ fn run(arguments: &Arguments, plan: &Plan) -> Result<bool> {
     calls.iter().for_each(|calls| println!("{calls}"));
     println!("\n{} requests, in batches of up to {sequences}, buckets {:?}", plan.requests, plan.buckets);
     traffics(&served);
+    if let (Some(profile), Some(path)) = (profile, &arguments.trace) {
+        println!("\n{profile}");
+        std::fs::write(path, profile.trace())
+            .map_err(|error| dacapo::Error::msg(format!("{}: {error}", path.display())))?;
+    }
     println!();
     for check in &checks {
         println!("{}  {}", if check.held { "ok    " } else { "FAILED" }, check.what);

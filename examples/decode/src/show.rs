@@ -1,7 +1,7 @@
 //! Everything that the program shows, each part as data: decoding against plain Rust, eager against replayed, the driver calls
 //! of the steady state, and traffic through buckets.
 
-use dacapo::{Buckets, Device, Result};
+use dacapo::{Buckets, Device, Profile, Result};
 
 use crate::calls::{Calls, counted};
 use crate::engine::{Engine, How};
@@ -130,6 +130,19 @@ impl Plan {
         let pace = Pace { batch, operations, eager, replayed };
         let same = verdict::same_texts("the replayed steps choose the tokens of the eager ones", &texts[1], &texts[0]);
         Ok((pace, same))
+    }
+
+    /// One timed step of a full batch, in the middle of its context.
+    ///
+    /// # Errors
+    ///
+    /// - What the device answered.
+    pub fn profile(&self, device: &Device, model: &Model) -> Result<Option<Profile>> {
+        let (batch, steps) = (self.batch(), self.steps);
+        let mut engine = Engine::new(device, model, &How::replayed([batch])?, self.sampling(), self.seed)?;
+        steady::begin(&mut engine, batch, steps)?;
+        run(&mut engine, batch, steps / 2, |_, _| ())?;
+        engine.profile(batch)
     }
 
     /// The driver calls of steady steps, on a device of the same kind whose calls are counted.

@@ -31,6 +31,18 @@ fn a_small_decode_agrees_with_itself_and_with_plain_rust() {
 }
 
 #[test]
+fn a_timed_step_is_a_table_and_a_file() {
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("decode.trace.json");
+    let sizes = ["--device", "software", "--size", "tiny", "--steps", "4", "--rounds", "1", "--requests", "1"];
+    let output = decode(&[&sizes[..], &["--trace", file.to_str().expect("a path")]].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("layer 1/attention") && text.contains("attend"), "{text}");
+    let trace = std::fs::read_to_string(&file).expect("a file");
+    assert!(trace.contains("traceEvents") && trace.contains("attend"), "{trace}");
+}
+
+#[test]
 fn sizes_that_cannot_be_are_refused_before_anything_runs() {
     for (arguments, word) in
         [(["--heads", "3"], "a head has"), (["--steps", "999"], "do not fit"), (["--requests", "0"], "at least one")]
@@ -44,7 +56,9 @@ fn sizes_that_cannot_be_are_refused_before_anything_runs() {
 #[test]
 fn help_names_every_option_and_exit_code() {
     let text = String::from_utf8(decode(&["--help"]).stdout).expect("text");
-    for word in ["--size", "--device", "--buckets", "--steps", "--requests", "--temperature", "--seed", "exit code"] {
+    for word in
+        ["--size", "--device", "--buckets", "--steps", "--requests", "--temperature", "--trace", "--seed", "exit code"]
+    {
         assert!(text.contains(word), "{word} is missing:\n{text}");
     }
 }
