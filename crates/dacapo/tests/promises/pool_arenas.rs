@@ -1,10 +1,12 @@
 //! The arena that the graphs of a pool share: it grows in place, loses nothing when it cannot, and goes with the pool.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use dacapo::{Buffer, Device, ErrorKind, Graph, Pool, Recorder, Result, Software, baked, copy, fill};
-use dacapo_driver::types::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED;
-use dacapo_driver::{Argument, CUresult, Call, Hook};
+use dacapo_driver::types::{CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, CUstream};
+use dacapo_driver::{Argument, CUresult, Call, Driver, Hook};
+use dacapo_sim::Machine;
 
 use crate::kit::{Bench, benches, hooked};
 
@@ -114,6 +116,55 @@ fn the_memory_of_a_pool_goes_with_the_pool_behind_its_last_replay() {
         assert_eq!(device.counters().waiting, before.waiting);
         bench.expect_no_findings();
     }
+}
+
+/// Looks whether a stream is idle whenever memory is unmapped.
+#[derive(Default)]
+struct AtUnmap {
+    watched: OnceLock<(Machine, usize)>,
+    unmapped: AtomicU32,
+    busy: AtomicU32,
+}
+
+impl Hook for AtUnmap {
+    fn around(&self, call: Call, _: &[Argument], run: &mut dyn FnMut() -> CUresult) -> CUresult {
+        if let (Call::cuMemUnmap, Some((machine, stream))) = (call, self.watched.get()) {
+            self.unmapped.fetch_add(1, Ordering::Relaxed);
+            // SAFETY: the stream is alive as long as the test's bench.
+            let idle = unsafe { machine.cuStreamQuery(CUstream::from_bits(*stream)) };
+            self.busy.fetch_add(u32::from(idle != CUresult::CUDA_SUCCESS), Ordering::Relaxed);
+        }
+        run()
+    }
+}
+
+#[test]
+fn memory_is_unmapped_only_when_its_last_replay_is_over() {
+    let (bench, hook) = hooked(AtUnmap::default());
+    let Bench { device, stream, k } = &bench;
+    assert!(hook.watched.set((bench.machine().clone(), stream.raw().0.bits())).is_ok());
+    let mut out = device.zeros::<u32>(1 << 12).unwrap();
+    for round in 0..8 {
+        let pool = device.pool();
+        let mut graph = device
+            .recording()
+            .pool(&pool)
+            .record(|r: &mut Recorder<'_>| {
+                let mut t = r.alloc::<u32>(1 << 12)?;
+                for _ in 0..50 {
+                    r.run(k.put(baked(round), &mut t))?;
+                }
+                r.run(copy(&t, &mut out))
+            })
+            .unwrap();
+        graph.launch(stream).unwrap();
+        drop((graph, pool));
+        // Looks through what was dropped.
+        drop(device.zeros::<u8>(1).unwrap());
+    }
+    assert_eq!(stream.read(&out).unwrap(), [7; 1 << 12]);
+    device.synchronize().unwrap();
+    assert_eq!((hook.unmapped.load(Ordering::Relaxed), hook.busy.load(Ordering::Relaxed)), (8, 0));
 }
 
 #[test]
