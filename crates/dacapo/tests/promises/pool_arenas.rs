@@ -121,7 +121,7 @@ fn the_memory_of_a_pool_goes_with_the_pool_behind_its_last_replay() {
 /// Looks whether a stream is idle whenever memory is unmapped.
 #[derive(Default)]
 struct AtUnmap {
-    watched: OnceLock<(Machine, usize)>,
+    watched: OnceLock<(Machine, u64)>,
     unmapped: AtomicU32,
     busy: AtomicU32,
 }
