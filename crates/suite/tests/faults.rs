@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use dacapo_driver::{CUresult, Call, Effect, Family, Lawful, STICKY, Source, lawful};
-use dacapo_suite::faults::{all, calls_of, inject};
+use dacapo_suite::faults::{TAKES_MEMORY, all, calls_of, inject};
 
 /// One of so many faults is tried here.
 const STRIDE: usize = 97;
@@ -36,6 +36,30 @@ fn faults_of_all_kinds_do_no_harm() {
     }
     assert!(bad.is_empty(), "{}", bad.join("\n\n"));
     assert!(struck > 200 && effects.len() >= 3, "{struck} faults, {effects:?}: the shots miss");
+}
+
+#[test]
+fn out_of_memory_at_every_allocation_loses_nothing_and_says_the_numbers() {
+    let (mut struck, mut calls_struck, mut bad) = (0, BTreeSet::new(), Vec::new());
+    for scenario in &all() {
+        let calls = calls_of(scenario, 0).unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
+        for (nth, call) in (0..).zip(calls).filter(|(_, call)| TAKES_MEMORY.contains(call)) {
+            let oom =
+                |fault: &Lawful| (fault.code, fault.effect) == (CUresult::CUDA_ERROR_OUT_OF_MEMORY, Effect::NotDone);
+            let which = lawful(call).iter().position(oom).expect("a call that takes memory may find none");
+            let verdict = inject(scenario, 0, nth, which);
+            if verdict.struck.is_some() {
+                struck += 1;
+                calls_struck.insert(call);
+            }
+            if !verdict.is_good() {
+                let again = format!("cargo xtask faults --only {} --call {nth} --fault {which}", scenario.name);
+                bad.push(format!("{}\nreproduce: {again}", verdict.lines().join("\n")));
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n\n"));
+    assert!(struck > 100 && calls_struck.len() == TAKES_MEMORY.len(), "{struck} struck, {calls_struck:?}");
 }
 
 /// Codes without their common beginning, with a mark for how they are known.

@@ -26,7 +26,7 @@ mod profiles;
 mod recordings;
 mod steps;
 
-pub use check::{Verdict, calls_of, inject};
+pub use check::{TAKES_MEMORY, Verdict, calls_of, inject};
 
 use std::sync::Arc;
 
