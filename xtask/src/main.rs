@@ -21,6 +21,7 @@ mod probe;
 mod ptx_forms;
 mod seeds;
 mod tidy;
+mod train;
 mod workspace;
 
 #[derive(Parser)]
@@ -92,6 +93,15 @@ enum Task {
     PtxForms,
     /// Hold docs/seeds.md, where every founding item lives, against the sources
     Seeds,
+    /// Hold the training steps measured on a GPU, by hand, by the library and by PyTorch, against their limits
+    Train {
+        /// What `dacapo bench --only train --json` wrote; the committed file when left out
+        #[arg(long, value_name = "FILE")]
+        bench: Option<std::path::PathBuf>,
+        /// What crates/cli/anchors/torch_train.py printed; the committed file when left out
+        #[arg(long, value_name = "FILE")]
+        torch: Option<std::path::PathBuf>,
+    },
     /// Check what no compiler checks: dependencies between crates, names, machine paths
     Tidy,
 }
@@ -114,6 +124,7 @@ fn main() -> ExitCode {
         Task::Probe { only } => probe::run(only.as_deref()),
         Task::PtxForms => ptx_forms::run(),
         Task::Seeds => seeds::run(),
+        Task::Train { bench, torch } => train::run(bench, torch),
         Task::Tidy => tidy::run(),
     };
     match done {
