@@ -208,10 +208,11 @@ impl Drop for Allocation {
         let after = self.device.ledger().remove_memory(memory);
         let address = self.address();
         self.device.live().allocations.sub(1);
-        match (&self.owner, self.kind) {
+        // Taken, so that the queue has the only hold on what is another's: it is dropped there, not here.
+        match (std::mem::replace(&mut self.owner, Owner::Borrowed), self.kind) {
             (Owner::Us, Kind::Device | Kind::Arena) if address != 0 => self.device.put(Garbage::Memory(address), after),
             (Owner::Us, Kind::Host) if address != 0 => self.device.put(Garbage::Host(address), after),
-            (Owner::Theirs(value), _) => self.device.put(Garbage::Values(vec![value.clone()]), after),
+            (Owner::Theirs(value), _) => self.device.put(Garbage::Values(vec![value]), after),
             // A module's global goes with its module; the rest has no memory of its own.
             _ => {}
         }
