@@ -54,8 +54,8 @@ pub fn run(_: &Nvidia, session: &mut Session<'_>, folder: &Path) -> Result<bool,
         )?;
         for row in compare(&device, shapes)? {
             well &= row.holds();
-            let mark = if row.holds() { "" } else { "  FAILED: " };
-            let worst = if row.holds() { "" } else { &*row.worst };
+            let mark = if row.holds() { "" } else { "  FAILED" };
+            let worst = if row.share_max < 0.5 { String::new() } else { format!("\n    {}", row.worst) };
             writeln!(
                 text,
                 "{:<26} {:>8} {:>15} {:>11} {:>12.2e} {:>18.3}{mark}{worst}",
