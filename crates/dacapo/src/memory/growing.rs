@@ -36,6 +36,18 @@ pub(crate) struct Room {
     pub(crate) hold: Option<Arc<Allocation>>,
 }
 
+impl State {
+    /// Room in the newest allocation, if it is large enough.
+    fn newest_room(&self, bytes: usize) -> Option<Room> {
+        match self {
+            State::Replaced { newest, .. } if newest.bytes() >= bytes => {
+                Some(Room { base: newest.address(), hold: Some(newest.clone()) })
+            }
+            _ => None,
+        }
+    }
+}
+
 impl GrowingArena {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -66,14 +78,16 @@ impl GrowingArena {
 
     /// The same without virtual memory.
     fn replaced(&self, device: &Device, bytes: usize) -> Result<Room> {
-        if let State::Replaced { newest, .. } = &*self.state()
-            && newest.bytes() >= bytes
-        {
-            return Ok(Room { base: newest.address(), hold: Some(newest.clone()) });
+        if let Some(room) = self.state().newest_room(bytes) {
+            return Ok(room);
         }
+        // Placed without the lock, because that may wait: another thread may have been faster.
         let fresh = Allocation::unplaced(device, Kind::Arena, bytes)?;
         device.place(&fresh, false)?;
         let mut state = self.state();
+        if let Some(room) = state.newest_room(bytes) {
+            return Ok(room);
+        }
         let mut older = match std::mem::take(&mut *state) {
             State::Replaced { newest, mut older } => {
                 older.push(Arc::downgrade(&newest));

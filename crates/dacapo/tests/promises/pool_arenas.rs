@@ -309,6 +309,32 @@ fn without_virtual_memory_a_larger_arena_takes_its_place_and_older_graphs_keep_t
 }
 
 #[test]
+fn threads_may_record_into_one_pool_and_replay_at_the_same_time() {
+    let (without, _) = hooked(NoVirtualMemory);
+    for bench in [Bench::seeded(5), without] {
+        let (device, pool) = (&bench.device, bench.device.pool());
+        std::thread::scope(|scope| {
+            for thread in 0..4u32 {
+                let pool = &pool;
+                scope.spawn(move || {
+                    let (stream, mut out) = (device.stream().unwrap(), device.zeros::<u32>(500).unwrap());
+                    for round in 0..6 {
+                        let (mib, value) = (2 * (1 + (thread as usize + round) % 5), 100 * thread + round as u32);
+                        let mut graph = graph(device, pool, mib, value, &mut out).unwrap();
+                        for _ in 0..3 {
+                            graph.launch(&stream).unwrap();
+                        }
+                        assert_eq!(stream.read(&out).unwrap(), [value; 500]);
+                    }
+                });
+            }
+        });
+        assert_eq!((pool.graphs(), pool.arena_bytes()), (0, 10 * MIB));
+        bench.expect_no_findings();
+    }
+}
+
+#[test]
 fn an_arena_of_the_callers_goes_before_the_pools() {
     let Bench { device, stream, .. } = Bench::seeded(0);
     let (pool, arena) = (device.pool(), device.arena(2 * MIB).unwrap());
