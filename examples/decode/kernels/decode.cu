@@ -117,12 +117,16 @@ __device__ __forceinline__ void linear(const float* __restrict__ x, const float*
 #pragma unroll
     for (int r = 0; r < R; r++) sum[r] = 0.0f;
     const float4* weights = (const float4*)(w + (unsigned long long)o * in);
+    // A row that is not there is read as the last one: with a branch around each, the loads would wait for one another.
+    const float4* from[R];
+#pragma unroll
+    for (int r = 0; r < R; r++) from[r] = (const float4*)(x + (unsigned long long)(first + r < rows ? first + r : rows - 1) * in);
+#pragma unroll 2
     for (unsigned i = lane; i < in / 4; i += 32) {
         float4 a = weights[i];
 #pragma unroll
         for (int r = 0; r < R; r++) {
-            if (first + r >= rows) continue;
-            float4 b = ((const float4*)(x + (unsigned long long)(first + r) * in))[i];
+            float4 b = from[r][i];
             sum[r] = __fmaf_rn(a.x, b.x, sum[r]);
             sum[r] = __fmaf_rn(a.y, b.y, sum[r]);
             sum[r] = __fmaf_rn(a.z, b.z, sum[r]);
@@ -203,7 +207,7 @@ extern "C" __global__ void attend(const float* __restrict__ qkv, const float* __
     for (unsigned i = t; i < n; i += 256) {
         const float4* key = (const float4*)(keys + base + (unsigned long long)i * head);
         float s = 0.0f;
-#pragma unroll 4
+#pragma unroll 8
         for (unsigned d = 0; d < head / 4; d++) {
             float4 k = key[d], q = query[d];
             s = __fmaf_rn(k.x, q.x, s);
@@ -226,7 +230,7 @@ extern "C" __global__ void attend(const float* __restrict__ qkv, const float* __
     sum = block_sum(sum, parts);
     unsigned d = t % head, groups = 256 / head;
     float value = 0.0f;
-#pragma unroll 4
+#pragma unroll 8
     for (unsigned i = t / head; i < n; i += groups)
         value = __fmaf_rn(scores[i], values[base + (unsigned long long)i * head + d], value);
     partial[t] = value;

@@ -232,6 +232,13 @@ fn note(found: &[(Mode, Taken)], width: usize, is_software: bool) -> Note {
             "torch_mode": torch, "torch_device": value(compared, mode.torch_bytes()),
         }));
     }
+    if !is_software {
+        lines.push(
+            "what temps need, what is held and outputs are exact; free memory is not: what the driver had left over"
+                .into(),
+        );
+        lines.push("from before is used first and does not show".into());
+    }
     if compared {
         lines.push(
             "PyTorch's is the free memory of an H200 that 2.11.0+cu130 took for the same graphs with their".into(),

@@ -137,6 +137,9 @@ impl fmt::Display for Report {
         match (is_software, self.header.is_judged()) {
             (true, _) => write!(f, "\n{SIMULATOR}"),
             (false, false) => write!(f, "\nNo limit is judged: a claim needs at least {BLOCKS_MIN} blocks."),
+            (false, true) if self.rows.iter().all(|row| row.judged().is_none()) => {
+                write!(f, "\nNothing that was measured has a limit.")
+            }
             (false, true) => match self.failed().as_slice() {
                 [] => write!(f, "\nEvery limit holds."),
                 failed => write!(f, "\nOver the limit: {}", failed.join(", ")),
@@ -223,6 +226,13 @@ mod tests {
             assert!(text.contains(part), "no {part:?} in\n{text}");
         }
         assert!(!text.contains("SOFTWARE"), "{text}");
+    }
+
+    #[test]
+    fn no_limit_is_said_to_hold_where_there_is_none() {
+        let mut report = report(false, 21, 2.0);
+        report.rows[0].name = "decode/batch-1".into();
+        assert!(report.to_string().ends_with("Nothing that was measured has a limit."), "{report}");
     }
 
     #[test]
