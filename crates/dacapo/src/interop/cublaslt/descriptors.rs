@@ -278,6 +278,10 @@ fn choose(handle: &Handle, key: &Key, [desc, first, second, target]: [&Owned; 4]
         check(status, "cublasLtMatmulPreferenceSetAttribute")
     };
     prefer(sys::PREF_MAX_WORKSPACE_BYTES, &key.workspace_max.to_ne_bytes())?;
+    if matches!(key.format, Format::F16 | Format::Bf16) {
+        // The parts of a sum that is split may otherwise be kept in the type of the result, each of them rounded.
+        prefer(sys::PREF_REDUCTION_SCHEME_MASK, &sys::REDUCTION_SCHEME_COMPUTE_TYPE.to_ne_bytes())?;
+    }
     // Its first factor is our B.
     let [a, b, c, d] = key.alignments;
     prefer(sys::PREF_MIN_ALIGNMENT_A_BYTES, &b.to_ne_bytes())?;

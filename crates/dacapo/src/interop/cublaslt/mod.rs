@@ -35,8 +35,9 @@
 //! |---|---|---|
 //! | order of the sum over k | its own, by algorithm | from the first to the last, fused multiply-add |
 //! | factors as tf32 | rounded to 10 bits | to nearest, halves away from zero (`cvt.rna.tf32`) |
-//! | GELU | by tanh: to 5·10⁻⁶ in f32, to a few roundings in f16 and bf16 | by tanh, in f32, as x / (1 + exp(-2y)) |
-//! | result in f16, bf16 | for odd sizes also before bias and activation | once, at the end |
+//! | parts of a split sum | in f32: others are not asked for | |
+//! | GELU | by tanh, to 5·10⁻⁶ in f32 | by tanh, as x / (1 + exp(-2y)) |
+//! | result in f16, bf16 | at the end, for some shapes also on the way | once, at the end |
 //! | ReLU of what is no number; alpha = 0 with factors that are none | no number | no number |
 //!
 //! # Why this is safe

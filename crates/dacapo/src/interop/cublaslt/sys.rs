@@ -69,10 +69,14 @@ pub(super) const LAYOUT_STRIDED_BATCH_OFFSET: c_int = 6;
 
 // cublasLtMatmulPreferenceAttributes_t
 pub(super) const PREF_MAX_WORKSPACE_BYTES: c_int = 1;
+pub(super) const PREF_REDUCTION_SCHEME_MASK: c_int = 3;
 pub(super) const PREF_MIN_ALIGNMENT_A_BYTES: c_int = 5;
 pub(super) const PREF_MIN_ALIGNMENT_B_BYTES: c_int = 6;
 pub(super) const PREF_MIN_ALIGNMENT_C_BYTES: c_int = 7;
 pub(super) const PREF_MIN_ALIGNMENT_D_BYTES: c_int = 8;
+
+// cublasLtReductionScheme_t: bits; a sum that is not split is always allowed
+pub(super) const REDUCTION_SCHEME_COMPUTE_TYPE: u32 = 2;
 
 /// `cublasLtMatmulAlgo_t`: opaque, and to be copied at will.
 #[repr(C)]

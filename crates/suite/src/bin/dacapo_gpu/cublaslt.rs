@@ -49,8 +49,8 @@ pub fn run(_: &Nvidia, session: &mut Session<'_>, folder: &Path) -> Result<bool,
         let shapes = if device.is_software() { compare::SMALL } else { compare::SHAPES };
         writeln!(
             text,
-            "{:<26} {:>8} {:>15} {:>11} {:>12} {:>18}",
-            "compare", "products", "with workspace", "unsupported", "difference", "share of tolerance"
+            "{:<26} {:>8} {:>15} {:>11} {:>12} {:>18} {:>7}",
+            "compare", "products", "with workspace", "unsupported", "difference", "share of tolerance", "strict"
         )?;
         for row in compare(&device, shapes)? {
             well &= row.holds();
@@ -58,8 +58,14 @@ pub fn run(_: &Nvidia, session: &mut Session<'_>, folder: &Path) -> Result<bool,
             let worst = if row.share_max < 0.5 { String::new() } else { format!("\n    {}", row.worst) };
             writeln!(
                 text,
-                "{:<26} {:>8} {:>15} {:>11} {:>12.2e} {:>18.3}{mark}{worst}",
-                row.what, row.products, row.with_workspace, row.unsupported, row.difference_max, row.share_max
+                "{:<26} {:>8} {:>15} {:>11} {:>12.2e} {:>18.3} {:>7.3}{mark}{worst}",
+                row.what,
+                row.products,
+                row.with_workspace,
+                row.unsupported,
+                row.difference_max,
+                row.share_max,
+                row.strict_max
             )?;
         }
         writeln!(text)?;
