@@ -57,6 +57,7 @@ pub use device::Software;
 pub use device::{Abilities, Ability, Counters, Device, Properties, RawStream, Stream};
 pub use element::Pod;
 pub use error::{Error, ErrorKind, Result};
+pub use graph::rerecord::{self, Rerecorded};
 pub use graph::{Graph, GraphInto, Launched, Ticket};
 pub use kernel::{Grid, RawArg, RawKernel, grid};
 pub use memory::{

@@ -39,6 +39,20 @@ impl<T> Graph<T> {
         Graph { inner: self.inner, device: self.device, out }
     }
 
+    pub(super) fn inner(&self) -> Option<&Replayable> {
+        self.inner.as_deref()
+    }
+
+    pub(super) fn inner_mut(&mut self) -> Option<&mut Replayable> {
+        self.inner.as_deref_mut()
+    }
+
+    /// Another recording of the same device in its place.
+    pub(super) fn replace(&mut self, replayable: Replayable, out: T) {
+        self.inner = Some(Box::new(replayable));
+        self.out = out;
+    }
+
     fn replayable(&mut self) -> Result<&mut Replayable> {
         self.inner.as_deref_mut().ok_or_else(|| Error::new(ErrorKind::Reset))
     }
@@ -199,7 +213,8 @@ impl<T> Graph<T> {
         self.inner = None;
     }
 
-    /// Records another op in its place. If that fails, the graph is as it was.
+    /// Records another op in its place, as if it were new. If that fails, the graph is as it was.
+    /// [`rerecord`](Graph::rerecord) keeps the executable graph where it can.
     ///
     /// # Errors
     ///

@@ -1,15 +1,18 @@
 //! Graphs: lowered recordings with everything they keep alive.
 //!
 //! - [`Graph`] is what the user holds; [`GraphInto`] is a graph as a function of memory.
+//! - [`Graph::rerecord`] puts another recording onto a graph's executable one where that can be done.
 //! - [`Launched`] and [`Ticket`] are a replay under way.
 //! - A replay takes one snapshot of the slots, re-evaluates only the recipes whose slots changed, all of them before any
 //!   work is submitted, patches those nodes, asks the ledger what to wait for, and makes one driver call.
 
+mod compare;
 mod handle;
 mod into;
 mod launched;
 mod replayable;
 mod report;
+pub mod rerecord;
 mod wake;
 
 pub(crate) use crate::lower::CapturedGraph;

@@ -15,7 +15,7 @@ use crate::lower::{Built, CapturedGraph, NodeParams, Resolve, Rewritten, Stamps,
 use crate::memory::{Allocation, Arena, Gate, Place, Space};
 use crate::plan::{self, Order, Shape};
 use crate::pool::{Members, Pool};
-use crate::record::{Node, Recorded, TempPlan, Work, gates, lock_gates, refuse_inside};
+use crate::record::{Node, Recorded, Recording, TempPlan, Work, gates, lock_gates, refuse_inside};
 use crate::trace::event;
 use crate::value::{AnySlot, Readings};
 
@@ -55,7 +55,7 @@ pub(crate) struct Replayable {
     pub(crate) uploaded: bool,
     /// Whether it came of a capture: then its nodes are not all that it does.
     pub(crate) captured: bool,
-    built: Built,
+    pub(super) built: Built,
     pub(crate) replays: u64,
     /// The last launch.
     last: Option<Use<Cuda>>,
@@ -75,6 +75,44 @@ pub(crate) struct Replayable {
     /// What the temps lie in.
     spaces: Vec<Space>,
     pools: Members,
+    shape: Shape,
+    /// The arena that was asked for.
+    arena: Option<Arena>,
+    /// Whether each temp was to have memory of its own.
+    apart: bool,
+    /// Replays by this executable graph when another recording had it.
+    earlier: Vec<Use<Cuda>>,
+    /// Whether the ledger has let go of the set.
+    is_retired: bool,
+}
+
+/// A recording that is planned, with memory for its temps, and not lowered.
+pub(crate) struct Drafted {
+    pub(super) recorded: Recorded,
+    pools: Members,
+    pub(super) order: Order,
+}
+
+impl Drafted {
+    /// Joins the pools, and takes memory.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::PoolSealed`], and as [`Space::new`].
+    pub(super) fn new(mut recorded: Recorded, options: &GraphOptions) -> Result<Drafted> {
+        let pools = Members::join(options.pool.as_ref(), &recorded.pools)?;
+        let order = order_of(&recorded.nodes, options.shape);
+        let plan = TempPlan::new(&recorded, &order);
+        match options.apart {
+            true => recorded.spaces = Space::apart(&recorded.device, &plan)?,
+            false => {
+                let (device, arena) = (&recorded.device, options.arena.as_ref());
+                let space = Space::new(device, &plan, &recorded.nodes, arena, pools.own())?;
+                recorded.spaces.extend(space);
+            }
+        }
+        Ok(Drafted { recorded, pools, order })
+    }
 }
 
 /// Stand-ins are where this launch has bound them.
@@ -99,26 +137,17 @@ impl Replayable {
     /// Plans and lowers a recording. `given` is the memory that the stand-ins were made after: a driver refuses a copy
     /// without addresses, so the nodes are built with these, and no launch is made before it has bound its own.
     pub(crate) fn make(
-        mut recorded: Recorded,
+        recorded: Recorded,
         options: GraphOptions,
         holes: Vec<Hole>,
         given: Vec<Place>,
     ) -> Result<Replayable> {
-        let device = recorded.device.clone();
-        let pools = Members::join(options.pool.as_ref(), &recorded.pools)?;
-        let order = order_of(&recorded.nodes, options.shape);
-        let plan = TempPlan::new(&recorded, &order);
-        match options.apart {
-            true => recorded.spaces = Space::apart(&device, &plan)?,
-            false => {
-                let space = Space::new(&device, &plan, &recorded.nodes, options.arena.as_ref(), pools.own())?;
-                recorded.spaces.extend(space);
-            }
-        }
+        let mut drafted = Drafted::new(recorded, &options)?;
         let bound: Vec<Option<Place>> = given.into_iter().map(Some).collect();
         let places = AsBound { holes: &holes, bound: &bound };
-        let built = Built::new(&device, &mut recorded.nodes, &order, &recorded.readings, &places)?;
-        Replayable::assemble(recorded, options, pools, holes, order, built)
+        let Recorded { device, nodes, readings, .. } = &mut drafted.recorded;
+        let built = Built::new(device, nodes, &drafted.order, readings, &places)?;
+        Replayable::assemble(drafted, options, holes, built)
     }
 
     /// Of a capture: what was recorded through the guard is held, the graph is the driver's.
@@ -132,19 +161,28 @@ impl Replayable {
         let order = order_of(&recorded.nodes, Shape::Line);
         let built = template.instantiate(recorded.nodes.len())?;
         let options = GraphOptions { label, pool, arena: None, apart: false, shape: Shape::Line, upload: false };
-        let mut graph = Replayable::assemble(recorded, options, pools, Vec::new(), order, built)?;
+        let mut graph = Replayable::put_together(Drafted { recorded, pools, order }, options, Vec::new(), built);
         graph.captured = true;
         Ok(graph)
     }
 
-    fn assemble(
-        mut recorded: Recorded,
+    pub(super) fn assemble(
+        drafted: Drafted,
         options: GraphOptions,
-        pools: Members,
         holes: Vec<Hole>,
-        order: Order,
         built: Built,
     ) -> Result<Replayable> {
+        let upload = options.upload;
+        let mut graph = Replayable::put_together(drafted, options, holes, built);
+        if upload {
+            graph.upload_now()?;
+        }
+        Ok(graph)
+    }
+
+    /// All that a graph is. Nothing of it can fail: an executable graph is never without its owner.
+    fn put_together(drafted: Drafted, options: GraphOptions, holes: Vec<Hole>, built: Built) -> Replayable {
+        let Drafted { mut recorded, pools, order } = drafted;
         let device = recorded.device.clone();
         let mut members = touched(recorded.nodes.iter());
         members.extend(pools.all().map(Pool::touched));
@@ -165,7 +203,7 @@ impl Replayable {
                 keeps.push(Arc::new(foreign.call.clone()));
             }
         }
-        let mut graph = Replayable {
+        let graph = Replayable {
             gates: gates(recorded.nodes.iter()),
             bound: vec![None; holes.len()],
             device,
@@ -186,13 +224,69 @@ impl Replayable {
             last: None,
             uploaded: false,
             captured: false,
+            shape: options.shape,
+            arena: options.arena,
+            apart: options.apart,
+            earlier: Vec::new(),
+            is_retired: false,
         };
         event!(info, label = %graph.name.label, ops = graph.nodes.len(), temp_bytes = graph.temp_bytes(), "recorded");
-        if options.upload {
-            let side = Stream::internal(&graph.device)?;
-            graph.upload(&side)?;
+        graph
+    }
+
+    /// The same options again.
+    pub(super) fn recording<'d>(&self, device: &'d Device) -> Recording<'d> {
+        let mut recording = Recording::new(device);
+        recording.label = (!self.name.label.is_empty()).then(|| self.name.label.clone());
+        recording.pool = self.pools.own().cloned();
+        recording.arena = self.arena.clone();
+        recording.apart = self.apart;
+        recording.shape = self.shape;
+        recording
+    }
+
+    /// What a node was told last, as far as it is known.
+    pub(super) fn told(&self, number: usize) -> Option<&NodeParams> {
+        self.built.told(number)
+    }
+
+    /// Nodes that were told what is another recording's must be told their own before the next launch.
+    pub(super) fn set_back(&mut self, nodes: &[u32]) {
+        for &number in nodes {
+            self.built.forget(number as usize);
+            self.dirty.push(number);
         }
-        Ok(graph)
+    }
+
+    /// Another recording takes over the executable graph, whose nodes were told already. What is left of this one holds
+    /// what its own replays may still use.
+    pub(super) fn hand_over(&mut self, drafted: Drafted, options: GraphOptions) -> Replayable {
+        let built = std::mem::replace(&mut self.built, Built::none());
+        let mut graph = Replayable::put_together(drafted, options, Vec::new(), built);
+        graph.uploaded = self.uploaded;
+        // The driver runs one executable graph's launches one after another, also on other streams. Only its end must be
+        // told of those that the new set does not know.
+        graph.earlier = std::mem::take(&mut self.earlier);
+        graph.earlier.extend(self.retire());
+        let ledger = self.device.ledger();
+        graph.earlier.retain(|used| !ledger.is_finished(used));
+        graph
+    }
+
+    /// Folds the last replay's place into every allocation's record; it is the last use of all that this holds.
+    fn retire(&mut self) -> Option<Use<Cuda>> {
+        if std::mem::replace(&mut self.is_retired, true) {
+            return self.last.clone();
+        }
+        let last = self.device.ledger().remove_set(self.set);
+        self.last.clone_from(&last);
+        last
+    }
+
+    /// Brings it onto the device, on a stream of its own.
+    pub(super) fn upload_now(&mut self) -> Result<()> {
+        let side = Stream::internal(&self.device)?;
+        self.upload(&side)
     }
 
     /// One replay.
@@ -489,8 +583,11 @@ pub(crate) fn order_of(nodes: &[Node], shape: Shape) -> Order {
 impl Drop for Replayable {
     fn drop(&mut self) {
         // The last replay's place is folded into every allocation's record before any of them can be dropped.
-        let after: Vec<Use<Cuda>> = self.device.ledger().remove_set(self.set).into_iter().collect();
-        self.device.put(Garbage::Graph(self.built.exec, self.built.template), after.clone());
+        let after: Vec<Use<Cuda>> = self.retire().into_iter().collect();
+        if !self.built.exec.is_null() {
+            let all = self.earlier.iter().chain(&after).cloned().collect();
+            self.device.put(Garbage::Graph(self.built.exec, self.built.template), all);
+        }
         let mut values = std::mem::take(&mut self.keeps);
         // A pool's values wait for the pool's last work, which this graph's is part of since the set was removed.
         self.pools.leave();

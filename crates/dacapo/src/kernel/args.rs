@@ -118,6 +118,18 @@ impl Args {
         self.push(1);
     }
 
+    /// Which arguments are others, by number, and whether each is an address. For reports.
+    pub(crate) fn differing(&self, other: &Args) -> Vec<(usize, bool)> {
+        let end = |args: &Args, at: usize| args.starts.get(at + 1).map_or(args.words.len(), |&next| next as usize);
+        let part = |args: &Args, at: usize| {
+            let start = *args.starts.get(at)? as usize;
+            Some((args.pointers.contains(&(start as u16)), args.words[start..end(args, at)].to_vec()))
+        };
+        let differs = |at: &usize| part(self, *at) != part(other, *at);
+        let is_address = |at: usize| part(other, at).is_some_and(|(is_address, _)| is_address);
+        (0..self.starts.len().max(other.starts.len())).filter(differs).map(|at| (at, is_address(at))).collect()
+    }
+
     /// Fills the addresses in.
     pub(crate) fn resolve(&mut self, address: impl Fn(usize) -> u64) {
         for (access, &word) in self.pointers.iter().enumerate() {

@@ -249,6 +249,21 @@ impl Built {
         }
     }
 
+    /// No graph: what is left where one was handed over.
+    pub(crate) fn none() -> Built {
+        Built { exec: CUgraphExec::NULL, template: CUgraph::NULL, told: Vec::new() }
+    }
+
+    /// What a node was told last; none if that is not known, and for foreign work.
+    pub(crate) fn told(&self, number: usize) -> Option<&NodeParams> {
+        self.told.get(number).and_then(|told| told.params.as_ref())
+    }
+
+    /// What a node was told counts as not known: it must be told before the next launch.
+    pub(crate) fn forget(&mut self, number: usize) {
+        self.told[number].params = None;
+    }
+
     /// Tells one node other parameters, if they are others.
     ///
     /// # Errors

@@ -12,6 +12,6 @@ mod run;
 mod stamps;
 
 pub(crate) use build::{Built, CapturedGraph, Rewritten, params_of, unpatched};
-pub(crate) use params::{NodeParams, Resolve};
+pub(crate) use params::{AsAllocated, NodeParams, Resolve};
 pub(crate) use run::{launch_one, run, touched};
 pub(crate) use stamps::{FIRST, Stamps};

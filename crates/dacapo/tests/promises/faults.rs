@@ -199,3 +199,58 @@ fn a_refused_release_is_made_again_by_the_next_who_empties_the_queue() {
         bench.expect_no_findings();
     }
 }
+
+/// Refuses these calls, each as often as is said.
+struct RefuseThese(std::sync::Mutex<Vec<(Call, u32)>>);
+
+impl Hook for RefuseThese {
+    fn around(&self, call: Call, _: &[Argument], run: &mut dyn FnMut() -> CUresult) -> CUresult {
+        let mut list = self.0.lock().unwrap();
+        match list.iter_mut().find(|(refused, left)| *refused == call && *left > 0) {
+            Some((_, left)) => {
+                *left -= 1;
+                CUresult::CUDA_ERROR_INVALID_VALUE
+            }
+            None => {
+                drop(list);
+                run()
+            }
+        }
+    }
+}
+
+/// Half of the nodes are set, then the driver refuses one, and refuses to build another graph: the old recording stays, and
+/// what was set is set back by the launch that can.
+#[test]
+fn a_rerecording_that_fails_half_way_leaves_the_old_one() {
+    let (bench, refuse) = hooked(RefuseThese(std::sync::Mutex::default()));
+    let Bench { device, stream, k } = &bench;
+    let (mut y, mut z) = (device.zeros::<u32>(4).unwrap(), device.zeros::<u32>(4).unwrap());
+    let mut record = |graph: &mut dacapo::Graph<()>, value: u32| {
+        graph.rerecord(|r: &mut Recorder<'_>| {
+            r.run(k.put(baked(value), &mut y))?;
+            r.run(fill(&mut z, baked(value)))
+        })
+    };
+    let mut graph = dacapo::Graph::empty(device, ());
+    record(&mut graph, 1).unwrap();
+    graph.launch_sync(stream).unwrap();
+
+    // Only the fill is refused: another graph is built, and says why.
+    refuse.0.lock().unwrap().push((Call::cuGraphExecMemsetNodeSetParams, 1));
+    let done = record(&mut graph, 2).unwrap();
+    assert!(!done.is_updated());
+    assert!(done.to_string().contains("the driver refused to set it"), "{done}");
+    graph.launch_sync(stream).unwrap();
+
+    // Neither: the error, and the second recording is still there.
+    *refuse.0.lock().unwrap() = vec![(Call::cuGraphExecMemsetNodeSetParams, 1), (Call::cuGraphInstantiateWithFlags, 1)];
+    record(&mut graph, 3).unwrap_err();
+    // As long as the kernel cannot be set back, nothing is launched.
+    refuse.0.lock().unwrap().push((Call::cuGraphExecKernelNodeSetParams_v2, 1));
+    let error = graph.launch(stream).unwrap_err();
+    assert!(matches!(error.kind(), dacapo::ErrorKind::Unpatched { .. }), "{error}");
+    graph.launch_sync(stream).unwrap();
+    drop(graph);
+    assert_eq!((stream.read(&y).unwrap(), stream.read(&z).unwrap()), (vec![2; 4], vec![2; 4]));
+}

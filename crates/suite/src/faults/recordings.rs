@@ -1,12 +1,12 @@
 //! Recording, and what can be done with a recording.
 
-use dacapo::{ErrorKind, Graph, Op, Recorder, Result, Slot, baked, copy, fill};
+use dacapo::{Buffer, ErrorKind, Graph, Op, Recorder, Result, Slot, baked, copy, fill};
 
 use super::{Bench, right, scenarios};
 use crate::forms::kernels::churned;
 
 scenarios!("recording":
-    record_launch, joins, much_shared_memory, patched_slots, many_slots, switched_off, nested, recorded_again, uploaded, warm, into, graphed,
+    record_launch, joins, much_shared_memory, patched_slots, many_slots, switched_off, nested, recorded_again, rerecorded, rerecorded_anew, uploaded, warm, into, graphed,
     failing_op, panicking,
 );
 
@@ -141,6 +141,46 @@ fn recorded_again(bench: &Bench) -> Result<()> {
     graph.launch(stream)?;
     right("y", stream.read(&y)?, [churned(0, 1 + last); 4])?;
     graph.reset();
+    again.map(drop)
+}
+
+/// Another recording onto the same executable graph: of a kernel, a fill and a copy, with memory of its own.
+fn rerecorded(bench: &Bench) -> Result<()> {
+    let Bench { device, stream, k, .. } = bench;
+    let mut y = device.zeros::<u32>(4)?;
+    let mut record = |graph: &mut Graph<Buffer<u32>>, rounds, value| {
+        graph.rerecord(|r: &mut Recorder<'_>| {
+            let (mut t, mut out) = (r.alloc::<u32>(8)?, r.output::<u32>(8)?);
+            r.run(k.churn(baked(rounds), &mut y))?;
+            r.run(fill(&mut t, baked(value)))?;
+            r.run(copy(&t, &mut out))?;
+            Ok(out)
+        })
+    };
+    let mut graph = Graph::empty(device, device.zeros::<u32>(8)?);
+    record(&mut graph, 1, 5)?;
+    graph.launch(stream)?;
+    let again = record(&mut graph, 4, 6);
+    let (rounds, value) = if again.is_ok() { (4, 6) } else { (1, 5) };
+    // One that failed has left the one before, and what was set already is set back.
+    let out = stream.read(graph.launch_sync(stream)?)?;
+    right("the output", out, [value; 8])?;
+    drop(graph);
+    right("y", stream.read(&y)?, [churned(0, 1 + rounds); 4])?;
+    again.map(drop)
+}
+
+/// Another recording that needs another executable graph.
+fn rerecorded_anew(bench: &Bench) -> Result<()> {
+    let Bench { device, stream, k, .. } = bench;
+    let (mut y, mut z) = (device.zeros::<u32>(4)?, device.zeros::<u32>(4)?);
+    let mut graph = device.record(k.churn(baked(1), &mut y))?;
+    graph.launch(stream)?;
+    let again = graph.rerecord(k.churn(baked(4), &mut y).then(k.churn(baked(2), &mut z)));
+    let (last, other) = if again.is_ok() { (4, 2) } else { (1, 0) };
+    graph.launch(stream)?;
+    right("y", stream.read(&y)?, [churned(0, 1 + last); 4])?;
+    right("z", stream.read(&z)?, [churned(0, other); 4])?;
     again.map(drop)
 }
 

@@ -29,6 +29,7 @@ mod products;
 mod profiles;
 mod randoms;
 mod records;
+mod rerecords;
 mod scalars;
 mod shapes;
 mod slots;
@@ -75,6 +76,7 @@ pub fn all() -> Vec<Form> {
         streams::FORMS,
         async_launch::FORMS,
         records::FORMS,
+        rerecords::FORMS,
         into::FORMS,
         modules::FORMS,
         shapes::FORMS,

@@ -1,0 +1,278 @@
+//! Another recording in place of a graph's, onto the same executable graph where that can be done.
+//!
+//! - The new op is recorded and planned as ever. Then its nodes are held against the live ones, one by one, by us: the
+//!   driver's own update compares less than it seems to, and keeps old attributes in silence.
+//! - Where ops, edges and kinds are the same and every kernel is the same function, the nodes that differ are set on the
+//!   live executable graph. Everything else that belongs to the recording (memory, slots, outputs, what it keeps) is
+//!   replaced together with them; the old memory waits for the last replay of the old.
+//! - Otherwise an executable graph is built, as a recording does. Also where the driver refuses to set a node.
+//! - After an error the graph is what it was. If nodes had been set already, they are set back by the next launch, which is
+//!   refused ([`ErrorKind::Unpatched`](crate::ErrorKind::Unpatched)) for as long as the driver refuses that.
+//!
+//! A node of another function is never set, although a driver of today does it: whether the functions may stand in for each
+//! other (dynamic parallelism, launches from the device) is not known here.
+
+use std::fmt;
+
+use crate::error::{ErrorKind, Result};
+use crate::graph::Graph;
+use crate::graph::compare::compare;
+use crate::graph::replayable::{Drafted, GraphOptions, Replayable};
+use crate::lower::{AsAllocated, Built, NodeParams};
+use crate::op::Op;
+use crate::record::{Node, Recorded, Recording, Work};
+
+/// What became of [`Graph::rerecord`]: whether the executable graph was updated, and what changed node by node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rerecorded {
+    /// Which of the two.
+    pub how: How,
+    /// For each op of the new recording what was done; then those of the old one that have no successor.
+    pub nodes: Vec<NodeChange>,
+}
+
+/// What was done to the executable graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum How {
+    /// It is the same one: so many nodes were set, so many are as they were.
+    Updated {
+        /// Nodes that were set.
+        set: usize,
+        /// Nodes that had nothing to set.
+        kept: usize,
+    },
+    /// It is another one.
+    Rebuilt {
+        /// The first reason.
+        why: String,
+    },
+}
+
+/// What became of one op.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NodeChange {
+    /// What it is called.
+    pub op: String,
+    /// Its label.
+    pub label: String,
+    /// File and line that recorded it.
+    pub at: String,
+    /// What became of it.
+    pub change: Change,
+}
+
+/// How a new op differs from the one in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Change {
+    /// In nothing that the executable graph knows.
+    Kept,
+    /// In this, which can be set.
+    Set(Vec<String>),
+    /// In something that cannot be set.
+    Other(String),
+}
+
+impl Rerecorded {
+    /// Whether the executable graph is the same one.
+    pub fn is_updated(&self) -> bool {
+        matches!(self.how, How::Updated { .. })
+    }
+
+    fn fresh(why: &str) -> Rerecorded {
+        Rerecorded { how: How::Rebuilt { why: why.into() }, nodes: Vec::new() }
+    }
+}
+
+impl NodeChange {
+    pub(super) fn new(node: &Node, change: Change) -> NodeChange {
+        let at = format!("{}:{}", node.at.file(), node.at.line());
+        NodeChange { op: node.name.to_string(), label: node.label.to_string(), at, change }
+    }
+}
+
+impl fmt::Display for Rerecorded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.how {
+            How::Updated { set, kept } => write!(f, "updated: {set} nodes set, {kept} kept")?,
+            How::Rebuilt { why } => write!(f, "rebuilt: {why}")?,
+        }
+        let width =
+            |of: fn(&NodeChange) -> &str| self.nodes.iter().map(|node| of(node).chars().count()).max().unwrap_or(0);
+        let (ops, labels, places) = (width(|node| &node.op), width(|node| &node.label), width(|node| &node.at));
+        for (number, NodeChange { op, label, at, change }) in self.nodes.iter().enumerate() {
+            write!(f, "\n{number:>4}  {op:ops$}  ")?;
+            if labels > 0 {
+                write!(f, "{label:labels$}  ")?;
+            }
+            write!(f, "{at:places$}  {change}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Change::Kept => f.write_str("kept"),
+            Change::Set(what) => write!(f, "set: {}", what.join(", ")),
+            Change::Other(why) => write!(f, "other: {why}"),
+        }
+    }
+}
+
+impl<T> Graph<T> {
+    /// Records another op in its place, with the same label, pool, arena and shape, and applies it to the live executable
+    /// graph where that can be done; else builds another. The answer says which, and why, node by node.
+    ///
+    /// To set the nodes that differ is much cheaper than to build: one driver call each, and the graph stays uploaded. Work
+    /// of another library is never compared, so that a graph with it is always built anew; as is one whose ops, edges or
+    /// kernels are others.
+    ///
+    /// The outputs are those of the new op. While it is recorded, the old memory is still there: both must fit.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// use dacapo::{baked, fill};
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let mut y = device.zeros::<f32>(4)?;
+    /// let mut graph = device.record(fill(&mut y, baked(1.0)))?;
+    /// graph.launch(&stream)?;
+    /// let done = graph.rerecord(fill(&mut y, baked(2.0)))?;
+    /// assert!(done.is_updated(), "{done}");
+    /// graph.launch(&stream)?;
+    /// assert_eq!(stream.read(&y)?, [2.0; 4]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - As [`Device::record`](crate::Device::record). The graph is what it was; a launch may have to set back nodes first,
+    ///   and is refused while the driver refuses that: [`ErrorKind::Unpatched`].
+    #[track_caller]
+    pub fn rerecord<O: Op<Out = T>>(&mut self, op: O) -> Result<Rerecorded> {
+        let device = self.device().clone();
+        let recording = match self.inner() {
+            Some(inner) => inner.recording(&device),
+            None => device.recording(),
+        };
+        self.rerecord_with(recording, op)
+    }
+
+    /// The same with other options.
+    ///
+    /// # Errors
+    ///
+    /// - As [`rerecord`](Graph::rerecord).
+    #[track_caller]
+    pub fn rerecord_with<O: Op<Out = T>>(&mut self, recording: Recording<'_>, op: O) -> Result<Rerecorded> {
+        let is_at_home = recording.device.is(self.device());
+        let why = match self.inner_mut() {
+            None => "there was no recording",
+            Some(_) if !is_at_home => "it is for another device",
+            Some(inner) => {
+                let (recorded, out) = recording.take_down(op)?;
+                let (fresh, done) = inner.rerecord(recorded, recording.graph_options())?;
+                self.replace(fresh, out);
+                return Ok(done);
+            }
+        };
+        *self = recording.record(op)?;
+        Ok(Rerecorded::fresh(why))
+    }
+}
+
+impl Replayable {
+    /// Makes what shall stand in this one's place. With the executable graph of this one, if the answer is "updated".
+    fn rerecord(&mut self, recorded: Recorded, options: GraphOptions) -> Result<(Replayable, Rerecorded)> {
+        let mut drafted = Drafted::new(recorded, &options)?;
+        let params = drafted.params()?;
+        let mut nodes = compare(self, &drafted, &params);
+        let reason = |nodes: &[NodeChange]| {
+            let other = nodes.iter().enumerate().find_map(|(number, node)| match &node.change {
+                Change::Other(why) => Some(format!("op {number}, `{}`: {why}", node.op)),
+                _ => None,
+            });
+            other.or_else(|| (self.order != drafted.order).then(|| "the order of its ops is another".into()))
+        };
+        let mut why = reason(&nodes);
+        if why.is_none() {
+            if options.upload && !self.uploaded {
+                self.upload_now()?;
+            }
+            match self.set_nodes(&drafted.recorded.nodes, params, &nodes) {
+                Ok(set) => {
+                    let kept = nodes.len() - set;
+                    return Ok((
+                        self.hand_over(drafted, options),
+                        Rerecorded { how: How::Updated { set, kept }, nodes },
+                    ));
+                }
+                Err((_, error)) if matches!(error.kind(), ErrorKind::Lost { .. }) => return Err(error),
+                Err((number, error)) => {
+                    let told = format!("the driver refused to set it: {error}");
+                    why = Some(format!("op {number}, `{}`: {told}", nodes[number].op));
+                    nodes[number].change = Change::Other(told);
+                }
+            }
+        }
+        let built = drafted.build()?;
+        let how = How::Rebuilt { why: why.unwrap_or_default() };
+        Ok((Replayable::assemble(drafted, options, Vec::new(), built)?, Rerecorded { how, nodes }))
+    }
+
+    /// Sets the nodes that differ: how many. If one is refused, which, and those that were set must be set back before the
+    /// next launch.
+    fn set_nodes(
+        &mut self,
+        nodes: &[Node],
+        params: Vec<Option<NodeParams>>,
+        changes: &[NodeChange],
+    ) -> std::result::Result<usize, (usize, crate::Error)> {
+        let mut set: Vec<u32> = Vec::new();
+        for (number, params) in params.into_iter().enumerate() {
+            let (Change::Set(_), Some(params)) = (&changes[number].change, params) else { continue };
+            set.push(number as u32);
+            let told = match self.device.make_current() {
+                Ok(()) => self.built.patch(&self.device, number, &nodes[number], params),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = told {
+                self.set_back(&set);
+                return Err((number, nodes[number].blame(error)));
+            }
+        }
+        Ok(set.len())
+    }
+}
+
+/// Whether two nodes launch the same function.
+pub(super) fn same_function(old: &Work, new: &Work) -> bool {
+    match (old, new) {
+        (Work::Kernel(old), Work::Kernel(new)) => old.function.raw == new.function.raw,
+        _ => false,
+    }
+}
+
+impl Drafted {
+    /// What the driver shall be told of each node; none for what cannot be said.
+    fn params(&mut self) -> Result<Vec<Option<NodeParams>>> {
+        let Recorded { nodes, readings, device, .. } = &mut self.recorded;
+        let params = nodes.iter_mut().map(|node| {
+            let prepared = match &mut node.work {
+                Work::Kernel(kernel) => kernel.prepared.take(),
+                _ => None,
+            };
+            NodeParams::of(device, node, readings, &AsAllocated, prepared)
+        });
+        params.collect()
+    }
+
+    fn build(&mut self) -> Result<Built> {
+        let Recorded { nodes, readings, device, .. } = &mut self.recorded;
+        Built::new(device, nodes, &self.order, readings, &AsAllocated)
+    }
+}
