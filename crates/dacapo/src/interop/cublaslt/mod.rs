@@ -37,7 +37,7 @@
 //! | factors as tf32 | rounded to 10 bits | to nearest, halves away from zero (`cvt.rna.tf32`) |
 //! | parts of a split sum | in f32: others are not asked for | |
 //! | GELU | by tanh, to 5·10⁻⁶ in f32 | by tanh, as x / (1 + exp(-2y)) |
-//! | result in f16, bf16 | at the end, for some shapes also on the way | once, at the end |
+//! | result in f16, bf16 | at the end; with odd sizes or addresses also before bias and activation | once, at the end |
 //! | ReLU of what is no number; alpha = 0 with factors that are none | no number | no number |
 //!
 //! # Why this is safe
