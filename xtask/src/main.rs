@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod bless;
+mod cache;
 mod conformance;
 mod corpus;
 mod faults;
@@ -36,6 +37,8 @@ struct Arguments {
 enum Task {
     /// Make what the tests get what they expect, and print which files changed
     Bless,
+    /// Send requests of many sizes through caches of graphs, and check caps, counters and results
+    Cache(cache::Scale),
     /// Run the conformance cases on the software driver and compare with what an H200 answered
     Conformance {
         /// Decides the software driver's choices
@@ -109,6 +112,7 @@ enum Task {
 fn main() -> ExitCode {
     let done = match Arguments::parse().task {
         Task::Bless => bless::run(),
+        Task::Cache(scale) => cache::run(&scale),
         Task::Conformance { seed, only, print } => conformance::run(seed, only.as_deref(), print),
         Task::Corpus { seed, only, why } => corpus::run(seed, only.as_deref(), why),
         Task::Faults(scale) => faults::run(&scale),

@@ -20,3 +20,4 @@ pub mod replay;
 pub mod session;
 pub mod single;
 pub mod table;
+pub mod traffic;

@@ -24,6 +24,7 @@ mod opening;
 mod products;
 mod profiles;
 mod recordings;
+mod shapes;
 mod steps;
 
 pub use check::{TAKES_MEMORY, Verdict, calls_of, inject};
@@ -78,6 +79,7 @@ pub fn all() -> Vec<Scenario> {
         products::SCENARIOS,
         profiles::SCENARIOS,
         steps::SCENARIOS,
+        shapes::SCENARIOS,
     ];
     areas.concat()
 }
