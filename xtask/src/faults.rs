@@ -101,9 +101,31 @@ fn run_all(scale: &Scale, scenarios: &[Scenario]) -> Result<(), String> {
         scenarios.len(),
         shots.len()
     );
+    if !aimed {
+        starve(scenarios, scale.seed)?;
+    }
     let results = shoot(&shots, scale.seed);
     report(scenarios, &shots, &results, scale.seed)?;
     if broken == 0 { Ok(()) } else { Err(format!("{broken} scenarios fail without any fault")) }
+}
+
+/// No memory from each allocation of each scenario on.
+fn starve(scenarios: &[Scenario], seed: u64) -> Result<(), String> {
+    let (mut starved, mut told, mut bad) = (0, 0, 0);
+    for scenario in scenarios {
+        let calls = faults::calls_of(scenario, seed)?;
+        for (nth, _) in (0..).zip(&calls).filter(|(_, call)| faults::TAKES_MEMORY.contains(call)) {
+            let verdict = faults::starve(scenario, seed, nth);
+            starved += usize::from(verdict.struck.is_some());
+            told += usize::from(verdict.out_of_memory);
+            if !verdict.is_good() {
+                bad += 1;
+                println!("{} without memory from call {nth} on: {}", scenario.name, verdict.lines().join("; "));
+            }
+        }
+    }
+    println!("out of memory: from each of {starved} allocations on, {told} errors with the numbers, {bad} wrong");
+    if bad == 0 { Ok(()) } else { Err(format!("{bad} times something went wrong without memory")) }
 }
 
 /// One worker a core takes the shots in turn.

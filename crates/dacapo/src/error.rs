@@ -10,6 +10,8 @@ use std::panic::Location;
 
 use dacapo_driver::DriverError;
 
+use crate::device::Held;
+
 /// What every fallible call of this library answers with.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -97,6 +99,21 @@ pub enum ErrorKind {
         bytes: usize,
         /// How many were free just after.
         free: usize,
+        /// How many the device has.
+        total: usize,
+        /// What the library holds of it, by what it is for.
+        held: Held,
+    },
+    /// It would be over the budget of the device; the driver was not asked.
+    OverBudget {
+        /// How many bytes more would be held.
+        wanted: usize,
+        /// How many are.
+        used: usize,
+        /// The budget.
+        budget: usize,
+        /// What is held, by what it is for.
+        held: Held,
     },
     /// The temps of a graph or an eager run do not fit the arena that they were to lie in.
     ArenaExhausted {
@@ -276,6 +293,11 @@ impl Error {
         help(&self.0.kind)
     }
 
+    /// Whether memory was wanted that is not there, or not allowed: dropping something may help.
+    pub(crate) fn is_memory(&self) -> bool {
+        matches!(self.kind(), ErrorKind::OutOfMemory { .. } | ErrorKind::OverBudget { .. })
+    }
+
     /// The same error with the line of the call that was refused, where no op is concerned.
     pub(crate) fn on_line(mut self, at: &'static Location<'static>) -> Error {
         self.0.at.get_or_insert(at);
@@ -391,6 +413,7 @@ fn name(kind: &ErrorKind) -> &'static str {
         ErrorKind::Signature { .. } => "signature",
         ErrorKind::BadModule { .. } => "bad_module",
         ErrorKind::OutOfMemory { .. } => "out_of_memory",
+        ErrorKind::OverBudget { .. } => "over_budget",
         ErrorKind::ArenaExhausted { .. } => "arena_exhausted",
         ErrorKind::Full { .. } => "full",
         ErrorKind::Driver(_) => "driver",
@@ -443,8 +466,11 @@ fn sentence(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             Some(line) => write!(f, "the driver did not accept the PTX: {}", line.trim()),
             None => f.write_str("the driver did not accept the PTX"),
         },
-        ErrorKind::OutOfMemory { bytes, free } => {
-            write!(f, "out of device memory: {bytes} bytes were asked for, {free} are free")
+        ErrorKind::OutOfMemory { bytes, free, total, held } => {
+            write!(f, "out of memory: {bytes} bytes were asked for, {free} of {total} are free; dacapo holds {held}")
+        }
+        ErrorKind::OverBudget { wanted, budget, held, .. } => {
+            write!(f, "over the memory budget of {budget} bytes: {wanted} more are wanted; dacapo holds {held}")
         }
         ErrorKind::ArenaExhausted { wanted, left, bytes, needed } => write!(
             f,
@@ -532,6 +558,7 @@ fn help(kind: &ErrorKind) -> Option<String> {
         ErrorKind::NoSuchKernel(_) => "name the symbol with `entry: \"..\";`, and declare the kernel `extern \"C\"`",
         ErrorKind::Signature { .. } => "make the parameter list in `kernels!` that of the kernel, in its order",
         ErrorKind::BadModule { .. } => "see the log; the oldest driver for a PTX version is in the docs",
+        ErrorKind::OverBudget { .. } => "drop what is not needed, cap caches with `max_bytes`, or raise the budget",
         ErrorKind::OutOfMemory { .. } => {
             "drop what is not needed, and graphs too: each holds the memory of its temps, unless a pool or an arena shares it"
         }

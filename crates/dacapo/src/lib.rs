@@ -54,11 +54,11 @@ pub use half;
 
 #[cfg(feature = "software")]
 pub use device::Software;
-pub use device::{Abilities, Ability, Counters, Device, Properties, RawStream, Stream};
+pub use device::{Abilities, Ability, Counters, Device, Held, MemoryReport, Properties, RawStream, Stream};
 pub use element::Pod;
 pub use error::{Error, ErrorKind, Result};
 pub use graph::rerecord::{self, Rerecorded};
-pub use graph::{Graph, GraphInto, Launched, Ticket};
+pub use graph::{Graph, GraphInto, GraphMemory, Launched, Ticket};
 pub use kernel::{Grid, RawArg, RawKernel, grid};
 pub use memory::{
     Arena, Buffer, Element, HostBuffer, RawSlice, Reads, Scalar, Shared, Slice, Temp, TempScalar, Writes,

@@ -212,9 +212,9 @@ impl Drop for Inner {
         let after = self.device.ledger().remove_memory(self.order);
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let values = std::mem::take(&mut state.values);
-        if let Some(Range { base, mapped, reserved, .. }) = self.arena.take_range() {
+        if let Some(Range { base, mapped, reserved, booking, .. }) = self.arena.take_range() {
             // Every graph that was in it has folded its last replay into `order`, and is gone.
-            self.device.put(Garbage::Range { base, mapped, reserved }, after.clone());
+            self.device.put(Garbage::Range { base, mapped, reserved }.booked(booking), after.clone());
             self.device.live().allocations.sub(1);
         }
         if !values.is_empty() {

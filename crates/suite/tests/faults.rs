@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use dacapo_driver::{CUresult, Call, Effect, Family, Lawful, STICKY, Source, lawful};
-use dacapo_suite::faults::{TAKES_MEMORY, all, calls_of, inject};
+use dacapo_suite::faults::{TAKES_MEMORY, all, calls_of, inject, starve};
 
 /// One of so many faults is tried here.
 const STRIDE: usize = 97;
@@ -60,6 +60,26 @@ fn out_of_memory_at_every_allocation_loses_nothing_and_says_the_numbers() {
     }
     assert!(bad.is_empty(), "{}", bad.join("\n\n"));
     assert!(struck > 100 && calls_struck.len() == TAKES_MEMORY.len(), "{struck} struck, {calls_struck:?}");
+}
+
+/// From each allocation of each scenario on there is no memory: nothing is lost, and who is refused is told the numbers.
+#[test]
+fn out_of_memory_from_every_allocation_on() {
+    let (mut starved, mut told, mut bad) = (0, 0, Vec::new());
+    for scenario in &all() {
+        let calls = calls_of(scenario, 0).unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
+        for (nth, _) in (0..).zip(calls).filter(|(_, call)| TAKES_MEMORY.contains(call)) {
+            let verdict = starve(scenario, 0, nth);
+            starved += usize::from(verdict.struck.is_some());
+            told += usize::from(verdict.out_of_memory);
+            if !verdict.is_good() {
+                bad.push(format!("{} from call {nth} on:\n{}", scenario.name, verdict.lines().join("\n")));
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n\n"));
+    println!("{starved} allocations starved, {told} errors with the numbers");
+    assert!(starved > 150 && told * 10 > starved * 9, "{starved} starved, {told} told: the shots miss");
 }
 
 /// Codes without their common beginning, with a mark for how they are known.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use dacapo_driver::types::{CU_MEMHOSTALLOC_PORTABLE, CUdeviceptr, CUstream};
 use dacapo_driver::{CUresult, Call};
 
-use crate::device::Device;
+use crate::device::{Device, Purpose};
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Allocation, Buffer, Kind};
@@ -16,18 +16,20 @@ use crate::trace::event;
 
 impl Device {
     /// A buffer of `len` elements.
-    pub(crate) fn allocate_elements<T: Pod>(&self, len: usize, zeroed: bool) -> Result<Buffer<T>> {
+    pub(crate) fn allocate_elements<T: Pod>(&self, len: usize, zeroed: bool, purpose: Purpose) -> Result<Buffer<T>> {
         let Some(bytes) = len.checked_mul(size_of::<T>()) else { return Err(self.out_of_memory(usize::MAX)) };
         let allocation = Allocation::unplaced(self, Kind::Device, bytes)?;
-        self.place(&allocation, zeroed)?;
+        self.place(&allocation, zeroed, purpose)?;
         Ok(Buffer::new(allocation, len))
     }
 
     /// Gives an allocation its memory.
-    pub(crate) fn place(&self, allocation: &Allocation, zeroed: bool) -> Result<()> {
+    pub(crate) fn place(&self, allocation: &Allocation, zeroed: bool, purpose: Purpose) -> Result<()> {
+        let bytes = allocation.bytes();
+        // Before the driver hears of it.
+        let booking = self.book(purpose, bytes)?;
         self.enter()?;
         self.drain()?;
-        let bytes = allocation.bytes();
         if bytes == 0 {
             allocation.place_at(0);
             return Ok(());
@@ -36,6 +38,7 @@ impl Device {
         let address = self.or_when_freed(|| self.allocate_on(self.0.home.0, bytes))?;
         // Owned from here on.
         allocation.place_at(address);
+        allocation.keep_booking(booking);
         event!(debug, bytes, address, "allocated");
         let set = match zeroed {
             // SAFETY: the memory is `bytes` long, and nobody else knows it.
@@ -50,10 +53,14 @@ impl Device {
         made
     }
 
-    /// Tries again what found no memory, when what was dropped has come back.
+    /// Tries again what found no memory, or no room in the budget, when what was dropped has come back. If nothing is on
+    /// its way back, a budget is refused without a driver call.
     pub(crate) fn or_when_freed<T>(&self, mut take: impl FnMut() -> Result<T>) -> Result<T> {
         match take() {
-            Err(error) if matches!(error.kind(), ErrorKind::OutOfMemory { .. }) => {
+            Err(error) if matches!(error.kind(), ErrorKind::OverBudget { .. }) && self.0.drops.is_empty() => Err(error),
+            Err(error) if error.is_memory() => {
+                self.enter()?;
+                self.drain()?;
                 self.wait_for_ranges()?;
                 if let Some(last) = self.ledger().last_use(&self.0.reaper) {
                     self.wait_for(&last)?;
@@ -83,11 +90,12 @@ impl Device {
         let (mut free, mut total) = (0, 0);
         // SAFETY: both are valid for the write. If the driver does not know, 0 is said to be free.
         let _ = unsafe { self.driver().cuMemGetInfo_v2(&mut free, &mut total) };
-        Error::new(ErrorKind::OutOfMemory { bytes, free })
+        Error::new(ErrorKind::OutOfMemory { bytes, free, total, held: self.held() })
     }
 
     /// Page-locked host memory.
     pub(crate) fn allocate_host(&self, bytes: usize) -> Result<Arc<Allocation>> {
+        let booking = self.book(Purpose::Host, bytes)?;
         self.enter()?;
         self.drain()?;
         let allocation = Allocation::unplaced(self, Kind::Host, bytes)?;
@@ -96,6 +104,7 @@ impl Device {
             _ => self.page_locked(bytes)?.expose_provenance() as u64,
         };
         allocation.place_at(address);
+        allocation.keep_booking(booking);
         Ok(allocation)
     }
 

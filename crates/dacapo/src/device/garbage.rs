@@ -20,7 +20,7 @@ use dacapo_driver::types::{
 use dacapo_driver::{CUresult, Call, Check, Driver, DriverError, leaves_undone};
 use dacapo_ledger::{Lane, LaneKind, Touch, Use};
 
-use crate::device::{Cuda, Device, Inner, LaneStream, RawHandle, Relaxed, twice};
+use crate::device::{Booking, Cuda, Device, Inner, LaneStream, RawHandle, Relaxed, twice};
 use crate::error::{ErrorKind, Result};
 
 /// Something to be released.
@@ -44,6 +44,8 @@ pub(crate) enum Garbage {
     Range { base: CUdeviceptr, mapped: usize, reserved: usize },
     /// Memory apart from its addresses.
     Physical(CUmemGenericAllocationHandle),
+    /// Any of these, with its bytes in the books until it is gone.
+    Booked(Box<Garbage>, Booking),
     /// Values of the user's, dropped in this order.
     Values(Vec<Arc<dyn Any + Send + Sync>>),
 }
@@ -52,6 +54,25 @@ pub(crate) enum Garbage {
 unsafe impl Send for Garbage {}
 // SAFETY: as above.
 unsafe impl Sync for Garbage {}
+
+impl Garbage {
+    /// Whether it is memory that is not given back in stream order.
+    fn waits_for_the_end(&self) -> bool {
+        match self {
+            Garbage::Booked(thing, _) => thing.waits_for_the_end(),
+            Garbage::Range { .. } | Garbage::Host(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The same with its bytes in the books.
+    pub(crate) fn booked(self, booking: Option<Booking>) -> Garbage {
+        match booking {
+            Some(booking) => Garbage::Booked(Box::new(self), booking),
+            None => self,
+        }
+    }
+}
 
 impl Device {
     /// To be released after these uses. Called by drops.
@@ -71,7 +92,7 @@ impl Device {
     pub(crate) fn wait_for_ranges(&self) -> Result<()> {
         let (mut pending, mut found) = (Vec::new(), false);
         for (thing, after) in self.0.drops.take() {
-            if let Garbage::Range { .. } = thing {
+            if thing.waits_for_the_end() {
                 found = true;
                 pending.extend(after.iter().cloned());
             }
@@ -122,6 +143,10 @@ impl Inner {
             after = self.all_last_uses();
         }
         match thing {
+            Garbage::Booked(thing, booking) => match self.release(*thing, after) {
+                Released::NotYet(thing, after, error) => Released::NotYet(thing.booked(Some(booking)), after, error),
+                over => over,
+            },
             Garbage::Memory(address) => {
                 let pending: Vec<Use<Cuda>> = after.iter().filter(|u| !self.ledger.is_finished(u)).cloned().collect();
                 if let Err(error) = self.ledger.order_after(&self.cuda, &self.reaper, &pending) {
@@ -368,6 +393,7 @@ impl Inner {
                 break;
             }
             for (thing, _after) in things {
+                let thing = if let Garbage::Booked(thing, _) = thing { *thing } else { thing };
                 match thing {
                     Garbage::RawStream(_) | Garbage::Graph(..) => {
                         if let Released::NotYet(thing, ..) = self.release(thing, Vec::new()) {

@@ -9,10 +9,12 @@
 
 mod abilities;
 mod allocate;
+mod books;
 mod context;
 mod counters;
 mod garbage;
 mod lost;
+mod memory_report;
 mod open;
 mod properties;
 mod queue;
@@ -35,11 +37,14 @@ use crate::record::Recording;
 use crate::{Arena, Buffer, Graph, HostBuffer, Pod, Pool, Scalar};
 
 pub use abilities::{Abilities, Ability};
+pub use books::Held;
+pub(crate) use books::{Booking, Books, Purpose};
 pub(crate) use context::{Relaxed, twice};
 pub use counters::Counters;
 pub(crate) use counters::Live;
 pub(crate) use garbage::Garbage;
 pub(crate) use lost::{Named, Notes};
+pub use memory_report::MemoryReport;
 #[cfg(feature = "software")]
 pub use open::Software;
 pub use properties::Properties;
@@ -75,6 +80,8 @@ pub(crate) struct Inner {
     pub(crate) lanes: Mutex<Vec<Lane<Cuda>>>,
     pub(crate) lost: OnceLock<lost::Lost>,
     pub(crate) counters: Live,
+    /// What is held, and the budget.
+    pub(crate) books: Arc<Books>,
     pub(crate) recordings: AtomicU64,
     /// Kernels of the library's own, loaded when first needed.
     pub(crate) kernels: OnceLock<crate::kernel::OwnKernels>,
@@ -153,7 +160,7 @@ impl Device {
     ///
     /// - [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), [`ErrorKind::Full`](crate::ErrorKind::Full).
     pub fn buffer<T: Pod>(&self, elements: &[T]) -> Result<Buffer<T>> {
-        let buffer = self.allocate_elements(elements.len(), false)?;
+        let buffer = self.allocate_elements(elements.len(), false, Purpose::Buffers)?;
         self.write_now(&buffer, crate::element::bytes_of(elements))?;
         Ok(buffer)
     }
@@ -164,7 +171,7 @@ impl Device {
     ///
     /// - [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), [`ErrorKind::Full`](crate::ErrorKind::Full).
     pub fn zeros<T: Pod>(&self, len: usize) -> Result<Buffer<T>> {
-        self.allocate_elements(len, true)
+        self.allocate_elements(len, true, Purpose::Buffers)
     }
 
     /// One value in device memory.

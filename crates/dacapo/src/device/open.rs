@@ -236,6 +236,7 @@ impl Device {
             is_lost: AtomicBool::new(false),
             lost: OnceLock::new(),
             counters: Live::default(),
+            books: Arc::default(),
             recordings: AtomicU64::new(1),
             kernels: OnceLock::new(),
             #[cfg(feature = "cublaslt")]

@@ -28,7 +28,7 @@
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Call, leaves_undone};
 
-use crate::device::{Device, Garbage};
+use crate::device::{Booking, Device, Garbage, Purpose};
 use crate::error::Result;
 use crate::trace::event;
 
@@ -43,12 +43,19 @@ pub(crate) struct Range {
     open: usize,
     /// Pieces are multiples of this.
     granularity: usize,
+    /// What is mapped, in the device's books.
+    pub(crate) booking: Option<Booking>,
 }
 
 impl Range {
     /// How many bytes can be used.
     pub(crate) fn bytes(&self) -> usize {
         self.open
+    }
+
+    /// How many could be, if so many were asked for.
+    pub(crate) fn bytes_with(&self, bytes: usize) -> usize {
+        self.open.max(bytes.next_multiple_of(self.granularity))
     }
 }
 
@@ -66,20 +73,25 @@ impl Device {
     pub(crate) fn reserve_range(&self) -> Result<Range> {
         self.enter()?;
         let _relaxed = self.relaxed()?;
-        let (mut granularity, properties) = (0, self.physical());
-        // SAFETY: both pointers are valid for the call.
-        let code = unsafe {
-            self.driver().cuMemGetAllocationGranularity(&mut granularity, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM)
-        };
-        self.check(code, Call::cuMemGetAllocationGranularity)?;
-        let granularity = granularity.max(1);
+        let granularity = self.granularity()?;
         let reserved = self.properties().memory_bytes.max(1).next_multiple_of(granularity);
         let mut base = 0;
         // SAFETY: `base` is valid for the write.
         let code = unsafe { self.driver().cuMemAddressReserve(&mut base, reserved, 0, 0, 0) };
         self.check_memory(code, Call::cuMemAddressReserve, reserved)?;
         self.live().allocations.add(1);
-        Ok(Range { base, reserved, mapped: 0, open: 0, granularity })
+        Ok(Range { base, reserved, mapped: 0, open: 0, granularity, booking: None })
+    }
+
+    /// Mapped memory comes in multiples of this.
+    pub(crate) fn granularity(&self) -> Result<usize> {
+        let (mut granularity, properties) = (0, self.physical());
+        // SAFETY: both pointers are valid for the call.
+        let code = unsafe {
+            self.driver().cuMemGetAllocationGranularity(&mut granularity, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM)
+        };
+        self.check(code, Call::cuMemGetAllocationGranularity)?;
+        Ok(granularity.max(1))
     }
 
     /// Makes at least the first `bytes` of a range usable.
@@ -98,8 +110,14 @@ impl Device {
         let _relaxed = self.relaxed()?;
         if bytes > range.mapped {
             let piece = bytes.next_multiple_of(range.granularity) - range.mapped;
+            // Before the driver hears of it.
+            let booking = self.book_now(Purpose::Pools, piece)?;
             self.map_piece(range.base + range.mapped as u64, piece)?;
             range.mapped += piece;
+            range.booking = Some(match range.booking.take() {
+                Some(before) => before.and(booking.taken()),
+                None => booking.taken(),
+            });
         }
         let (fresh, piece) = (range.base + range.open as u64, range.mapped - range.open);
         let opened = self.open_piece(fresh, piece);
@@ -113,6 +131,9 @@ impl Device {
                 let code = unsafe { self.driver().cuMemUnmap(fresh, piece) };
                 if !leaves_undone(Call::cuMemUnmap, code) {
                     range.mapped = range.open;
+                    if let Some(booking) = &mut range.booking {
+                        booking.shrink_to(range.mapped);
+                    }
                 }
             }
         }
@@ -152,7 +173,7 @@ impl Device {
     }
 
     /// What a code means of a call that may find no memory.
-    fn check_memory(&self, code: CUresult, call: Call, bytes: usize) -> Result<()> {
+    pub(crate) fn check_memory(&self, code: CUresult, call: Call, bytes: usize) -> Result<()> {
         match code {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(self.out_of_memory(bytes)),
             code => self.check(code, call),

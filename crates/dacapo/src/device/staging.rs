@@ -6,7 +6,7 @@
 use dacapo_driver::{Call, Driver};
 use dacapo_ledger::{Ledger, Use};
 
-use crate::device::{Cuda, Device, twice};
+use crate::device::{Booking, Cuda, Device, Purpose, twice};
 use crate::error::Result;
 
 /// The most that one copy takes at once; longer ones go in pieces.
@@ -29,6 +29,8 @@ pub(crate) struct Block {
     pub(crate) bytes: usize,
     /// The copy that used it last.
     pub(crate) busy: Option<Use<Cuda>>,
+    /// Its bytes in the device's books.
+    _booking: Booking,
 }
 
 // SAFETY: the memory is page-locked host memory that belongs to whoever has the block.
@@ -96,13 +98,17 @@ impl Device {
                 }
                 Ok(block)
             }
-            None => match self.page_locked(wanted) {
-                Ok(pointer) => Ok(Block { pointer, bytes: wanted, busy: None }),
-                Err(error) => {
-                    self.staging().total -= wanted;
-                    Err(error)
+            None => {
+                match self.book(Purpose::Staging, wanted).and_then(|booking| Ok((booking, self.page_locked(wanted)?))) {
+                    Ok((booking, pointer)) => {
+                        Ok(Block { pointer, bytes: wanted, busy: None, _booking: booking.taken() })
+                    }
+                    Err(error) => {
+                        self.staging().total -= wanted;
+                        Err(error)
+                    }
                 }
-            },
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::device::{Device, Stream};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::launched::{Launched, Ticket};
+use crate::graph::memory::GraphMemory;
 use crate::graph::replayable::Replayable;
 use crate::graph::report_of_graph;
 use crate::inspect::Report;
@@ -150,9 +151,24 @@ impl<T> Graph<T> {
         &mut self.out
     }
 
-    /// Bytes of its outputs.
-    pub(crate) fn output_bytes(&self) -> usize {
-        self.inner.as_ref().map_or(0, |inner| inner.outputs().iter().map(|output| output.bytes()).sum())
+    /// How much memory it takes, by what it is for.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// # let device = dacapo::Device::software()?;
+    /// let graph = device.record(|r: &mut dacapo::Recorder<'_>| {
+    ///     let (mut t, mut y) = (r.alloc::<f32>(100)?, r.output::<f32>(100)?);
+    ///     r.run(dacapo::fill(&mut t, dacapo::baked(1.0)))?;
+    ///     r.run(dacapo::copy(&t, &mut y))?;
+    ///     Ok(y)
+    /// })?;
+    /// let memory = graph.memory();
+    /// assert_eq!((memory.arena, memory.outputs), (400, 400));
+    /// println!("{memory}");
+    /// # Ok(()) }
+    /// ```
+    pub fn memory(&self) -> GraphMemory {
+        self.inner.as_ref().map_or_else(GraphMemory::default, |inner| inner.memory())
     }
 
     /// The outputs without the graph.

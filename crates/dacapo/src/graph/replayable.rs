@@ -8,11 +8,12 @@ use dacapo_driver::{CUresult, Call};
 use dacapo_ledger::{Access as Touching, MemoryId, SetId, Touch, Use};
 use smallvec::SmallVec;
 
-use crate::device::{Cuda, Device, Garbage, LaneStream, Named, Stream};
+use crate::device::{Booking, Cuda, Device, Garbage, LaneStream, Named, Purpose, Stream};
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::memory::{GraphMemory, executable_bytes};
 use crate::kernel::ModuleSource;
 use crate::lower::{Built, CapturedGraph, NodeParams, Resolve, Rewritten, Stamps, params_of, touched, unpatched};
-use crate::memory::{Allocation, Arena, Gate, Place, Space};
+use crate::memory::{Allocation, Arena, Gate, Kind, Place, Space};
 use crate::plan::{self, Order, Shape};
 use crate::pool::{Members, Pool};
 use crate::record::{Node, Recorded, Recording, TempPlan, Work, gates, lock_gates, refuse_inside};
@@ -91,18 +92,24 @@ pub(crate) struct Drafted {
     pub(super) recorded: Recorded,
     pools: Members,
     pub(super) order: Order,
+    /// What its executable will take, in the books before anything was asked of the driver.
+    executable: Option<Booking>,
 }
 
 impl Drafted {
-    /// Joins the pools, and takes memory.
+    /// Joins the pools, and takes memory; books that of an executable before it, if one will be made.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::PoolSealed`], and as [`Space::new`].
-    pub(super) fn new(mut recorded: Recorded, options: &GraphOptions) -> Result<Drafted> {
+    pub(super) fn new(mut recorded: Recorded, options: &GraphOptions, book: bool) -> Result<Drafted> {
         let pools = Members::join(options.pool.as_ref(), &recorded.pools)?;
         let order = order_of(&recorded.nodes, options.shape);
         let plan = TempPlan::new(&recorded, &order);
+        let executable = match book {
+            true => Some(recorded.device.book(Purpose::Executables, executable_bytes(&recorded.nodes, &order))?),
+            false => None,
+        };
         match options.apart {
             true => recorded.spaces = Space::apart(&recorded.device, &plan)?,
             false => {
@@ -111,7 +118,7 @@ impl Drafted {
                 recorded.spaces.extend(space);
             }
         }
-        Ok(Drafted { recorded, pools, order })
+        Ok(Drafted { recorded, pools, order, executable })
     }
 }
 
@@ -142,11 +149,12 @@ impl Replayable {
         holes: Vec<Hole>,
         given: Vec<Place>,
     ) -> Result<Replayable> {
-        let mut drafted = Drafted::new(recorded, &options)?;
+        let mut drafted = Drafted::new(recorded, &options, true)?;
         let bound: Vec<Option<Place>> = given.into_iter().map(Some).collect();
         let places = AsBound { holes: &holes, bound: &bound };
         let Recorded { device, nodes, readings, .. } = &mut drafted.recorded;
-        let built = Built::new(device, nodes, &drafted.order, readings, &places)?;
+        let booking = drafted.executable.take().expect("asked for above");
+        let built = Built::new(device, nodes, &drafted.order, readings, &places, booking)?;
         Replayable::assemble(drafted, options, holes, built)
     }
 
@@ -161,7 +169,8 @@ impl Replayable {
         let order = order_of(&recorded.nodes, Shape::Line);
         let built = template.instantiate(recorded.nodes.len())?;
         let options = GraphOptions { label, pool, arena: None, apart: false, shape: Shape::Line, upload: false };
-        let mut graph = Replayable::put_together(Drafted { recorded, pools, order }, options, Vec::new(), built);
+        let mut graph =
+            Replayable::put_together(Drafted { recorded, pools, order, executable: None }, options, Vec::new(), built);
         graph.captured = true;
         Ok(graph)
     }
@@ -182,7 +191,7 @@ impl Replayable {
 
     /// All that a graph is. Nothing of it can fail: an executable graph is never without its owner.
     fn put_together(drafted: Drafted, options: GraphOptions, holes: Vec<Hole>, built: Built) -> Replayable {
-        let Drafted { mut recorded, pools, order } = drafted;
+        let Drafted { mut recorded, pools, order, .. } = drafted;
         let device = recorded.device.clone();
         let mut members = touched(recorded.nodes.iter());
         members.extend(pools.all().map(Pool::touched));
@@ -347,10 +356,12 @@ impl Replayable {
         self.refresh()?;
         let places = AsBound { holes: &self.holes, bound: &self.bound };
         let (nodes, order) = (&mut self.nodes, &self.order);
-        let built = Built::stamped(&self.device, nodes, order, &self.readings, &places, Some(stamps))?;
+        // A stamp before and behind each op: three nodes for one.
+        let booking = self.device.book(Purpose::Executables, 3 * executable_bytes(nodes, order))?;
+        let mut built = Built::stamped(&self.device, nodes, order, &self.readings, &places, Some(stamps), booking)?;
         let launched = self.launch_uploaded(built.exec, stream, extra);
         // The driver lets what runs complete.
-        self.device.put(Garbage::Graph(built.exec, built.template), Vec::new());
+        self.device.put(Garbage::Graph(built.exec, built.template).booked(built.booking.take()), Vec::new());
         launched
     }
 
@@ -532,6 +543,29 @@ impl Replayable {
         &self.outputs
     }
 
+    /// How much memory it takes.
+    pub(crate) fn memory(&self) -> GraphMemory {
+        let bytes = |own: bool| self.spaces.iter().filter(|space| space.is_own() == own).map(|space| space.bytes).sum();
+        let mut host: Vec<(u32, usize)> = self
+            .nodes
+            .iter()
+            .flat_map(|node| &node.access)
+            .map(|access| &access.place.allocation)
+            .filter(|allocation| allocation.kind() == Kind::Host)
+            .map(|allocation| (allocation.number(), allocation.bytes()))
+            .collect();
+        host.sort_unstable();
+        host.dedup();
+        GraphMemory {
+            arena: bytes(true),
+            arena_shared: bytes(false),
+            workspaces: self.workspace_bytes(),
+            executable: self.built.booking.as_ref().map_or(0, Booking::bytes),
+            staging: host.iter().map(|(_, bytes)| bytes).sum(),
+            outputs: self.outputs.iter().map(|output| output.bytes()).sum(),
+        }
+    }
+
     /// Bytes of planned memory.
     pub(crate) fn temp_bytes(&self) -> usize {
         self.spaces.iter().map(|space| space.bytes).sum()
@@ -586,7 +620,8 @@ impl Drop for Replayable {
         let after: Vec<Use<Cuda>> = self.retire().into_iter().collect();
         if !self.built.exec.is_null() {
             let all = self.earlier.iter().chain(&after).cloned().collect();
-            self.device.put(Garbage::Graph(self.built.exec, self.built.template), all);
+            let gone = Garbage::Graph(self.built.exec, self.built.template).booked(self.built.booking.take());
+            self.device.put(gone, all);
         }
         let mut values = std::mem::take(&mut self.keeps);
         // A pool's values wait for the pool's last work, which this graph's is part of since the set was removed.

@@ -14,9 +14,11 @@
 
 use std::fmt;
 
+use crate::device::Purpose;
 use crate::error::{ErrorKind, Result};
 use crate::graph::Graph;
 use crate::graph::compare::compare;
+use crate::graph::executable_bytes;
 use crate::graph::replayable::{Drafted, GraphOptions, Replayable};
 use crate::lower::{AsAllocated, Built, NodeParams};
 use crate::op::Op;
@@ -188,7 +190,7 @@ impl<T> Graph<T> {
 impl Replayable {
     /// Makes what shall stand in this one's place. With the executable graph of this one, if the answer is "updated".
     fn rerecord(&mut self, recorded: Recorded, options: GraphOptions) -> Result<(Replayable, Rerecorded)> {
-        let mut drafted = Drafted::new(recorded, &options)?;
+        let mut drafted = Drafted::new(recorded, &options, false)?;
         let params = drafted.params()?;
         let mut nodes = compare(self, &drafted, &params);
         let reason = |nodes: &[NodeChange]| {
@@ -273,6 +275,7 @@ impl Drafted {
 
     fn build(&mut self) -> Result<Built> {
         let Recorded { nodes, readings, device, .. } = &mut self.recorded;
-        Built::new(device, nodes, &self.order, readings, &AsAllocated)
+        let booking = device.book(Purpose::Executables, executable_bytes(nodes, &self.order))?;
+        Built::new(device, nodes, &self.order, readings, &AsAllocated, booking)
     }
 }

@@ -8,8 +8,9 @@ use dacapo_driver::types::*;
 use dacapo_driver::{Call, leaves_undone};
 use smallvec::SmallVec;
 
-use crate::device::{Device, Garbage};
+use crate::device::{Booking, Device, Garbage, Purpose};
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::GraphMemory;
 use crate::kernel::check_grid;
 use crate::lower::foreign;
 use crate::lower::params::{self, NodeParams, Resolve};
@@ -30,6 +31,8 @@ pub(crate) struct Built {
     pub(crate) template: CUgraph,
     /// Of each op.
     told: Vec<Told>,
+    /// The executable's estimated bytes, in the device's books.
+    pub(crate) booking: Option<Booking>,
 }
 
 /// The driver's node of an op, and what it has been told.
@@ -87,8 +90,9 @@ impl Built {
         order: &Order,
         readings: &Readings,
         places: &dyn Resolve,
+        booking: Booking,
     ) -> Result<Built> {
-        Built::stamped(device, nodes, order, readings, places, None)
+        Built::stamped(device, nodes, order, readings, places, None, booking)
     }
 
     /// The same with a stamp before and behind each op.
@@ -103,17 +107,22 @@ impl Built {
         readings: &Readings,
         places: &dyn Resolve,
         stamps: Option<&Stamps>,
+        booking: Booking,
     ) -> Result<Built> {
         let _relaxed = device.relaxed()?;
         let mut attempt = 1;
-        loop {
-            match Built::attempt(device, nodes, order, readings, places, stamps) {
+        let bytes = booking.bytes();
+        let built = loop {
+            match Built::attempt(device, nodes, order, readings, places, stamps, bytes) {
                 Err(error) if matches!(error.kind(), ErrorKind::CaptureBroken { .. }) && attempt < ATTEMPTS => {
                     attempt += 1;
                 }
-                outcome => return outcome,
+                outcome => break outcome,
             }
-        }
+        };
+        let mut built = built?;
+        built.booking = Some(booking.taken());
+        Ok(built)
     }
 
     fn attempt(
@@ -123,6 +132,7 @@ impl Built {
         readings: &Readings,
         places: &dyn Resolve,
         stamps: Option<&Stamps>,
+        bytes: usize,
     ) -> Result<Built> {
         let driver = device.driver();
         let mut raw = CUgraph::NULL;
@@ -192,10 +202,10 @@ impl Built {
         let mut exec = CUgraphExec::NULL;
         // SAFETY: `exec` is valid for the write, and the graph is ours.
         let code = unsafe { driver.cuGraphInstantiateWithFlags(&mut exec, raw, 0) };
-        device.check(code, Call::cuGraphInstantiateWithFlags)?;
+        device.check_memory(code, Call::cuGraphInstantiateWithFlags, bytes)?;
         device.live().graphs.add(1);
         let template = std::mem::replace(&mut draft.raw, CUgraph::NULL);
-        let built = Built { exec, template, told };
+        let built = Built { exec, template, told, booking: None };
         for (number, told) in built.told.iter().enumerate() {
             if told.params.as_ref().is_some_and(|params| !params.is_enabled())
                 && let Err(error) = told.enable(device, exec, false)
@@ -251,7 +261,7 @@ impl Built {
 
     /// No graph: what is left where one was handed over.
     pub(crate) fn none() -> Built {
-        Built { exec: CUgraphExec::NULL, template: CUgraph::NULL, told: Vec::new() }
+        Built { exec: CUgraphExec::NULL, template: CUgraph::NULL, told: Vec::new(), booking: None }
     }
 
     /// What a node was told last; none if that is not known, and for foreign work.
@@ -478,15 +488,18 @@ impl<'d> CapturedGraph<'d> {
     /// Makes it executable. None of its nodes can be changed by us.
     pub(crate) fn instantiate(mut self, ops: usize) -> Result<Built> {
         let (device, mut exec) = (self.0.device, CUgraphExec::NULL);
+        let bytes = GraphMemory::executable_of(self.nodes()?, 0, 0, 0);
+        let booking = device.book(Purpose::Executables, bytes)?;
         // Memory nodes that nobody frees would forbid the second launch.
         let flags = u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
         // SAFETY: `exec` is valid for the write, and the graph is ours.
         let code = unsafe { device.driver().cuGraphInstantiateWithFlags(&mut exec, self.0.raw, flags) };
-        device.check(code, Call::cuGraphInstantiateWithFlags)?;
+        device.check_memory(code, Call::cuGraphInstantiateWithFlags, bytes)?;
+        let booking = booking.taken();
         device.live().graphs.add(1);
         let template = std::mem::replace(&mut self.0.raw, CUgraph::NULL);
         let told = (0..ops).map(|_| Told { handle: CUgraphNode::NULL, params: None }).collect();
-        Ok(Built { exec, template, told })
+        Ok(Built { exec, template, told, booking: Some(booking) })
     }
 }
 

@@ -8,7 +8,7 @@ use dacapo_driver::types::{CUdeviceptr, CUstream};
 use dacapo_driver::{Call, leaves_undone};
 use dacapo_ledger::{Access as Touching, MemoryId, Touch};
 
-use crate::device::{Device, Garbage, RawStream, StreamInner};
+use crate::device::{Device, Garbage, Purpose, RawStream, StreamInner};
 use crate::error::{Error, Result};
 use crate::kernel::Prepared;
 use crate::lower::params::{self, AsAllocated, NodeParams};
@@ -31,6 +31,9 @@ pub(crate) fn run(stream: &StreamInner, recorded: Recorded, arena: Option<&Arena
     if let Some(arena) = arena {
         arena.take(&plan, &recorded.nodes)?;
     }
+    let own = if arena.is_none() { plan.bytes() } else { 0 };
+    // In the books until it is freed in stream order, below.
+    let _booking = (own > 0).then(|| device.book(Purpose::Arenas, own)).transpose()?;
     let kept = Kept::new(stream, &recorded);
     let mut touched = touched(recorded.nodes.iter());
     touched.extend(recorded.pools.iter().map(crate::Pool::touched));

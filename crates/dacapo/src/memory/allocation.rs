@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use dacapo_driver::types::CUdeviceptr;
 use dacapo_ledger::MemoryId;
 
-use crate::device::{Device, Garbage};
+use crate::device::{Booking, Device, Garbage};
 use crate::error::Result;
 use crate::memory::numbers;
 
@@ -58,6 +58,8 @@ pub(crate) struct Allocation {
     /// How many handles of the user's hold it: for reports only.
     handles: AtomicUsize,
     owner: Owner,
+    /// Its bytes in the device's books.
+    booking: OnceLock<Booking>,
     device: Device,
 }
 
@@ -104,6 +106,7 @@ impl Allocation {
             workspace: AtomicBool::new(false),
             handles: AtomicUsize::new(0),
             owner,
+            booking: OnceLock::new(),
             device: device.clone(),
         })
     }
@@ -113,6 +116,11 @@ impl Allocation {
         self.address.store(address, Ordering::Release);
         self.memory.get_or_init(|| self.device.ledger().add_memory());
         self.device.live().allocations.add(1);
+    }
+
+    /// Its bytes stay in the books until the driver has them back.
+    pub(crate) fn keep_booking(&self, booking: Booking) {
+        let _ = self.booking.set(booking.taken());
     }
 
     /// Gives a temp an address inside memory that somebody else holds and frees: an arena's.
@@ -207,11 +215,14 @@ impl Drop for Allocation {
         let Some(memory) = self.memory() else { return };
         let after = self.device.ledger().remove_memory(memory);
         let address = self.address();
+        let booking = self.booking.take();
         self.device.live().allocations.sub(1);
         // Taken, so that the queue has the only hold on what is another's: it is dropped there, not here.
         match (std::mem::replace(&mut self.owner, Owner::Borrowed), self.kind) {
-            (Owner::Us, Kind::Device | Kind::Arena) if address != 0 => self.device.put(Garbage::Memory(address), after),
-            (Owner::Us, Kind::Host) if address != 0 => self.device.put(Garbage::Host(address), after),
+            (Owner::Us, Kind::Device | Kind::Arena) if address != 0 => {
+                self.device.put(Garbage::Memory(address).booked(booking), after);
+            }
+            (Owner::Us, Kind::Host) if address != 0 => self.device.put(Garbage::Host(address).booked(booking), after),
             (Owner::Theirs(value), _) => self.device.put(Garbage::Values(vec![value]), after),
             // A module's global goes with its module; the rest has no memory of its own.
             _ => {}

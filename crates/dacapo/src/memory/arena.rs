@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dacapo_driver::types::CUdeviceptr;
 use dacapo_ledger::{Access as Touching, MemoryId};
 
-use crate::device::Device;
+use crate::device::{Device, Purpose};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Allocation, Kind};
 use crate::pool::Pool;
@@ -58,7 +58,7 @@ struct Inner {
 impl Arena {
     pub(crate) fn new(device: &Device, bytes: usize) -> Result<Arena> {
         let allocation = Allocation::unplaced(device, Kind::Arena, bytes)?;
-        device.place(&allocation, false)?;
+        device.place(&allocation, false, Purpose::Arenas)?;
         Ok(Arena(Arc::new(Inner { allocation, used: AtomicUsize::new(0), graphs: AtomicUsize::new(0) })))
     }
 
@@ -182,7 +182,7 @@ impl Space {
             }
             (None, None) => {
                 let allocation = Allocation::unplaced(device, Kind::Arena, plan.bytes())?;
-                device.place(&allocation, false)?;
+                device.place(&allocation, false, Purpose::Arenas)?;
                 (allocation.address(), Whose::Own(allocation))
             }
         };
@@ -199,7 +199,7 @@ impl Space {
         let mut spaces = Vec::new();
         for temp in plan.temps() {
             let allocation = Allocation::unplaced(device, Kind::Arena, temp.bytes())?;
-            device.place(&allocation, false)?;
+            device.place(&allocation, false, Purpose::Arenas)?;
             temp.lend_address(allocation.address());
             let (base, bytes) = (allocation.address(), temp.bytes());
             let workspace_bytes = if temp.is_workspace() { bytes } else { 0 };
@@ -216,6 +216,11 @@ impl Space {
             self.workspace_bytes = self.workspace_bytes.max(plan.workspace_bytes());
         }
         fits
+    }
+
+    /// Whether it is the graph's own, and nobody else's.
+    pub(crate) fn is_own(&self) -> bool {
+        matches!(self.whose, Whose::Own(_))
     }
 
     /// What a replay writes, as far as the ledger is concerned.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use dacapo_driver::types::CUdeviceptr;
 
-use crate::device::{Device, Range};
+use crate::device::{Device, Purpose, Range};
 use crate::error::Result;
 use crate::memory::{Allocation, Kind};
 
@@ -59,6 +59,9 @@ impl GrowingArena {
     ///
     /// - [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), or what the driver refused. What was there still is.
     pub(crate) fn room(&self, device: &Device, bytes: usize) -> Result<Room> {
+        // A budget that is too small is known before anything is asked of the driver.
+        device.expect_usable()?;
+        device.or_when_freed(|| device.expect_room(bytes.saturating_sub(self.bytes())))?;
         device.enter()?;
         device.drain()?;
         if !device.can_map() {
@@ -83,7 +86,7 @@ impl GrowingArena {
         }
         // Placed without the lock, because that may wait: another thread may have been faster.
         let fresh = Allocation::unplaced(device, Kind::Arena, bytes)?;
-        device.place(&fresh, false)?;
+        device.place(&fresh, false, Purpose::Pools)?;
         let mut state = self.state();
         if let Some(room) = state.newest_room(bytes) {
             return Ok(room);
@@ -108,6 +111,25 @@ impl GrowingArena {
             State::Replaced { newest, older } => {
                 newest.bytes() + older.iter().filter_map(Weak::upgrade).map(|old| old.bytes()).sum::<usize>()
             }
+        }
+    }
+
+    /// How many it would take if so many were asked for.
+    ///
+    /// # Errors
+    ///
+    /// - The driver does not say in which pieces it maps memory.
+    pub(crate) fn bytes_with(&self, device: &Device, bytes: usize) -> Result<usize> {
+        let now = self.bytes();
+        match &*self.state() {
+            _ if bytes == 0 => Ok(now),
+            State::InPlace(range) => Ok(range.bytes_with(bytes)),
+            State::Nothing if device.can_map() => {
+                device.enter()?;
+                Ok(bytes.next_multiple_of(device.granularity()?))
+            }
+            State::Replaced { newest, .. } if newest.bytes() >= bytes => Ok(now),
+            _ => Ok(now + bytes),
         }
     }
 

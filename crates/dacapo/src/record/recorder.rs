@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
-use crate::device::Device;
+use crate::device::{Device, Purpose};
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Grid;
@@ -238,7 +238,7 @@ impl<'r> Recorder<'r> {
     ///
     /// - [`ErrorKind::OutOfMemory`], [`ErrorKind::Full`].
     pub fn output<T: Pod>(&mut self, len: usize) -> Result<Buffer<T>> {
-        let buffer: Buffer<T> = self.core.device.zeros(len)?;
+        let buffer: Buffer<T> = self.core.device.allocate_elements(len, true, Purpose::Outputs)?;
         self.core.outputs.push(buffer.allocation().clone());
         Ok(buffer)
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use crate::device::Stream;
+use crate::device::{Purpose, Stream};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::Graph;
 use crate::lower;
@@ -112,7 +112,7 @@ fn save(side: &Stream, recorded: &Recorded, saved: &mut BTreeMap<u32, Saved>, ca
         if bytes > cap {
             return Err(Error::new(ErrorKind::WarmupTooLarge { bytes, cap }));
         }
-        let contents = side.device().allocate_elements::<u8>(allocation.bytes(), false)?;
+        let contents = side.device().allocate_elements::<u8>(allocation.bytes(), false, Purpose::Buffers)?;
         side.run(copy_bytes(allocation, contents.allocation()))?;
         saved.insert(allocation.number(), Saved { allocation: allocation.clone(), contents });
     }

@@ -16,8 +16,9 @@ use std::fmt;
 
 use crate::device::{Device, Stream};
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{Graph, Replayable, order_of};
+use crate::graph::{Graph, Replayable, executable_bytes, order_of};
 use crate::lower;
+use crate::memory::GrowingArena;
 use crate::plan::Shape;
 use crate::pool::Pool;
 use crate::record::{Recorded, Recorder, Recording, TempPlan, refuse_in_recording};
@@ -156,7 +157,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
                 // It was not run either.
                 self.counters.eager -= 1;
                 self.counters.failed += 1;
-                let wanted = predicted(&recorded, self.shape);
+                let wanted = self.alone(Wanted::of(&recorded, self.shape))?;
                 Err(Error::new(ErrorKind::OverCap { wanted, cap: self.bytes_max, graphs: self.graphs_max }))
             }
         }
@@ -187,7 +188,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         for key in keys.iter().rev() {
             let recording = self.recording(&self.pool);
             let (recorded, out) = recording.take_down(|recorder: &mut Recorder<'_>| body(recorder, key))?;
-            if !self.fits(predicted(&recorded, self.shape)) {
+            if !self.fits(Wanted::of(&recorded, self.shape))? {
                 // A smaller one may still fit.
                 continue;
             }
@@ -228,9 +229,13 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         self.entries.is_empty()
     }
 
-    /// Bytes that its graphs hold.
+    /// Bytes that its graphs hold: executables (by estimate) and outputs of each, and once the arena that they share.
     pub fn bytes(&self) -> usize {
-        self.entries.values().map(|entry| bytes_of(&entry.graph)).sum()
+        self.own_bytes() + self.pool.arena_bytes()
+    }
+
+    fn own_bytes(&self) -> usize {
+        self.entries.values().map(|entry| entry.graph.memory().own()).sum()
     }
 
     /// What it has done so far.
@@ -277,7 +282,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         let outcome = loop {
             match self.attempt(key, body) {
                 // What is dropped goes back to the driver before it is asked again.
-                Err(error) if is_memory(&error) && self.evict_oldest() => {}
+                Err(error) if error.is_memory() && self.evict_oldest() => {}
                 outcome => break outcome,
             }
         };
@@ -359,11 +364,11 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         body: &mut dyn for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
     ) -> Result<Ready<T>> {
         let (recorded, out) = self.recording(&self.pool).take_down(|recorder: &mut Recorder<'_>| body(recorder))?;
-        let wanted = predicted(&recorded, self.shape);
-        if wanted > self.bytes_max || self.graphs_max == 0 {
+        let wanted = Wanted::of(&recorded, self.shape);
+        if self.graphs_max == 0 || self.alone(wanted)? > self.bytes_max {
             return Ok(Ready::Eager(Box::new(recorded), out));
         }
-        while !self.fits(wanted) && self.evict_oldest() {}
+        while !self.fits(wanted)? && self.evict_oldest() {}
         self.keep(key, recorded, out)?;
         Ok(Ready::Kept)
     }
@@ -378,9 +383,24 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         Ok(())
     }
 
-    /// Whether one more graph of so many bytes is within the caps.
-    fn fits(&self, bytes: usize) -> bool {
-        self.entries.len() < self.graphs_max && self.bytes().saturating_add(bytes) <= self.bytes_max
+    /// Whether one more graph is within the caps.
+    fn fits(&self, wanted: Wanted) -> Result<bool> {
+        if self.entries.len() >= self.graphs_max {
+            return Ok(false);
+        }
+        if self.bytes_max == usize::MAX {
+            return Ok(true);
+        }
+        let arena = self.pool.arena().bytes_with(&self.device, wanted.arena)?;
+        Ok(self.own_bytes().saturating_add(wanted.own).saturating_add(arena) <= self.bytes_max)
+    }
+
+    /// What a cache with this graph alone would hold.
+    fn alone(&self, wanted: Wanted) -> Result<usize> {
+        if self.bytes_max == usize::MAX {
+            return Ok(wanted.own + wanted.arena);
+        }
+        Ok(wanted.own.saturating_add(GrowingArena::default().bytes_with(&self.device, wanted.arena)?))
     }
 
     /// Drops what a lower cap does not allow.
@@ -402,21 +422,22 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     }
 }
 
-/// Whether dropping graphs may help.
-fn is_memory(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::OutOfMemory { .. })
+/// What a graph of a recording will hold.
+#[derive(Clone, Copy)]
+struct Wanted {
+    /// Of its own: executable and outputs.
+    own: usize,
+    /// Of the arena that all graphs share.
+    arena: usize,
 }
 
-/// Bytes that a graph of this recording will hold.
-fn predicted(recorded: &Recorded, shape: Shape) -> usize {
-    let temps = TempPlan::new(recorded, &order_of(&recorded.nodes, shape)).bytes();
-    let outputs: usize = recorded.outputs.iter().map(|output| output.bytes()).sum();
-    temps + outputs
-}
-
-/// Bytes that a graph holds.
-fn bytes_of<T>(graph: &Graph<T>) -> usize {
-    graph.temp_bytes() + graph.output_bytes()
+impl Wanted {
+    fn of(recorded: &Recorded, shape: Shape) -> Wanted {
+        let order = order_of(&recorded.nodes, shape);
+        let outputs: usize = recorded.outputs.iter().map(|output| output.bytes()).sum();
+        let executable = executable_bytes(&recorded.nodes, &order);
+        Wanted { own: executable + outputs, arena: TempPlan::new(recorded, &order).bytes() }
+    }
 }
 
 impl<K, T> fmt::Debug for GraphCache<K, T> {

@@ -3,6 +3,7 @@
 //! - [`contract`]: what the library adds to the first proof of its signatures: numbers, host memory, patches, foreign work.
 //! - [`misuse`]: what happens to a program that does something else than it should, row by row.
 //! - [`arenas`]: planned memory, arenas of the caller's, and what does not fit.
+//! - [`budgets`]: what memory is used for, and what a budget allows.
 //! - [`captures`]: captures on the user's own terms that go wrong.
 //! - [`drops`]: dropping, losing the context, ending the process, panicking.
 //! - [`faults`]: every driver call refused once.
@@ -18,6 +19,7 @@
 #![cfg(feature = "software")]
 
 mod arenas;
+mod budgets;
 mod captures;
 mod contract;
 mod drops;

@@ -9,13 +9,9 @@ use dacapo_driver::types::CU_STREAM_CAPTURE_MODE_GLOBAL;
 use dacapo_driver::{CUresult, Call, Driver, Effect, Hooked, Lawful};
 use dacapo_sim::{Census, Detectors, Machine};
 
-use super::inject::Injector;
+use super::inject::{Aim, Injector, TAKES_MEMORY};
 use super::{Bench, Scenario};
 use crate::forms::kernels::Kernels;
-
-/// The calls by which the library takes memory, of the device or of the host, or addresses for it.
-pub const TAKES_MEMORY: &[Call] =
-    &[Call::cuMemAllocAsync, Call::cuMemHostAlloc, Call::cuMemCreate, Call::cuMemAddressReserve];
 
 /// What came of one fault. All lists are empty where all is well.
 #[derive(Default)]
@@ -30,6 +26,8 @@ pub struct Verdict {
     pub panics: Vec<String>,
     /// What the detectors found.
     pub findings: Vec<String>,
+    /// Whether memory ran out where it is allocated, and the error said so.
+    pub out_of_memory: bool,
     /// Errors that do not name the call, wrong results, a device that does not work after it.
     pub wrong: Vec<String>,
 }
@@ -81,7 +79,7 @@ impl World {
     }
 
     /// Runs the body, with an aim or without; a panic is an error of its own.
-    fn run(&self, scenario: &Scenario, aim: Option<(u64, usize)>) -> Result<Result<(), Error>, String> {
+    fn run(&self, scenario: &Scenario, aim: Option<Aim>) -> Result<Result<(), Error>, String> {
         self.injector.arm(aim);
         let ran = catch_unwind(AssertUnwindSafe(|| (scenario.body)(&self.bench)));
         self.injector.disarm();
@@ -126,6 +124,15 @@ fn clean(scenario: &Scenario, seed: u64, verdict: &mut Verdict) -> Vec<Call> {
 
 /// Runs a scenario on a fresh device with one fault: at its `nth` driver call, from 0, the `which`-th lawful fault of it.
 pub fn inject(scenario: &Scenario, seed: u64, nth: u64, which: usize) -> Verdict {
+    shoot(scenario, seed, Aim::One(nth, which))
+}
+
+/// Runs a scenario on a fresh device where from its `nth` driver call on, from 0, there is no memory to be had.
+pub fn starve(scenario: &Scenario, seed: u64, nth: u64) -> Verdict {
+    shoot(scenario, seed, Aim::Starve(nth))
+}
+
+fn shoot(scenario: &Scenario, seed: u64, aim: Aim) -> Verdict {
     let mut verdict = Verdict::default();
     let world = match World::new(seed) {
         Ok(world) => world,
@@ -135,7 +142,7 @@ pub fn inject(scenario: &Scenario, seed: u64, nth: u64, which: usize) -> Verdict
         }
     };
     let before = Before::of(&world);
-    let outcome = world.run(scenario, Some((nth, which)));
+    let outcome = world.run(scenario, Some(aim));
     verdict.struck = world.injector.struck();
     let Some((call, fault)) = verdict.struck else {
         // Nothing happened; what it did then is the clean run's business.
@@ -182,15 +189,17 @@ fn name_check(error: &Error, call: Call, fault: Lawful, verdict: &mut Verdict) {
         ErrorKind::Lost { first, .. } => fault.effect == Effect::ContextLost && first.code == fault.code,
         _ => false,
     };
-    let has_numbers = match error.kind() {
-        ErrorKind::OutOfMemory { bytes, free } => {
-            *bytes > 0 && text.contains(&bytes.to_string()) && text.contains(&free.to_string())
+    if fault.code == CUresult::CUDA_ERROR_OUT_OF_MEMORY && TAKES_MEMORY.contains(&call) {
+        let has_numbers = match error.kind() {
+            ErrorKind::OutOfMemory { bytes, free, total, .. } => {
+                *bytes > 0 && *total >= *free && text.contains(&bytes.to_string()) && text.contains(&free.to_string())
+            }
+            _ => false,
+        };
+        if !has_numbers {
+            verdict.wrong.push(format!("out of memory without the numbers: {text}"));
         }
-        // A call that takes memory and finds none says how much it wanted; others want some for themselves.
-        _ => fault.code != CUresult::CUDA_ERROR_OUT_OF_MEMORY || !TAKES_MEMORY.contains(&call),
-    };
-    if !has_numbers {
-        verdict.wrong.push(format!("the error does not have the numbers: {text}"));
+        verdict.out_of_memory = true;
     }
     if !stands_for_it && !text.contains(call.symbol()) {
         verdict.wrong.push(format!("the error does not name the call: {text}"));

@@ -1,19 +1,49 @@
-//! The hook that strikes one call.
+//! The hook that strikes one call, or takes away all memory from one on.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use dacapo_driver::{Argument, CUresult, Call, Hook, Lawful, lawful};
+use dacapo_driver::{Argument, CUresult, Call, Effect, Hook, Lawful, lawful};
 use dacapo_sim::Machine;
 
-/// Counts calls while it is armed, and makes one of them fail.
+/// Calls that give memory: where one finds none, the error says how much was wanted and how much is free.
+pub const TAKES_MEMORY: [Call; 5] = [
+    Call::cuMemAllocAsync,
+    Call::cuMemHostAlloc,
+    Call::cuMemAddressReserve,
+    Call::cuMemCreate,
+    Call::cuGraphInstantiateWithFlags,
+];
+
+/// What is made to fail.
+#[derive(Clone, Copy)]
+pub(super) enum Aim {
+    /// This call, counted from 0, with this of its lawful faults.
+    One(u64, usize),
+    /// From this call on, every call that gives memory: there is none.
+    Starve(u64),
+}
+
+impl Aim {
+    fn fault(self, number: u64, call: Call) -> Option<Lawful> {
+        match self {
+            Aim::One(nth, which) if number == nth => lawful(call).get(which).copied(),
+            Aim::Starve(nth) if number >= nth && TAKES_MEMORY.contains(&call) => lawful(call)
+                .iter()
+                .find(|fault| fault.code == CUresult::CUDA_ERROR_OUT_OF_MEMORY && fault.effect == Effect::NotDone)
+                .copied(),
+            _ => None,
+        }
+    }
+}
+
+/// Counts calls while it is armed, and makes some of them fail.
 #[derive(Default)]
 pub(super) struct Injector {
     machine: OnceLock<Arc<Machine>>,
     armed: AtomicBool,
     seen: AtomicU64,
-    /// Which call, from 0, and which of its lawful faults.
-    aim: Mutex<Option<(u64, usize)>>,
+    aim: Mutex<Option<Aim>>,
     struck: Mutex<Option<(Call, Lawful)>>,
     calls: Mutex<Vec<Call>>,
 }
@@ -25,7 +55,7 @@ impl Injector {
     }
 
     /// Counts from here on, and strikes if it has an aim.
-    pub(super) fn arm(&self, aim: Option<(u64, usize)>) {
+    pub(super) fn arm(&self, aim: Option<Aim>) {
         *self.aim.lock().unwrap_or_else(PoisonError::into_inner) = aim;
         self.armed.store(true, Ordering::SeqCst);
     }
@@ -40,7 +70,7 @@ impl Injector {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The call that failed, and how.
+    /// The first call that failed, and how.
     pub(super) fn struck(&self) -> Option<(Call, Lawful)> {
         *self.struck.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -53,18 +83,15 @@ impl Hook for Injector {
         }
         let number = self.seen.fetch_add(1, Ordering::SeqCst);
         let aim = *self.aim.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((nth, which)) = aim else {
+        let Some(aim) = aim else {
             self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
             return run();
         };
-        if number != nth {
-            return run();
-        }
-        let Some(&fault) = lawful(call).get(which) else { return run() };
+        let Some(fault) = aim.fault(number, call) else { return run() };
         let below = self.machine.get().map(|machine| &**machine as &dyn dacapo_driver::Breakable);
         match fault.produce(call, arguments, below, run) {
             Some(code) => {
-                *self.struck.lock().unwrap_or_else(PoisonError::into_inner) = Some((call, fault));
+                self.struck.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert((call, fault));
                 code
             }
             None => run(),

@@ -11,6 +11,7 @@
 //!   program's in it, no value of the user's is held, and the thread's capture mode is what it was;
 //! - no stream is left capturing;
 //! - the software driver, all its detectors on, has found nothing;
+//! - where memory is what there is none of, the error says how much was wanted and how much is free;
 //! - the scenario then succeeds: on the same device, or on a new one if the context was lost, which the old device says
 //!   to every call.
 
@@ -27,7 +28,8 @@ mod recordings;
 mod shapes;
 mod steps;
 
-pub use check::{TAKES_MEMORY, Verdict, calls_of, inject};
+pub use check::{Verdict, calls_of, inject, starve};
+pub use inject::TAKES_MEMORY;
 
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use dacapo::{Bucketed, Buckets, Buffer, GraphCache, Pad, Recorder, Result, Slice
 use super::{Bench, right, scenarios};
 use crate::forms::kernels::{churned, ramp};
 
-scenarios!("shapes": cached, prepared, bucketed, bucketed_larger, graphed_with_a_cap);
+scenarios!("shapes": cached, prepared, bucketed, bucketed_larger, graphed_with_a_cap, budget);
 
 /// More keys than the cap allows: graphs come and go, some in flight.
 fn cached(bench: &Bench) -> Result<()> {
@@ -80,6 +80,34 @@ fn bucketed_larger(bench: &Bench) -> Result<()> {
         right("y", stream.read(plus.call(stream, n, &x)?)?, want)?;
     }
     Ok(())
+}
+
+/// A budget with room for one graph at a time: the cache drops what it must.
+fn budget(bench: &Bench) -> Result<()> {
+    let Bench { device, stream, .. } = bench;
+    let done = within_budget(bench, &mut GraphCache::new(device));
+    // The device is used again.
+    device.set_memory_budget(None);
+    done?;
+    stream.synchronize()
+}
+
+fn within_budget(bench: &Bench, cache: &mut GraphCache<usize, Buffer<u32>>) -> Result<()> {
+    let Bench { device, stream, .. } = bench;
+    let len = 1 << 20;
+    for key in 0..3usize {
+        let y = cache.run(stream, &key, |r| {
+            let (mut t, mut y) = (r.alloc::<u32>(len)?, r.output::<u32>(len)?);
+            r.run(fill(&mut t, baked(key as u32)))?;
+            r.run(copy(&t, &mut y))?;
+            Ok(y)
+        })?;
+        right("y", stream.read(&y[..4])?, [key as u32; 4])?;
+        if key == 0 {
+            device.set_memory_budget(Some(device.held().total() + len));
+        }
+    }
+    right("graphs", (cache.len(), cache.counters().evicted), (1, 2))
 }
 
 /// One graph for each shape, of which one is dropped.

@@ -1,0 +1,76 @@
+//! What a device's memory is used for, as a table.
+
+use std::fmt;
+
+use dacapo_driver::Call;
+
+use crate::device::{Device, Held};
+use crate::error::Result;
+
+/// What a device's memory is used for: [`Device::memory_report`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryReport {
+    /// What the library holds, by what it is for.
+    pub held: Held,
+    /// The most it may hold, if there is a budget.
+    pub budget: Option<usize>,
+    /// Executable graphs that are alive.
+    pub graphs: usize,
+    /// Bytes of device memory that are free, as the driver counts for the whole device.
+    pub free: usize,
+    /// Bytes of device memory that there are.
+    pub total: usize,
+}
+
+impl MemoryReport {
+    /// Bytes of device memory that are in use, by whomever: measured, not estimated.
+    pub fn used(&self) -> usize {
+        self.total.saturating_sub(self.free)
+    }
+}
+
+impl Device {
+    /// What the library holds of this device, and what the driver says of the device as a whole.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// # let device = dacapo::Device::software()?;
+    /// let x = device.zeros::<f32>(1000)?;
+    /// let report = device.memory_report()?;
+    /// assert_eq!(report.held.buffers, 4000);
+    /// println!("{report}");
+    /// # drop(x);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - The driver refused to tell.
+    pub fn memory_report(&self) -> Result<MemoryReport> {
+        self.enter()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: both are valid for the write.
+        let code = unsafe { self.driver().cuMemGetInfo_v2(&mut free, &mut total) };
+        self.check(code, Call::cuMemGetInfo_v2)?;
+        let graphs = usize::try_from(self.counters().graphs).unwrap_or(0);
+        Ok(MemoryReport { held: self.held(), budget: self.memory_budget(), graphs, free, total })
+    }
+}
+
+impl fmt::Display for MemoryReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<24} {:>15}", "held by dacapo", "bytes")?;
+        for (name, bytes) in self.held.rows() {
+            let name =
+                if name == "executables" { format!("executables of {} graphs", self.graphs) } else { name.into() };
+            writeln!(f, "  {name:<22} {bytes:>15}")?;
+        }
+        writeln!(f, "  {:<22} {:>15}", "together", self.held.total())?;
+        if let Some(budget) = self.budget {
+            writeln!(f, "  {:<22} {budget:>15}", "budget")?;
+        }
+        writeln!(f, "{:<24} {:>15}", "device, by whomever", self.used())?;
+        write!(f, "  {:<22} {:>15} of {}", "free", self.free, self.total)
+    }
+}
