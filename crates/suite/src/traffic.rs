@@ -23,7 +23,7 @@ const SIZE_MAX: usize = 160;
 /// The largest bucket; what is larger runs without a graph.
 const BUCKET_MAX: usize = 128;
 /// An output of the service that is capped in bytes has so many elements times the square of its size: large ones count.
-const WIDE: usize = 16;
+const WIDE: usize = 4;
 /// Of the sizes by rank, the n-th is asked for in proportion to 1 / n^1.1.
 const EXPONENT: f64 = 1.1;
 

@@ -11,7 +11,7 @@ use super::kernels::{Kernels, churned, ramp};
 forms!("shapes":
     cache_by_key, cache_evicts_what_is_in_flight, cache_over_the_cap_runs_eagerly, cache_prepares_largest_first,
     bucketed_every_size, bucketed_padding, bucketed_two_inputs, bucketed_larger, bucketed_on_two_streams,
-    graphed_with_a_cap,
+    graphed_with_a_cap, memory_of_a_graph, budget,
 );
 
 /// One graph for each key, the one used longest ago goes.
@@ -241,4 +241,60 @@ fn graphed_with_a_cap(device: &Device) -> Outcome {
     }
     let counters = plus.counters();
     same("counters", (counters.hits, counters.missed, counters.evicted), (2, 5, 3))
+}
+
+/// What a graph takes, by what it is for, and what the device says of it.
+fn memory_of_a_graph(device: &Device) -> Outcome {
+    let k = Kernels::load(device)?;
+    let x = device.buffer(&ramp(1000))?;
+    let before = device.held();
+    let graph = device.record(|r: &mut Recorder<'_>| {
+        let (mut t, mut y) = (r.alloc(1000)?, r.output(1000)?);
+        r.run(k.add(&x, baked(1.0), &mut t))?;
+        r.run(k.add(&t, baked(1.0), &mut y))?;
+        Ok(y)
+    })?;
+    let memory = graph.memory();
+    same("arena and outputs", (memory.arena, memory.arena_shared, memory.outputs), (4000, 0, 4000))?;
+    same("together", memory.total(), 8000 + memory.executable)?;
+    let report = device.memory_report()?;
+    same("arenas", report.held.arenas - before.arenas, 4000)?;
+    same("outputs", report.held.outputs - before.outputs, 4000)?;
+    same("the device's", report.free < report.total, true)?;
+    drop(graph);
+    device.synchronize()?;
+    same("given back", (device.held().arenas, device.held().outputs), (before.arenas, before.outputs))
+}
+
+/// A budget: predicted, kept by a cache that drops graphs, refused when none is left.
+fn budget(device: &Device) -> Outcome {
+    let stream = device.stream()?;
+    let mut cache = GraphCache::new(device);
+    let outcome = within_budget(device, &stream, &mut cache);
+    device.set_memory_budget(None);
+    outcome
+}
+
+fn within_budget(device: &Device, stream: &dacapo::Stream, cache: &mut GraphCache<u32, Buffer<u32>>) -> Outcome {
+    let body = |key: u32, len: usize| {
+        move |r: &mut Recorder<'_>| {
+            let mut y = r.output::<u32>(len)?;
+            r.run(dacapo::fill(&mut y, baked(key)))?;
+            Ok(y)
+        }
+    };
+    for key in 0..6 {
+        let y = cache.run(stream, &key, body(key, 1 << 16))?;
+        same("y", stream.read(&y[..4])?, [key; 4])?;
+        if key == 2 {
+            device.synchronize()?;
+            device.set_memory_budget(Some(device.held().total() + 1000));
+        }
+        same("graphs", cache.len() <= 3, true)?;
+    }
+    same("evicted", (cache.counters().evicted, cache.len()), (3, 3))?;
+    let over = |kind: &ErrorKind| matches!(kind, ErrorKind::OverBudget { .. });
+    refused("a buffer", device.zeros::<u8>(8 << 20), over)?;
+    refused("a graph", cache.run(stream, &9, body(9, 2 << 20)), over)?;
+    same("none was left", cache.len(), 0)
 }
