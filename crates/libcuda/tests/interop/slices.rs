@@ -7,6 +7,7 @@ use crate::{Outcome, Scenario, both, one_block, saxpy};
 
 pub const SCENARIOS: &[Scenario] = &[
     ("a_slice_becomes_a_buffer_behind_the_work_on_it", taken, ""),
+    ("a_slice_is_taken_behind_work_on_a_stream_that_is_gone", left_behind, ""),
     ("a_graph_keeps_a_taken_slice_alive", kept, ""),
     ("a_buffer_that_came_from_cudarc_goes_back_as_the_same_slice", back, ""),
     ("a_buffer_becomes_a_slice_behind_our_work_on_it", given, ""),
@@ -23,12 +24,30 @@ fn taken() -> Outcome {
     let mut y = one.clone_htod(&[0.0f32; 256])?;
     let saxpy = saxpy(&context)?;
     // The last use is on another stream than the slice's own: its events say so.
-    for _ in 0..50 {
+    for _ in 0..2000 {
         // SAFETY: the kernel's own parameters, on 256 elements.
         unsafe { two.launch_builder(&saxpy).arg(&256u32).arg(&1.0f32).arg(&x).arg(&mut y).launch(one_block(256))? };
     }
     let y = Buffer::from_cudarc(&device, y)?;
-    assert_eq!(device.stream()?.read(&y)?, [50.0; 256]);
+    assert_eq!(device.stream()?.read(&y)?, [2000.0; 256]);
+    Ok(())
+}
+
+fn left_behind() -> Outcome {
+    let (context, device) = both()?;
+    let one = context.default_stream();
+    let (x, mut y) = (one.clone_htod(&[1.0f32; 256])?, one.clone_htod(&[0.0f32; 256])?);
+    let (two, saxpy) = (context.new_stream()?, saxpy(&context)?);
+    for _ in 0..2000 {
+        // SAFETY: the kernel's own parameters, on 256 elements.
+        unsafe { two.launch_builder(&saxpy).arg(&256u32).arg(&1.0f32).arg(&x).arg(&mut y).launch(one_block(256))? };
+    }
+    // Its work goes on, and cudarc, back at one stream, looks at no events any more.
+    drop(two);
+    assert!(!context.is_managing_stream_synchronization());
+    let y = Buffer::from_cudarc(&device, y)?;
+    assert_eq!(device.stream()?.read(&y)?, [2000.0; 256]);
+    assert!(!context.is_managing_stream_synchronization(), "the context is left as it was");
     Ok(())
 }
 

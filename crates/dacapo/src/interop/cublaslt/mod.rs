@@ -27,7 +27,9 @@
 //! - **The algorithm is chosen once**, before anything is captured, by cuBLASLt's own heuristic, and is the same for the
 //!   same shape on the same device: two recordings of one product give the same bits.
 //! - **On the software device** kernels of ours do the same work ([`Matmul::reference`] asks for them on a GPU). The same
-//!   calls are refused and the same memory is touched; results differ by rounding only.
+//!   sizes, overlaps and stand-ins are refused and the same arguments are touched; results differ by rounding only. They
+//!   want no workspace and know every product: what it takes in the arena, and a product that cuBLASLt has no algorithm for
+//!   ([`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported)), are seen on a GPU only.
 //!
 //! # What is rounded how
 //!

@@ -136,13 +136,17 @@ pub(super) fn quiet<T: Pod, M: DevicePtrMut<T>>(device: &Device, memory: &mut M)
     if stream.capture_status()? != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE {
         return Err(refused("the slice's stream is capturing: what was captured has not happened"));
     }
+    let _relaxed = device.relaxed()?;
+    // cudarc looks at events only while it counts a second stream, and what was put on one that is dropped since may still
+    // run. One more stream makes it look.
+    let alone = context.is_event_tracking() && !context.is_in_multi_stream_mode();
+    let _second = if alone { Some(stream.fork()?) } else { None };
     let address = {
         // The stream waits for the slice's events, where it has any; what that answered is parked in the context.
         let (address, _behind) = memory.device_ptr_mut(&stream);
         address
     };
     context.check_err()?;
-    let _relaxed = device.relaxed()?;
     stream.synchronize().map_err(Error::from)?;
     Ok(address)
 }

@@ -61,6 +61,9 @@ impl Stream {
     ///
     /// - While work of ours is put on it, the stream is not capturing, as for [`Stream::from_cudarc`].
     /// - What is put there touches no memory of ours, but through [`foreign`](crate::interop::cudarc::foreign).
+    /// - cudarc does not count a stream that is lent: without a second stream of its own it tracks no events. Then a slice
+    ///   that was used here is used on another stream, or given to [`Buffer::from_cudarc`](crate::Buffer::from_cudarc)
+    ///   after it was used on two, only behind a synchronisation.
     #[track_caller]
     pub unsafe fn with_cudarc<R>(&self, f: impl FnOnce(&Arc<CudaStream>) -> R) -> Result<R> {
         self.0.enter("Stream::with_cudarc")?;

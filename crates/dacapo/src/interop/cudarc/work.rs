@@ -35,6 +35,8 @@ use crate::record::Recorder;
 ///
 /// - As [`foreign`](crate::foreign): `f` enqueues only work that touches the declared memory, may be replayed, and ends;
 ///   it neither synchronises the stream nor keeps it, nor anything that came of it.
+/// - The slices that `f` is given stay where they are: one that is swapped for another (`std::mem::swap`) would free the
+///   declared memory when it is dropped.
 #[track_caller]
 pub unsafe fn foreign<I, O>(
     reads: I,
