@@ -3,8 +3,8 @@
 //! It reads what `dacapo bench --only train --json` and `crates/cli/anchors/torch_train.py` wrote in one run on a GPU:
 //!
 //! - on the device the library's step takes at most 1.02 times the one by hand, and at most 0.2 us more on the host;
-//! - it takes at most 0.8 times PyTorch's whole-step graph: tf32 on, the faster of its two ways to run Adam, the faster of
-//!   its runs before and after;
+//! - it takes at most 0.8 times PyTorch's whole-step graph: tf32 on, a GRU as cells, the faster of its two ways to run Adam,
+//!   the faster of its runs before and after;
 //! - both trained the same: see [`Tolerance`].
 
 use std::path::{Path, PathBuf};
@@ -135,6 +135,9 @@ fn results(found: &mut Found, name: &str, ours: &Value, theirs: &[Value], tolera
     let (mut losses, mut parameters) = (0.0_f64, 0.0_f64);
     for torch in torch {
         let (mine, other) = (numbers(&training["losses"])?, numbers(&torch["losses"])?);
+        if mine.len() != other.len() {
+            return Err(format!("{name}: {} losses, and {} of PyTorch's", mine.len(), other.len()));
+        }
         let apart = mine.iter().zip(&other).map(|(mine, other)| (mine - other).abs() / other.abs());
         losses = apart.fold(losses, worse);
         let (first, mine) = (numbers(&training["parameters_first"])?, numbers(&training["parameters_last"])?);
@@ -163,8 +166,10 @@ fn worse(a: f64, b: f64) -> f64 {
     if b.is_nan() { b } else { a.max(b) }
 }
 
+/// What is not finite is `null` in JSON, and is refused.
 fn numbers(list: &Value) -> Result<Vec<f64>, String> {
-    let list: Vec<f64> = list.as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
+    let list: Option<Vec<f64>> = list.as_array().into_iter().flatten().map(Value::as_f64).collect();
+    let list = list.ok_or("what should be a number is none")?;
     if list.len() < 10 { Err("a list of numbers is too short".to_string()) } else { Ok(list) }
 }
 
@@ -213,7 +218,7 @@ mod tests {
             let (a, b) = (folder.join("bench.json"), folder.join("torch.jsonl"));
             std::fs::write(&a, bench.to_string()).unwrap();
             std::fs::write(&b, torch.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
-            compare(&a, &b).unwrap().1
+            compare(&a, &b).map_or_else(|refused| vec![refused], |(_, failed)| failed)
         };
         let slower = |row: &'static str, by: f64| {
             move |bench: &mut Value, _: &mut Vec<Value>| {
@@ -231,6 +236,11 @@ mod tests {
         assert!(failed.len() == 2 && failed[0].contains("ten losses"), "{failed:?}");
         let failed = spoiled(&|bench, _| bench["notes"][1]["found"]["parameters_last"][7] = 3.0.into());
         assert!(failed.len() == 2 && failed[0].contains("parameters"), "{failed:?}");
+        let failed = spoiled(&|bench, _| bench["notes"][0]["found"]["losses"].as_array_mut().unwrap().push(0.6.into()));
+        assert_eq!(failed, ["train-gru: 11 losses, and 10 of PyTorch's"]);
+        let none = |list: &mut Value| list.as_array_mut().unwrap().push(Value::Null);
+        let failed = spoiled(&|bench, _| none(&mut bench["notes"][0]["found"]["losses"]));
+        assert_eq!(failed, ["what should be a number is none"]);
         assert_eq!(spoiled(&|bench, _| bench["simulator"] = true.into()).len(), 1);
         std::fs::remove_dir_all(&folder).unwrap();
     }

@@ -190,7 +190,7 @@ fn run(arguments: &Arguments, plan: &Plan) -> Result<bool> {
     let (calls, only_launches) = plan.steady_calls(&device, &weights)?;
     checks.extend(only_launches);
     progress.set_message("traffic");
-    let (served, same) = plan.traffic(&device, &model, || progress.tick())?;
+    let (served, same) = plan.traffic(&device, &model, || progress.inc(1))?;
     checks.extend(same);
     let profile = match &arguments.trace {
         Some(_) => plan.profile(&device, &model)?,

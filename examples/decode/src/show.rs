@@ -179,7 +179,8 @@ impl Plan {
         Ok((vec![plain, patched], checks))
     }
 
-    /// The same requests eagerly, batch by batch as they come, and replayed in buckets.
+    /// The same requests eagerly, batch by batch as they come, and replayed in buckets. `progress` hears of every text that
+    /// is complete, of either way.
     ///
     /// # Errors
     ///
@@ -193,7 +194,7 @@ impl Plan {
         let requests = traffic::requests(&self.shape, self.requests, self.seed);
         let mut serve = |how: &How| {
             let mut engine = Engine::new(device, model, how, self.sampling(), self.seed)?;
-            traffic::serve(&mut engine, &requests, |_| progress())
+            traffic::serve(&mut engine, &requests, &mut progress)
         };
         let buckets = Buckets::new(self.buckets.iter().copied())?;
         let graphs_max = self.graphs_max;

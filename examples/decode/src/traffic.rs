@@ -76,12 +76,12 @@ struct Running {
     left: usize,
 }
 
-/// Serves the requests; `progress` hears of every step.
+/// Serves the requests; `progress` hears of every text that is complete.
 ///
 /// # Errors
 ///
 /// - What the device answered.
-pub fn serve(engine: &mut Engine<'_>, requests: &[Request], mut progress: impl FnMut(usize)) -> Result<Served> {
+pub fn serve(engine: &mut Engine<'_>, requests: &[Request], mut progress: impl FnMut()) -> Result<Served> {
     let started = Instant::now();
     let mut waiting: VecDeque<usize> = (0..requests.len()).collect();
     let mut free: Vec<u32> = (0..engine.places() as u32).rev().collect();
@@ -116,8 +116,8 @@ pub fn serve(engine: &mut Engine<'_>, requests: &[Request], mut progress: impl F
             texts[request] = engine.state.tokens(&engine.stream, place as usize)?;
             free.push(place);
             changed = true;
+            progress();
         }
-        progress(steps);
     }
     let (cache, arena_bytes) = (engine.counters(), engine.arena_bytes());
     Ok(Served { texts, steps, batches, changes, cache, arena_bytes, elapsed: started.elapsed() })

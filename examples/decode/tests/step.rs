@@ -3,7 +3,7 @@
 
 use dacapo::{Device, Software};
 use dacapo_example_decode::reference::{TOLERANCE, distance, likeliest};
-use dacapo_example_decode::{Engine, How, Model, NOBODY, Reference, Sampling, Shape, Weights};
+use dacapo_example_decode::{Engine, How, Model, NOBODY, Reference, Sampling, Shape, Weights, traffic};
 
 const SEEDS: [u64; 4] = [0, 1, 7, 0x5eed];
 const PROMPTS: [&[u32]; 3] = [&[3, 14, 15], &[9], &[26, 5, 35, 8, 9]];
@@ -88,6 +88,19 @@ fn neither_its_row_nor_its_neighbours_change_a_sequence() {
             }
         }
         assert!(texts.iter().all(|text| *text == texts[0]), "{texts:?}");
+    });
+}
+
+#[test]
+fn progress_hears_of_every_text_once() {
+    let weights = Weights::new(&Shape::TINY, 5);
+    watched(2, |device| {
+        let model = Model::new(device, Shape::TINY, &weights).unwrap();
+        let requests = traffic::requests(&Shape::TINY, 6, 3);
+        let mut engine = Engine::new(device, &model, &How::Eager, Sampling::new(0.0, 0), 42).unwrap();
+        let mut heard = 0;
+        let served = traffic::serve(&mut engine, &requests, || heard += 1).unwrap();
+        assert_eq!((heard, served.texts.len()), (6, 6));
     });
 }
 

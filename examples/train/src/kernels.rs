@@ -54,7 +54,7 @@ dacapo::kernels! {
         /// dW ← dyᵀ x and, behind it, db ← the sums of dy's columns, for layers of `m` outputs and `n` inputs.
         fn weight_gradient(dy: &[f32], x: &[f32], gradient: &out [f32], m: u32, n: u32,
                            k: u32 = per(dy.len(), layers(gradient.len(), m, n) * m as usize)) {
-            requires: fits(gradient.len(), [layers(gradient.len(), m, n) as u32, m, n + 1]),
+            requires: fits(gradient.len(), [layers(gradient.len(), m, n) as u32, m, n.saturating_add(1)]),
                       fits(dy.len(), [layers(gradient.len(), m, n) as u32, k, m]),
                       fits(x.len(), [layers(gradient.len(), m, n) as u32, k, n]), fours([m, n]), dy.aligned(16),
                       x.aligned(16), gradient.aligned(16);
@@ -123,4 +123,24 @@ fn blocks(grid: [u32; 3]) -> usize {
 /// Blocks of a step of a GRU.
 fn cells(batch: u32, hidden: u32) -> [u32; 3] {
     [hidden / 8, batch.div_ceil(8), 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use dacapo::{Device, ErrorKind, baked};
+
+    use super::*;
+
+    #[test]
+    fn sizes_that_nothing_fits_are_refused() {
+        let device = Device::software().unwrap();
+        let (k, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+        let (dy, x, mut gradient) =
+            (device.zeros(64).unwrap(), device.zeros(64).unwrap(), device.zeros::<f32>(72).unwrap());
+        stream.run(k.weight_gradient(&dy, &x, &mut gradient, baked(8), baked(8))).unwrap();
+        for (m, n) in [(8, u32::MAX), (u32::MAX, 8), (u32::MAX, u32::MAX), (8, 4), (0, 0)] {
+            let refused = stream.run(k.weight_gradient(&dy, &x, &mut gradient, baked(m), baked(n))).unwrap_err();
+            assert!(matches!(refused.kind(), ErrorKind::Requires { .. }), "{m} x {n}: {refused:?}");
+        }
+    }
 }
