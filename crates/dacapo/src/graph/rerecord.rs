@@ -198,7 +198,11 @@ impl Replayable {
                 Change::Other(why) => Some(format!("op {number}, `{}`: {why}", node.op)),
                 _ => None,
             });
-            other.or_else(|| (self.order != drafted.order).then(|| "the order of its ops is another".into()))
+            // Also where neither has an op that we know of: what was captured is still in the executable graph.
+            let captured = self.captured.then(|| "the graph came of a capture: its nodes are not known".into());
+            other
+                .or(captured)
+                .or_else(|| (self.order != drafted.order).then(|| "the order of its ops is another".into()))
         };
         let mut why = reason(&nodes);
         if why.is_none() {

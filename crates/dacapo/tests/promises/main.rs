@@ -12,6 +12,7 @@
 //! - [`pool_arenas`]: the memory that graphs of a pool share, and how it grows.
 //! - [`pools`]: graphs that belong together, and graphs inside graphs.
 //! - [`recorders`]: ops that fail or panic inside a recording, and whose line an error names.
+//! - [`rerecords`]: another recording in place of a graph's.
 //!
 //! Rows that the compiler keeps are programs of `tests/ui`, which `compile_fail` judges; the tests here assert that they
 //! are there, with the code that keeps the promise.
@@ -31,6 +32,7 @@ mod misuse;
 mod pool_arenas;
 mod pools;
 mod recorders;
+mod rerecords;
 
 use std::path::Path;
 
