@@ -59,15 +59,21 @@ impl Device {
         match take() {
             Err(error) if matches!(error.kind(), ErrorKind::OverBudget { .. }) && self.0.drops.is_empty() => Err(error),
             Err(error) if error.is_memory() => {
-                self.enter()?;
-                self.drain()?;
-                self.wait_for_ranges()?;
-                if let Some(last) = self.ledger().last_use(&self.0.reaper) {
-                    self.wait_for(&last)?;
-                }
+                self.wait_for_freed()?;
                 take()
             }
             other => other,
+        }
+    }
+
+    /// Waits until all memory that was dropped has come back.
+    pub(crate) fn wait_for_freed(&self) -> Result<()> {
+        self.enter()?;
+        self.drain()?;
+        self.wait_for_ranges()?;
+        match self.ledger().last_use(&self.0.reaper) {
+            Some(last) => self.wait_for(&last),
+            None => Ok(()),
         }
     }
 
@@ -95,10 +101,11 @@ impl Device {
 
     /// Page-locked host memory.
     pub(crate) fn allocate_host(&self, bytes: usize) -> Result<Arc<Allocation>> {
+        // First, because it refuses what is more than can be counted in the books.
+        let allocation = Allocation::unplaced(self, Kind::Host, bytes)?;
         let booking = self.book(Purpose::Host, bytes)?;
         self.enter()?;
         self.drain()?;
-        let allocation = Allocation::unplaced(self, Kind::Host, bytes)?;
         let address = match bytes {
             0 => 0,
             _ => self.page_locked(bytes)?.expose_provenance() as u64,

@@ -9,7 +9,7 @@ use dacapo_driver::{Call, leaves_undone};
 use dacapo_ledger::{Access as Touching, MemoryId, Touch};
 
 use crate::device::{Device, Garbage, Purpose, RawStream, StreamInner};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Prepared;
 use crate::lower::params::{self, AsAllocated, NodeParams};
 use crate::memory::{Arena, Kind, raw_places};
@@ -21,6 +21,17 @@ use crate::value::Readings;
 ///
 /// What the recording keeps, closures of foreign work among it, is let go when the work is over.
 pub(crate) fn run(stream: &StreamInner, recorded: Recorded, arena: Option<&Arena>) -> Result<()> {
+    run_or(stream, recorded, arena, &mut || false)
+}
+
+/// The same. Where there is no memory for the temps, what was dropped is waited for; then `make_room` is asked for more, as
+/// often as it says that there is some. No lock is held then, and nothing has been launched.
+pub(crate) fn run_or(
+    stream: &StreamInner,
+    recorded: Recorded,
+    arena: Option<&Arena>,
+    make_room: &mut dyn FnMut() -> bool,
+) -> Result<()> {
     let device = &stream.device;
     device.drain()?;
     if recorded.nodes.is_empty() {
@@ -31,10 +42,38 @@ pub(crate) fn run(stream: &StreamInner, recorded: Recorded, arena: Option<&Arena
     if let Some(arena) = arena {
         arena.take(&plan, &recorded.nodes)?;
     }
+    let (begun, mut has_waited) = (Cell::new(false), false);
+    loop {
+        match enqueue(stream, &recorded, &plan, arena, &begun) {
+            Err(error) if error.is_memory() && !begun.get() => {
+                // A budget was asked about only after what was dropped had come back.
+                let is_budget = matches!(error.kind(), ErrorKind::OverBudget { .. });
+                if !is_budget && !std::mem::replace(&mut has_waited, true) {
+                    device.wait_for_freed()?;
+                } else if make_room() {
+                    has_waited = false;
+                } else {
+                    return Err(error);
+                }
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Puts it all on the stream. `begun` is set when the temps have their memory.
+fn enqueue(
+    stream: &StreamInner,
+    recorded: &Recorded,
+    plan: &TempPlan,
+    arena: Option<&Arena>,
+    begun: &Cell<bool>,
+) -> Result<()> {
+    let device = &stream.device;
     let own = if arena.is_none() { plan.bytes() } else { 0 };
     // In the books until it is freed in stream order, below.
     let _booking = (own > 0).then(|| device.book(Purpose::Arenas, own)).transpose()?;
-    let kept = Kept::new(stream, &recorded);
+    let kept = Kept::new(stream, recorded);
     let mut touched = touched(recorded.nodes.iter());
     touched.extend(recorded.pools.iter().map(crate::Pool::touched));
     touched.extend(arena.map(Arena::touched));
@@ -47,7 +86,8 @@ pub(crate) fn run(stream: &StreamInner, recorded: Recorded, arena: Option<&Arena
         at: Some(first.at),
     });
     let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, &stream.lane, Touch::Memory(&touched), |raw| {
-        let lent = Lent::new(device, raw.raw.0, &plan, arena, &kept.unfreed)?;
+        let lent = Lent::new(device, raw.raw.0, plan, arena, &kept.unfreed)?;
+        begun.set(true);
         let launched = launch_all(device, raw.raw.0, &recorded.nodes, &recorded.readings);
         drop(lent);
         launched

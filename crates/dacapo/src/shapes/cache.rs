@@ -282,7 +282,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         let outcome = loop {
             match self.attempt(key, body) {
                 // What is dropped goes back to the driver before it is asked again.
-                Err(error) if error.is_memory() && self.evict_oldest() => {}
+                Err(error) if error.is_memory() && self.make_room() => {}
                 outcome => break outcome,
             }
         };
@@ -304,7 +304,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
                 Ok(graph.outputs())
             }
             Ready::Eager(recorded, out) => {
-                lower::run(&stream.0, *recorded, None)?;
+                lower::run_or(&stream.0, *recorded, None, &mut || self.make_room())?;
                 Ok(self.overflow.insert(out))
             }
         }
@@ -318,7 +318,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         body: &mut dyn for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
     ) -> Result<&T> {
         self.overflow = None;
-        match crate::record::run_eager(stream, None, |recorder: &mut Recorder<'_>| body(recorder)) {
+        match self.run_eagerly(stream, body) {
             Ok(out) => {
                 self.counters.eager += 1;
                 Ok(self.overflow.insert(out))
@@ -328,6 +328,21 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
                 Err(error)
             }
         }
+    }
+
+    fn run_eagerly(
+        &mut self,
+        stream: &Stream,
+        body: &mut dyn for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
+    ) -> Result<T> {
+        let (recorded, out) = loop {
+            match self.device.recording().take_down(|recorder: &mut Recorder<'_>| body(recorder)) {
+                Err(error) if error.is_memory() && self.make_room() => {}
+                outcome => break outcome?,
+            }
+        };
+        lower::run_or(&stream.0, recorded, None, &mut || self.make_room())?;
+        Ok(out)
     }
 
     /// The outputs of a key whose graph is there.
@@ -412,6 +427,15 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     fn evict_oldest(&mut self) -> bool {
         let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.used).map(|(key, _)| key.clone());
         oldest.is_some_and(|key| self.evict(&key))
+    }
+
+    /// Drops the graph that was used longest ago, and gives its executable back; false if there is none.
+    fn make_room(&mut self) -> bool {
+        let is_gone = self.evict_oldest();
+        if is_gone {
+            self.device.release_finished();
+        }
+        is_gone
     }
 
     /// A pool without graphs goes, with its memory.

@@ -4,6 +4,7 @@
 //! - [`misuse`]: what happens to a program that does something else than it should, row by row.
 //! - [`arenas`]: planned memory, arenas of the caller's, and what does not fit.
 //! - [`budgets`]: what memory is used for, and what a budget allows.
+//! - [`caches`]: caches of graphs where memory runs out.
 //! - [`captures`]: captures on the user's own terms that go wrong.
 //! - [`drops`]: dropping, losing the context, ending the process, panicking.
 //! - [`faults`]: every driver call refused once.
@@ -21,6 +22,7 @@
 
 mod arenas;
 mod budgets;
+mod caches;
 mod captures;
 mod contract;
 mod drops;
