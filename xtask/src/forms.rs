@@ -6,7 +6,7 @@
 //! forms: N forms x S seeds, F findings
 //! ```
 //!
-//! A failure and what a detector reported count alike. `--full` is 200 seeds; without it a few, as continuous
+//! A failure and what a detector reported count alike. A form for which this machine lacks something is named and not counted. `--full` is 200 seeds; without it a few, as continuous
 //! integration runs them, and the first line says so.
 
 use std::sync::Mutex;
@@ -69,6 +69,7 @@ pub fn run(scale: &Scale) -> Result<(), String> {
         (None, Some(count)) => (0..count).collect(),
         (None, None) => (0..if scale.full { SEEDS_FULL } else { SEEDS_FEW }).collect(),
     };
+    let (missing, forms): (Vec<Form>, Vec<Form>) = forms.into_iter().partition(|form| form.lacks().is_some());
     let full = if seeds.len() as u64 >= SEEDS_FULL { "in full" } else { "scaled down: `--full` is 200 seeds" };
     println!("{} forms, {} seeds ({full})", forms.len(), seeds.len());
     // A panic is a failure of the form, and is told with it.
@@ -81,6 +82,9 @@ pub fn run(scale: &Scale) -> Result<(), String> {
         let word = if tally.failures.is_empty() { "passed" } else { "FAILED" };
         println!("{:<36} {word} {:>9.1} ms a seed", form.name, tally.time.as_secs_f64() * 1e3 / seeds.len() as f64);
         findings += tally.failures.len();
+    }
+    for form in &missing {
+        println!("{:<36} NOT RUN: there is no {} here", form.name, form.lacks().unwrap_or_default());
     }
     for (form, tally) in forms.iter().zip(&tallies) {
         for (seed, failure) in tally.failures.iter().take(FAILURES_PRINTED) {

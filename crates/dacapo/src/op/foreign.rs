@@ -13,9 +13,9 @@ use crate::record::{ForeignWork, Node, Work};
 ///
 /// `f` is called with a stream to enqueue on and the addresses of what was declared, when those are known: once for each
 /// recording, with a private stream that is captured into the graph; once for each eager run, with the user's stream. It
-/// may be called again if a capture was broken from outside. What it enqueues is frozen: slots and rebound slices do
-/// not reach into it, and stand-ins of `record_into` are refused. What it must keep alive it owns: the graph keeps `f`
-/// until its last replay is over.
+/// may be called again if a capture was broken from outside, and is for each [`Graph::profile`](crate::Graph::profile). What
+/// it enqueues is frozen: slots and rebound slices do not reach into it, and stand-ins of `record_into` are refused. What it
+/// must keep alive it owns: the graph keeps `f` until its last replay is over.
 ///
 /// # Safety
 ///

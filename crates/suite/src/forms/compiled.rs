@@ -1,4 +1,4 @@
-//! CUDA C compiled by NVRTC at run time. Where there is no NVRTC the forms say so and do nothing.
+//! CUDA C compiled by NVRTC at run time. Where there is no NVRTC the forms do nothing, and `Form::lacks` says so.
 
 use std::sync::OnceLock;
 
@@ -36,12 +36,16 @@ fn compiled() -> dacapo::Result<Option<&'static Ptx>> {
             if matches!(error.kind(), ErrorKind::NoLibrary { .. })
                 && std::env::var_os("DACAPO_NEED_NVRTC").is_none() =>
         {
-            println!("NOT RUN: {error}");
             None
         }
         Err(error) => return Err(error),
     };
     Ok(PTX.get_or_init(|| ptx).as_ref())
+}
+
+/// Whether this machine has no compiler.
+pub(super) fn is_missing() -> bool {
+    matches!(compiled(), Ok(None))
 }
 
 /// The same text behind a declaration and as a raw kernel.

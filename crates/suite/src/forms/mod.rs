@@ -51,6 +51,14 @@ pub struct Form {
     pub findings: &'static [&'static str],
 }
 
+impl Form {
+    /// What this machine lacks, if that is why the body does nothing: such a form has not passed, and is not counted.
+    pub fn lacks(&self) -> Option<&'static str> {
+        let is_compiled = compiled::FORMS.iter().any(|form| form.name == self.name);
+        (is_compiled && compiled::is_missing()).then_some("NVRTC")
+    }
+}
+
 /// The forms of an area: functions of its file, called `area/function`, each with what it makes the detectors find.
 macro_rules! forms {
     ($area:literal: $($body:ident $(=> $finding:literal)*),+ $(,)?) => {
