@@ -214,14 +214,15 @@ fn run(arguments: &Arguments, plan: &Plan) -> Result<bool> {
     calls.iter().for_each(|calls| println!("{calls}"));
     println!("\n{} requests, in batches of up to {sequences}, buckets {:?}", plan.requests, plan.buckets);
     traffics(&served);
-    if let (Some(profile), Some(path)) = (profile, &arguments.trace) {
-        println!("\n{profile}");
-        std::fs::write(path, profile.trace())
-            .map_err(|error| dacapo::Error::msg(format!("{}: {error}", path.display())))?;
-    }
+    profile.iter().for_each(|profile| println!("\n{profile}"));
     println!();
     for check in &checks {
         println!("{}  {}", if check.held { "ok    " } else { "FAILED" }, check.what);
+    }
+    // Behind the checks: what was found is told also where the file cannot be written.
+    if let (Some(profile), Some(path)) = (profile, &arguments.trace) {
+        std::fs::write(path, profile.trace())
+            .map_err(|error| dacapo::Error::msg(format!("{}: {error}", path.display())))?;
     }
     Ok(checks.iter().all(|check| check.held))
 }

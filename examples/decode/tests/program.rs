@@ -43,6 +43,18 @@ fn a_timed_step_is_a_table_and_a_file() {
 }
 
 #[test]
+fn a_file_that_cannot_be_written_is_an_error_behind_what_was_found() {
+    let sizes = ["--device", "software", "--size", "tiny", "--steps", "4", "--rounds", "1", "--requests", "1"];
+    let output = decode(&[&sizes[..], &["--trace", "/no/such/folder/trace.json"]].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/no/such/folder/trace.json"), "{output:?}");
+    assert!(text.contains("ok      the cache counts"), "{text}");
+    // Four steps have no place for a change, and nothing is claimed of one.
+    assert!(!text.contains("another temperature"), "{text}");
+}
+
+#[test]
 fn sizes_that_cannot_be_are_refused_before_anything_runs() {
     for (arguments, word) in
         [(["--heads", "3"], "a head has"), (["--steps", "999"], "do not fit"), (["--requests", "0"], "at least one")]
