@@ -6,7 +6,8 @@
 //!   compute_90 fast` asks for more of them, `NAME.compute_80.ptx` and `NAME.compute_90.fast.ptx`.
 //! - The corpus runs what is in `kernels/`; what the library, its examples and the benchmarks load has folders of its own
 //!   ([`PLACES`]), with the PTX next to its source.
-//! - A `kernels.json` in each folder says what was made from what: hashes, options, the compiler's version.
+//! - A `kernels.json` in each folder says what was made from what: hashes, options, the compiler's version. What is still
+//!   of the same source, options and compiler is kept as it is.
 //! - `--check` (and a test) hold files and hashes against each other, offline and without Python.
 //! - A source that includes a header is refused: NVIDIA's header code would be in the PTX that we commit.
 
@@ -59,7 +60,7 @@ struct Manifest {
 }
 
 /// One PTX file and what it was made from.
-#[derive(Serialize, Deserialize, PartialEq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
 struct Entry {
     file: String,
     sha256: String,
@@ -97,9 +98,14 @@ fn compile(place: &Place) -> Result<(), String> {
     let plans = plans(place)?;
     let python = environment()?;
     let script = workspace::root().join("kernels/compile.py");
+    let before = read(&place.sources.join("kernels.json")).ok().and_then(|text| serde_json::from_str(&text).ok());
     let mut ptx = Vec::new();
     for plan in &plans {
         let (source, output) = (place.sources.join(&plan.source), place.ptx.join(&plan.file));
+        if let Some(entry) = before.as_ref().and_then(|before| still_good(before, place, plan)) {
+            ptx.push(entry);
+            continue;
+        }
         let mut command = Command::new(&python);
         command.arg(&script).arg(&source).arg(&output).args(["--arch", &plan.arch, "--folder", place.name]);
         if plan.fast {
@@ -117,6 +123,18 @@ fn compile(place: &Place) -> Result<(), String> {
     let manifest = Manifest { nvrtc: WHEEL.to_string(), ptx };
     let text = serde_json::to_string_pretty(&manifest).map_err(|error| error.to_string())? + "\n";
     write(&place.sources.join("kernels.json"), &text)
+}
+
+/// What was made before of the same source with the same options and compiler: kept. NVRTC may number registers otherwise
+/// when asked again, and recordings belong to the very text.
+fn still_good(before: &Manifest, place: &Place, plan: &Plan) -> Option<Entry> {
+    let entry = before.ptx.iter().find(|entry| entry.file == plan.file)?;
+    let same = before.nvrtc == WHEEL
+        && entry.source == plan.source
+        && entry.options == options(plan)
+        && hash(&place.sources.join(&plan.source)).is_ok_and(|hash| hash == entry.source_sha256)
+        && hash(&place.ptx.join(&plan.file)).is_ok_and(|hash| hash == entry.sha256);
+    same.then(|| entry.clone())
 }
 
 /// What compile.py passes to NVRTC for this plan.
