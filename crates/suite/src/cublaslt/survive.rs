@@ -47,8 +47,11 @@ pub struct Survived {
 /// Bytes of the workspace that the program makes.
 const SCRATCH: usize = 4 << 20;
 
-/// What the graph gives: a result in f32 and one in bf16.
-type Outputs = (Buffer<f32>, Buffer<bf16>);
+/// What the graph gives: a result in f32, one in bf16, and how often it ran, which a product counts.
+type Outputs = (Buffer<f32>, Buffer<bf16>, Buffer<f32>);
+
+/// Rows of the product that counts: each replay adds one to every element.
+const COUNT: usize = 8;
 
 /// A sum that is long enough to be split, with a product in tf32 upon it; and one in bf16 with bias and GELU beside them, whose
 /// workspace is a buffer of the program's. Inputs and that workspace are dropped here: only the graph has them then.
@@ -58,6 +61,7 @@ fn record(device: &Device, blas: &CublasLt, size: usize, reference: bool) -> Res
     let w = device.buffer(&numbers::<f32>(long * size, 2))?;
     let u = device.buffer(&numbers::<f32>(size * size, 3))?;
     let (h, v) = (device.buffer(&numbers::<bf16>(size * long, 4))?, device.buffer(&numbers::<bf16>(size, 5))?);
+    let (eighths, ones) = (device.buffer(&[0.125f32; COUNT * COUNT])?, device.buffer(&[1.0f32; COUNT * COUNT])?);
     let mut scratch = device.zeros::<u8>(SCRATCH)?;
     device.record(|r: &mut Recorder<'_>| {
         let (mut t, mut y, mut z) = (r.alloc(size * size)?, r.output(size * size)?, r.output(size * size)?);
@@ -65,14 +69,17 @@ fn record(device: &Device, blas: &CublasLt, size: usize, reference: bool) -> Res
         let second = blas.matmul::<f32>(size, size, size).tf32().relu();
         let third = blas.matmul::<bf16>(size, size, long).transpose_b().alpha(baked(0.125)).bias(&v).gelu();
         let third = third.workspace(&mut scratch);
-        let (first, second, third) = match reference {
-            true => (first.reference(), second.reference(), third.reference()),
-            false => (first, second, third),
+        let (mut count, adds) = (r.output(COUNT * COUNT)?, blas.matmul::<f32>(COUNT, COUNT, COUNT));
+        let adds = adds.accumulate(baked(1.0));
+        let (first, second, third, adds) = match reference {
+            true => (first.reference(), second.reference(), third.reference(), adds.reference()),
+            false => (first, second, third, adds),
         };
         r.run(first.op(&x, &w, &mut t))?;
         r.run(second.op(&t, &u, &mut y))?;
         r.run(third.op(&h, &h, &mut z))?;
-        Ok((y, z))
+        r.run(adds.op(&eighths, &ones, &mut count))?;
+        Ok((y, z, count))
     })
 }
 
@@ -145,6 +152,10 @@ pub fn survive(device: &Device, effort: Effort) -> Result<Survived> {
                 return Err(Error::msg(format!("replay {replay} gave another result than the first")));
             }
         }
+    }
+    // Equal results could also be those of a replay that did nothing.
+    if stream.read(&kept.outputs().2)?.iter().any(|count| *count != replays as f32) {
+        return Err(Error::msg(format!("of {replays} replays not every one did its work")));
     }
     Ok(Survived { replays, compared, other_graphs, arena, dropped_workspace, difference })
 }
