@@ -136,7 +136,7 @@ impl<T> Graph<T> {
         self.inner.as_ref().is_some_and(|inner| inner.uploaded)
     }
 
-    /// How many launches succeeded.
+    /// How many launches succeeded since it was recorded, or [rerecorded](Graph::rerecord).
     pub fn num_replays(&self) -> u64 {
         self.inner.as_ref().map_or(0, |inner| inner.replays)
     }

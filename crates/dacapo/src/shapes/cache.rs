@@ -100,6 +100,9 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     }
 
     /// Its graphs never hold more bytes than this, by the count of [`bytes`](GraphCache::bytes).
+    ///
+    /// The memory that they share comes in pieces of 2 MiB on most devices: with a smaller cap, what has temps runs without a
+    /// graph.
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.bytes_max = bytes;
         self.shrink();
@@ -140,7 +143,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         self.serve(stream, key, ready)
     }
 
-    /// The graph of a key, recorded now if it is not there.
+    /// The graph of a key, recorded now if it is not there. If you record another op in its place, that counts against the
+    /// caps from the next graph on.
     ///
     /// # Errors
     ///

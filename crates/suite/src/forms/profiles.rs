@@ -62,7 +62,8 @@ fn replays(device: &Device) -> Outcome {
     hangs_together(device, &profile, &[])
 }
 
-/// Two branches, and the same in a line: there nothing overlaps, every op is on the path, and the long one takes longest.
+/// Two branches, and the same in a line: there nothing overlaps, every op is on the path, and the long kernel
+/// takes longer than the short one.
 fn order_and_path(device: &Device) -> Outcome {
     let (stream, k) = (device.stream()?, Kernels::load(device)?);
     let (mut x, mut y, mut z) = (device.zeros::<u32>(64)?, device.zeros::<u32>(64)?, device.zeros::<u32>(128)?);
@@ -86,7 +87,10 @@ fn order_and_path(device: &Device) -> Outcome {
         if line {
             same("one at a time", profile.lanes(), 1)?;
             same("all on the path", &profile.critical_path[..], [0, 1, 2, 3, 4, 5])?;
-            holds("the long one takes longest", profile.ops.iter().all(|op| op.time_ns <= profile.ops[2].time_ns))?;
+            // On a GPU a copy's time is the driver's affair, and a tool that looks on may stretch it.
+            let times: Vec<u64> = profile.ops.iter().map(|op| op.time_ns).collect();
+            holds("the long kernel takes longer than the short one", times[3] < times[2])?;
+            holds("it takes longest", !device.is_software() || times.iter().all(|time| *time <= times[2]))?;
         }
     }
     Ok(())
