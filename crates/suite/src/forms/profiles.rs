@@ -62,24 +62,25 @@ fn replays(device: &Device) -> Outcome {
     hangs_together(device, &profile, &[])
 }
 
-/// Two branches, and the same in a line: there nothing overlaps, every op is on the path, and the long kernel
-/// takes longer than the short one.
+/// Two branches, and the same in a line: there nothing overlaps, every op is on the path, and the long one takes longest.
 fn order_and_path(device: &Device) -> Outcome {
     let (stream, k) = (device.stream()?, Kernels::load(device)?);
     let (mut x, mut y, mut z) = (device.zeros::<u32>(64)?, device.zeros::<u32>(64)?, device.zeros::<u32>(128)?);
+    // Long enough on a GPU, too, also where a tool looks on and stretches everything.
+    let long = if device.is_software() { 2000 } else { 200_000 };
     for line in [false, true] {
         let recording = if line { device.recording().straight_line() } else { device.recording() };
         let mut graph = recording.record(op(|r: &mut Recorder<'_>| {
             r.run(fill(&mut x, baked(1)))?;
             r.run(copy(&x, &mut y))?;
-            r.run(k.churn(baked(2000), &mut x))?;
+            r.run(k.churn(baked(long), &mut x))?;
             r.run(k.churn(baked(1), &mut y))?;
             r.run(copy(&x, &mut z[..64]))?;
             r.run(copy(&y, &mut z[64..]))
         }))?;
         let profile = graph.profile(&stream)?;
         let got = stream.read(&z)?;
-        same("long side", &got[..64], [churned(1, 2000); 64])?;
+        same("long side", &got[..64], [churned(1, long); 64])?;
         same("short side", &got[64..], [churned(1, 1); 64])?;
         hangs_together(device, &profile, &graph.dependencies())?;
         holds("the table names the ops", profile.to_string().contains("churn"))?;
@@ -87,10 +88,7 @@ fn order_and_path(device: &Device) -> Outcome {
         if line {
             same("one at a time", profile.lanes(), 1)?;
             same("all on the path", &profile.critical_path[..], [0, 1, 2, 3, 4, 5])?;
-            // On a GPU a copy's time is the driver's affair, and a tool that looks on may stretch it.
-            let times: Vec<u64> = profile.ops.iter().map(|op| op.time_ns).collect();
-            holds("the long kernel takes longer than the short one", times[3] < times[2])?;
-            holds("it takes longest", !device.is_software() || times.iter().all(|time| *time <= times[2]))?;
+            holds("the long one takes longest", profile.ops.iter().all(|op| op.time_ns <= profile.ops[2].time_ns))?;
         }
     }
     Ok(())
