@@ -502,7 +502,7 @@ fn sentence(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(f, "{rows} rows are more than the largest bucket has, which is {largest}")
         }
         ErrorKind::NotRows { len, rows, row } => {
-            write!(f, "{len} elements are not {rows} rows of equal length (of {row})")
+            write!(f, "{len} elements are not {rows} rows of {row}")
         }
         ErrorKind::OverCap { wanted, cap, graphs } => {
             write!(f, "a graph of {wanted} bytes is over the cap of its cache: {cap} bytes, {graphs} graphs")

@@ -60,17 +60,17 @@ impl Device {
 
 impl fmt::Display for MemoryReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:<24} {:>15}", "held by dacapo", "bytes")?;
+        writeln!(f, "{:<34} {:>15}", "held by dacapo", "bytes")?;
         for (name, bytes) in self.held.rows() {
             let name =
                 if name == "executables" { format!("executables of {} graphs", self.graphs) } else { name.into() };
-            writeln!(f, "  {name:<22} {bytes:>15}")?;
+            writeln!(f, "  {name:<32} {bytes:>15}")?;
         }
-        writeln!(f, "  {:<22} {:>15}", "together", self.held.total())?;
+        writeln!(f, "  {:<32} {:>15}", "together", self.held.total())?;
         if let Some(budget) = self.budget {
-            writeln!(f, "  {:<22} {budget:>15}", "budget")?;
+            writeln!(f, "  {:<32} {budget:>15}", "budget")?;
         }
-        writeln!(f, "{:<24} {:>15}", "device, by whomever", self.used())?;
-        write!(f, "  {:<22} {:>15} of {}", "free", self.free, self.total)
+        writeln!(f, "{:<34} {:>15}", "device, by whomever", self.used())?;
+        write!(f, "  {:<32} {:>15} of {}", "free", self.free, self.total)
     }
 }

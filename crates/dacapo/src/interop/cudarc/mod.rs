@@ -39,16 +39,14 @@
 //!
 //! # Example
 //!
-//! A kernel that cudarc has loaded, inside a graph:
+//! `twice`, a kernel that cudarc has loaded in `context`, inside a graph:
 //!
 //! ```no_run
-//! use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let context = CudaContext::new(0)?;
+//! use cudarc::driver::{CudaContext, CudaFunction, LaunchConfig, PushKernelArg};
+//! # use std::{error::Error, sync::Arc};
+//! # fn in_a_graph(context: Arc<CudaContext>, twice: CudaFunction) -> Result<(), Box<dyn Error>> {
 //! let device = dacapo::Device::from_cudarc(&context)?;
 //! let stream = device.stream()?;
-//! # fn function_of(context: &cudarc::driver::CudaContext) -> cudarc::driver::CudaFunction { unimplemented!() }
-//! let twice = function_of(&context);
 //! let x = dacapo::Buffer::from_cudarc(&device, context.default_stream().clone_htod(&[1.0f32; 1024])?)?;
 //! let mut y = device.zeros::<f32>(1024)?;
 //! // SAFETY: `twice` reads the first 1024 elements of `x` and writes those of `y`, and ends.
