@@ -49,10 +49,14 @@ pub enum ErrorKind {
         /// What it overlaps.
         other: String,
     },
-    /// A temp is read before anything wrote it.
+    /// Bytes of a temp are read that nothing wrote before.
     UninitTemp {
         /// The argument.
         argument: String,
+        /// The first bytes of the temp that are missing.
+        missing: std::ops::Range<usize>,
+        /// The op that would have written them, had its grid not been empty.
+        idle: Option<String>,
     },
     /// A temp or stand-in belongs to another recording.
     ForeignTemp,
@@ -448,7 +452,10 @@ fn sentence(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         ErrorKind::Length { what, left, right } => write!(f, "{what}: lengths {left} and {right} differ"),
         ErrorKind::Overlap { written, other } => write!(f, "{written} is written and overlaps {other}"),
-        ErrorKind::UninitTemp { argument } => write!(f, "{argument} is a temp that nothing has written yet"),
+        ErrorKind::UninitTemp { argument, missing, idle } => {
+            write!(f, "{argument} is a temp, and nothing has written its bytes {}..{}", missing.start, missing.end)?;
+            idle.as_ref().map_or(Ok(()), |idle| write!(f, ": the grid of {idle} is empty"))
+        }
         ErrorKind::ForeignTemp => f.write_str("an argument is a temp or stand-in of another recording"),
         ErrorKind::NoMemoryYet { call } => {
             write!(f, "`{call}` was given a temp or stand-in, which has no memory outside a replay")
@@ -543,6 +550,9 @@ fn help(kind: &ErrorKind) -> Option<String> {
         }
         ErrorKind::Derived { .. } => "use a wider parameter type in `kernels!`, or shorter slices",
         ErrorKind::Overlap { .. } => "give the op two ranges that do not meet, or copy one of them first",
+        ErrorKind::UninitTemp { idle: Some(_), .. } => {
+            "a kernel with an empty grid writes nothing: fill the temp before it, or give the reader an empty grid too"
+        }
         ErrorKind::UninitTemp { .. } => {
             "write it first, for example `r.run(fill(&mut t, baked(0.0)))?`; a parameter that is written whole and never read is `&out`"
         }

@@ -130,7 +130,7 @@ impl Pool {
             std::mem::take(&mut state.values)
         };
         let after = self.0.device.ledger().wait_list(self.0.order, Touching::Write);
-        self.0.device.put(Garbage::Values(values), after);
+        self.0.device.put_values(values, after);
         self.0.device.release_finished();
         Ok(())
     }
@@ -217,9 +217,7 @@ impl Drop for Inner {
             self.device.put(Garbage::Range { base, mapped, reserved }.booked(booking), after.clone());
             self.device.live().allocations.sub(1);
         }
-        if !values.is_empty() {
-            self.device.put(Garbage::Values(values), after);
-        }
+        self.device.put_values(values, after);
     }
 }
 

@@ -12,6 +12,7 @@
 //!   graphs, which need no context, are destroyed, and the rest goes with the context.
 
 use std::any::Any;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use dacapo_driver::types::{
@@ -20,8 +21,9 @@ use dacapo_driver::types::{
 use dacapo_driver::{CUresult, Call, Check, Driver, DriverError, leaves_undone};
 use dacapo_ledger::{Lane, LaneKind, Touch, Use};
 
-use crate::device::{Booking, Cuda, Device, Inner, LaneStream, RawHandle, Relaxed, twice};
+use crate::device::{Booking, Cuda, Device, Inner, LaneStream, RawHandle, Relaxed, sweeper, twice};
 use crate::error::{ErrorKind, Result};
+use crate::kernel::ModuleSource;
 
 /// Something to be released.
 pub(crate) enum Garbage {
@@ -40,6 +42,8 @@ pub(crate) enum Garbage {
     SharedStream(RawHandle, Arc<dyn Any + Send + Sync>),
     /// A module.
     Module(CUmodule),
+    /// Holds on modules whose code may still run.
+    Modules(Vec<Arc<ModuleSource>>),
     /// Addresses with memory mapped from the beginning on: how many have memory, and how many there are.
     Range { base: CUdeviceptr, mapped: usize, reserved: usize },
     /// Memory apart from its addresses.
@@ -80,6 +84,44 @@ impl Device {
         self.0.drops.put(thing, after);
     }
 
+    /// Values of the user's, to be dropped after these uses: at once where those are known to be over. Called by drops.
+    ///
+    /// A value may hold the device, which holds the queue: what waits there is looked after by the sweeper too.
+    pub(crate) fn put_values(&self, values: Vec<Arc<dyn Any + Send + Sync>>, after: Vec<Use<Cuda>>) {
+        if values.is_empty() || after.iter().all(|used| self.ledger().is_finished(used)) {
+            return;
+        }
+        self.queue_values(values, after);
+    }
+
+    /// The same for values whose drops may make calls of the driver's: never at once.
+    pub(crate) fn queue_values(&self, values: Vec<Arc<dyn Any + Send + Sync>>, after: Vec<Use<Cuda>>) {
+        self.0.values_waiting.fetch_add(1, Ordering::AcqRel);
+        self.put(Garbage::Values(values), after);
+        sweeper::watch(self);
+    }
+
+    /// Releases what can be released, of a device that nobody uses. Of a lost context nothing runs any more: its values go
+    /// whatever they wait for.
+    pub(crate) fn sweep(&self) {
+        if self.0.is_lost.load(Ordering::Acquire) {
+            let mut values = Vec::new();
+            for (thing, after) in self.0.drops.take() {
+                match thing {
+                    Garbage::Values(kept) => {
+                        self.0.values_waiting.fetch_sub(1, Ordering::AcqRel);
+                        values.push(kept);
+                    }
+                    thing => self.put(thing, after),
+                }
+            }
+            return drop(values);
+        }
+        if self.make_current().is_ok() {
+            let _ = self.0.release_all().map_err(|error| self.noted(error));
+        }
+    }
+
     /// Empties the queue. Cheap when there is nothing in it: one load.
     pub(crate) fn drain(&self) -> Result<()> {
         if self.0.drops.is_empty() {
@@ -114,6 +156,11 @@ impl Device {
 impl Inner {
     /// Releases everything that may be released now. What fails stays in the queue.
     fn drain(&self) -> Result<()> {
+        self.was_drained.store(true, Ordering::Relaxed);
+        self.release_all()
+    }
+
+    fn release_all(&self) -> Result<()> {
         let _relaxed = Relaxed::new(&*self.cuda.driver)?;
         let mut outcome = Ok(());
         let mut dropped_values = Vec::new();
@@ -240,28 +287,37 @@ impl Inner {
                 Ok(false) => Released::NotYet(thing, after, None),
                 Err(error) => Released::NotYet(thing, after, Some(error)),
             },
-            Garbage::Host(_) | Garbage::Module(_) | Garbage::Values(_) => match self.all_finished(&after) {
-                Ok(true) => match thing {
-                    Garbage::Host(address) => {
-                        let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
-                        // SAFETY: page-locked memory of ours that nobody holds and nothing in flight touches.
-                        let code = unsafe { driver.cuMemFreeHost(pointer) };
-                        Released::by(thing, Call::cuMemFreeHost, code)
-                    }
-                    Garbage::Module(module) => {
-                        // SAFETY: nobody holds the module, and no kernel of it runs.
-                        let code = unsafe { driver.cuModuleUnload(module) };
-                        if !leaves_undone(Call::cuModuleUnload, code) {
-                            self.counters.modules.sub(1);
+            Garbage::Host(_) | Garbage::Module(_) | Garbage::Modules(_) | Garbage::Values(_) => {
+                match self.all_finished(&after) {
+                    Ok(true) => match thing {
+                        Garbage::Host(address) => {
+                            let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
+                            // SAFETY: page-locked memory of ours that nobody holds and nothing in flight touches.
+                            let code = unsafe { driver.cuMemFreeHost(pointer) };
+                            Released::by(thing, Call::cuMemFreeHost, code)
                         }
-                        Released::by(thing, Call::cuModuleUnload, code)
-                    }
-                    Garbage::Values(kept) => Released::Yes(kept),
-                    _ => unreachable!("matched above"),
-                },
-                Ok(false) => Released::NotYet(thing, after, None),
-                Err(error) => Released::NotYet(thing, after, Some(error)),
-            },
+                        Garbage::Module(module) => {
+                            // SAFETY: nobody holds the module, and no kernel of it runs.
+                            let code = unsafe { driver.cuModuleUnload(module) };
+                            if !leaves_undone(Call::cuModuleUnload, code) {
+                                self.counters.modules.sub(1);
+                            }
+                            Released::by(thing, Call::cuModuleUnload, code)
+                        }
+                        Garbage::Modules(modules) => {
+                            drop(modules);
+                            Released::Yes(Vec::new())
+                        }
+                        Garbage::Values(kept) => {
+                            self.values_waiting.fetch_sub(1, Ordering::AcqRel);
+                            Released::Yes(kept)
+                        }
+                        _ => unreachable!("matched above"),
+                    },
+                    Ok(false) => Released::NotYet(thing, after, None),
+                    Err(error) => Released::NotYet(thing, after, Some(error)),
+                }
+            }
         }
     }
 

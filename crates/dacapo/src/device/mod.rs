@@ -21,10 +21,11 @@ mod queue;
 mod range;
 mod staging;
 mod stream;
+mod sweeper;
 mod transfer;
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use dacapo_driver::Driver;
@@ -93,6 +94,12 @@ pub(crate) struct Inner {
     /// The same context as cudarc knows it.
     #[cfg(feature = "cudarc")]
     pub(crate) cudarc: crate::interop::cudarc::Contexts,
+    /// How many values of the user's wait in the queue of drops.
+    pub(crate) values_waiting: AtomicUsize,
+    /// Whether the sweeper looks after them.
+    pub(crate) is_watched: AtomicBool,
+    /// Whether somebody has emptied the queue since the sweeper's last round.
+    pub(crate) was_drained: AtomicBool,
     #[cfg(feature = "software")]
     pub(crate) machine: Option<dacapo_sim::Machine>,
 }

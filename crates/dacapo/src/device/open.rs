@@ -4,7 +4,7 @@
 //!   fall to software is said once on standard error.
 //! - `DACAPO_SEED` is the software device's seed where the program gives none.
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUcontext, CUstream};
@@ -244,6 +244,9 @@ impl Device {
             waker: OnceLock::new(),
             #[cfg(feature = "cudarc")]
             cudarc: Default::default(),
+            values_waiting: AtomicUsize::new(0),
+            is_watched: AtomicBool::new(false),
+            was_drained: AtomicBool::new(false),
             #[cfg(feature = "software")]
             machine,
         })))

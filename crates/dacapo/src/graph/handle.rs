@@ -13,7 +13,7 @@ use crate::memory::{Allocation, Kind};
 use crate::op::Op;
 use crate::pool::Pool;
 use crate::profile::Profile;
-use crate::record::Recording;
+use crate::record::{Recorder, Recording};
 
 /// A recorded program.
 ///
@@ -255,7 +255,7 @@ impl<T> Graph<T> {
     /// graph's outputs, which the larger graph then holds too, with all else that this graph keeps; and it is ordered
     /// against the graphs of this one's pool.
     pub fn replay(&self) -> impl Op<Out = ()> {
-        |recorder| {
+        crate::op::whole(|recorder: &mut Recorder<'_>| {
             let inner = self.inner.as_ref().ok_or_else(|| Error::new(ErrorKind::Reset))?;
             if !inner.device.is(recorder.device()) {
                 return Err(Error::new(ErrorKind::WrongDevice));
@@ -291,7 +291,7 @@ impl<T> Graph<T> {
             }
             recorder.hold_parts(inner.outputs(), inner.keeps(), inner.all_pools());
             Ok(())
-        }
+        })
     }
 }
 

@@ -16,7 +16,9 @@ use crate::lower::{Built, CapturedGraph, NodeParams, Resolve, Rewritten, Stamps,
 use crate::memory::{Allocation, Arena, Gate, Kind, Place, Space};
 use crate::plan::{self, Order, Shape};
 use crate::pool::{Members, Pool};
-use crate::record::{Node, Recorded, Recording, TempPlan, Work, gates, lock_gates, refuse_inside};
+use crate::record::{
+    Node, Recorded, Recording, TempPlan, Work, expect_written, gates, lock_gates, may_idle, refuse_inside,
+};
 use crate::trace::event;
 use crate::value::{AnySlot, Readings};
 
@@ -71,6 +73,8 @@ pub(crate) struct Replayable {
     changes: Vec<(u32, NodeParams)>,
     pub(crate) order: Order,
     bound: Vec<Option<Place>>,
+    /// Whether bytes of a temp hang on a grid that a slot may empty.
+    may_idle: bool,
     keeps: Vec<Arc<dyn Any + Send + Sync>>,
     outputs: Vec<Arc<Allocation>>,
     /// What the temps lie in.
@@ -215,6 +219,7 @@ impl Replayable {
         let graph = Replayable {
             gates: gates(recorded.nodes.iter()),
             bound: vec![None; holes.len()],
+            may_idle: recorded.nodes.iter().any(may_idle),
             device,
             nodes: recorded.nodes,
             order,
@@ -433,6 +438,10 @@ impl Replayable {
             match self.built.rewrite(&self.device, number, node, &self.readings)? {
                 Rewritten::Same => {}
                 Rewritten::Other { was_enabled } => {
+                    if self.may_idle && was_enabled != self.built.is_enabled(number) {
+                        // Told is only what may be launched. It stays dirty, and is looked at again.
+                        self.expect_written(&[]).inspect_err(|_| self.built.forget(number))?;
+                    }
                     if let Err(error) = self.built.tell(&self.device, number, node, Some(was_enabled)) {
                         return Err(untold(node, 1, error));
                     }
@@ -462,7 +471,16 @@ impl Replayable {
                 changes.push((number, params));
             }
         }
-        for (done, (number, params)) in changes.drain(..).enumerate() {
+        if self.may_idle {
+            let changed = std::mem::take(changes);
+            let flips = |(number, now): &(u32, NodeParams)| {
+                self.built.told(*number as usize).is_none_or(|told| told.is_enabled() != now.is_enabled())
+            };
+            let checked = if changed.iter().any(flips) { self.expect_written(&changed) } else { Ok(()) };
+            self.changes = changed;
+            checked?;
+        }
+        for (done, (number, params)) in self.changes.drain(..).enumerate() {
             let node = &self.nodes[number as usize];
             if let Err(error) = self.built.patch(&self.device, number as usize, node, params) {
                 self.dirty.drain(..done);
@@ -471,6 +489,20 @@ impl Replayable {
         }
         self.dirty.clear();
         Ok(())
+    }
+
+    /// Refuses a launch in which an op would read bytes of a temp that no op has written, because a grid is empty. `changes`
+    /// are what nodes will be told, ascending.
+    #[cold]
+    fn expect_written(&self, changes: &[(u32, NodeParams)]) -> Result<()> {
+        let is_idle = |number: usize| {
+            let change = changes.binary_search_by_key(&number, |(changed, _)| *changed as usize).ok();
+            change
+                .map(|change| &changes[change].1)
+                .or(self.built.told(number))
+                .is_some_and(|params| !params.is_enabled())
+        };
+        expect_written(&self.nodes, is_idle)
     }
 
     /// Binds the stand-ins for this launch and all later ones; the nodes that touch a changed one become dirty.
@@ -623,7 +655,7 @@ impl Drop for Replayable {
             let gone = Garbage::Graph(self.built.exec, self.built.template).booked(self.built.booking.take());
             self.device.put(gone, all);
         }
-        let mut values = std::mem::take(&mut self.keeps);
+        let values = std::mem::take(&mut self.keeps);
         // A pool's values wait for the pool's last work, which this graph's is part of since the set was removed.
         self.pools.leave();
         // A replay may still run its modules' code and what foreign work keeps, which is in `keeps`. The rest of the
@@ -637,12 +669,9 @@ impl Drop for Replayable {
                 modules.push(kernel.function.module.clone());
             }
         }
-        values.push(Arc::new(modules));
-        if after.iter().all(|used| self.device.ledger().is_finished(used)) {
-            // Nothing can use them: gone at once. In the queue, a value that holds the device would hold the queue.
-            drop(values);
-            return;
+        if !after.is_empty() {
+            self.device.put(Garbage::Modules(modules), after.clone());
         }
-        self.device.put(Garbage::Values(values), after);
+        self.device.put_values(values, after);
     }
 }

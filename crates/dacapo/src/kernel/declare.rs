@@ -96,7 +96,7 @@ pub unsafe fn kernel_op<const A: usize, const S: usize>(
     recipe: impl Fn(&Snapshot<'_>, &mut Args) -> Result<Grid> + Send + Sync + 'static,
 ) -> impl Op<Out = ()> {
     move |recorder| {
-        let geometry = recorder.take_grid();
+        let geometry = recorder.grid();
         let function = module.find(decl).clone();
         let mut access: SmallVec<[Access; 4]> = access.into_iter().collect();
         for (name, allocation) in &function.state {
@@ -116,7 +116,10 @@ pub unsafe fn kernel_op<const A: usize, const S: usize>(
             recipe: std::sync::Arc::new(recipe),
             prepared: None,
         });
-        recorder.push(Node::new(decl.name.into(), at, access, work), &slots)
+        recorder.push(Node::new(decl.name.into(), at, access, work), &slots)?;
+        // Only now: a kernel that was refused leaves the geometry to the one that takes its place.
+        recorder.take_grid();
+        Ok(())
     }
 }
 

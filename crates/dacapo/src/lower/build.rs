@@ -269,6 +269,11 @@ impl Built {
         self.told.get(number).and_then(|told| told.params.as_ref())
     }
 
+    /// Whether a node does something, as far as is known.
+    pub(crate) fn is_enabled(&self, number: usize) -> bool {
+        self.told(number).is_none_or(NodeParams::is_enabled)
+    }
+
     /// What a node was told counts as not known: it must be told before the next launch.
     pub(crate) fn forget(&mut self, number: usize) {
         self.told[number].params = None;

@@ -13,5 +13,5 @@ mod stamps;
 
 pub(crate) use build::{Built, CapturedGraph, Rewritten, params_of, unpatched};
 pub(crate) use params::{AsAllocated, NodeParams, Resolve};
-pub(crate) use run::{launch_one, run, run_or, touched};
+pub(crate) use run::{Aside, launch_one, run, run_and_put_back, run_or, touched};
 pub(crate) use stamps::{FIRST, Stamps};

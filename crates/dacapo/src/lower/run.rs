@@ -12,7 +12,7 @@ use crate::device::{Device, Garbage, Purpose, RawStream, StreamInner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Prepared;
 use crate::lower::params::{self, AsAllocated, NodeParams};
-use crate::memory::{Arena, Kind, raw_places};
+use crate::memory::{Allocation, Arena, Kind, Place, raw_places};
 use crate::record::{InForeign, Node, Recorded, TempPlan, Work, gates, lock_gates};
 use crate::trace::event;
 use crate::value::Readings;
@@ -21,7 +21,21 @@ use crate::value::Readings;
 ///
 /// What the recording keeps, closures of foreign work among it, is let go when the work is over.
 pub(crate) fn run(stream: &StreamInner, recorded: Recorded, arena: Option<&Arena>) -> Result<()> {
-    run_or(stream, recorded, arena, &mut || false)
+    run_with(stream, recorded, arena, &[], &mut || false)
+}
+
+/// The same, with the contents of some places put aside before it and put back behind it: also when enqueueing it fails
+/// half-way, and when a closure of foreign work panics.
+///
+/// All of it is one piece of work for the ledger. What others do with the same memory comes before all of it or after all
+/// of it, and so neither sees it nor is undone by it.
+pub(crate) fn run_and_put_back(
+    stream: &StreamInner,
+    recorded: Recorded,
+    arena: Option<&Arena>,
+    asides: &[Aside],
+) -> Result<()> {
+    run_with(stream, recorded, arena, asides, &mut || false)
 }
 
 /// The same. Where there is no memory for the temps, what was dropped is waited for; then `make_room` is asked for more, as
@@ -30,6 +44,16 @@ pub(crate) fn run_or(
     stream: &StreamInner,
     recorded: Recorded,
     arena: Option<&Arena>,
+    make_room: &mut dyn FnMut() -> bool,
+) -> Result<()> {
+    run_with(stream, recorded, arena, &[], make_room)
+}
+
+fn run_with(
+    stream: &StreamInner,
+    recorded: Recorded,
+    arena: Option<&Arena>,
+    asides: &[Aside],
     make_room: &mut dyn FnMut() -> bool,
 ) -> Result<()> {
     let device = &stream.device;
@@ -44,7 +68,7 @@ pub(crate) fn run_or(
     }
     let (begun, mut has_waited) = (Cell::new(false), false);
     loop {
-        match enqueue(stream, &recorded, &plan, arena, &begun) {
+        match enqueue(stream, &recorded, &plan, arena, asides, &begun) {
             Err(error) if error.is_memory() && !begun.get() => {
                 // A budget was asked about only after what was dropped had come back.
                 let is_budget = matches!(error.kind(), ErrorKind::OverBudget { .. });
@@ -67,6 +91,7 @@ fn enqueue(
     recorded: &Recorded,
     plan: &TempPlan,
     arena: Option<&Arena>,
+    asides: &[Aside],
     begun: &Cell<bool>,
 ) -> Result<()> {
     let device = &stream.device;
@@ -77,6 +102,7 @@ fn enqueue(
     let mut touched = touched(recorded.nodes.iter());
     touched.extend(recorded.pools.iter().map(crate::Pool::touched));
     touched.extend(arena.map(Arena::touched));
+    touched.extend(asides.iter().filter_map(Aside::touched));
     let gates = gates(recorded.nodes.iter());
     let _held = lock_gates(&gates);
     let first = &recorded.nodes[0];
@@ -88,9 +114,11 @@ fn enqueue(
     let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, &stream.lane, Touch::Memory(&touched), |raw| {
         let lent = Lent::new(device, raw.raw.0, plan, arena, &kept.unfreed)?;
         begun.set(true);
+        let put_aside = PutAside::new(device, raw.raw.0, asides)?;
         let launched = launch_all(device, raw.raw.0, &recorded.nodes, &recorded.readings);
+        let put_back = put_aside.put_back();
         drop(lent);
-        launched
+        launched.and(put_back)
     });
     drop(kept);
     match submitted {
@@ -175,6 +203,63 @@ fn launch(device: &Device, stream: CUstream, node: &Node, readings: &Readings) -
     }
 }
 
+/// A place, and as much memory that its contents are kept in meanwhile.
+pub(crate) struct Aside {
+    pub(crate) place: Place,
+    pub(crate) kept: Arc<Allocation>,
+}
+
+impl Aside {
+    /// The memory that it is kept in. The place itself is among what the ops write.
+    fn touched(&self) -> Option<(MemoryId, Touching)> {
+        Some((self.kept.memory()?, Touching::Write))
+    }
+}
+
+/// Contents that were put aside on a stream. Put back once: by hand, or when enqueueing what came between panics.
+struct PutAside<'a> {
+    device: &'a Device,
+    stream: CUstream,
+    asides: &'a [Aside],
+}
+
+impl<'a> PutAside<'a> {
+    fn new(device: &'a Device, stream: CUstream, asides: &'a [Aside]) -> Result<PutAside<'a>> {
+        for Aside { place, kept } in asides {
+            copy(device, stream, place.address(), kept.address(), place.bytes)?;
+        }
+        Ok(PutAside { device, stream, asides })
+    }
+
+    fn put_back(mut self) -> Result<()> {
+        self.put_all_back()
+    }
+
+    fn put_all_back(&mut self) -> Result<()> {
+        let mut outcome = Ok(());
+        for Aside { place, kept } in std::mem::take(&mut self.asides) {
+            let again = || copy(self.device, self.stream, kept.address(), place.address(), place.bytes);
+            // A refusal may pass; what was written would stay.
+            outcome = outcome.and(again().or_else(|_| again()));
+        }
+        outcome
+    }
+}
+
+impl Drop for PutAside<'_> {
+    fn drop(&mut self) {
+        // Nobody can be told while a panic goes on.
+        let _ = self.put_all_back();
+    }
+}
+
+fn copy(device: &Device, stream: CUstream, source: CUdeviceptr, target: CUdeviceptr, bytes: usize) -> Result<()> {
+    // SAFETY: both are so many bytes of allocations that the caller holds, and that the ledger keeps until this use of the
+    // stream is over.
+    let code = unsafe { device.driver().cuMemcpyAsync(target, source, bytes, stream) };
+    device.check(code, Call::cuMemcpyAsync)
+}
+
 /// What a kernel's recipe gave when it was recorded.
 fn recorded_of(node: &Node) -> Option<Prepared> {
     match &node.work {
@@ -243,7 +328,8 @@ impl Drop for Kept<'_> {
             device.put(Garbage::Memory(address), after());
         }
         if !self.values.is_empty() {
-            device.put(Garbage::Values(std::mem::take(&mut self.values)), after());
+            // Never at once: locks of host memory may be held here.
+            device.queue_values(std::mem::take(&mut self.values), after());
         }
     }
 }

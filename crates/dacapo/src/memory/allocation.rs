@@ -223,7 +223,7 @@ impl Drop for Allocation {
                 self.device.put(Garbage::Memory(address).booked(booking), after);
             }
             (Owner::Us, Kind::Host) if address != 0 => self.device.put(Garbage::Host(address).booked(booking), after),
-            (Owner::Theirs(value), _) => self.device.put(Garbage::Values(vec![value]), after),
+            (Owner::Theirs(value), _) => self.device.queue_values(vec![value], after),
             // A module's global goes with its module; the rest has no memory of its own.
             _ => {}
         }

@@ -9,7 +9,6 @@ mod transfer;
 pub use foreign::foreign;
 #[cfg(feature = "cudarc")]
 pub(crate) use foreign::foreign_at;
-pub(crate) use transfer::copy_bytes;
 pub use transfer::{copy, download, fill, upload};
 
 use std::panic::Location;
@@ -32,39 +31,39 @@ pub trait Op: Sized + for<'a, 'r> FnOnce(&'a mut Recorder<'r>) -> Result<<Self a
 
     /// Both, in this order; the second's result.
     fn then<B: Op>(self, next: B) -> impl Op<Out = B::Out> {
-        move |r| {
-            r.run(self)?;
-            r.run(next)
-        }
+        whole(move |r| {
+            self(r)?;
+            next(r)
+        })
     }
 
     /// Both; both results.
     fn zip<B: Op>(self, other: B) -> impl Op<Out = (Self::Out, B::Out)> {
-        move |r| Ok((r.run(self)?, r.run(other)?))
+        whole(move |r| Ok((self(r)?, other(r)?)))
     }
 
     /// The same with another result.
     fn map<U>(self, f: impl FnOnce(Self::Out) -> U) -> impl Op<Out = U> {
-        move |r| Ok(f(r.run(self)?))
+        whole(move |r| Ok(f(self(r)?)))
     }
 
     /// Then the op that `f` makes of the result.
     fn and_then<B: Op>(self, f: impl FnOnce(Self::Out) -> B) -> impl Op<Out = B::Out> {
-        move |r| {
-            let out = r.run(self)?;
-            r.run(f(out))
-        }
+        whole(move |r| {
+            let out = self(r)?;
+            f(out)(r)
+        })
     }
 
     /// A name in errors, reports and dumps; nests as `outer/inner`.
     fn label(self, label: impl Into<String>) -> impl Op<Out = Self::Out> {
         let label = label.into();
-        move |r| {
+        whole(move |r| {
             r.push_label(&label);
-            let outcome = r.run(self);
+            let out = self(r)?;
             r.pop_label();
-            outcome
-        }
+            Ok(out)
+        })
     }
 
     /// Another geometry for the one kernel inside; an error unless it was declared with `default_grid`.
@@ -73,17 +72,15 @@ pub trait Op: Sized + for<'a, 'r> FnOnce(&'a mut Recorder<'r>) -> Result<<Self a
     #[track_caller]
     fn with_grid(self, grid: Grid) -> impl Op<Out = Self::Out> {
         let at = Location::caller();
-        move |r| {
+        whole(move |r| {
             let (before, first) = (r.set_grid(Some(grid)), r.len());
-            let outcome = r.run(self);
+            let out = self(r)?;
             let unused = r.set_grid(before).is_some();
-            match outcome {
-                Ok(_) if unused || r.kernels_since(first) != 1 => {
-                    Err(r.blame(Error::new(ErrorKind::GridUnused), "with_grid", at))
-                }
-                outcome => outcome,
+            if unused || r.kernels_since(first) != 1 {
+                return Err(r.blame(Error::new(ErrorKind::GridUnused), "with_grid", at));
             }
-        }
+            Ok(out)
+        })
     }
 }
 
@@ -95,11 +92,22 @@ where
 }
 
 /// A closure as an op, where its parameter's type cannot be inferred otherwise: before `.then`, `.label` and the like.
-pub fn op<T, F>(f: F) -> F
+///
+/// It is recorded whole or not at all, also where it is called as the function that it is.
+pub fn op<T, F>(f: F) -> impl Op<Out = T>
 where
     F: for<'a, 'r> FnOnce(&'a mut Recorder<'r>) -> Result<T>,
 {
-    f
+    whole(f)
+}
+
+/// An op that is recorded whole or not at all, whoever calls it. Nothing makes a caller go through [`Recorder::run`], and
+/// a panic may be caught around the call: a label, a geometry or a first half that stayed would be the next op's.
+pub(crate) fn whole<T, F>(f: F) -> impl Op<Out = T>
+where
+    F: for<'a, 'r> FnOnce(&'a mut Recorder<'r>) -> Result<T>,
+{
+    move |r: &mut Recorder<'_>| r.run(f)
 }
 
 /// An op on the heap: closures are ops, so nothing more is needed.

@@ -7,7 +7,7 @@ use smallvec::smallvec;
 
 use crate::element::{Pod, bytes_of};
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::{Access, Allocation, HostBuffer, Mode, Place, Slice};
+use crate::memory::{Access, HostBuffer, Mode, Slice};
 use crate::op::Op;
 use crate::record::{Node, Work};
 use crate::value::Value;
@@ -30,16 +30,6 @@ pub fn copy<T: Pod>(source: &Slice<T>, target: &mut Slice<T>) -> impl Op<Out = (
         let access = smallvec![Access::read("source", source), Access::out("target", target)];
         recorder.push(Node::new("copy".into(), at, access, Work::Copy), &[])
     }
-}
-
-/// Copies a whole allocation to another of the same size: what a warm-up saves and puts back.
-pub(crate) fn copy_bytes(source: &Arc<Allocation>, target: &Arc<Allocation>) -> impl Op<Out = ()> {
-    let access = |allocation: &Arc<Allocation>, mode, name| {
-        let place = Place { allocation: allocation.clone(), start: 0, bytes: allocation.bytes() };
-        Access { place, mode, name, element: 1 }
-    };
-    let access = smallvec![access(source, Mode::Read, "source"), access(target, Mode::Out, "target")];
-    move |recorder| recorder.push(Node::new("copy".into(), Location::caller(), access, Work::Copy), &[])
 }
 
 /// Sets every element to one value.

@@ -14,6 +14,7 @@ mod options;
 mod recorder;
 mod temps;
 mod warm;
+mod written;
 
 pub(crate) use eager::{run_eager, run_recorded};
 pub(crate) use nesting::{InForeign, Nested, refuse_in_foreign, refuse_in_recording, refuse_inside};
@@ -23,3 +24,4 @@ pub(crate) use recorder::Recorded;
 pub use recorder::Recorder;
 pub(crate) use temps::TempPlan;
 pub use warm::WarmRecording;
+pub(crate) use written::{expect_written, may_idle};

@@ -114,6 +114,14 @@ impl Node {
         Ok(Prepared { grid, args })
     }
 
+    /// Whether it does nothing as it was recorded: a kernel whose grid is empty.
+    pub(crate) fn is_idle(&self) -> bool {
+        match &self.work {
+            Work::Kernel(kernel) => kernel.prepared.as_ref().is_some_and(|prepared| prepared.grid.is_empty()),
+            _ => false,
+        }
+    }
+
     /// The gate of its host memory.
     pub(crate) fn gate(&self) -> Option<&Arc<Gate>> {
         match &self.work {

@@ -6,15 +6,14 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use smallvec::SmallVec;
-
 use crate::device::{Device, Purpose};
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Grid;
-use crate::memory::{Access, Allocation, Buffer, Kind, Mode, Scalar, Space, Temp, TempScalar};
+use crate::memory::{Allocation, Buffer, Kind, Mode, Scalar, Space, Temp, TempScalar};
 use crate::op::Op;
 use crate::pool::Pool;
+use crate::record::written::{Written, temp_of, unwritten};
 use crate::record::{Node, Work};
 use crate::value::{AnySlot, Readings, Snapshot};
 
@@ -66,6 +65,8 @@ pub(crate) struct Recorded {
     pub(crate) spaces: Vec<Space>,
     /// Memory that the graph holds with the user.
     pub(crate) outputs: Vec<Arc<Allocation>>,
+    /// Those of them that this recording made: the others are of graphs that are parts of it.
+    pub(crate) made: Vec<Arc<Allocation>>,
     /// Values that must live as long as the graph.
     pub(crate) keeps: Vec<Arc<dyn Any + Send + Sync>>,
     /// Pools of the graphs that are parts of this recording.
@@ -74,7 +75,7 @@ pub(crate) struct Recorded {
 
 struct PlannedTemp {
     allocation: Arc<Allocation>,
-    written: SmallVec<[(usize, usize); 2]>,
+    written: Written,
 }
 
 /// How far a recording had come.
@@ -82,6 +83,7 @@ struct Mark {
     nodes: usize,
     writes: usize,
     outputs: usize,
+    made: usize,
     keeps: usize,
     pools: usize,
     labels: usize,
@@ -123,6 +125,7 @@ impl<'r> Recorder<'r> {
             writes: Vec::new(),
             spaces: Vec::new(),
             outputs: Vec::new(),
+            made: Vec::new(),
             keeps: Vec::new(),
             pools: Vec::new(),
         };
@@ -144,8 +147,13 @@ impl<'r> Recorder<'r> {
     ///
     /// - What the op failed with.
     pub fn run<O: Op>(&mut self, op: O) -> Result<O::Out> {
+        self.attempt(op)
+    }
+
+    /// The same of any function of this recorder.
+    fn attempt<T>(&mut self, body: impl FnOnce(&mut Recorder<'r>) -> Result<T>) -> Result<T> {
         let mut attempt = Attempt { before: self.mark(), recorder: self, succeeded: false };
-        let outcome = op(attempt.recorder);
+        let outcome = body(attempt.recorder);
         attempt.succeeded = outcome.is_ok();
         outcome
     }
@@ -155,6 +163,7 @@ impl<'r> Recorder<'r> {
             nodes: self.core.nodes.len(),
             writes: self.core.writes.len(),
             outputs: self.core.outputs.len(),
+            made: self.core.made.len(),
             keeps: self.core.keeps.len(),
             pools: self.core.pools.len(),
             labels: self.labels.len(),
@@ -166,6 +175,7 @@ impl<'r> Recorder<'r> {
     fn roll_back(&mut self, to: &Mark) {
         self.core.nodes.truncate(to.nodes);
         self.core.outputs.truncate(to.outputs);
+        self.core.made.truncate(to.made);
         self.core.keeps.truncate(to.keeps);
         self.core.pools.truncate(to.pools);
         self.labels.truncate(to.labels);
@@ -191,7 +201,7 @@ impl<'r> Recorder<'r> {
     pub(crate) fn alloc_bytes(&mut self, bytes: usize) -> Result<Arc<Allocation>> {
         let allocation = Allocation::unplaced(&self.core.device, Kind::Temp(self.core.id), bytes)?;
         allocation.set_index(self.core.temps.len() as u32);
-        self.core.temps.push(PlannedTemp { allocation: allocation.clone(), written: SmallVec::new() });
+        self.core.temps.push(PlannedTemp { allocation: allocation.clone(), written: Written::default() });
         Ok(allocation)
     }
 
@@ -240,6 +250,7 @@ impl<'r> Recorder<'r> {
     pub fn output<T: Pod>(&mut self, len: usize) -> Result<Buffer<T>> {
         let buffer: Buffer<T> = self.core.device.allocate_elements(len, true, Purpose::Outputs)?;
         self.core.outputs.push(buffer.allocation().clone());
+        self.core.made.push(buffer.allocation().clone());
         Ok(buffer)
     }
 
@@ -280,10 +291,12 @@ impl<'r> Recorder<'r> {
         at: &'static Location<'static>,
         body: impl FnOnce(&mut Recorder<'r>) -> Result<T>,
     ) -> Result<T> {
-        let before = self.at.replace(at);
-        let outcome = body(self);
-        self.at = before;
-        outcome
+        self.attempt(|recorder| {
+            let before = recorder.at.replace(at);
+            let out = body(recorder)?;
+            recorder.at = before;
+            Ok(out)
+        })
     }
 
     /// The same error, naming an op that is recorded now.
@@ -312,8 +325,14 @@ impl<'r> Recorder<'r> {
         std::mem::replace(&mut self.grid, grid)
     }
 
-    pub(crate) fn take_grid(&mut self) -> Option<Grid> {
-        self.grid.take()
+    /// The geometry for the next kernel of a declaration, if it is not its own.
+    pub(crate) fn grid(&self) -> Option<Grid> {
+        self.grid
+    }
+
+    /// It has its kernel.
+    pub(crate) fn take_grid(&mut self) {
+        self.grid = None;
     }
 
     /// Checks a node and takes it in.
@@ -330,28 +349,8 @@ impl<'r> Recorder<'r> {
         }
         // Moved once, before it has its arguments: a node is large.
         self.core.nodes.push(node);
-        let Recorded { nodes, readings, device, temps, writes, .. } = &mut self.core;
-        let node = nodes.last_mut().expect("pushed above");
-        if let Work::Kernel(kernel) = &node.work {
-            match node.prepare(device, kernel, &Snapshot::new(readings, &node.access)) {
-                Ok(prepared) => {
-                    let Work::Kernel(kernel) = &mut node.work else { unreachable!("matched above") };
-                    kernel.prepared = Some(prepared);
-                }
-                Err(error) => {
-                    nodes.pop();
-                    return Err(error);
-                }
-            }
-        }
-        for access in node.access.iter().filter(|access| access.mode.writes()) {
-            if let Kind::Temp(_) = access.place.allocation.kind() {
-                let temp = access.place.allocation.index();
-                temps[temp as usize].written.push((access.place.start, access.place.start + access.place.bytes));
-                writes.push(temp);
-            }
-        }
-        Ok(())
+        let arrival = Arrival { core: &mut self.core, is_in: false };
+        arrival.take_in()
     }
 
     /// Takes in a node of another graph's recording, with temps of this one in place of its own.
@@ -363,10 +362,12 @@ impl<'r> Recorder<'r> {
             (outer, inner) => format!("{outer}/{inner}").into(),
         };
         let label = node.label.clone();
-        self.labels.push(label);
-        let outcome = self.push(node, slots);
-        self.labels.pop();
-        outcome
+        self.attempt(|recorder| {
+            recorder.labels.push(label);
+            recorder.push(node, slots)?;
+            recorder.labels.pop();
+            Ok(())
+        })
     }
 
     fn check(&self, node: &Node) -> Result<()> {
@@ -382,10 +383,6 @@ impl<'r> Recorder<'r> {
                 Kind::StandIn(_) if matches!(node.work, Work::Foreign(_)) => {
                     return fail(ErrorKind::NoMemoryYet { call: "foreign" });
                 }
-                // `&mut` may mean written only: a declaration cannot tell, so only plain reads are refused.
-                Kind::Temp(_) if access.mode == Mode::Read && !self.is_written(access) => {
-                    return fail(ErrorKind::UninitTemp { argument: access.describe() });
-                }
                 _ => {}
             }
             for other in &node.access[number + 1..] {
@@ -397,11 +394,50 @@ impl<'r> Recorder<'r> {
         }
         Ok(())
     }
+}
 
-    /// Whether something in this recording has written a byte of it.
-    fn is_written(&self, access: &Access) -> bool {
-        let (start, end) = (access.place.start, access.place.start + access.place.bytes);
-        let written = &self.core.temps[access.place.allocation.index() as usize].written;
-        start == end || written.iter().any(|&(from, to)| from < end && start < to)
+/// A node that stands behind the others and is not one of them yet. Its recipe is the user's code: should that panic, the
+/// node goes again.
+struct Arrival<'c> {
+    core: &'c mut Recorded,
+    is_in: bool,
+}
+
+impl Arrival<'_> {
+    /// Runs the recipe, checks what the node reads against what is written so far, and takes down what it writes.
+    fn take_in(mut self) -> Result<()> {
+        let Recorded { nodes, readings, device, temps, writes, .. } = &mut *self.core;
+        let (node, before) = nodes.split_last_mut().expect("pushed by the caller");
+        if let Work::Kernel(kernel) = &node.work {
+            let prepared = node.prepare(device, kernel, &Snapshot::new(readings, &node.access))?;
+            let Work::Kernel(kernel) = &mut node.work else { unreachable!("matched above") };
+            kernel.prepared = Some(prepared);
+        }
+        if !node.is_idle() {
+            for access in node.access.iter().filter(|access| access.mode == Mode::Read) {
+                if let Some(temp) = temp_of(access)
+                    && let Some(gap) = temps[temp].written.gap(access)
+                {
+                    let idle = before.iter().filter(|before| before.is_idle());
+                    return Err(node.blame(unwritten(access, gap, idle)));
+                }
+            }
+            for access in node.access.iter().filter(|access| access.mode.writes()) {
+                if let Some(temp) = temp_of(access) {
+                    temps[temp].written.push(access);
+                    writes.push(temp as u32);
+                }
+            }
+        }
+        self.is_in = true;
+        Ok(())
+    }
+}
+
+impl Drop for Arrival<'_> {
+    fn drop(&mut self) {
+        if !self.is_in {
+            self.core.nodes.pop();
+        }
     }
 }

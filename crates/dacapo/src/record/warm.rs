@@ -1,19 +1,17 @@
 //! Warm-up: eager runs before a recording, which leave no trace.
 //!
-//! The recorder knows every write. Before the first eager run that writes an allocation, its contents are copied aside;
-//! after the last run they are copied back. Host buffers, and what foreign work does beyond its declared writes, are
-//! not put back.
+//! - The recorder knows every byte that a run writes. They are copied aside before the run and copied back behind it, and
+//!   the three are one piece of work: nobody's own work comes between, so nothing that others do is seen or undone.
+//! - Bytes that the body does not write are not touched: the rest of a buffer may be somebody else's.
+//! - Host buffers, and what foreign work does beyond its declared writes, are not put back.
 
-use std::collections::BTreeMap;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use crate::device::{Purpose, Stream};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::Graph;
-use crate::lower;
-use crate::memory::{Allocation, Buffer, Kind};
-use crate::op::copy_bytes;
+use crate::lower::{self, Aside};
+use crate::memory::{Kind, Place};
 use crate::record::{Nested, Recorded, Recorder, Recording, refuse_in_recording};
 
 /// The most that is saved, unless more is asked for.
@@ -46,7 +44,7 @@ impl<'d> WarmRecording<'d> {
 
     /// Runs the body eagerly, puts back what it wrote, and records it.
     ///
-    /// The eager runs happen on a stream of their own, and are waited for.
+    /// The eager runs happen on a stream of their own, and are waited for. Each begins with what was there before it.
     ///
     /// # Errors
     ///
@@ -55,74 +53,62 @@ impl<'d> WarmRecording<'d> {
     #[track_caller]
     pub fn record<T>(self, mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>) -> Result<Graph<T>> {
         refuse_in_recording("WarmRecording::record")?;
-        let device = self.base.device;
-        let side = Stream::internal(device)?;
-        let mut saved = BTreeMap::new();
-        // A panic in the body goes on only after what the runs before it wrote has been put back.
-        let run_all = AssertUnwindSafe(|| self.run_all(&side, &mut saved, &mut body));
-        let warmed = std::panic::catch_unwind(run_all);
-        // A refusal may pass; what the runs wrote would stay.
-        let restored = restore(&side, &saved).or_else(|_| restore(&side, &saved));
-        warmed.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        restored?;
+        let side = Stream::internal(self.base.device)?;
+        for _ in 0..self.runs {
+            self.run_once(&side, &mut body)?;
+        }
         side.synchronize()?;
         self.base.record(|recorder: &mut Recorder<'_>| body(recorder))
     }
 
-    fn run_all<T>(
+    fn run_once<T>(
         &self,
         side: &Stream,
-        saved: &mut BTreeMap<u32, Saved>,
         body: &mut impl for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
     ) -> Result<()> {
-        for _ in 0..self.runs {
-            let mut recorder = Recorder::new(self.base.device, self.base.label.as_deref());
-            {
-                let _nested = Nested::enter();
-                recorder.run(|r: &mut Recorder<'_>| body(r))?;
-            }
-            let recorded = recorder.into_recorded();
-            if self.restore {
-                save(side, &recorded, saved, self.cap_bytes)?;
-            }
-            lower::run(&side.0, recorded, self.base.arena.as_ref())?;
+        let mut recorder = Recorder::new(self.base.device, self.base.label.as_deref());
+        {
+            let _nested = Nested::enter();
+            recorder.run(|r: &mut Recorder<'_>| body(r))?;
         }
-        Ok(())
+        let recorded = recorder.into_recorded();
+        let asides = if self.restore { self.asides(&recorded)? } else { Vec::new() };
+        lower::run_and_put_back(&side.0, recorded, self.base.arena.as_ref(), &asides)
+    }
+
+    /// Memory for what a recording will write.
+    fn asides(&self, recorded: &Recorded) -> Result<Vec<Aside>> {
+        let places = written(recorded);
+        let bytes: usize = places.iter().map(|place| place.bytes).sum();
+        if bytes > self.cap_bytes {
+            return Err(Error::new(ErrorKind::WarmupTooLarge { bytes, cap: self.cap_bytes }));
+        }
+        let aside = |place: Place| {
+            let kept = self.base.device.allocate_elements::<u8>(place.bytes, false, Purpose::Buffers)?;
+            Ok(Aside { place, kept: kept.allocation().clone() })
+        };
+        places.into_iter().map(aside).collect()
     }
 }
 
-/// An allocation and what was in it.
-struct Saved {
-    allocation: Arc<Allocation>,
-    contents: Buffer<u8>,
-}
-
-/// Saves what a recording will write and is not saved yet.
-fn save(side: &Stream, recorded: &Recorded, saved: &mut BTreeMap<u32, Saved>, cap: usize) -> Result<()> {
-    let written = recorded.nodes.iter().flat_map(|node| &node.access).filter(|access| access.mode.writes());
-    for access in written {
-        let allocation = &access.place.allocation;
-        let kept = matches!(allocation.kind(), Kind::Device | Kind::State) && allocation.bytes() > 0;
+/// The bytes that a recording will write, each once: of memory that was there before it.
+fn written(recorded: &Recorded) -> Vec<Place> {
+    let accesses = recorded.nodes.iter().flat_map(|node| &node.access);
+    let mut places: Vec<Place> = accesses
+        .filter(|access| access.mode.writes() && access.place.bytes > 0)
+        .map(|access| &access.place)
+        .filter(|place| matches!(place.allocation.kind(), Kind::Device | Kind::State))
         // What this run itself made is nobody's yet.
-        let fresh = recorded.outputs.iter().any(|output| Arc::ptr_eq(output, allocation));
-        if !kept || fresh || saved.contains_key(&allocation.number()) {
-            continue;
+        .filter(|place| !recorded.made.iter().any(|made| Arc::ptr_eq(made, &place.allocation)))
+        .cloned()
+        .collect();
+    places.sort_by_key(|place| (place.allocation.number(), place.start));
+    places.dedup_by(|next, place| {
+        let meets = next.allocation.number() == place.allocation.number() && next.start <= place.start + place.bytes;
+        if meets {
+            place.bytes = place.bytes.max(next.start + next.bytes - place.start);
         }
-        let bytes: usize = saved.values().map(|saved| saved.allocation.bytes()).sum::<usize>() + allocation.bytes();
-        if bytes > cap {
-            return Err(Error::new(ErrorKind::WarmupTooLarge { bytes, cap }));
-        }
-        let contents = side.device().allocate_elements::<u8>(allocation.bytes(), false, Purpose::Buffers)?;
-        side.run(copy_bytes(allocation, contents.allocation()))?;
-        saved.insert(allocation.number(), Saved { allocation: allocation.clone(), contents });
-    }
-    Ok(())
-}
-
-/// Puts everything back.
-fn restore(side: &Stream, saved: &BTreeMap<u32, Saved>) -> Result<()> {
-    for Saved { allocation, contents } in saved.values() {
-        side.run(copy_bytes(contents.allocation(), allocation))?;
-    }
-    Ok(())
+        meets
+    });
+    places
 }

@@ -1,0 +1,135 @@
+//! Which bytes of a recording's temps are written, and that nobody reads others.
+//!
+//! - A temp lies in memory that other graphs use too: a byte that this recording did not write is somebody else's.
+//! - A kernel with an empty grid writes nothing and reads nothing. Slots can make a grid empty, or fill it again, so a
+//!   launch asks again whenever one has: [`expect_written`].
+//! - `&mut` may mean written only: a declaration cannot tell, so only plain reads are refused, and what is passed as
+//!   `&mut` or `&out` counts as written.
+
+use smallvec::SmallVec;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::{Access, Kind, Mode};
+use crate::record::{Node, Work};
+
+/// The byte ranges of one temp that were written, in the order of the writes.
+#[derive(Default)]
+pub(crate) struct Written(SmallVec<[(usize, usize); 2]>);
+
+impl Written {
+    pub(crate) fn push(&mut self, access: &Access) {
+        self.0.push(range(access));
+    }
+
+    /// Takes the last write back.
+    pub(crate) fn pop(&mut self) {
+        self.0.pop();
+    }
+
+    /// The first bytes of an access that nobody wrote.
+    pub(crate) fn gap(&self, access: &Access) -> Option<(usize, usize)> {
+        let (start, end) = range(access);
+        if start == end || self.0.iter().any(|&(from, to)| from <= start && end <= to) {
+            return None;
+        }
+        let overlapping = |&&(from, to): &&(usize, usize)| from < end && start < to;
+        let mut ranges: Vec<(usize, usize)> = self.0.iter().filter(overlapping).copied().collect();
+        ranges.sort_unstable();
+        let mut covered = start;
+        for (from, to) in ranges {
+            if from > covered {
+                return Some((covered, from.min(end)));
+            }
+            covered = covered.max(to);
+        }
+        (covered < end).then_some((covered, end))
+    }
+}
+
+fn range(access: &Access) -> (usize, usize) {
+    (access.place.start, access.place.start + access.place.bytes)
+}
+
+/// The temp of an access, by its number in the recording.
+pub(crate) fn temp_of(access: &Access) -> Option<usize> {
+    match access.place.allocation.kind() {
+        Kind::Temp(_) => Some(access.place.allocation.index() as usize),
+        _ => None,
+    }
+}
+
+/// Whether whether a node does anything may change between launches, and bytes of a temp hang on it.
+pub(crate) fn may_idle(node: &Node) -> bool {
+    let is_kernel = matches!(node.work, Work::Kernel(_));
+    is_kernel && !node.slots.is_empty() && node.access.iter().any(|access| temp_of(access).is_some())
+}
+
+/// Refuses a launch in which an op would read bytes of a temp that no op before it writes.
+///
+/// # Errors
+///
+/// - [`ErrorKind::UninitTemp`], naming the reader and the op that would have written.
+pub(crate) fn expect_written(nodes: &[Node], is_idle: impl Fn(usize) -> bool) -> Result<()> {
+    let temps = nodes.iter().flat_map(|node| &node.access).filter_map(temp_of).max().map_or(0, |last| last + 1);
+    let mut written: Vec<Written> = std::iter::repeat_with(Written::default).take(temps).collect();
+    for (number, node) in nodes.iter().enumerate() {
+        if is_idle(number) {
+            continue;
+        }
+        for access in &node.access {
+            if let (Mode::Read, Some(temp)) = (access.mode, temp_of(access))
+                && let Some(gap) = written[temp].gap(access)
+            {
+                let idle = (0..number).filter(|&before| is_idle(before)).map(|before| &nodes[before]);
+                return Err(node.blame(unwritten(access, gap, idle)));
+            }
+        }
+        for access in node.access.iter().filter(|access| access.mode.writes()) {
+            if let Some(temp) = temp_of(access) {
+                written[temp].push(access);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A read of bytes that nobody wrote; `idle` are the ops before it whose grids are empty.
+pub(crate) fn unwritten<'n>(
+    access: &Access,
+    (from, to): (usize, usize),
+    idle: impl DoubleEndedIterator<Item = &'n Node>,
+) -> Error {
+    let temp = access.place.allocation.number();
+    let would_write = |node: &&Node| {
+        let of_it = |other: &&Access| other.place.allocation.number() == temp && other.mode.writes();
+        node.access.iter().filter(of_it).any(|other| range(other).0 < to && from < range(other).1)
+    };
+    let idle = idle.rev().find(would_write).map(|node| format!("`{}` at {}", node.name, node.at));
+    Error::new(ErrorKind::UninitTemp { argument: access.describe(), missing: from..to, idle })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_is_found_wherever_it_is() {
+        let device = crate::Device::software().unwrap();
+        let buffer = device.zeros::<u8>(100).unwrap();
+        let access = |from: usize, to: usize| Access::read("x", &buffer[from..to]);
+        let mut written = Written::default();
+        assert_eq!(written.gap(&access(10, 20)), Some((10, 20)));
+        assert_eq!(written.gap(&access(10, 10)), None, "nothing is asked for");
+        for (from, to) in [(30, 40), (0, 10), (15, 32), (5, 12)] {
+            written.push(&access(from, to));
+        }
+        assert_eq!(written.gap(&access(0, 12)), None, "of two that overlap");
+        assert_eq!(written.gap(&access(15, 40)), None, "of two, given the other way round");
+        assert_eq!(written.gap(&access(0, 40)), Some((12, 15)));
+        assert_eq!(written.gap(&access(0, 14)), Some((12, 14)));
+        assert_eq!(written.gap(&access(20, 41)), Some((40, 41)));
+        assert_eq!(written.gap(&access(50, 60)), Some((50, 60)));
+        written.pop();
+        assert_eq!(written.gap(&access(0, 12)), Some((10, 12)));
+    }
+}
