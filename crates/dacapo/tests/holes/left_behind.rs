@@ -192,11 +192,13 @@ fn hole_d5() {
             }
             value.set(4f32.to_bits());
             expect_unwritten(&one.launch(stream).unwrap_err(), 0..256, Some("put_first"));
-            (written.set(64), value.set(3f32.to_bits()));
+            written.set(64);
+            value.set(3f32.to_bits());
 
             two.launch(stream).unwrap();
             assert_eq!(stream.read(&out).unwrap(), [2.0; 64]);
-            (first.set(0), second.set(32));
+            first.set(0);
+            second.set(32);
             expect_unwritten(&two.launch(stream).unwrap_err(), 0..256, Some("window_first"));
             // Nobody writes and nobody reads: a launch like any other.
             second.set(0);
@@ -207,7 +209,8 @@ fn hole_d5() {
             first.set(64);
         }
         // Recorded without blocks on both sides, and given some later.
-        (first.set(0), read.set(0));
+        first.set(0);
+        read.set(0);
         let mut later = device
             .record(|r| {
                 let mut t = r.alloc::<f32>(64)?;
