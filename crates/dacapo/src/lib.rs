@@ -76,7 +76,7 @@ pub use value::{Baked, Slot, Value, baked};
 pub mod __private {
     pub use crate::kernel::{
         Args, ElementArg, KernelDecl, LoadedModule, Param, ParamKind, SliceArg, ToArg, aside, derive, describe,
-        kernel_op, requires_failed,
+        kernel_op, requires_failed, said,
     };
     pub use crate::memory::Access;
     pub use crate::value::{Snapshot, Val};

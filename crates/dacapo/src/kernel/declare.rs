@@ -4,6 +4,7 @@ use std::panic::Location;
 
 use smallvec::SmallVec;
 
+use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::{Args, Grid, LoadedModule, ToArg};
 use crate::memory::{Access, Mode, Place};
@@ -61,10 +62,18 @@ pub fn aside<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
+/// An expression of the declaration's, run where it stands: a `return` or a `?` in it ends it alone, and not the recipe,
+/// which would leave arguments out.
+#[doc(hidden)]
+#[inline(always)]
+pub fn said<R>(expression: impl FnOnce() -> R) -> R {
+    expression()
+}
+
 /// A derived parameter, never truncated.
 #[doc(hidden)]
 #[inline]
-pub fn derive<T: TryFrom<V>, V: std::fmt::Debug + Copy>(
+pub fn derive<T: Pod + TryFrom<V>, V: std::fmt::Debug + Copy>(
     param: &'static str,
     source: &'static str,
     value: V,
@@ -206,7 +215,7 @@ macro_rules! kernels {
                 const DECLARED: &[&'static $crate::__private::KernelDecl] = &[$(&$crate::kernels!(@decl $f [$($body)*] [] ; $($params)* ,)),*];
                 DECLARED
             }
-            $( $crate::kernels!{@params [$(#[$km])*] [$v] $f [$($body)*] [$($params)*] args[] wrap[] vals[] seen[] derived[] access[] all[] ; $($params)* ,} )*
+            $( $crate::kernels!{@params unsafe [$(#[$km])*] [$v] $f [$($body)*] [$($params)*] args[] wrap[] vals[] seen[] derived[] access[] all[] ; $($params)* ,} )*
         }
     };
     // ---- a declaration as data
@@ -231,36 +240,38 @@ macro_rules! kernels {
     (@tunable $first:tt $($r:tt)*) => { $crate::kernels!(@tunable $($r)*) };
     (@tunable) => { false };
     // ---- parameters
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &mut [$t:ty], $($rest:tt)*) => {
-        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &mut $crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::write(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &out [$t:ty], $($rest:tt)*) => {
-        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &mut $crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::out(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &[$t:ty], $($rest:tt)*) => {
-        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &$crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::read(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &out $t:ty, $($rest:tt)*) => {
-        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &mut $crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::out_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &mut $t:ty, $($rest:tt)*) => {
-        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &mut $crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::write_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &$t:ty, $($rest:tt)*) => {
-        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &$crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::read_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived[$($d:tt)*] access $x:tt all[$($l:tt)*]; $p:ident: $t:ty = $e:expr, $($rest:tt)*) => {
-        $crate::kernels!{@params $m $v $f $b $ps args $a wrap $w vals $vals seen $s derived[$($d)* let $p: $t = $crate::__private::derive(stringify!($p), stringify!($e), $e)?;] access $x all[$($l)* $p]; $($rest)*} };
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals[$($vals:tt)*] seen $s:tt derived $d:tt access $x:tt all[$($l:tt)*]; $p:ident: $t:ty, $($rest:tt)*) => {
-        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: impl $crate::Value<$t>,] wrap[$($w)* let $p: $crate::__private::Val<$t> = $crate::Value::into_val($p);] vals[$($vals)* $p] seen $s derived $d access $x all[$($l)* $p]; $($rest)*} };
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; $(,)?) => { $crate::kernels!{@body $m $v $f $b $ps req[] args $a wrap $w vals $vals seen $s derived $d access $x all $l; $b} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &mut [$t:ty], $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::write(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &out [$t:ty], $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::out(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &[$t:ty], $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &$crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::read(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &out $t:ty, $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::out_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &mut $t:ty, $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::write_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &$t:ty, $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &$crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::read_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived[$($d:tt)*] access $x:tt all[$($l:tt)*]; $p:ident: $t:ty = $e:expr, $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args $a wrap $w vals $vals seen $s derived[$($d)* let $p: $t = $crate::__private::derive(stringify!($p), stringify!($e), $crate::__private::said(|| $e))?;] access $x all[$($l)* $p]; $($rest)*} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals[$($vals:tt)*] seen $s:tt derived $d:tt access $x:tt all[$($l:tt)*]; $p:ident: $t:ty, $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: impl $crate::Value<$t>,] wrap[$($w)* let $p: $crate::__private::Val<$t> = $crate::Value::into_val($p);] vals[$($vals)* $p] seen $s derived $d access $x all[$($l)* $p]; $($rest)*} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; $(,)?) => { $crate::kernels!{@body unsafe $m $v $f $b $ps req[] args $a wrap $w vals $vals seen $s derived $d access $x all $l; $b} };
     // ---- clauses
-    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [entry: $e:literal; $($rest:tt)*]) => { $crate::kernels!{@body $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; [$($rest)*]} };
-    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [state: $($st:ident),+ ; $($rest:tt)*]) => { $crate::kernels!{@body $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; [$($rest)*]} };
-    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req[] args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [requires: $($c:expr),+ $(,)?; $($rest:tt)*]) => { $crate::kernels!{@body $m $v $f $b $ps req[$($c;)+] args $a wrap $w vals $vals seen $s derived $d access $x all $l; [$($rest)*]} };
-    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [grid: $g:expr; ]) => { $crate::kernels!{@emit $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; $g} };
-    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [default_grid: $g:expr; ]) => { $crate::kernels!{@emit $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; $g} };
-    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [$($bad:tt)*]) => {
+    (@body unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [entry: $e:literal; $($rest:tt)*]) => { $crate::kernels!{@body unsafe $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; [$($rest)*]} };
+    (@body unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [state: $($st:ident),+ ; $($rest:tt)*]) => { $crate::kernels!{@body unsafe $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; [$($rest)*]} };
+    (@body unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt req[] args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [requires: $($c:expr),+ $(,)?; $($rest:tt)*]) => { $crate::kernels!{@body unsafe $m $v $f $b $ps req[$($c;)+] args $a wrap $w vals $vals seen $s derived $d access $x all $l; [$($rest)*]} };
+    (@body unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [grid: $g:expr; ]) => { $crate::kernels!{@emit unsafe $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; $g} };
+    (@body unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [default_grid: $g:expr; ]) => { $crate::kernels!{@emit unsafe $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; $g} };
+    (@body unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [$($bad:tt)*]) => {
         ::core::compile_error!(::core::concat!("kernel `", stringify!($f), "`: expected `entry: \"..\";`, `state: ..;`, `requires: ..;`, then `grid: ..;` or `default_grid: ..;`, found `", stringify!($($bad)*), "`")); };
-    (@emit [$($m:tt)*] [$v:vis] $f:ident $b:tt [$($ps:tt)*] req[$($c:expr;)*] args[$($a:tt)*] wrap[$($w:tt)*] vals[$($val:ident)*] seen[$($see:ident)*] derived[$($d:tt)*] access[$($x:tt)*] all[$($l:ident)*]; $g:expr) => {
+    (@emit unsafe [$($m:tt)*] [$v:vis] $f:ident $b:tt [$($ps:tt)*] req[$($c:expr;)*] args[$($a:tt)*] wrap[$($w:tt)*] vals[$($val:ident)*] seen[$($see:ident)*] derived[$($d:tt)*] access[$($x:tt)*] all[$($l:ident)*]; $g:expr) => {
         $($m)* #[track_caller] #[allow(clippy::too_many_arguments)]
         $v fn $f(&self, $($a)*) -> impl $crate::Op<Out = ()> {
             static DECL: $crate::__private::KernelDecl = $crate::kernels!(@decl $f $b [] ; $($ps)* ,);
             let at = ::core::panic::Location::caller();
+            // A name that stands twice would shadow an argument inside the recipe: refused here, as in any list of parameters.
+            #[allow(unused)] let distinct = |$($l: ()),*| ();
             #[allow(unused_mut, unused_variables)]
             let mut accesses = 0usize;
             let access = [$($x)*];
@@ -274,8 +285,8 @@ macro_rules! kernels {
                 $(let $see = $see.seen(snapshot);)*
                 $($d)*
                 #[allow(unused)] let values = || $crate::__private::describe(&[$((stringify!($l), &$l as &dyn $crate::__private::ToArg)),*]);
-                $(if !($c) { return ::core::result::Result::Err($crate::__private::requires_failed(stringify!($c), $crate::__private::aside(values))) })*
-                let grid: $crate::Grid = $g;
+                $(if !$crate::__private::said::<bool>(|| $c) { return ::core::result::Result::Err($crate::__private::requires_failed(stringify!($c), $crate::__private::aside(values))) })*
+                let grid = $crate::__private::said::<$crate::Grid>(|| $g);
                 if snapshot.wants_texts() { $crate::__private::aside(|| snapshot.tell(&[$(&$l as &dyn $crate::__private::ToArg),*])) }
                 $($crate::__private::ToArg::put(&$l, into);)*
                 ::core::result::Result::Ok(grid)

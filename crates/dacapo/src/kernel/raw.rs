@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use crate::device::Device;
 use crate::element::{Pod, bytes_of};
 use crate::error::{Error, ErrorKind, Result};
+use crate::kernel::args::sealed;
 use crate::kernel::{Args, Function, Grid, ModuleSource, ToArg};
 use crate::memory::{Access, Slice};
 use crate::op::Op;
@@ -67,6 +68,8 @@ enum Ready {
     Pointer,
     Bytes(SmallVec<[u8; 16]>),
 }
+
+impl sealed::Sealed for Ready {}
 
 impl ToArg for Ready {
     fn put(&self, into: &mut Args) {
