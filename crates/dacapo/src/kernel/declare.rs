@@ -22,6 +22,34 @@ pub struct KernelDecl {
     pub state: &'static [&'static str],
 }
 
+/// What a struct of `kernels!` declares, in order: the type by which a loaded module is bound to its declaration.
+///
+/// # Safety
+///
+/// - Only `kernels!` implements it: its methods launch each kernel as it is declared here.
+#[doc(hidden)]
+pub unsafe trait Declared: Sized + 'static {
+    /// Its kernels. No two have one name, because no two methods have.
+    const KERNELS: &'static [KernelDecl];
+}
+
+/// Where a kernel stands among those that are declared.
+#[doc(hidden)]
+pub const fn position<D: Declared>(name: &str) -> usize {
+    let (mut at, name) = (0, name.as_bytes());
+    while at < D::KERNELS.len() {
+        let (known, mut same) = (D::KERNELS[at].name.as_bytes(), 0);
+        while same < name.len() && same < known.len() && known[same] == name[same] {
+            same += 1;
+        }
+        if same == name.len() && same == known.len() {
+            return at;
+        }
+        at += 1;
+    }
+    panic!("no kernel of this name is declared")
+}
+
 /// One declared parameter, in the order of the PTX.
 #[doc(hidden)]
 pub struct Param {
@@ -91,14 +119,14 @@ pub type OptSlot = Option<std::sync::Arc<AnySlot>>;
 ///
 /// # Safety
 ///
-/// - The module was loaded with this declaration.
+/// - `position` is that of the declaration which the rest is made of.
 /// - `access` are its pointers, in order, each with the mode that is declared; `recipe` gives its arguments, in order, and
 ///   refuses whenever one of its conditions does not hold, before it writes the first of them.
 #[doc(hidden)]
 #[allow(private_interfaces)]
-pub unsafe fn kernel_op<const A: usize, const S: usize>(
-    module: &LoadedModule,
-    decl: &'static KernelDecl,
+pub unsafe fn kernel_op<D: Declared, const A: usize, const S: usize>(
+    module: &LoadedModule<D>,
+    position: usize,
     at: &'static Location<'static>,
     access: [Access; A],
     slots: [OptSlot; S],
@@ -106,7 +134,7 @@ pub unsafe fn kernel_op<const A: usize, const S: usize>(
 ) -> impl Op<Out = ()> {
     move |recorder| {
         let geometry = recorder.take_grid();
-        let function = module.find(decl).clone();
+        let (decl, function) = (&D::KERNELS[position], module.functions[position].clone());
         let mut access: SmallVec<[Access; 4]> = access.into_iter().collect();
         for (name, allocation) in &function.state {
             let place = Place { allocation: allocation.clone(), start: 0, bytes: allocation.bytes() };
@@ -181,7 +209,11 @@ pub unsafe fn kernel_op<const A: usize, const S: usize>(
 #[macro_export]
 macro_rules! kernels {
     ($(#[$m:meta])* $v:vis unsafe struct $Name:ident($src:expr) { $($(#[$km:meta])* fn $f:ident($($params:tt)*) { $($body:tt)* })* }) => {
-        $(#[$m])* $v struct $Name { module: $crate::__private::LoadedModule }
+        $(#[$m])* $v struct $Name { module: $crate::__private::LoadedModule<$Name> }
+        // SAFETY: the word `unsafe` in the declaration promises that it is true.
+        unsafe impl $crate::__private::Declared for $Name {
+            const KERNELS: &'static [$crate::__private::KernelDecl] = &[$($crate::kernels!(@decl $f [$($body)*] [] ; $($params)* ,)),*];
+        }
         impl $Name {
             /// Loads the module, finds every entry point, and checks its parameters.
             ///
@@ -192,7 +224,7 @@ macro_rules! kernels {
                 // The source is an expression of the user's: outside of the block, which is for one call.
                 let module = match $src {
                     // SAFETY: the word `unsafe` in the declaration promises what this asks for.
-                    source => unsafe { $crate::__private::LoadedModule::load(device, source, Self::__declared()) },
+                    source => unsafe { $crate::__private::LoadedModule::load(device, source) },
                 };
                 ::core::result::Result::Ok($Name { module: module? })
             }
@@ -208,12 +240,8 @@ macro_rules! kernels {
             #[allow(dead_code)]
             $v unsafe fn load_ptx(device: &$crate::Device, source: &str) -> $crate::Result<Self> {
                 // SAFETY: the caller's promise.
-                let module = unsafe { $crate::__private::LoadedModule::load(device, source, Self::__declared()) };
+                let module = unsafe { $crate::__private::LoadedModule::load(device, source) };
                 ::core::result::Result::Ok($Name { module: module? })
-            }
-            fn __declared() -> &'static [&'static $crate::__private::KernelDecl] {
-                const DECLARED: &[&'static $crate::__private::KernelDecl] = &[$(&$crate::kernels!(@decl $f [$($body)*] [] ; $($params)* ,)),*];
-                DECLARED
             }
             $( $crate::kernels!{@params unsafe [$(#[$km])*] [$v] $f [$($body)*] [$($params)*] args[] wrap[] vals[] seen[] derived[] access[] all[] ; $($params)* ,} )*
         }
@@ -268,7 +296,6 @@ macro_rules! kernels {
     (@emit unsafe [$($m:tt)*] [$v:vis] $f:ident $b:tt [$($ps:tt)*] req[$($c:expr;)*] args[$($a:tt)*] wrap[$($w:tt)*] vals[$($val:ident)*] seen[$($see:ident)*] derived[$($d:tt)*] access[$($x:tt)*] all[$($l:ident)*]; $g:expr) => {
         $($m)* #[track_caller] #[allow(clippy::too_many_arguments)]
         $v fn $f(&self, $($a)*) -> impl $crate::Op<Out = ()> {
-            static DECL: $crate::__private::KernelDecl = $crate::kernels!(@decl $f $b [] ; $($ps)* ,);
             let at = ::core::panic::Location::caller();
             // A name that stands twice would shadow an argument inside the recipe: refused here, as in any list of parameters.
             #[allow(unused)] let distinct = |$($l: ()),*| ();
@@ -291,8 +318,8 @@ macro_rules! kernels {
                 $($crate::__private::ToArg::put(&$l, into);)*
                 ::core::result::Result::Ok(grid)
             };
-            // SAFETY: the module was loaded with this declaration; the accesses and the recipe are made of it.
-            unsafe { $crate::__private::kernel_op(&self.module, &DECL, at, access, slots, recipe) }
+            // SAFETY: the position is that of this declaration; the accesses and the recipe are made of it.
+            unsafe { $crate::__private::kernel_op(&self.module, const { $crate::__private::position::<Self>(stringify!($f)) }, at, access, slots, recipe) }
         }
     };
 }

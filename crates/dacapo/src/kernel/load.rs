@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ffi::{CString, c_void};
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,16 +12,20 @@ use dacapo_ledger::Drops;
 
 use crate::device::{Cuda, Device, Garbage};
 use crate::error::{Error, ErrorKind, Result};
-use crate::kernel::declare::{KernelDecl, ParamKind};
+use crate::kernel::declare::{Declared, KernelDecl, ParamKind};
 use crate::memory::{Allocation, Kind};
 
-/// A module with the entry points that a declaration named, each checked against it.
+/// A module with the entry points that the declaration `D` named, each checked against it.
+///
+/// Bound to its declaration by its type: in the hands of another declaration's methods an entry point would be launched
+/// with arguments that it does not have.
 #[doc(hidden)]
-pub struct LoadedModule {
-    /// Two declarations may name one entry point and differ in the rest, so each has a function of its own.
-    functions: Vec<(&'static KernelDecl, Arc<Function>)>,
+pub struct LoadedModule<D> {
+    /// One for each declared kernel, in order. Two may name one entry point and differ in the rest.
+    pub(crate) functions: Vec<Arc<Function>>,
     /// Behind the functions: the end of a device empties the queue that a module goes to.
     pub(crate) device: Device,
+    declared: PhantomData<fn() -> D>,
 }
 
 /// The globals of a module that were asked for so far, by name: one identity for each, whoever touches it, because order
@@ -62,7 +67,7 @@ unsafe impl Send for Function {}
 // SAFETY: as above.
 unsafe impl Sync for Function {}
 
-impl LoadedModule {
+impl<D: Declared> LoadedModule<D> {
     /// Loads PTX and finds every declared kernel in it.
     ///
     /// # Errors
@@ -72,20 +77,13 @@ impl LoadedModule {
     /// # Safety
     ///
     /// - Each declaration is true of its entry point, as [`kernels!`](crate::kernels) says under "Safety".
-    pub unsafe fn load(device: &Device, source: &str, kernels: &[&'static KernelDecl]) -> Result<LoadedModule> {
+    pub unsafe fn load(device: &Device, source: &str) -> Result<LoadedModule<D>> {
         let module = ModuleSource::load(device, source)?;
-        let (mut globals, mut functions) = (Globals::new(), Vec::with_capacity(kernels.len()));
-        for &decl in kernels {
-            functions.push((decl, Arc::new(Function::declared(device, &module, decl, &mut globals)?)));
+        let (mut globals, mut functions) = (Globals::new(), Vec::with_capacity(D::KERNELS.len()));
+        for decl in D::KERNELS {
+            functions.push(Arc::new(Function::declared(device, &module, decl, &mut globals)?));
         }
-        Ok(LoadedModule { device: device.clone(), functions })
-    }
-
-    /// The function of a declaration that it was loaded with.
-    pub(crate) fn find(&self, decl: &KernelDecl) -> &Arc<Function> {
-        let same = |known: &KernelDecl| (known.name, known.entry, known.state) == (decl.name, decl.entry, decl.state);
-        let found = self.functions.iter().find(|(known, _)| same(known));
-        &found.expect("loaded with this declaration").1
+        Ok(LoadedModule { device: device.clone(), functions, declared: PhantomData })
     }
 }
 

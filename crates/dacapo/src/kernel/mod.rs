@@ -14,7 +14,9 @@ mod raw;
 
 pub(crate) use args::Prepared;
 pub use args::{Args, ElementArg, SliceArg, ToArg};
-pub use declare::{KernelDecl, Param, ParamKind, aside, derive, describe, kernel_op, requires_failed, said};
+pub use declare::{
+    Declared, KernelDecl, Param, ParamKind, aside, derive, describe, kernel_op, position, requires_failed, said,
+};
 pub(crate) use geometry::check_grid;
 pub use geometry::{Grid, grid};
 pub use load::LoadedModule;
