@@ -206,14 +206,21 @@ pub unsafe fn kernel_op<D: Declared, const A: usize, const S: usize>(
 /// - whenever the `requires` conditions hold, a launch with the declared geometry (any geometry for `default_grid`)
 ///   stays inside its slices, writes only `&mut` and `&out` memory, writes all of `&out` memory, and ends;
 /// - it touches no other memory but the globals named by `state`.
+///
+/// A crate with `#![forbid(unsafe_code)]` cannot declare kernels; it can use those of another crate. `deny` does not refuse a
+/// declaration: what a macro of another crate expands to is out of its sight.
 #[macro_export]
 macro_rules! kernels {
     ($(#[$m:meta])* $v:vis unsafe struct $Name:ident($src:expr) { $($(#[$km:meta])* fn $f:ident($($params:tt)*) { $($body:tt)* })* }) => {
         $(#[$m])* $v struct $Name { module: $crate::__private::LoadedModule<$Name> }
+        // Said, so that a crate which forbids unsafe code is refused: lints do not look into another crate's macro, but
+        // `forbid` does not let itself be allowed.
         // SAFETY: the word `unsafe` in the declaration promises that it is true.
+        #[allow(unsafe_code)]
         unsafe impl $crate::__private::Declared for $Name {
             const KERNELS: &'static [$crate::__private::KernelDecl] = &[$($crate::kernels!(@decl $f [$($body)*] [] ; $($params)* ,)),*];
         }
+        #[allow(unsafe_code)]
         impl $Name {
             /// Loads the module, finds every entry point, and checks its parameters.
             ///
