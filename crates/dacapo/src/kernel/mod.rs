@@ -9,8 +9,10 @@ mod args;
 mod declare;
 mod geometry;
 mod load;
+mod opt_in;
 mod own;
 mod raw;
+mod text;
 
 pub(crate) use args::Prepared;
 pub use args::{Args, ElementArg, SliceArg, ToArg};

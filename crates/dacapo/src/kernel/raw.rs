@@ -98,8 +98,8 @@ impl RawKernel {
     ///
     /// - [`ErrorKind::BadModule`], [`ErrorKind::NoSuchKernel`].
     pub fn load(device: &Device, source: &str, entry: &str) -> Result<RawKernel> {
-        let module = ModuleSource::load(device, source)?;
-        let function = Arc::new(Function::find(device, &module, Cow::Owned(entry.to_string()))?);
+        let (module, text) = ModuleSource::load(device, source)?;
+        let function = Arc::new(Function::find(device, &module, &text, Cow::Owned(entry.to_string()))?);
         Ok(RawKernel { device: device.clone(), function })
     }
 
