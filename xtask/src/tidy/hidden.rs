@@ -99,7 +99,11 @@ fn name_of(line: &str) -> Option<String> {
         (kind, name) = (name, words.next()?);
     }
     // What is re-exported has the last name of its path.
-    Some(if kind == "use" { line.trim().trim_end_matches(';').rsplit("::").next()?.to_string() } else { name.to_string() })
+    Some(if kind == "use" {
+        line.trim().trim_end_matches(';').rsplit("::").next()?.to_string()
+    } else {
+        name.to_string()
+    })
 }
 
 /// The type of an inherent `impl`.
