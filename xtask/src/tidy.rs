@@ -5,6 +5,9 @@
 //! - `dacapo-ptx` forbids unsafe code.
 //! - An ignored test says why.
 //! - Nothing names a folder of the machine it was written on.
+//! - A public item that the documentation hides stands in docs/holes.md, and nothing else does (`hidden`).
+
+mod hidden;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,10 +48,14 @@ pub fn run() -> Result<(), String> {
     let mut found = dependencies(&root)?;
     let files = tracked(&root)?;
     found.extend(files.iter().filter_map(|file| name_says_nothing(file)));
-    for file in files.iter().filter(|file| file.extension().is_some_and(|e| e == "rs")) {
-        let text = std::fs::read_to_string(root.join(file)).unwrap_or_default();
-        found.extend(ignored_without_reason(file, &text));
+    let sources = files.iter().filter(|file| file.extension().is_some_and(|e| e == "rs"));
+    let sources: Vec<(&Path, String)> =
+        sources.map(|file| (&**file, std::fs::read_to_string(root.join(file)).unwrap_or_default())).collect();
+    for (file, text) in &sources {
+        found.extend(ignored_without_reason(file, text));
     }
+    let holes = std::fs::read_to_string(root.join("docs/holes.md")).unwrap_or_default();
+    found.extend(hidden::check(sources.iter().map(|(file, text)| (*file, text.as_str())), &holes));
     found.extend(machine_paths(&root, &files));
     let ptx = std::fs::read_to_string(root.join("crates/ptx/src/lib.rs")).unwrap_or_default();
     if !ptx.contains("#![forbid(unsafe_code)]") {

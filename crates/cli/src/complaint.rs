@@ -95,7 +95,9 @@ mod tests {
 
     #[test]
     fn the_help_of_a_layer_below_stays_help() {
-        let missing = dacapo_driver::Nvidia::open_path(std::path::Path::new("/nowhere/libcuda.so.1")).unwrap_err();
+        // SAFETY: there is no such file.
+        let missing = unsafe { dacapo_driver::Nvidia::open_path(std::path::Path::new("/nowhere/libcuda.so.1")) };
+        let missing = missing.unwrap_err();
         let text = Complaint::from(missing).to_string();
         assert!(text.starts_with("error: no CUDA driver could be opened\n  tried /nowhere"), "{text}");
         assert_eq!(text.matches("help: ").count(), 1, "{text}");

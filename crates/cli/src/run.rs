@@ -112,7 +112,8 @@ fn library() -> Result<PathBuf, Complaint> {
     let executable =
         std::env::current_exe().map_err(|error| Complaint::new(format!("this program's path: {error}")))?;
     let path = find(&executable, std::env::var_os(Nvidia::VARIABLE), Path::exists)?;
-    let driver = Nvidia::open_path(&path).map_err(Complaint::from)?;
+    // SAFETY: it is the file that who started this program named, or the one of ours beside it.
+    let driver = unsafe { Nvidia::open_path(&path) }.map_err(Complaint::from)?;
     if !driver.is_software() {
         return Err(Complaint::new(format!("{} is not the software driver", path.display()))
             .help(format!("unset {}, or set it to the file that `cargo xtask libcuda` makes", Nvidia::VARIABLE)));

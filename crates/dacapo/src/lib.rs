@@ -75,8 +75,8 @@ pub use value::{Baked, Slot, Value, baked};
 #[doc(hidden)]
 pub mod __private {
     pub use crate::kernel::{
-        Args, ElementArg, KernelDecl, LoadedModule, Param, ParamKind, SliceArg, ToArg, aside, derive, describe,
-        kernel_op, requires_failed,
+        Args, Declared, ElementArg, KernelDecl, LoadedModule, Param, ParamKind, SliceArg, ToArg, aside, derive,
+        describe, kernel_op, position, requires_failed, said,
     };
     pub use crate::memory::Access;
     pub use crate::value::{Snapshot, Val};

@@ -408,7 +408,8 @@ fn a_missing_library_is_an_error_that_says_what_was_tried() {
     let machine = Device::software().unwrap().machine().unwrap().clone();
     // SAFETY: it is the machine itself.
     let device = unsafe { Device::of_driver(std::sync::Arc::new(machine), 0) }.unwrap();
-    let error = CublasLt::load_from(&device, "/no/such/folder/libcublasLt.so.13").unwrap_err();
+    // SAFETY: there is no such file.
+    let error = unsafe { CublasLt::load_from(&device, "/no/such/folder/libcublasLt.so.13") }.unwrap_err();
     let ErrorKind::NoLibrary { library, variable, tried } = error.kind() else { panic!("{error:?}") };
     assert_eq!((*library, *variable, tried.len()), ("cuBLASLt", "DACAPO_LIBCUBLASLT", 1));
     assert!(tried[0].starts_with("/no/such/folder/libcublasLt.so.13: "), "{tried:?}");

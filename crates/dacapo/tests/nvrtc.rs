@@ -18,7 +18,10 @@ fn options() -> Option<Options> {
     let pythons = venvs.filter_map(|lib| Some(std::fs::read_dir(lib).ok()?.flatten().next()?.path()));
     let wheels = pythons.map(|python| python.join("site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12"));
     let found = match wheels.into_iter().find(|file| file.exists()) {
-        Some(file) if std::env::var_os("DACAPO_LIBNVRTC").is_none() => Options::new().library(file),
+        Some(file) if std::env::var_os("DACAPO_LIBNVRTC").is_none() => {
+            // SAFETY: whoever runs these tests names NVRTC.
+            unsafe { Options::new().library(file) }
+        }
         _ => Options::new(),
     };
     match nvrtc::version(&found) {
@@ -121,13 +124,17 @@ fn headers_templates_and_architectures() {
 
 #[test]
 fn a_missing_library_is_an_error_that_says_what_was_tried() {
-    let error = nvrtc::compile(SCALE, &Options::new().library("/no/such/folder/libnvrtc.so.12")).unwrap_err();
+    // SAFETY: there is no such file.
+    let nowhere = unsafe { Options::new().library("/no/such/folder/libnvrtc.so.12") };
+    let error = nvrtc::compile(SCALE, &nowhere).unwrap_err();
     let ErrorKind::NoLibrary { library, variable, tried } = error.kind() else { panic!("{error:?}") };
     assert_eq!((*library, *variable, tried.len()), ("NVRTC", "DACAPO_LIBNVRTC", 1));
     assert!(tried[0].starts_with("/no/such/folder/libnvrtc.so.12: "), "{tried:?}");
     assert!(error.help().unwrap().contains("nvidia-cuda-nvrtc-cu12"), "{error:?}");
     // A library that opens and is another one.
-    let error = nvrtc::compile(SCALE, &Options::new().library("libc.so.6")).unwrap_err();
+    // SAFETY: the C library is open already, and exports nothing of NVRTC's.
+    let other = unsafe { Options::new().library("libc.so.6") };
+    let error = nvrtc::compile(SCALE, &other).unwrap_err();
     assert!(error.to_string().contains("it has no `nvrtcVersion`"), "{error}");
 }
 

@@ -56,6 +56,14 @@ impl Nvidia {
     /// If `DACAPO_LIBCUDA` is set, that file and no other; else the first that opens of `libcuda.so.1`, `libcuda.so`
     /// (both searched as the dynamic loader does) and `/usr/lib/wsl/lib/libcuda.so.1`.
     ///
+    /// # Why this is safe
+    ///
+    /// Opening a library runs its code.
+    ///
+    /// 1. Which file it is, the system decides, or who started the process: the variable is of the same rank as the
+    ///    loader's own (`LD_LIBRARY_PATH`, `LD_PRELOAD`), which decide the same for every other library.
+    /// 2. Safe code cannot set a variable of its own process (`std::env::set_var` is `unsafe`) and gives no name here.
+    ///
     /// # Errors
     ///
     /// - [`LoadError::LibraryNotFound`]: none could be opened; it lists what was tried and why each failed.
@@ -72,7 +80,19 @@ impl Nvidia {
     /// # Errors
     ///
     /// As [`Nvidia::open`].
-    pub fn open_path(path: &Path) -> Result<Nvidia, LoadError> {
+    ///
+    /// Not for safe code, because a file runs its own code when it is opened:
+    ///
+    /// ```compile_fail,E0133
+    /// dacapo_driver::Nvidia::open_path("any.so".as_ref());
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// - Opening the file runs its initialisers, and those of what it depends on: they do no harm.
+    /// - What it exports under the names of the driver API are functions with cuda.h's signatures, which do what the manual
+    ///   says or refuse.
+    pub unsafe fn open_path(path: &Path) -> Result<Nvidia, LoadError> {
         Self::open_first(&[path.to_path_buf()])
     }
 

@@ -346,7 +346,19 @@ impl CUgraphNodeParams {
     }
 
     /// Parameters of type `type` with the contents of `value`.
-    pub fn write<T: Copy>(r#type: CUgraphNodeType, value: T) -> CUgraphNodeParams {
+    ///
+    /// Not for safe code, because the bytes of any `Copy` type need not be initialised:
+    ///
+    /// ```compile_fail,E0133
+    /// use dacapo_driver::types::*;
+    /// CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_EMPTY, std::mem::MaybeUninit::<u64>::uninit());
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// - `T` is a node parameter struct of cuda.h: every byte of `value` but padding is initialised, and padding is looked
+    ///   at by nobody.
+    pub unsafe fn write<T: Copy>(r#type: CUgraphNodeType, value: T) -> CUgraphNodeParams {
         const { assert!(size_of::<T>() <= 232 && align_of::<T>() <= 8) };
         let mut params = CUgraphNodeParams { r#type, ..Default::default() };
         // SAFETY: as in `read`; T is Copy, so no drop is skipped.

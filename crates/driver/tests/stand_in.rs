@@ -25,6 +25,12 @@ fn build(name: &str, source: &str) -> PathBuf {
     output
 }
 
+/// Opens what a test has built.
+fn open(path: &Path) -> Result<Nvidia, LoadError> {
+    // SAFETY: these libraries have no initialisers but Rust's, and what they export is as cuda.h has it.
+    unsafe { Nvidia::open_path(path) }
+}
+
 /// A driver of `version` that exports `more` besides what every driver has.
 fn driver(version: i32, more: &str) -> String {
     format!(
@@ -38,7 +44,7 @@ fn driver(version: i32, more: &str) -> String {
 fn a_driver_that_lacks_an_entry_point_loads_and_the_lack_is_named() {
     let more = "#[unsafe(no_mangle)] pub extern \"C\" fn cuCtxSynchronize() -> u32 { 0 }";
     let path = build("lacks", &driver(12_080, more));
-    let driver = Nvidia::open_path(&path).unwrap();
+    let driver = open(&path).unwrap();
     assert_eq!((driver.version(), driver.path(), driver.is_software()), (12_080, path.as_path(), false));
     assert!(driver.has(Call::cuCtxSynchronize));
     assert_eq!(driver.require(&[Call::cuInit, Call::cuCtxSynchronize]), Ok(()));
@@ -64,7 +70,7 @@ fn a_driver_that_lacks_an_entry_point_loads_and_the_lack_is_named() {
 
 #[test]
 fn a_newer_entry_point_than_the_driver_asks_for_a_newer_driver() {
-    let driver = Nvidia::open_path(&build("older", &driver(12_040, ""))).unwrap();
+    let driver = open(&build("older", &driver(12_040, ""))).unwrap();
     let text = driver.require(&[Call::cuStreamGetDevice]).unwrap_err().to_string();
     assert!(text.contains("came with CUDA 12.8") && text.ends_with("help: install a newer NVIDIA driver"), "{text}");
 }
@@ -84,7 +90,7 @@ fn an_entry_point_that_is_not_exported_is_asked_for_by_name_and_version() {
             }
             0
         }";
-    let driver = Nvidia::open_path(&build("asked", &driver(13_000, more))).unwrap();
+    let driver = open(&build("asked", &driver(13_000, more))).unwrap();
     // SAFETY: takes nothing.
     assert_eq!(unsafe { driver.cuCtxSynchronize() }, CUresult(77));
     assert!(!driver.has(Call::cuMemAlloc_v2), "success with a null address means that there is none");
@@ -100,7 +106,7 @@ fn an_exported_symbol_wins_over_what_a_name_and_a_version_give() {
             unsafe { *out = other as *const () as *mut _; *status = 0; }
             0
         }";
-    let driver = Nvidia::open_path(&build("exported", &driver(13_000, more))).unwrap();
+    let driver = open(&build("exported", &driver(13_000, more))).unwrap();
     // SAFETY: takes nothing.
     assert_eq!(unsafe { driver.cuCtxSynchronize() }, CUresult(1));
 }
@@ -108,7 +114,7 @@ fn an_exported_symbol_wins_over_what_a_name_and_a_version_give() {
 #[test]
 fn an_unknown_code_survives() {
     let more = "#[unsafe(no_mangle)] pub extern \"C\" fn cuCtxSynchronize() -> u32 { 4242 }";
-    let driver = Nvidia::open_path(&build("unknown_code", &driver(13_000, more))).unwrap();
+    let driver = open(&build("unknown_code", &driver(13_000, more))).unwrap();
     // SAFETY: takes nothing.
     let error = unsafe { driver.cuCtxSynchronize() }.check(Call::cuCtxSynchronize).unwrap_err();
     assert_eq!((error.code, error.call), (CUresult(4242), Call::cuCtxSynchronize));
@@ -121,51 +127,51 @@ fn a_driver_that_will_not_tell_its_version_is_refused_with_its_code() {
         #[unsafe(no_mangle)] pub extern \"C\" fn cuDriverGetVersion(_: *mut i32) -> u32 { 4242 }
         #[unsafe(no_mangle)] pub extern \"C\" fn cuInit(_: u32) -> u32 { 4242 }";
     let path = build("mute", source);
-    let Err(LoadError::Refused { path: named, error }) = Nvidia::open_path(&path) else { panic!("not refused") };
+    let Err(LoadError::Refused { path: named, error }) = open(&path) else { panic!("not refused") };
     assert_eq!((named, error.code, error.call), (path, CUresult(4242), Call::cuDriverGetVersion));
 }
 
 #[test]
 fn a_driver_older_than_12_4_is_too_old() {
     let path = build("too_old", &driver(12_030, ""));
-    let error = Nvidia::open_path(&path).unwrap_err();
+    let error = open(&path).unwrap_err();
     assert_eq!(error, LoadError::TooOld { path: path.clone(), found: 12_030, needed: 12_040 });
     let text = error.to_string();
     assert!(text.contains("libtoo_old.so") && text.contains("CUDA 12.3") && text.contains("CUDA 12.4"), "{text}");
     // A version that is no version is too old as well.
     let path = build("negative", &driver(-1, ""));
-    assert!(matches!(Nvidia::open_path(&path), Err(LoadError::TooOld { found: 0, .. })));
+    assert!(matches!(open(&path), Err(LoadError::TooOld { found: 0, .. })));
 }
 
 #[test]
 fn a_library_that_is_no_driver_is_told_so() {
     let path = build("no_driver", "#[unsafe(no_mangle)] pub extern \"C\" fn unrelated() {}");
-    let error = Nvidia::open_path(&path).unwrap_err();
+    let error = open(&path).unwrap_err();
     assert_eq!(error, LoadError::NotADriver { path, missing: "cuDriverGetVersion" });
     assert!(error.to_string().contains("libno_driver.so is not a CUDA driver"), "{error}");
     let half = build("half", "#[unsafe(no_mangle)] pub extern \"C\" fn cuDriverGetVersion(_: *mut i32) -> u32 { 0 }");
-    let error = Nvidia::open_path(&half).unwrap_err();
+    let error = open(&half).unwrap_err();
     assert_eq!(error, LoadError::NotADriver { path: half, missing: "cuInit" });
 }
 
 #[test]
 fn no_library_lists_what_was_tried() {
     let nowhere = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nowhere/libcuda.so.1");
-    let Err(LoadError::LibraryNotFound { tried }) = Nvidia::open_path(&nowhere) else { panic!("found") };
+    let Err(LoadError::LibraryNotFound { tried }) = open(&nowhere) else { panic!("found") };
     assert_eq!(tried.len(), 1);
     assert_eq!(tried[0].0, nowhere);
     assert!(tried[0].1.contains("No such file"), "{}", tried[0].1);
     // A file that is no library.
     let text = Path::new(env!("CARGO_TARGET_TMPDIR")).join("text.so.1");
     std::fs::write(&text, "not a library").unwrap();
-    assert!(matches!(Nvidia::open_path(&text), Err(LoadError::LibraryNotFound { .. })));
-    assert!(matches!(Nvidia::open_path(Path::new("")), Err(LoadError::LibraryNotFound { .. })));
+    assert!(matches!(open(&text), Err(LoadError::LibraryNotFound { .. })));
+    assert!(matches!(open(Path::new("")), Err(LoadError::LibraryNotFound { .. })));
 }
 
 #[test]
 fn the_software_driver_is_known_by_its_mark() {
     let more = "#[unsafe(no_mangle)] pub extern \"C\" fn dacapo_software_driver() -> u32 { 1 }";
-    assert!(Nvidia::open_path(&build("marked", &driver(13_000, more))).unwrap().is_software());
+    assert!(open(&build("marked", &driver(13_000, more))).unwrap().is_software());
 }
 
 /// `DACAPO_LIBCUDA` set means that file and no other. In a process of its own, since variables belong to the process.

@@ -57,7 +57,8 @@ fn every_symbol_of_the_table_and_its_twin_are_exported() {
 
 #[test]
 fn the_loader_finds_it_complete_and_knows_what_it_is() {
-    let driver = Nvidia::open_path(&library()).unwrap();
+    // SAFETY: it is the library of this workspace.
+    let driver = unsafe { Nvidia::open_path(&library()) }.unwrap();
     assert_eq!(driver.lacking(), []);
     assert!(driver.is_software());
     assert_eq!(driver.version(), 13_000);
@@ -65,7 +66,8 @@ fn the_loader_finds_it_complete_and_knows_what_it_is() {
 
 #[test]
 fn a_name_and_a_version_give_the_newest_signature_of_that_version() {
-    let driver = Nvidia::open_path(&library()).unwrap();
+    // SAFETY: it is the library of this workspace.
+    let driver = unsafe { Nvidia::open_path(&library()) }.unwrap();
     for (name, version, expected) in [
         ("cuInit", 13_000, "cuInit"),
         ("cuMemAlloc", 13_000, "cuMemAlloc_v2"),
@@ -87,7 +89,8 @@ fn a_name_and_a_version_give_the_newest_signature_of_that_version() {
 
 #[test]
 fn flags_choose_the_default_stream() {
-    let driver = Nvidia::open_path(&library()).unwrap();
+    // SAFETY: it is the library of this workspace.
+    let driver = unsafe { Nvidia::open_path(&library()) }.unwrap();
     let address = |name, flags| ask(&driver, name, 13_000, flags).1;
     assert_eq!(address("cuLaunchKernel", 0), symbol("cuLaunchKernel").unwrap());
     assert_eq!(address("cuLaunchKernel", 1), symbol("cuLaunchKernel").unwrap());
@@ -98,7 +101,8 @@ fn flags_choose_the_default_stream() {
 
 #[test]
 fn what_cannot_be_found_is_answered_as_observed() {
-    let driver = Nvidia::open_path(&library()).unwrap();
+    // SAFETY: it is the library of this workspace.
+    let driver = unsafe { Nvidia::open_path(&library()) }.unwrap();
     let (ok, invalid) = (CUresult::CUDA_SUCCESS, CUresult::CUDA_ERROR_INVALID_VALUE);
     let (null, untouched) = (std::ptr::null_mut(), UNTOUCHED as *mut c_void);
     let unknown = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
@@ -127,7 +131,8 @@ fn what_cannot_be_found_is_answered_as_observed() {
 fn the_null_stream_of_a_twin_is_the_threads_own() {
     type Begin = unsafe extern "C" fn(CUstream, CUstreamCaptureMode) -> CUresult;
     type End = unsafe extern "C" fn(CUstream, *mut CUgraph) -> CUresult;
-    let driver = Nvidia::open_path(&library()).unwrap();
+    // SAFETY: it is the library of this workspace.
+    let driver = unsafe { Nvidia::open_path(&library()) }.unwrap();
     let (mut context, mut graph) = (CUcontext::NULL, CUgraph::NULL);
     // SAFETY: the addresses are those of the symbols whose signatures the types state; the pointers are to locals.
     unsafe {

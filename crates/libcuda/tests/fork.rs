@@ -39,7 +39,8 @@ fn parent_and_children_use_it_after_a_fork() {
     let test = std::env::current_exe().unwrap();
     let name = "libdacapo_libcuda.so";
     let path: Option<PathBuf> = test.ancestors().skip(1).take(2).map(|at| at.join(name)).find(|path| path.exists());
-    let driver = Nvidia::open_path(&path.expect("cargo builds the library before its tests")).unwrap();
+    // SAFETY: it is the library of this workspace.
+    let driver = unsafe { Nvidia::open_path(&path.expect("cargo builds the library before its tests")) }.unwrap();
     let children: Vec<_> = (1..=2_u32)
         .map(|value| match fork() {
             0 => _exit(if work(&driver, value).is_ok() { 0 } else { 7 }),

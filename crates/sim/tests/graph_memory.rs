@@ -202,7 +202,8 @@ fn a_graph_with_memory_nodes_may_move_into_a_child_node() {
         let (alloc, p) = w.alloc(child, &[], 64).expect("fits");
         w.node(child, &[alloc], "set", p, 6);
         let moved = CUDA_CHILD_GRAPH_NODE_PARAMS { graph: child, ownership: 1 };
-        let mut params = CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_GRAPH, moved);
+        // SAFETY: the struct of this type of node.
+        let mut params = unsafe { CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_GRAPH, moved) };
         let none = std::ptr::null();
         // SAFETY: live handles and valid pointers.
         unsafe {

@@ -542,7 +542,8 @@ impl Mend for CUgraphNodeParams {
         macro_rules! of {
             ($ty:ty) => {{
                 let inner = <$ty as Draw>::draw(case, slot);
-                CUgraphNodeParams::write(kind, inner)
+                // SAFETY: a struct of cuda.h, drawn field by field.
+                unsafe { CUgraphNodeParams::write(kind, inner) }
             }};
         }
         *self = match kind {

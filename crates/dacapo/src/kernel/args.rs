@@ -153,9 +153,21 @@ pub(crate) struct Prepared {
     pub(crate) args: Args,
 }
 
-/// Anything that is an argument in the end.
+/// What only the library can implement: a type of the user's that wrote its own bytes, or none, would be believed.
+pub(super) mod sealed {
+    pub trait Sealed {}
+    impl<T: super::Pod> Sealed for T {}
+    impl Sealed for super::SliceSeen<'_> {}
+    impl Sealed for super::ElementArg {}
+}
+
+/// Anything that is an argument in the end: plain data, or an address. Implemented by the library only.
 #[doc(hidden)]
-pub trait ToArg {
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not plain data that a kernel can be given by value",
+    note = "numbers and arrays of them are; a struct of one's own implements `dacapo::Pod`"
+)]
+pub trait ToArg: sealed::Sealed {
     /// Writes it as the next argument.
     fn put(&self, into: &mut Args);
     /// For errors: `a = 1.0`, `x.len() = 2`.

@@ -4,6 +4,7 @@ use std::panic::Location;
 
 use smallvec::SmallVec;
 
+use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::{Args, Grid, LoadedModule, ToArg};
 use crate::memory::{Access, Mode, Place};
@@ -19,6 +20,34 @@ pub struct KernelDecl {
     pub tunable: bool,
     pub params: &'static [Param],
     pub state: &'static [&'static str],
+}
+
+/// What a struct of `kernels!` declares, in order: the type by which a loaded module is bound to its declaration.
+///
+/// # Safety
+///
+/// - Only `kernels!` implements it: its methods launch each kernel as it is declared here.
+#[doc(hidden)]
+pub unsafe trait Declared: Sized + 'static {
+    /// Its kernels. No two have one name, because no two methods have.
+    const KERNELS: &'static [KernelDecl];
+}
+
+/// Where a kernel stands among those that are declared.
+#[doc(hidden)]
+pub const fn position<D: Declared>(name: &str) -> usize {
+    let (mut at, name) = (0, name.as_bytes());
+    while at < D::KERNELS.len() {
+        let (known, mut same) = (D::KERNELS[at].name.as_bytes(), 0);
+        while same < name.len() && same < known.len() && known[same] == name[same] {
+            same += 1;
+        }
+        if same == name.len() && same == known.len() {
+            return at;
+        }
+        at += 1;
+    }
+    panic!("no kernel of this name is declared")
 }
 
 /// One declared parameter, in the order of the PTX.
@@ -61,10 +90,18 @@ pub fn aside<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
+/// An expression of the declaration's, run where it stands: a `return` or a `?` in it ends it alone, and not the recipe,
+/// which would leave arguments out.
+#[doc(hidden)]
+#[inline(always)]
+pub fn said<R>(expression: impl FnOnce() -> R) -> R {
+    expression()
+}
+
 /// A derived parameter, never truncated.
 #[doc(hidden)]
 #[inline]
-pub fn derive<T: TryFrom<V>, V: std::fmt::Debug + Copy>(
+pub fn derive<T: Pod + TryFrom<V>, V: std::fmt::Debug + Copy>(
     param: &'static str,
     source: &'static str,
     value: V,
@@ -82,14 +119,14 @@ pub type OptSlot = Option<std::sync::Arc<AnySlot>>;
 ///
 /// # Safety
 ///
-/// - The module was loaded with this declaration.
+/// - `position` is that of the declaration which the rest is made of.
 /// - `access` are its pointers, in order, each with the mode that is declared; `recipe` gives its arguments, in order, and
 ///   refuses whenever one of its conditions does not hold, before it writes the first of them.
 #[doc(hidden)]
 #[allow(private_interfaces)]
-pub unsafe fn kernel_op<const A: usize, const S: usize>(
-    module: &LoadedModule,
-    decl: &'static KernelDecl,
+pub unsafe fn kernel_op<D: Declared, const A: usize, const S: usize>(
+    module: &LoadedModule<D>,
+    position: usize,
     at: &'static Location<'static>,
     access: [Access; A],
     slots: [OptSlot; S],
@@ -97,7 +134,7 @@ pub unsafe fn kernel_op<const A: usize, const S: usize>(
 ) -> impl Op<Out = ()> {
     move |recorder| {
         let geometry = recorder.grid();
-        let function = module.find(decl).clone();
+        let (decl, function) = (&D::KERNELS[position], module.functions[position].clone());
         let mut access: SmallVec<[Access; 4]> = access.into_iter().collect();
         for (name, allocation) in &function.state {
             let place = Place { allocation: allocation.clone(), start: 0, bytes: allocation.bytes() };
@@ -172,10 +209,21 @@ pub unsafe fn kernel_op<const A: usize, const S: usize>(
 /// - whenever the `requires` conditions hold, a launch with the declared geometry (any geometry for `default_grid`)
 ///   stays inside its slices, writes only `&mut` and `&out` memory, writes all of `&out` memory, and ends;
 /// - it touches no other memory but the globals named by `state`.
+///
+/// A crate with `#![forbid(unsafe_code)]` cannot declare kernels; it can use those of another crate. `deny` does not refuse a
+/// declaration: what a macro of another crate expands to is out of its sight.
 #[macro_export]
 macro_rules! kernels {
     ($(#[$m:meta])* $v:vis unsafe struct $Name:ident($src:expr) { $($(#[$km:meta])* fn $f:ident($($params:tt)*) { $($body:tt)* })* }) => {
-        $(#[$m])* $v struct $Name { module: $crate::__private::LoadedModule }
+        $(#[$m])* $v struct $Name { module: $crate::__private::LoadedModule<$Name> }
+        // Said, so that a crate which forbids unsafe code is refused: lints do not look into another crate's macro, but
+        // `forbid` does not let itself be allowed.
+        // SAFETY: the word `unsafe` in the declaration promises that it is true.
+        #[allow(unsafe_code)]
+        unsafe impl $crate::__private::Declared for $Name {
+            const KERNELS: &'static [$crate::__private::KernelDecl] = &[$($crate::kernels!(@decl $f [$($body)*] [] ; $($params)* ,)),*];
+        }
+        #[allow(unsafe_code)]
         impl $Name {
             /// Loads the module, finds every entry point, and checks its parameters.
             ///
@@ -186,7 +234,7 @@ macro_rules! kernels {
                 // The source is an expression of the user's: outside of the block, which is for one call.
                 let module = match $src {
                     // SAFETY: the word `unsafe` in the declaration promises what this asks for.
-                    source => unsafe { $crate::__private::LoadedModule::load(device, source, Self::__declared()) },
+                    source => unsafe { $crate::__private::LoadedModule::load(device, source) },
                 };
                 ::core::result::Result::Ok($Name { module: module? })
             }
@@ -202,14 +250,10 @@ macro_rules! kernels {
             #[allow(dead_code)]
             $v unsafe fn load_ptx(device: &$crate::Device, source: &str) -> $crate::Result<Self> {
                 // SAFETY: the caller's promise.
-                let module = unsafe { $crate::__private::LoadedModule::load(device, source, Self::__declared()) };
+                let module = unsafe { $crate::__private::LoadedModule::load(device, source) };
                 ::core::result::Result::Ok($Name { module: module? })
             }
-            fn __declared() -> &'static [&'static $crate::__private::KernelDecl] {
-                const DECLARED: &[&'static $crate::__private::KernelDecl] = &[$(&$crate::kernels!(@decl $f [$($body)*] [] ; $($params)* ,)),*];
-                DECLARED
-            }
-            $( $crate::kernels!{@params [$(#[$km])*] [$v] $f [$($body)*] [$($params)*] args[] wrap[] vals[] seen[] derived[] access[] all[] ; $($params)* ,} )*
+            $( $crate::kernels!{@params unsafe [$(#[$km])*] [$v] $f [$($body)*] [$($params)*] args[] wrap[] vals[] seen[] derived[] access[] all[] ; $($params)* ,} )*
         }
     };
     // ---- a declaration as data
@@ -234,36 +278,37 @@ macro_rules! kernels {
     (@tunable $first:tt $($r:tt)*) => { $crate::kernels!(@tunable $($r)*) };
     (@tunable) => { false };
     // ---- parameters
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &mut [$t:ty], $($rest:tt)*) => {
-        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &mut $crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::write(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &out [$t:ty], $($rest:tt)*) => {
-        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &mut $crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::out(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &[$t:ty], $($rest:tt)*) => {
-        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &$crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::read(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &out $t:ty, $($rest:tt)*) => {
-        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &mut $crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::out_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &mut $t:ty, $($rest:tt)*) => {
-        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &mut $crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::write_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &$t:ty, $($rest:tt)*) => {
-        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: &$crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::read_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived[$($d:tt)*] access $x:tt all[$($l:tt)*]; $p:ident: $t:ty = $e:expr, $($rest:tt)*) => {
-        $crate::kernels!{@params $m $v $f $b $ps args $a wrap $w vals $vals seen $s derived[$($d)* let $p: $t = $crate::__private::derive(stringify!($p), stringify!($e), $e)?;] access $x all[$($l)* $p]; $($rest)*} };
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals[$($vals:tt)*] seen $s:tt derived $d:tt access $x:tt all[$($l:tt)*]; $p:ident: $t:ty, $($rest:tt)*) => {
-        $crate::kernels!{@params $m $v $f $b $ps args[$($a)* $p: impl $crate::Value<$t>,] wrap[$($w)* let $p: $crate::__private::Val<$t> = $crate::Value::into_val($p);] vals[$($vals)* $p] seen $s derived $d access $x all[$($l)* $p]; $($rest)*} };
-    (@params $m:tt $v:tt $f:ident $b:tt $ps:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; $(,)?) => { $crate::kernels!{@body $m $v $f $b $ps req[] args $a wrap $w vals $vals seen $s derived $d access $x all $l; $b} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &mut [$t:ty], $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::write(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &out [$t:ty], $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::out(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &[$t:ty], $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &$crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::read(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &out $t:ty, $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::out_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &mut $t:ty, $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::write_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &$t:ty, $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &$crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::read_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived[$($d:tt)*] access $x:tt all[$($l:tt)*]; $p:ident: $t:ty = $e:expr, $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args $a wrap $w vals $vals seen $s derived[$($d)* let $p: $t = $crate::__private::derive(stringify!($p), stringify!($e), $crate::__private::said(|| $e))?;] access $x all[$($l)* $p]; $($rest)*} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals[$($vals:tt)*] seen $s:tt derived $d:tt access $x:tt all[$($l:tt)*]; $p:ident: $t:ty, $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: impl $crate::Value<$t>,] wrap[$($w)* let $p: $crate::__private::Val<$t> = $crate::Value::into_val($p);] vals[$($vals)* $p] seen $s derived $d access $x all[$($l)* $p]; $($rest)*} };
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; $(,)?) => { $crate::kernels!{@body unsafe $m $v $f $b $ps req[] args $a wrap $w vals $vals seen $s derived $d access $x all $l; $b} };
     // ---- clauses
-    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [entry: $e:literal; $($rest:tt)*]) => { $crate::kernels!{@body $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; [$($rest)*]} };
-    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [state: $($st:ident),+ ; $($rest:tt)*]) => { $crate::kernels!{@body $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; [$($rest)*]} };
-    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req[] args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [requires: $($c:expr),+ $(,)?; $($rest:tt)*]) => { $crate::kernels!{@body $m $v $f $b $ps req[$($c;)+] args $a wrap $w vals $vals seen $s derived $d access $x all $l; [$($rest)*]} };
-    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [grid: $g:expr; ]) => { $crate::kernels!{@emit $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; $g} };
-    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [default_grid: $g:expr; ]) => { $crate::kernels!{@emit $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; $g} };
-    (@body $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [$($bad:tt)*]) => {
+    (@body unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [entry: $e:literal; $($rest:tt)*]) => { $crate::kernels!{@body unsafe $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; [$($rest)*]} };
+    (@body unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [state: $($st:ident),+ ; $($rest:tt)*]) => { $crate::kernels!{@body unsafe $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; [$($rest)*]} };
+    (@body unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt req[] args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [requires: $($c:expr),+ $(,)?; $($rest:tt)*]) => { $crate::kernels!{@body unsafe $m $v $f $b $ps req[$($c;)+] args $a wrap $w vals $vals seen $s derived $d access $x all $l; [$($rest)*]} };
+    (@body unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [grid: $g:expr; ]) => { $crate::kernels!{@emit unsafe $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; $g} };
+    (@body unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [default_grid: $g:expr; ]) => { $crate::kernels!{@emit unsafe $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; $g} };
+    (@body unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [$($bad:tt)*]) => {
         ::core::compile_error!(::core::concat!("kernel `", stringify!($f), "`: expected `entry: \"..\";`, `state: ..;`, `requires: ..;`, then `grid: ..;` or `default_grid: ..;`, found `", stringify!($($bad)*), "`")); };
-    (@emit [$($m:tt)*] [$v:vis] $f:ident $b:tt [$($ps:tt)*] req[$($c:expr;)*] args[$($a:tt)*] wrap[$($w:tt)*] vals[$($val:ident)*] seen[$($see:ident)*] derived[$($d:tt)*] access[$($x:tt)*] all[$($l:ident)*]; $g:expr) => {
+    (@emit unsafe [$($m:tt)*] [$v:vis] $f:ident $b:tt [$($ps:tt)*] req[$($c:expr;)*] args[$($a:tt)*] wrap[$($w:tt)*] vals[$($val:ident)*] seen[$($see:ident)*] derived[$($d:tt)*] access[$($x:tt)*] all[$($l:ident)*]; $g:expr) => {
         $($m)* #[track_caller] #[allow(clippy::too_many_arguments)]
         $v fn $f(&self, $($a)*) -> impl $crate::Op<Out = ()> {
-            static DECL: $crate::__private::KernelDecl = $crate::kernels!(@decl $f $b [] ; $($ps)* ,);
             let at = ::core::panic::Location::caller();
+            // A name that stands twice would shadow an argument inside the recipe: refused here, as in any list of parameters.
+            #[allow(unused)] let distinct = |$($l: ()),*| ();
             #[allow(unused_mut, unused_variables)]
             let mut accesses = 0usize;
             let access = [$($x)*];
@@ -277,14 +322,14 @@ macro_rules! kernels {
                 $(let $see = $see.seen(snapshot);)*
                 $($d)*
                 #[allow(unused)] let values = || $crate::__private::describe(&[$((stringify!($l), &$l as &dyn $crate::__private::ToArg)),*]);
-                $(if !($c) { return ::core::result::Result::Err($crate::__private::requires_failed(stringify!($c), $crate::__private::aside(values))) })*
-                let grid: $crate::Grid = $g;
+                $(if !$crate::__private::said::<bool>(|| $c) { return ::core::result::Result::Err($crate::__private::requires_failed(stringify!($c), $crate::__private::aside(values))) })*
+                let grid = $crate::__private::said::<$crate::Grid>(|| $g);
                 if snapshot.wants_texts() { $crate::__private::aside(|| snapshot.tell(&[$(&$l as &dyn $crate::__private::ToArg),*])) }
                 $($crate::__private::ToArg::put(&$l, into);)*
                 ::core::result::Result::Ok(grid)
             };
-            // SAFETY: the module was loaded with this declaration; the accesses and the recipe are made of it.
-            unsafe { $crate::__private::kernel_op(&self.module, &DECL, at, access, slots, recipe) }
+            // SAFETY: the position is that of this declaration; the accesses and the recipe are made of it.
+            unsafe { $crate::__private::kernel_op(&self.module, const { $crate::__private::position::<Self>(stringify!($f)) }, at, access, slots, recipe) }
         }
     };
 }

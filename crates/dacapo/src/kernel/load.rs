@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 use std::ffi::{CString, c_void};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Call};
@@ -11,16 +11,22 @@ use dacapo_ledger::Drops;
 
 use crate::device::{Cuda, Device, Garbage};
 use crate::error::{Error, ErrorKind, Result};
-use crate::kernel::declare::{KernelDecl, ParamKind};
+use crate::kernel::declare::{Declared, KernelDecl, ParamKind};
+use crate::kernel::opt_in::SharedOptIn;
+use crate::kernel::text::Text;
 use crate::memory::{Allocation, Kind};
 
-/// A module with the entry points that a declaration named, each checked against it.
+/// A module with the entry points that the declaration `D` named, each checked against it.
+///
+/// Bound to its declaration by its type: in the hands of another declaration's methods an entry point would be launched
+/// with arguments that it does not have.
 #[doc(hidden)]
-pub struct LoadedModule {
-    /// Two declarations may name one entry point and differ in the rest, so each has a function of its own.
-    functions: Vec<(&'static KernelDecl, Arc<Function>)>,
+pub struct LoadedModule<D> {
+    /// One for each declared kernel, in order. Two may name one entry point and differ in the rest.
+    pub(crate) functions: Vec<Arc<Function>>,
     /// Behind the functions: the end of a device empties the queue that a module goes to.
     pub(crate) device: Device,
+    declared: PhantomData<fn() -> D>,
 }
 
 /// The globals of a module that were asked for so far, by name: one identity for each, whoever touches it, because order
@@ -32,8 +38,8 @@ pub(crate) struct ModuleSource {
     /// Not the device, because a device holds modules of its own.
     drops: Arc<Drops<Cuda, Garbage>>,
     pub(crate) raw: CUmodule,
-    /// How many parameters each entry point has, as its PTX says.
-    params: Vec<(String, usize)>,
+    /// What the driver was told of each function that was found in it.
+    told: Mutex<Vec<(CUfunction, Arc<SharedOptIn>)>>,
 }
 
 // SAFETY: a module's handle is a token that the driver takes from any thread.
@@ -51,8 +57,8 @@ pub(crate) struct Function {
     pub(crate) params: Vec<(usize, usize)>,
     /// The module's globals that it touches.
     pub(crate) state: Vec<(&'static str, Arc<Allocation>)>,
-    /// How much dynamic shared memory the driver was told of.
-    shared_told: AtomicU32,
+    /// How much dynamic shared memory the driver was told of, by whoever launches this entry point.
+    shared_told: Arc<SharedOptIn>,
     /// Held: without it the function is gone.
     pub(crate) module: Arc<ModuleSource>,
 }
@@ -62,7 +68,7 @@ unsafe impl Send for Function {}
 // SAFETY: as above.
 unsafe impl Sync for Function {}
 
-impl LoadedModule {
+impl<D: Declared> LoadedModule<D> {
     /// Loads PTX and finds every declared kernel in it.
     ///
     /// # Errors
@@ -72,25 +78,19 @@ impl LoadedModule {
     /// # Safety
     ///
     /// - Each declaration is true of its entry point, as [`kernels!`](crate::kernels) says under "Safety".
-    pub unsafe fn load(device: &Device, source: &str, kernels: &[&'static KernelDecl]) -> Result<LoadedModule> {
-        let module = ModuleSource::load(device, source)?;
-        let (mut globals, mut functions) = (Globals::new(), Vec::with_capacity(kernels.len()));
-        for &decl in kernels {
-            functions.push((decl, Arc::new(Function::declared(device, &module, decl, &mut globals)?)));
+    pub unsafe fn load(device: &Device, source: &str) -> Result<LoadedModule<D>> {
+        let (module, text) = ModuleSource::load(device, source)?;
+        let (mut globals, mut functions) = (Globals::new(), Vec::with_capacity(D::KERNELS.len()));
+        for decl in D::KERNELS {
+            functions.push(Arc::new(Function::declared(device, &module, &text, decl, &mut globals)?));
         }
-        Ok(LoadedModule { device: device.clone(), functions })
-    }
-
-    /// The function of a declaration that it was loaded with.
-    pub(crate) fn find(&self, decl: &KernelDecl) -> &Arc<Function> {
-        let same = |known: &KernelDecl| (known.name, known.entry, known.state) == (decl.name, decl.entry, decl.state);
-        let found = self.functions.iter().find(|(known, _)| same(known));
-        &found.expect("loaded with this declaration").1
+        Ok(LoadedModule { device: device.clone(), functions, declared: PhantomData })
     }
 }
 
 impl ModuleSource {
-    pub(crate) fn load(device: &Device, source: &str) -> Result<Arc<ModuleSource>> {
+    /// Loads PTX; with what its text says, for all that is looked for in it.
+    pub(crate) fn load(device: &Device, source: &str) -> Result<(Arc<ModuleSource>, Text)> {
         device.enter()?;
         device.drain()?;
         let bad = |log: String| Error::new(ErrorKind::BadModule { log });
@@ -125,7 +125,8 @@ impl ModuleSource {
             code => {
                 device.check(code, Call::cuModuleLoadDataEx)?;
                 device.live().modules.add(1);
-                Ok(Arc::new(ModuleSource { drops: device.0.drops.clone(), raw, params: entry_params(source) }))
+                let module = ModuleSource { drops: device.0.drops.clone(), raw, told: Mutex::default() };
+                Ok((Arc::new(module), Text::read(source)))
             }
         }
     }
@@ -141,7 +142,12 @@ impl Drop for ModuleSource {
 
 impl Function {
     /// Finds an entry point by its name.
-    pub(crate) fn find(device: &Device, module: &Arc<ModuleSource>, entry: Cow<'static, str>) -> Result<Function> {
+    pub(crate) fn find(
+        device: &Device,
+        module: &Arc<ModuleSource>,
+        text: &Text,
+        entry: Cow<'static, str>,
+    ) -> Result<Function> {
         device.enter()?;
         let no_such = || Error::new(ErrorKind::NoSuchKernel(entry.to_string()));
         let name = CString::new(&*entry).map_err(|_| no_such())?;
@@ -165,7 +171,7 @@ impl Function {
         let shared_static = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
         let mut params = Vec::new();
         // How many there are stands in the PTX; where it cannot be read there, the driver is asked past the last one.
-        let count = module.params.iter().find(|(name, _)| *name == entry).map(|(_, count)| *count);
+        let count = text.entry(&entry).map(|known| known.params.len());
         while count != Some(params.len()) {
             let (mut offset, mut size) = (0, 0);
             // SAFETY: both are valid for the write.
@@ -176,8 +182,7 @@ impl Function {
             }
             params.push((offset, size));
         }
-        let (state, shared_told) = (Vec::new(), AtomicU32::new(0));
-        let module = module.clone();
+        let (state, shared_told, module) = (Vec::new(), module.told(raw), module.clone());
         Ok(Function { raw, name: entry, threads_max, shared_static, params, state, shared_told, module })
     }
 
@@ -185,10 +190,11 @@ impl Function {
     fn declared(
         device: &Device,
         module: &Arc<ModuleSource>,
+        text: &Text,
         decl: &'static KernelDecl,
         globals: &mut Globals,
     ) -> Result<Function> {
-        let mut function = Function::find(device, module, Cow::Borrowed(decl.entry))?;
+        let mut function = Function::find(device, module, text, Cow::Borrowed(decl.entry))?;
         let differs =
             |difference: String| Err(Error::new(ErrorKind::Signature { kernel: decl.entry.to_string(), difference }));
         if function.params.len() != decl.params.len() {
@@ -225,20 +231,30 @@ impl Function {
     /// Tells the driver that launches want this much dynamic shared memory, where it must be told.
     pub(crate) fn want_shared(&self, device: &Device, bytes: u32) -> Result<()> {
         let free = device.properties().shared_bytes.saturating_sub(self.shared_static);
-        if bytes <= free || bytes <= self.shared_told.load(Ordering::Acquire) {
+        if bytes <= free {
             return Ok(());
         }
-        let value = i32::try_from(bytes).unwrap_or(i32::MAX);
-        let attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        // SAFETY: the function's module is held.
-        let code = unsafe { device.driver().cuFuncSetAttribute(self.raw, attribute, value) };
-        device.check(code, Call::cuFuncSetAttribute)?;
-        self.shared_told.fetch_max(bytes, Ordering::AcqRel);
-        Ok(())
+        self.shared_told.at_least(bytes, || {
+            let value = i32::try_from(bytes).unwrap_or(i32::MAX);
+            let attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            // SAFETY: the function's module is held.
+            let code = unsafe { device.driver().cuFuncSetAttribute(self.raw, attribute, value) };
+            device.check(code, Call::cuFuncSetAttribute)
+        })
     }
 }
 
 impl ModuleSource {
+    /// What the driver was told of a function of this module.
+    fn told(&self, function: CUfunction) -> Arc<SharedOptIn> {
+        let mut all = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, told)) = all.iter().find(|(known, _)| *known == function) {
+            return told.clone();
+        }
+        all.push((function, Arc::default()));
+        all[all.len() - 1].1.clone()
+    }
+
     /// A global of the module as memory that ops touch. It holds the module: without it the memory is gone.
     fn global(self: &Arc<ModuleSource>, device: &Device, name: &str) -> Result<Arc<Allocation>> {
         let no_such = || Error::new(ErrorKind::NoSuchKernel(name.to_string()));
@@ -256,29 +272,16 @@ impl ModuleSource {
     }
 }
 
-/// The entry points of a PTX text with the number of their parameters. What cannot be read is left out.
-fn entry_params(ptx: &str) -> Vec<(String, usize)> {
-    let entries = ptx.split(".entry").skip(1).filter_map(|text| {
-        let text = text.trim_start();
-        let end = text.find(|c: char| !(c.is_alphanumeric() || "_$%".contains(c)))?;
-        let (name, rest) = text.split_at(end);
-        let params = match rest.trim_start().strip_prefix('(') {
-            Some(list) => list[..list.find(')')?].matches(".param").count(),
-            None => 0,
-        };
-        Some((name.to_string(), params))
-    });
-    entries.filter(|(name, _)| !name.is_empty()).collect()
-}
-
-#[cfg(test)]
+#[cfg(all(test, feature = "software"))]
 mod tests {
     use super::*;
 
     #[test]
-    fn entry_points_and_their_parameters_are_read_from_the_text() {
-        let ptx = ".version 8.4\n.visible .entry a(\n\t.param .u64 a_0,\n\t.param .align 8 .b8 a_1[64]\n)\n{ ret; }\n.entry b\n{ ret; }\n.entry c() { ret; }";
-        let read = entry_params(ptx);
-        assert_eq!(read, [("a".into(), 2), ("b".into(), 0), ("c".into(), 0)]);
+    fn where_the_text_cannot_be_read_the_driver_says_how_many_parameters_there_are() {
+        let device = Device::software().unwrap();
+        let (module, _) = ModuleSource::load(&device, include_str!("../../tests/promises/kernels.ptx")).unwrap();
+        let unknown = Text::read("no PTX");
+        let found = Function::find(&device, &module, &unknown, Cow::Borrowed("put")).unwrap();
+        assert_eq!(found.params, [(0, 4), (4, 4), (8, 8)]);
     }
 }

@@ -9,12 +9,16 @@ mod args;
 mod declare;
 mod geometry;
 mod load;
+mod opt_in;
 mod own;
 mod raw;
+mod text;
 
 pub(crate) use args::Prepared;
 pub use args::{Args, ElementArg, SliceArg, ToArg};
-pub use declare::{KernelDecl, Param, ParamKind, aside, derive, describe, kernel_op, requires_failed};
+pub use declare::{
+    Declared, KernelDecl, Param, ParamKind, aside, derive, describe, kernel_op, position, requires_failed, said,
+};
 pub(crate) use geometry::check_grid;
 pub use geometry::{Grid, grid};
 pub use load::LoadedModule;

@@ -23,8 +23,8 @@ const PART_MAX: usize = 64;
 
 impl OwnKernels {
     fn load(device: &Device) -> Result<OwnKernels> {
-        let module = ModuleSource::load(device, include_str!("../../kernels/fill.ptx"))?;
-        let fill_part = Function::find(device, &module, Cow::Borrowed("fill_part"))?;
+        let (module, text) = ModuleSource::load(device, include_str!("../../kernels/fill.ptx"))?;
+        let fill_part = Function::find(device, &module, &text, Cow::Borrowed("fill_part"))?;
         Ok(OwnKernels { fill_part: Arc::new(fill_part) })
     }
 

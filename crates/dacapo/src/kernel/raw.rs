@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use crate::device::Device;
 use crate::element::{Pod, bytes_of};
 use crate::error::{Error, ErrorKind, Result};
+use crate::kernel::args::sealed;
 use crate::kernel::{Args, Function, Grid, ModuleSource, ToArg};
 use crate::memory::{Access, Slice};
 use crate::op::Op;
@@ -68,6 +69,8 @@ enum Ready {
     Bytes(SmallVec<[u8; 16]>),
 }
 
+impl sealed::Sealed for Ready {}
+
 impl ToArg for Ready {
     fn put(&self, into: &mut Args) {
         match self {
@@ -95,8 +98,8 @@ impl RawKernel {
     ///
     /// - [`ErrorKind::BadModule`], [`ErrorKind::NoSuchKernel`].
     pub fn load(device: &Device, source: &str, entry: &str) -> Result<RawKernel> {
-        let module = ModuleSource::load(device, source)?;
-        let function = Arc::new(Function::find(device, &module, Cow::Owned(entry.to_string()))?);
+        let (module, text) = ModuleSource::load(device, source)?;
+        let function = Arc::new(Function::find(device, &module, &text, Cow::Owned(entry.to_string()))?);
         Ok(RawKernel { device: device.clone(), function })
     }
 

@@ -33,8 +33,8 @@ impl Stamps {
     ///
     /// - What the driver refused.
     pub(crate) fn new(device: &Device, ops: usize) -> Result<Stamps> {
-        let module = ModuleSource::load(device, include_str!("../../kernels/stamp.ptx"))?;
-        let function = Function::find(device, &module, Cow::Borrowed("stamp"))?;
+        let (module, text) = ModuleSource::load(device, include_str!("../../kernels/stamp.ptx"))?;
+        let function = Function::find(device, &module, &text, Cow::Borrowed("stamp"))?;
         Ok(Stamps { function, times: device.zeros(FIRST + 2 * ops)? })
     }
 

@@ -28,7 +28,7 @@ dacapo::kernels! {
 
 /// A warm-up puts back what it wrote, and nothing that stands beside it.
 #[test]
-fn hole_d1() {
+fn hole_e1() {
     for Bench { device, stream, k } in benches() {
         let mut x = device.buffer(&[1u32; 8]).unwrap();
         {
@@ -51,7 +51,7 @@ fn hole_d1() {
 
 /// Nor what another graph wrote into the same bytes meanwhile.
 #[test]
-fn hole_d2() {
+fn hole_e2() {
     for Bench { device, stream, k } in benches() {
         let mut v = device.scalar(0u32).unwrap();
         let others = Mutex::new(device.record(k.bump(&mut v)).unwrap());
@@ -77,7 +77,7 @@ fn hole_d2() {
 
 /// Nor the outputs of a graph that is a part of what is warmed up.
 #[test]
-fn hole_d3() {
+fn hole_e3() {
     for Bench { device, stream, k } in benches() {
         let value = Slot::new(1u32);
         let mut inner: Graph<_> = device
@@ -127,7 +127,7 @@ fn expect_unwritten(error: &Error, missing: std::ops::Range<usize>, idle: Option
 
 /// A kernel without blocks writes nothing, so nobody may read what it was given.
 #[test]
-fn hole_d4() {
+fn hole_e4() {
     for bench in benches() {
         let pool = used_pool(&bench);
         let Bench { device, k, .. } = &bench;
@@ -152,7 +152,7 @@ fn hole_d4() {
 /// A slot may take a kernel's blocks away between two launches: that launch is refused, the next with blocks is not, and
 /// neither is one in which the reader has none either.
 #[test]
-fn hole_d5() {
+fn hole_e5() {
     for bench in benches() {
         let pool = used_pool(&bench);
         let Bench { device, stream, k } = &bench;
@@ -230,7 +230,7 @@ fn hole_d5() {
 
 /// Written is a matter of bytes: one element of a temp does not make the rest of it readable.
 #[test]
-fn hole_d6() {
+fn hole_e6() {
     for bench in benches() {
         let pool = used_pool(&bench);
         let Bench { device, stream, .. } = &bench;
@@ -270,7 +270,7 @@ fn expect_given_back(machine: &Machine) {
 
 /// What a graph or a pool keeps may hold the device. Nothing but handles and work in flight keeps a device.
 #[test]
-fn hole_d7() {
+fn hole_e7() {
     type Keeping = fn(&Bench);
     let by_graph_a_buffer: Keeping = |Bench { device, stream, k }| {
         let (kept, mut v) = (device.zeros::<u32>(4).unwrap(), device.scalar(0u32).unwrap());
@@ -330,7 +330,7 @@ fn hole_d7() {
 
 /// An op that is called as the function it is, fails or panics, and is caught: nothing of it is left to the next one.
 #[test]
-fn hole_d8() {
+fn hole_e8() {
     for Bench { device, stream, k } in benches() {
         let more = More::load(&device).unwrap();
         let mut x = device.zeros::<u32>(64).unwrap();

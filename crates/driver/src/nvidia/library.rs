@@ -26,8 +26,8 @@ pub fn open_first(candidates: &[PathBuf]) -> Result<(Library, PathBuf), LoadErro
             tried.push((path.clone(), "the name is empty".to_string()));
             continue;
         }
-        // SAFETY: opening runs the library's initialisers, which we must trust: the file is the user's choice, or the
-        // system's driver.
+        // SAFETY: opening runs the library's initialisers. Whoever named the file has promised that they do no harm
+        // (`open_path`), or it is the system's, or of who started this process (`open`).
         match unsafe { libloading::Library::new(path) } {
             Ok(library) => return Ok((Library(Box::leak(Box::new(library))), path.clone())),
             Err(error) => {

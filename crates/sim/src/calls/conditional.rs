@@ -100,7 +100,8 @@ pub(crate) unsafe fn add(v: &mut Visit<'_>, spot: &Spot, params: *mut CUgraphNod
         node.lent.pointers = handles;
         p.phGraph_out = node.lent.pointers.as_mut_ptr().cast();
     }
-    all.params = CUgraphNodeParams::write(all.r#type, p).params;
+    // SAFETY: a conditional node's parameters, all of them initialised.
+    all.params = unsafe { CUgraphNodeParams::write(all.r#type, p) }.params;
     let handle = node_handle(v, node);
     // SAFETY: in and out pointers of the call.
     unsafe {

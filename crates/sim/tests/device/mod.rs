@@ -162,7 +162,8 @@ impl Device {
             phGraph_out: std::ptr::null_mut(),
             ctx: self.context,
         };
-        let mut params = CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_CONDITIONAL, asked);
+        // SAFETY: the struct of this type of node.
+        let mut params = unsafe { CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_CONDITIONAL, asked) };
         let mut node = CUgraphNode::NULL;
         // SAFETY: the arrays are as long as said; the parameters are of the type they name.
         let code = unsafe {

@@ -225,7 +225,8 @@ impl Case<'_> {
             ctx: self.context,
             ..Default::default()
         };
-        let mut params = CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_CONDITIONAL, value);
+        // SAFETY: the struct of this type of node.
+        let mut params = unsafe { CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_CONDITIONAL, value) };
         let (mut node, deps) = (CUgraphNode::NULL, after.as_ptr());
         // SAFETY: as above.
         let code = unsafe {

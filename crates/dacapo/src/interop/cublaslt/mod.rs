@@ -92,6 +92,9 @@ impl CublasLt {
     ///
     /// - [`ErrorKind::NoLibrary`](crate::ErrorKind::NoLibrary): there is none, with what was tried.
     /// - What making the handle, or loading the kernels, failed with.
+    ///
+    /// Safe, although opening a library runs its code: which file it is, the system and who started the process decide, by
+    /// variables of the loader's rank, and no safe code does.
     pub fn load(device: &Device) -> Result<CublasLt> {
         CublasLt::load_at(device, None)
     }
@@ -101,7 +104,20 @@ impl CublasLt {
     /// # Errors
     ///
     /// - As [`load`](CublasLt::load).
-    pub fn load_from(device: &Device, library: impl AsRef<Path>) -> Result<CublasLt> {
+    ///
+    /// Not for safe code, because a file runs its own code when it is opened:
+    ///
+    /// ```compile_fail,E0133
+    /// fn demo(device: &dacapo::Device) {
+    ///     dacapo::interop::cublaslt::CublasLt::load_from(device, "any.so");
+    /// }
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// - Opening the file runs its initialisers, and those of what it depends on: they do no harm.
+    /// - It is cuBLASLt, 12 or 13: what it exports under the names of its header does what NVIDIA's does.
+    pub unsafe fn load_from(device: &Device, library: impl AsRef<Path>) -> Result<CublasLt> {
         CublasLt::load_at(device, Some(library.as_ref()))
     }
 

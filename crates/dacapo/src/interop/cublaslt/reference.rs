@@ -37,9 +37,9 @@ pub(super) struct Launch {
 
 impl Reference {
     pub(super) fn load(device: &Device) -> Result<Reference> {
-        let module = ModuleSource::load(device, include_str!("../../../kernels/matmul.ptx"))?;
+        let (module, text) = ModuleSource::load(device, include_str!("../../../kernels/matmul.ptx"))?;
         let find = |format, entry| -> Result<_> {
-            Ok((format, Arc::new(Function::find(device, &module, Cow::Borrowed(entry))?)))
+            Ok((format, Arc::new(Function::find(device, &module, &text, Cow::Borrowed(entry))?)))
         };
         Ok(Reference {
             functions: [

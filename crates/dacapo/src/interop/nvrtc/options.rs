@@ -100,7 +100,19 @@ impl Options {
     }
 
     /// The library's file, instead of a search.
-    pub fn library(mut self, file: impl Into<PathBuf>) -> Options {
+    ///
+    /// Not for safe code, because a file runs its own code when it is opened:
+    ///
+    /// ```compile_fail,E0133
+    /// dacapo::interop::nvrtc::Options::new().library("any.so");
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// - Opening the file runs its initialisers, and those of what it depends on and of the `libnvrtc-builtins` beside it:
+    ///   they do no harm.
+    /// - It is NVRTC, if it exports NVRTC's names: those do what NVIDIA's do.
+    pub unsafe fn library(mut self, file: impl Into<PathBuf>) -> Options {
         self.library = Some(file.into());
         self
     }

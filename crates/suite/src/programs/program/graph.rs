@@ -97,7 +97,8 @@ impl Program {
             ctx: self.context,
         };
         let (mut node, list, count) = (CUgraphNode::NULL, after.as_ptr(), after.len());
-        let mut params = CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_CONDITIONAL, asked);
+        // SAFETY: the struct of this type of node.
+        let mut params = unsafe { CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_CONDITIONAL, asked) };
         let no_ports = std::ptr::null();
         // SAFETY: see above.
         answer(unsafe { self.driver.cuGraphAddNode_v2(&mut node, graph, list, no_ports, count, &mut params) })?;

@@ -1,0 +1,44 @@
+//! What a module's PTX says of its entry points, where it can be read.
+//!
+//! - Read once, when a module is loaded, for all that is asked of it then; nothing of it is kept.
+//! - A text that `dacapo-ptx` does not know is the driver's to judge: it loads, and nothing is known here.
+
+use dacapo_ptx::ir;
+
+/// A PTX text as it was read, or nothing.
+pub(crate) struct Text(Option<ir::Module>);
+
+impl Text {
+    pub(crate) fn read(source: &str) -> Text {
+        Text(dacapo_ptx::parse(source).ok())
+    }
+
+    /// An entry point, by its name.
+    pub(crate) fn entry(&self, name: &str) -> Option<&ir::Function> {
+        let functions = self.0.as_ref()?.functions.iter();
+        functions.filter(|function| function.is_kernel && function.name == name).max_by_key(|found| found.has_body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parameters_of_an_entry_point_are_those_of_its_text_whatever_the_comments_say() {
+        let text = Text::read(
+            ".version 8.4 .target sm_80 .address_size 64
+             .visible .entry a(.param .u64 x, // a pointer (device)
+                               /* .param .u32 gone, */ .param .align 8 .b8 y[64]) { ret; }
+             .entry b { ret; }
+             .func c(.param .u32 n) { ret; }",
+        );
+        let params = |name: &str| text.entry(name).map(|entry| entry.params.len());
+        assert_eq!((params("a"), params("b"), params("c"), params("d")), (Some(2), Some(0), None, None));
+    }
+
+    #[test]
+    fn of_a_text_that_cannot_be_read_nothing_is_known() {
+        assert!(Text::read(".version 99.0 what is this .entry a(.param .u64 x) { ret; }").entry("a").is_none());
+    }
+}
