@@ -15,7 +15,7 @@
 //!   programs-silent.txt.
 //! - `forms` runs every form of recording and launching on device 0, in this process: forms.json. It
 //!   runs under `compute-sanitizer --tool memcheck --report-api-errors no` too: some forms are about calls that the
-//!   driver refuses.
+//!   driver refuses. Under `--tool initcheck` with `DACAPO_WAIT_FOR_FREES` set: see `dacapo_gpu/waiting.rs`.
 //! - `pools` replays eight bucketed graphs of one pool in a thousand orders: pools.txt.
 //! - `conformance` records the transcripts of the conformance cases, twice, and says which are not the same twice:
 //!   conformance.txt. They run in child processes: this binary again, as `conformance-cases NAME,NAME..`.
@@ -51,6 +51,8 @@ mod cublaslt;
 mod memory;
 #[path = "dacapo_gpu/pools.rs"]
 mod pools;
+#[path = "dacapo_gpu/waiting.rs"]
+mod waiting;
 
 /// The commit this binary was built from; `cargo xtask gpu-pack` sets it.
 const COMMIT: &str = match option_env!("DACAPO_COMMIT") {
@@ -314,7 +316,10 @@ fn run_forms(
     session: &mut Session<'_>,
     folder: &std::path::Path,
 ) -> Result<bool, Box<dyn std::error::Error>> {
-    let device = Device::cuda(0)?;
+    let device = match std::env::var_os("DACAPO_WAIT_FOR_FREES") {
+        Some(_) => waiting::device()?,
+        None => Device::cuda(0)?,
+    };
     let mut runs = Vec::new();
     for form in forms::all() {
         if let Some(lacks) = form.lacks() {
