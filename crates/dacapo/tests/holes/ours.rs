@@ -1,8 +1,8 @@
 //! Programs that broke this library once.
 
-use dacapo::{Slot, baked};
+use dacapo::{ErrorKind, GraphCache, GraphMemory, Slot, baked, inspect};
 
-use crate::kit::benches;
+use crate::kit::{Bench, benches};
 
 dacapo::kernels! {
     /// One entry point with two declarations, which want different amounts of dynamic shared memory.
@@ -72,4 +72,60 @@ fn hole_d8() {
         assert_eq!((b.stream.read(&y).unwrap(), b.stream.read(&z).unwrap()), (vec![4; 40], vec![5; 40]));
         b.expect_no_findings();
     }
+}
+
+/// A key of which every clone is another.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Shifty(u32);
+
+impl Clone for Shifty {
+    fn clone(&self) -> Shifty {
+        Shifty(self.0 + 1)
+    }
+}
+
+/// A cache whose key does not keep its word answers with an error, and goes on.
+#[test]
+fn hole_d11() {
+    for b in benches() {
+        let mut y = b.device.zeros::<u32>(4).unwrap();
+        let mut cache = GraphCache::new(&b.device).max_graphs(1);
+        for key in [1, 5, 1] {
+            let ran = cache.run(&b.stream, &Shifty(key), |r| r.run(b.k.put(baked(key), &mut y)));
+            assert!(matches!(ran.unwrap_err().kind(), ErrorKind::BadKey));
+        }
+        assert!(cache.get(&Shifty(1)).is_none());
+        assert_eq!((cache.len(), cache.counters().failed), (0, 3));
+        b.expect_usable();
+    }
+}
+
+/// What is given out as plain data may be changed, and is then rendered as it is.
+#[test]
+fn hole_d12() {
+    let b = Bench::seeded(0);
+    let mut y = b.device.zeros::<u32>(4).unwrap();
+    let mut graph = b.device.recording().label("a/".repeat(300_000)).record(b.k.put(baked(1), &mut y)).unwrap();
+    let mut profile = graph.profile(&b.stream).unwrap();
+    profile.critical_path = vec![7, 0, usize::MAX];
+    profile.ops[0].after = vec![9];
+    profile.ops[0].lane = usize::MAX;
+    (profile.ops[0].time_ns, profile.ops[0].gap_ns) = (u64::MAX, u64::MAX);
+    assert_eq!((profile.critical_ns(), profile.sum_ns(), profile.lanes()), (u64::MAX, u64::MAX, usize::MAX));
+    assert!(profile.to_string().contains("put") && profile.trace().contains("put"));
+    let mut report = graph.inspect();
+    report.edges = vec![(5, 9), (1, 0)];
+    report.critical_path.nodes = vec![8];
+    report.memories.clear();
+    assert!(report.to_string().contains("put") && report.to_dot().contains("put") && report.to_json().contains("put"));
+    assert!(!inspect::diff(&report, &graph.inspect()).is_empty());
+    let mut memory = graph.memory();
+    (memory.arena, memory.outputs) = (usize::MAX, usize::MAX);
+    assert_eq!((memory.total(), GraphMemory::executable_of(usize::MAX, 1, 1, 1)), (usize::MAX, usize::MAX));
+    let mut held = b.device.held();
+    (held.buffers, held.host) = (usize::MAX, usize::MAX);
+    assert_eq!(held.total(), usize::MAX);
+    let mut counters = GraphCache::<u32, ()>::new(&b.device).counters();
+    (counters.hits, counters.missed, counters.evicted) = (u64::MAX, 1, 1);
+    assert_eq!((counters.requests(), counters.alive()), (u64::MAX, 0));
 }
