@@ -198,12 +198,12 @@ impl Eq for Pool {}
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.state();
-        f.debug_struct("Pool")
-            .field("values", &state.values.len())
-            .field("graphs", &state.graphs)
-            .field("sealed", &state.sealed)
-            .finish()
+        // Looked up before anything is written: the writer is the program's code, and may ask the pool.
+        let (values, graphs, sealed) = {
+            let state = self.state();
+            (state.values.len(), state.graphs, state.sealed)
+        };
+        f.debug_struct("Pool").field("values", &values).field("graphs", &graphs).field("sealed", &sealed).finish()
     }
 }
 

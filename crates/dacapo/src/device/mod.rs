@@ -12,6 +12,8 @@ mod allocate;
 mod books;
 mod context;
 mod counters;
+#[cfg(feature = "software")]
+mod courier;
 mod garbage;
 mod lost;
 mod memory_report;
@@ -79,6 +81,9 @@ pub(crate) struct Inner {
     /// The streams that the user holds, and those that were dropped with work in flight.
     pub(crate) lanes: Mutex<Vec<Lane<Cuda>>>,
     pub(crate) lost: OnceLock<lost::Lost>,
+    /// Whether `tracing` was told that the context is lost.
+    #[cfg(feature = "tracing")]
+    pub(crate) told_lost: AtomicBool,
     pub(crate) counters: Live,
     /// What is held, and the budget.
     pub(crate) books: Arc<Books>,

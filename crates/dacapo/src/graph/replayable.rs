@@ -317,7 +317,15 @@ impl Replayable {
         if !self.gates.is_empty() {
             return self.launch_gated(stream, extra);
         }
-        self.enqueue(stream, extra)
+        self.enqueue(stream, extra)?;
+        self.announced()
+    }
+
+    /// The launch that was made just now, told to whoever listens. No lock is held: a subscriber is the program's code.
+    #[inline(always)]
+    fn announced(&self) -> Result<&Use<Cuda>> {
+        event!(trace, label = %self.name.label, position = self.last_use().position(), "launched");
+        Ok(self.last_use())
     }
 
     #[cold]
@@ -330,17 +338,19 @@ impl Replayable {
     #[cold]
     fn launch_gated(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<&Use<Cuda>> {
         let gates = self.gates.clone();
-        let _held = lock_gates(&gates);
-        self.enqueue(stream, extra)
+        let held = lock_gates(&gates);
+        self.enqueue(stream, extra)?;
+        drop(held);
+        self.announced()
     }
 
     /// Puts the launch on the stream, through the ledger.
     #[inline]
-    fn enqueue(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<&Use<Cuda>> {
+    fn enqueue(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<()> {
         let exec = self.built.exec;
         self.enqueue_exec(exec, stream, extra)?;
         self.uploaded = true;
-        Ok(self.last_use())
+        Ok(())
     }
 
     /// One replay by a second executable graph, with a stamp before and behind each op. The first one is as it was.
@@ -380,8 +390,10 @@ impl Replayable {
         }
         stream.0.wait_for_all()?;
         let gates = self.gates.clone();
-        let _held = lock_gates(&gates);
-        self.enqueue_exec(exec, stream, extra)
+        let held = lock_gates(&gates);
+        self.enqueue_exec(exec, stream, extra)?;
+        drop(held);
+        self.announced().map(drop)
     }
 
     #[inline(always)]
@@ -400,7 +412,6 @@ impl Replayable {
         }
         stream.0.note(&self.name);
         self.replays += 1;
-        event!(trace, label = %self.name.label, position = self.last_use().position(), "launched");
         Ok(())
     }
 

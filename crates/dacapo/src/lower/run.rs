@@ -78,7 +78,7 @@ fn enqueue(
     touched.extend(recorded.pools.iter().map(crate::Pool::touched));
     touched.extend(arena.map(Arena::touched));
     let gates = gates(recorded.nodes.iter());
-    let _held = lock_gates(&gates);
+    let held = lock_gates(&gates);
     let first = &recorded.nodes[0];
     let name = Arc::new(crate::device::Named {
         name: format!("eager `{}`", first.name),
@@ -93,6 +93,8 @@ fn enqueue(
         launched
     });
     drop(kept);
+    // Before anyone is told: a subscriber is the program's code, and may use the same host memory.
+    drop(held);
     match submitted {
         Ok(((), _)) => {
             event!(trace, ops = recorded.nodes.len(), first = %first.name, "ran eagerly");

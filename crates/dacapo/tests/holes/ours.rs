@@ -1,6 +1,11 @@
 //! Programs that broke this library once.
 
-use dacapo::{ErrorKind, GraphCache, GraphMemory, Slot, baked, inspect};
+use std::fmt::Write;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use dacapo::{Device, ErrorKind, GraphCache, GraphMemory, Slot, Software, Stream, baked, inspect};
 
 use crate::kit::{Bench, benches};
 
@@ -128,4 +133,67 @@ fn hole_d12() {
     let mut counters = GraphCache::<u32, ()>::new(&b.device).counters();
     (counters.hits, counters.missed, counters.evicted) = (u64::MAX, 1, 1);
     assert_eq!((counters.requests(), counters.alive()), (u64::MAX, 0));
+}
+
+/// Runs `body` on a thread of its own; a test that hangs fails.
+fn within_a_minute<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
+    let (done, outcome) = channel();
+    std::thread::spawn(move || done.send(body()));
+    outcome.recv_timeout(Duration::from_secs(60)).expect("it hangs, or has panicked")
+}
+
+/// A callback that is told of findings may ask the device and its streams.
+#[test]
+fn hole_d13() {
+    for seed in [0, 7] {
+        let asked = within_a_minute(move || {
+            let (known, (told, heard)) = (Arc::new(OnceLock::<(Device, Stream)>::new()), channel());
+            let (inside, told) = (Arc::downgrade(&known), Mutex::new(told));
+            let on_finding = move |_: &dacapo_sim::Finding| {
+                let known = inside.upgrade().unwrap();
+                let (device, stream) = known.get().unwrap();
+                let answers = (stream.is_done().is_err(), stream.synchronize().is_err(), device.findings().len());
+                told.lock().unwrap().send(answers).unwrap();
+            };
+            let software = Software::new().seed(seed).options(|o| o.on_finding = Some(Arc::new(on_finding)));
+            let b = Bench::new(software.open().unwrap());
+            assert!(known.set((b.device.clone(), b.stream.clone())).is_ok());
+            let mut y = b.device.zeros::<u32>(4).unwrap();
+            let mut graph = b.device.record(b.k.store_at(baked(1000), &mut y)).unwrap();
+            // The fault is found while another launch is enqueued, which is one call of the driver's.
+            let mut launches = (0..1000).map(|_| graph.launch(&b.stream).map(drop));
+            assert!(launches.any(|launch| launch.is_err()), "a store out of bounds is a fault");
+            heard.recv().unwrap()
+        });
+        assert_eq!(asked, (true, true, 1));
+    }
+}
+
+/// A writer that asks what it is told about.
+struct Asking<'a>(&'a dyn Fn());
+
+impl std::fmt::Write for Asking<'_> {
+    fn write_str(&mut self, _: &str) -> std::fmt::Result {
+        (self.0)();
+        Ok(())
+    }
+}
+
+/// `Debug` holds no lock while it writes.
+#[test]
+fn hole_d14() {
+    within_a_minute(|| {
+        let b = Bench::seeded(0);
+        let (pool, arena, slot) = (b.device.pool(), b.device.arena(256).unwrap(), Slot::new([1u64; 4]));
+        let mut y = b.device.zeros::<u32>(4).unwrap();
+        let graph = b.device.recording().pool(&pool).record(b.k.put(baked(1), &mut y)).unwrap();
+        let ask = || {
+            pool.keep(()).unwrap();
+            slot.set([arena.graphs() as u64; 4]);
+            b.stream.is_done().unwrap();
+            b.device.memory_report().unwrap();
+        };
+        write!(Asking(&ask), "{pool:?} {arena:?} {slot:?} {graph:?} {:?} {:?}", b.stream, b.device).unwrap();
+        assert!(pool.len() > 5);
+    });
 }
