@@ -24,6 +24,7 @@ mod range;
 mod staging;
 mod stream;
 mod transfer;
+mod values;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -54,6 +55,7 @@ pub(crate) use queue::{Cuda, LaneStream, RawHandle};
 pub(crate) use range::Range;
 pub(crate) use stream::StreamInner;
 pub use stream::{RawStream, Stream};
+pub(crate) use values::{drop_each, go_on};
 
 /// One GPU as a program sees it, on NVIDIA's driver or in software.
 ///

@@ -8,7 +8,7 @@ use dacapo_driver::{CUresult, Call};
 use dacapo_ledger::{Access as Touching, MemoryId, SetId, Touch, Use};
 use smallvec::SmallVec;
 
-use crate::device::{Booking, Cuda, Device, Garbage, LaneStream, Named, Purpose, Stream};
+use crate::device::{Booking, Cuda, Device, Garbage, LaneStream, Named, Purpose, Stream, drop_each, go_on};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::memory::{GraphMemory, executable_bytes};
 use crate::kernel::ModuleSource;
@@ -510,12 +510,13 @@ impl Replayable {
     /// Pays the first launch's cost now.
     #[track_caller]
     pub(crate) fn upload(&mut self, stream: &Stream) -> Result<()> {
-        if self.uploaded {
-            return Ok(());
-        }
         let device = &self.device;
         if !stream.device().is(device) {
             return Err(Error::new(ErrorKind::WrongDevice));
+        }
+        refuse_inside("Graph::upload")?;
+        if self.uploaded {
+            return Ok(());
         }
         stream.0.enter("Graph::upload")?;
         let _relaxed = device.relaxed()?;
@@ -651,7 +652,7 @@ impl Drop for Replayable {
         values.push(Arc::new(modules));
         if after.iter().all(|used| self.device.ledger().is_finished(used)) {
             // Nothing can use them: gone at once. In the queue, a value that holds the device would hold the queue.
-            drop(values);
+            go_on(drop_each(values));
             return;
         }
         self.device.put(Garbage::Values(values), after);

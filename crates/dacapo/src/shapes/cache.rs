@@ -210,17 +210,17 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
 
     /// Drops the graph of a key; whether there was one. It may be in flight.
     pub fn evict(&mut self, key: &K) -> bool {
-        let gone = self.entries.remove(key).is_some();
-        self.counters.evicted += u64::from(gone);
+        // Dropped last: what it holds may be the user's, and panic.
+        let gone = self.entries.remove(key);
+        self.counters.evicted += u64::from(gone.is_some());
         self.let_pool_go();
-        gone
+        gone.is_some()
     }
 
     /// Drops all graphs, and the memory that they share. They may be in flight.
     pub fn clear(&mut self) {
         self.counters.evicted += self.entries.len() as u64;
-        self.entries.clear();
-        self.overflow = None;
+        let _gone = (std::mem::take(&mut self.entries), self.overflow.take());
         self.let_pool_go();
     }
 
@@ -438,15 +438,13 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
 
     /// Drops the graph that was used longest ago; false if there is none.
     fn evict_oldest(&mut self) -> bool {
-        let before = self.entries.len();
+        let Some(oldest) = self.entries.values().map(|entry| entry.used).min() else { return false };
+        // Counted before it goes: what it holds may be the user's, and panic.
+        self.counters.evicted += 1;
         // Not by its key: that would be found by the key's own code.
-        if let Some(oldest) = self.entries.values().map(|entry| entry.used).min() {
-            self.entries.retain(|_, entry| entry.used != oldest);
-        }
-        let gone = before - self.entries.len();
-        self.counters.evicted += gone as u64;
+        self.entries.retain(|_, entry| entry.used != oldest);
         self.let_pool_go();
-        gone > 0
+        true
     }
 
     /// Drops the graph that was used longest ago, and gives its executable back; false if there is none.

@@ -5,9 +5,10 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use dacapo::{Device, ErrorKind, GraphCache, GraphMemory, Slot, Software, Stream, baked, inspect};
+use dacapo::{Device, ErrorKind, GraphCache, GraphMemory, Recorder, Slot, Software, Stream, baked, inspect};
+use dacapo_driver::{CUresult, Driver};
 
-use crate::kit::{Bench, benches};
+use crate::kit::{Bench, benches, kind, panics};
 
 dacapo::kernels! {
     /// One entry point with two declarations, which want different amounts of dynamic shared memory.
@@ -196,4 +197,157 @@ fn hole_d14() {
         write!(Asking(&ask), "{pool:?} {arena:?} {slot:?} {graph:?} {:?} {:?}", b.stream, b.device).unwrap();
         assert!(pool.len() > 5);
     });
+}
+
+/// What acts now inside a recording is refused with the line that asked for it.
+#[test]
+fn hole_d15() {
+    let b = Bench::seeded(0);
+    let (mut x, mut y) = (b.device.zeros::<u32>(4).unwrap(), b.device.zeros::<u32>(4).unwrap());
+    let mut kept = b.device.record(b.k.put(baked(1), &mut x)).unwrap();
+    let mut line = 0;
+    let nested = b.device.record(|_: &mut Recorder<'_>| {
+        line = line!() + 1;
+        b.device.recording().uploaded().record(b.k.put(baked(1), &mut y))
+    });
+    let error = nested.map(drop).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::EagerInRecording { call: "Recording::uploaded" }), "{error}");
+    assert_eq!(error.location().map(|at| (at.file(), at.line())), Some((file!(), line)));
+    let nested = b.device.record(|_: &mut Recorder<'_>| {
+        line = line!() + 1;
+        kept.rerecord_with(b.device.recording().uploaded(), b.k.put(baked(2), &mut x))
+    });
+    let error = nested.map(drop).unwrap_err();
+    assert_eq!(error.location().map(|at| (at.file(), at.line())), Some((file!(), line)));
+    kept.launch(&b.stream).unwrap();
+    assert_eq!(b.stream.read(&x).unwrap(), [1; 4]);
+    b.expect_usable();
+}
+
+/// A graph is brought onto its own device only, also when it is there already.
+#[test]
+fn hole_d16() {
+    let (b, other) = (Bench::seeded(0), Bench::seeded(1));
+    let mut y = b.device.zeros::<u32>(4).unwrap();
+    let mut graph = b.device.record(b.k.put(baked(1), &mut y)).unwrap();
+    for _ in 0..2 {
+        assert!(matches!(kind(graph.upload(&other.stream)), ErrorKind::WrongDevice));
+        graph.upload(&b.stream).unwrap();
+    }
+    let inside = b.device.record(|_: &mut Recorder<'_>| graph.upload(&b.stream));
+    assert!(matches!(kind(inside), ErrorKind::EagerInRecording { .. }));
+}
+
+/// A pool that keeps its own graph can be cleared, by who promises that nobody else needs what it keeps.
+#[test]
+fn hole_d17() {
+    for b in benches() {
+        let (pool, value) = (b.device.pool(), Arc::new(()));
+        let mut y = b.device.zeros::<u32>(4).unwrap();
+        let graphs = b.device.counters().graphs;
+        let mut graph = b.device.recording().pool(&pool).record(b.k.put(baked(3), &mut y)).unwrap();
+        graph.launch(&b.stream).unwrap();
+        pool.keep(value.clone()).unwrap();
+        pool.keep(graph).unwrap();
+        assert!(matches!(kind(pool.clear()), ErrorKind::PoolInUse { graphs: 1 }));
+        // SAFETY: the only graph in the pool is among its values.
+        unsafe { pool.clear_unchecked() }.unwrap();
+        b.device.synchronize().unwrap();
+        assert_eq!((pool.graphs(), pool.len(), Arc::strong_count(&value)), (0, 0, 1));
+        assert_eq!((b.device.counters().graphs, b.stream.read(&y).unwrap()), (graphs, vec![3; 4]));
+        pool.clear().unwrap();
+        b.expect_no_findings();
+    }
+}
+
+/// A value whose drop panics.
+struct Bad;
+
+impl Drop for Bad {
+    fn drop(&mut self) {
+        panic!("the user's own");
+    }
+}
+
+/// A drop of the user's that panics keeps nothing else from being released.
+#[test]
+fn hole_d18() {
+    for b in benches() {
+        let value = Arc::new(());
+        let mut y = b.device.zeros::<u32>(4).unwrap();
+        let keep = |r: &mut Recorder<'_>| {
+            r.keep(Bad);
+            r.keep(value.clone());
+            r.keep(Bad);
+            r.keep(value.clone());
+        };
+        // Of a graph that is idle, of one in flight, of an eager run, of a pool, of an op that failed.
+        for in_flight in [false, true] {
+            let graph = b.device.record(|r: &mut Recorder<'_>| {
+                keep(r);
+                r.run(b.k.put(baked(1), &mut y))
+            });
+            let mut graph = graph.unwrap();
+            graph.launch(&b.stream).unwrap();
+            if !in_flight {
+                b.stream.synchronize().unwrap();
+            }
+            let said = panics(|| {
+                drop(graph);
+                b.device.synchronize().unwrap();
+            });
+            assert_eq!((said.as_str(), Arc::strong_count(&value)), ("the user's own", 1));
+        }
+        let ran = b.stream.run(|r: &mut Recorder<'_>| {
+            keep(r);
+            r.run(b.k.put(baked(2), &mut y))
+        });
+        ran.unwrap();
+        panics(|| b.device.synchronize().unwrap());
+        assert_eq!(Arc::strong_count(&value), 1);
+        let pool = b.device.pool();
+        pool.keep((Bad, value.clone())).unwrap();
+        pool.keep((value.clone(), Bad)).unwrap();
+        panics(|| pool.clear().unwrap());
+        assert_eq!((pool.len(), Arc::strong_count(&value)), (0, 1));
+        let graph = b.device.record(|r: &mut Recorder<'_>| {
+            let failed = panics(|| {
+                let _ = r.run(|r: &mut Recorder<'_>| -> dacapo::Result<()> {
+                    keep(r);
+                    r.run(b.k.put(baked(9), &mut y))?;
+                    Err(dacapo::Error::msg("no"))
+                });
+            });
+            assert_eq!((failed.as_str(), Arc::strong_count(&value)), ("the user's own", 1));
+            r.run(b.k.put(baked(3), &mut y))
+        });
+        let mut graph = graph.unwrap();
+        assert_eq!(graph.len(), 1);
+        graph.launch_sync(&b.stream).unwrap();
+        assert_eq!(b.stream.read(&y).unwrap(), [3; 4]);
+        b.expect_usable();
+        b.expect_no_findings();
+    }
+}
+
+/// The same where the last handle on the device goes: everything is given back.
+#[test]
+fn hole_d19() {
+    for b in benches() {
+        let (machine, value) = (b.machine().clone(), Arc::new(()));
+        let mut y = b.device.zeros::<u32>(4).unwrap();
+        let graph = b.device.record(|r: &mut Recorder<'_>| {
+            r.keep((Bad, value.clone()));
+            r.run(b.k.put(baked(1), &mut y))
+        });
+        let mut graph = graph.unwrap();
+        graph.launch(&b.stream).unwrap();
+        drop((graph, y));
+        // Over, and nobody has emptied the queue since.
+        // SAFETY: the stream is alive.
+        assert_eq!(unsafe { machine.cuStreamSynchronize(b.stream.raw().0) }, CUresult::CUDA_SUCCESS);
+        assert_eq!(panics(move || drop(b)), "the user's own");
+        assert_eq!(Arc::strong_count(&value), 1);
+        assert_eq!(machine.census(), dacapo_sim::Census::default());
+    }
 }
