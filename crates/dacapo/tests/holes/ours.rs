@@ -5,10 +5,10 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use dacapo::{Device, ErrorKind, GraphCache, GraphMemory, Recorder, Slot, Software, Stream, baked, inspect};
+use dacapo::{Device, ErrorKind, GraphCache, GraphMemory, Recorder, Slot, Stream, baked, inspect};
 use dacapo_driver::{CUresult, Driver};
 
-use crate::kit::{Bench, benches, kind, panics};
+use crate::kit::{Bench, benches, kind, panics, software};
 
 dacapo::kernels! {
     /// One entry point with two declarations, which want different amounts of dynamic shared memory.
@@ -156,7 +156,7 @@ fn hole_d13() {
                 let answers = (stream.is_done().is_err(), stream.synchronize().is_err(), device.findings().len());
                 told.lock().unwrap().send(answers).unwrap();
             };
-            let software = Software::new().seed(seed).options(|o| o.on_finding = Some(Arc::new(on_finding)));
+            let software = software(seed).options(|o| o.on_finding = Some(Arc::new(on_finding)));
             let b = Bench::new(software.open().unwrap());
             assert!(known.set((b.device.clone(), b.stream.clone())).is_ok());
             let mut y = b.device.zeros::<u32>(4).unwrap();
