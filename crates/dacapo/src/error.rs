@@ -206,6 +206,8 @@ pub enum ErrorKind {
         /// The cap in graphs.
         graphs: usize,
     },
+    /// A key of a cache is another one when it is cloned or compared again.
+    BadKey,
     /// No driver or device of the wanted kind.
     NoDevice {
         /// What was looked for, and what was found.
@@ -433,6 +435,7 @@ fn name(kind: &ErrorKind) -> &'static str {
         ErrorKind::NoBucket { .. } => "no_bucket",
         ErrorKind::NotRows { .. } => "not_rows",
         ErrorKind::OverCap { .. } => "over_cap",
+        ErrorKind::BadKey => "bad_key",
         ErrorKind::NoDevice { .. } => "no_device",
         ErrorKind::Unsupported { .. } => "unsupported",
         ErrorKind::NoLibrary { .. } => "no_library",
@@ -514,6 +517,7 @@ fn sentence(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ErrorKind::OverCap { wanted, cap, graphs } => {
             write!(f, "a graph of {wanted} bytes is over the cap of its cache: {cap} bytes, {graphs} graphs")
         }
+        ErrorKind::BadKey => f.write_str("the key of a request is not equal to its own clone, or not to itself"),
         ErrorKind::NoDevice { why } => f.write_str(why),
         ErrorKind::Unsupported { what, needs } => write!(f, "{what} is not there on this device; it needs {needs}"),
         ErrorKind::NoLibrary { library, tried, .. } => match tried.as_slice() {
@@ -598,6 +602,7 @@ fn help(kind: &ErrorKind) -> Option<String> {
             "pass a slice of exactly the real rows, `&x[..n * row]`; give outputs a row for each of the `n` rows"
         }
         ErrorKind::OverCap { .. } => "raise `max_bytes`, or use `run`, which runs it without a graph",
+        ErrorKind::BadKey => "make `Clone` and `Ord` of the key's type agree: a clone is equal, and stays so",
         ErrorKind::WarmupTooLarge { .. } => "raise it with `warmup_cap(bytes)`, or use `warmup_unrestored(n)`",
         ErrorKind::NoDevice { .. } => "`dacapo doctor` says what there is; `DACAPO_DRIVER=software` runs without a GPU",
         ErrorKind::Interop { .. } => {

@@ -69,7 +69,8 @@ impl Pool {
 
     /// Keeps a value alive as long as the pool, or until it is [cleared](Pool::clear). Its number among the registered.
     ///
-    /// A plain registration, with no call of the driver's: it may be made anywhere, also inside a recording.
+    /// A plain registration, with no call of the driver's: it may be made anywhere, also inside a recording. A graph of this
+    /// very pool is better kept elsewhere: it holds the pool, and neither goes by itself.
     ///
     /// # Errors
     ///
@@ -118,10 +119,14 @@ impl Pool {
     /// - [`ErrorKind::PoolInUse`]: graphs that are in it may still use them.
     /// - [`ErrorKind::PoolSealed`].
     pub fn clear(&self) -> Result<()> {
+        self.let_values_go(true)
+    }
+
+    fn let_values_go(&self, only_unused: bool) -> Result<()> {
         self.0.device.enter()?;
         let values = {
             let mut state = self.state();
-            if state.graphs > 0 {
+            if state.graphs > 0 && only_unused {
                 return Err(Error::new(ErrorKind::PoolInUse { graphs: state.graphs }));
             }
             if state.sealed {
@@ -133,6 +138,21 @@ impl Pool {
         self.0.device.put_values(values, after);
         self.0.device.release_finished();
         Ok(())
+    }
+
+    /// As [`clear`](Pool::clear), although graphs are in the pool: for a pool that keeps a graph of its own, which holds the
+    /// pool, so that neither would ever go.
+    ///
+    /// # Errors
+    ///
+    /// - As [`clear`](Pool::clear), but for [`ErrorKind::PoolInUse`].
+    ///
+    /// # Safety
+    ///
+    /// - No graph that is in the pool and not among its values is launched again, or none needs any of the values: what
+    ///   relies on a registered value relies on the pool to keep it.
+    pub unsafe fn clear_unchecked(&self) -> Result<()> {
+        self.let_values_go(false)
     }
 
     /// No graph joins it and no value is registered from now on.
@@ -198,12 +218,12 @@ impl Eq for Pool {}
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.state();
-        f.debug_struct("Pool")
-            .field("values", &state.values.len())
-            .field("graphs", &state.graphs)
-            .field("sealed", &state.sealed)
-            .finish()
+        // Looked up before anything is written: the writer is the program's code, and may ask the pool.
+        let (values, graphs, sealed) = {
+            let state = self.state();
+            (state.values.len(), state.graphs, state.sealed)
+        };
+        f.debug_struct("Pool").field("values", &values).field("graphs", &graphs).field("sealed", &sealed).finish()
     }
 }
 

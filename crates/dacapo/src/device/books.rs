@@ -55,7 +55,7 @@ pub struct Held {
 impl Held {
     /// All of it.
     pub fn total(&self) -> usize {
-        self.rows().iter().map(|(_, bytes)| bytes).sum()
+        self.rows().iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
     }
 
     /// Each kind with its name.

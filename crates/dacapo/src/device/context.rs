@@ -41,7 +41,15 @@ impl Device {
     #[cold]
     fn what_is_lost(&self) -> Result<()> {
         // Set after `lost`, so it is there.
-        self.0.lost.get().map_or(Ok(()), |lost| Err(lost.error()))
+        let Some(lost) = self.0.lost.get() else { return Ok(()) };
+        // Told here, where a call begins, and not where it was noticed: that may be under a lock, and a subscriber is the
+        // program's code.
+        #[cfg(feature = "tracing")]
+        if !self.0.told_lost.swap(true, Ordering::Relaxed) {
+            let first = lost.first();
+            crate::trace::event!(error, first = %first, "the context is lost");
+        }
+        Err(lost.error())
     }
 
     /// What a code means here: a fault that breaks the context is remembered.

@@ -12,6 +12,7 @@
 //!   graphs, which need no context, are destroyed, and the rest goes with the context.
 
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
@@ -21,6 +22,7 @@ use dacapo_driver::types::{
 use dacapo_driver::{CUresult, Call, Check, Driver, DriverError, leaves_undone};
 use dacapo_ledger::{Lane, LaneKind, Touch, Use};
 
+use crate::device::values::{Panic, drop_each, go_on, keep_first};
 use crate::device::{Booking, Cuda, Device, Inner, LaneStream, RawHandle, Relaxed, sweeper, twice};
 use crate::error::{ErrorKind, Result};
 use crate::kernel::ModuleSource;
@@ -89,7 +91,7 @@ impl Device {
     /// A value may hold the device, which holds the queue: what waits there is looked after by the sweeper too.
     pub(crate) fn put_values(&self, values: Vec<Arc<dyn Any + Send + Sync>>, after: Vec<Use<Cuda>>) {
         if values.is_empty() || after.iter().all(|used| self.ledger().is_finished(used)) {
-            return;
+            return go_on(drop_each(values));
         }
         self.queue_values(values, after);
     }
@@ -115,7 +117,7 @@ impl Device {
                     thing => self.put(thing, after),
                 }
             }
-            return drop(values);
+            return go_on(drop_each(values.into_iter().flatten()));
         }
         if self.make_current().is_ok() {
             let _ = self.0.release_all().map_err(|error| self.noted(error));
@@ -161,7 +163,7 @@ impl Inner {
     }
 
     fn release_all(&self) -> Result<()> {
-        let _relaxed = Relaxed::new(&*self.cuda.driver)?;
+        let relaxed = Relaxed::new(&*self.cuda.driver)?;
         let mut outcome = Ok(());
         let mut dropped_values = Vec::new();
         for (thing, after) in self.drops.take() {
@@ -178,8 +180,9 @@ impl Inner {
                 }
             }
         }
-        // The user's own drops run last, holding nothing of ours.
-        drop(dropped_values);
+        drop(relaxed);
+        // The user's own drops run last, holding nothing of ours. What was refused is still in the queue for the next one.
+        go_on(drop_each(dropped_values));
         outcome
     }
 
@@ -367,6 +370,8 @@ impl Released {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        // Of a value of the user's: it goes on when everything is given back.
+        let mut panic: Option<Panic> = None;
         let driver = self.cuda.driver.clone();
         let mut before = CUcontext::NULL;
         // SAFETY: `before` is valid for the write. If the driver does not know, there was none.
@@ -378,9 +383,9 @@ impl Drop for Inner {
             let _relaxed = Relaxed::new(&*driver).or_else(|_| Relaxed::new(&*driver));
             let mut lost = self.lost.get().is_some();
             if entered.is_success() && !lost {
-                lost = self.give_back(&*driver);
+                lost = self.give_back(&*driver, &mut panic);
             }
-            self.let_go(&*driver, lost);
+            self.let_go(&*driver, lost, &mut panic);
         }
         #[cfg(feature = "cublaslt")]
         if let Some(blas) = self.blas.take() {
@@ -396,16 +401,23 @@ impl Drop for Inner {
         }
         // SAFETY: retained once, when the device was opened.
         twice(Call::cuDevicePrimaryCtxRelease_v2, || unsafe { driver.cuDevicePrimaryCtxRelease_v2(self.raw) });
+        go_on(panic);
     }
 }
 
 impl Inner {
     /// Gives everything back that is finished. What is not is left to the driver: waiting here would make a drop that
     /// blocks. Says whether the context turned out to be lost.
-    fn give_back(&mut self, driver: &dyn Driver) -> bool {
+    fn give_back(&mut self, driver: &dyn Driver, panic: &mut Option<Panic>) -> bool {
         let mut lost = false;
         let mut drain = |inner: &Inner| {
-            let refused = inner.drain().err();
+            let refused = match catch_unwind(AssertUnwindSafe(|| inner.drain())) {
+                Ok(drained) => drained.err(),
+                Err(payload) => {
+                    keep_first(panic, Some(payload));
+                    None
+                }
+            };
             let code = refused.as_ref().and_then(|error| match error.kind() {
                 ErrorKind::Driver(refused) => Some(refused.code),
                 _ => None,
@@ -437,7 +449,7 @@ impl Inner {
     }
 
     /// Lets go of streams and events, and of what could not be given back. Nothing of this waits.
-    fn let_go(&mut self, driver: &dyn Driver, lost: bool) {
+    fn let_go(&mut self, driver: &dyn Driver, lost: bool, panic: &mut Option<Panic>) {
         // Streams go into the queue with their lanes. From here on nobody knows which of them are busy.
         self.lanes.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         let nowhere = LaneStream::ours(CUstream::NULL, self.drops.clone());
@@ -466,7 +478,7 @@ impl Inner {
                     },
                     Garbage::Lane(lane) => drop(lane),
                     // Nothing runs in a lost context.
-                    Garbage::Values(values) if lost => drop(values),
+                    Garbage::Values(values) if lost => keep_first(panic, drop_each(values)),
                     // A module, page-locked memory or a value that a kernel may still use: leaked, never freed under it.
                     thing => std::mem::forget(thing),
                 }

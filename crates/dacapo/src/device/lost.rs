@@ -13,7 +13,6 @@ use dacapo_driver::DriverError;
 
 use crate::device::Device;
 use crate::error::{Error, ErrorKind};
-use crate::trace::event;
 
 /// What a launch is called in errors.
 pub(crate) struct Named {
@@ -84,6 +83,11 @@ pub(crate) struct Lost {
 }
 
 impl Lost {
+    #[cfg(feature = "tracing")]
+    pub(crate) fn first(&self) -> DriverError {
+        self.first
+    }
+
     pub(crate) fn error(&self) -> Error {
         let (first, in_flight, findings) = (self.first, self.in_flight.clone(), self.findings.clone());
         Error::new(ErrorKind::Lost { first, in_flight, findings })
@@ -96,7 +100,6 @@ impl Device {
         let lost = self.0.lost.get_or_init(|| {
             let lanes = self.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let in_flight = lanes.iter().flat_map(|lane| lane.stream().notes.names()).collect();
-            event!(error, first = %first, "the context is lost");
             Lost { first, in_flight, findings: self.findings() }
         });
         self.0.is_lost.store(true, Ordering::Release);

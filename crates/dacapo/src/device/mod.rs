@@ -12,6 +12,8 @@ mod allocate;
 mod books;
 mod context;
 mod counters;
+#[cfg(feature = "software")]
+mod courier;
 mod garbage;
 mod lost;
 mod memory_report;
@@ -23,6 +25,7 @@ mod staging;
 mod stream;
 mod sweeper;
 mod transfer;
+mod values;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
@@ -53,6 +56,7 @@ pub(crate) use queue::{Cuda, LaneStream, RawHandle};
 pub(crate) use range::Range;
 pub(crate) use stream::StreamInner;
 pub use stream::{RawStream, Stream};
+pub(crate) use values::{drop_each, go_on};
 
 /// One GPU as a program sees it, on NVIDIA's driver or in software.
 ///
@@ -80,6 +84,9 @@ pub(crate) struct Inner {
     /// The streams that the user holds, and those that were dropped with work in flight.
     pub(crate) lanes: Mutex<Vec<Lane<Cuda>>>,
     pub(crate) lost: OnceLock<lost::Lost>,
+    /// Whether `tracing` was told that the context is lost.
+    #[cfg(feature = "tracing")]
+    pub(crate) told_lost: AtomicBool,
     pub(crate) counters: Live,
     /// What is held, and the budget.
     pub(crate) books: Arc<Books>,

@@ -11,6 +11,8 @@ use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUcontext, CUstream};
 use dacapo_driver::{Call, Check, Driver, DriverError, Nvidia};
 use dacapo_ledger::{Drops, LaneKind, Ledger};
 
+#[cfg(feature = "software")]
+use crate::device::courier::courier;
 use crate::device::{Abilities, Cuda, Device, Inner, LaneStream, Live, Properties, RawHandle};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -56,9 +58,16 @@ impl Software {
     }
 
     /// All other options of the machine.
+    ///
+    /// `on_finding` is called on a thread of its own, soon after the finding was made: it may ask the device anything.
     pub fn options(mut self, change: impl FnOnce(&mut dacapo_sim::Options)) -> Software {
         change(&mut self.options);
         self
+    }
+
+    fn machine(mut self) -> dacapo_sim::Machine {
+        self.options.on_finding = self.options.on_finding.and_then(courier);
+        dacapo_sim::Machine::new(self.options)
     }
 
     /// A device of its own, which shares nothing with any other.
@@ -67,7 +76,7 @@ impl Software {
     ///
     /// - The machine refused a call; with a capacity that is too small for anything, for example.
     pub fn open(self) -> Result<Device> {
-        let machine = dacapo_sim::Machine::new(self.options);
+        let machine = self.machine();
         let driver: Arc<dyn Driver> = Arc::new(machine.clone());
         Device::open(driver, 0, Some(machine), true, |call| dacapo_sim::IMPLEMENTED.contains(&call))
     }
@@ -81,8 +90,9 @@ impl Software {
     /// # Safety
     ///
     /// - What `wrap` returns answers as the machine would, or refuses; it never claims a success that was none.
+    /// - It calls nothing of this library: calls are made under locks, and it would wait for itself.
     pub unsafe fn open_hooked(self, wrap: impl FnOnce(dacapo_sim::Machine) -> Arc<dyn Driver>) -> Result<Device> {
-        let machine = dacapo_sim::Machine::new(self.options);
+        let machine = self.machine();
         let driver = wrap(machine.clone());
         Device::open(driver, 0, Some(machine), true, |call| dacapo_sim::IMPLEMENTED.contains(&call))
     }
@@ -235,6 +245,8 @@ impl Device {
             lanes: Mutex::default(),
             is_lost: AtomicBool::new(false),
             lost: OnceLock::new(),
+            #[cfg(feature = "tracing")]
+            told_lost: AtomicBool::new(false),
             counters: Live::default(),
             books: Arc::default(),
             recordings: AtomicU64::new(1),

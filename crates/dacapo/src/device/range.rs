@@ -30,7 +30,6 @@ use dacapo_driver::{CUresult, Call, leaves_undone};
 
 use crate::device::{Booking, Device, Garbage, Purpose};
 use crate::error::Result;
-use crate::trace::event;
 
 /// Reserved addresses with memory mapped from the beginning on.
 pub(crate) struct Range {
@@ -124,7 +123,6 @@ impl Device {
         match &opened {
             Ok(()) => {
                 range.open = range.mapped;
-                event!(debug, bytes = range.open, address = range.base, "an arena has grown");
             }
             Err(_) => {
                 // SAFETY: mapped above or by a growth before, whole; nobody was told of it.

@@ -235,6 +235,7 @@ impl<T> Graph<T> {
     /// # Errors
     ///
     /// - As [`Device::record`].
+    #[track_caller]
     pub fn record_again<O: Op<Out = T>>(&mut self, op: O) -> Result<()> {
         let device = self.device.clone();
         self.record_again_with(device.recording(), op)
@@ -245,6 +246,7 @@ impl<T> Graph<T> {
     /// # Errors
     ///
     /// - As [`Recording::record`].
+    #[track_caller]
     pub fn record_again_with<O: Op<Out = T>>(&mut self, recording: Recording<'_>, op: O) -> Result<()> {
         let fresh = recording.record(op)?;
         *self = fresh;

@@ -48,19 +48,21 @@ pub struct GraphMemory {
 impl GraphMemory {
     /// All that it uses.
     pub fn total(&self) -> usize {
-        self.own() + self.arena_shared + self.staging
+        self.own().saturating_add(self.arena_shared).saturating_add(self.staging)
     }
 
     /// What is its alone, and goes with it and its outputs.
     pub fn own(&self) -> usize {
-        self.arena + self.executable + self.outputs
+        self.arena.saturating_add(self.executable).saturating_add(self.outputs)
     }
 
     /// Bytes of device memory that an executable with so many nodes of each kind takes: an estimate, from a measurement on
     /// an H200.
     pub fn executable_of(kernels: usize, copies: usize, memsets: usize, empty: usize) -> usize {
         let _ = empty;
-        ((kernels + copies) * NODE + memsets * MEMSET).next_multiple_of(BLOCK)
+        let nodes = kernels.saturating_add(copies).saturating_mul(NODE);
+        let bytes = nodes.saturating_add(memsets.saturating_mul(MEMSET));
+        bytes.checked_next_multiple_of(BLOCK).unwrap_or(usize::MAX)
     }
 }
 

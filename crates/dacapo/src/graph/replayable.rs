@@ -322,7 +322,15 @@ impl Replayable {
         if !self.gates.is_empty() {
             return self.launch_gated(stream, extra);
         }
-        self.enqueue(stream, extra)
+        self.enqueue(stream, extra)?;
+        self.announced()
+    }
+
+    /// The launch that was made just now, told to whoever listens. No lock is held: a subscriber is the program's code.
+    #[inline(always)]
+    fn announced(&self) -> Result<&Use<Cuda>> {
+        event!(trace, label = %self.name.label, position = self.last_use().position(), "launched");
+        Ok(self.last_use())
     }
 
     #[cold]
@@ -335,17 +343,19 @@ impl Replayable {
     #[cold]
     fn launch_gated(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<&Use<Cuda>> {
         let gates = self.gates.clone();
-        let _held = lock_gates(&gates);
-        self.enqueue(stream, extra)
+        let held = lock_gates(&gates);
+        self.enqueue(stream, extra)?;
+        drop(held);
+        self.announced()
     }
 
     /// Puts the launch on the stream, through the ledger.
     #[inline]
-    fn enqueue(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<&Use<Cuda>> {
+    fn enqueue(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<()> {
         let exec = self.built.exec;
         self.enqueue_exec(exec, stream, extra)?;
         self.uploaded = true;
-        Ok(self.last_use())
+        Ok(())
     }
 
     /// One replay by a second executable graph, with a stamp before and behind each op. The first one is as it was.
@@ -385,8 +395,10 @@ impl Replayable {
         }
         stream.0.wait_for_all()?;
         let gates = self.gates.clone();
-        let _held = lock_gates(&gates);
-        self.enqueue_exec(exec, stream, extra)
+        let held = lock_gates(&gates);
+        self.enqueue_exec(exec, stream, extra)?;
+        drop(held);
+        self.announced().map(drop)
     }
 
     #[inline(always)]
@@ -405,7 +417,6 @@ impl Replayable {
         }
         stream.0.note(&self.name);
         self.replays += 1;
-        event!(trace, label = %self.name.label, position = self.last_use().position(), "launched");
         Ok(())
     }
 
@@ -531,12 +542,13 @@ impl Replayable {
     /// Pays the first launch's cost now.
     #[track_caller]
     pub(crate) fn upload(&mut self, stream: &Stream) -> Result<()> {
-        if self.uploaded {
-            return Ok(());
-        }
         let device = &self.device;
         if !stream.device().is(device) {
             return Err(Error::new(ErrorKind::WrongDevice));
+        }
+        refuse_inside("Graph::upload")?;
+        if self.uploaded {
+            return Ok(());
         }
         stream.0.enter("Graph::upload")?;
         let _relaxed = device.relaxed()?;

@@ -171,6 +171,7 @@ impl<T> Graph<T> {
     /// - As [`rerecord`](Graph::rerecord).
     #[track_caller]
     pub fn rerecord_with<O: Op<Out = T>>(&mut self, recording: Recording<'_>, op: O) -> Result<Rerecorded> {
+        recording.refuse_upload()?;
         let is_at_home = recording.device.is(self.device());
         let why = match self.inner_mut() {
             None => "there was no recording",

@@ -58,17 +58,25 @@ impl Waiting {
     }
 
     fn finish(&self, outcome: Result<()>) {
+        let state = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // Let go before anyone can know: who sees the outcome finds nothing of the wait left. And outside of the lock: the
+        // last handle on a device drops values of the user's.
+        let device = state().device.take();
+        alone(move || drop(device));
         let waker = {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            // Let go before anyone can know: who sees the outcome finds nothing of the wait left.
-            state.device = None;
+            let mut state = state();
             state.outcome = Some(outcome);
             state.waker.take()
         };
-        if let Some(waker) = waker {
-            // A waker is the user's code; its panic must not end the thread that wakes the others.
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| waker.wake()));
-        }
+        alone(move || waker.map_or((), Waker::wake));
+    }
+}
+
+/// Runs what may be the user's code: its panic must not end the thread that wakes the others.
+fn alone(body: impl FnOnce()) {
+    if let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)) {
+        // Dropping it may panic again.
+        std::mem::forget(panic);
     }
 }
 

@@ -34,6 +34,9 @@ impl Report {
     }
 }
 
+/// How many parts of a label have a box of their own; the rest is one.
+const BOXES_MAX: usize = 32;
+
 /// Nodes below one beginning of their labels.
 #[derive(Default)]
 struct Group<'a> {
@@ -47,7 +50,8 @@ impl<'a> Group<'a> {
     fn add(&mut self, node: &'a Node) {
         let mut group = self;
         group.count += 1;
-        for part in node.label.split('/').filter(|part| !part.is_empty()) {
+        // A box in a box in a box: as deep as a person can follow, and the stack.
+        for part in node.label.splitn(BOXES_MAX, '/').filter(|part| !part.is_empty()) {
             group = group.groups.entry(part).or_default();
             group.count += 1;
         }

@@ -28,3 +28,4 @@ pub use model::{
     Access, Argument, Bytes, CriticalPath, Geometry, How, Kind, Memory, MemoryKind, Node, Place, Report, Totals,
     VERSION, Value,
 };
+pub(crate) use table::WIDTH_MAX;

@@ -113,9 +113,13 @@ impl Report {
     }
 }
 
+/// A column is no wider, whatever is in it: a longer cell pushes the rest of its row aside. (Formatting has a limit of its
+/// own, at which it panics.)
+pub(crate) const WIDTH_MAX: usize = 120;
+
 /// Rows as lines with columns of equal width; a column that is empty but for its title is left out.
 fn aligned<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).min(WIDTH_MAX);
     let is_used = |column: usize| rows.iter().skip(1).any(|row| !row[column].is_empty());
     let columns: Vec<(usize, usize)> = (0..N).filter(|at| is_used(*at)).map(|at| (at, width(at))).collect();
     let line = |row: &[String; N]| {

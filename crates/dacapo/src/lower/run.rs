@@ -104,7 +104,7 @@ fn enqueue(
     touched.extend(arena.map(Arena::touched));
     touched.extend(asides.iter().filter_map(Aside::touched));
     let gates = gates(recorded.nodes.iter());
-    let _held = lock_gates(&gates);
+    let held = lock_gates(&gates);
     let first = &recorded.nodes[0];
     let name = Arc::new(crate::device::Named {
         name: format!("eager `{}`", first.name),
@@ -121,6 +121,8 @@ fn enqueue(
         launched.and(put_back)
     });
     drop(kept);
+    // Before anyone is told: a subscriber is the program's code, and may use the same host memory.
+    drop(held);
     match submitted {
         Ok(((), _)) => {
             event!(trace, ops = recorded.nodes.len(), first = %first.name, "ran eagerly");

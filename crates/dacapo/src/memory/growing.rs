@@ -14,6 +14,7 @@ use dacapo_driver::types::CUdeviceptr;
 use crate::device::{Device, Purpose, Range};
 use crate::error::Result;
 use crate::memory::{Allocation, Kind};
+use crate::trace::event;
 
 /// Memory that grows with what is asked of it, for those who never use it at the same time.
 #[derive(Default)]
@@ -68,15 +69,21 @@ impl GrowingArena {
             return self.replaced(device, bytes);
         }
         // The lock is let go before anyone waits for memory that is on its way back.
-        device.or_when_freed(|| {
+        let (base, grown) = device.or_when_freed(|| {
             let mut state = self.state();
             if let State::Nothing = *state {
                 *state = State::InPlace(device.reserve_range()?);
             }
             let State::InPlace(range) = &mut *state else { unreachable!("what a device can do does not change") };
+            let before = range.bytes();
             device.grow(range, bytes)?;
-            Ok(Room { base: range.base, hold: None })
-        })
+            Ok((range.base, (range.bytes() != before).then(|| range.bytes())))
+        })?;
+        if let Some(_bytes) = grown {
+            // Told without the lock: a subscriber is the program's code.
+            event!(debug, bytes = _bytes, address = base, "an arena has grown");
+        }
+        Ok(Room { base, hold: None })
     }
 
     /// The same without virtual memory.

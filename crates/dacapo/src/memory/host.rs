@@ -163,3 +163,97 @@ impl<T: Pod> fmt::Debug for HostBuffer<T> {
         write!(f, "HostBuffer<{}>[{}]", std::any::type_name::<T>(), self.len)
     }
 }
+
+#[cfg(all(test, feature = "software"))]
+mod tests {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Duration;
+
+    use dacapo_driver::{Argument, CUresult, Call, Hook, Hooked};
+
+    use super::*;
+    use crate::{Software, upload};
+
+    /// Counts what is enqueued, and does something right after the first wait for an event.
+    #[derive(Default)]
+    struct Between {
+        enqueued: AtomicU32,
+        after_waiting: OnceLock<Box<dyn Fn() + Send + Sync>>,
+        waits: AtomicU32,
+    }
+
+    impl Hook for Between {
+        fn around(&self, call: Call, _: &[Argument], run: &mut dyn FnMut() -> CUresult) -> CUresult {
+            if matches!(call, Call::cuGraphLaunch | Call::cuMemcpyAsync) {
+                self.enqueued.fetch_add(1, Ordering::SeqCst);
+            }
+            let code = run();
+            if call == Call::cuEventSynchronize
+                && let Some(then) = self.after_waiting.get()
+                && self.waits.fetch_add(1, Ordering::SeqCst) == 0
+            {
+                then();
+            }
+            code
+        }
+    }
+
+    fn open() -> (Device, Arc<Between>) {
+        let hook = Arc::new(Between::default());
+        let kept = hook.clone();
+        // SAFETY: the hook passes every call on. What it does besides is done by another thread.
+        let opened = unsafe { Software::new().open_hooked(move |machine| Arc::new(Hooked::new(machine, kept))) };
+        (opened.unwrap(), hook)
+    }
+
+    /// While the host copies, nothing that uses the memory is enqueued: neither a replay nor an eager run.
+    #[test]
+    fn nothing_is_enqueued_in_the_middle_of_a_copy_of_the_host_s() {
+        let (device, hook) = open();
+        for eager in [false, true] {
+            let (host, mut x) = (device.host(&[1u32; 4]).unwrap(), device.zeros::<u32>(4).unwrap());
+            let stream = device.stream().unwrap();
+            let mut graph = device.record(upload(&host, &mut x)).unwrap();
+            let before = hook.enqueued.load(Ordering::SeqCst);
+            std::thread::scope(|scope| {
+                let mut once = Some((&mut x, &mut graph));
+                let meanwhile = host.when_quiet(Touching::Write, |_| {
+                    let ((x, graph), host, stream) = (once.take().expect("called once"), &host, &stream);
+                    scope.spawn(move || match eager {
+                        true => stream.run(upload(host, x)).unwrap(),
+                        false => graph.launch(stream).map(drop).unwrap(),
+                    });
+                    std::thread::sleep(Duration::from_millis(100));
+                    hook.enqueued.load(Ordering::SeqCst)
+                });
+                assert_eq!(meanwhile.unwrap(), before, "eager: {eager}");
+            });
+            assert_eq!(hook.enqueued.load(Ordering::SeqCst), before + 1);
+            assert_eq!(stream.read(&x).unwrap(), [1; 4]);
+        }
+    }
+
+    /// Who has waited for one launch looks again before copying: another may have been made since.
+    #[test]
+    fn a_launch_between_the_wait_and_the_copy_is_waited_for_too() {
+        let (device, hook) = open();
+        let (host, mut x) = (device.host(&[1u32; 4]).unwrap(), device.zeros::<u32>(4).unwrap());
+        let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());
+        let mut graph = device.record(upload(&host, &mut x)).unwrap();
+        graph.launch(&stream).unwrap();
+        let again = Mutex::new(Some((graph, other)));
+        let launch = move || {
+            let (mut graph, other) = again.lock().unwrap().take().expect("once");
+            std::thread::scope(|scope| {
+                scope.spawn(|| graph.launch(&other).map(drop).unwrap());
+            });
+            *again.lock().unwrap() = Some((graph, other));
+        };
+        assert!(hook.after_waiting.set(Box::new(launch)).is_ok());
+        let memory = host.allocation.memory().unwrap();
+        let in_flight = host.when_quiet(Touching::Write, |_| device.ledger().wait_list(memory, Touching::Write).len());
+        assert_eq!(in_flight.unwrap(), 0);
+        assert_eq!(hook.waits.load(Ordering::SeqCst), 2);
+    }
+}

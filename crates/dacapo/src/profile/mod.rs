@@ -95,16 +95,22 @@ pub struct Timed {
 impl Profile {
     /// The time of the critical path: its ops and the gaps before them. About what a replay without stamps takes.
     pub fn critical_ns(&self) -> u64 {
-        self.critical_path.iter().map(|&op| self.ops[op].time_ns + self.ops[op].gap_ns).sum()
+        let times = self.critical().map(|op| op.time_ns.saturating_add(op.gap_ns));
+        times.fold(0, u64::saturating_add)
+    }
+
+    /// The ops of the critical path. The fields are the user's to change: what leads nowhere is left out.
+    fn critical(&self) -> impl Iterator<Item = &Timed> {
+        self.critical_path.iter().filter_map(|&op| self.ops.get(op))
     }
 
     /// The times of all ops together: what they would take one after the other.
     pub fn sum_ns(&self) -> u64 {
-        self.ops.iter().map(|op| op.time_ns).sum()
+        self.ops.iter().fold(0, |sum, op| sum.saturating_add(op.time_ns))
     }
 
     /// How many ops were seen to overlap at most.
     pub fn lanes(&self) -> usize {
-        self.ops.iter().map(|op| op.lane + 1).max().unwrap_or(0)
+        self.ops.iter().map(|op| op.lane.saturating_add(1)).max().unwrap_or(0)
     }
 }

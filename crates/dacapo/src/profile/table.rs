@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write};
 
+use crate::inspect;
+
 use super::{Clock, Profile, Timed};
 
 /// What the rows of a table are sorted by.
@@ -116,7 +118,7 @@ fn aligned(rows: &[[String; 8]], text: &mut String) -> fmt::Result {
     let mut widths = [0; 8];
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+            *width = (*width).max(cell.chars().count()).min(inspect::WIDTH_MAX);
         }
     }
     for row in rows {

@@ -3,6 +3,8 @@
 //! The format is that of Chrome's trace viewer, which Perfetto reads too ("Trace Event Format", complete events `X`, flow
 //! events `s` and `f`, metadata `M`). Times in it are microseconds.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{Clock, Profile, Timed};
@@ -18,13 +20,13 @@ impl Profile {
             Clock::Software => format!("{label} on {} (counted by the software device: no times)", self.device),
         };
         let mut events = vec![json!({ "name": "process_name", "ph": "M", "pid": 0, "args": { "name": process } })];
-        for lane in 0..self.lanes() {
+        let lanes: BTreeSet<usize> = self.ops.iter().map(|op| op.lane).collect();
+        for lane in lanes {
             let name = format!("lane {lane}");
             events.push(json!({ "name": "thread_name", "ph": "M", "pid": 0, "tid": lane, "args": { "name": name } }));
         }
         events.extend(self.ops.iter().map(|op| self.event(op)));
-        for (number, pair) in self.critical_path.windows(2).enumerate() {
-            let [from, to] = [&self.ops[pair[0]], &self.ops[pair[1]]];
+        for (number, (from, to)) in self.critical().zip(self.critical().skip(1)).enumerate() {
             // A flow binds to the event that it begins or ends in: inside the one, at the start of the other.
             let arrow = |ph: &str, op: &Timed, at: u64| {
                 json!({ "name": "critical path", "cat": "critical path", "ph": ph, "bp": "e", "id": number, "pid": 0,

@@ -6,7 +6,7 @@ use crate::graph::{Graph, GraphInto, GraphOptions, Hole, Replayable};
 use crate::memory::{Allocation, Arena, Kind, Place, Reads, Writes};
 use crate::op::Op;
 use crate::plan::Shape;
-use crate::record::{Nested, Recorded, Recorder, TempPlan, WarmRecording};
+use crate::record::{Nested, Recorded, Recorder, TempPlan, WarmRecording, refuse_in_recording};
 use crate::{Pool, inspect};
 
 /// How an op shall be recorded: [`Device::recording`].
@@ -72,7 +72,8 @@ impl<'d> Recording<'d> {
         self
     }
 
-    /// Brings the graph onto the device at once, so that the first launch costs no more than the others.
+    /// Brings the graph onto the device at once, so that the first launch costs no more than the others. Refused inside
+    /// another recording, because that acts now.
     pub fn uploaded(mut self) -> Self {
         self.upload = true;
         self
@@ -94,7 +95,10 @@ impl<'d> Recording<'d> {
     /// # Errors
     ///
     /// - The first op that failed, or what the driver refused.
+    /// - [`ErrorKind::EagerInRecording`]: [`uploaded`](Recording::uploaded), inside another recording.
+    #[track_caller]
     pub fn record<O: Op>(self, op: O) -> Result<Graph<O::Out>> {
+        self.refuse_upload()?;
         let (recorded, out) = self.take_down(op)?;
         Ok(Graph::new(Replayable::make(recorded, self.graph_options(), Vec::new(), Vec::new())?, out))
     }
@@ -139,12 +143,15 @@ impl<'d> Recording<'d> {
     ///
     /// - [`ErrorKind::NoMemoryYet`], [`ErrorKind::WrongDevice`]: a slice that could not be launched with.
     /// - The first op that failed, or what the driver refused.
+    /// - [`ErrorKind::EagerInRecording`]: as of [`record`](Recording::record).
+    #[track_caller]
     pub fn record_into<I: Reads, O: Writes>(
         self,
         inputs: I,
         mut outputs: O,
         body: impl for<'r, 'a> FnOnce(&mut Recorder<'r>, I::At<'a>, O::At<'a>) -> Result<()>,
     ) -> Result<GraphInto<I::At<'static>, O::At<'static>>> {
+        self.refuse_upload()?;
         self.refuse_unfit()?;
         self.device.enter()?;
         let mut given = Vec::new();
@@ -184,6 +191,12 @@ impl<'d> Recording<'d> {
         let _nested = Nested::enter();
         let out = recorder.run(op)?;
         Ok((recorder.into_recorded(), out))
+    }
+
+    /// Bringing a graph onto the device acts now.
+    #[track_caller]
+    pub(crate) fn refuse_upload(&self) -> Result<()> {
+        if self.upload { refuse_in_recording("Recording::uploaded") } else { Ok(()) }
     }
 
     fn refuse_unfit(&self) -> Result<()> {

@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::device::{Device, Purpose};
+use crate::device::{Device, Purpose, drop_each, go_on};
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Grid;
@@ -173,10 +173,11 @@ impl<'r> Recorder<'r> {
     }
 
     fn roll_back(&mut self, to: &Mark) {
-        self.core.nodes.truncate(to.nodes);
+        // Dropped at the end: a value of the user's may panic then, and nothing of the op may stay.
+        let _nodes = self.core.nodes.split_off(to.nodes);
+        let keeps = self.core.keeps.split_off(to.keeps);
         self.core.outputs.truncate(to.outputs);
         self.core.made.truncate(to.made);
-        self.core.keeps.truncate(to.keeps);
         self.core.pools.truncate(to.pools);
         self.labels.truncate(to.labels);
         self.grid = to.grid;
@@ -185,6 +186,7 @@ impl<'r> Recorder<'r> {
             let temp = self.core.writes.pop().expect("longer than `writes`");
             self.core.temps[temp as usize].written.pop();
         }
+        go_on(drop_each(keeps));
     }
 
     /// Planned memory: its contents are undefined until written, and it is dead after the replay.

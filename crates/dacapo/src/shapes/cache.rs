@@ -129,6 +129,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     /// # Errors
     ///
     /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`].
+    /// - [`ErrorKind::BadKey`]: a clone of the key is another key.
     /// - What the body failed with, or what the driver refused.
     #[track_caller]
     pub fn run(
@@ -156,7 +157,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
     ) -> Result<&mut Graph<T>> {
         match self.ready(key, &mut body)? {
-            Ready::Kept => Ok(self.graph(key)),
+            Ready::Kept => self.graph(key),
             Ready::Eager(recorded, _) => {
                 // It was not run either.
                 self.counters.eager -= 1;
@@ -169,7 +170,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
 
     /// The graph of a key, if it is there. Counts as a use of it and as a request, if it is.
     pub fn get(&mut self, key: &K) -> Option<&mut Graph<T>> {
-        self.find(key).then(|| self.graph(key))
+        if self.find(key) { self.graph(key).ok() } else { None }
     }
 
     /// Records the graphs of these keys that are not there, the largest key first, as long as they fit without dropping
@@ -209,17 +210,17 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
 
     /// Drops the graph of a key; whether there was one. It may be in flight.
     pub fn evict(&mut self, key: &K) -> bool {
-        let gone = self.entries.remove(key).is_some();
-        self.counters.evicted += u64::from(gone);
+        // Dropped last: what it holds may be the user's, and panic.
+        let gone = self.entries.remove(key);
+        self.counters.evicted += u64::from(gone.is_some());
         self.let_pool_go();
-        gone
+        gone.is_some()
     }
 
     /// Drops all graphs, and the memory that they share. They may be in flight.
     pub fn clear(&mut self) {
         self.counters.evicted += self.entries.len() as u64;
-        self.entries.clear();
-        self.overflow = None;
+        let _gone = (std::mem::take(&mut self.entries), self.overflow.take());
         self.let_pool_go();
     }
 
@@ -303,7 +304,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     pub(crate) fn serve(&mut self, stream: &Stream, key: &K, ready: Ready<T>) -> Result<&T> {
         match ready {
             Ready::Kept => {
-                let graph = self.graph(key);
+                let graph = self.graph(key)?;
                 graph.launch(stream)?;
                 Ok(graph.outputs())
             }
@@ -363,8 +364,12 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         true
     }
 
-    fn graph(&mut self, key: &K) -> &mut Graph<T> {
-        &mut self.entries.get_mut(key).expect("found or recorded just now").graph
+    /// The graph of a key that was found or recorded just now. What finds it again is the key's own code.
+    fn graph(&mut self, key: &K) -> Result<&mut Graph<T>> {
+        match self.entries.get_mut(key) {
+            Some(entry) => Ok(&mut entry.graph),
+            None => Err(Error::new(ErrorKind::BadKey)),
+        }
     }
 
     fn recording<'c>(&'c self, pool: &Pool) -> Recording<'c> {
@@ -394,11 +399,15 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
 
     /// Makes a graph of what was recorded, and takes it in.
     fn keep(&mut self, key: &K, recorded: Recorded, out: T) -> Result<()> {
+        let kept = key.clone();
+        if kept != *key {
+            return Err(Error::new(ErrorKind::BadKey));
+        }
         let options = self.recording(&self.pool).graph_options();
         let graph = Graph::new(Replayable::make(recorded, options, Vec::new(), Vec::new())?, out);
         self.counters.recorded += 1;
         self.clock += 1;
-        self.entries.insert(key.clone(), Entry { graph, used: self.clock });
+        self.entries.insert(kept, Entry { graph, used: self.clock });
         Ok(())
     }
 
@@ -429,8 +438,13 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
 
     /// Drops the graph that was used longest ago; false if there is none.
     fn evict_oldest(&mut self) -> bool {
-        let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.used).map(|(key, _)| key.clone());
-        oldest.is_some_and(|key| self.evict(&key))
+        let Some(oldest) = self.entries.values().map(|entry| entry.used).min() else { return false };
+        // Counted before it goes: what it holds may be the user's, and panic.
+        self.counters.evicted += 1;
+        // Not by its key: that would be found by the key's own code.
+        self.entries.retain(|_, entry| entry.used != oldest);
+        self.let_pool_go();
+        true
     }
 
     /// Drops the graph that was used longest ago, and gives its executable back; false if there is none.

@@ -27,12 +27,12 @@ pub struct CacheCounters {
 impl CacheCounters {
     /// How many requests there were.
     pub fn requests(&self) -> u64 {
-        self.hits + self.missed + self.eager + self.failed
+        [self.missed, self.eager, self.failed].iter().fold(self.hits, |sum, more| sum.saturating_add(*more))
     }
 
     /// How many graphs are in the cache.
     pub fn alive(&self) -> u64 {
-        self.recorded - self.evicted
+        self.recorded.saturating_sub(self.evicted)
     }
 }
 

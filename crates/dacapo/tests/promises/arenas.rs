@@ -1,9 +1,9 @@
 //! Planned memory: one allocation a graph, arenas of the caller's, and what does not fit.
 
-use dacapo::{ErrorKind, Graph, RawSlice, Recorder, Result, Slice, Software, baked, copy, fill, foreign};
+use dacapo::{ErrorKind, Graph, RawSlice, Recorder, Result, Slice, baked, copy, fill, foreign};
 use dacapo_driver::{CUresult, Call, Count, Driver};
 
-use crate::kit::{Bench, benches, hooked, kind, set_all};
+use crate::kit::{Bench, benches, hooked, kind, set_all, software};
 
 /// `out` ← `value`, through so many temps of as many elements, one after the other.
 fn through(r: &mut Recorder<'_>, temps: usize, value: u32, out: &mut Slice<u32>) -> Result<()> {
@@ -171,7 +171,7 @@ fn an_arena_outlives_its_handles_as_long_as_a_graph_or_work_is_in_it() {
 #[test]
 fn an_arena_of_another_device_is_refused() {
     let Bench { device, stream, .. } = Bench::seeded(0);
-    let elsewhere = Software::new().open().unwrap().arena(64).unwrap();
+    let elsewhere = software(0).open().unwrap().arena(64).unwrap();
     let mut y = device.zeros::<u32>(4).unwrap();
     assert_eq!(kind(device.recording().arena(&elsewhere).record(fill(&mut y, baked(1)))), ErrorKind::WrongDevice);
     assert_eq!(kind(stream.run_in(&elsewhere, fill(&mut y, baked(1)))), ErrorKind::WrongDevice);

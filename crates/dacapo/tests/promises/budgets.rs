@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use dacapo::{Bucketed, Buckets, Device, ErrorKind, GraphCache, Pad, Recorder, Slice, baked, copy, fill, rows, upload};
+use dacapo::{Bucketed, Buckets, ErrorKind, GraphCache, Pad, Recorder, Slice, baked, copy, fill, rows, upload};
 use dacapo_driver::{Call, Count};
 
-use crate::kit::{Bench, hooked, kind};
+use crate::kit::{Bench, hooked, kind, software};
 
 /// What was called since, in the table's order, without the question for the current context.
 fn calls(count: &Count) -> Vec<(Call, u64)> {
@@ -169,7 +169,7 @@ fn a_cache_drops_graphs_until_the_budget_is_kept_and_is_refused_when_none_is_lef
 
 #[test]
 fn out_of_memory_says_what_is_held() {
-    let device = dacapo::Software::new().capacity(64 << 20).open().unwrap();
+    let device = software(0).capacity(64 << 20).open().unwrap();
     let kept = device.zeros::<u8>(10 << 20).unwrap();
     let error = device.zeros::<u8>(80 << 20).unwrap_err();
     let ErrorKind::OutOfMemory { bytes, free, total, held } = *error.kind() else { panic!("{error:?}") };
@@ -181,7 +181,7 @@ fn out_of_memory_says_what_is_held() {
 
 #[test]
 fn where_memory_runs_out_a_cache_drops_graphs_until_there_is_enough() {
-    let device = dacapo::Software::new().capacity(64 << 20).open().unwrap();
+    let device = software(0).capacity(64 << 20).open().unwrap();
     let stream = device.stream().unwrap();
     let mut cache = GraphCache::new(&device);
     for key in 0..12u32 {
@@ -232,7 +232,7 @@ fn the_graphs_of_a_cache_share_one_arena_and_its_cap_in_bytes_counts_it_once() {
 /// The device's books are the device's alone.
 #[test]
 fn two_devices_have_two_budgets() {
-    let (one, two) = (Device::software().unwrap(), Device::software().unwrap());
+    let (one, two) = (software(0).open().unwrap(), software(0).open().unwrap());
     one.set_memory_budget(Some(0));
     assert!(one.zeros::<u8>(1).is_err() && two.zeros::<u8>(1).is_ok());
     assert!(one.zeros::<u8>(0).is_ok(), "what takes nothing is allowed");

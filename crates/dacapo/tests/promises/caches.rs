@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use dacapo::{Bucketed, Buckets, Buffer, GraphCache, Pad, Recorder, Result, Slice, Software, baked, copy, fill, rows};
+use dacapo::{Bucketed, Buckets, Buffer, GraphCache, Pad, Recorder, Result, Slice, baked, copy, fill, rows};
 use dacapo_driver::{Argument, CUresult, Call, Hook};
 
-use crate::kit::{Bench, hooked};
+use crate::kit::{Bench, hooked, software};
 
 const MIB: usize = 1 << 20;
 
@@ -52,7 +52,7 @@ fn a_cache_without_memory_for_an_executable_drops_one_graph_and_no_more() {
 
 #[test]
 fn a_request_without_a_graph_drops_graphs_where_memory_runs_out() {
-    let bench = Bench::new(Software::new().capacity(48 * MIB as u64).open().unwrap());
+    let bench = Bench::new(software(0).capacity(48 * MIB as u64).open().unwrap());
     let Bench { device, stream, .. } = &bench;
     // Rows of 2 MiB; as outputs and, once more, as a temp.
     let body = |r: &mut Recorder<'_>, n: usize, x: &Slice<u32>| -> Result<Buffer<u32>> {
@@ -82,7 +82,7 @@ fn a_request_without_a_graph_drops_graphs_where_memory_runs_out() {
 
 #[test]
 fn an_eager_run_waits_for_memory_that_is_on_its_way_back() {
-    let bench = Bench::new(Software::new().capacity(32 * MIB as u64).open().unwrap());
+    let bench = Bench::new(software(0).capacity(32 * MIB as u64).open().unwrap());
     let Bench { device, stream, k } = &bench;
     let (mut out, mut other_out) = (device.zeros::<u32>(4).unwrap(), device.zeros::<u32>(4).unwrap());
     // More than half of the device.

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use dacapo::{ErrorKind, Op, Slice, Slot, Software, baked, copy, download, fill, foreign, inspect, upload};
+use dacapo::{ErrorKind, Op, Slice, Slot, baked, copy, download, fill, foreign, inspect, upload};
 use dacapo_driver::{CUresult, Call, Driver, Fault};
 
-use crate::kit::{Bench, benches, hooked, kind, set_all};
+use crate::kit::{Bench, benches, hooked, kind, set_all, software};
 
 /// Numbers of allocations are given out again after the last hold, and never while a slice can still name them.
 /// (That they run out with a typed error is a unit test beside the numbers.)
@@ -368,7 +368,7 @@ fn row_11_foreign_work_is_captured_alone_in_relaxed_mode_and_refuses_stand_ins()
 
 #[test]
 fn row_12_memory_that_is_not_there_is_an_error_and_fills_have_any_element() {
-    let bench = Bench::new(Software::new().capacity(64 << 20).open().unwrap());
+    let bench = Bench::new(software(0).capacity(64 << 20).open().unwrap());
     let Bench { device, stream, .. } = &bench;
     assert!(matches!(kind(device.zeros::<u8>(1 << 30)), ErrorKind::OutOfMemory { .. }));
     assert!(matches!(kind(device.record(|r| r.output::<u8>(1 << 30))), ErrorKind::OutOfMemory { .. }));

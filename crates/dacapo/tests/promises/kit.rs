@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dacapo::{Device, Error, ErrorKind, Graph, RawSlice, RawStream, Result, Software};
 use dacapo_driver::{CUresult, Driver, Hook, Hooked};
-use dacapo_sim::Machine;
+use dacapo_sim::{Detectors, Machine};
 
 dacapo::kernels! {
     /// Kernels of these tests.
@@ -64,6 +64,11 @@ dacapo::kernels! {
     }
 }
 
+/// A software device that looks for everything it can, beyond what a GPU would report.
+pub fn software(seed: u64) -> Software {
+    Software::new().seed(seed).options(|options| options.detectors = Detectors::all())
+}
+
 /// What most tests need.
 pub struct Bench {
     pub device: Device,
@@ -79,7 +84,7 @@ impl Bench {
     }
 
     pub fn seeded(seed: u64) -> Bench {
-        Bench::new(Software::new().seed(seed).open().unwrap())
+        Bench::new(software(seed).open().unwrap())
     }
 
     /// The software driver has found nothing wrong.
@@ -115,7 +120,7 @@ pub fn hooked<H: Hook + 'static>(hook: H) -> (Bench, Arc<H>) {
     let hook = Arc::new(hook);
     let kept = hook.clone();
     // SAFETY: the hooks of these tests pass calls on, or refuse them without having made them.
-    let opened = unsafe { Software::new().open_hooked(move |machine| Arc::new(Hooked::new(machine, kept))) };
+    let opened = unsafe { software(0).open_hooked(move |machine| Arc::new(Hooked::new(machine, kept))) };
     (Bench::new(opened.unwrap()), hook)
 }
 

@@ -13,14 +13,12 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use dacapo::capture::{self, CaptureStream, Mode, Status};
-use dacapo::{
-    Device, Error, ErrorKind, RawKernel, RawStream, Recorder, Result, Software, Ticket, baked, fill, foreign,
-};
+use dacapo::{Device, Error, ErrorKind, RawKernel, RawStream, Recorder, Result, Ticket, baked, fill, foreign};
 use dacapo_driver::types::CUcontext;
 use dacapo_driver::{Argument, CUresult, Call, Count, Driver, Hook, Hooked};
 use dacapo_sim::{Machine, Options};
 
-use crate::kit::{Bench, Kernels, benches, hooked, kind};
+use crate::kit::{Bench, Kernels, benches, hooked, kind, software};
 
 /// Work of another library's that tells whether it ran, and what was let go before it did.
 #[derive(Clone, Copy)]
@@ -205,8 +203,7 @@ fn a_module_stays_until_work_of_a_dropped_stream_has_run_also_when_two_threads_l
         let hook = Arc::new(Meanwhile { work, inside: Call::cuEventQuery, job: Mutex::new(None) });
         let kept = hook.clone();
         // SAFETY: the hook passes every call on.
-        let opened =
-            unsafe { Software::new().seed(seed).open_hooked(move |machine| Arc::new(Hooked::new(machine, kept))) };
+        let opened = unsafe { software(seed).open_hooked(move |machine| Arc::new(Hooked::new(machine, kept))) };
         let device = opened.unwrap();
         let (own, other) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
         let mut y = device.zeros::<u32>(64).unwrap();
@@ -238,8 +235,7 @@ fn synchronize_waits_for_streams_that_were_dropped_also_while_another_thread_loo
         let hook = Arc::new(Meanwhile { work, inside: Call::cuEventQuery, job: Mutex::new(None) });
         let kept = hook.clone();
         // SAFETY: the hook passes every call on.
-        let opened =
-            unsafe { Software::new().seed(seed).open_hooked(move |machine| Arc::new(Hooked::new(machine, kept))) };
+        let opened = unsafe { software(seed).open_hooked(move |machine| Arc::new(Hooked::new(machine, kept))) };
         let device = opened.unwrap();
         let (other, mut y) = (device.stream().unwrap(), device.zeros::<u32>(64).unwrap());
         work.enqueue(device.machine().unwrap(), other.raw()).unwrap();
@@ -565,7 +561,7 @@ fn a_launch_whose_event_is_refused_is_made_and_has_its_ticket() {
 #[test]
 fn memory_that_was_dropped_busy_is_waited_for_before_there_is_none_left() {
     for seed in 0..8 {
-        let device = Software::new().seed(seed).capacity(64 << 20).open().unwrap();
+        let device = software(seed).capacity(64 << 20).open().unwrap();
         let stream = device.stream().unwrap();
         for round in 0..3 {
             let mut big = device.zeros::<u8>(40 << 20).unwrap_or_else(|error| panic!("seed {seed}, {round}: {error}"));

@@ -28,6 +28,7 @@ mod contract;
 mod drops;
 mod faults;
 mod globals;
+mod hosts;
 mod kit;
 mod lifetimes;
 mod misuse;

@@ -206,6 +206,23 @@ fn outputs_read_while_the_next_replay_overwrites_them_are_compile_errors() {
 }
 
 /// Allowed on purpose: `share` opts out of the lending, and the contents are those of the latest launch.
+/// Every two arguments of an op are compared, not only neighbours.
+#[test]
+fn overlaps_are_found_between_any_two_arguments() {
+    let Bench { device, stream, k: _ } = &Bench::seeded(0);
+    let (mut y, mut z) = (device.zeros::<u32>(8).unwrap(), device.zeros::<u32>(8).unwrap());
+    let (a, b, c) = (y.share(), device.zeros::<u32>(4).unwrap(), device.zeros::<u32>(4).unwrap());
+    // SAFETY: nothing is done with the addresses.
+    let far = unsafe { foreign((&a[..4], &b[..], &c[..]), &mut y[2..6], |_, _, _| Ok(())) };
+    assert!(matches!(kind(device.record(far)), ErrorKind::Overlap { .. }));
+    // SAFETY: as above.
+    let farther = unsafe { foreign((&a[..4], &b[..], &c[..]), (&mut z[..], &mut y[3..4]), |_, _, _| Ok(())) };
+    assert!(matches!(kind(stream.run(farther)), ErrorKind::Overlap { .. }));
+    // SAFETY: as above.
+    let beside = unsafe { foreign((&a[..4], &b[..], &c[..]), (&mut z[..], &mut y[4..]), |_, _, _| Ok(())) };
+    stream.run(beside).unwrap();
+}
+
 #[test]
 fn a_shared_output_outlives_the_lending_and_the_graph() {
     for Bench { device, stream, k } in benches() {

@@ -3,12 +3,12 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use dacapo::{Buffer, Device, ErrorKind, Graph, Pool, Recorder, Result, Software, baked, copy, fill};
+use dacapo::{Buffer, Device, ErrorKind, Graph, Pool, Recorder, Result, baked, copy, fill};
 use dacapo_driver::types::{CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, CUstream};
 use dacapo_driver::{Argument, CUresult, Call, Driver, Hook};
 use dacapo_sim::Machine;
 
-use crate::kit::{Bench, benches, hooked};
+use crate::kit::{Bench, benches, hooked, software};
 
 const MIB: usize = 1 << 20;
 
@@ -169,7 +169,7 @@ fn memory_is_unmapped_only_when_its_last_replay_is_over() {
 
 #[test]
 fn a_pool_that_cannot_grow_says_the_numbers_and_goes_on() {
-    let bench = Bench::new(Software::new().capacity(32 * MIB as u64).open().unwrap());
+    let bench = Bench::new(software(0).capacity(32 * MIB as u64).open().unwrap());
     let Bench { device, stream, .. } = &bench;
     let pool = device.pool();
     let mut out = device.zeros::<u32>(500).unwrap();
@@ -190,7 +190,7 @@ fn a_pool_that_cannot_grow_says_the_numbers_and_goes_on() {
 
 #[test]
 fn memory_of_a_pool_that_was_dropped_in_flight_is_waited_for_before_there_is_none() {
-    let bench = Bench::new(Software::new().capacity(32 * MIB as u64).open().unwrap());
+    let bench = Bench::new(software(0).capacity(32 * MIB as u64).open().unwrap());
     let Bench { device, stream, .. } = &bench;
     let mut out = device.zeros::<u32>(500).unwrap();
     for value in 0..4 {

@@ -3,11 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dacapo::{
-    Device, Error, ErrorKind, Mirror, Module, Op, Recorder, Result, Software, baked, copy, fill, foreign, graphed,
-    grid, op, random,
+    Device, Error, ErrorKind, Mirror, Module, Op, Recorder, Result, baked, copy, fill, foreign, graphed, grid, op,
+    random,
 };
 
-use crate::kit::{Bench, kind};
+use crate::kit::{Bench, kind, software};
 
 #[test]
 fn a_panic_that_is_caught_inside_a_recording_leaves_no_trace_of_its_op() {
@@ -52,7 +52,7 @@ fn a_geometry_is_for_exactly_one_kernel() {
     // What is no kernel does not count; nor does one that failed and was let go.
     let beside = fill(&mut x, baked(1)).then(k.put_any(baked(2), &mut y)).with_grid(wide);
     assert_eq!(device.record(beside).unwrap().len(), 2);
-    let other = Software::new().open().unwrap().zeros::<u32>(4).unwrap();
+    let other = software(0).open().unwrap().zeros::<u32>(4).unwrap();
     let again = op(|r: &mut Recorder<'_>| {
         let mut elsewhere = other;
         r.run(k.put_any(baked(1), &mut elsewhere)).unwrap_err();
@@ -84,7 +84,7 @@ fn expect_line(error: &Error, line: u32) {
 
 #[test]
 fn an_error_of_the_librarys_own_ops_names_the_line_that_made_them() {
-    let (device, other) = (Software::new().open().unwrap(), Software::new().open().unwrap());
+    let (device, other) = (software(0).open().unwrap(), software(0).open().unwrap());
     let mut random = random::Generator::new(&device, 1).unwrap();
     let (mut words, mut numbers) = (other.zeros::<u32>(4).unwrap(), other.zeros::<f32>(4).unwrap());
     let error = device.record(random.words(&mut words)).unwrap_err();
@@ -134,7 +134,7 @@ fn an_error_of_copying_inputs_names_the_callers_line_or_their_own_mirrors() {
     let error = module.call(&stream, &wrong).unwrap_err();
     expect_line(&error, WRONG_COPY);
     // A good device and input of another: the copy is refused, at the call.
-    let elsewhere = Software::new().open().unwrap();
+    let elsewhere = software(0).open().unwrap();
     let mut module = graphed(&device, |r: &mut Recorder<'_>, _: &dacapo::Buffer<u32>| r.output::<u32>(1));
     let foreign_input = elsewhere.zeros::<u32>(2).unwrap();
     let error = module.call(&stream, &foreign_input).unwrap_err();

@@ -1,0 +1,37 @@
+//! Values of the user's that are dropped here.
+//!
+//! Their drops are the user's code, and may panic: all others are dropped all the same, and what the library has to do is
+//! done, before the first panic goes on.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// What a panic was begun with.
+pub(crate) type Panic = Box<dyn Any + Send>;
+
+/// Drops each value, in this order. The first panic, to be passed to [`go_on`] when all else is done.
+#[must_use]
+pub(crate) fn drop_each<T>(values: impl IntoIterator<Item = T>) -> Option<Panic> {
+    let mut first = None;
+    for value in values {
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(value)));
+        keep_first(&mut first, dropped.err());
+    }
+    first
+}
+
+/// Of two panics the first is passed on. Dropping the other one's payload could panic again.
+pub(crate) fn keep_first(first: &mut Option<Panic>, next: Option<Panic>) {
+    match next {
+        Some(panic) if first.is_none() => *first = Some(panic),
+        other => std::mem::forget(other),
+    }
+}
+
+/// Lets a panic go on, unless the thread is unwinding from one already.
+pub(crate) fn go_on(panic: Option<Panic>) {
+    match panic {
+        Some(panic) if !std::thread::panicking() => resume_unwind(panic),
+        other => std::mem::forget(other),
+    }
+}
