@@ -69,8 +69,8 @@ impl Pool {
 
     /// Keeps a value alive as long as the pool, or until it is [cleared](Pool::clear). Its number among the registered.
     ///
-    /// A plain registration, with no call of the driver's: it may be made anywhere, also inside a recording. A graph of this
-    /// very pool is better kept elsewhere: it holds the pool, and neither goes by itself.
+    /// A plain registration, with no call of the driver's: it may be made anywhere, also inside a recording. A graph of
+    /// this very pool is better kept elsewhere: it holds the pool, and neither goes by itself.
     ///
     /// # Errors
     ///
@@ -140,8 +140,8 @@ impl Pool {
         Ok(())
     }
 
-    /// As [`clear`](Pool::clear), although graphs are in the pool: for a pool that keeps a graph of its own, which holds the
-    /// pool, so that neither would ever go.
+    /// As [`clear`](Pool::clear), although graphs are in the pool: for a pool that keeps a graph of its own, which holds
+    /// the pool, so that neither would ever go.
     ///
     /// # Errors
     ///

@@ -90,8 +90,8 @@ impl Nvidia {
     /// # Safety
     ///
     /// - Opening the file runs its initialisers, and those of what it depends on: they do no harm.
-    /// - What it exports under the names of the driver API are functions with cuda.h's signatures, which do what the manual
-    ///   says or refuse.
+    /// - What it exports under the names of the driver API are functions with cuda.h's signatures, which do what the
+    ///   manual says or refuse.
     pub unsafe fn open_path(path: &Path) -> Result<Nvidia, LoadError> {
         Self::open_first(&[path.to_path_buf()])
     }

@@ -356,8 +356,8 @@ impl CUgraphNodeParams {
     ///
     /// # Safety
     ///
-    /// - `T` is a node parameter struct of cuda.h: every byte of `value` but padding is initialised, and padding is looked
-    ///   at by nobody.
+    /// - `T` is a node parameter struct of cuda.h: every byte of `value` but padding is initialised, and padding is
+    ///   looked at by nobody.
     pub unsafe fn write<T: Copy>(r#type: CUgraphNodeType, value: T) -> CUgraphNodeParams {
         const { assert!(size_of::<T>() <= 232 && align_of::<T>() <= 8) };
         let mut params = CUgraphNodeParams { r#type, ..Default::default() };

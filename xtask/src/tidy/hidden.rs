@@ -1,8 +1,8 @@
 //! Public items that the documentation hides: each stands in docs/holes.md, with why it cannot hurt in safe hands.
 //!
-//! - Hidden is what `#[doc(hidden)]` stands above, the public functions of such a type, and what `__private` re-exports.
-//! - A public item that is neither documented nor hidden does not compile (`missing_docs`). Only `driver` and `ptx` allow it,
-//!   for the names of cuda.h and of PTX, which are plain data.
+//! - Hidden is what `#[doc(hidden)]` stands above, the public functions of such a type, and what `__private` exports.
+//! - A public item that is neither documented nor hidden does not compile (`missing_docs`). Only `driver` and `ptx`
+//!   allow it, for the names of cuda.h and of PTX, which are plain data.
 //! - A line of the table whose item is gone is stale.
 //!
 //! Reads the text as rustfmt leaves it: items of a file at its margin, functions of an `impl` one step in.
@@ -168,8 +168,9 @@ mod tests {
 
     const SOURCE: &str = concat!(
         "/// Open.\npub struct Open;\n\n/// Hidden.\n#[doc(",
-        "hidden)]\n#[derive(Clone)]\npub struct Shut<T>(T);\n\nimpl<T: Fn() -> u8> Shut<T> {\n    pub fn reach(&self) {}\n",
-        "    fn own(&self) {}\n}\n\nimpl Clone for Shut<u8> {\n    fn clone(&self) {}\n}\n\npub trait Open {\n    #[doc(",
+        "hidden)]\n#[derive(Clone)]\npub struct Shut<T>(T);\n\n",
+        "impl<T: Fn() -> u8> Shut<T> {\n    pub fn reach(&self) {}\n    fn own(&self) {}\n}\n\n",
+        "impl Clone for Shut<u8> {\n    fn clone(&self) {}\n}\n\npub trait Open {\n    #[doc(",
         "hidden)]\n    fn inner();\n}\n"
     );
 
@@ -181,9 +182,8 @@ mod tests {
     #[test]
     fn an_item_without_a_line_and_a_line_without_an_item_are_named() {
         let file = Path::new("crates/sim/src/shut.rs");
-        let text = format!(
-            "{HEADING}\n\n| crate | item | why |\n|---|---|---|\n| sim | `Shut`, `Open::inner` | x |\n| sim | `Gone` | x |\n"
-        );
+        let rows = "| sim | `Shut`, `Open::inner` | x |\n| sim | `Gone` | x |\n";
+        let text = format!("{HEADING}\n\n| crate | item | why |\n|---|---|---|\n{rows}");
         let found = check([(file, SOURCE)].into_iter(), &text);
         assert_eq!(
             found,

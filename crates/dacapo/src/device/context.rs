@@ -42,8 +42,8 @@ impl Device {
     fn what_is_lost(&self) -> Result<()> {
         // Set after `lost`, so it is there.
         let Some(lost) = self.0.lost.get() else { return Ok(()) };
-        // Told here, where a call begins, and not where it was noticed: that may be under a lock, and a subscriber is the
-        // program's code.
+        // Told here, where a call begins, and not where it was noticed: that may be under a lock, and a subscriber is
+        // the program's code.
         #[cfg(feature = "tracing")]
         if !self.0.told_lost.swap(true, Ordering::Relaxed) {
             let first = lost.first();

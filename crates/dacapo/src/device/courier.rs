@@ -2,8 +2,8 @@
 //!
 //! A finding is made inside a driver call, and the library makes its calls under locks of its own: a stream's, a host
 //! buffer's. A callback that asked a stream from there would wait for itself. So it runs on a thread of its own, which
-//! holds nothing; each finding is told once, in order, soon after it was made. [`Device::findings`](crate::Device::findings)
-//! has it at once.
+//! holds nothing; each finding is told once, in order, soon after it was made.
+//! [`Device::findings`](crate::Device::findings) has it at once.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc::{Sender, channel};

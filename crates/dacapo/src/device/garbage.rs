@@ -181,7 +181,7 @@ impl Inner {
             }
         }
         drop(relaxed);
-        // The user's own drops run last, holding nothing of ours. What was refused is still in the queue for the next one.
+        // The user's own drops run last, holding nothing of ours. What was refused is in the queue for the next one.
         go_on(drop_each(dropped_values));
         outcome
     }

@@ -1,7 +1,7 @@
 //! Values of the user's that are dropped here.
 //!
-//! Their drops are the user's code, and may panic: all others are dropped all the same, and what the library has to do is
-//! done, before the first panic goes on.
+//! Their drops are the user's code, and may panic: all others are dropped all the same, and what the library has to do
+//! is done, before the first panic goes on.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -59,8 +59,8 @@ impl Waiting {
 
     fn finish(&self, outcome: Result<()>) {
         let state = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // Let go before anyone can know: who sees the outcome finds nothing of the wait left. And outside of the lock: the
-        // last handle on a device drops values of the user's.
+        // Let go before anyone can know: who sees the outcome finds nothing of the wait left. And outside of the lock:
+        // the last handle on a device drops values of the user's.
         let device = state().device.take();
         alone(move || drop(device));
         let waker = {

@@ -116,8 +116,8 @@ impl Report {
     }
 }
 
-/// A column is no wider, whatever is in it: a longer cell pushes the rest of its row aside. (Formatting has a limit of its
-/// own, at which it panics.)
+/// A column is no wider, whatever is in it: a longer cell pushes the rest of its row aside. (Formatting has a limit of
+/// its own, at which it panics.)
 pub(crate) const WIDTH_MAX: usize = 120;
 
 /// Rows as lines with columns of equal width; a column that is empty but for its title is left out.

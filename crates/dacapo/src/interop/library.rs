@@ -1,8 +1,8 @@
 //! Shared libraries that are looked for at run time: where, and what is in them.
 //!
 //! - A library that is not there is an error that lists every place that was tried, each with the reason.
-//! - Which file is opened is decided by the system and by who started the process, through variables of the same rank as
-//!   the loader's `LD_LIBRARY_PATH`; or by a caller who names it, behind `unsafe`. No safe call takes a file.
+//! - Which file is opened is decided by the system and by who started the process, through variables of the same rank
+//!   as the loader's `LD_LIBRARY_PATH`; or by a caller who names it, behind `unsafe`. No safe call takes a file.
 //! - A library is never unloaded: it has threads and destructors of its own, which are code inside it.
 //! - An address that is handed out is that of a symbol of the asked name; that it has the stated signature is what the
 //!   table of its file says.
@@ -86,8 +86,8 @@ impl Library {
             // An empty name would open the running program itself.
             return Err("the name is empty".to_string());
         }
-        // SAFETY: opening runs the library's initialisers. Whoever named the file has promised that they do no harm, or it
-        // is the system's, or of who started this process.
+        // SAFETY: opening runs the library's initialisers. Whoever named the file has promised that they do no harm, or
+        // it is the system's, or of who started this process.
         match unsafe { libloading::Library::new(path) } {
             Ok(library) => Ok(Library(Box::leak(Box::new(library)))),
             // The loader's own words are one level down.

@@ -164,8 +164,8 @@ pub fn aside<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
-/// An expression of the declaration's, run where it stands: a `return` or a `?` in it ends it alone, and not the recipe,
-/// which would leave arguments out.
+/// An expression of the declaration's, run where it stands: a `return` or a `?` in it ends it alone, and not the
+/// recipe, which would leave arguments out.
 #[doc(hidden)]
 #[inline(always)]
 pub fn said<R>(expression: impl FnOnce() -> R) -> R {
@@ -291,8 +291,8 @@ pub unsafe fn kernel_op<D: Declared, const A: usize, const S: usize>(
 ///   stays inside its slices, writes only `&mut` and `&out` memory, writes all of `&out` memory, and ends;
 /// - it touches no other memory but the globals named by `state`.
 ///
-/// A crate with `#![forbid(unsafe_code)]` cannot declare kernels; it can use those of another crate. `deny` does not refuse a
-/// declaration: what a macro of another crate expands to is out of its sight.
+/// A crate with `#![forbid(unsafe_code)]` cannot declare kernels; it can use those of another crate. `deny` does not
+/// refuse a declaration: what a macro of another crate expands to is out of its sight.
 #[macro_export]
 macro_rules! kernels {
     ($(#[$m:meta])* $v:vis unsafe struct $Name:ident($src:expr) { $($(#[$km:meta])* fn $f:ident($($params:tt)*) { $($body:tt)* })* }) => {
@@ -397,7 +397,7 @@ macro_rules! kernels {
         $($m)* #[track_caller] #[allow(clippy::too_many_arguments)]
         $v fn $f(&self, $($a)*) -> impl $crate::Op<Out = ()> {
             let at = ::core::panic::Location::caller();
-            // A name that stands twice would shadow an argument inside the recipe: refused here, as in any list of parameters.
+            // A name that stands twice would shadow an argument inside the recipe: refused, as in any list of parameters.
             #[allow(unused)] let distinct = |$($l: ()),*| ();
             #[allow(unused_mut, unused_variables)]
             let mut accesses = 0usize;

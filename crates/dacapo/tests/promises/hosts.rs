@@ -1,5 +1,5 @@
-//! Host memory that graphs copy from: it is there as long as work in flight uses it. (That nobody sees half of a copy is
-//! tested beside `HostBuffer`, whose copies can be stopped there.)
+//! Host memory that graphs copy from: it is there as long as work in flight uses it. (That nobody sees half of a copy
+//! is tested beside `HostBuffer`, whose copies can be stopped there.)
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -561,16 +561,16 @@ fn a_launch_whose_event_is_refused_is_made_and_has_its_ticket() {
 #[test]
 fn memory_that_was_dropped_busy_is_waited_for_before_there_is_none_left() {
     for seed in 0..8 {
-        let device = software(seed).capacity(4 << 20).open().unwrap();
+        let device = software(seed).capacity(8 << 20).open().unwrap();
         let stream = device.stream().unwrap();
         for round in 0..3 {
-            let mut big = device.zeros::<u8>(5 << 19).unwrap_or_else(|error| panic!("seed {seed}, {round}: {error}"));
+            let mut big = device.zeros::<u8>(5 << 20).unwrap_or_else(|error| panic!("seed {seed}, {round}: {error}"));
             // Many small ones in a row, in one call: far from over when the next allocation asks for room.
             let busy = |r: &mut Recorder<'_>| (0..400).try_for_each(|_| r.run(fill(&mut big[..64], baked(1))));
             device.record(busy).unwrap().launch(&stream).unwrap();
         }
         // What is not there is refused all the same.
-        assert!(matches!(kind(device.zeros::<u8>(5 << 20)), ErrorKind::OutOfMemory { .. }));
+        assert!(matches!(kind(device.zeros::<u8>(10 << 20)), ErrorKind::OutOfMemory { .. }));
         assert_eq!(device.findings(), [] as [String; 0]);
     }
 }

@@ -93,8 +93,8 @@ impl CublasLt {
     /// - [`ErrorKind::NoLibrary`](crate::ErrorKind::NoLibrary): there is none, with what was tried.
     /// - What making the handle, or loading the kernels, failed with.
     ///
-    /// Safe, although opening a library runs its code: which file it is, the system and who started the process decide, by
-    /// variables of the loader's rank, and no safe code does.
+    /// Safe, although opening a library runs its code: which file it is, the system and who started the process decide,
+    /// by variables of the loader's rank, and no safe code does.
     pub fn load(device: &Device) -> Result<CublasLt> {
         CublasLt::load_at(device, None)
     }

@@ -109,8 +109,8 @@ impl Options {
     ///
     /// # Safety
     ///
-    /// - Opening the file runs its initialisers, and those of what it depends on and of the `libnvrtc-builtins` beside it:
-    ///   they do no harm.
+    /// - Opening the file runs its initialisers, and those of what it depends on and of the `libnvrtc-builtins` beside
+    ///   it: they do no harm.
     /// - It is NVRTC, if it exports NVRTC's names: those do what NVIDIA's do.
     pub unsafe fn library(mut self, file: impl Into<PathBuf>) -> Options {
         self.library = Some(file.into());
