@@ -140,8 +140,8 @@ impl Pool {
         Ok(())
     }
 
-    /// As [`clear`](Pool::clear), although graphs are in the pool: for a pool that keeps a graph of its own, which holds
-    /// the pool, so that neither would ever go.
+    /// As [`clear`](Pool::clear), although graphs are in the pool: for a pool that keeps a graph of its own, which
+    /// holds the pool, so that neither would ever go.
     ///
     /// # Errors
     ///

@@ -2,6 +2,7 @@
 // says: `Wide` is not plain data that a GPU can hold
 // why: what a kernel is given is the bytes of plain data, never what a type of one's own writes
 // where: anywhere
+use dacapo::__private::{Args, ToArg};
 use kit::*;
 
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +16,7 @@ impl TryFrom<usize> for Wide {
     }
 }
 
-impl dacapo::__private::ToArg for Wide { fn put(&self, _: &mut dacapo::__private::Args) {} fn show(&self, _: &str) -> Option<String> { None } } //~
+impl ToArg for Wide { fn put(&self, _: &mut Args) {} fn show(&self, _: &str) -> Option<String> { None } } //~
 //+ unsafe impl bytemuck::Zeroable for Wide {} unsafe impl bytemuck::Pod for Wide {} impl dacapo::Pod for Wide {}
 
 dacapo::kernels! {

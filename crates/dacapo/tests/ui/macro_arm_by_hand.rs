@@ -10,7 +10,16 @@ dacapo::kernels! {
     }
 }
 
+macro_rules! arm {
+    ($($word:tt)?) => {
+        dacapo::kernels! {
+            @params $($word)? [] [pub] clear [grid: linear(y.len(), 256);] [y: &mut [f32]]
+            args[] wrap[] vals[] seen[] derived[] access[] all[]; y: &mut [f32],
+        }
+    };
+}
+
 impl Own {
-    dacapo::kernels! {@params [] [pub] clear [grid: linear(y.len(), 256);] [y: &mut [f32]] args[] wrap[] vals[] seen[] derived[] access[] all[]; y: &mut [f32],} //~
-    //+ dacapo::kernels! {@params unsafe [] [pub] clear [grid: linear(y.len(), 256);] [y: &mut [f32]] args[] wrap[] vals[] seen[] derived[] access[] all[]; y: &mut [f32],}
+    arm! {} //~
+    //+ arm! { unsafe }
 }
