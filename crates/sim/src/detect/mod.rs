@@ -6,10 +6,12 @@
 //! - `order` knows which task happens before which, `sites` who has touched what: together they find work of two streams,
 //!   or of two branches of a graph, that touches the same memory without an order. Cells lie in `memory/watch.rs`.
 //! - `baked` looks at the addresses that the nodes of a graph hold.
+//! - `declared` is what a launch was said to touch; `exec/undeclared.rs` holds every access against it.
 //!
 //! **Invariant:** a detector changes no result, no code and no order: with all of them off a program runs the same way.
 
 pub(crate) mod baked;
+pub(crate) mod declared;
 pub(crate) mod order;
 pub(crate) mod shared;
 pub(crate) mod sites;
@@ -49,13 +51,17 @@ pub struct Detectors {
     pub freed: bool,
     /// A graph that names pageable memory of the host: `baked-host-pointer`.
     pub host_pointers: bool,
+    /// A kernel touches memory that its op was not given, or writes what it was given to read: `undeclared-access`,
+    /// `undeclared-write`. Only for launches whose slices were told ([`dacapo_driver::Driver::declare`]), as the library
+    /// does.
+    pub undeclared: bool,
 }
 
 /// One field of [`Detectors`], to read and to change.
 type Field = (&'static str, fn(&mut Detectors) -> &mut bool);
 
 /// The names of the detectors, as `DACAPO_DETECT` takes them.
-const FIELDS: [Field; 7] = [
+const FIELDS: [Field; 8] = [
     ("uninitialised", |d| &mut d.uninitialised),
     ("shared_races", |d| &mut d.shared_races),
     ("unordered", |d| &mut d.unordered),
@@ -63,6 +69,7 @@ const FIELDS: [Field; 7] = [
     ("shuffles", |d| &mut d.shuffles),
     ("freed", |d| &mut d.freed),
     ("host_pointers", |d| &mut d.host_pointers),
+    ("undeclared", |d| &mut d.undeclared),
 ];
 
 impl Detectors {
@@ -76,6 +83,7 @@ impl Detectors {
             shuffles: false,
             freed: false,
             host_pointers: false,
+            undeclared: false,
         }
     }
 
@@ -89,14 +97,22 @@ impl Detectors {
             shuffles: true,
             freed: true,
             host_pointers: true,
+            undeclared: true,
         }
     }
 }
 
 impl Default for Detectors {
-    /// What costs little: uninitialised reads, barriers, shuffles, freed memory.
+    /// What costs little: uninitialised reads, barriers, shuffles, freed memory, undeclared accesses.
     fn default() -> Detectors {
-        Detectors { uninitialised: true, barriers: true, shuffles: true, freed: true, ..Detectors::none() }
+        Detectors {
+            uninitialised: true,
+            barriers: true,
+            shuffles: true,
+            freed: true,
+            undeclared: true,
+            ..Detectors::none()
+        }
     }
 }
 

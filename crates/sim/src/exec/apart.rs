@@ -206,6 +206,7 @@ fn in_order(whole: &Whole<'_>, memory: &mut Memory, blocks: Range<u64>, given_up
                 clock: &mut NoClock,
                 progress: &mut progress,
                 workspace: 0,
+                declared: None,
             };
             let (turn, ran) = block.run(parts, TURN).ok()?;
             used += ran;

@@ -5,6 +5,7 @@
 //! launch has all of them resident from the start. Where several cores are allowed, `apart` is tried first.
 
 use std::io::Write as _;
+use std::sync::Arc;
 
 use super::apart;
 use super::block::{Block, BlockTurn};
@@ -14,6 +15,7 @@ use super::machine::{Parts, Problem, Progress};
 use super::op::{At, Code};
 use super::report;
 use super::warp::constants64;
+use crate::detect::declared::Declared;
 use crate::finding::{Ending, Finding};
 use crate::memory::{Kind, Memory, Request};
 
@@ -49,6 +51,8 @@ pub struct Grid {
     triggered: u64,
     /// Threads that its blocks ran on; 0 before that is decided.
     cores: usize,
+    /// What it may touch, where that was told and is asked for.
+    declared: Option<Arc<Declared>>,
 }
 
 impl Grid {
@@ -76,7 +80,19 @@ impl Grid {
             over: false,
             triggered: 0,
             cores: 0,
+            declared: None,
         }
+    }
+
+    /// What the launch may touch, as a driver is told it ([`dacapo_driver::Driver::declare`]): all else is a finding, where
+    /// that is asked for.
+    pub fn declare(&mut self, declared: &dacapo_driver::Declared<'_>) {
+        self.set_declared(Some(Arc::new(Declared::new(declared))));
+    }
+
+    /// The same, where it may be that nobody has told.
+    pub(crate) fn set_declared(&mut self, declared: Option<Arc<Declared>>) {
+        self.declared = declared.filter(|_| self.options.detectors.undeclared);
     }
 
     /// Runs up to about `warp_instructions` instructions of warps.
@@ -141,6 +157,7 @@ impl Grid {
                 clock,
                 progress: &mut self.progress,
                 workspace: self.workspace.unwrap_or(0),
+                declared: self.declared.as_deref(),
             };
             let (turn, ran) = match self.resident[self.current].run(parts, turn_length.min(left)) {
                 Ok(done) => done,

@@ -19,6 +19,7 @@ use super::program::Program;
 use super::warp::{Base, Flow, Fragment, Frame, Warp};
 use super::window;
 use crate::detect::Detectors;
+use crate::detect::declared::{Declared, Window};
 use crate::detect::shared::SharedWatch;
 use crate::finding::Finding;
 use crate::memory::Memory;
@@ -64,6 +65,10 @@ pub(super) struct Progress {
     /// Last allocation seen by each load or store, and by each atomic.
     pub(super) slots: Vec<u32>,
     pub(super) atomic_slots: Vec<u32>,
+    /// What each load or store may touch around where it last was, where that was declared; and lanes alone, by reads and
+    /// by writes.
+    pub(super) windows: Vec<Window>,
+    pub(super) lane_windows: [Window; 2],
     /// Last address and value that each load saw in host memory.
     host_seen: Vec<(u64, u64)>,
     /// The same for each atomic.
@@ -100,6 +105,7 @@ impl Progress {
         Progress {
             slots: vec![0; code.accesses.len()],
             atomic_slots: vec![0; code.atomics.len()],
+            windows: vec![Window::default(); code.accesses.len()],
             host_seen: vec![(0, 0); code.accesses.len()],
             host_seen_by_atomic: vec![(0, 0); code.atomics.len()],
             touches: [code.accesses.len(), code.atomics.len(), code.copies.len()].map(|n| vec![Memo::default(); n]),
@@ -169,6 +175,8 @@ pub(super) struct Parts<'a> {
     pub(super) progress: &'a mut Progress,
     /// Address of the workspace of a cooperative launch.
     pub(super) workspace: u64,
+    /// What the kernel may touch, where that was told and is asked for.
+    pub(super) declared: Option<&'a Declared>,
 }
 
 /// All that a fragment can reach while it runs.
@@ -196,7 +204,9 @@ pub(super) struct Machine<'a> {
     pub(super) tid: [[u32; 32]; 3],
     pub(super) warp: u32,
     /// Address of the workspace of a cooperative launch.
-    workspace: u64,
+    pub(super) workspace: u64,
+    /// What the kernel may touch, where that was told and is asked for.
+    pub(super) declared: Option<&'a Declared>,
 }
 
 impl<'a> Machine<'a> {
@@ -226,6 +236,7 @@ impl<'a> Machine<'a> {
             tid: [[0; 32]; 3],
             warp: 0,
             workspace: parts.workspace,
+            declared: parts.declared,
         }
     }
 }

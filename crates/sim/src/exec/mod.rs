@@ -29,6 +29,7 @@ mod program;
 mod race;
 mod report;
 mod shuffle;
+mod undeclared;
 mod warp;
 mod window;
 

@@ -13,3 +13,4 @@ mod memory;
 mod ops;
 mod races;
 mod sync;
+mod undeclared;
