@@ -50,7 +50,7 @@ fn main() {
         "what a detector costs: time with the default ones and it over time with the default ones less it, in turns"
     );
     println!("{:<20}{:<14}{:>10}{:>10}{:>10}{:>7}", "kernel", "detector", "ratio", "p10", "p90", "turns");
-    for detector in ["undeclared"] {
+    for detector in ["undeclared", "global_races"] {
         let ways = [format!("default,-{detector}"), format!("default,{detector}")];
         let ways = ways.map(|words| words.parse::<Detectors>().expect("known"));
         for kernel in KERNELS {

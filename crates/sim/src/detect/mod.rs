@@ -3,6 +3,7 @@
 //! - [`Detectors`] says which of them are on. What ends a kernel on a GPU too (an address in no allocation, a trap, a
 //!   barrier that nobody can leave) is no detector and is always reported.
 //! - `shared` finds races between the threads of a block in shared memory.
+//! - `blocks` finds races between the blocks of a kernel in global memory; `fences` knows what orders them.
 //! - `order` knows which task happens before which, `sites` who has touched what: together they find work of two streams,
 //!   or of two branches of a graph, that touches the same memory without an order. Cells lie in `memory/watch.rs`.
 //! - `baked` looks at the addresses that the nodes of a graph hold.
@@ -11,7 +12,9 @@
 //! **Invariant:** a detector changes no result, no code and no order: with all of them off a program runs the same way.
 
 pub(crate) mod baked;
+pub(crate) mod blocks;
 pub(crate) mod declared;
+pub(crate) mod fences;
 pub(crate) mod order;
 pub(crate) mod shared;
 pub(crate) mod sites;
@@ -37,6 +40,9 @@ pub struct Detectors {
     /// Two threads of a block touch shared memory, one of them writing, and nothing orders them: `shared-race`,
     /// `same-word`.
     pub shared_races: bool,
+    /// Two blocks of a kernel touch the same bytes of global memory, one of them by a plain write, and nothing orders
+    /// them: `global-race`.
+    pub global_races: bool,
     /// Work of two streams, or of two branches of a graph, touches the same memory, one of them writing, and nothing
     /// orders them: `unordered`, `unordered-free`.
     pub unordered: bool,
@@ -61,9 +67,10 @@ pub struct Detectors {
 type Field = (&'static str, fn(&mut Detectors) -> &mut bool);
 
 /// The names of the detectors, as `DACAPO_DETECT` takes them.
-const FIELDS: [Field; 8] = [
+const FIELDS: [Field; 9] = [
     ("uninitialised", |d| &mut d.uninitialised),
     ("shared_races", |d| &mut d.shared_races),
+    ("global_races", |d| &mut d.global_races),
     ("unordered", |d| &mut d.unordered),
     ("barriers", |d| &mut d.barriers),
     ("shuffles", |d| &mut d.shuffles),
@@ -78,6 +85,7 @@ impl Detectors {
         Detectors {
             uninitialised: false,
             shared_races: false,
+            global_races: false,
             unordered: false,
             barriers: false,
             shuffles: false,
@@ -92,6 +100,7 @@ impl Detectors {
         Detectors {
             uninitialised: true,
             shared_races: true,
+            global_races: true,
             unordered: true,
             barriers: true,
             shuffles: true,

@@ -207,6 +207,7 @@ fn in_order(whole: &Whole<'_>, memory: &mut Memory, blocks: Range<u64>, given_up
                 progress: &mut progress,
                 workspace: 0,
                 declared: None,
+                blocks: None,
             };
             let (turn, ran) = block.run(parts, TURN).ok()?;
             used += ran;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::apart;
 use super::block::{Block, BlockTurn};
+use super::global_race::KernelWatch;
 use super::lanes::dispatch::Isa;
 use super::launch::{Clock, ExecOptions, Fault, Launch, Outcome};
 use super::machine::{Parts, Problem, Progress};
@@ -53,6 +54,8 @@ pub struct Grid {
     cores: usize,
     /// What it may touch, where that was told and is asked for.
     declared: Option<Arc<Declared>>,
+    /// Which blocks have touched global memory, where that is asked for.
+    blocks: Option<Box<KernelWatch>>,
 }
 
 impl Grid {
@@ -62,7 +65,11 @@ impl Grid {
         let constants = constants64(code, |index| launch.image.address(index));
         let progress = Progress::new(code);
         let total = launch.grid.iter().fold(1u64, |all, &n| all.saturating_mul(u64::from(n)));
+        // One block has nobody to race with.
+        let watches = options.detectors.global_races && total > 1;
+        let blocks = watches.then(|| Box::new(KernelWatch::new(launch.image.program(), code, launch.block)));
         Grid {
+            blocks,
             constants,
             progress,
             isa: Isa::detect(),
@@ -105,6 +112,7 @@ impl Grid {
             self.over = true;
             self.resident.clear();
             self.spare.clear();
+            self.blocks = None;
             if let Some(workspace) = self.workspace.take() {
                 memory.free(workspace);
             }
@@ -158,6 +166,7 @@ impl Grid {
                 progress: &mut self.progress,
                 workspace: self.workspace.unwrap_or(0),
                 declared: self.declared.as_deref(),
+                blocks: self.blocks.as_deref_mut(),
             };
             let (turn, ran) = match self.resident[self.current].run(parts, turn_length.min(left)) {
                 Ok(done) => done,
@@ -178,6 +187,9 @@ impl Grid {
                     self.polling = 0;
                     self.turn_used = 0;
                     let block = self.resident.remove(self.current);
+                    if let Some(blocks) = &mut self.blocks {
+                        blocks.end(&self.launch, block.index());
+                    }
                     self.spare.push(block);
                 }
                 BlockTurn::Over if triggers => {

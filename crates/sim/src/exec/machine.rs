@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use dacapo_ptx::ir::Special;
 
+use super::global_race::KernelWatch;
 use super::lanes::Regs;
 use super::lanes::dispatch::Isa;
 use super::lanes::rare;
@@ -84,8 +85,9 @@ pub(super) struct Progress {
     poller: ([u32; 3], u32, u32),
     pub(super) findings: Vec<Finding>,
     reported: HashSet<(u32, &'static str)>,
-    /// Pairs of records that were reported as a race.
+    /// Pairs of records that were reported as a race in shared memory, and in global memory.
     pub(super) races: HashSet<(u32, u32)>,
+    pub(super) global_races: HashSet<(u32, u32)>,
     /// What the kernel has printed.
     pub(super) output: Vec<u8>,
     /// Who each access, each atomic and each copy is to those who watch memory.
@@ -177,6 +179,8 @@ pub(super) struct Parts<'a> {
     pub(super) workspace: u64,
     /// What the kernel may touch, where that was told and is asked for.
     pub(super) declared: Option<&'a Declared>,
+    /// Which blocks have touched global memory, where that is asked for.
+    pub(super) blocks: Option<&'a mut KernelWatch>,
 }
 
 /// All that a fragment can reach while it runs.
@@ -194,6 +198,8 @@ pub(super) struct Machine<'a> {
     pub(super) watched_tasks: bool,
     /// Who has touched shared memory.
     pub(super) races: Option<&'a mut SharedWatch>,
+    /// Which blocks have touched global memory.
+    pub(super) blocks: Option<&'a mut KernelWatch>,
     pub(super) memory: &'a mut Memory,
     clock: &'a mut dyn Clock,
     pub(super) progress: &'a mut Progress,
@@ -225,9 +231,10 @@ impl<'a> Machine<'a> {
             isa: parts.isa,
             uninitialised: parts.options.detectors.uninitialised,
             detectors: parts.options.detectors,
-            watched: races.is_some() || parts.memory.is_watched(),
+            watched: races.is_some() || parts.blocks.is_some() || parts.memory.is_watched(),
             watched_tasks: parts.memory.is_watched(),
             races,
+            blocks: parts.blocks,
             memory: parts.memory,
             clock: parts.clock,
             progress: parts.progress,
@@ -507,7 +514,11 @@ impl Machine<'_> {
                     regs.put32(*d, &[address; 32], mask);
                 }
             }
-            Op::Nothing => {}
+            Op::Nothing => {
+                if self.watched {
+                    self.watch_fence(fragment.pc);
+                }
+            }
             other => unreachable!("{other:?} is run by the loop"),
         }
         Ok(())

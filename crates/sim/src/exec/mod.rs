@@ -16,6 +16,7 @@ mod copy;
 mod decode;
 mod float;
 mod flow;
+mod global_race;
 mod grid;
 mod image;
 mod lanes;

@@ -25,6 +25,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
+pub(crate) use backing::zeroed_words;
 use host::Host;
 use ranges::RangeKind;
 use region::Region;

@@ -5,6 +5,7 @@ mod control;
 mod corpus;
 mod edges;
 mod float;
+mod global_races;
 mod hardware;
 mod harness;
 mod integer;
