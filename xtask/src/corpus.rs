@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dacapo_sim::{Machine, Options};
+use dacapo_sim::{Detectors, Machine, Options};
 use dacapo_suite::corpus::{self, Case, Recording, RecordingError, Verdict};
 use dacapo_suite::session::Session;
 use dacapo_suite::single::{self, Judged};
@@ -31,12 +31,13 @@ struct Tally {
 
 /// Runs the corpus; an error if any case failed.
 ///
-/// `only` keeps the cases whose name contains it; `why` also prints where bounds come from.
+/// `only` keeps the cases whose name contains it; `why` also prints where bounds come from; `detectors` are looked for, and
+/// a case with a finding has failed.
 ///
 /// # Errors
 ///
 /// - A case failed; the text says how many.
-pub fn run(seed: u64, only: Option<&str>, why: bool) -> Result<(), String> {
+pub fn run(seed: u64, only: Option<&str>, why: bool, detectors: Detectors) -> Result<(), String> {
     let recording = corpus::committed(&workspace::root());
     match &recording {
         Ok(recording) => println!("recorded on {}; software driver with seed {seed}", recording.origin()),
@@ -44,7 +45,7 @@ pub fn run(seed: u64, only: Option<&str>, why: bool) -> Result<(), String> {
     }
     let cases = corpus::all().into_iter().filter(|case| only.is_none_or(|part| case.name().contains(part)));
     let (mut tallies, mut failures) = (BTreeMap::<String, Tally>::new(), Vec::new());
-    let mut software = Software::new(seed);
+    let mut software = Software::new(seed, detectors);
     let mut reasons = BTreeMap::<&'static str, BTreeSet<String>>::new();
     for case in cases {
         let kernel = format!("{}/{}", case.module, case.kernel);
@@ -156,12 +157,13 @@ fn singles(seed: u64) -> Vec<String> {
 /// not to blame.
 struct Software {
     seed: u64,
+    detectors: Detectors,
     machine: Machine,
 }
 
 impl Software {
-    fn new(seed: u64) -> Software {
-        Software { seed, machine: Machine::new(Options { seed, ..Options::default() }) }
+    fn new(seed: u64, detectors: Detectors) -> Software {
+        Software { seed, detectors, machine: Machine::new(Options { seed, detectors, ..Options::default() }) }
     }
 
     /// Runs one case; the second part is what the driver reported about it.
@@ -183,7 +185,7 @@ impl Software {
             (Ok(_), Ok(_)) => (Verdict::Failed("the driver reported a finding".into()), report),
             (Ok(_), Err(error)) => (Verdict::Failed(error), report),
             (Err(failure), _) => {
-                self.machine = Software::new(self.seed).machine;
+                self.machine = Software::new(self.seed, self.detectors).machine;
                 (Verdict::Failed(failure.to_string()), report)
             }
         }

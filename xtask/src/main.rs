@@ -63,6 +63,9 @@ enum Task {
         /// Also print where each bound comes from
         #[arg(long)]
         why: bool,
+        /// What is looked for meanwhile, as DACAPO_DETECT takes it; a finding is a failure
+        #[arg(long, default_value = "default")]
+        detect: dacapo_sim::Detectors,
     },
     /// Hold true declarations of kernels against their PTX, and wrong ones
     Declarations {
@@ -121,7 +124,7 @@ fn main() -> ExitCode {
         Task::Bless => bless::run(),
         Task::Cache(scale) => cache::run(&scale),
         Task::Conformance { seed, only, print } => conformance::run(seed, only.as_deref(), print),
-        Task::Corpus { seed, only, why } => corpus::run(seed, only.as_deref(), why),
+        Task::Corpus { seed, only, why, detect } => corpus::run(seed, only.as_deref(), why, detect),
         Task::Declarations { verbose } => declarations::run(verbose),
         Task::Faults(scale) => faults::run(&scale),
         Task::Forms(scale) => forms::run(&scale),

@@ -1,7 +1,7 @@
 //! `trait Driver`: the driver API as an object.
 
 use crate::types::*;
-use crate::{CUresult, Call};
+use crate::{CUresult, Call, Declared, DeclaredOf};
 
 macro_rules! define_driver {
     ($($symbol:ident [$name:ident, $family:ident, $since:literal, $on:ident, $beside:ident, $twin:ident] ($($arg:ident: $ty:ty),*);)*) => {
@@ -19,6 +19,18 @@ macro_rules! define_driver {
         pub trait Driver: Send + Sync {
             /// What a call answers that this driver does not have. Every method's default body comes here.
             fn missing(&self, call: Call) -> CUresult;
+
+            /// Whether this driver wants to be told what kernels may touch. No C call; the answer never changes, so that it
+            /// can be asked once.
+            fn wants_declared(&self) -> bool {
+                false
+            }
+
+            /// What some kernels may touch; `None`: nobody knows. No C call, and no answer: a driver that does not want to
+            /// know, or does not know the node, does nothing.
+            fn declare(&self, of: DeclaredOf, declared: Option<&Declared<'_>>) {
+                let _ = (of, declared);
+            }
 
             $(
                 #[doc = concat!("`", stringify!($symbol), "`: see [`Call::", stringify!($symbol), "`].")]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::types::*;
-use crate::{CUresult, Call, Driver};
+use crate::{CUresult, Call, Declared, DeclaredOf, Driver};
 
 macro_rules! forward_through {
     ($pointer:ty; $($symbol:ident [$name:ident, $family:ident, $since:literal, $on:ident, $beside:ident, $twin:ident] ($($arg:ident: $ty:ty),*);)*) => {
@@ -11,6 +11,14 @@ macro_rules! forward_through {
         impl<D: Driver + ?Sized> Driver for $pointer {
             fn missing(&self, call: Call) -> CUresult {
                 (**self).missing(call)
+            }
+
+            fn wants_declared(&self) -> bool {
+                (**self).wants_declared()
+            }
+
+            fn declare(&self, of: DeclaredOf, declared: Option<&Declared<'_>>) {
+                (**self).declare(of, declared);
             }
 
             $(

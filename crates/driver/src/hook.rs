@@ -2,6 +2,7 @@
 //!
 //! - [`Hooked`] is a driver itself, so hooks stack in any order, and the results of the calls do not depend on it.
 //! - A hook sees every call of the table with its arguments as numbers, and decides whether the driver below is called.
+//!   What is no call of the table ([`Driver::declare`]) it does not see: that is passed on.
 //! - The hooks that come with it: [`Trace`] (JSON lines), [`Count`] (calls and their times), [`Fault`] (the n-th call
 //!   of a kind fails, with the effect that the fault model gives it).
 //!
@@ -26,7 +27,7 @@
 use std::sync::Arc;
 
 use crate::types::*;
-use crate::{CUresult, Call, Driver};
+use crate::{CUresult, Call, Declared, DeclaredOf, Driver};
 
 mod argument;
 mod count;
@@ -94,6 +95,14 @@ macro_rules! define_hooked {
         impl<D: Driver, H: Hook> Driver for Hooked<D, H> {
             fn missing(&self, call: Call) -> CUresult {
                 self.driver.missing(call)
+            }
+
+            fn wants_declared(&self) -> bool {
+                self.driver.wants_declared()
+            }
+
+            fn declare(&self, of: DeclaredOf, declared: Option<&Declared<'_>>) {
+                self.driver.declare(of, declared);
             }
 
             $(

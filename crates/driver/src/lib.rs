@@ -8,6 +8,7 @@
 
 mod api;
 mod call;
+mod declared;
 mod error;
 mod forward;
 mod hook;
@@ -19,6 +20,7 @@ pub mod types;
 
 pub use api::Driver;
 pub use call::{BesideCapturing, Call, Family, OnCapturing, PerThreadTwin};
+pub use declared::{Declared, DeclaredMode, DeclaredOf, DeclaredSlice};
 pub use error::{Check, DriverError};
 pub use hook::{Argument, Breakable, CallCount, Count, Fault, Hook, Hooked, Notation, Rule, Trace, Which};
 pub use lawful::{Effect, Lawful, Role, STICKY, Source, lawful, leaves_undone};

@@ -5,12 +5,36 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dacapo_driver::types::*;
-use dacapo_driver::{Argument, CUresult, Call, Count, Driver, Family, Fault, Hook, Hooked, Notation, Trace, Which};
+use dacapo_driver::{
+    Argument, CUresult, Call, Count, Declared, DeclaredOf, Driver, Family, Fault, Hook, Hooked, Notation, Trace, Which,
+};
 
 /// A driver that hands out addresses, keeps a list of the calls it saw and knows three of them.
 #[derive(Default)]
 struct Tiny {
     seen: Mutex<Vec<String>>,
+}
+
+/// A driver that wants to know what kernels may touch, and keeps it.
+#[derive(Default)]
+struct Curious {
+    told: Mutex<Vec<String>>,
+}
+
+impl Driver for Curious {
+    fn missing(&self, _: Call) -> CUresult {
+        CUresult::CUDA_ERROR_NOT_SUPPORTED
+    }
+
+    fn wants_declared(&self) -> bool {
+        true
+    }
+
+    fn declare(&self, of: DeclaredOf, declared: Option<&Declared<'_>>) {
+        let op = declared.map_or("nothing", |declared| declared.op);
+        let node = matches!(of, DeclaredOf::Node(..));
+        self.told.lock().unwrap().push(format!("{op} {node}"));
+    }
 }
 
 impl Driver for Tiny {
@@ -39,6 +63,20 @@ impl Driver for Tiny {
         self.seen.lock().unwrap().push(format!("cuMemFree_v2 {dptr:#x}"));
         CUresult(4242)
     }
+}
+
+#[test]
+fn what_is_no_call_of_the_table_goes_through_hooks_and_pointers() {
+    let curious = Arc::new(Curious::default());
+    let boxed: Box<dyn Driver> = Box::new(Hooked::new(curious.clone(), Count::new()));
+    let driver = Hooked::new(&boxed, Fault::new());
+    assert!(driver.wants_declared());
+    let declared = Declared { op: "saxpy", label: "", at: std::panic::Location::caller(), slices: &[] };
+    driver.declare(DeclaredOf::Next, Some(&declared));
+    driver.declare(DeclaredOf::Node(CUgraphExec::NULL, CUgraphNode::NULL), Some(&declared));
+    driver.declare(DeclaredOf::Next, None);
+    assert_eq!(*curious.told.lock().unwrap(), ["saxpy false", "saxpy true", "nothing false"]);
+    assert!(!Hooked::new(Tiny::default(), Count::new()).wants_declared(), "by default nobody asks");
 }
 
 /// A writer whose contents can be looked at.

@@ -1,12 +1,16 @@
 //! How fast kernels run: lane instructions a second, and the ratio to plain scalar Rust that does the same work; with no
-//! detectors (on one core and on two), with those that are on by default, and with all.
+//! detectors (on one core and on two), with those that are on by default, and with all. Then what a detector adds to those
+//! that are on by default, both ways of each kernel in turns.
 //!
-//! `cargo bench -p dacapo-sim` measures for about a second each (`-- 'matmul_naive none'`: only what has that in its name); under `cargo test` every kernel runs once on small
-//! data, and its results are compared with the scalar code's.
+//! `cargo bench -p dacapo-sim` measures for about two seconds each (`-- 'matmul_naive none'`: only what has that in its
+//! name; `-- cost`: only what detectors cost); under `cargo test` every kernel runs once on small data, and its results are
+//! compared with the scalar code's.
 
+use std::panic::Location;
 use std::sync::Arc;
 use std::time::Instant;
 
+use dacapo_driver::{Declared, DeclaredMode, DeclaredSlice};
 use dacapo_sim::Detectors;
 use dacapo_sim::exec::{Clock, ExecOptions, Grid, Image, Launch, Outcome, Program};
 use dacapo_sim::memory::{Kind, Memory, MemoryOptions, Request};
@@ -42,6 +46,101 @@ fn main() {
             }
         }
     }
+    println!(
+        "what a detector costs: time with the default ones and it over time with the default ones less it, in turns"
+    );
+    println!("{:<20}{:<14}{:>10}{:>10}{:>10}{:>7}", "kernel", "detector", "ratio", "p10", "p90", "turns");
+    for detector in ["undeclared", "global_races"] {
+        let ways = [format!("default,-{detector}"), format!("default,{detector}")];
+        let ways = ways.map(|words| words.parse::<Detectors>().expect("known"));
+        for kernel in KERNELS {
+            if wanted.is_empty() || wanted.iter().any(|part| format!("cost {kernel} {detector}").contains(part)) {
+                let mut two = ways.map(|detectors| prepared(kernel, full, How { word: "", detectors, cores: 1, full }));
+                cost(kernel, detector, full, &mut two);
+            }
+        }
+    }
+}
+
+/// What is measured in turns.
+const KERNELS: [&str; 6] = [
+    "saxpy_f32",
+    "matmul_tiled_f32",
+    "matmul_naive_f32",
+    "matmul_reg4x4_f32",
+    "softmax_block_f32",
+    "philox_uniform_f32",
+];
+
+/// A kernel with its memory, ready to be launched any number of times.
+struct Prepared {
+    bench: Bench,
+    kernel: &'static str,
+    grid: [u32; 3],
+    block: [u32; 3],
+    params: Vec<Param>,
+}
+
+fn prepared(kernel: &'static str, full: bool, how: How) -> Prepared {
+    let (n, size) = if full { (1 << 20, 256) } else { (1 << 12, 64) };
+    let launch = |bench, grid, block, params| Prepared { bench, kernel, grid, block, params };
+    match kernel {
+        "saxpy_f32" => {
+            let mut b = Bench::new("saxpy.ptx", how);
+            let (x, y) = (b.upload(&numbers(n), "x"), b.upload(&numbers(n), "y"));
+            let params = vec![Param::Int(n as u32), Param::Float(0.5), Param::Pointer(x), Param::Pointer(y)];
+            launch(b, [n.div_ceil(256) as u32, 1, 1], [256, 1, 1], params)
+        }
+        "softmax_block_f32" => {
+            let (rows, cols) = if full { (256, 1000) } else { (4, 1000) };
+            let mut b = Bench::new("softmax.ptx", how);
+            let (x, y) = (b.upload(&numbers(rows * cols), "x"), b.upload(&vec![0.0; rows * cols], "y"));
+            launch(
+                b,
+                [rows as u32, 1, 1],
+                [256, 1, 1],
+                vec![Param::Int(cols as u32), Param::Pointer(x), Param::Pointer(y)],
+            )
+        }
+        "philox_uniform_f32" => {
+            let mut b = Bench::new("philox.ptx", how);
+            let (offset, out) = (b.upload(&[0.0, 0.0], "offset"), b.upload(&vec![0.0; n], "out"));
+            let threads = n / 4;
+            let params = vec![Param::Int(threads as u32), Param::Long(7), Param::Pointer(offset), Param::Pointer(out)];
+            launch(b, [threads.div_ceil(256) as u32, 1, 1], [256, 1, 1], params)
+        }
+        _ => {
+            let mut b = Bench::new("matmul.ptx", how);
+            let square = size * size;
+            let (x, y) = (b.upload(&numbers(square), "a"), b.upload(&numbers(square), "b"));
+            let z = b.upload(&vec![0.0; square], "c");
+            let (n, tile) = (size as u32, if kernel.contains("reg4x4") { 64 } else { 16 });
+            let mut params = vec![Param::Int(n), Param::Int(n), Param::Int(n)];
+            params.extend([x, y, z].map(Param::Pointer));
+            launch(b, [n.div_ceil(tile), n.div_ceil(tile), 1], [16, 16, 1], params)
+        }
+    }
+}
+
+/// Both ways in turns; the ratio of each pair.
+fn cost(kernel: &str, detector: &str, full: bool, two: &mut [Prepared; 2]) {
+    let mut ratios = Vec::new();
+    let begin = Instant::now();
+    while ratios.is_empty() || (full && (begin.elapsed().as_secs_f64() < 4.0 || ratios.len() < 11)) {
+        let mut seconds = [0.0; 2];
+        // Which one goes first changes from pair to pair.
+        let first = ratios.len() % 2;
+        for way in [first, 1 - first] {
+            let Prepared { bench, kernel, grid, block, params } = &mut two[way];
+            let start = Instant::now();
+            bench.launch(kernel, *grid, *block, params);
+            seconds[way] = start.elapsed().as_secs_f64();
+        }
+        ratios.push(seconds[1] / seconds[0]);
+    }
+    ratios.sort_by(f64::total_cmp);
+    let at = |share: f64| ratios[((ratios.len() - 1) as f64 * share) as usize];
+    println!("{kernel:<20}{detector:<14}{:>10.3}{:>10.3}{:>10.3}{:>7}", at(0.5), at(0.1), at(0.9), ratios.len());
 }
 
 /// What is looked for meanwhile, and whether time is measured.
@@ -106,7 +205,7 @@ impl Bench {
             match param {
                 Param::Int(x) => field.copy_from_slice(&x.to_le_bytes()),
                 Param::Float(x) => field.copy_from_slice(&x.to_le_bytes()),
-                Param::Pointer(x) => field.copy_from_slice(&x.to_le_bytes()),
+                Param::Pointer(x) | Param::Long(x) => field.copy_from_slice(&x.to_le_bytes()),
             }
         }
         let launch = Launch {
@@ -125,6 +224,15 @@ impl Bench {
         }
         let options = ExecOptions { detectors: self.detectors, cores: self.cores, ..Default::default() };
         let mut run = Grid::new(launch, &options);
+        let slice = |param: &Param| match param {
+            Param::Pointer(address) => {
+                let bytes = self.memory.containing(*address).expect("uploaded").bytes;
+                Some(DeclaredSlice { name: "argument", address: *address, bytes, mode: DeclaredMode::Write })
+            }
+            _ => None,
+        };
+        let slices: Vec<DeclaredSlice<'_>> = params.iter().filter_map(slice).collect();
+        run.declare(&Declared { op: "bench", label: "", at: Location::caller(), slices: &slices });
         loop {
             match run.run(&mut self.memory, &mut NoClock, u64::MAX) {
                 Outcome::Yield => {}
@@ -142,6 +250,7 @@ impl Bench {
 enum Param {
     Int(u32),
     Float(f32),
+    Long(u64),
     Pointer(u64),
 }
 
@@ -279,7 +388,7 @@ fn philox(n: usize, how: How) {
     let offset = b.upload(&[0.0, 0.0], "offset");
     let out = b.upload(&vec![0.0; n], "out");
     let mut target = vec![0f32; n];
-    let params = [Param::Int(threads as u32), Param::Pointer(7), Param::Pointer(offset), Param::Pointer(out)];
+    let params = [Param::Int(threads as u32), Param::Long(7), Param::Pointer(offset), Param::Pointer(out)];
     compare(
         "philox_uniform_f32",
         how,

@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use dacapo_driver::types::*;
-use dacapo_driver::{CUresult, Call, Driver};
+use dacapo_driver::{CUresult, Call, Declared, DeclaredOf, Driver};
 
 use crate::calls;
 use crate::machine::Machine;
@@ -25,6 +25,14 @@ macro_rules! implemented {
                 self.visit(call, Needs::Always, |visit| {
                     Err(visit.unsupported(format!("{} is not there yet", call.name())))
                 })
+            }
+
+            fn wants_declared(&self) -> bool {
+                self.lock().options.detectors.undeclared
+            }
+
+            fn declare(&self, of: DeclaredOf, declared: Option<&Declared<'_>>) {
+                self.take_declared(of, declared);
             }
 
             $(unsafe fn $symbol(&self, $($arg: $ty),*) -> CUresult {

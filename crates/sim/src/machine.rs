@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use dacapo_driver::types::{CUgraphEdgeData, CUgraphNode, CUstreamCaptureMode};
+use dacapo_driver::types::{CU_STREAM_CAPTURE_MODE_GLOBAL, CUgraphEdgeData, CUgraphNode, CUstreamCaptureMode};
 use dacapo_driver::{CUresult, Call};
 
+use crate::detect::declared::Declared;
 use crate::detect::order::Order;
 use crate::exec::Image;
 use crate::finding::{Ending, Finding};
@@ -108,6 +109,8 @@ pub(crate) struct Thread {
     pub(crate) number: u64,
     pub(crate) contexts: Vec<Key<Context>>,
     pub(crate) capture_mode: CUstreamCaptureMode,
+    /// What the kernels may touch that it hands over now.
+    pub(crate) declared: Option<Arc<Declared>>,
 }
 
 /// A fault that broke the device.
@@ -247,6 +250,17 @@ impl State {
     pub(crate) fn number(&mut self) -> u64 {
         self.last_number += 1;
         self.last_number
+    }
+
+    /// What is known of a thread.
+    pub(crate) fn thread_of(&mut self, thread: u64) -> &mut Thread {
+        let number = self.threads.len() as u64 + 1;
+        self.threads.entry(thread).or_insert(Thread {
+            number,
+            contexts: Vec::new(),
+            capture_mode: CU_STREAM_CAPTURE_MODE_GLOBAL,
+            declared: None,
+        })
     }
 
     /// Notes a finding and tells whoever wants to know.

@@ -188,7 +188,9 @@ impl State {
             cores_from: self.options.cores_from,
             ..Default::default()
         };
-        Box::new(Grid::new(launch, &options))
+        let mut grid = Box::new(Grid::new(launch, &options));
+        grid.set_declared(work.declared.clone());
+        grid
     }
 
     fn run_kernel(&mut self, key: Key<Task>, mut grid: Box<Grid>, alone: bool) -> Step {

@@ -121,13 +121,8 @@ impl Machine {
 
 impl Visit<'_> {
     fn admit(&mut self, needs: Needs) -> Answer {
-        let number = self.threads.len() as u64 + 1;
         let thread = self.thread;
-        self.threads.entry(thread).or_insert(Thread {
-            number,
-            contexts: Vec::new(),
-            capture_mode: CU_STREAM_CAPTURE_MODE_GLOBAL,
-        });
+        self.thread_of(thread);
         if needs == Needs::Nothing {
             return Ok(());
         }

@@ -71,6 +71,8 @@ pub(crate) struct Inner {
     pub(crate) drops: Arc<Drops<Cuda, Garbage>>,
     /// Whether `lost` is there, beside what every launch looks at.
     pub(crate) is_lost: AtomicBool,
+    /// Whether the driver wants to be told what kernels may touch; asked once.
+    pub(crate) wants_declared: bool,
     pub(crate) ledger: Ledger<Cuda>,
     pub(crate) raw: CUdevice,
     pub(crate) ordinal: usize,

@@ -232,6 +232,7 @@ impl Device {
         #[cfg(not(feature = "software"))]
         let _ = machine;
         Ok(Device(Arc::new(Inner {
+            wants_declared: driver.wants_declared(),
             cuda: Cuda { driver, context, free: Arc::default() },
             raw,
             ordinal,

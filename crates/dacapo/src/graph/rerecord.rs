@@ -252,6 +252,9 @@ impl Replayable {
                 return Err((number, nodes[number].blame(error)));
             }
         }
+        for (number, node) in nodes.iter().enumerate().filter(|(number, _)| changes[*number].change == Change::Kept) {
+            self.built.keep(&self.device, number, node);
+        }
         Ok(set.len())
     }
 }

@@ -137,6 +137,11 @@ impl Args {
         }
     }
 
+    /// The address that stands for an access, if an argument does.
+    pub(crate) fn address(&self, access: usize) -> Option<u64> {
+        self.pointers.get(access).map(|&word| self.words[word as usize])
+    }
+
     /// Pointers to the arguments, as a launch takes them. They are good as long as this is neither moved nor changed.
     #[inline]
     pub(crate) fn as_pointers(&mut self) -> SmallVec<[*mut std::ffi::c_void; 8]> {

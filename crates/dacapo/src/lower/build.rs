@@ -12,6 +12,7 @@ use crate::device::{Booking, Device, Garbage, Purpose};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::GraphMemory;
 use crate::kernel::check_grid;
+use crate::lower::declared::{declare_kept, declared};
 use crate::lower::foreign;
 use crate::lower::params::{self, NodeParams, Resolve};
 use crate::lower::stamps::{FIRST, Stamps};
@@ -279,6 +280,13 @@ impl Built {
         self.told[number].params = None;
     }
 
+    /// A node has the same parameters under another recording, in which its op may have been given other memory.
+    pub(crate) fn keep(&self, device: &Device, number: usize, node: &Node) {
+        if let Told { handle, params: Some(NodeParams::Kernel { prepared }) } = &self.told[number] {
+            declare_kept(device, self.exec, *handle, node, &prepared.args);
+        }
+    }
+
     /// Tells one node other parameters, if they are others.
     ///
     /// # Errors
@@ -327,12 +335,15 @@ impl Told {
                 if prepared.grid.shared > 0 {
                     kernel.function.want_shared(device, prepared.grid.shared)?;
                 }
-                let mut pointers = prepared.args.as_pointers();
-                let raw = params::kernel_params(kernel.function.raw, prepared.grid, &mut pointers);
-                // SAFETY: the node is one of the template's; there is a pointer for each parameter, to as many bytes as
-                // it has, in place until the call returns; addresses are of memory that the graph holds, or that this
-                // launch has bound.
-                let code = unsafe { driver.cuGraphExecKernelNodeSetParams_v2(exec, handle, &raw) };
+                let grid = prepared.grid;
+                let code = declared(device, node, &mut prepared.args, |args| {
+                    let mut pointers = args.as_pointers();
+                    let raw = params::kernel_params(kernel.function.raw, grid, &mut pointers);
+                    // SAFETY: the node is one of the template's; there is a pointer for each parameter, to as many bytes
+                    // as it has, in place until the call returns; addresses are of memory that the graph holds, or that
+                    // this launch has bound.
+                    unsafe { driver.cuGraphExecKernelNodeSetParams_v2(exec, handle, &raw) }
+                });
                 device.check(code, Call::cuGraphExecKernelNodeSetParams_v2)?;
                 if was_enabled != Some(enabled) {
                     self.enable(device, exec, enabled)?;
@@ -448,12 +459,15 @@ fn add(
     match params {
         NodeParams::Kernel { prepared } => {
             let Work::Kernel(kernel) = &node.work else { unreachable!("parameters of a kernel") };
-            let mut pointers = prepared.args.as_pointers();
-            let raw = params::kernel_params(kernel.function.raw, prepared.grid, &mut pointers);
-            // SAFETY: `handle` is valid for the write; the dependencies are nodes of this graph; the function's module is
-            // held by the node; there is a pointer for each parameter, to as many bytes as it has, in place until the
-            // call returns, by when the driver has copied them.
-            let code = unsafe { driver.cuGraphAddKernelNode_v2(&mut handle, graph, first, count, &raw) };
+            let grid = prepared.grid;
+            let code = declared(device, node, &mut prepared.args, |args| {
+                let mut pointers = args.as_pointers();
+                let raw = params::kernel_params(kernel.function.raw, grid, &mut pointers);
+                // SAFETY: `handle` is valid for the write; the dependencies are nodes of this graph; the function's
+                // module is held by the node; there is a pointer for each parameter, to as many bytes as it has, in
+                // place until the call returns, by when the driver has copied them.
+                unsafe { driver.cuGraphAddKernelNode_v2(&mut handle, graph, first, count, &raw) }
+            });
             device.check(code, Call::cuGraphAddKernelNode_v2)?;
         }
         NodeParams::Copy { source, target, bytes } => {

@@ -6,6 +6,7 @@
 //!   caller holds.
 
 mod build;
+mod declared;
 mod foreign;
 mod params;
 mod run;

@@ -11,6 +11,7 @@ use dacapo_ledger::{Access as Touching, MemoryId, Touch};
 use crate::device::{Device, Garbage, Purpose, RawStream, StreamInner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Prepared;
+use crate::lower::declared::declared;
 use crate::lower::params::{self, AsAllocated, NodeParams};
 use crate::memory::{Allocation, Arena, Kind, Place, raw_places};
 use crate::record::{InForeign, Node, Recorded, TempPlan, Work, gates, lock_gates};
@@ -162,26 +163,16 @@ fn launch(device: &Device, stream: CUstream, node: &Node, readings: &Readings) -
         NodeParams::Kernel { prepared } => {
             let Work::Kernel(kernel) = &node.work else { unreachable!("parameters of a kernel") };
             let ([x, y, z], [tx, ty, tz]) = (prepared.grid.blocks, prepared.grid.threads);
-            let (shared, mut pointers) = (prepared.grid.shared, prepared.args.as_pointers());
-            // SAFETY: the function's module is held by the node; there is a pointer for each of its parameters, to as
-            // many bytes as it has, which stay in place until the call returns; the addresses among them are of memory
-            // that the recording holds and the ledger keeps until this use is over; what the kernel does with them is
-            // the promise of its declaration.
-            let code = unsafe {
-                driver.cuLaunchKernel(
-                    kernel.function.raw,
-                    x,
-                    y,
-                    z,
-                    tx,
-                    ty,
-                    tz,
-                    shared,
-                    stream,
-                    pointers.as_mut_ptr(),
-                    std::ptr::null_mut(),
-                )
-            };
+            let (function, shared) = (kernel.function.raw, prepared.grid.shared);
+            let code = declared(device, node, &mut prepared.args, |args| {
+                let mut pointers = args.as_pointers();
+                let (pointers, extra) = (pointers.as_mut_ptr(), std::ptr::null_mut());
+                // SAFETY: the function's module is held by the node; there is a pointer for each of its parameters, to as
+                // many bytes as it has, which stay in place until the call returns; the addresses among them are of
+                // memory that the recording holds and the ledger keeps until this use is over; what the kernel does with
+                // them is the promise of its declaration.
+                unsafe { driver.cuLaunchKernel(function, x, y, z, tx, ty, tz, shared, stream, pointers, extra) }
+            });
             device.check(code, Call::cuLaunchKernel)
         }
         NodeParams::Copy { source, target, bytes } => {

@@ -15,6 +15,7 @@
 //! - [`pools`]: graphs that belong together, and graphs inside graphs.
 //! - [`recorders`]: ops that fail or panic inside a recording, and whose line an error names.
 //! - [`rerecords`]: another recording in place of a graph's.
+//! - [`undeclared`]: kernels that touch more than their ops were given.
 //!
 //! Rows that the compiler keeps are programs of `tests/ui`, which `compile_fail` judges; the tests here assert that they
 //! are there, with the code that keeps the promise.
@@ -38,6 +39,7 @@ mod pool_arenas;
 mod pools;
 mod recorders;
 mod rerecords;
+mod undeclared;
 
 use std::path::Path;
 

@@ -298,6 +298,7 @@ pub(crate) unsafe fn prepare(v: &mut Visit<'_>, request: &Request) -> Result<Ker
         priority: 0,
         programmatic: false,
         attributes: Vec::new(),
+        declared: v.this().declared.clone(),
     })
 }
 

@@ -3,13 +3,18 @@
 //! - [`Detectors`] says which of them are on. What ends a kernel on a GPU too (an address in no allocation, a trap, a
 //!   barrier that nobody can leave) is no detector and is always reported.
 //! - `shared` finds races between the threads of a block in shared memory.
+//! - `blocks` finds races between the blocks of a kernel in global memory; `fences` knows what orders them.
 //! - `order` knows which task happens before which, `sites` who has touched what: together they find work of two streams,
 //!   or of two branches of a graph, that touches the same memory without an order. Cells lie in `memory/watch.rs`.
 //! - `baked` looks at the addresses that the nodes of a graph hold.
+//! - `declared` is what a launch was said to touch; `exec/undeclared.rs` holds every access against it.
 //!
 //! **Invariant:** a detector changes no result, no code and no order: with all of them off a program runs the same way.
 
 pub(crate) mod baked;
+pub(crate) mod blocks;
+pub(crate) mod declared;
+pub(crate) mod fences;
 pub(crate) mod order;
 pub(crate) mod shared;
 pub(crate) mod sites;
@@ -35,6 +40,9 @@ pub struct Detectors {
     /// Two threads of a block touch shared memory, one of them writing, and nothing orders them: `shared-race`,
     /// `same-word`.
     pub shared_races: bool,
+    /// Two blocks of a kernel touch the same bytes of global memory, one of them by a plain write, and nothing orders
+    /// them: `global-race`.
+    pub global_races: bool,
     /// Work of two streams, or of two branches of a graph, touches the same memory, one of them writing, and nothing
     /// orders them: `unordered`, `unordered-free`.
     pub unordered: bool,
@@ -49,20 +57,26 @@ pub struct Detectors {
     pub freed: bool,
     /// A graph that names pageable memory of the host: `baked-host-pointer`.
     pub host_pointers: bool,
+    /// A kernel touches memory that its op was not given, or writes what it was given to read: `undeclared-access`,
+    /// `undeclared-write`. Only for launches whose slices were told ([`dacapo_driver::Driver::declare`]), as the library
+    /// does.
+    pub undeclared: bool,
 }
 
 /// One field of [`Detectors`], to read and to change.
 type Field = (&'static str, fn(&mut Detectors) -> &mut bool);
 
 /// The names of the detectors, as `DACAPO_DETECT` takes them.
-const FIELDS: [Field; 7] = [
+const FIELDS: [Field; 9] = [
     ("uninitialised", |d| &mut d.uninitialised),
     ("shared_races", |d| &mut d.shared_races),
+    ("global_races", |d| &mut d.global_races),
     ("unordered", |d| &mut d.unordered),
     ("barriers", |d| &mut d.barriers),
     ("shuffles", |d| &mut d.shuffles),
     ("freed", |d| &mut d.freed),
     ("host_pointers", |d| &mut d.host_pointers),
+    ("undeclared", |d| &mut d.undeclared),
 ];
 
 impl Detectors {
@@ -71,11 +85,13 @@ impl Detectors {
         Detectors {
             uninitialised: false,
             shared_races: false,
+            global_races: false,
             unordered: false,
             barriers: false,
             shuffles: false,
             freed: false,
             host_pointers: false,
+            undeclared: false,
         }
     }
 
@@ -84,19 +100,28 @@ impl Detectors {
         Detectors {
             uninitialised: true,
             shared_races: true,
+            global_races: true,
             unordered: true,
             barriers: true,
             shuffles: true,
             freed: true,
             host_pointers: true,
+            undeclared: true,
         }
     }
 }
 
 impl Default for Detectors {
-    /// What costs little: uninitialised reads, barriers, shuffles, freed memory.
+    /// What costs little: uninitialised reads, barriers, shuffles, freed memory, undeclared accesses.
     fn default() -> Detectors {
-        Detectors { uninitialised: true, barriers: true, shuffles: true, freed: true, ..Detectors::none() }
+        Detectors {
+            uninitialised: true,
+            barriers: true,
+            shuffles: true,
+            freed: true,
+            undeclared: true,
+            ..Detectors::none()
+        }
     }
 }
 

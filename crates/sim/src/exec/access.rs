@@ -2,7 +2,8 @@
 //!
 //! The usual case is a warp whose lanes all touch one allocation, inside and aligned: one look at the allocation and
 //! one comparison of the lanes' offsets against its size; consecutive lanes are then copied as a row. Everything else
-//! goes lane by lane, which also finds the lane to blame.
+//! goes lane by lane, which also finds the lane to blame. Where it was declared what the kernel may touch, that range
+//! stands in place of the allocation.
 
 use super::apart;
 use super::lanes::Regs;
@@ -13,6 +14,9 @@ use super::op::{Access, At, NONE, Value};
 use super::report::{Bad, Doing};
 use super::warp::{Base, Fragment};
 use super::window;
+use crate::detect::declared::Window;
+use crate::memory::region::Region;
+use crate::memory::rows::Part;
 use crate::memory::{Backing, Memory, Slot};
 
 impl Machine<'_> {
@@ -33,29 +37,29 @@ impl Machine<'_> {
         let at = access.address.at;
         if matches!(at, At::Global | At::Shared | At::Generic | At::Const) {
             let first = first_address(regs, &access.address, mask);
-            let (region, base, memory) = match shared_base(at, first) {
-                Some(base) => (Some(&*self.shared), base, "shared memory"),
+            let (found, memory) = match shared_base(at, first) {
+                Some(base) => (Some((&*self.shared, Part::whole(self.shared, base))), "shared memory"),
                 None => {
-                    let slot = cached_slot(self.memory, &mut self.progress.slots[index as usize], first);
-                    let slot = slot.and_then(|slot| self.memory.slot(slot));
-                    match slot {
+                    let (slot, window) = self.aim(index, first, false);
+                    let found = match slot.and_then(|slot| self.memory.slot(slot)) {
                         Some(Slot { base, backing: Backing::Device(region), .. }) => {
-                            (Some(region), *base, "global memory")
+                            Some((region, part(region, *base, window)))
                         }
                         Some(Slot { base, backing: Backing::Lent(region), .. }) => {
-                            (Some(&**region), *base, "global memory")
+                            Some((&**region, part(region, *base, window)))
                         }
-                        _ => (None, 0, ""),
-                    }
+                        _ => None,
+                    };
+                    (found, "global memory")
                 }
             };
-            if let Some(region) = region {
-                let from = LoadFrom { access, addresses: None, region, base, check: self.uninitialised };
+            if let Some((region, part)) = found {
+                let from = LoadFrom { access, addresses: None, region, part, check: self.uninitialised };
                 let isa = self.isa;
                 let loaded = if access.word { isa.load_word(regs, &from, mask) } else { isa.load(regs, &from, mask) };
                 if let Some(unwritten) = loaded {
                     if unwritten.lanes != 0 {
-                        let address = unwritten.address - if memory == "shared memory" { base } else { 0 };
+                        let address = unwritten.address - if memory == "shared memory" { from.part.base } else { 0 };
                         self.uninitialised_read(fragment, unwritten.lanes, address, access, memory);
                     }
                     return Ok(());
@@ -136,18 +140,24 @@ impl Machine<'_> {
         if matches!(at, At::Global | At::Shared | At::Generic) {
             self.progress.effects += 1;
             let first = first_address(regs, &access.address, mask);
-            let (region, base) = match shared_base(at, first) {
-                Some(base) => (Some(&mut *self.shared), base),
+            let found = match shared_base(at, first) {
+                Some(base) => {
+                    let part = Part::whole(self.shared, base);
+                    Some((&mut *self.shared, part))
+                }
                 None => {
-                    let slot = cached_slot(self.memory, &mut self.progress.slots[index as usize], first);
+                    let (slot, window) = self.aim(index, first, true);
                     match slot.and_then(|slot| self.memory.slot_mut(slot)) {
-                        Some(Slot { base, backing: Backing::Device(region), .. }) => (Some(region), *base),
-                        _ => (None, 0),
+                        Some(Slot { base, backing: Backing::Device(region), .. }) => {
+                            let part = part(region, *base, window);
+                            Some((region, part))
+                        }
+                        _ => None,
                     }
                 }
             };
-            if let Some(region) = region {
-                let (isa, mut to) = (self.isa, StoreTo { access, addresses: None, region, base });
+            if let Some((region, part)) = found {
+                let (isa, mut to) = (self.isa, StoreTo { access, addresses: None, region, part });
                 let word = access.word;
                 if if word { isa.store_word(regs, &mut to, mask) } else { isa.store(regs, &mut to, mask) } {
                     return Ok(());
@@ -155,6 +165,24 @@ impl Machine<'_> {
             }
         }
         self.store_slowly(index, regs, local, fragment, mask)
+    }
+
+    /// The slot that load or store `index` goes to, by its first lane, and what of it the kernel may touch where that was
+    /// declared. No slot where that is nothing: lane by lane it is seen who is to blame.
+    #[inline(always)]
+    fn aim(&mut self, index: u32, first: u64, writes: bool) -> (Option<u32>, Option<Window>) {
+        let slot = cached_slot(self.memory, &mut self.progress.slots[index as usize], first);
+        if self.declared.is_none() {
+            return (slot, None);
+        }
+        let window = &mut self.progress.windows[index as usize];
+        if !window.holds(first, 1) {
+            match self.find_window(first, writes) {
+                Some(found) => self.progress.windows[index as usize] = found,
+                None => return (None, None),
+            }
+        }
+        (slot, Some(self.progress.windows[index as usize]))
     }
 
     /// Reports a store to a constant variable through a pointer. On an H200 it ends well, generic loads see it, and
@@ -240,7 +268,8 @@ impl Machine<'_> {
         mask: u32,
     ) -> Stop<()> {
         let check = self.uninitialised;
-        let from = LoadFrom { access, addresses: Some(addresses), region: self.shared, base: 0, check };
+        let part = Part::whole(self.shared, 0);
+        let from = LoadFrom { access, addresses: Some(addresses), region: self.shared, part, check };
         let Some(unwritten) = self.isa.load(regs, &from, mask) else {
             return Err(self.bad_access(fragment, mask, addresses, access, Doing::Read, Bad::Shared));
         };
@@ -258,7 +287,8 @@ impl Machine<'_> {
         fragment: &Fragment,
         mask: u32,
     ) -> Stop<()> {
-        let mut to = StoreTo { access, addresses: Some(addresses), region: self.shared, base: 0 };
+        let part = Part::whole(self.shared, 0);
+        let mut to = StoreTo { access, addresses: Some(addresses), region: self.shared, part };
         if self.isa.store(regs, &mut to, mask) {
             return Ok(());
         }
@@ -279,6 +309,7 @@ impl Machine<'_> {
         let bytes = u64::from(access.bytes);
         let total = bytes * access.values.len() as u64;
         self.check_lanes(access, addresses, fragment, mask, total, Doing::Read)?;
+        self.check_declared(fragment.pc, mask, addresses, total, Doing::Read);
         let mut unwritten = 0u32;
         for lane in lanes(mask) {
             let address = addresses[lane];
@@ -328,7 +359,9 @@ impl Machine<'_> {
         mask: u32,
     ) -> Stop<()> {
         let bytes = access.bytes as usize;
-        self.check_lanes(access, addresses, fragment, mask, (bytes * access.values.len()) as u64, Doing::Write)?;
+        let total = (bytes * access.values.len()) as u64;
+        self.check_lanes(access, addresses, fragment, mask, total, Doing::Write)?;
+        self.check_declared(fragment.pc, mask, addresses, total, Doing::Write);
         for lane in lanes(mask) {
             let address = addresses[lane];
             let Some(index) = self.memory.slot_index(address) else { continue };
@@ -523,6 +556,18 @@ fn shared_base(at: At, first: u64) -> Option<u64> {
         At::Shared => Some(0),
         At::Generic if first.wrapping_sub(window::SHARED) < window::SPAN => Some(window::SHARED),
         _ => None,
+    }
+}
+
+/// What of a region may be touched.
+#[inline(always)]
+fn part(region: &Region, base: u64, window: Option<Window>) -> Part {
+    match window {
+        None => Part::whole(region, base),
+        // Of another allocation, where this one has taken its place meanwhile: then the region has no such part.
+        Some(window) => {
+            Part { base: window.start, skip: window.start.wrapping_sub(base) as usize, len: window.bytes as usize }
+        }
     }
 }
 

@@ -206,6 +206,8 @@ fn in_order(whole: &Whole<'_>, memory: &mut Memory, blocks: Range<u64>, given_up
                 clock: &mut NoClock,
                 progress: &mut progress,
                 workspace: 0,
+                declared: None,
+                blocks: None,
             };
             let (turn, ran) = block.run(parts, TURN).ok()?;
             used += ran;

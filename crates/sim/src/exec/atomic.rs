@@ -10,7 +10,7 @@ use super::lanes::Regs;
 use super::lanes::rows::addresses;
 use super::machine::{Machine, Stop};
 use super::op::{At, Atomic, Float, NONE, Rmw, Round};
-use super::report::Bad;
+use super::report::{Bad, Doing};
 use super::warp::Fragment;
 use super::window;
 use crate::memory::Backing;
@@ -83,6 +83,9 @@ impl Machine<'_> {
         let fits = slot.and_then(|slot| self.memory.slot(slot)).is_some_and(|slot| {
             address.is_multiple_of(bytes as u64) && address - slot.base + bytes as u64 <= slot.bytes
         });
+        if fits {
+            self.check_declared(fragment.pc, 1 << lane, addresses, bytes as u64, Doing::Update);
+        }
         let Some(slot) = slot.filter(|_| fits).and_then(|slot| self.memory.slot_mut(slot)) else {
             return Err(self.bad_atomic(fragment, 1 << lane, addresses, atomic, Bad::Address));
         };

@@ -84,6 +84,11 @@ impl Block {
         })
     }
 
+    /// `%ctaid`.
+    pub(super) fn index(&self) -> [u32; 3] {
+        self.index
+    }
+
     /// A record that the block is at, and who runs it: something to say about a block that does not end.
     pub(super) fn position(&self) -> Option<(u32, String)> {
         let mut all = self.warps.iter().flat_map(|w| w.flow.fragments.iter().map(move |f| (w, f)));
@@ -335,6 +340,7 @@ impl Machine<'_> {
             }
             warp.flow.merge_ready();
         }
+        self.watch_meeting();
         if let Some(races) = &mut self.races {
             // Without a count, those who have exited are not waited for, and count as having come.
             if barrier.expected.is_none() {

@@ -40,6 +40,7 @@ impl Machine<'_> {
                 if self.memory.read(source, &mut data[..count as usize]).is_err() {
                     return Err(self.bad_address(fragment, one, &sources, bytes, Doing::Read, Bad::Address));
                 }
+                self.check_declared(fragment.pc, one, &sources, count, Doing::Read);
                 if self.uninitialised && !self.memory.initialised(source, count) {
                     let what = format!(
                         "copies {count} bytes that nothing has written, at {source:#x}, {}",

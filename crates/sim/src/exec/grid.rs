@@ -5,15 +5,18 @@
 //! launch has all of them resident from the start. Where several cores are allowed, `apart` is tried first.
 
 use std::io::Write as _;
+use std::sync::Arc;
 
 use super::apart;
 use super::block::{Block, BlockTurn};
+use super::global_race::KernelWatch;
 use super::lanes::dispatch::Isa;
 use super::launch::{Clock, ExecOptions, Fault, Launch, Outcome};
 use super::machine::{Parts, Problem, Progress};
 use super::op::{At, Code};
 use super::report;
 use super::warp::constants64;
+use crate::detect::declared::Declared;
 use crate::finding::{Ending, Finding};
 use crate::memory::{Kind, Memory, Request};
 
@@ -49,6 +52,10 @@ pub struct Grid {
     triggered: u64,
     /// Threads that its blocks ran on; 0 before that is decided.
     cores: usize,
+    /// What it may touch, where that was told and is asked for.
+    declared: Option<Arc<Declared>>,
+    /// Which blocks have touched global memory, where that is asked for.
+    blocks: Option<Box<KernelWatch>>,
 }
 
 impl Grid {
@@ -58,7 +65,11 @@ impl Grid {
         let constants = constants64(code, |index| launch.image.address(index));
         let progress = Progress::new(code);
         let total = launch.grid.iter().fold(1u64, |all, &n| all.saturating_mul(u64::from(n)));
+        // One block has nobody to race with.
+        let watches = options.detectors.global_races && total > 1;
+        let blocks = watches.then(|| Box::new(KernelWatch::new(launch.image.program(), code, launch.block)));
         Grid {
+            blocks,
             constants,
             progress,
             isa: Isa::detect(),
@@ -76,7 +87,19 @@ impl Grid {
             over: false,
             triggered: 0,
             cores: 0,
+            declared: None,
         }
+    }
+
+    /// What the launch may touch, as a driver is told it ([`dacapo_driver::Driver::declare`]): all else is a finding, where
+    /// that is asked for.
+    pub fn declare(&mut self, declared: &dacapo_driver::Declared<'_>) {
+        self.set_declared(Some(Arc::new(Declared::new(declared))));
+    }
+
+    /// The same, where it may be that nobody has told.
+    pub(crate) fn set_declared(&mut self, declared: Option<Arc<Declared>>) {
+        self.declared = declared.filter(|_| self.options.detectors.undeclared);
     }
 
     /// Runs up to about `warp_instructions` instructions of warps.
@@ -89,6 +112,7 @@ impl Grid {
             self.over = true;
             self.resident.clear();
             self.spare.clear();
+            self.blocks = None;
             if let Some(workspace) = self.workspace.take() {
                 memory.free(workspace);
             }
@@ -141,6 +165,8 @@ impl Grid {
                 clock,
                 progress: &mut self.progress,
                 workspace: self.workspace.unwrap_or(0),
+                declared: self.declared.as_deref(),
+                blocks: self.blocks.as_deref_mut(),
             };
             let (turn, ran) = match self.resident[self.current].run(parts, turn_length.min(left)) {
                 Ok(done) => done,
@@ -161,6 +187,9 @@ impl Grid {
                     self.polling = 0;
                     self.turn_used = 0;
                     let block = self.resident.remove(self.current);
+                    if let Some(blocks) = &mut self.blocks {
+                        blocks.end(&self.launch, block.index());
+                    }
                     self.spare.push(block);
                 }
                 BlockTurn::Over if triggers => {

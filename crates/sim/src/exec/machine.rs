@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use dacapo_ptx::ir::Special;
 
+use super::global_race::KernelWatch;
 use super::lanes::Regs;
 use super::lanes::dispatch::Isa;
 use super::lanes::rare;
@@ -19,6 +20,7 @@ use super::program::Program;
 use super::warp::{Base, Flow, Fragment, Frame, Warp};
 use super::window;
 use crate::detect::Detectors;
+use crate::detect::declared::{Declared, Window};
 use crate::detect::shared::SharedWatch;
 use crate::finding::Finding;
 use crate::memory::Memory;
@@ -64,6 +66,10 @@ pub(super) struct Progress {
     /// Last allocation seen by each load or store, and by each atomic.
     pub(super) slots: Vec<u32>,
     pub(super) atomic_slots: Vec<u32>,
+    /// What each load or store may touch around where it last was, where that was declared; and lanes alone, by reads and
+    /// by writes.
+    pub(super) windows: Vec<Window>,
+    pub(super) lane_windows: [Window; 2],
     /// Last address and value that each load saw in host memory.
     host_seen: Vec<(u64, u64)>,
     /// The same for each atomic.
@@ -79,8 +85,9 @@ pub(super) struct Progress {
     poller: ([u32; 3], u32, u32),
     pub(super) findings: Vec<Finding>,
     reported: HashSet<(u32, &'static str)>,
-    /// Pairs of records that were reported as a race.
+    /// Pairs of records that were reported as a race in shared memory, and in global memory.
     pub(super) races: HashSet<(u32, u32)>,
+    pub(super) global_races: HashSet<(u32, u32)>,
     /// What the kernel has printed.
     pub(super) output: Vec<u8>,
     /// Who each access, each atomic and each copy is to those who watch memory.
@@ -100,6 +107,7 @@ impl Progress {
         Progress {
             slots: vec![0; code.accesses.len()],
             atomic_slots: vec![0; code.atomics.len()],
+            windows: vec![Window::default(); code.accesses.len()],
             host_seen: vec![(0, 0); code.accesses.len()],
             host_seen_by_atomic: vec![(0, 0); code.atomics.len()],
             touches: [code.accesses.len(), code.atomics.len(), code.copies.len()].map(|n| vec![Memo::default(); n]),
@@ -169,6 +177,10 @@ pub(super) struct Parts<'a> {
     pub(super) progress: &'a mut Progress,
     /// Address of the workspace of a cooperative launch.
     pub(super) workspace: u64,
+    /// What the kernel may touch, where that was told and is asked for.
+    pub(super) declared: Option<&'a Declared>,
+    /// Which blocks have touched global memory, where that is asked for.
+    pub(super) blocks: Option<&'a mut KernelWatch>,
 }
 
 /// All that a fragment can reach while it runs.
@@ -186,6 +198,8 @@ pub(super) struct Machine<'a> {
     pub(super) watched_tasks: bool,
     /// Who has touched shared memory.
     pub(super) races: Option<&'a mut SharedWatch>,
+    /// Which blocks have touched global memory.
+    pub(super) blocks: Option<&'a mut KernelWatch>,
     pub(super) memory: &'a mut Memory,
     clock: &'a mut dyn Clock,
     pub(super) progress: &'a mut Progress,
@@ -196,7 +210,9 @@ pub(super) struct Machine<'a> {
     pub(super) tid: [[u32; 32]; 3],
     pub(super) warp: u32,
     /// Address of the workspace of a cooperative launch.
-    workspace: u64,
+    pub(super) workspace: u64,
+    /// What the kernel may touch, where that was told and is asked for.
+    pub(super) declared: Option<&'a Declared>,
 }
 
 impl<'a> Machine<'a> {
@@ -215,9 +231,10 @@ impl<'a> Machine<'a> {
             isa: parts.isa,
             uninitialised: parts.options.detectors.uninitialised,
             detectors: parts.options.detectors,
-            watched: races.is_some() || parts.memory.is_watched(),
+            watched: races.is_some() || parts.blocks.is_some() || parts.memory.is_watched(),
             watched_tasks: parts.memory.is_watched(),
             races,
+            blocks: parts.blocks,
             memory: parts.memory,
             clock: parts.clock,
             progress: parts.progress,
@@ -226,6 +243,7 @@ impl<'a> Machine<'a> {
             tid: [[0; 32]; 3],
             warp: 0,
             workspace: parts.workspace,
+            declared: parts.declared,
         }
     }
 }
@@ -496,7 +514,11 @@ impl Machine<'_> {
                     regs.put32(*d, &[address; 32], mask);
                 }
             }
-            Op::Nothing => {}
+            Op::Nothing => {
+                if self.watched {
+                    self.watch_fence(fragment.pc);
+                }
+            }
             other => unreachable!("{other:?} is run by the loop"),
         }
         Ok(())

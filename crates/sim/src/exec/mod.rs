@@ -16,6 +16,7 @@ mod copy;
 mod decode;
 mod float;
 mod flow;
+mod global_race;
 mod grid;
 mod image;
 mod lanes;
@@ -29,6 +30,7 @@ mod program;
 mod race;
 mod report;
 mod shuffle;
+mod undeclared;
 mod warp;
 mod window;
 

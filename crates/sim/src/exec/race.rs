@@ -7,6 +7,7 @@ use dacapo_ptx::ir::{FunctionId, Order};
 
 use super::access::{get_lane, lanes, same_window};
 use super::decode;
+use super::global_race::{By, Does};
 use super::lanes::Regs;
 use super::lanes::rows::addresses;
 use super::machine::Machine;
@@ -47,14 +48,23 @@ impl Machine<'_> {
             };
             rest &= !group;
             match (start, touch) {
-                (window::SHARED, Touch::Read) => self.watch_shared_load(access, &addresses, fragment.pc, group),
-                (window::SHARED, Touch::Write) => self.watch_shared_store(access, &addresses, regs, fragment.pc, group),
-                (0, _) if self.watched_tasks => {
+                (window::SHARED, _) => {
+                    self.watch_shared_strong(fragment.pc);
+                    match touch {
+                        Touch::Read => self.watch_shared_load(access, &addresses, fragment.pc, group),
+                        Touch::Write => self.watch_shared_store(access, &addresses, regs, fragment.pc, group),
+                    }
+                }
+                (0, _) => {
                     let total = u32::from(access.bytes) * access.values.len() as u32;
-                    let strong = self.is_strong(fragment.pc);
-                    let by = Toucher { place: fragment.pc, strong, writes: touch == Touch::Write };
-                    let memo = &mut self.progress.touches[0][index as usize];
-                    self.memory.touch_lanes(&addresses, group, total, by, memo);
+                    if self.watched_tasks {
+                        let strong = self.is_strong(fragment.pc);
+                        let by = Toucher { place: fragment.pc, strong, writes: touch == Touch::Write };
+                        let memo = &mut self.progress.touches[0][index as usize];
+                        self.memory.touch_lanes(&addresses, group, total, by, memo);
+                    }
+                    let does = Does { reads: touch == Touch::Read, writes: touch == Touch::Write };
+                    self.watch_blocks(By::Access(index), fragment.pc, &addresses, group, total, does);
                 }
                 _ => {}
             }
@@ -159,6 +169,7 @@ impl Machine<'_> {
     /// A lane is about to update shared memory.
     #[inline(never)]
     pub(super) fn watch_shared_atomic(&mut self, pc: u32, lane: usize, at: usize, bytes: usize) {
+        self.watch_shared_strong(pc);
         let by = Who { warp: self.warp, place: pc, strong: true };
         let Some(races) = self.races.as_deref_mut() else { return };
         races.acquire(by.warp, lane as u32, at);
@@ -190,6 +201,7 @@ impl Machine<'_> {
             let memo = &mut self.progress.touches[1][index as usize];
             self.memory.touch_lanes(addresses, 1 << lane, bytes, by, memo);
         }
+        self.watch_blocks(By::Atomic(index), pc, addresses, 1 << lane, bytes, Does { reads: true, writes: true });
     }
 
     /// A lane is about to copy from global memory.
@@ -198,6 +210,9 @@ impl Machine<'_> {
             let by = Toucher { place: pc, strong: false, writes: false };
             let memo = &mut self.progress.touches[2][index as usize];
             self.memory.touch_lanes(sources, 1 << lane, bytes, by, memo);
+        }
+        if bytes > 0 {
+            self.watch_blocks(By::Copy(index), pc, sources, 1 << lane, bytes, Does { reads: true, writes: false });
         }
     }
 

@@ -24,7 +24,7 @@ pub(super) enum Doing {
 }
 
 impl Doing {
-    fn verb(self) -> &'static str {
+    pub(super) fn verb(self) -> &'static str {
         match self {
             Doing::Read => "reads",
             Doing::Write => "writes",

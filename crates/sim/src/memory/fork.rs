@@ -8,7 +8,7 @@
 //!
 //! **Invariant:** before and after [`Memory::with_forks`] no region is lent.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::region::Region;
@@ -83,6 +83,8 @@ impl Memory {
             ranges: BTreeMap::new(),
             watch: None,
             copies_left,
+            // Nothing is looked for in a fork.
+            written_state: BTreeSet::new(),
         }
     }
 

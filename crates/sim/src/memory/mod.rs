@@ -21,10 +21,11 @@ pub(crate) mod region;
 pub(crate) mod rows;
 pub(crate) mod watch;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
+pub(crate) use backing::zeroed_words;
 use host::Host;
 use ranges::RangeKind;
 use region::Region;
@@ -191,6 +192,8 @@ pub struct Memory {
     watch: Option<Box<MemoryWatch>>,
     /// In a fork, bytes that it may still copy in order to write to them.
     copies_left: usize,
+    /// Variables of modules that some launch is declared to write, by their start.
+    written_state: BTreeSet<u64>,
 }
 
 fn next_random(state: &mut u64) -> u64 {
@@ -222,6 +225,7 @@ impl Memory {
             ranges: BTreeMap::new(),
             watch: None,
             copies_left: 0,
+            written_state: BTreeSet::new(),
         }
     }
 
@@ -323,6 +327,7 @@ impl Memory {
         }
         *slot = Slot { base: 0, bytes: 0, backing: Backing::Device(Region::default()), shadow: None };
         self.vacant.push(index);
+        self.written_state.remove(&address);
         let record = self.records[index as usize].take()?;
         if self.freed.insert(address, record.clone()).is_none() {
             self.freed_order.push_back(address);
@@ -333,6 +338,18 @@ impl Memory {
             self.freed.remove(&oldest);
         }
         Some(record)
+    }
+
+    /// Some launch is declared to write at `address`; kept where that is a variable of a module.
+    pub(crate) fn mark_written_state(&mut self, address: u64) {
+        if let Some(base) = self.containing(address).filter(|a| a.kind == Kind::Module).map(|a| a.base) {
+            self.written_state.insert(base);
+        }
+    }
+
+    /// Is some launch declared to write the module's variable that begins at `base`?
+    pub(crate) fn is_written_state(&self, base: u64) -> bool {
+        self.written_state.contains(&base)
     }
 
     /// The live allocation that `address` lies in.

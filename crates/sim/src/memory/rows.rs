@@ -1,13 +1,31 @@
 //! A whole warp's access to one region: checked once, then done without further checks.
 //!
-//! [`Region::rows`] answers whether every active lane lies inside, aligned; what it gives can load and store. Lanes that
+//! [`Region::rows`] answers whether every active lane lies inside a part of it, aligned; what it gives can load and store. Lanes that
 //! are consecutive, or all the same, in each half of the warp are copied as rows: that covers tiles of 16 as well.
 
 use super::region::{Element, Region};
 
+/// The part of a region that lanes may touch.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    /// Address of its first byte. Where that is not a multiple of an access's size, whoever asks goes lane by lane.
+    pub(crate) base: u64,
+    /// Bytes of the region in front of it.
+    pub(crate) skip: usize,
+    pub(crate) len: usize,
+}
+
+impl Part {
+    /// All of a region that begins at `base`.
+    #[inline(always)]
+    pub(crate) fn whole(region: &Region, base: u64) -> Part {
+        Part { base, skip: 0, len: region.len() }
+    }
+}
+
 /// What the lanes' offsets have in common.
 struct Shape {
-    /// Offset of each lane; lanes outside the mask repeat an active one. `offset + total <= region.len()` for all.
+    /// Offset of each lane in the part; lanes outside the mask repeat an active one. `offset + total <= len` for all.
     offsets: [u32; 32],
     total: u32,
     /// In each half of the warp, lanes follow each other element by element; all 32 are active.
@@ -52,29 +70,32 @@ fn shape(len: usize, addresses: &[u64; 32], mask: u32, base: u64, total: u32, el
 /// Lanes that may load from a region.
 pub(crate) struct Rows<'a> {
     region: &'a Region,
+    part: Part,
     shape: Shape,
 }
 
 /// Lanes that may store to a region.
 pub(crate) struct RowsMut<'a> {
     region: &'a mut Region,
+    part: Part,
     shape: Shape,
 }
 
 impl Region {
-    /// For lanes in `mask`, each of which loads `total` bytes, in pieces of `element`, from its address; the region
-    /// begins at `base`. `None` where a lane is outside or not aligned to `total`, a power of two.
+    /// For lanes in `mask`, each of which loads `total` bytes, in pieces of `element`, from its address in `part`. `None`
+    /// where a lane is outside or not aligned to `total`, a power of two, and where the region has no such part.
     #[inline(always)]
     pub(crate) fn rows(
         &self,
         addresses: &[u64; 32],
         mask: u32,
-        base: u64,
+        part: Part,
         total: u32,
         element: u32,
     ) -> Option<Rows<'_>> {
-        let shape = shape(self.len(), addresses, mask, base, total, element)?;
-        Some(Rows { region: self, shape })
+        part.skip.checked_add(part.len).filter(|end| *end <= self.len())?;
+        let shape = shape(part.len, addresses, mask, part.base, total, element)?;
+        Some(Rows { region: self, part, shape })
     }
 
     /// The same for stores.
@@ -83,12 +104,13 @@ impl Region {
         &mut self,
         addresses: &[u64; 32],
         mask: u32,
-        base: u64,
+        part: Part,
         total: u32,
         element: u32,
     ) -> Option<RowsMut<'_>> {
-        let shape = shape(self.len(), addresses, mask, base, total, element)?;
-        Some(RowsMut { region: self, shape })
+        part.skip.checked_add(part.len).filter(|end| *end <= self.len())?;
+        let shape = shape(part.len, addresses, mask, part.base, total, element)?;
+        Some(RowsMut { region: self, part, shape })
     }
 }
 
@@ -99,7 +121,7 @@ impl Rows<'_> {
         let Shape { offsets, total, row, uniform } = &self.shape;
         let shift = k * T::BYTES;
         assert!(shift + T::BYTES <= *total as usize, "an element lies inside its lane's access");
-        let data = &self.region.data;
+        let data = &self.region.data[self.part.skip..][..self.part.len];
         let mut out = [T::default(); 32];
         if *row && *total as usize == T::BYTES {
             for half in [0, 16] {
@@ -115,8 +137,8 @@ impl Rows<'_> {
         } else {
             for lane in 0..32 {
                 let at = offsets[lane] as usize + shift;
-                // SAFETY: `shape` has seen that `offsets[lane] + total <= len`, and the element ends at most `total`
-                // behind the offset by the assertion above; `data` has not changed since, it is borrowed.
+                // SAFETY: `shape` has seen that `offsets[lane] + total <= len`, which is what `data` has, and the element
+                // ends at most `total` behind the offset by the assertion above.
                 out[lane] = T::get(unsafe { data.get_unchecked(at..at + T::BYTES) });
             }
         }
@@ -137,14 +159,15 @@ impl Rows<'_> {
     fn unwritten_slowly(&self, mask: u32) -> u32 {
         let Shape { offsets, total, row, uniform } = &self.shape;
         let bits = &self.region.bits;
-        let (a, b, total) = (offsets[0] as usize, offsets[16] as usize, *total as usize);
+        let at = |offset: u32| self.part.skip + offset as usize;
+        let (a, b, total) = (at(offsets[0]), at(offsets[16]), *total as usize);
         let all = |len: usize| bits.all(a, len) && bits.all(b, len);
         if (*row && all(16 * total)) || (*uniform && all(total)) {
             return 0;
         }
         let mut unwritten = 0;
         for (lane, &offset) in offsets.iter().enumerate() {
-            if mask & (1 << lane) != 0 && !bits.all(offset as usize, total) {
+            if mask & (1 << lane) != 0 && !bits.all(at(offset), total) {
                 unwritten |= 1 << lane;
             }
         }
@@ -159,7 +182,7 @@ impl RowsMut<'_> {
         let Shape { offsets, total, row, .. } = &self.shape;
         let shift = k * T::BYTES;
         assert!(shift + T::BYTES <= *total as usize, "an element lies inside its lane's access");
-        let data = &mut self.region.data;
+        let data = &mut self.region.data[self.part.skip..][..self.part.len];
         if *row && *total as usize == T::BYTES {
             for half in [0, 16] {
                 let at = offsets[half] as usize;
@@ -172,8 +195,8 @@ impl RowsMut<'_> {
                 let lane = rest.trailing_zeros() as usize;
                 rest &= rest - 1;
                 let at = offsets[lane] as usize + shift;
-                // SAFETY: as for loads: `offsets[lane] + total <= len`, and the element ends inside; `data` keeps its
-                // length while it is borrowed.
+                // SAFETY: as for loads: `offsets[lane] + total <= len`, which is what `data` has, and the element ends
+                // inside.
                 values[lane].put(unsafe { data.get_unchecked_mut(at..at + T::BYTES) });
             }
         }
@@ -192,14 +215,15 @@ impl RowsMut<'_> {
         let Shape { offsets, total, row, .. } = &self.shape;
         let bits = &mut self.region.bits;
         let total = *total as usize;
+        let at = |offset: u32| self.part.skip + offset as usize;
         if *row {
-            bits.mark(offsets[0] as usize, 16 * total);
-            bits.mark(offsets[16] as usize, 16 * total);
+            bits.mark(at(offsets[0]), 16 * total);
+            bits.mark(at(offsets[16]), 16 * total);
             return;
         }
         for (lane, &offset) in offsets.iter().enumerate() {
             if mask & (1 << lane) != 0 {
-                bits.mark(offset as usize, total);
+                bits.mark(at(offset), total);
             }
         }
     }

@@ -8,6 +8,7 @@ use super::graph_memory::AllocWork;
 use super::objects::{Event, Function};
 use super::table::Key;
 use super::user_object::References;
+use crate::detect::declared::Declared;
 use crate::exec::Grid;
 
 /// What a task does when its turn comes.
@@ -67,6 +68,8 @@ pub(crate) struct KernelWork {
     pub(crate) programmatic: bool,
     /// Attributes that were set and have no meaning here but must read back.
     pub(crate) attributes: Vec<(u32, CUlaunchAttributeValue)>,
+    /// What it may touch, as far as that was told.
+    pub(crate) declared: Option<Arc<Declared>>,
 }
 
 /// Where one end of a copy lies.

@@ -1,7 +1,9 @@
 //! Runs a kernel on data: PTX text in, bytes out.
 
+use std::panic::Location;
 use std::sync::Arc;
 
+use dacapo_driver::{Declared, DeclaredSlice};
 use dacapo_sim::exec::{Clock, ExecOptions, Fault, Grid, Image, Launch, Outcome, Program};
 use dacapo_sim::finding::Finding;
 use dacapo_sim::memory::{Kind, Memory, MemoryOptions, Request};
@@ -31,6 +33,8 @@ pub struct Bench {
     pub quantum: u64,
     pub conditionals: Vec<(u64, u32)>,
     pub output: String,
+    /// What launches are declared to touch; `None`: nobody says.
+    pub declared: Option<Vec<DeclaredSlice<'static>>>,
 }
 
 /// Arguments of a kernel.
@@ -56,6 +60,7 @@ impl Bench {
             quantum: 1 << 40,
             conditionals: Vec::new(),
             output: String::new(),
+            declared: None,
         }
     }
 
@@ -112,6 +117,9 @@ impl Bench {
     /// Runs a launch to its end.
     pub fn run(&mut self, launch: Launch) -> Outcome {
         let mut grid = Grid::new(launch, &self.options);
+        if let Some(slices) = &self.declared {
+            grid.declare(&Declared { op: "op", label: "", at: Location::caller(), slices });
+        }
         let mut clock = Ticks(0);
         let mut waits = 0;
         loop {

@@ -13,11 +13,12 @@ fn found(body: &str, threads: u32, detectors: Detectors) -> Vec<String> {
          mov.u32 %t, %tid.x; mov.u32 %c, tile; mad.lo.u32 %a, %t, 4, %c; mov.u32 %v, 0;
          xor.b32 %w, %t, 1; mad.lo.u32 %b, %w, 4, %c; mov.u32 %w, 0;
          {body}
-         ld.param.u64 %o, [out]; mad.wide.u32 %o, %t, 4, %o; st.global.u32 [%o], %v; ret;"
+         mov.u32 %n, %ctaid.x; mov.u32 %w, %ntid.x; mad.lo.u32 %n, %n, %w, %t;
+         ld.param.u64 %o, [out]; mad.wide.u32 %o, %n, 4, %o; st.global.u32 [%o], %v; ret;"
     );
     let mut b = Bench::kernel(".param .u64 out", &text);
     b.options.detectors = detectors;
-    let out = b.upload(&vec![0u32; threads as usize], "out");
+    let out = b.upload(&vec![0u32; 2 * threads as usize], "out");
     let launch = b.launch("k", [2, 1, 1], [threads, 1, 1], 0, &[Arg::U64(out)]);
     let outcome = b.run(launch);
     assert!(matches!(outcome, Outcome::Done), "{outcome:?}");

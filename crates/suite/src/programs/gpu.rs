@@ -22,6 +22,9 @@ use serde::{Deserialize, Serialize};
 use super::{LISTED, Listed, Program, silent};
 use crate::session::Session;
 
+/// Why races between the blocks of a kernel are not compared.
+const BLOCKS: &str = "no call is refused, and what the numbers are depends on which block comes first";
+
 /// Mistakes that a GPU has no answer to, or another one than the software driver, and why. Seen on an H200, driver
 /// 580.159.04, but for those that crash or do not end.
 pub const NOT_COMPARED: &[(&str, &str)] = &[
@@ -33,6 +36,18 @@ pub const NOT_COMPARED: &[(&str, &str)] = &[
         "race/barrier_with_another_count",
         "CUDA_ERROR_ILLEGAL_INSTRUCTION; the software driver has a finding and goes on",
     ),
+    ("race/atomic_of_one_block", BLOCKS),
+    ("race/blocks_add_to_one_total", BLOCKS),
+    ("race/counter_set_by_the_first_block", BLOCKS),
+    ("race/flag_before_the_whole_block_is_done", BLOCKS),
+    ("race/flag_without_a_fence", BLOCKS),
+    ("race/flag_without_a_fence_behind_it", BLOCKS),
+    ("race/grid_without_its_barrier", BLOCKS),
+    ("race/halves_of_one_word", BLOCKS),
+    ("race/last_block_without_a_fence", BLOCKS),
+    ("race/neighbour_over_the_edge_of_a_block", BLOCKS),
+    ("race/released_before_it_is_written", BLOCKS),
+    ("race/same_value_by_all_blocks", BLOCKS),
     ("stream/destroyed_event", "crashes"),
     ("stream/destroyed_stream", "crashes"),
 ];

@@ -3,6 +3,7 @@
 use super::super::op::{Access, Address, NONE, Value};
 use super::Regs;
 use crate::memory::region::{Element, Region};
+use crate::memory::rows::Part;
 
 /// A load from one region.
 pub(crate) struct LoadFrom<'a> {
@@ -10,8 +11,8 @@ pub(crate) struct LoadFrom<'a> {
     /// The lanes' addresses; `None`: as the access says.
     pub(crate) addresses: Option<&'a [u64; 32]>,
     pub(crate) region: &'a Region,
-    /// Address of the region's first byte.
-    pub(crate) base: u64,
+    /// What of it may be touched.
+    pub(crate) part: Part,
     /// Look for bytes that nobody has written.
     pub(crate) check: bool,
 }
@@ -22,8 +23,8 @@ pub(crate) struct StoreTo<'a> {
     /// The lanes' addresses; `None`: as the access says.
     pub(crate) addresses: Option<&'a [u64; 32]>,
     pub(crate) region: &'a mut Region,
-    /// Address of the region's first byte.
-    pub(crate) base: u64,
+    /// What of it may be touched.
+    pub(crate) part: Part,
 }
 
 /// The address of every lane.
@@ -70,7 +71,7 @@ pub(crate) fn first_address(regs: &Regs<'_>, address: &Address, mask: u32) -> u6
 pub(crate) fn load_word(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Option<Unwritten> {
     let [value] = from.access.values[..] else { return None };
     let addresses = addresses(regs, &from.access.address);
-    let rows = from.region.rows(&addresses, mask, from.base, 4, 4)?;
+    let rows = from.region.rows(&addresses, mask, from.part, 4, 4)?;
     regs.put32(value.col, &rows.load::<u32>(0), mask);
     let lanes = if from.check { rows.unwritten(mask) } else { 0 };
     Some(Unwritten { lanes, address: addresses[lanes.trailing_zeros() as usize & 31] })
@@ -81,7 +82,7 @@ pub(crate) fn load_word(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> 
 pub(crate) fn store_word(regs: &Regs<'_>, to: &mut StoreTo<'_>, mask: u32) -> bool {
     let [value] = to.access.values[..] else { return false };
     let addresses = addresses(regs, &to.access.address);
-    let Some(mut rows) = to.region.rows_mut(&addresses, mask, to.base, 4, 4) else { return false };
+    let Some(mut rows) = to.region.rows_mut(&addresses, mask, to.part, 4, 4) else { return false };
     rows.store(0, &regs.r32[value.col as usize], mask);
     rows.mark(mask);
     true
@@ -110,7 +111,7 @@ fn load_as<T: Element + Into<u64>>(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mas
             &computed
         }
     };
-    let rows = from.region.rows(addresses, mask, from.base, total, T::BYTES as u32)?;
+    let rows = from.region.rows(addresses, mask, from.part, total, T::BYTES as u32)?;
     if let [value] = values {
         put_row(rows.load::<T>(0), from.access, *value, regs, mask);
     } else {
@@ -197,7 +198,7 @@ fn store_as<T: Element + Low>(regs: &Regs<'_>, to: &mut StoreTo<'_>, mask: u32) 
             &computed
         }
     };
-    let Some(mut rows) = to.region.rows_mut(addresses, mask, to.base, total, T::BYTES as u32) else { return false };
+    let Some(mut rows) = to.region.rows_mut(addresses, mask, to.part, total, T::BYTES as u32) else { return false };
     for (k, value) in values.iter().enumerate() {
         let mut out = [T::default(); 32];
         if value.wide {

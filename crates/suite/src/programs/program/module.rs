@@ -62,6 +62,20 @@ impl Program {
         })
     }
 
+    /// A launch whose blocks all run at the same time.
+    pub(crate) fn launch_cooperative(
+        &self,
+        stream: CUstream,
+        kernel: CUfunction,
+        [blocks, threads]: [u32; 2],
+        arguments: &[u64],
+    ) -> Answer {
+        let mut arguments = Arguments::new(arguments);
+        let params = arguments.as_mut_ptr();
+        // SAFETY: as many arguments as the kernel has parameters, 8 bytes each, alive until the call returns.
+        answer(unsafe { self.driver.cuLaunchCooperativeKernel(kernel, blocks, 1, 1, threads, 1, 1, 0, stream, params) })
+    }
+
     /// `cuLaunchKernel` of one thread with its arguments in one buffer, of which `bytes` are given.
     pub(crate) fn launch_with_buffer(
         &self,

@@ -1,0 +1,193 @@
+//! What the kernels of a launch may touch, as it was told.
+//!
+//! - A thread says it before it hands a kernel over; the task or node then carries it, through instantiation, updates and
+//!   clones of graphs. What nobody has said anything about is not looked at.
+//! - A range that may be written may be read. Ranges that touch each other are one: which of them an access belongs to is
+//!   asked by reports alone.
+
+use std::sync::Arc;
+
+use dacapo_driver::types::{CUgraphExec, CUgraphNode};
+use dacapo_driver::{DeclaredMode, DeclaredOf};
+
+use crate::machine::{Machine, State, this_thread};
+use crate::model::executable::ExecKind;
+use crate::model::table::Lookup;
+
+/// A range of addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub(crate) start: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Window {
+    /// Does an access lie inside?
+    #[inline(always)]
+    pub(crate) fn holds(&self, address: u64, bytes: u64) -> bool {
+        let offset = address.wrapping_sub(self.start);
+        offset < self.bytes && bytes <= self.bytes - offset
+    }
+
+    /// What it has in common with another one.
+    pub(crate) fn within(self, other: Window) -> Window {
+        let start = self.start.max(other.start);
+        Window { start, bytes: self.end().min(other.end()).saturating_sub(start) }
+    }
+
+    fn end(&self) -> u64 {
+        self.start + self.bytes
+    }
+}
+
+/// A slice that an op was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Given {
+    pub(crate) name: String,
+    pub(crate) window: Window,
+    pub(crate) mode: DeclaredMode,
+}
+
+/// What a kernel may touch, and who says so.
+#[derive(Debug)]
+pub(crate) struct Declared {
+    pub(crate) op: String,
+    pub(crate) label: String,
+    /// File, line and column of the program.
+    pub(crate) at: String,
+    pub(crate) given: Vec<Given>,
+    /// In the order of their addresses, apart from each other.
+    readable: Vec<Window>,
+    writable: Vec<Window>,
+}
+
+impl Declared {
+    pub(crate) fn new(told: &dacapo_driver::Declared<'_>) -> Declared {
+        let given: Vec<Given> = told
+            .slices
+            .iter()
+            .filter(|slice| slice.bytes > 0 && slice.address.checked_add(slice.bytes).is_some())
+            .map(|slice| Given {
+                name: slice.name.to_string(),
+                window: Window { start: slice.address, bytes: slice.bytes },
+                mode: slice.mode,
+            })
+            .collect();
+        let windows = |wanted: fn(DeclaredMode) -> bool| {
+            merged(given.iter().filter(|given| wanted(given.mode)).map(|given| given.window).collect())
+        };
+        Declared {
+            op: told.op.to_string(),
+            label: told.label.to_string(),
+            at: format!("{}:{}:{}", told.at.file(), told.at.line(), told.at.column()),
+            readable: windows(|_| true),
+            writable: windows(DeclaredMode::writes),
+            given,
+        }
+    }
+
+    /// The range around `address` that may be read, or written.
+    pub(crate) fn window(&self, address: u64, writes: bool) -> Option<Window> {
+        let windows = if writes { &self.writable } else { &self.readable };
+        let at = windows.partition_point(|window| window.start <= address).checked_sub(1)?;
+        Some(windows[at]).filter(|window| window.holds(address, 1))
+    }
+
+    /// The slice nearest to `address`, and how far it is: 0 inside it.
+    pub(crate) fn nearest(&self, address: u64) -> Option<(&Given, u64)> {
+        let distance = |given: &Given| match given.window {
+            window if window.holds(address, 1) => 0,
+            window if address < window.start => window.start - address,
+            window => address - window.end() + 1,
+        };
+        self.given.iter().map(|given| (given, distance(given))).min_by_key(|(_, distance)| *distance)
+    }
+}
+
+/// Ranges in order, with those that touch made one.
+fn merged(mut windows: Vec<Window>) -> Vec<Window> {
+    windows.sort_by_key(|window| window.start);
+    let mut all: Vec<Window> = Vec::with_capacity(windows.len());
+    for window in windows {
+        match all.last_mut() {
+            Some(last) if window.start <= last.end() => last.bytes = last.end().max(window.end()) - last.start,
+            _ => all.push(window),
+        }
+    }
+    all
+}
+
+impl Machine {
+    /// What some kernels may touch. No driver call: nothing moves, and no time goes by.
+    pub(crate) fn take_declared(&self, of: DeclaredOf, told: Option<&dacapo_driver::Declared<'_>>) {
+        let mut state = self.lock();
+        if !state.options.detectors.undeclared {
+            return;
+        }
+        let declared = told.map(|told| Arc::new(Declared::new(told)));
+        for given in declared.iter().flat_map(|declared| &declared.given).filter(|given| given.mode.writes()) {
+            state.memory.mark_written_state(given.window.start);
+        }
+        match of {
+            DeclaredOf::Next => state.thread_of(this_thread()).declared = declared,
+            DeclaredOf::Node(exec, node) => state.declare_node(exec, node, declared),
+        }
+    }
+}
+
+impl State {
+    fn declare_node(&mut self, exec: CUgraphExec, node: CUgraphNode, declared: Option<Arc<Declared>>) {
+        let (Lookup::Live(exec), Lookup::Live(node)) =
+            (self.executables.look_up(exec.bits()), self.graphs.nodes.look_up(node.bits()))
+        else {
+            return;
+        };
+        let found = self.executables.get_mut(exec).and_then(|exec| exec.body.find(node));
+        if let Some(ExecKind::Kernel(work)) = found.map(|node| &mut node.kind) {
+            Arc::make_mut(work).declared = declared;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::Location;
+
+    use dacapo_driver::DeclaredSlice;
+
+    use super::*;
+
+    fn declared(slices: &[(&'static str, u64, u64, DeclaredMode)]) -> Declared {
+        let slices: Vec<DeclaredSlice<'_>> =
+            slices.iter().map(|&(name, address, bytes, mode)| DeclaredSlice { name, address, bytes, mode }).collect();
+        Declared::new(&dacapo_driver::Declared { op: "op", label: "", at: Location::caller(), slices: &slices })
+    }
+
+    #[test]
+    fn what_may_be_written_may_be_read_and_not_the_other_way() {
+        let d = declared(&[("x", 100, 8, DeclaredMode::Read), ("y", 200, 8, DeclaredMode::Write)]);
+        assert_eq!(d.window(100, false), Some(Window { start: 100, bytes: 8 }));
+        assert_eq!(d.window(100, true), None);
+        assert_eq!(d.window(207, true), Some(Window { start: 200, bytes: 8 }));
+        assert_eq!(d.window(207, false), Some(Window { start: 200, bytes: 8 }));
+        assert_eq!((d.window(99, false), d.window(108, false), d.window(208, true)), (None, None, None));
+    }
+
+    #[test]
+    fn neighbours_are_one_range_and_keep_their_names() {
+        let d = declared(&[("b", 104, 4, DeclaredMode::Read), ("a", 100, 4, DeclaredMode::Out)]);
+        assert_eq!(d.window(102, false), Some(Window { start: 100, bytes: 8 }));
+        assert_eq!(d.window(102, true), Some(Window { start: 100, bytes: 4 }));
+        assert_eq!(d.nearest(105).map(|(given, distance)| (given.name.as_str(), distance)), Some(("b", 0)));
+        assert_eq!(d.nearest(108).map(|(given, distance)| (given.name.as_str(), distance)), Some(("b", 1)));
+        assert_eq!(d.nearest(98).map(|(given, distance)| (given.name.as_str(), distance)), Some(("a", 2)));
+    }
+
+    #[test]
+    fn an_access_lies_inside_as_a_whole() {
+        let window = Window { start: 100, bytes: 8 };
+        assert!(window.holds(100, 8) && window.holds(104, 4));
+        assert!(!window.holds(104, 8) && !window.holds(96, 4) && !window.holds(108, 1));
+        assert!(!Window::default().holds(0, 1));
+    }
+}
