@@ -23,6 +23,7 @@
 //! - Nothing here knows of drivers or devices.
 #![forbid(unsafe_code)]
 
+pub mod effects;
 mod error;
 mod forms;
 pub mod ir;
