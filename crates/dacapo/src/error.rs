@@ -11,6 +11,7 @@ use std::panic::Location;
 use dacapo_driver::DriverError;
 
 use crate::device::Held;
+use crate::kernel::FalseDeclaration;
 
 /// What every fallible call of this library answers with.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -88,6 +89,8 @@ pub enum ErrorKind {
         /// What differs.
         difference: String,
     },
+    /// The text of a kernel contradicts its declaration. Everything that was found, in the order of the declaration.
+    Declaration(Vec<FalseDeclaration>),
     /// The PTX was not accepted.
     BadModule {
         /// What the driver wrote about it.
@@ -371,6 +374,11 @@ impl fmt::Debug for Error {
                     write!(f, "\nin flight: {launch}")?;
                 }
             }
+            ErrorKind::Declaration(found) => {
+                for found in found.iter().skip(1) {
+                    write!(f, "\nand: {found}")?;
+                }
+            }
             ErrorKind::BadModule { log } if !log.is_empty() => write!(f, "\nlog: {log}")?,
             ErrorKind::Compile { log } => write!(f, "\nlog: {}", log.trim_end())?,
             ErrorKind::NoLibrary { tried, .. } => {
@@ -413,6 +421,7 @@ fn name(kind: &ErrorKind) -> &'static str {
         ErrorKind::GridTooLarge { .. } => "grid_too_large",
         ErrorKind::NoSuchKernel(_) => "no_such_kernel",
         ErrorKind::Signature { .. } => "signature",
+        ErrorKind::Declaration(_) => "declaration",
         ErrorKind::BadModule { .. } => "bad_module",
         ErrorKind::OutOfMemory { .. } => "out_of_memory",
         ErrorKind::OverBudget { .. } => "over_budget",
@@ -465,6 +474,11 @@ fn sentence(kind: &ErrorKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ErrorKind::Signature { kernel, difference } => {
             write!(f, "kernel `{kernel}` is not as it was declared: {difference}")
         }
+        ErrorKind::Declaration(found) => match &found[..] {
+            [] => f.write_str("a kernel is not as it was declared"),
+            [first] => write!(f, "{first}"),
+            [first, rest @ ..] => write!(f, "{first}; and {} more", rest.len()),
+        },
         ErrorKind::BadModule { log } => match log.lines().find(|line| !line.trim().is_empty()) {
             Some(line) => write!(f, "the driver did not accept the PTX: {}", line.trim()),
             None => f.write_str("the driver did not accept the PTX"),
@@ -561,6 +575,13 @@ fn help(kind: &ErrorKind) -> Option<String> {
         ErrorKind::GridTooLarge { .. } => "let each thread do several elements, or use more dimensions",
         ErrorKind::NoSuchKernel(_) => "name the symbol with `entry: \"..\";`, and declare the kernel `extern \"C\"`",
         ErrorKind::Signature { .. } => "make the parameter list in `kernels!` that of the kernel, in its order",
+        ErrorKind::Declaration(found) => {
+            let first = found.first()?;
+            let (kernel, instead) = (&first.kernel, &first.instead);
+            return Some(format!(
+                "declare `{instead}` in `{kernel}`; if the kernel never does it where it is used, say `unchecked` before the parameter"
+            ));
+        }
         ErrorKind::BadModule { .. } => "see the log; the oldest driver for a PTX version is in the docs",
         ErrorKind::OverBudget { .. } => "drop what is not needed, cap caches with `max_bytes`, or raise the budget",
         ErrorKind::OutOfMemory { .. } => {

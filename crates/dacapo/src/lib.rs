@@ -59,7 +59,9 @@ pub use element::Pod;
 pub use error::{Error, ErrorKind, Result};
 pub use graph::rerecord::{self, Rerecorded};
 pub use graph::{Graph, GraphInto, GraphMemory, Launched, Ticket};
-pub use kernel::{Grid, RawArg, RawKernel, grid};
+pub use kernel::{
+    Checked, CheckedKernel, CheckedParam, FalseDeclaration, Found, Grid, RawArg, RawKernel, Warning, WarningKind, grid,
+};
 pub use memory::{
     Arena, Buffer, Element, HostBuffer, RawSlice, Reads, Scalar, Shared, Slice, Temp, TempScalar, Writes,
 };
@@ -75,8 +77,8 @@ pub use value::{Baked, Slot, Value, baked};
 #[doc(hidden)]
 pub mod __private {
     pub use crate::kernel::{
-        Args, Declared, ElementArg, KernelDecl, LoadedModule, Param, ParamKind, SliceArg, ToArg, aside, derive,
-        describe, kernel_op, position, requires_failed, said,
+        Args, Class, Declared, ElementArg, KernelDecl, LoadedModule, Param, ParamKind, Plain, PointerMode, SliceArg,
+        ToArg, aside, check_text, derive, describe, kernel_op, position, requires_failed, said, unchecked,
     };
     pub use crate::memory::Access;
     pub use crate::value::{Snapshot, Val};

@@ -72,6 +72,7 @@ impl Parts<'_> {
         }
         told.arguments = match &node.work {
             Work::Kernel(kernel) => {
+                told.warnings = kernel.function.warnings.clone();
                 let texts = RefCell::new(Vec::new());
                 let snapshot = Snapshot::new(self.readings, &node.access).telling(&texts);
                 if let Ok(grid) = kernel.grid(&snapshot, &mut Args::default()) {

@@ -56,6 +56,9 @@ pub struct Node {
     pub bytes_read: u64,
     /// Bytes it may write.
     pub bytes_written: u64,
+    /// What the kernel's declaration is warned about: it may be right, and seldom is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// What a node does.

@@ -76,6 +76,9 @@ impl Report {
             for argument in &node.arguments {
                 writeln!(f, "    {} = {}", argument.name, self.describe(argument))?;
             }
+            for warning in &node.warnings {
+                writeln!(f, "    warning: {warning}")?;
+            }
         }
         Ok(())
     }

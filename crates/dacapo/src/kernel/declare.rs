@@ -1,5 +1,6 @@
 //! `kernels!`: declarations of entry points, made into methods that return ops.
 
+use std::any::TypeId;
 use std::panic::Location;
 
 use smallvec::SmallVec;
@@ -52,12 +53,85 @@ pub const fn position<D: Declared>(name: &str) -> usize {
 
 /// One declared parameter, in the order of the PTX.
 #[doc(hidden)]
+#[derive(Clone, Copy)]
 pub struct Param {
     pub name: &'static str,
     pub bytes: usize,
     pub kind: ParamKind,
     /// Whether it is the address of one value.
     pub scalar: bool,
+    /// What is done with the memory behind it; none for a value.
+    pub mode: Option<PointerMode>,
+    /// The type of the value, or of the elements, as it is written.
+    pub ty: &'static str,
+    /// What that type is.
+    pub plain: fn() -> Plain,
+    /// Whether it is held against nothing but its size.
+    pub unchecked: bool,
+}
+
+impl Param {
+    /// A value of the type `T`.
+    pub const fn value<T: 'static>(name: &'static str, ty: &'static str, kind: ParamKind) -> Param {
+        let bytes = size_of::<T>();
+        Param { name, bytes, kind, scalar: false, mode: None, ty, plain: Plain::of::<T>, unchecked: false }
+    }
+
+    /// The address of elements of the type `T`, or of one.
+    pub const fn pointer<T: 'static>(name: &'static str, ty: &'static str, mode: PointerMode, scalar: bool) -> Param {
+        let kind = ParamKind::Pointer;
+        Param { name, bytes: 8, kind, scalar, mode: Some(mode), ty, plain: Plain::of::<T>, unchecked: false }
+    }
+}
+
+/// The same parameter, held against nothing but its size.
+#[doc(hidden)]
+pub const fn unchecked(param: Param) -> Param {
+    Param { unchecked: true, ..param }
+}
+
+/// What is declared to be done with memory.
+#[doc(hidden)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PointerMode {
+    Read,
+    Write,
+    Out,
+}
+
+/// A type, as far as a kernel's text knows types.
+#[doc(hidden)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Plain {
+    pub bytes: usize,
+    pub class: Class,
+}
+
+/// What kind of type.
+#[doc(hidden)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    Whole,
+    Float,
+    /// Arrays, structs, and floats that have no arithmetic everywhere.
+    Other,
+}
+
+impl Plain {
+    pub fn of<T: 'static>() -> Plain {
+        let is = |known: &[TypeId]| known.contains(&TypeId::of::<T>());
+        macro_rules! ids {
+            ($($ty:ty)*) => { &[$(TypeId::of::<$ty>()),*] };
+        }
+        let class = if is(ids!(f32 f64)) {
+            Class::Float
+        } else if is(ids!(u8 i8 u16 i16 u32 i32 u64 i64)) {
+            Class::Whole
+        } else {
+            Class::Other
+        };
+        Plain { bytes: size_of::<T>(), class }
+    }
 }
 
 /// Whether a parameter is an address.
@@ -186,7 +260,7 @@ pub unsafe fn kernel_op<D: Declared, const A: usize, const S: usize>(
 /// | `x: &[f32]`, `y: &mut [f32]`, `z: &out [f32]` | `&Slice<f32>`, `&mut Slice<f32>` |
 /// | `n: u32 = y.len()` | nothing: it is derived, by `TryFrom`, never truncated |
 ///
-/// `&out` is written whole and never read before.
+/// `&out` is written whole and never read before. `unchecked x: &[f32]` is a parameter that is not held against the text.
 ///
 /// Clauses, in this order, each ended by `;`:
 ///
@@ -197,6 +271,13 @@ pub unsafe fn kernel_op<D: Declared, const A: usize, const S: usize>(
 /// - `grid: linear(n, threads)`, `tiled((w, h), (tx, ty))` or `exact([b; 3], [t; 3])`, each with `.shared(bytes)`;
 ///   or `default_grid:` with the same, when every geometry is in bounds and the call may override it
 ///   ([`Op::with_grid`](crate::Op::with_grid)).
+///
+/// # What is checked
+///
+/// When the module is loaded, the declaration is held against the text of its kernels. What the text contradicts is refused
+/// ([`ErrorKind::Declaration`](crate::ErrorKind::Declaration)): a store through `&[T]`, a value that is used as an address or the
+/// reverse, a `.param .f32` declared as a whole number or the reverse, a global that is written and not named by `state`. What
+/// may be right and seldom is stands in `checked()` and in `inspect()`. What cannot be decided is left alone.
 ///
 /// # Safety
 ///
@@ -222,11 +303,12 @@ macro_rules! kernels {
         }
         #[allow(unsafe_code)]
         impl $Name {
-            /// Loads the module, finds every entry point, and checks its parameters.
+            /// Loads the module, finds every entry point, and checks its declaration against it.
             ///
             /// # Errors
             ///
-            /// - The driver does not accept the PTX; an entry point is missing, or its parameters are others.
+            /// - The driver does not accept the PTX; an entry point is missing, or its parameters are others; the text of a
+            ///   kernel contradicts its declaration.
             $v fn load(device: &$crate::Device) -> $crate::Result<Self> {
                 // The source is an expression of the user's: outside of the block, which is for one call.
                 let module = match $src {
@@ -250,22 +332,28 @@ macro_rules! kernels {
                 let module = unsafe { $crate::__private::LoadedModule::load(device, source) };
                 ::core::result::Result::Ok($Name { module: module? })
             }
+            /// What was decided about the declaration when the module was loaded.
+            #[allow(dead_code)]
+            $v fn checked(&self) -> &$crate::Checked {
+                self.module.checked()
+            }
             $( $crate::kernels!{@params unsafe [$(#[$km])*] [$v] $f [$($body)*] [$($params)*] args[] wrap[] vals[] seen[] derived[] access[] all[] ; $($params)* ,} )*
         }
     };
     // ---- a declaration as data
+    (@decl $f:ident $b:tt [$($d:tt)*] ; unchecked $p:ident: $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::unchecked] ; $p: $($rest)*) };
     (@decl $f:ident $b:tt $d:tt ; $p:ident: &$($rest:tt)*) => { $crate::kernels!(@pointer $f $b $d $p ; $($rest)*) };
-    (@decl $f:ident $b:tt [$($d:tt)*] ; $p:ident: $t:ty = $e:expr, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::Param { name: stringify!($p), bytes: ::core::mem::size_of::<$t>(), kind: $crate::__private::ParamKind::Derived, scalar: false },] ; $($rest)*) };
-    (@decl $f:ident $b:tt [$($d:tt)*] ; $p:ident: $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::Param { name: stringify!($p), bytes: ::core::mem::size_of::<$t>(), kind: $crate::__private::ParamKind::Value, scalar: false },] ; $($rest)*) };
+    (@decl $f:ident $b:tt [$($d:tt)*] ; $p:ident: $t:ty = $e:expr, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::value::<$t>(stringify!($p), stringify!($t), $crate::__private::ParamKind::Derived)),] ; $($rest)*) };
+    (@decl $f:ident $b:tt [$($d:tt)*] ; $p:ident: $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::value::<$t>(stringify!($p), stringify!($t), $crate::__private::ParamKind::Value)),] ; $($rest)*) };
     (@decl $f:ident [$($b:tt)*] [$($d:tt)*] ; $(,)?) => {
         $crate::__private::KernelDecl { name: stringify!($f), entry: $crate::kernels!(@entry $f $($b)*), tunable: $crate::kernels!(@tunable $($b)*), params: &[$($d)*], state: $crate::kernels!(@state $($b)*) }
     };
-    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; mut [$t:ty], $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::Param { name: stringify!($p), bytes: 8, kind: $crate::__private::ParamKind::Pointer, scalar: false },] ; $($rest)*) };
-    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; out [$t:ty], $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::Param { name: stringify!($p), bytes: 8, kind: $crate::__private::ParamKind::Pointer, scalar: false },] ; $($rest)*) };
-    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; [$t:ty], $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::Param { name: stringify!($p), bytes: 8, kind: $crate::__private::ParamKind::Pointer, scalar: false },] ; $($rest)*) };
-    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; mut $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::Param { name: stringify!($p), bytes: 8, kind: $crate::__private::ParamKind::Pointer, scalar: true },] ; $($rest)*) };
-    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; out $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::Param { name: stringify!($p), bytes: 8, kind: $crate::__private::ParamKind::Pointer, scalar: true },] ; $($rest)*) };
-    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::Param { name: stringify!($p), bytes: 8, kind: $crate::__private::ParamKind::Pointer, scalar: true },] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; mut [$t:ty], $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(stringify!($p), stringify!($t), $crate::__private::PointerMode::Write, false)),] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; out [$t:ty], $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(stringify!($p), stringify!($t), $crate::__private::PointerMode::Out, false)),] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; [$t:ty], $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(stringify!($p), stringify!($t), $crate::__private::PointerMode::Read, false)),] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; mut $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(stringify!($p), stringify!($t), $crate::__private::PointerMode::Write, true)),] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; out $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(stringify!($p), stringify!($t), $crate::__private::PointerMode::Out, true)),] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(stringify!($p), stringify!($t), $crate::__private::PointerMode::Read, true)),] ; $($rest)*) };
     (@entry $f:ident entry: $e:literal; $($r:tt)*) => { $e };
     (@entry $f:ident $($r:tt)*) => { stringify!($f) };
     (@state entry: $e:literal; $($r:tt)*) => { $crate::kernels!(@state $($r)*) };
@@ -275,6 +363,8 @@ macro_rules! kernels {
     (@tunable $first:tt $($r:tt)*) => { $crate::kernels!(@tunable $($r)*) };
     (@tunable) => { false };
     // ---- parameters
+    (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; unchecked $p:ident: $($rest:tt)*) => {
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args $a wrap $w vals $vals seen $s derived $d access $x all $l; $p: $($rest)*} };
     (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &mut [$t:ty], $($rest:tt)*) => {
         $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::write(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
     (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &out [$t:ty], $($rest:tt)*) => {

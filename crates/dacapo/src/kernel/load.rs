@@ -11,6 +11,7 @@ use dacapo_ledger::Drops;
 
 use crate::device::{Cuda, Device, Garbage};
 use crate::error::{Error, ErrorKind, Result};
+use crate::kernel::check::{Checked, check};
 use crate::kernel::declare::{Declared, KernelDecl, ParamKind};
 use crate::kernel::opt_in::SharedOptIn;
 use crate::kernel::text::Text;
@@ -26,6 +27,7 @@ pub struct LoadedModule<D> {
     pub(crate) functions: Vec<Arc<Function>>,
     /// Behind the functions: the end of a device empties the queue that a module goes to.
     pub(crate) device: Device,
+    checked: Checked,
     declared: PhantomData<fn() -> D>,
 }
 
@@ -57,6 +59,8 @@ pub(crate) struct Function {
     pub(crate) params: Vec<(usize, usize)>,
     /// The module's globals that it touches.
     pub(crate) state: Vec<(&'static str, Arc<Allocation>)>,
+    /// What its declaration is warned about.
+    pub(crate) warnings: Vec<String>,
     /// How much dynamic shared memory the driver was told of, by whoever launches this entry point.
     shared_told: Arc<SharedOptIn>,
     /// Held: without it the function is gone.
@@ -73,7 +77,7 @@ impl<D: Declared> LoadedModule<D> {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::BadModule`], [`ErrorKind::NoSuchKernel`], [`ErrorKind::Signature`].
+    /// - [`ErrorKind::BadModule`], [`ErrorKind::NoSuchKernel`], [`ErrorKind::Signature`], [`ErrorKind::Declaration`].
     ///
     /// # Safety
     ///
@@ -81,10 +85,21 @@ impl<D: Declared> LoadedModule<D> {
     pub unsafe fn load(device: &Device, source: &str) -> Result<LoadedModule<D>> {
         let (module, text) = ModuleSource::load(device, source)?;
         let (mut globals, mut functions) = (Globals::new(), Vec::with_capacity(D::KERNELS.len()));
-        for decl in D::KERNELS {
-            functions.push(Arc::new(Function::declared(device, &module, &text, decl, &mut globals)?));
+        let (checked, lies) = check(text.module(), D::KERNELS);
+        for (decl, found) in D::KERNELS.iter().zip(&checked.kernels) {
+            let mut function = Function::declared(device, &module, &text, decl, &mut globals)?;
+            function.warnings = found.warnings.iter().map(|warning| warning.text.clone()).collect();
+            functions.push(Arc::new(function));
         }
-        Ok(LoadedModule { device: device.clone(), functions, declared: PhantomData })
+        if !lies.is_empty() {
+            return Err(Error::new(ErrorKind::Declaration(lies)));
+        }
+        Ok(LoadedModule { device: device.clone(), functions, checked, declared: PhantomData })
+    }
+
+    /// What was decided about the declaration.
+    pub fn checked(&self) -> &Checked {
+        &self.checked
     }
 }
 
@@ -182,8 +197,8 @@ impl Function {
             }
             params.push((offset, size));
         }
-        let (state, shared_told, module) = (Vec::new(), module.told(raw), module.clone());
-        Ok(Function { raw, name: entry, threads_max, shared_static, params, state, shared_told, module })
+        let (state, warnings, shared_told, module) = (Vec::new(), Vec::new(), module.told(raw), module.clone());
+        Ok(Function { raw, name: entry, threads_max, shared_static, params, state, warnings, shared_told, module })
     }
 
     /// Finds a declared entry point and checks that it is as declared.

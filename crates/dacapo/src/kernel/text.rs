@@ -5,17 +5,24 @@
 
 use dacapo_ptx::ir;
 
-/// A PTX text as it was read, or nothing.
-pub(crate) struct Text(Option<ir::Module>);
+use crate::kernel::check;
+
+/// A PTX text as it was read, or why not.
+pub(crate) struct Text(Result<ir::Module, String>);
 
 impl Text {
     pub(crate) fn read(source: &str) -> Text {
-        Text(dacapo_ptx::parse(source).ok())
+        Text(dacapo_ptx::parse(source).map_err(|errors| check::not_read(&errors)))
+    }
+
+    /// What was read, or why nothing was.
+    pub(crate) fn module(&self) -> Result<&ir::Module, &str> {
+        self.0.as_ref().map_err(String::as_str)
     }
 
     /// An entry point, by its name.
     pub(crate) fn entry(&self, name: &str) -> Option<&ir::Function> {
-        let functions = self.0.as_ref()?.functions.iter();
+        let functions = self.0.as_ref().ok()?.functions.iter();
         functions.filter(|function| function.is_kernel && function.name == name).max_by_key(|found| found.has_body)
     }
 }
