@@ -94,6 +94,20 @@ pub fn run(check_only: bool) -> Result<(), String> {
     Ok(())
 }
 
+/// Every source with each PTX file that is made of it.
+///
+/// # Errors
+///
+/// - A folder or a source cannot be read.
+pub fn pairs(root: &Path) -> Result<Vec<(PathBuf, PathBuf)>, String> {
+    let mut pairs = Vec::new();
+    for place in PLACES.iter().map(|place| Place::new(root, *place)) {
+        let plans = plans(&place)?;
+        pairs.extend(plans.iter().map(|plan| (place.sources.join(&plan.source), place.ptx.join(&plan.file))));
+    }
+    Ok(pairs)
+}
+
 fn compile(place: &Place) -> Result<(), String> {
     let plans = plans(place)?;
     let python = environment()?;

@@ -8,6 +8,7 @@ mod bless;
 mod cache;
 mod conformance;
 mod corpus;
+mod declarations;
 mod faults;
 mod forms;
 mod fuzz;
@@ -63,6 +64,12 @@ enum Task {
         #[arg(long)]
         why: bool,
     },
+    /// Hold true declarations of kernels against their PTX, and wrong ones
+    Declarations {
+        /// Also print what was decided about each kernel
+        #[arg(long)]
+        verbose: bool,
+    },
     /// Fail every driver call of the library's scenarios with every lawful fault
     Faults(faults::Scale),
     /// Run every form of recording and launching on the software device, over seeds
@@ -115,6 +122,7 @@ fn main() -> ExitCode {
         Task::Cache(scale) => cache::run(&scale),
         Task::Conformance { seed, only, print } => conformance::run(seed, only.as_deref(), print),
         Task::Corpus { seed, only, why } => corpus::run(seed, only.as_deref(), why),
+        Task::Declarations { verbose } => declarations::run(verbose),
         Task::Faults(scale) => faults::run(&scale),
         Task::Forms(scale) => forms::run(&scale),
         Task::Fuzz(scale) => fuzz::run(&scale),

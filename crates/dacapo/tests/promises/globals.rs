@@ -7,15 +7,15 @@ use crate::kit::{Bench, Kernels, benches};
 dacapo::kernels! {
     /// One entry point declared twice.
     unsafe struct Twice(include_str!("kernels.ptx")) {
-        /// Declared without the global; only loaded here, never run.
+        /// Declared without the global, which it only reads; only loaded here, never run.
         #[allow(dead_code)]
-        fn unsaid(out: &mut u32) {
-            entry: "count";
+        fn unsaid(out: &out u32) {
+            entry: "peek";
             grid: exact([1, 1, 1], [1, 1, 1]);
         }
-        /// Counts in a global of the module.
-        fn said(out: &mut u32) {
-            entry: "count";
+        /// Looks at a global of the module.
+        fn said(out: &out u32) {
+            entry: "peek";
             state: counter;
             grid: exact([1, 1, 1], [1, 1, 1]);
         }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::value::{Factor, NOTHING, Origin, Value, Values};
+use super::value::{ANYWHERE, Factor, NOTHING, Origin, Value, Values};
 
 /// The variables of all calls of one kernel.
 #[derive(Default)]
@@ -65,7 +65,7 @@ impl Objects {
             loaded = values.join(loaded, value);
         }
         if self.escaped[object as usize] {
-            let memory = values.of(Origin::Memory, Factor::Once, None);
+            let memory = values.of(Origin::Memory(ANYWHERE), Factor::Once, None);
             loaded = values.join(loaded, memory);
         }
         loaded
@@ -78,7 +78,7 @@ impl Objects {
             let value = values.mixed(value);
             loaded = values.join(loaded, value);
         }
-        let memory = values.of(Origin::Memory, Factor::Mixed, None);
+        let memory = values.of(Origin::Memory(ANYWHERE), Factor::Mixed, None);
         values.join(loaded, memory)
     }
 

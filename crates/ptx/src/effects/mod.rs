@@ -143,6 +143,8 @@ pub struct Route {
     pub bases: Vec<Base>,
     /// What went into the number that is added: an index computed from a size, a difference, a bit pattern.
     pub mixed: Vec<Base>,
+    /// A power of two that the number is a multiple of: `4` for `x + 4 * i`. At most 4096.
+    pub multiple: u32,
 }
 
 /// Something that an address comes from.
@@ -160,7 +162,10 @@ pub enum Base {
     /// Shared or local memory, or the parameters themselves.
     Own,
     /// Memory: the address was loaded.
-    Memory,
+    Memory {
+        /** Through this parameter, or an address that was loaded through it; none where that is not one. */
+        through: Option<u32>,
+    },
     /// Something that cannot be followed.
     Unknown,
 }

@@ -24,7 +24,8 @@ fn told(text: &str) -> Vec<String> {
         Base::Param { index, offset: None } => format!("{}.?", params[index as usize].name),
         Base::Global(index) => module.variables[index as usize].name.clone(),
         Base::Own => "own".into(),
-        Base::Memory => "memory".into(),
+        Base::Memory { through: Some(index) } => format!("memory of {}", params[index as usize].name),
+        Base::Memory { through: None } => "memory".into(),
         Base::Unknown => "unknown".into(),
     };
     let mut lines: Vec<String> = found.opaque.iter().map(|opaque| format!("opaque: {}", opaque.why)).collect();
@@ -144,10 +145,10 @@ fn a_pointer_in_two_halves_is_mixed_in() {
 fn a_pointer_that_is_stored_escapes_and_one_that_is_loaded_came_out_of_memory() {
     check("x y", "ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; st.u64 [%rd2], %rd1;", &["write 8 y", "escapes x"]);
     let table = "ld.param.u64 %rd1, [x]; ld.u64 %rd2, [%rd1]; ld.u32 %r1, [%rd2+4]; st.u32 [%rd2], %r1;";
-    check("x", table, &["read 8 x", "read 4 memory", "write 4 memory"]);
+    check("x", table, &["read 8 x", "read 4 memory of x", "write 4 memory of x"]);
     let index = "ld.param.u64 %rd1, [x]; ld.u32 %r1, [%rd1]; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;
         ld.u32 %r2, [%rd3];";
-    check("x", index, &["read 4 x", "read 4 x+~memory"]);
+    check("x", index, &["read 4 x", "read 4 x+~memory of x"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! Sums, differences, moves and choices keep what a value comes from. Everything else mixes its operands, so that what
 //! comes out is known to depend on them. Only results too small to hold an address are plain numbers.
 
-use super::value::{NUMBER, Value};
+use super::value::{NUMBER, Value, Values};
 use super::walk::{Here, Walk, is_float};
 use crate::forms::{self, shape::OperandType, shape::Role};
 use crate::ir::{Compare, Form, Half, Instruction, Opcode, Operand, Reg, Type};
@@ -72,19 +72,22 @@ impl Walk<'_> {
                 self.total(form, a, b)
             }
             (Mad, &[a, b, c]) if whole && !form.sat && form.half != Some(Half::Hi) => {
-                let product = self.mix(&[a, b]);
+                let product = self.product(a, b);
                 self.values.sum(product, c)
             }
+            (Mul, &[a, b]) if whole && form.half != Some(Half::Hi) => self.product(a, b),
+            (Shl, &[a, b]) => match self.values.known(b) {
+                Some(bits) => self.values.scaled(a, bits.clamp(0, 64) as u8),
+                None => self.mix(&[a, b]),
+            },
             (Neg, &[a]) if whole => self.values.negated(a),
             (Selp | Slct, &[a, b, ..]) => self.values.join(a, b),
             (Min | Max, &[a, b]) if whole && !form.relu => self.values.join(a, b),
             (And, &[a, b]) => self.masked(a, b),
+            // Compilers add with `or` where they know that no bit meets another; a small `xor` moves within a row.
             (Or | Xor, &[a, b]) => {
-                let (number, other) = if self.values.known(a).is_some() { (a, b) } else { (b, a) };
-                match self.values.known(number) {
-                    Some(bits) if (0..SMALL).contains(&bits) => self.values.moved(other),
-                    _ => self.mix(sources),
-                }
+                let sum = self.values.sum(a, b);
+                self.values.shifted(sum)
             }
             (Rem, &[_, b]) if whole && self.values.known(b).is_some_and(|b| (1..SMALL).contains(&b)) => NUMBER,
             (Bfe, &[_, _, len]) if self.values.known(len).is_some_and(|len| (0..=12).contains(&len)) => NUMBER,
@@ -106,13 +109,27 @@ impl Walk<'_> {
     /// A sum. A narrow one may overflow, and a carry adds one: then the constant in it is not known.
     fn total(&mut self, form: &Form, a: Value, b: Value) -> Value {
         let sum = self.values.sum(a, b);
-        if form.carry_in || form.ty().bytes() < 8 { self.values.moved(sum) } else { sum }
+        match (form.carry_in, form.ty().bytes() < 8) {
+            (true, _) => self.values.moved(sum),
+            (false, true) => self.values.shifted(sum),
+            (false, false) => sum,
+        }
+    }
+
+    /// A product, which is no sum of what goes into it.
+    fn product(&mut self, a: Value, b: Value) -> Value {
+        let by = |values: &Values, value| values.known(value).map(|by| by.trailing_zeros() as u8);
+        match (by(&self.values, a), by(&self.values, b)) {
+            (_, Some(by)) => self.values.scaled(a, by),
+            (Some(by), None) => self.values.scaled(b, by),
+            _ => self.mix(&[a, b]),
+        }
     }
 
     fn masked(&mut self, a: Value, b: Value) -> Value {
         let (mask, other) = if self.values.known(a).is_some() { (a, b) } else { (b, a) };
         match self.values.known(mask) {
-            Some(bits) if (0..SMALL).contains(&bits) => NUMBER,
+            Some(bits) if (0..SMALL).contains(&bits) => self.values.scaled(NUMBER, bits.trailing_zeros() as u8),
             Some(bits) if (-SMALL..0).contains(&bits) => self.values.moved(other),
             _ => self.mix(&[a, b]),
         }

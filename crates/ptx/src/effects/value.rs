@@ -2,7 +2,7 @@
 //!
 //! A value is a set of alternatives. Each is a sum of origins, every one taken once, taken away once, or mixed in by
 //! other arithmetic, plus a constant where it is known. So `x + 4 * i` is "`x` once", `t + (y - x)` with `t = x` is "`y`
-//! once", and `p ? x : y` is two alternatives.
+//! once", and `p ? x : y` is two alternatives. What is added to the origins is known to be a multiple of a power of two.
 //!
 //! Values are numbers into a table, because most of the thousands in a kernel are equal.
 
@@ -21,13 +21,13 @@ pub(super) enum Origin {
     Object(u32),
     /// Shared memory.
     Shared,
-    /// What was loaded from memory.
-    Memory,
+    /// What was loaded from memory: through this parameter, or [`ANYWHERE`].
+    Memory(u32),
     /// What cannot be followed.
     Unknown,
 }
 
-/// The offset of a field that is not known.
+/// Where that is not known.
 pub(super) const ANYWHERE: u32 = u32::MAX;
 
 /// How often an origin counts in a sum.
@@ -45,6 +45,8 @@ pub(super) struct Term {
     /// By origin, each once.
     pub(super) parts: Vec<(Origin, Factor)>,
     pub(super) constant: Option<i64>,
+    /// All but the origins that count once is a multiple of two to this.
+    pub(super) align: u8,
     /// Stands for so many that they were merged; whatever it meets is merged too, so that merging ends.
     wide: bool,
 }
@@ -60,6 +62,18 @@ impl Term {
                 Target::Of(origin, if self.parts.len() == 1 { self.constant } else { None })
             }
             _ => Target::Several,
+        }
+    }
+
+    /// The parameter that leads to the memory it points into; [`ANYWHERE`] where none does, or several do.
+    pub(super) fn leads_through(&self) -> u32 {
+        let mut through = self.parts.iter().filter_map(|part| match *part {
+            (Origin::Param(index, _) | Origin::Memory(index), Factor::Once) => Some(index),
+            _ => None,
+        });
+        match (through.next(), through.next()) {
+            (Some(index), None) => index,
+            _ => ANYWHERE,
         }
     }
 
@@ -84,6 +98,7 @@ impl Term {
         if self.constant != other.constant {
             self.constant = None;
         }
+        self.align = self.align.min(other.align);
     }
 
     fn plus(&self, other: &Term) -> Term {
@@ -92,15 +107,20 @@ impl Term {
             match sum.parts.binary_search_by_key(&origin, |part| part.0) {
                 Err(at) => sum.parts.insert(at, (origin, factor)),
                 Ok(at) => match (sum.parts[at].1, factor) {
+                    // Many values come out of memory: one of them stays one, whatever else is added.
+                    (Factor::Once, _) | (_, Factor::Once) if matches!(origin, Origin::Memory(_) | Origin::Unknown) => {
+                        sum.parts[at].1 = Factor::Once;
+                    }
                     (Factor::Once, Factor::Minus) | (Factor::Minus, Factor::Once) => {
                         sum.parts.remove(at);
                     }
-                    _ => sum.parts[at].1 = Factor::Mixed,
+                    _ => (sum.parts[at].1, sum.align) = (Factor::Mixed, 0),
                 },
             }
         }
         sum.constant = self.constant.zip(other.constant).map(|(a, b)| a.wrapping_add(b));
         sum.wide |= other.wide;
+        sum.align = sum.align.min(other.align);
         sum
     }
 }
@@ -122,8 +142,11 @@ pub(super) struct Value(u32);
 
 /// No alternative: nothing has come here yet.
 pub(super) const NOTHING: Value = Value(0);
-/// A number that no address comes from.
+/// A number that no address comes from, and of which nothing is known.
 pub(super) const NUMBER: Value = Value(1);
+
+/// Zero is a multiple of everything; nobody asks for more than this.
+const ALIGN_MAX: u8 = 12;
 
 /// More alternatives than this are merged.
 const ALTERNATIVES_MAX: usize = 16;
@@ -162,11 +185,16 @@ impl Values {
     }
 
     pub(super) fn constant(&mut self, constant: i64) -> Value {
-        self.intern(vec![Term { constant: Some(constant), ..Term::default() }])
+        let align = (constant.trailing_zeros() as u8).min(ALIGN_MAX);
+        self.intern(vec![Term { constant: Some(constant), align, ..Term::default() }])
     }
 
     pub(super) fn of(&mut self, origin: Origin, factor: Factor, constant: Option<i64>) -> Value {
-        self.intern(vec![Term { parts: vec![(origin, factor)], constant, wide: false }])
+        let align = match (factor, constant) {
+            (Factor::Once, Some(constant)) => (constant.trailing_zeros() as u8).min(ALIGN_MAX),
+            _ => 0,
+        };
+        self.intern(vec![Term { parts: vec![(origin, factor)], constant, align, wide: false }])
     }
 
     /// The constant that a value is, if it is one.
@@ -258,6 +286,7 @@ impl Values {
         let terms = self.terms(a).iter().map(|term| Term {
             parts: term.parts.iter().map(flip).collect(),
             constant: term.constant.map(i64::wrapping_neg),
+            align: term.align,
             wide: term.wide,
         });
         let terms = terms.collect();
@@ -269,6 +298,12 @@ impl Values {
         self.sum(a, NUMBER)
     }
 
+    /// The same origins with the same alignment, and a constant that is not known.
+    pub(super) fn shifted(&mut self, a: Value) -> Value {
+        let terms = self.terms(a).iter().map(|term| Term { constant: None, ..term.clone() }).collect();
+        self.merged(terms)
+    }
+
     /// Something computed from it that is no sum.
     pub(super) fn mixed(&mut self, a: Value) -> Value {
         if let Some(&known) = self.mixes.get(&a) {
@@ -277,6 +312,7 @@ impl Values {
         let terms = self.terms(a).iter().map(|term| Term {
             parts: term.parts.iter().map(|part| (part.0, Factor::Mixed)).collect(),
             constant: None,
+            align: if term.key().next().is_none() { term.align } else { 0 },
             wide: false,
         });
         let terms = terms.collect();
@@ -285,15 +321,24 @@ impl Values {
         mixed
     }
 
+    /// Something computed from it that is no sum, and a multiple of two to `align` times what it was a multiple of.
+    pub(super) fn scaled(&mut self, a: Value, align: u8) -> Value {
+        let mixed = self.mixed(a);
+        let terms = self.terms(mixed).iter().cloned();
+        let terms = terms.map(|term| Term { align: term.align.saturating_add(align).min(ALIGN_MAX), ..term }).collect();
+        self.merged(terms)
+    }
+
     /// The same, where a parameter's 32 bits became 64: no longer the parameter itself, and an address least of all.
     pub(super) fn widened(&mut self, a: Value) -> Value {
         let widen = |&(origin, factor): &(Origin, Factor)| match origin {
-            Origin::Param(..) | Origin::Memory | Origin::Unknown => (origin, Factor::Mixed),
+            Origin::Param(..) | Origin::Memory(_) | Origin::Unknown => (origin, Factor::Mixed),
             _ => (origin, factor),
         };
         let terms = self.terms(a).iter().map(|term| Term {
             parts: term.parts.iter().map(widen).collect(),
             constant: term.constant,
+            align: if term.key().any(|part| widen(part).1 == Factor::Mixed) { 0 } else { term.align },
             wide: term.wide,
         });
         let terms = terms.collect();
@@ -328,7 +373,8 @@ mod tests {
         let four = values.constant(4);
         let next = values.sum(x, four);
         let walked = values.join(x, next);
-        assert_eq!(values.terms(walked), [Term { parts: vec![(X, Factor::Once)], constant: None, wide: false }]);
+        let parts = vec![(X, Factor::Once)];
+        assert_eq!(values.terms(walked), [Term { parts, constant: None, align: 2, wide: false }]);
     }
 
     #[test]

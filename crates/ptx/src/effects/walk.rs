@@ -275,7 +275,7 @@ impl<'m> Walk<'m> {
                     self.field(index, at.and_then(|at| at.checked_add(offset)), ty)
                 }
                 (Target::Several, _) | (_, Space::Local | Space::Param) => self.any_own(),
-                _ => self.values.of(Origin::Memory, memory, None),
+                _ => self.values.of(Origin::Memory(term.leads_through()), memory, None),
             };
             loaded = self.values.join(loaded, value);
         }
@@ -469,13 +469,13 @@ impl<'m> Walk<'m> {
 }
 
 fn route(term: &Term) -> Route {
-    let mut route = Route::default();
+    let mut route = Route { multiple: 1 << term.align, ..Route::default() };
     for &(origin, factor) in &term.parts {
         let base = match origin {
             Origin::Param(index, offset) => Base::Param { index, offset: (offset != ANYWHERE).then_some(offset) },
             Origin::Global(index) => Base::Global(index),
             Origin::Block(_) | Origin::Object(_) | Origin::Shared => Base::Own,
-            Origin::Memory => Base::Memory,
+            Origin::Memory(through) => Base::Memory { through: (through != ANYWHERE).then_some(through) },
             Origin::Unknown => Base::Unknown,
         };
         if factor == Factor::Once { &mut route.bases } else { &mut route.mixed }.push(base);

@@ -29,6 +29,8 @@ struct Pointer {
     written: bool,
     atomic: bool,
     bytes: Option<(u32, u32)>,
+    /// What every offset from it is known to be a multiple of.
+    multiple: Option<u32>,
     not_decided: Option<String>,
 }
 
@@ -101,7 +103,7 @@ fn not_decided(param: &Param, why: &str) -> Found {
 }
 
 fn verdict(param: &Param, pointer: Pointer) -> Found {
-    let Pointer { read, written, atomic, bytes, not_decided } = pointer;
+    let Pointer { read, written, atomic, bytes, not_decided, .. } = pointer;
     let (bytes_min, bytes_max) = bytes.unwrap_or_default();
     match (param.unchecked, param.mode, not_decided) {
         (true, ..) => Found::Unchecked,
@@ -161,10 +163,10 @@ impl Comparison<'_> {
                 _ => false,
             };
             let certain = judged.iter().all(is_lie);
-            for one in &judged {
+            for (one, route) in judged.iter().zip(&access.routes) {
                 match one {
                     Judged::Through(index) => {
-                        note(&mut self.pointers[*index], access);
+                        note(&mut self.pointers[*index], access, route);
                         if writes && self.is_read_only(*index) {
                             match certain {
                                 true => drop(stored.entry(*index).or_insert(access)),
@@ -183,7 +185,11 @@ impl Comparison<'_> {
                         }
                     }
                     Judged::Global(index) if certain => drop(globals.entry(*index).or_insert(access)),
-                    Judged::Memory => drop(from_memory.get_or_insert((access, route_of(access)))),
+                    Judged::Memory => {
+                        if !self.is_told(route) {
+                            from_memory.get_or_insert((access, route));
+                        }
+                    }
                     Judged::Ambiguous(params) => {
                         for index in params {
                             self.undecided(*index, "part of an address that has more to it", access.place);
@@ -195,6 +201,9 @@ impl Comparison<'_> {
         }
         let words = self.words;
         self.lies.extend(stored.iter().map(|(index, access)| words.stored(&self.decl.params[*index], access)));
+        // That it is an address says more than that its type is another.
+        let is_address = |name: &str| addresses.keys().any(|index: &usize| self.decl.params[*index].name == name);
+        self.lies.retain(|lie| !is_address(&lie.param));
         self.lies.extend(
             addresses
                 .iter()
@@ -208,8 +217,8 @@ impl Comparison<'_> {
                 self.lies.push(words.pointer_as_number(&self.decl.params[index], &self.function.params[index], place));
             }
         }
-        if let Some((access, loaded)) = from_memory {
-            self.warnings.push(words.from_memory(access, loaded));
+        if let Some((access, route)) = from_memory {
+            self.warnings.push(words.from_memory(access, route));
         }
     }
 
@@ -252,7 +261,7 @@ impl Comparison<'_> {
         match (globals.next(), globals.next()) {
             (Some(index), None) if !has(|base| matches!(base, Base::Own | Base::Unknown)) => Judged::Global(index),
             _ if has(|base| matches!(base, Base::Own)) => Judged::Own,
-            _ if elsewhere || has(|base| matches!(base, Base::Memory)) => Judged::Memory,
+            _ if elsewhere || has(|base| matches!(base, Base::Memory { .. })) => Judged::Memory,
             _ => match route.bases.first() {
                 Some(Base::Param { index, .. }) => Judged::Value(*index as usize),
                 // An address of nothing but numbers leads nowhere that is known.
@@ -264,6 +273,16 @@ impl Comparison<'_> {
     fn is_read_only(&self, index: usize) -> bool {
         let param = &self.decl.params[index];
         param.mode == Some(PointerMode::Read) && !param.unchecked
+    }
+
+    /// Whether an address came out of memory of parameters whose declaration says that they are not checked.
+    fn is_told(&self, route: &Route) -> bool {
+        let told = |base: &Base| match base {
+            Base::Memory { through: Some(index) } => self.decl.params[*index as usize].unchecked,
+            Base::Param { .. } => true,
+            _ => false,
+        };
+        !route.bases.is_empty() && route.bases.iter().all(told)
     }
 
     fn is_undeclared(&self, global: u32) -> bool {
@@ -291,7 +310,12 @@ impl Comparison<'_> {
             let kind = match (mode, pointer.bytes) {
                 (PointerMode::Write | PointerMode::Out, _) if !pointer.written => WarningKind::NeverWritten,
                 (PointerMode::Read, _) if !pointer.read => WarningKind::NeverRead,
-                (_, Some((_, max))) if plain.class != Class::Other && (max as usize) < plain.bytes => {
+                // A compiler loads a part of each element where it needs no more; then the offsets are still those of elements.
+                (_, Some((_, max)))
+                    if plain.class != Class::Other
+                        && (max as usize) < plain.bytes
+                        && pointer.multiple.is_some_and(|multiple| (multiple as usize) < plain.bytes) =>
+                {
                     WarningKind::Narrow
                 }
                 _ => continue,
@@ -307,16 +331,12 @@ fn is_whole(variable: &Variable) -> bool {
     matches!(variable.ty, U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64)
 }
 
-/// Whether the address that is followed nowhere was at least loaded.
-fn route_of(access: &Access) -> bool {
-    access.routes.iter().any(|route| route.bases.contains(&Base::Memory))
-}
-
-fn note(pointer: &mut Pointer, access: &Access) {
+fn note(pointer: &mut Pointer, access: &Access, route: &Route) {
     let bytes = access.bytes();
     pointer.read |= access.kind != AccessKind::Write;
     pointer.written |= access.kind != AccessKind::Read;
     pointer.atomic |= access.kind == AccessKind::Atomic;
     let (min, max) = pointer.bytes.unwrap_or((bytes, bytes));
     pointer.bytes = Some((min.min(bytes), max.max(bytes)));
+    pointer.multiple = Some(pointer.multiple.unwrap_or(u32::MAX).min(route.multiple));
 }

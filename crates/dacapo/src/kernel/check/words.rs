@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dacapo_ptx::effects::{Access, AccessKind, Opaque, Place};
+use dacapo_ptx::effects::{Access, AccessKind, Base, Opaque, Place, Route};
 use dacapo_ptx::ir::{Module, Type, Variable};
 
 use super::facts::{Checked, CheckedKernel, FalseDeclaration, Found, Warning, WarningKind};
@@ -92,9 +92,17 @@ impl Words<'_> {
         self.lie(name, access.place, what, declared, list(&names))
     }
 
-    pub(super) fn from_memory(&self, access: &Access, loaded: bool) -> Warning {
+    pub(super) fn from_memory(&self, access: &Access, route: &Route) -> Warning {
         let verb = if access.kind == AccessKind::Read { "reads" } else { "writes" };
-        let origin = if loaded { "that came out of memory" } else { "that comes from no parameter" };
+        let loaded = route.bases.iter().find_map(|base| match base {
+            Base::Memory { through } => Some(through.map(|index| self.decl.params[index as usize].name)),
+            _ => None,
+        });
+        let origin = match loaded {
+            Some(Some(name)) => format!("that came out of memory, through `{name}`"),
+            Some(None) => "that came out of memory".to_string(),
+            None => "that comes from no parameter".to_string(),
+        };
         let what = format!("{verb} {} bytes at an address {origin}: what is there is not declared", access.bytes());
         Warning { kind: WarningKind::AddressFromMemory, param: String::new(), text: self.at(&what, access.place) }
     }
