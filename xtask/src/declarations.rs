@@ -68,7 +68,13 @@ fn true_ones(root: &Path) -> Result<Vec<(String, String, Vec<Declaration>)>, Str
         let read = |path: &Path| std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
         let place = ptx.strip_prefix(root).unwrap_or(&ptx).display().to_string();
         let kernels = c::kernels(&read(&source)?).map_err(|error| format!("{}: {error}", source.display()))?;
-        all.push((place, read(&ptx)?, kernels));
+        let text = read(&ptx)?;
+        let declared = |name: &str| kernels.iter().any(|kernel| kernel.entry == name);
+        let module = dacapo_ptx::parse(&text).map_err(|errors| format!("{place}: {errors}"))?;
+        if let Some(entry) = module.functions.iter().find(|entry| entry.is_kernel && !declared(&entry.name)) {
+            return Err(format!("{place}: `{}` was not found in {}", entry.name, source.display()));
+        }
+        all.push((place, text, kernels));
     }
     for file in workspace::rust_sources(root)? {
         // Programs that must not compile, and this task itself.

@@ -6,6 +6,7 @@
 //! - [`budgets`]: what memory is used for, and what a budget allows.
 //! - [`caches`]: caches of graphs where memory runs out.
 //! - [`captures`]: captures on the user's own terms that go wrong.
+//! - [`declarations`]: what the text of a kernel contradicts, when a module is loaded.
 //! - [`drops`]: dropping, losing the context, ending the process, panicking.
 //! - [`faults`]: every driver call refused once.
 //! - [`globals`]: memory of a module that no argument names.
@@ -25,6 +26,7 @@ mod budgets;
 mod caches;
 mod captures;
 mod contract;
+mod declarations;
 mod drops;
 mod faults;
 mod globals;

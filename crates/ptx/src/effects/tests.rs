@@ -99,6 +99,27 @@ fn a_choice_of_two_pointers_is_two_routes() {
 }
 
 #[test]
+fn a_choice_between_a_pointer_and_the_kernels_own_memory_tells_both() {
+    let body = ".shared .u32 s[4]; ld.param.u64 %rd1, [x]; mov.b64 %rd2, s; cvta.shared.u64 %rd3, %rd2;
+        setp.eq.s32 %p1, %r1, 0; selp.b64 %rd4, %rd1, %rd3, %p1; st.u32 [%rd4], 0;";
+    check("x", body, &["write 4 x | own"]);
+}
+
+#[test]
+fn the_distance_of_two_fields_that_are_not_known_is_not_nothing() {
+    let body = "mov.b64 %rd1, s; ld.param.u64 %rd2, [n]; shl.b64 %rd2, %rd2, 3; add.s64 %rd3, %rd1, %rd2;
+        ld.param.u64 %rd4, [%rd3]; ld.param.u64 %rd5, [%rd3+8]; sub.s64 %rd6, %rd4, %rd5; ld.param.u64 %rd7, [x];
+        add.s64 %rd8, %rd7, %rd6; st.u32 [%rd8], 0;";
+    check("s:32 n x", body, &["write 4 x+~s.?", "number n"]);
+}
+
+#[test]
+fn who_has_the_address_of_a_parameter_has_the_parameter() {
+    let body = ".shared .b64 s; mov.b64 %rd1, x; cvta.param.u64 %rd2, %rd1; st.shared.u64 [s], %rd2;";
+    check("x", body, &["escapes x"]);
+}
+
+#[test]
 fn a_register_that_is_used_again_holds_only_what_was_put_there_last() {
     let body = "ld.param.u64 %rd1, [x]; ld.u32 %r1, [%rd1]; ld.param.u64 %rd1, [y]; st.u32 [%rd1], %r1;";
     check("x y", body, &["read 4 x", "write 4 y"]);

@@ -111,7 +111,10 @@ impl Term {
                     (Factor::Once, _) | (_, Factor::Once) if matches!(origin, Origin::Memory(_) | Origin::Unknown) => {
                         sum.parts[at].1 = Factor::Once;
                     }
-                    (Factor::Once, Factor::Minus) | (Factor::Minus, Factor::Once) => {
+                    // Of two fields that are not known, one may be another.
+                    (Factor::Once, Factor::Minus) | (Factor::Minus, Factor::Once)
+                        if !matches!(origin, Origin::Param(_, ANYWHERE)) =>
+                    {
                         sum.parts.remove(at);
                     }
                     _ => (sum.parts[at].1, sum.align) = (Factor::Mixed, 0),

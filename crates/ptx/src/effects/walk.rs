@@ -299,7 +299,7 @@ impl<'m> Walk<'m> {
         let size = self.module.functions[self.entry].params[index as usize].size;
         let inside = offset.and_then(|offset| u32::try_from(offset).ok()).filter(|offset| u64::from(*offset) < size);
         // Half an address is told as the address, mixed in.
-        let whole = ty.bytes() == 8 || size < 8;
+        let whole = ty.bytes() == 8 || u64::from(ty.bytes()) == size;
         match (inside, whole) {
             (Some(offset), true) => self.values.of(Origin::Param(index, offset), Factor::Once, Some(0)),
             (Some(offset), false) => self.values.of(Origin::Param(index, offset & !7), Factor::Mixed, None),
@@ -314,11 +314,12 @@ impl<'m> Walk<'m> {
         self.tell(here, instruction, AccessKind::Write, place);
         self.used_as(here, source, form.ty());
         let bytes = form.ty().bytes();
-        let parts: Vec<&Operand> = match source {
-            Operand::Vector(parts) => parts.iter().flatten().collect(),
-            other => vec![other],
+        let parts: Vec<Option<&Operand>> = match source {
+            Operand::Vector(parts) => parts.iter().map(Option::as_ref).collect(),
+            other => vec![Some(other)],
         };
         for (lane, part) in parts.into_iter().enumerate() {
+            let Some(part) = part else { continue };
             let mut value = self.operand(here, part);
             if let Operand::Reg(reg) = part
                 && here.function.registers[reg.0 as usize].ty.bytes() > bytes
@@ -373,7 +374,8 @@ impl<'m> Walk<'m> {
         for term in self.values.terms(value).to_vec() {
             for (origin, _) in term.parts {
                 match origin {
-                    Origin::Param(index, _) => {
+                    // Who has the address of a parameter has the parameter.
+                    Origin::Param(index, _) | Origin::Block(index) => {
                         let known = &mut self.params[index as usize].escapes;
                         self.changed |= known.is_none();
                         known.get_or_insert(place);
@@ -396,8 +398,8 @@ impl<'m> Walk<'m> {
         if !self.telling || !matches!(form.space, Space::Global | Space::Generic) {
             return;
         }
-        let routes: Vec<Route> = self.values.terms(place).iter().map(route).filter(tells).collect();
-        if !routes.is_empty() {
+        let routes: Vec<Route> = self.values.terms(place).iter().map(route).collect();
+        if routes.iter().any(tells) {
             let (ty, vector) = (form.ty(), form.vector);
             self.accesses.push(Access { kind, ty, vector, place: here.place, routes });
         }

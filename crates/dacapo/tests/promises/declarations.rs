@@ -1,0 +1,209 @@
+//! Declarations that the text of a kernel contradicts, and those that it does not.
+//!
+//! `cargo xtask declarations` has fifty wrong ones, as texts; here are the ways in which a program meets them.
+
+use dacapo::{Device, ErrorKind, FalseDeclaration, Found, WarningKind};
+
+use crate::kit::{Bench, benches};
+
+/// y ← x, and a counter; with lines of a source.
+const COPY: &str = r#".version 8.4
+.target sm_80
+.address_size 64
+.file 1 "copy.cu"
+.visible .global .align 4 .u32 copies;
+.visible .entry copy(.param .u64 n, .param .u64 x, .param .u64 y)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<9>;
+    ld.param.u64 %rd1, [n];
+    ld.param.u64 %rd2, [x];
+    ld.param.u64 %rd3, [y];
+    mov.u32 %r1, %tid.x;
+    cvt.u64.u32 %rd4, %r1;
+    setp.ge.u64 %p1, %rd4, %rd1;
+    @%p1 bra END;
+    shl.b64 %rd5, %rd4, 2;
+    add.s64 %rd6, %rd2, %rd5;
+    add.s64 %rd7, %rd3, %rd5;
+    .loc 1 4 5
+    ld.global.u32 %r2, [%rd6];
+    .loc 1 5 9
+    st.global.u32 [%rd7], %r2;
+    red.global.add.u32 [copies], 1;
+END:
+    ret;
+}
+.visible .entry scale(.param .f32 a, .param .u64 y)
+{
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<3>;
+    ld.param.f32 %f1, [a];
+    ld.param.u64 %rd1, [y];
+    ld.global.f32 %f2, [%rd1];
+    mul.f32 %f3, %f2, %f1;
+    st.global.f32 [%rd1], %f3;
+    ret;
+}
+.visible .entry tensors(.param .u64 x)
+{
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [x];
+    wgmma.fence.sync.aligned;
+    st.global.u32 [%rd1], 1;
+    ret;
+}
+"#;
+
+/// Kernels of [`COPY`], declared as `$params`, in a module of its own.
+macro_rules! declared {
+    ($name:ident, $f:ident($($params:tt)*) $($clauses:tt)*) => {
+        mod $name {
+            dacapo::kernels! {
+                pub unsafe struct Kernels(super::COPY) {
+                    #[allow(dead_code)]
+                    fn $f($($params)*) { $($clauses)* grid: exact([1, 1, 1], [32, 1, 1]); }
+                }
+            }
+        }
+    };
+}
+
+declared!(right, copy(n: u64 = y.len(), x: &[u32], y: &mut [u32]) state: copies; requires: x.len() == y.len(););
+declared!(stored, copy(n: u64 = y.len(), x: &[u32], y: &[u32]) state: copies;);
+declared!(address, copy(n: u64, x: u64, y: &mut [u32]) state: copies;);
+declared!(number, copy(n: &[u32], x: &[u32], y: &mut [u32]) state: copies;);
+declared!(global, copy(n: u64 = y.len(), x: &[u32], y: &mut [u32]));
+declared!(several, copy(n: u64, x: u64, y: &[u32]));
+declared!(doubtful, copy(n: u64 = y.len(), x: &mut [u32], y: &mut [u32]) state: copies;);
+declared!(narrow, copy(n: u64 = y.len(), x: &[f64], y: &mut [u32]) state: copies;);
+declared!(let_be, copy(n: u64 = y.len(), x: &[u32], unchecked y: &[u32]) state: copies;);
+declared!(whole, scale(a: u32, y: &mut [f32]));
+declared!(float, scale(a: f32, y: &mut [f32]));
+declared!(unknown, tensors(x: &[u32]));
+
+/// What a refused load says.
+fn refused<T>(loaded: dacapo::Result<T>) -> (Vec<FalseDeclaration>, String) {
+    let Err(error) = loaded else { panic!("loaded") };
+    let text = format!("{error:?}");
+    match error.kind() {
+        ErrorKind::Declaration(found) => (found.clone(), text),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What each of them says: parameter, what is declared, what would be true.
+fn said(found: &[FalseDeclaration]) -> Vec<(&str, &str, &str)> {
+    found.iter().map(|found| (&*found.param, &*found.declared, &*found.instead)).collect()
+}
+
+fn device() -> Device {
+    Bench::seeded(0).device
+}
+
+#[test]
+fn what_the_text_contradicts_is_refused_with_the_declaration_that_would_be_true() {
+    let device = device();
+    let (found, text) = refused(stored::Kernels::load(&device));
+    assert_eq!(said(&found), [("y", "y: &[u32]", "y: &mut [u32]")]);
+    assert_eq!((found[0].line, found[0].source.as_deref()), (24, Some("copy.cu:5")));
+    assert_eq!(
+        text,
+        "error[declaration]: `copy` writes 4 bytes through `y` (line 24 of the PTX, copy.cu:5); declared is `y: &[u32]`, true \
+         would be `y: &mut [u32]`\nhelp: declare `y: &mut [u32]` in `copy`; if the kernel never does it where it is used, say \
+         `unchecked` before the parameter"
+    );
+    assert_eq!(said(&refused(address::Kernels::load(&device)).0), [("x", "x: u64", "x: &[u32]")]);
+    assert_eq!(said(&refused(number::Kernels::load(&device)).0), [("n", "n: &[u32]", "n: u64")]);
+    assert_eq!(said(&refused(global::Kernels::load(&device)).0), [("copies", "no `state`", "state: copies")]);
+    assert_eq!(said(&refused(whole::Kernels::load(&device)).0), [("a", "a: u32", "a: f32")]);
+    float::Kernels::load(&device).unwrap();
+}
+
+#[test]
+fn everything_that_is_false_is_told_at_once() {
+    let (found, text) = refused(several::Kernels::load(&device()));
+    assert_eq!(found.iter().map(|found| &*found.param).collect::<Vec<_>>(), ["y", "x", "copies"]);
+    assert_eq!(text.matches("\nand: ").count(), 2, "{text}");
+}
+
+#[test]
+fn a_refused_module_leaves_nothing_behind_and_the_device_goes_on() {
+    for bench in benches() {
+        let Bench { device, stream, .. } = &bench;
+        let modules = device.counters().modules;
+        refused(stored::Kernels::load(device));
+        device.synchronize().unwrap();
+        assert_eq!(device.counters().modules, modules);
+        let k = right::Kernels::load(device).unwrap();
+        let (x, mut y) = (device.buffer(&[1u32, 2, 3]).unwrap(), device.zeros::<u32>(3).unwrap());
+        stream.run(k.copy(&x, &mut y)).unwrap();
+        assert_eq!(stream.read(&y).unwrap(), [1, 2, 3]);
+        bench.expect_no_findings();
+    }
+}
+
+#[test]
+fn a_true_declaration_is_decided_without_a_warning() {
+    let k = right::Kernels::load(&device()).unwrap();
+    let checked = k.checked();
+    assert_eq!(checked.warnings().count(), 0);
+    assert_eq!(
+        checked.to_string(),
+        "copy\n  n: u64  a value\n  x: &[u32]  read, 4 bytes at once\n  y: &mut [u32]  written, 4 bytes at once\n"
+    );
+}
+
+#[test]
+fn what_is_doubtful_loads_and_is_told_by_checked_and_by_inspect() {
+    let device = device();
+    let k = doubtful::Kernels::load(&device).unwrap();
+    let warnings: Vec<_> = k.checked().warnings().map(|(kernel, warning)| (&*kernel.name, warning.kind)).collect();
+    assert_eq!(warnings, [("copy", WarningKind::NeverWritten)]);
+    let (mut x, mut y) = (device.zeros::<u32>(3).unwrap(), device.zeros::<u32>(3).unwrap());
+    let report = device.recording().inspect(k.copy(&mut x, &mut y)).unwrap();
+    assert_eq!(report.nodes[0].warnings, ["`x: &mut [u32]` is never written"]);
+    assert!(report.to_string().contains("    warning: `x: &mut [u32]` is never written\n"), "{report}");
+    let again = dacapo::inspect::Report::from_json(&report.to_json()).unwrap();
+    assert_eq!(again, report);
+    // Without a warning there is no word of them, so that a report is what it was.
+    let k = right::Kernels::load(&device).unwrap();
+    let report = device.recording().inspect(k.copy(&x, &mut y)).unwrap();
+    assert!(!report.to_json().contains("warning"));
+    let k = narrow::Kernels::load(&device).unwrap();
+    assert_eq!(k.checked().warnings().map(|(_, warning)| warning.kind).collect::<Vec<_>>(), [WarningKind::Narrow]);
+}
+
+#[test]
+fn an_unchecked_parameter_is_let_be_and_said_to_be() {
+    let k = let_be::Kernels::load(&device()).unwrap();
+    let params = &k.checked().kernels[0].params;
+    assert_eq!(params[2].found, Found::Unchecked);
+    assert_eq!(params[1].found.to_string(), "read, 4 bytes at once");
+}
+
+#[test]
+fn a_form_that_is_not_known_loads_and_is_not_decided() {
+    let k = unknown::Kernels::load(&device()).unwrap();
+    let kernel = &k.checked().kernels[0];
+    let why = kernel.not_decided.as_deref().unwrap_or_default();
+    assert_eq!(why, "`wgmma.fence.sync.aligned` is not a form that is known, line 44 of the PTX");
+    assert!(matches!(kernel.params[0].found, Found::NotDecided { .. }));
+    assert_eq!(kernel.warnings, []);
+}
+
+#[test]
+fn a_text_of_run_time_is_held_against_the_declaration_too() {
+    let device = device();
+    let other = COPY.replace("st.global.u32 [%rd7], %r2;", "ld.global.u32 %r2, [%rd7];");
+    // SAFETY: nothing of it is launched.
+    let k = unsafe { right::Kernels::load_ptx(&device, &other) }.unwrap();
+    let kinds: Vec<_> = k.checked().warnings().map(|(_, warning)| warning.kind).collect();
+    assert_eq!(kinds, [WarningKind::NeverWritten]);
+    let swapped =
+        COPY.replace("[%rd6];", "[%rd8];").replace("[%rd7], %r2;", "[%rd6], %r2;").replace("[%rd8]", "[%rd7]");
+    // SAFETY: as above.
+    let (found, _) = refused(unsafe { right::Kernels::load_ptx(&device, &swapped) });
+    assert_eq!(said(&found), [("x", "x: &[u32]", "x: &mut [u32]")]);
+}
