@@ -13,7 +13,7 @@ use crate::workspace;
 const BYTES_MAX: u64 = 40 << 20;
 
 const RUN: &str = r#"#!/bin/sh
-# Runs the pack: run.sh [corpus|singles|device|check|programs|silent|forms|conformance|memory|cublaslt|all|client], or run.sh [bench|soak|demo|doctor] with options of `dacapo`.
+# Runs the pack: run.sh [corpus|singles|device|check|programs|silent|forms|declarations|conformance|memory|cublaslt|all|client], or run.sh [bench|soak|demo|doctor] with options of `dacapo`.
 # Results as JSON go to $OUT, else to results/ beside this script.
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/results}

@@ -1,7 +1,7 @@
 //! `dacapo-gpu`: everything that wants a GPU, in one binary.
 //!
 //! ```text
-//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|pools|conformance|memory|cublaslt|all [FOLDER]
+//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|pools|declarations|conformance|memory|cublaslt|all [FOLDER]
 //! ```
 //!
 //! - `corpus` records what NVIDIA's driver makes of every case of the corpus: corpus.json. A case that gives other
@@ -17,6 +17,8 @@
 //!   runs under `compute-sanitizer --tool memcheck --report-api-errors no` too: some forms are about calls that the
 //!   driver refuses.
 //! - `pools` replays eight bucketed graphs of one pool in a thousand orders: pools.txt.
+//! - `declarations` measures what the check of declarations adds to loading a module of 100 entries: declarations.txt. It runs
+//!   in a child process, because a driver reads once whether it keeps compiled code.
 //! - `conformance` records the transcripts of the conformance cases, twice, and says which are not the same twice:
 //!   conformance.txt. They run in child processes: this binary again, as `conformance-cases NAME,NAME..`.
 //! - `memory` measures the device memory of executable graphs: executable-memory.json. Each case runs in a child process
@@ -47,6 +49,8 @@ use serde::Serialize;
 mod conformance;
 #[path = "dacapo_gpu/cublaslt.rs"]
 mod cublaslt;
+#[path = "dacapo_gpu/declarations.rs"]
+mod declarations;
 #[path = "dacapo_gpu/memory.rs"]
 mod memory;
 #[path = "dacapo_gpu/pools.rs"]
@@ -70,6 +74,9 @@ fn main() -> ExitCode {
     {
         return done;
     }
+    if let Some(done) = declarations::without_cache(&arguments) {
+        return done;
+    }
     let folder = arguments.get(1).map(PathBuf::from).or_else(|| std::env::var_os("OUT").map(PathBuf::from));
     let folder = folder.unwrap_or_else(|| PathBuf::from("."));
     // What is only checked, and what is recorded.
@@ -82,6 +89,7 @@ fn main() -> ExitCode {
         Some("silent") => (&[run_silent], false),
         Some("forms") => (&[run_forms], false),
         Some("pools") => (&[pools::run], false),
+        Some("declarations") => (&[declarations::run], false),
         Some("conformance") => (&[conformance::record], true),
         Some("memory") => (&[memory::record], true),
         Some("cublaslt") => (&[cublaslt::run], false),
@@ -92,6 +100,7 @@ fn main() -> ExitCode {
                 run_silent,
                 run_forms,
                 pools::run,
+                declarations::run_apart,
                 record_device,
                 record_corpus,
                 record_singles,
@@ -103,7 +112,7 @@ fn main() -> ExitCode {
         ),
         _ => {
             eprintln!(
-                "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|pools|conformance|memory|cublaslt|all [FOLDER]"
+                "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|pools|declarations|conformance|memory|cublaslt|all [FOLDER]"
             );
             return ExitCode::from(2);
         }
