@@ -54,6 +54,19 @@ END:
     st.global.u32 [%rd1], 1;
     ret;
 }
+.visible .entry either(.param .u64 x, .param .u64 y)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [y];
+    ld.global.u32 %r1, [%rd1];
+    setp.eq.u32 %p1, %r1, 0;
+    selp.b64 %rd3, %rd1, %rd2, %p1;
+    st.global.u32 [%rd3], %r1;
+    ret;
+}
 "#;
 
 /// Kernels of [`COPY`], declared as `$params`, in a module of its own.
@@ -81,6 +94,8 @@ declared!(narrow, copy(n: u64 = y.len(), x: &[f64], y: &mut [u32]) state: copies
 declared!(let_be, copy(n: u64 = y.len(), x: &[u32], unchecked y: &[u32]) state: copies;);
 declared!(whole, scale(a: u32, y: &mut [f32]));
 declared!(float, scale(a: f32, y: &mut [f32]));
+declared!(either_way, either(x: &[u32], y: &mut [u32]));
+declared!(both_read, either(x: &[u32], y: &[u32]));
 declared!(unknown, tensors(x: &[u32]));
 
 /// What a refused load says.
@@ -191,6 +206,17 @@ fn a_form_that_is_not_known_loads_and_is_not_decided() {
     assert_eq!(why, "`wgmma.fence.sync.aligned` is not a form that is known, line 44 of the PTX");
     assert!(matches!(kernel.params[0].found, Found::NotDecided { .. }));
     assert_eq!(kernel.warnings, []);
+}
+
+#[test]
+fn a_store_that_may_go_elsewhere_is_not_decided_and_one_that_cannot_is_refused() {
+    let device = device();
+    let k = either_way::Kernels::load(&device).unwrap();
+    let params = &k.checked().kernels[0].params;
+    assert!(matches!(params[0].found, Found::NotDecided { .. }), "{:?}", params[0]);
+    assert_eq!(params[1].found.to_string(), "written, 4 bytes at once");
+    let (found, _) = refused(both_read::Kernels::load(&device));
+    assert_eq!(said(&found), [("x", "x: &[u32]", "x: &mut [u32]"), ("y", "y: &[u32]", "y: &mut [u32]")]);
 }
 
 #[test]
