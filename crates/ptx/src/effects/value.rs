@@ -266,6 +266,9 @@ impl Values {
 
     /// The sum of the two.
     pub(super) fn sum(&mut self, a: Value, b: Value) -> Value {
+        if (a, b) == (NUMBER, NUMBER) {
+            return NUMBER;
+        }
         let key = (a.min(b), a.max(b));
         if let Some(&known) = self.sums.get(&key) {
             return known;

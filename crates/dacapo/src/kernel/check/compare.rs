@@ -185,11 +185,7 @@ impl Comparison<'_> {
                         }
                     }
                     Judged::Global(index) if certain => drop(globals.entry(*index).or_insert(access)),
-                    Judged::Memory => {
-                        if !self.is_told(route) {
-                            from_memory.get_or_insert((access, route));
-                        }
-                    }
+                    Judged::Memory if !self.is_told(route) => drop(from_memory.get_or_insert((access, route))),
                     Judged::Ambiguous(params) => {
                         for index in params {
                             self.undecided(*index, "part of an address that has more to it", access.place);
@@ -218,7 +214,7 @@ impl Comparison<'_> {
             }
         }
         if let Some((access, route)) = from_memory {
-            self.warnings.push(words.from_memory(access, route));
+            self.warnings.push(words.out_of_memory(access, route));
         }
     }
 

@@ -151,11 +151,8 @@ fn load(session: &Session<'_>, text: &str, entries: &[Entry]) -> Result<Duration
     let names: Vec<CString> = entries.iter().map(|entry| CString::new(entry.name)).collect::<Result<_, _>>()?;
     let before = Instant::now();
     // SAFETY: the image is a text with a NUL at its end, and `module` is valid for the write.
-    checked(
-        unsafe { driver.cuModuleLoadData(&mut module, image.as_ptr().cast()) },
-        Call::cuModuleLoadData,
-        "100 entries",
-    )?;
+    let loaded = unsafe { driver.cuModuleLoadData(&mut module, image.as_ptr().cast()) };
+    checked(loaded, Call::cuModuleLoadData, "100 entries")?;
     for name in &names {
         let mut function = CUfunction::NULL;
         // SAFETY: the module is loaded, the name ends in a NUL, and `function` is valid for the write.
