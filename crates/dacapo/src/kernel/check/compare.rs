@@ -10,8 +10,8 @@
 //! | what was loaded from memory, and numbers | an address out of memory |
 //! | two declared pointers, or one that was taken apart | not decided, for all of them |
 //!
-//! A declaration is refused where every route of an access contradicts it. So what is refused is false whichever way the
-//! kernel takes, and what is merely possible is not decided.
+//! A declaration is refused where every route of an access contradicts it. So what is refused is false whichever way
+//! the kernel takes, and what is merely possible is not decided.
 
 use std::collections::BTreeMap;
 
@@ -218,8 +218,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Declared pointers that are nothing but numbers: no address counts from them or is made of them alone, and something
-    /// is done with them that is not done with an address.
+    /// Declared pointers that are nothing but numbers: no address counts from them or is made of them alone, and
+    /// something is done with them that is not done with an address.
     fn numbers(&self) -> Vec<usize> {
         let is_number = |index: &usize| {
             let facts: &ParamFacts = &self.found.params[*index];
@@ -306,7 +306,8 @@ impl Comparison<'_> {
             let kind = match (mode, pointer.bytes) {
                 (PointerMode::Write | PointerMode::Out, _) if !pointer.written => WarningKind::NeverWritten,
                 (PointerMode::Read, _) if !pointer.read => WarningKind::NeverRead,
-                // A compiler loads a part of each element where it needs no more; then the offsets are still those of elements.
+                // A compiler loads a part of each element where it needs no more; then the offsets are still those of
+                // elements.
                 (_, Some((_, max)))
                     if plain.class != Class::Other
                         && (max as usize) < plain.bytes

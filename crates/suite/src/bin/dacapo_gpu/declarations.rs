@@ -1,9 +1,9 @@
 //! `declarations`: what the check of a declaration adds to loading a module.
 //!
-//! A module of 100 entries, put together from the corpus, is loaded by the driver and checked by us, in turns. Loading is
-//! `cuModuleLoadData` and `cuFuncLoad` of every entry, because a driver that loads lazily compiles only then; the library
-//! calls both. The driver's cache is off, so that it compiles each time as it does the first time. The check is everything
-//! that a load adds: the text is parsed, every kernel followed and compared.
+//! A module of 100 entries, put together from the corpus, is loaded by the driver and checked by us, in turns. Loading
+//! is `cuModuleLoadData` and `cuFuncLoad` of every entry, because a driver that loads lazily compiles only then; the
+//! library calls both. The driver's cache is off, so that it compiles each time as it does the first time. The check is
+//! everything that a load adds: the text is parsed, every kernel followed and compared.
 //!
 //! On the software driver the same runs, and says nothing of a GPU.
 
