@@ -589,7 +589,8 @@ fn help(kind: &ErrorKind) -> Option<String> {
             let first = found.first()?;
             let (kernel, instead) = (&first.kernel, &first.instead);
             return Some(format!(
-                "declare `{instead}` in `{kernel}`; if the kernel never does it where it is used, say `unchecked` before the parameter"
+                "declare `{instead}` in `{kernel}`; if the kernel never does it where it is used, say `unchecked` \
+                 before the parameter"
             ));
         }
         ErrorKind::BadModule { .. } => "see the log; the oldest driver for a PTX version is in the docs",

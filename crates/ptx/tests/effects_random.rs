@@ -1,8 +1,8 @@
 //! Random kernels of address arithmetic whose truth is known by construction, against what `effects` tells of them.
 //!
-//! The generator keeps, for every register, which parameters the address in it may count from. Registers are used again and
-//! again, values go through local memory and functions, moves are guarded, branches meet. Every access that the generator
-//! makes must be told, with just the parameters that it may go through. More of it:
+//! The generator keeps, for every register, which parameters the address in it may count from. Registers are used again
+//! and again, values go through local memory and functions, moves are guarded, branches meet. Every access that the
+//! generator makes must be told, with just the parameters that it may go through. More of it:
 //! `DACAPO_EFFECTS=100000 cargo test -p dacapo-ptx --test effects_random`.
 
 use std::collections::BTreeSet;
@@ -82,8 +82,8 @@ impl Writer {
                 self.line(format!("@%p mov.b64 %a{d}, %a{a};"));
                 self.registers[d] = &self.registers[d] | &self.registers[a];
             }
-            // The distance between two, added to the first: the second. Only of single ones, so that the truth is one; local
-            // memory may give more than was last stored.
+            // The distance between two, added to the first: the second. Only of single ones, so that the truth is one;
+            // local memory may give more than was last stored.
             7 if !self.local && self.registers[a].len() == 1 && self.registers[b].len() == 1 => {
                 self.line(format!("sub.s64 %t, %a{b}, %a{a};"));
                 self.line(format!("add.s64 %a{d}, %a{a}, %t;"));
@@ -146,10 +146,12 @@ fn kernel(seed: u64) -> Writer {
         accesses: Vec::new(),
     };
     writer.text = ".version 8.4\n.target sm_80\n.address_size 64\n\
-        .func (.param .b64 r) onward(.param .b64 f) {\n    .reg .b64 %x<3>; .reg .b32 %y;\n    ld.param.u64 %x1, [f];\n    \
+        .func (.param .b64 r) onward(.param .b64 f) {\n    .reg .b64 %x<3>; .reg .b32 %y;\n    \
+        ld.param.u64 %x1, [f];\n    \
         ld.u32 %y, [%x1];\n    add.s64 %x2, %x1, 4;\n    st.param.b64 [r], %x2;\n    ret;\n}\n\
         .visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3, .param .u64 n) {\n    \
-        .local .align 8 .b8 kept[24];\n    .reg .b64 %a<6>; .reg .b64 %n, %t, %l, %g; .reg .b32 %r, %s; .reg .f32 %f; .reg .pred %p;\n    \
+        .local .align 8 .b8 kept[24];\n    .reg .b64 %a<6>; .reg .b64 %n, %t, %l, %g; .reg .b32 %r, %s;\n    \
+        .reg .f32 %f; .reg .pred %p;\n    \
         ld.param.u64 %n, [n];\n    shl.b64 %n, %n, 2;\n    setp.gt.u64 %p, %n, 64;\n    mov.b64 %l, kept;\n    \
         cvta.local.u64 %g, %l;\n"
         .to_string();
@@ -195,8 +197,8 @@ fn check(seed: u64) {
     told.sort_by_key(order);
     expected.sort_by_key(order);
     if writer.local {
-        // A store that comes later in the text is told of an earlier load too, because nothing is forgotten: more routes are
-        // no mistake there, fewer are.
+        // A store that comes later in the text is told of an earlier load too, because nothing is forgotten: more
+        // routes are no mistake there, fewer are.
         for kind in [AccessKind::Read, AccessKind::Write, AccessKind::Atomic] {
             let count = |all: &[(AccessKind, Truth)], param: u32| {
                 all.iter().filter(|(of, truth)| *of == kind && truth.contains(&param)).count()

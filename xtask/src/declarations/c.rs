@@ -1,6 +1,7 @@
 //! What the CUDA C of a kernel says of its parameters: the truth for kernels that nobody declared in Rust.
 //!
-//! `const T*` is `&[T]`, `T*` is `&mut [T]`, what is left is a value. Globals that the kernel's body names stand in `state`.
+//! `const T*` is `&[T]`, `T*` is `&mut [T]`, what is left is a value. Globals that the kernel's body names stand in
+//! `state`.
 
 use super::declared::{Declaration, DeclaredParam, bracketed, split, without_comments};
 
@@ -124,7 +125,8 @@ mod tests {
 
     #[test]
     fn a_kernel_that_a_macro_makes_is_found_under_its_name() {
-        let source = "#define KERNEL(R, T) \\\n    extern \"C\" __global__ void k_##R(const T* x) \\\n    { f(R, x); }\nKERNEL(4, float)\n";
+        let source = "#define KERNEL(R, T) \\\n    extern \"C\" __global__ void k_##R(const T* x) \\\n    \
+            { f(R, x); }\nKERNEL(4, float)\n";
         let [kernel] = &kernels(source).unwrap()[..] else { panic!("one kernel") };
         assert_eq!((&*kernel.entry, &*kernel.params[0].ty), ("k_4", "&[f32]"));
     }
@@ -132,8 +134,8 @@ mod tests {
     #[test]
     fn a_signature_becomes_a_declaration() {
         let source = "__device__ unsigned done[4]; // a counter\n__device__ float f(float x) { return x; }\n\
-            extern \"C\" __global__ void __launch_bounds__(128, 4)\nk(int n, const float* __restrict__ x, volatile int *y,\n\
-            const __grid_constant__ Big b) { if (n) { done[0] = 1; } }";
+            extern \"C\" __global__ void __launch_bounds__(128, 4)\nk(int n, const float* __restrict__ x,\n\
+            volatile int *y, const __grid_constant__ Big b) { if (n) { done[0] = 1; } }";
         let [kernel] = &kernels(source).unwrap()[..] else { panic!("one kernel") };
         let params: Vec<String> = kernel.params.iter().map(|param| format!("{}: {}", param.name, param.ty)).collect();
         assert_eq!(params, ["n: i32", "x: &[f32]", "y: &mut [i32]", "b: Big"]);

@@ -69,8 +69,8 @@ fn kernels(mut body: &str) -> Result<Vec<Declaration>, String> {
     Ok(found)
 }
 
-/// The text that an expression names: an `include_str!`, a literal, or a constant that is one of these here or in the file
-/// that it is named by.
+/// The text that an expression names: an `include_str!`, a literal, or a constant that is one of these here or in the
+/// file that it is named by.
 fn source_of(file: &Path, source: &str, expression: &str) -> Option<String> {
     if let Some(path) = expression.strip_prefix("include_str!(\"").and_then(|rest| rest.strip_suffix("\")")) {
         return std::fs::read_to_string(file.parent()?.join(path)).ok();

@@ -9,9 +9,10 @@
 //! // finds: stored x
 //! ```
 //!
-//! `finds` are words for what must be found, each with the parameter it must be found in: `stored`, `address`, `number`, `type`,
-//! `global` are refused, `memory`, `narrow`, `unwritten`, `unread` are warned about. Behind the list of parameters may stand
-//! `state: a, b`. The truth must be without a warning, or say `unchecked` where nothing else would be true.
+//! `finds` are words for what must be found, each with the parameter it must be found in: `stored`, `address`,
+//! `number`, `type`, `global` are refused, `memory`, `narrow`, `unwritten`, `unread` are warned about. Behind the list
+//! of parameters may stand `state: a, b`. The truth must be without a warning, or say `unchecked` where nothing else
+//! would be true.
 
 use std::path::Path;
 

@@ -263,7 +263,8 @@ pub unsafe fn kernel_op<D: Declared, const A: usize, const S: usize>(
 /// | `x: &[f32]`, `y: &mut [f32]`, `z: &out [f32]` | `&Slice<f32>`, `&mut Slice<f32>` |
 /// | `n: u32 = y.len()` | nothing: it is derived, by `TryFrom`, never truncated |
 ///
-/// `&out` is written whole and never read before. `unchecked x: &[f32]` is a parameter that is not held against the text.
+/// `&out` is written whole and never read before. `unchecked x: &[f32]` is a parameter that is not held against the
+/// text.
 ///
 /// Clauses, in this order, each ended by `;`:
 ///
@@ -277,10 +278,11 @@ pub unsafe fn kernel_op<D: Declared, const A: usize, const S: usize>(
 ///
 /// # What is checked
 ///
-/// When the module is loaded, the declaration is held against the text of its kernels. What the text contradicts is refused
-/// ([`ErrorKind::Declaration`](crate::ErrorKind::Declaration)): a store through `&[T]`, a value that is used as an address or the
-/// reverse, a `.param .f32` declared as a whole number or the reverse, a global that is written and not named by `state`. What
-/// may be right and seldom is stands in `checked()` and in `inspect()`. What cannot be decided is left alone.
+/// When the module is loaded, the declaration is held against the text of its kernels. What the text contradicts is
+/// refused ([`ErrorKind::Declaration`](crate::ErrorKind::Declaration)): a store through `&[T]`, a value that is used as
+/// an address or the reverse, a `.param .f32` declared as a whole number or the reverse, a global that is written and
+/// not named by `state`. What may be right and seldom is stands in `checked()` and in `inspect()`. What cannot be
+/// decided is left alone.
 ///
 /// # Safety
 ///
@@ -310,8 +312,8 @@ macro_rules! kernels {
             ///
             /// # Errors
             ///
-            /// - The driver does not accept the PTX; an entry point is missing, or its parameters are others; the text of a
-            ///   kernel contradicts its declaration.
+            /// - The driver does not accept the PTX; an entry point is missing, or its parameters are others; the text
+            ///   of a kernel contradicts its declaration.
             $v fn load(device: &$crate::Device) -> $crate::Result<Self> {
                 // The source is an expression of the user's: outside of the block, which is for one call.
                 let module = match $src {

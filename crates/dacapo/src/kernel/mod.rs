@@ -1,8 +1,9 @@
 //! Kernels: typed methods for a module's entry points, their geometry, and how they are loaded.
 //!
 //! - [`kernels!`](crate::kernels) turns declarations into methods that return ops.
-//! - What a declaration says is checked: entry points and parameter sizes against the module when it is loaded,
-//!   what it says of memory against the kernels' text then too, conditions and geometry when an op is recorded and again whenever a slot or a rebound slice changes them.
+//! - What a declaration says is checked: entry points and parameter sizes against the module when it is loaded, what it
+//!   says of memory against the kernels' text then too, conditions and geometry when an op is recorded and again
+//!   whenever a slot or a rebound slice changes them.
 //! - [`RawKernel`] is the unchecked door beside it, `unsafe` to open.
 
 mod args;

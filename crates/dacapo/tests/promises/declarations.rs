@@ -125,9 +125,9 @@ fn what_the_text_contradicts_is_refused_with_the_declaration_that_would_be_true(
     assert_eq!((found[0].line, found[0].source.as_deref()), (24, Some("copy.cu:5")));
     assert_eq!(
         text,
-        "error[declaration]: `copy` writes 4 bytes through `y` (line 24 of the PTX, copy.cu:5); declared is `y: &[u32]`, true \
-         would be `y: &mut [u32]`\nhelp: declare `y: &mut [u32]` in `copy`; if the kernel never does it where it is used, say \
-         `unchecked` before the parameter"
+        "error[declaration]: `copy` writes 4 bytes through `y` (line 24 of the PTX, copy.cu:5); declared is \
+         `y: &[u32]`, true would be `y: &mut [u32]`\nhelp: declare `y: &mut [u32]` in `copy`; if the kernel never \
+         does it where it is used, say `unchecked` before the parameter"
     );
     assert_eq!(said(&refused(address::Kernels::load(&device)).0), [("x", "x: u64", "x: &[u32]")]);
     assert_eq!(said(&refused(number::Kernels::load(&device)).0), [("n", "n: &[u32]", "n: u64")]);

@@ -82,8 +82,8 @@ fn check(params: &str, body: &str, expected: &[&str]) {
 fn loads_stores_and_atomics_go_through_the_parameter_their_address_counts_from() {
     let body = "ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; ld.param.u32 %r1, [n];
         cvta.to.global.u64 %rd3, %rd1; mul.wide.s32 %rd4, %r1, 4; add.s64 %rd5, %rd3, %rd4;
-        ld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%rd5+16]; st.global.f32 [%rd2], %f1; atom.global.add.u32 %r2, [%rd2], 1;
-        red.global.add.f32 [%rd2+8], %f1;";
+        ld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%rd5+16]; st.global.f32 [%rd2], %f1;
+        atom.global.add.u32 %r2, [%rd2], 1; red.global.add.f32 [%rd2+8], %f1;";
     check("x y n:u32", body, &["read 16 x+~n", "write 4 y", "atomic 4 y", "atomic 4 y", "number n"]);
 }
 
@@ -285,7 +285,8 @@ fn a_form_that_is_not_known_leaves_the_kernel_undecided() {
 
 #[test]
 fn places_name_the_line_of_the_ptx_and_of_the_source() {
-    let text = ".file 1 \"k.cu\"\n.visible .entry k(.param .u64 x) {\n.reg .b64 %rd<3>;\n.loc 1 7 5\nld.param.u64 %rd1, [x];\nst.u32 [%rd1], 0;\nret; }";
+    let text = ".file 1 \"k.cu\"\n.visible .entry k(.param .u64 x) {\n.reg .b64 %rd<3>;\n\
+        .loc 1 7 5\nld.param.u64 %rd1, [x];\nst.u32 [%rd1], 0;\nret; }";
     let module = module(text);
     let place = of(&module).accesses[0].place;
     assert_eq!((place.line, place.source), (9, Some((1, 7))));

@@ -99,7 +99,7 @@ impl Walk<'_> {
     /// Everything that went into it.
     fn mix(&mut self, sources: &[Value]) -> Value {
         let mut all = NUMBER;
-        for &source in sources {
+        for &source in sources.iter().filter(|source| **source != NUMBER) {
             let source = self.values.mixed(source);
             all = self.values.sum(all, source);
         }

@@ -1,8 +1,9 @@
 //! What a register may hold, as far as addresses go.
 //!
 //! A value is a set of alternatives. Each is a sum of origins, every one taken once, taken away once, or mixed in by
-//! other arithmetic, plus a constant where it is known. So `x + 4 * i` is "`x` once", `t + (y - x)` with `t = x` is "`y`
-//! once", and `p ? x : y` is two alternatives. What is added to the origins is known to be a multiple of a power of two.
+//! other arithmetic, plus a constant where it is known. So `x + 4 * i` is "`x` once", `t + (y - x)` with `t = x` is
+//! "`y` once", and `p ? x : y` is two alternatives. What is added to the origins is known to be a multiple of a power
+//! of two.
 //!
 //! Values are numbers into a table, because most of the thousands in a kernel are equal.
 
@@ -266,6 +267,9 @@ impl Values {
 
     /// The sum of the two.
     pub(super) fn sum(&mut self, a: Value, b: Value) -> Value {
+        if (a, b) == (NUMBER, NUMBER) {
+            return NUMBER;
+        }
         let key = (a.min(b), a.max(b));
         if let Some(&known) = self.sums.get(&key) {
             return known;

@@ -45,15 +45,14 @@ pub(super) fn walk(module: &Module, entry: FunctionId) -> Effects {
     for _ in 0..PASSES_MAX {
         walk.changed = false;
         walk.pass(frame, &mut Vec::new());
-        if walk.changed {
+        if walk.changed || !walk.settled {
+            // What was told on the way is told again: it was too early.
+            walk.accesses.clear();
+            walk.params.iter_mut().for_each(|facts| facts.number = None);
+            walk.settled |= !walk.changed;
+            walk.telling = walk.settled;
             continue;
         }
-        if !walk.settled {
-            walk.settled = true;
-            continue;
-        }
-        walk.telling = true;
-        walk.pass(frame, &mut Vec::new());
         walk.accesses.sort_by_key(|access| access.place);
         return Effects { opaque: None, params: walk.params, accesses: walk.accesses };
     }
@@ -91,7 +90,7 @@ pub(super) struct Walk<'m> {
     changed: bool,
     /// Whether what has no value by now is a number.
     settled: bool,
-    /// Whether this is the last pass, which tells what it sees.
+    /// Whether this may be the last pass, which tells what it sees.
     pub(super) telling: bool,
 }
 

@@ -1,7 +1,8 @@
 //! `dacapo-gpu`: everything that wants a GPU, in one binary.
 //!
 //! ```text
-//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|pools|declarations|conformance|memory|cublaslt|all [FOLDER]
+//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|pools|declarations|conformance|memory|cublaslt|all
+//!            [FOLDER]
 //! ```
 //!
 //! - `corpus` records what NVIDIA's driver makes of every case of the corpus: corpus.json. A case that gives other
@@ -17,8 +18,8 @@
 //!   runs under `compute-sanitizer --tool memcheck --report-api-errors no` too: some forms are about calls that the
 //!   driver refuses. Under `--tool initcheck` with `DACAPO_WAIT_FOR_FREES` set: see `dacapo_gpu/waiting.rs`.
 //! - `pools` replays eight bucketed graphs of one pool in a thousand orders: pools.txt.
-//! - `declarations` measures what the check of declarations adds to loading a module of 100 entries: declarations.txt. It runs
-//!   in a child process, because a driver reads once whether it keeps compiled code.
+//! - `declarations` measures what the check of declarations adds to loading a module of 100 entries: declarations.txt.
+//!   It runs in a child process, because a driver reads once whether it keeps compiled code.
 //! - `conformance` records the transcripts of the conformance cases, twice, and says which are not the same twice:
 //!   conformance.txt. They run in child processes: this binary again, as `conformance-cases NAME,NAME..`.
 //! - `memory` measures the device memory of executable graphs: executable-memory.json. Each case runs in a child process
@@ -114,7 +115,8 @@ fn main() -> ExitCode {
         ),
         _ => {
             eprintln!(
-                "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|pools|declarations|conformance|memory|cublaslt|all [FOLDER]"
+                "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|pools|declarations|conformance|memory|\
+                 cublaslt|all [FOLDER]"
             );
             return ExitCode::from(2);
         }

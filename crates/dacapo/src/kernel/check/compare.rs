@@ -10,8 +10,8 @@
 //! | what was loaded from memory, and numbers | an address out of memory |
 //! | two declared pointers, or one that was taken apart | not decided, for all of them |
 //!
-//! A declaration is refused where every route of an access contradicts it. So what is refused is false whichever way the
-//! kernel takes, and what is merely possible is not decided.
+//! A declaration is refused where every route of an access contradicts it. So what is refused is false whichever way
+//! the kernel takes, and what is merely possible is not decided.
 
 use std::collections::BTreeMap;
 
@@ -185,11 +185,7 @@ impl Comparison<'_> {
                         }
                     }
                     Judged::Global(index) if certain => drop(globals.entry(*index).or_insert(access)),
-                    Judged::Memory => {
-                        if !self.is_told(route) {
-                            from_memory.get_or_insert((access, route));
-                        }
-                    }
+                    Judged::Memory if !self.is_told(route) => drop(from_memory.get_or_insert((access, route))),
                     Judged::Ambiguous(params) => {
                         for index in params {
                             self.undecided(*index, "part of an address that has more to it", access.place);
@@ -218,12 +214,12 @@ impl Comparison<'_> {
             }
         }
         if let Some((access, route)) = from_memory {
-            self.warnings.push(words.from_memory(access, route));
+            self.warnings.push(words.out_of_memory(access, route));
         }
     }
 
-    /// Declared pointers that are nothing but numbers: no address counts from them or is made of them alone, and something
-    /// is done with them that is not done with an address.
+    /// Declared pointers that are nothing but numbers: no address counts from them or is made of them alone, and
+    /// something is done with them that is not done with an address.
     fn numbers(&self) -> Vec<usize> {
         let is_number = |index: &usize| {
             let facts: &ParamFacts = &self.found.params[*index];
@@ -310,7 +306,8 @@ impl Comparison<'_> {
             let kind = match (mode, pointer.bytes) {
                 (PointerMode::Write | PointerMode::Out, _) if !pointer.written => WarningKind::NeverWritten,
                 (PointerMode::Read, _) if !pointer.read => WarningKind::NeverRead,
-                // A compiler loads a part of each element where it needs no more; then the offsets are still those of elements.
+                // A compiler loads a part of each element where it needs no more; then the offsets are still those of
+                // elements.
                 (_, Some((_, max)))
                     if plain.class != Class::Other
                         && (max as usize) < plain.bytes

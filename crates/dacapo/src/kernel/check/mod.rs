@@ -7,12 +7,12 @@
 //! - `.param .f32` declared as a whole number, and a whole number declared as `f32`;
 //! - a global that is written and does not stand in `state`.
 //!
-//! Warned about, in [`Checked`] and by `inspect`, is what may be right and seldom is: an address that came out of memory,
-//! accesses that are all narrower than the declared element, `&mut` memory that is never written, `&` memory that is never
-//! read.
+//! Warned about, in [`Checked`] and by `inspect`, is what may be right and seldom is: an address that came out of
+//! memory, accesses that are all narrower than the declared element, `&mut` memory that is never written, `&` memory
+//! that is never read.
 //!
-//! What cannot be decided is neither: a pointer that is stored, two pointers in one sum, a form of PTX that is not known. No
-//! text stops loading because it is not understood.
+//! What cannot be decided is neither: a pointer that is stored, two pointers in one sum, a form of PTX that is not
+//! known. No text stops loading because it is not understood.
 //!
 //! [`facts`] is what comes out, [`compare`] how, [`words`] how it is said. What a kernel does is found by
 //! [`dacapo_ptx::effects`].

@@ -92,7 +92,7 @@ impl Words<'_> {
         self.lie(name, access.place, what, declared, list(&names))
     }
 
-    pub(super) fn from_memory(&self, access: &Access, route: &Route) -> Warning {
+    pub(super) fn out_of_memory(&self, access: &Access, route: &Route) -> Warning {
         let verb = if access.kind == AccessKind::Read { "reads" } else { "writes" };
         let loaded = route.bases.iter().find_map(|base| match base {
             Base::Memory { through } => Some(through.map(|index| self.decl.params[index as usize].name)),

@@ -1,9 +1,9 @@
 //! `declarations`: what the check of a declaration adds to loading a module.
 //!
-//! A module of 100 entries, put together from the corpus, is loaded by the driver and checked by us, in turns. Loading is
-//! `cuModuleLoadData` and `cuFuncLoad` of every entry, because a driver that loads lazily compiles only then; the library
-//! calls both. The driver's cache is off, so that it compiles each time as it does the first time. The check is everything
-//! that a load adds: the text is parsed, every kernel followed and compared.
+//! A module of 100 entries, put together from the corpus, is loaded by the driver and checked by us, in turns. Loading
+//! is `cuModuleLoadData` and `cuFuncLoad` of every entry, because a driver that loads lazily compiles only then; the
+//! library calls both. The driver's cache is off, so that it compiles each time as it does the first time. The check is
+//! everything that a load adds: the text is parsed, every kernel followed and compared.
 //!
 //! On the software driver the same runs, and says nothing of a GPU.
 
@@ -151,11 +151,8 @@ fn load(session: &Session<'_>, text: &str, entries: &[Entry]) -> Result<Duration
     let names: Vec<CString> = entries.iter().map(|entry| CString::new(entry.name)).collect::<Result<_, _>>()?;
     let before = Instant::now();
     // SAFETY: the image is a text with a NUL at its end, and `module` is valid for the write.
-    checked(
-        unsafe { driver.cuModuleLoadData(&mut module, image.as_ptr().cast()) },
-        Call::cuModuleLoadData,
-        "100 entries",
-    )?;
+    let loaded = unsafe { driver.cuModuleLoadData(&mut module, image.as_ptr().cast()) };
+    checked(loaded, Call::cuModuleLoadData, "100 entries")?;
     for name in &names {
         let mut function = CUfunction::NULL;
         // SAFETY: the module is loaded, the name ends in a NUL, and `function` is valid for the write.
