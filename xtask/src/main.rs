@@ -73,12 +73,6 @@ enum Task {
         #[arg(long)]
         verbose: bool,
     },
-    /// Hold true declarations of kernels against their PTX, and wrong ones
-    Declarations {
-        /// Also print what was decided about each kernel
-        #[arg(long)]
-        verbose: bool,
-    },
     /// Fail every driver call of the library's scenarios with every lawful fault
     Faults(faults::Scale),
     /// Run every form of recording and launching on the software device, over seeds
@@ -130,7 +124,7 @@ fn main() -> ExitCode {
         Task::Bless => bless::run(),
         Task::Cache(scale) => cache::run(&scale),
         Task::Conformance { seed, only, print } => conformance::run(seed, only.as_deref(), print),
-        Task::Corpus { seed, only, why } => corpus::run(seed, only.as_deref(), why),
+        Task::Corpus { seed, only, why, detect } => corpus::run(seed, only.as_deref(), why, detect),
         Task::Declarations { verbose } => declarations::run(verbose),
         Task::Faults(scale) => faults::run(&scale),
         Task::Forms(scale) => forms::run(&scale),
