@@ -42,7 +42,9 @@ dacapo::kernels! {
 #[track_caller]
 fn expect(bench: &Bench, word: &str, parts: &[&str]) {
     bench.device.synchronize().unwrap();
-    let found: Vec<String> = bench.machine().take_findings().iter().map(|finding| finding.to_string()).collect();
+    let mut found: Vec<String> = bench.machine().take_findings().iter().map(|finding| finding.to_string()).collect();
+    // What is not declared is not ordered either: where it meets another op's memory, that is found as well.
+    found.retain(|finding| !finding.starts_with("error[unordered]"));
     assert_eq!(found.len(), 1, "{found:#?}");
     assert!(found[0].starts_with(&format!("error[{word}]: ")), "{}", found[0]);
     for part in parts {
@@ -316,8 +318,7 @@ fn a_global_that_is_written_must_be_named() {
         stream.run(unsafe { count.launch(grid::linear(1, 1), vec![RawArg::write(&mut out)]) }).unwrap();
         device.synchronize().unwrap();
         let found: Vec<String> = bench.machine().take_findings().iter().map(|finding| finding.to_string()).collect();
-        let [read, write] = &found[..] else { panic!("{found:#?}") };
-        assert!(read.starts_with("error[undeclared-access]") && read.contains("`state: counter;`"), "{read}");
+        let [write] = &found[..] else { panic!("{found:#?}") };
         assert!(write.starts_with("error[undeclared-write]") && write.contains("`state: counter;`"), "{write}");
         assert_eq!(stream.read(&out).unwrap(), [1], "it has counted all the same, in its own module");
     }
