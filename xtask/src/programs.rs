@@ -9,7 +9,7 @@
 //!
 //! `--full` is 120,000 programs. One that fails is made shorter and printed as a Rust test; `--seed N` runs one aloud.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use dacapo_suite::chance::{self, Crowd, Failure};
 
@@ -32,6 +32,9 @@ const ENOUGH: u64 = 2_000;
 /// So many programs that fail end a run: the first ones say enough.
 const FAILURES_MAX: usize = 5;
 
+/// How long a program that fails is made shorter.
+const SHRINKING: Duration = Duration::from_secs(20);
+
 /// Runs the programs.
 ///
 /// # Errors
@@ -52,6 +55,8 @@ pub fn run(scale: &Scale) -> Result<(), String> {
     for found in &crowd.found {
         println!("seed {}: {}", found.seed, found.failure);
         println!("reproduce: cargo xtask programs --seed {}", found.seed);
+        let short = chance::shrink(&found.program, &found.failure.kind(), SHRINKING);
+        println!("{short:?}\n{}", chance::play(&short, false).failure.map_or(String::new(), |f| f.to_string()));
     }
     let missing = if count >= ENOUGH && crowd.found.is_empty() { crowd.tally.missing() } else { Vec::new() };
     println!("{}", verdict(&crowd, 0));

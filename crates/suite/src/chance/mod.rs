@@ -16,6 +16,7 @@ pub mod kernels;
 mod model;
 mod program;
 mod run;
+mod shrink;
 mod tally;
 mod things;
 
@@ -24,4 +25,5 @@ pub use draw::{Drawn, draw};
 pub use judge::{Ended, Failure, Played, play};
 pub use model::{Expect, Model};
 pub use program::{Program, Step, Strike};
+pub use shrink::{shrink, valid};
 pub use tally::Tally;
