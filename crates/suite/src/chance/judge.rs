@@ -406,11 +406,16 @@ impl<'p> Run<'p> {
                 }
             }
         }
+        // The last handle on a device does not wait: what work on the wall clock still uses then is left behind on purpose.
+        let last = (program.live && !program.quiet).then(|| device.clone());
         let mut all: Vec<Box<dyn Any>> = vec![Box::new(device), Box::new(kernels)];
         all.extend(std::mem::take(&mut things).into_values().map(|thing| Box::new(thing) as Box<dyn Any>));
         let mut dice = Dice::new(program.seed ^ 0xd209);
         while !all.is_empty() {
             drop(all.swap_remove(dice.below(all.len() as u64) as usize));
+        }
+        if let Some(device) = last {
+            let _ = device.synchronize();
         }
         // Memory apart from its addresses is of no context: what a lost one does not let us unmap goes with the process.
         let census = || match lost {

@@ -142,8 +142,11 @@ impl Shrinking<'_> {
             let mut at = 0;
             loop {
                 let mut candidate = self.best.clone();
-                let mut steps =
-                    candidate.before.iter_mut().chain(candidate.threads.iter_mut().flatten()).chain(&mut candidate.after);
+                let mut steps = candidate
+                    .before
+                    .iter_mut()
+                    .chain(candidate.threads.iter_mut().flatten())
+                    .chain(&mut candidate.after);
                 let Some(step) = steps.nth(at) else { break };
                 let was = step.clone();
                 WAYS[way](step);

@@ -423,8 +423,6 @@ impl Model {
     /// The eager runs before a recording; how it ends if it ends there. None if it is not valid.
     #[allow(clippy::option_option, reason = "the outer one is whether it is valid at all")]
     fn warm_up(&mut self, warm: Warm, arena: Option<bool>, body: &Body) -> Option<Option<Expect>> {
-        let (memory, generators) = (self.memory.clone(), self.generators.clone());
-        let mut ended = None;
         for _ in 0..warm.runs {
             let taken = self.take_down(body, Around::default(), Style::Free)?;
             self.apply_sets(&taken);
@@ -434,7 +432,7 @@ impl Model {
                 (_, At::Memory(memory)) => !self.memory[memory].is_host && !outputs.contains(&memory),
                 _ => false,
             });
-            ended = match taken.ended {
+            let ended = match taken.ended {
                 Ended::Refused(why) => Some(Refused(why)),
                 Ended::Panicked => Some(Panicked),
                 Ended::Good if warm.capped && warm.restored && saves => Some(Refused("WarmupTooLarge")),
@@ -442,19 +440,18 @@ impl Model {
                 Ended::Good => None,
             };
             if ended.is_some() {
-                break;
+                return Some(ended);
             }
+            let before = warm.restored.then(|| (self.memory.clone(), self.generators.clone()));
             self.run(&recording, &taken);
-        }
-        if warm.restored {
-            for (now, then) in self.memory.iter_mut().zip(memory) {
-                if !now.is_host {
-                    *now = then;
-                }
+            // Each run begins with what was there before it.
+            if let Some((memory, generators)) = before {
+                let device = self.memory.iter_mut().zip(memory).filter(|(now, _)| !now.is_host);
+                device.for_each(|(now, then)| *now = then);
+                self.generators = generators;
             }
-            self.generators = generators;
         }
-        Some(ended)
+        Some(None)
     }
 
     fn rerecord_step(&mut self, name: Name, keeps_options: bool, body: &Body) -> Option<Expect> {

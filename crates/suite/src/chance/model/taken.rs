@@ -438,25 +438,24 @@ impl Taking<'_> {
             self.refuse("Length");
             return Some(());
         }
+        if !self.holds(&line)? {
+            self.refuse("Requires");
+            return Some(());
+        }
         let mut unwritten = false;
         for range in &line.reads {
-            if let Some(flags) = self.written(range) {
-                let (all, any) = (flags.iter().all(|flag| *flag), flags.iter().any(|flag| *flag));
-                if !all && (any || !matches!(range.at, At::Temp(_))) {
-                    return None;
-                }
-                unwritten |= !all;
+            if self.written(range).is_some_and(|flags| !flags.iter().all(|flag| *flag)) {
+                // Of an output it is no refusal: it would be what an earlier replay has left.
+                matches!(range.at, At::Temp(_)).then_some(())?;
+                unwritten = true;
             }
         }
+        // The library cannot tell `&mut` that is only written from one that is read: a kernel would read what nobody wrote.
         if changes && self.written(&write).is_some_and(|flags| !flags.iter().all(|flag| *flag)) {
             return None;
         }
         if unwritten {
             self.refuse("UninitTemp");
-            return Some(());
-        }
-        if !self.holds(&line)? {
-            self.refuse("Requires");
             return Some(());
         }
         if let Some(flags) = self.written(&write) {
