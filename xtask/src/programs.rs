@@ -56,7 +56,8 @@ pub fn run(scale: &Scale) -> Result<(), String> {
         println!("seed {}: {}", found.seed, found.failure);
         println!("reproduce: cargo xtask programs --seed {}", found.seed);
         let short = chance::shrink(&found.program, &found.failure.kind(), SHRINKING);
-        println!("{short:?}\n{}", chance::play(&short, false).failure.map_or(String::new(), |f| f.to_string()));
+        println!("made shorter, as a test of crates/suite/tests/chance:\n");
+        println!("{}", chance::print(&format!("seed_{}", found.seed), &short));
     }
     let missing = if count >= ENOUGH && crowd.found.is_empty() { crowd.tally.missing() } else { Vec::new() };
     println!("{}", verdict(&crowd, 0));
@@ -82,6 +83,7 @@ fn verdict(crowd: &Crowd, hangs: u64) -> String {
 
 /// A program that does not end: nothing can end its thread, so that the process ends with it.
 fn hung(seed: u64) {
+    // Printing a program runs it, and this one does not end.
     println!("seed {seed} does not end:\n{:#?}", chance::draw(seed).program);
     println!("{}", verdict(&Crowd::default(), 1));
     std::process::exit(1);
@@ -89,7 +91,7 @@ fn hung(seed: u64) {
 
 fn aloud(seed: u64) -> Result<(), String> {
     let (program, played) = chance::one(seed);
-    println!("{program:#?}");
+    println!("{}", chance::print(&format!("seed_{seed}"), &program));
     print!("{}", played.tally);
     match played.failure {
         None => {

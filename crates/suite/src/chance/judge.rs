@@ -313,6 +313,7 @@ impl<'p> Run<'p> {
                     played.tally.count("fault", "seen by a step");
                     name_check(&error, strike)?;
                     if strike.effect == Effect::ContextLost {
+                        played.ended.push(Ended::Lost);
                         return Ok(Next::Lost);
                     }
                     refused += 1;
