@@ -7,7 +7,9 @@
 //! programs: N programs, T threaded, F with faults, 0 wrong, 0 leaked, 0 findings, 0 hangs
 //! ```
 //!
-//! `--full` is 120,000 programs. One that fails is made shorter and printed as a Rust test; `--seed N` runs one aloud.
+//! `--full` is 120,000 programs, best as `cargo run --release -p xtask -- programs --full`. One that fails is made shorter and printed as a Rust test; `--seed N` runs one aloud.
+
+mod mutants;
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +18,7 @@ use dacapo_suite::chance::{self, Crowd, Failure};
 /// How many programs, and from which seed.
 #[derive(clap::Args)]
 pub struct Scale {
-    /// 120,000 programs instead of 3,000
+    /// 120,000 programs instead of 2,000
     #[arg(long)]
     full: bool,
     /// So many programs
@@ -25,6 +27,12 @@ pub struct Scale {
     /// Only the program of this seed, aloud
     #[arg(long)]
     seed: Option<u64>,
+    /// See that programs find the mistakes in xtask/mutants/programs; slow
+    #[arg(long)]
+    mutants: bool,
+    /// Stop at the first program that fails, and say how many it took
+    #[arg(long, hide = true)]
+    hunt: bool,
 }
 
 /// From so many programs on every kind must occur.
@@ -44,12 +52,20 @@ pub fn run(scale: &Scale) -> Result<(), String> {
     if let Some(seed) = scale.seed {
         return aloud(seed);
     }
-    let count = scale.programs.unwrap_or(if scale.full { 120_000 } else { 3_000 });
+    if scale.mutants {
+        return mutants::run();
+    }
+    let count = scale.programs.unwrap_or(if scale.full { 120_000 } else { 2_000 });
     let full = if count >= 100_000 { "in full" } else { "scaled down: `--full` is 120,000" };
     let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(8));
     println!("{count} programs on {workers} threads ({full})");
     let began = Instant::now();
-    let crowd = chance::many(0, count, workers, FAILURES_MAX, |seed| hung(seed));
+    let crowd = chance::many(0, count, workers, if scale.hunt { 1 } else { FAILURES_MAX }, hung);
+    if let (true, Some(found)) = (scale.hunt, crowd.found.first()) {
+        let first = found.failure.to_string().lines().next().unwrap_or_default().to_string();
+        println!("found after {} programs, seed {}: {first}", crowd.programs, found.seed);
+        return Err("a program failed".into());
+    }
     print!("{}", crowd.tally);
     println!("{:.1} s", began.elapsed().as_secs_f64());
     for found in &crowd.found {

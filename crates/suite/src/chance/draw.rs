@@ -71,7 +71,7 @@ const WAYS: &[Way] = &[
     (1, |d| Some(Step::Upload(d.graph()?, d.stream()?))),
     (6, Drawer::rerecord),
     (1, |d| Some(Step::Reset(d.graph()?))),
-    (2, Drawer::into_outputs),
+    (2, Drawer::of_graph),
     (5, Drawer::into),
     (9, Drawer::launch_into),
     (3, Drawer::cache),
@@ -374,7 +374,7 @@ impl Drawer {
         Some(Step::Rerecord(graph, self.dice.chance(75), body))
     }
 
-    fn into_outputs(&mut self) -> Option<Step> {
+    fn of_graph(&mut self) -> Option<Step> {
         let (graph, Kind::Graph(outputs)) = self.pick(|kind| matches!(kind, Kind::Graph(1..)))? else { return None };
         let names = (0..outputs).map(|_| self.name()).collect();
         Some(Step::IntoOutputs(graph, names))

@@ -138,7 +138,7 @@ impl Shrinking<'_> {
                 self.attempt(candidate);
             }
         }
-        for way in 0..WAYS.len() {
+        for make_plain in WAYS {
             let mut at = 0;
             loop {
                 let mut candidate = self.best.clone();
@@ -149,7 +149,7 @@ impl Shrinking<'_> {
                     .chain(&mut candidate.after);
                 let Some(step) = steps.nth(at) else { break };
                 let was = step.clone();
-                WAYS[way](step);
+                make_plain(step);
                 if *step != was {
                     drop(steps);
                     self.attempt(candidate);

@@ -113,13 +113,11 @@ pub(super) fn lend<'e>(
             _ => {}
         }
     }
-    found.extend(local.temps.iter_mut().map(|(number, temp)| (Place::Temp(*number), Whole::Write(&mut **temp))));
-    found
-        .extend(local.outputs.iter_mut().map(|(number, output)| (Place::Output(*number), Whole::Write(&mut **output))));
+    found.extend(local.temps.iter_mut().map(|(number, temp)| (Place::Temp(*number), Whole::Write(temp))));
+    found.extend(local.outputs.iter_mut().map(|(number, output)| (Place::Output(*number), Whole::Write(output))));
     found.extend(local.ins.iter().enumerate().map(|(number, hole)| (Place::In(number as u8), Whole::Read(hole))));
-    found.extend(
-        local.outs.iter_mut().enumerate().map(|(number, hole)| (Place::Out(number as u8), Whole::Write(&mut **hole))),
-    );
+    found
+        .extend(local.outs.iter_mut().enumerate().map(|(number, hole)| (Place::Out(number as u8), Whole::Write(hole))));
     let mut read_pieces: Vec<(Place, u8, &'e Slice<u32>)> = Vec::new();
     let mut write_pieces: Vec<(Place, u8, &'e mut Slice<u32>)> = Vec::new();
     for (place, whole) in found.into_iter().filter(|(place, _)| wanted(*place)) {

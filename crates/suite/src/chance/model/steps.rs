@@ -6,6 +6,9 @@ use crate::chance::program::{Body, Greedy, How, Name, Padding, Part, Place, Step
 
 use Expect::{Done, Panicked, Refused, Values};
 
+/// What a graph is made of: its pools, its lines, the memory of its outputs.
+type Made = (Vec<usize>, Recording, Vec<usize>);
+
 impl Model {
     /// Takes a step, and says how it is expected to end; none, and nothing is changed, if it is not valid here.
     pub fn step(&mut self, step: &Step) -> Option<Expect> {
@@ -80,7 +83,7 @@ impl Model {
                     self.add(*name, Object::Buffer(memory));
                 }
             }
-            Step::Into(name, ins, outs, body) => return self.into_step(*name, ins, outs, body),
+            Step::Into(name, ins, outs, body) => return self.record_into_step(*name, ins, outs, body),
             Step::LaunchInto(name, stream, ins, outs) => return self.launch_into_step(*name, *stream, ins, outs),
             Step::Cache(name, max, bodies) => {
                 self.is_new(*name)?;
@@ -393,22 +396,16 @@ impl Model {
         }
         let taken = self.take_down(body, Around::default(), self.style())?;
         let arena = arena.filter(|_| !how.apart);
-        let (pools, made) = match self.make(&taken, pool, arena) {
+        let (pools, recording, outputs) = match self.make(&taken, pool, arena) {
             Ok(made) => made,
             Err(expect) => return Some(expect),
         };
-        let (recording, outputs) = made;
         self.add(name, Object::Graph(Graph { recording: Some(recording), outputs, pools, pool, arena }));
         Some(Done)
     }
 
     /// What a graph is made of, or why there is none.
-    fn make(
-        &mut self,
-        taken: &Taken,
-        pool: Option<usize>,
-        arena: Option<bool>,
-    ) -> Result<(Vec<usize>, (Recording, Vec<usize>)), Expect> {
+    fn make(&mut self, taken: &Taken, pool: Option<usize>, arena: Option<bool>) -> Result<Made, Expect> {
         self.apply_sets(taken);
         match taken.ended {
             Ended::Refused(why) => return Err(Refused(why)),
@@ -417,7 +414,8 @@ impl Model {
             Ended::Good => {}
         }
         let pools = pool.into_iter().chain(taken.pools.iter().copied()).collect();
-        Ok((pools, self.place_outputs(taken)))
+        let (recording, outputs) = self.place_outputs(taken);
+        Ok((pools, recording, outputs))
     }
 
     /// The eager runs before a recording; how it ends if it ends there. None if it is not valid.
@@ -463,23 +461,22 @@ impl Model {
         if pool.is_some_and(|pool| self.pools[pool]) {
             return Some(Refused("PoolSealed"));
         }
-        let (pools, made) = match self.make(&taken, pool, arena) {
+        let (pools, recording, outputs) = match self.make(&taken, pool, arena) {
             Ok(made) => made,
             Err(expect) => return Some(expect),
         };
-        let (recording, outputs) = made;
         *self.graph_mut(name) = Graph { recording: Some(recording), outputs, pools, pool, arena };
         Some(Done)
     }
 
-    fn into_step(&mut self, name: Name, ins: &[u8; 2], outs: &[u8; 2], body: &Body) -> Option<Expect> {
+    fn record_into_step(&mut self, name: Name, ins: &[u8; 2], outs: &[u8; 2], body: &Body) -> Option<Expect> {
         self.is_new(name)?;
         if self.phase == Phase::Before || ins.iter().chain(outs).any(|len| *len == 0) {
             return None;
         }
         let around = Around { holes: Some((ins, outs)), ..Around::default() };
         let taken = self.take_down(body, around, Style::Free)?;
-        let (pools, (recording, outputs)) = match self.make(&taken, None, None) {
+        let (pools, recording, outputs) = match self.make(&taken, None, None) {
             Ok(made) => made,
             Err(expect) => return Some(expect),
         };

@@ -176,7 +176,6 @@ impl Model {
                 End::Panic => Ended::Panicked,
             };
         }
-        // What the library frees before it is used is nobody's loss; what it never learns of, we do not claim.
         Some(taking.taken)
     }
 }
