@@ -17,6 +17,7 @@ const KEEPERS: &[Keeper] = &[
     Keeper { package: "dacapo-ptx", test: "docs", expectations: "docs/ptx.md" },
     Keeper { package: "dacapo-libcuda", test: "coverage", expectations: "docs/driver-calls.md" },
     Keeper { package: "dacapo-suite", test: "faults", expectations: "docs/faults.md" },
+    Keeper { package: "dacapo-suite", test: "chance", expectations: "crates/suite/tests/chance/printed.rs" },
 ];
 
 struct Keeper {
@@ -71,7 +72,9 @@ fn texts(root: &Path) -> Result<BTreeMap<PathBuf, String>, String> {
                 for entry in std::fs::read_dir(&path).map_err(failed)? {
                     open.push(entry.map_err(failed)?.path());
                 }
-            } else if path.extension().is_some_and(|e| ["stderr", "listing", "md"].iter().any(|known| e == *known)) {
+            } else if path == root.join(keeper.expectations)
+                || path.extension().is_some_and(|e| ["stderr", "listing", "md"].iter().any(|known| e == *known))
+            {
                 let text = std::fs::read_to_string(&path).map_err(failed)?;
                 texts.insert(path.strip_prefix(root).unwrap_or(&path).to_path_buf(), text);
             }

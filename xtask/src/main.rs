@@ -20,6 +20,7 @@ mod mutate;
 mod nvrtc;
 mod planner;
 mod probe;
+mod programs;
 mod ptx_forms;
 mod seeds;
 mod tidy;
@@ -102,6 +103,8 @@ enum Task {
         /// Only cases whose name contains this
         only: Option<String>,
     },
+    /// Run random safe programs over the library against a model on the host
+    Programs(programs::Scale),
     /// List which instruction forms of the inventory the software driver runs
     PtxForms,
     /// Hold docs/seeds.md, where every founding item lives, against the sources
@@ -137,6 +140,7 @@ fn main() -> ExitCode {
         Task::Nvrtc => nvrtc::run(),
         Task::Planner(scale) => planner::run(&scale),
         Task::Probe { only } => probe::run(only.as_deref()),
+        Task::Programs(scale) => programs::run(&scale),
         Task::PtxForms => ptx_forms::run(),
         Task::Seeds => seeds::run(),
         Task::Train { bench, torch } => train::run(bench, torch),

@@ -7,6 +7,7 @@
 //! A body is handed a `&dyn Driver` and never asks which one it is.
 
 pub mod base64;
+pub mod chance;
 pub mod conformance;
 pub mod corpus;
 pub mod cublaslt;

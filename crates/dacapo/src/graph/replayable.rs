@@ -1,7 +1,7 @@
 //! What a graph consists of, whatever its type.
 
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use dacapo_driver::types::CUgraphExec;
 use dacapo_driver::{CUresult, Call};
@@ -73,6 +73,8 @@ pub(crate) struct Replayable {
     changes: Vec<(u32, NodeParams)>,
     pub(crate) order: Order,
     bound: Vec<Option<Place>>,
+    /// Which memory each stand-in was bound to last, and where; not held.
+    bound_last: Vec<(Weak<Allocation>, u64)>,
     /// Whether bytes of a temp hang on a grid that a slot may empty.
     may_idle: bool,
     keeps: Vec<Arc<dyn Any + Send + Sync>>,
@@ -159,7 +161,10 @@ impl Replayable {
         let Recorded { device, nodes, readings, .. } = &mut drafted.recorded;
         let booking = drafted.executable.take().expect("asked for above");
         let built = Built::new(device, nodes, &drafted.order, readings, &places, booking)?;
-        Replayable::assemble(drafted, options, holes, built)
+        let mut graph = Replayable::assemble(drafted, options, holes, built)?;
+        graph.bound_last =
+            bound.iter().flatten().map(|place| (Arc::downgrade(&place.allocation), place.address())).collect();
+        Ok(graph)
     }
 
     /// Of a capture: what was recorded through the guard is held, the graph is the driver's.
@@ -219,6 +224,7 @@ impl Replayable {
         let graph = Replayable {
             gates: gates(recorded.nodes.iter()),
             bound: vec![None; holes.len()],
+            bound_last: vec![(Weak::new(), 0); holes.len()],
             may_idle: recorded.nodes.iter().any(may_idle),
             device,
             nodes: recorded.nodes,
@@ -529,7 +535,19 @@ impl Replayable {
                 .iter()
                 .enumerate()
                 .filter(|(_, node)| node.access.iter().any(|access| access.place.allocation.number() == number));
-            self.dirty.extend(touching.map(|(number, _)| number as u32));
+            let (last, address) = &self.bound_last[hole];
+            let is_other = last.as_ptr() != Arc::as_ptr(&place.allocation);
+            // Other memory at the same address: what the nodes were told reads the same, and names what is gone.
+            let is_reused = is_other && *address == place.address();
+            for (number, _) in touching {
+                if is_reused {
+                    self.built.forget(number);
+                }
+                self.dirty.push(number as u32);
+            }
+            if is_other || *address != place.address() {
+                self.bound_last[hole] = (Arc::downgrade(&place.allocation), place.address());
+            }
             self.bound[hole] = Some(place);
         }
     }

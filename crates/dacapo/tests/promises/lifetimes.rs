@@ -574,3 +574,26 @@ fn memory_that_was_dropped_busy_is_waited_for_before_there_is_none_left() {
         assert_eq!(device.findings(), [] as [String; 0]);
     }
 }
+
+/// A graph of stand-ins is launched on memory that has the address of what it was recorded or launched with, and which is
+/// gone: its nodes are told, so that they name what is there now.
+#[test]
+fn a_stand_in_is_told_of_other_memory_at_the_same_address() {
+    for bench in benches() {
+        for len in 1..9 {
+            let mut shape = bench.device.zeros::<u32>(len).unwrap();
+            let mut graph = bench
+                .device
+                .recording()
+                .record_into((), &mut shape[..], |r, (), y| r.run(bench.k.put(dacapo::baked(5), y)))
+                .unwrap();
+            drop(shape);
+            for more in 1..5 {
+                let mut y = bench.device.zeros::<u32>(len + more).unwrap();
+                graph.launch(&bench.stream, (), &mut y[..len]).unwrap();
+                assert_eq!(bench.stream.read(&y[..len]).unwrap(), vec![5; len]);
+            }
+        }
+        bench.expect_no_findings();
+    }
+}

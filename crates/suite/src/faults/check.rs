@@ -151,7 +151,10 @@ fn shoot(scenario: &Scenario, seed: u64, aim: Aim) -> Verdict {
     };
     match outcome {
         Err(panic) => verdict.panics.push(panic),
-        Ok(Err(error)) => name_check(&error, call, fault, &mut verdict),
+        Ok(Err(error)) => {
+            verdict.wrong.extend(names_the_call(&error, call, fault));
+            verdict.out_of_memory = lacks_memory(call, fault);
+        }
         Ok(Ok(())) => {}
     }
     let lost = fault.effect == Effect::ContextLost;
@@ -177,8 +180,15 @@ fn shoot(scenario: &Scenario, seed: u64, aim: Aim) -> Verdict {
     verdict
 }
 
-/// Whether an error is the library's and names the call that failed, or is of a kind that stands for it.
-fn name_check(error: &Error, call: Call, fault: Lawful, verdict: &mut Verdict) {
+/// Whether a fault is that there is no memory, of a call that gives some.
+fn lacks_memory(call: Call, fault: Lawful) -> bool {
+    fault.code == CUresult::CUDA_ERROR_OUT_OF_MEMORY && TAKES_MEMORY.contains(&call)
+}
+
+/// What is wrong with an error after a fault: it is the library's and names the call that failed, or is of a kind that
+/// stands for it; where memory is wanting, it has the numbers.
+pub(crate) fn names_the_call(error: &Error, call: Call, fault: Lawful) -> Vec<String> {
+    let mut wrong = Vec::new();
     let text = format!("{error:?}");
     let stands_for_it = match error.kind() {
         ErrorKind::OutOfMemory { .. } | ErrorKind::BadModule { .. } => fault.effect == Effect::NotDone,
@@ -189,7 +199,7 @@ fn name_check(error: &Error, call: Call, fault: Lawful, verdict: &mut Verdict) {
         ErrorKind::Lost { first, .. } => fault.effect == Effect::ContextLost && first.code == fault.code,
         _ => false,
     };
-    if fault.code == CUresult::CUDA_ERROR_OUT_OF_MEMORY && TAKES_MEMORY.contains(&call) {
+    if lacks_memory(call, fault) {
         let has_numbers = match error.kind() {
             ErrorKind::OutOfMemory { bytes, free, total, .. } => {
                 *bytes > 0 && *total >= *free && text.contains(&bytes.to_string()) && text.contains(&free.to_string())
@@ -197,13 +207,13 @@ fn name_check(error: &Error, call: Call, fault: Lawful, verdict: &mut Verdict) {
             _ => false,
         };
         if !has_numbers {
-            verdict.wrong.push(format!("out of memory without the numbers: {text}"));
+            wrong.push(format!("out of memory without the numbers: {text}"));
         }
-        verdict.out_of_memory = true;
     }
     if !stands_for_it && !text.contains(call.symbol()) {
-        verdict.wrong.push(format!("the error does not name the call: {text}"));
+        wrong.push(format!("the error does not name the call: {text}"));
     }
+    wrong
 }
 
 /// What was there before a scenario.

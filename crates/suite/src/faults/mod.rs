@@ -28,6 +28,7 @@ mod recordings;
 mod shapes;
 mod steps;
 
+pub(crate) use check::names_the_call;
 pub use check::{Verdict, calls_of, inject, starve};
 pub use inject::TAKES_MEMORY;
 

@@ -1,0 +1,156 @@
+//! The objects of a running program, and parts of them, borrowed as a program would.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use dacapo::random::{Generator, GeneratorState};
+use dacapo::{
+    Arena, Bucketed, Buffer, Graph, GraphCache, GraphInto, HostBuffer, Pool, Recorder, Rows, Scalar, Slice, Slot,
+    Stream, Temp,
+};
+
+use super::program::{Body, Name, Part, Place};
+
+/// What every graph gives.
+pub(super) type Outputs = Vec<Buffer<u32>>;
+/// A function of rows, recorded by a closure that owns what it needs.
+pub(super) type Function = Bucketed<Rows<u32>, (Buffer<u32>, Scalar<u32>), RowsBody>;
+pub(super) type RowsBody = Box<
+    dyn for<'a, 'r, 'i> FnMut(&'a mut Recorder<'r>, usize, &'i Slice<u32>) -> dacapo::Result<(Buffer<u32>, Scalar<u32>)>
+        + Send,
+>;
+/// A graph of two slices that are read and two that are written.
+pub(super) type Into =
+    GraphInto<(&'static Slice<u32>, &'static Slice<u32>), (&'static mut Slice<u32>, &'static mut Slice<u32>)>;
+
+/// An object.
+pub(super) enum Thing {
+    Buffer(Buffer<u32>),
+    Scalar(Scalar<u32>),
+    Host(HostBuffer<u32>),
+    Slot(Slot<u32>),
+    Stream(Stream),
+    Pool(Pool),
+    Arena(Arena),
+    Generator(Generator),
+    Saved(GeneratorState),
+    Graph(Graph<Outputs>),
+    Into(Into),
+    /// And what is recorded for each key.
+    Cache(Mutex<GraphCache<u8, Outputs>>, Vec<Body>),
+    Bucketed(Mutex<Function>),
+}
+
+/// Objects by name.
+pub(super) type Things = BTreeMap<Name, Thing>;
+
+/// What belongs to one recording.
+#[derive(Default)]
+pub(super) struct Local<'r, 'h> {
+    pub(super) temps: Vec<(u8, Temp<'r, u32>)>,
+    pub(super) outputs: Vec<(u8, Buffer<u32>)>,
+    pub(super) ins: Vec<&'h Slice<u32>>,
+    pub(super) outs: Vec<&'h mut Slice<u32>>,
+}
+
+/// Parts, borrowed all at once.
+#[derive(Default)]
+pub(super) struct Lent<'e> {
+    pub(super) reads: Vec<&'e Slice<u32>>,
+    pub(super) writes: Vec<&'e mut Slice<u32>>,
+    pub(super) generator: Option<&'e mut Generator>,
+    pub(super) host: Option<&'e mut HostBuffer<u32>>,
+}
+
+enum Whole<'e> {
+    Read(&'e Slice<u32>),
+    Write(&'e mut Slice<u32>),
+}
+
+/// Borrows parts: what is written by `&mut`, the rest by `&`, two parts of one buffer through `split_at_mut`. And a
+/// generator or a host buffer beside them.
+///
+/// # Panics
+///
+/// - Something is not there, or two parts overlap that must not: the model has taken what it must not take.
+pub(super) fn lend<'e>(
+    things: &'e mut Things,
+    shared: Option<&'e Things>,
+    local: &'e mut Local<'_, '_>,
+    reads: &[Part],
+    writes: &[Part],
+    beside: Option<Name>,
+) -> Lent<'e> {
+    let mut lent = Lent::default();
+    let wanted = |place: Place| reads.iter().chain(writes).any(|part| part.place == place);
+    let mut found: Vec<(Place, Whole<'e>)> = Vec::new();
+    for (name, thing) in shared.into_iter().flatten() {
+        match thing {
+            Thing::Buffer(buffer) if wanted(Place::Buffer(*name)) => {
+                found.push((Place::Buffer(*name), Whole::Read(buffer)));
+            }
+            _ => {}
+        }
+    }
+    for (name, thing) in things.iter_mut() {
+        match thing {
+            Thing::Buffer(buffer) if wanted(Place::Buffer(*name)) => {
+                found.push((Place::Buffer(*name), Whole::Write(buffer)));
+            }
+            Thing::Scalar(scalar) if wanted(Place::Scalar(*name)) => {
+                found.push((Place::Scalar(*name), Whole::Write(scalar.as_mut_slice())));
+            }
+            Thing::Graph(graph) => {
+                for (number, output) in graph.outputs().iter().enumerate() {
+                    let place = Place::Result(*name, number as u8);
+                    if wanted(place) {
+                        found.push((place, Whole::Read(output)));
+                    }
+                }
+            }
+            Thing::Generator(generator) if beside == Some(*name) => lent.generator = Some(generator),
+            Thing::Host(host) if beside == Some(*name) => lent.host = Some(host),
+            _ => {}
+        }
+    }
+    found.extend(local.temps.iter_mut().map(|(number, temp)| (Place::Temp(*number), Whole::Write(temp))));
+    found.extend(local.outputs.iter_mut().map(|(number, output)| (Place::Output(*number), Whole::Write(output))));
+    found.extend(local.ins.iter().enumerate().map(|(number, hole)| (Place::In(number as u8), Whole::Read(hole))));
+    found
+        .extend(local.outs.iter_mut().enumerate().map(|(number, hole)| (Place::Out(number as u8), Whole::Write(hole))));
+    let mut read_pieces: Vec<(Place, u8, &'e Slice<u32>)> = Vec::new();
+    let mut write_pieces: Vec<(Place, u8, &'e mut Slice<u32>)> = Vec::new();
+    for (place, whole) in found.into_iter().filter(|(place, _)| wanted(*place)) {
+        let mut rest = match whole {
+            Whole::Read(slice) => {
+                read_pieces.push((place, 0, slice));
+                continue;
+            }
+            Whole::Write(slice) => slice,
+        };
+        let mut here: Vec<&Part> = writes.iter().filter(|part| part.place == place).collect();
+        here.sort_by_key(|part| part.start);
+        let mut at = 0;
+        for part in here {
+            let (gap, more) = rest.split_at_mut(usize::from(part.start - at));
+            let (piece, more) = more.split_at_mut(usize::from(part.len));
+            read_pieces.push((place, at, gap));
+            write_pieces.push((place, part.start, piece));
+            (rest, at) = (more, part.end());
+        }
+        read_pieces.push((place, at, rest));
+    }
+    for part in reads {
+        let piece = read_pieces.iter().find(|(place, at, piece)| {
+            *place == part.place && *at <= part.start && usize::from(part.end() - at) <= piece.len()
+        });
+        let (_, at, piece) = piece.expect("what is read is there, and apart from what is written");
+        lent.reads.push(&piece[usize::from(part.start - at)..usize::from(part.end() - at)]);
+    }
+    for part in writes {
+        let piece = write_pieces.iter().position(|(place, at, _)| (*place, *at) == (part.place, part.start));
+        let (.., piece) = write_pieces.swap_remove(piece.expect("what is written is there"));
+        lent.writes.push(piece);
+    }
+    lent
+}
