@@ -3,7 +3,7 @@
 //!
 //! - Each file is one library: first how its user writes it, in words of ours, then the same here, running.
 //! - "F3" and the like number what those libraries offer; docs/seeds.md has the list and Dacapo's answer to each.
-//! - Each form asserts its results; the exit code is 1 when one is wrong.
+//! - Each form asserts its results; the exit code is 1 when one is wrong, or when the software device has found something.
 
 mod cuda_async;
 mod ferrotorch;
@@ -101,5 +101,8 @@ fn run(place: Where) -> Result<()> {
         form(&setting)?;
         println!("ok  {what}");
     }
-    Ok(())
+    match setting.device.findings().first() {
+        None => Ok(()),
+        Some(finding) => Err(Error::msg(finding.clone())),
+    }
 }

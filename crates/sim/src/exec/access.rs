@@ -9,7 +9,7 @@ use super::apart;
 use super::lanes::Regs;
 use super::lanes::rows::{LoadFrom, StoreTo, addresses, first_address};
 use super::local::Local;
-use super::machine::{Machine, Stop};
+use super::machine::{Machine, Seen, Stop};
 use super::op::{Access, At, NONE, Value};
 use super::report::{Bad, Doing};
 use super::warp::{Base, Fragment};
@@ -40,12 +40,12 @@ impl Machine<'_> {
             let (found, memory) = match shared_base(at, first) {
                 Some(base) => (Some((&*self.shared, Part::whole(self.shared, base))), "shared memory"),
                 None => {
-                    let (slot, window) = self.aim(index, first, false);
-                    let found = match slot.and_then(|slot| self.memory.slot(slot)) {
-                        Some(Slot { base, backing: Backing::Device(region), .. }) => {
+                    let aimed = self.aim(index, first, false);
+                    let found = match aimed.and_then(|(slot, window)| Some((self.memory.slot(slot)?, window))) {
+                        Some((Slot { base, backing: Backing::Device(region), .. }, window)) => {
                             Some((region, part(region, *base, window)))
                         }
-                        Some(Slot { base, backing: Backing::Lent(region), .. }) => {
+                        Some((Slot { base, backing: Backing::Lent(region), .. }, window)) => {
                             Some((&**region, part(region, *base, window)))
                         }
                         _ => None,
@@ -146,9 +146,9 @@ impl Machine<'_> {
                     Some((&mut *self.shared, part))
                 }
                 None => {
-                    let (slot, window) = self.aim(index, first, true);
-                    match slot.and_then(|slot| self.memory.slot_mut(slot)) {
-                        Some(Slot { base, backing: Backing::Device(region), .. }) => {
+                    let aimed = self.aim(index, first, true);
+                    match aimed.and_then(|(slot, window)| Some((self.memory.slot_mut(slot)?, window))) {
+                        Some((Slot { base, backing: Backing::Device(region), .. }, window)) => {
                             let part = part(region, *base, window);
                             Some((region, part))
                         }
@@ -170,19 +170,23 @@ impl Machine<'_> {
     /// The slot that load or store `index` goes to, by its first lane, and what of it the kernel may touch where that was
     /// declared. No slot where that is nothing: lane by lane it is seen who is to blame.
     #[inline(always)]
-    fn aim(&mut self, index: u32, first: u64, writes: bool) -> (Option<u32>, Option<Window>) {
-        let slot = cached_slot(self.memory, &mut self.progress.slots[index as usize], first);
+    fn aim(&mut self, index: u32, first: u64, writes: bool) -> Option<(u32, Option<Window>)> {
+        let seen = &mut self.progress.seen[index as usize];
         if self.declared.is_none() {
-            return (slot, None);
+            return Some((cached_slot(self.memory, &mut seen.slot, first)?, None));
         }
-        let window = &mut self.progress.windows[index as usize];
-        if !window.holds(first, 1) {
-            match self.find_window(first, writes) {
-                Some(found) => self.progress.windows[index as usize] = found,
-                None => return (None, None),
-            }
+        // That the slot is still the one around the window is seen when the part is taken of it.
+        match first.wrapping_sub(seen.window.start) < seen.window.bytes {
+            true => Some((seen.slot, Some(seen.window))),
+            false => self.aim_anew(index, first, writes),
         }
-        (slot, Some(self.progress.windows[index as usize]))
+    }
+
+    #[inline(never)]
+    fn aim_anew(&mut self, index: u32, first: u64, writes: bool) -> Option<(u32, Option<Window>)> {
+        let (slot, window) = (self.memory.slot_index(first)?, self.find_window(first, writes)?);
+        self.progress.seen[index as usize] = Seen { slot, window };
+        Some((slot, Some(window)))
     }
 
     /// Reports a store to a constant variable through a pointer. On an H200 it ends well, generic loads see it, and

@@ -60,15 +60,23 @@ pub(super) enum End {
     Exit,
 }
 
+/// Where a load or store was last.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Seen {
+    /// The allocation's slot.
+    pub(super) slot: u32,
+    /// What of it the kernel may touch, where that was declared.
+    pub(super) window: Window,
+}
+
 /// What a launch has done so far.
 #[derive(Default)]
 pub(super) struct Progress {
-    /// Last allocation seen by each load or store, and by each atomic.
-    pub(super) slots: Vec<u32>,
+    /// Where each load or store was last.
+    pub(super) seen: Vec<Seen>,
+    /// Last allocation seen by each atomic.
     pub(super) atomic_slots: Vec<u32>,
-    /// What each load or store may touch around where it last was, where that was declared; and lanes alone, by reads and
-    /// by writes.
-    pub(super) windows: Vec<Window>,
+    /// What lanes alone may touch around where they last were, where that was declared; by reads and by writes.
     pub(super) lane_windows: [Window; 2],
     /// Last address and value that each load saw in host memory.
     host_seen: Vec<(u64, u64)>,
@@ -105,9 +113,8 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn new(code: &Code) -> Progress {
         Progress {
-            slots: vec![0; code.accesses.len()],
+            seen: vec![Seen::default(); code.accesses.len()],
             atomic_slots: vec![0; code.atomics.len()],
-            windows: vec![Window::default(); code.accesses.len()],
             host_seen: vec![(0, 0); code.accesses.len()],
             host_seen_by_atomic: vec![(0, 0); code.atomics.len()],
             touches: [code.accesses.len(), code.atomics.len(), code.copies.len()].map(|n| vec![Memo::default(); n]),

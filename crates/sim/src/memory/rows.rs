@@ -3,6 +3,7 @@
 //! [`Region::rows`] answers whether every active lane lies inside a part of it, aligned; what it gives can load and store. Lanes that
 //! are consecutive, or all the same, in each half of the warp are copied as rows: that covers tiles of 16 as well.
 
+use super::bits::Bits;
 use super::region::{Element, Region};
 
 /// The part of a region that lanes may touch.
@@ -69,15 +70,21 @@ fn shape(len: usize, addresses: &[u64; 32], mask: u32, base: u64, total: u32, el
 
 /// Lanes that may load from a region.
 pub(crate) struct Rows<'a> {
-    region: &'a Region,
-    part: Part,
+    /// The part's own.
+    data: &'a [u8],
+    /// The region's, which begin `skip` bytes before the part.
+    bits: &'a Bits,
+    skip: usize,
     shape: Shape,
 }
 
 /// Lanes that may store to a region.
 pub(crate) struct RowsMut<'a> {
-    region: &'a mut Region,
-    part: Part,
+    /// The part's own.
+    data: &'a mut [u8],
+    /// The region's, which begin `skip` bytes before the part.
+    bits: &'a mut Bits,
+    skip: usize,
     shape: Shape,
 }
 
@@ -93,9 +100,9 @@ impl Region {
         total: u32,
         element: u32,
     ) -> Option<Rows<'_>> {
-        part.skip.checked_add(part.len).filter(|end| *end <= self.len())?;
-        let shape = shape(part.len, addresses, mask, part.base, total, element)?;
-        Some(Rows { region: self, part, shape })
+        let data = self.data.get(part.skip..part.skip.checked_add(part.len)?)?;
+        let shape = shape(data.len(), addresses, mask, part.base, total, element)?;
+        Some(Rows { data, bits: &self.bits, skip: part.skip, shape })
     }
 
     /// The same for stores.
@@ -108,9 +115,9 @@ impl Region {
         total: u32,
         element: u32,
     ) -> Option<RowsMut<'_>> {
-        part.skip.checked_add(part.len).filter(|end| *end <= self.len())?;
-        let shape = shape(part.len, addresses, mask, part.base, total, element)?;
-        Some(RowsMut { region: self, part, shape })
+        let data = self.data.get_mut(part.skip..part.skip.checked_add(part.len)?)?;
+        let shape = shape(data.len(), addresses, mask, part.base, total, element)?;
+        Some(RowsMut { data, bits: &mut self.bits, skip: part.skip, shape })
     }
 }
 
@@ -121,7 +128,7 @@ impl Rows<'_> {
         let Shape { offsets, total, row, uniform } = &self.shape;
         let shift = k * T::BYTES;
         assert!(shift + T::BYTES <= *total as usize, "an element lies inside its lane's access");
-        let data = &self.region.data[self.part.skip..][..self.part.len];
+        let data = self.data;
         let mut out = [T::default(); 32];
         if *row && *total as usize == T::BYTES {
             for half in [0, 16] {
@@ -148,8 +155,7 @@ impl Rows<'_> {
     /// The lanes in `mask` that load bytes nobody has written.
     #[inline(always)]
     pub(crate) fn unwritten(&self, mask: u32) -> u32 {
-        let bits = &self.region.bits;
-        if bits.full() {
+        if self.bits.full() {
             return 0;
         }
         self.unwritten_slowly(mask)
@@ -158,8 +164,8 @@ impl Rows<'_> {
     #[inline(never)]
     fn unwritten_slowly(&self, mask: u32) -> u32 {
         let Shape { offsets, total, row, uniform } = &self.shape;
-        let bits = &self.region.bits;
-        let at = |offset: u32| self.part.skip + offset as usize;
+        let bits = self.bits;
+        let at = |offset: u32| self.skip + offset as usize;
         let (a, b, total) = (at(offsets[0]), at(offsets[16]), *total as usize);
         let all = |len: usize| bits.all(a, len) && bits.all(b, len);
         if (*row && all(16 * total)) || (*uniform && all(total)) {
@@ -182,7 +188,7 @@ impl RowsMut<'_> {
         let Shape { offsets, total, row, .. } = &self.shape;
         let shift = k * T::BYTES;
         assert!(shift + T::BYTES <= *total as usize, "an element lies inside its lane's access");
-        let data = &mut self.region.data[self.part.skip..][..self.part.len];
+        let data = &mut *self.data;
         if *row && *total as usize == T::BYTES {
             for half in [0, 16] {
                 let at = offsets[half] as usize;
@@ -205,7 +211,7 @@ impl RowsMut<'_> {
     /// Marks what the lanes in `mask` have stored as initialised.
     #[inline(always)]
     pub(crate) fn mark(self, mask: u32) {
-        if !self.region.bits.full() {
+        if !self.bits.full() {
             self.mark_slowly(mask);
         }
     }
@@ -213,9 +219,9 @@ impl RowsMut<'_> {
     #[inline(never)]
     fn mark_slowly(self, mask: u32) {
         let Shape { offsets, total, row, .. } = &self.shape;
-        let bits = &mut self.region.bits;
+        let (bits, skip) = (self.bits, self.skip);
         let total = *total as usize;
-        let at = |offset: u32| self.part.skip + offset as usize;
+        let at = |offset: u32| skip + offset as usize;
         if *row {
             bits.mark(at(offsets[0]), 16 * total);
             bits.mark(at(offsets[16]), 16 * total);
