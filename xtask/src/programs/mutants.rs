@@ -1,8 +1,8 @@
 //! `cargo xtask programs --mutants`: whether random programs find mistakes in the library.
 //!
 //! Each patch in `xtask/mutants/programs` is a plausible mistake. It is applied to a copy of the tree under the target
-//! folder, `xtask` is built there, and its programs are run until one fails. A mistake that no program finds is an error. The
-//! last line is `programs: N of N mutants found`.
+//! folder, `xtask` is built there, and its programs are run until one fails. A mistake that no program finds is an
+//! error. The last line is `programs: N of N mutants found`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

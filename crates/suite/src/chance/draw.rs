@@ -1,7 +1,8 @@
 //! A program from a seed, by weighted choice.
 //!
-//! A step is drawn from what there is, and kept if the model takes it. What is to be refused is drawn on purpose now and
-//! then (lengths that differ, slots that break a condition, temps that nobody wrote); the model says what it ends in.
+//! A step is drawn from what there is, and kept if the model takes it. What is to be refused is drawn on purpose now
+//! and then (lengths that differ, slots that break a condition, temps that nobody wrote); the model says what it ends
+//! in.
 
 use super::dice::Dice;
 use super::draw_body::Bodies;
@@ -10,8 +11,8 @@ use super::program::{
     Body, End, Greedy, How, Name, Op, Padding, Part, Place, Program, Step, Stranger, Value, Wait, Warm,
 };
 
-/// A program, and where a fault shall strike: which of its driver calls, and with which of the lawful faults, both modulo
-/// how many there are.
+/// A program, and where a fault shall strike: which of its driver calls, and with which of the lawful faults, both
+/// modulo how many there are.
 pub struct Drawn {
     /// The program, without a strike.
     pub program: Program,

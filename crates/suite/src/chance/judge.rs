@@ -1,12 +1,12 @@
 //! One program on a fresh software device, held against the model.
 //!
-//! Right means: every step ends as the model says; all that can be read at the end is what the model has; nothing is left
-//! in the machine when everything was dropped, in an order that the seed decides; no detector has found anything; and
-//! no panic but those that are meant.
+//! Right means: every step ends as the model says; all that can be read at the end is what the model has; nothing is
+//! left in the machine when everything was dropped, in an order that the seed decides; no detector has found
+//! anything; and no panic but those that are meant.
 //!
-//! With a strike, the step in which a driver call fails ends as the model says, or with an error that names the call. What
-//! it would have written is unknown then, and everything else holds as before. If the context is lost, the device says so,
-//! and what is left to hold is that nothing is left.
+//! With a strike, the step in which a driver call fails ends as the model says, or with an error that names the call.
+//! What it would have written is unknown then, and everything else holds as before. If the context is lost, the
+//! device says so, and what is left to hold is that nothing is left.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -407,7 +407,8 @@ impl<'p> Run<'p> {
                 }
             }
         }
-        // The last handle on a device does not wait: what work on the wall clock still uses then is left behind on purpose.
+        // The last handle on a device does not wait: what work on the wall clock still uses then is left behind on
+        // purpose.
         let last = (program.live && !program.quiet).then(|| device.clone());
         let mut all: Vec<Box<dyn Any>> = vec![Box::new(device), Box::new(kernels)];
         all.extend(std::mem::take(&mut things).into_values().map(|thing| Box::new(thing) as Box<dyn Any>));
@@ -418,7 +419,8 @@ impl<'p> Run<'p> {
         if let Some(device) = last {
             let _ = device.synchronize();
         }
-        // Memory apart from its addresses is of no context: what a lost one does not let us unmap goes with the process.
+        // Memory apart from its addresses is of no context: what a lost one does not let us unmap goes with the
+        // process.
         let census = || match lost {
             true => Census { physical: 0, ranges: 0, ..machine.census() },
             false => machine.census(),

@@ -1,8 +1,8 @@
 //! A program as plain data.
 //!
 //! - Every object has a name of its own, a number, which no other object of the program ever has.
-//! - What the borrow checker would refuse is not said by these types: [`Model::step`](super::Model::step) refuses it, and
-//!   the generator and the shrinker keep only steps that the model takes.
+//! - What the borrow checker would refuse is not said by these types: [`Model::step`](super::Model::step) refuses it,
+//!   and the generator and the shrinker keep only steps that the model takes.
 //! - Whether a step succeeds is not in the data: the model predicts it.
 
 use dacapo_driver::{CUresult, Call, Effect};

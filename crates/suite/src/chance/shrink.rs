@@ -1,8 +1,8 @@
 //! A shorter program that fails the same way.
 //!
 //! Steps are taken out, in ever smaller groups; then lines of recordings; then options and numbers are made plain. What
-//! the model does not take any more goes with what it named. A program with threads or in live time is tried several times,
-//! because it may fail only sometimes.
+//! the model does not take any more goes with what it named. A program with threads or in live time is tried several
+//! times, because it may fail only sometimes.
 
 use std::time::{Duration, Instant};
 

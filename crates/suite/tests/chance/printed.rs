@@ -83,7 +83,8 @@ fn read(stream: &Stream, outputs: &[Buffer<u32>]) -> Result<Vec<Vec<u32>>> {
 /// What is known of some words.
 fn same(got: Vec<Vec<u32>>, words: &[Vec<Option<u32>>]) {
     for (got, words) in got.iter().zip(words) {
-        assert!(got.iter().zip(words).all(|(got, word)| word.is_none_or(|word| word == *got)), "{got:?}, not {words:?}");
+        let alike = got.iter().zip(words).all(|(got, word)| word.is_none_or(|word| word == *got));
+        assert!(alike, "{got:?}, not {words:?}");
     }
 }
 

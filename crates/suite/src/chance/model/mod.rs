@@ -1,7 +1,8 @@
 //! The same program on the host: what exists, what is in memory, and how each step ends.
 //!
-//! - [`Model::step`] takes a step and says what is expected of it; none for a step that is not valid here (an object that
-//!   is gone, what the borrow checker would refuse, a kernel that would read what nobody wrote), which changes nothing.
+//! - [`Model::step`] takes a step and says what is expected of it; none for a step that is not valid here (an object
+//!   that is gone, what the borrow checker would refuse, a kernel that would read what nobody wrote), which changes
+//!   nothing.
 //! - Without a fault every word is known. [`Model::fail`] is a step that a fault has ended half-way: what it would have
 //!   written is unknown from then on, and what comes of unknown words is unknown.
 //! - The threads of a program are run one after another. What is valid in them gives the same in every interleaving.
@@ -173,7 +174,8 @@ impl Model {
         }
     }
 
-    /// The next part begins. What a thread made is gone when it ends; what its slots hold, nobody knows while others run.
+    /// The next part begins. What a thread made is gone when it ends; what its slots hold, nobody knows while others
+    /// run.
     pub fn enter(&mut self, phase: Phase) {
         self.objects.retain(|_, held| !held.is_threads);
         if self.phase == Phase::Before {

@@ -449,7 +449,8 @@ impl Taking<'_> {
                 unwritten = true;
             }
         }
-        // The library cannot tell `&mut` that is only written from one that is read: a kernel would read what nobody wrote.
+        // The library cannot tell `&mut` that is only written from one that is read: a kernel would read what nobody
+        // wrote.
         if changes && self.written(&write).is_some_and(|flags| !flags.iter().all(|flag| *flag)) {
             return None;
         }
