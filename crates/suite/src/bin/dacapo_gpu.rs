@@ -16,7 +16,7 @@
 //!   programs-silent.txt.
 //! - `forms` runs every form of recording and launching on device 0, in this process: forms.json. It
 //!   runs under `compute-sanitizer --tool memcheck --report-api-errors no` too: some forms are about calls that the
-//!   driver refuses. Under `--tool initcheck` with `DACAPO_WAIT_FOR_FREES` set: see `dacapo_gpu/waiting.rs`.
+//!   driver refuses. What `--tool initcheck` says of it: results/initcheck-h200.txt.
 //! - `pools` replays eight bucketed graphs of one pool in a thousand orders: pools.txt.
 //! - `declarations` measures what the check of declarations adds to loading a module of 100 entries: declarations.txt.
 //!   It runs in a child process, because a driver reads once whether it keeps compiled code.
@@ -56,8 +56,6 @@ mod declarations;
 mod memory;
 #[path = "dacapo_gpu/pools.rs"]
 mod pools;
-#[path = "dacapo_gpu/waiting.rs"]
-mod waiting;
 
 /// The commit this binary was built from; `cargo xtask gpu-pack` sets it.
 const COMMIT: &str = match option_env!("DACAPO_COMMIT") {
@@ -327,10 +325,7 @@ fn run_forms(
     session: &mut Session<'_>,
     folder: &std::path::Path,
 ) -> Result<bool, Box<dyn std::error::Error>> {
-    let device = match std::env::var_os("DACAPO_WAIT_FOR_FREES") {
-        Some(_) => waiting::device()?,
-        None => Device::cuda(0)?,
-    };
+    let device = Device::cuda(0)?;
     let mut runs = Vec::new();
     for form in forms::all() {
         if let Some(lacks) = form.lacks() {
