@@ -66,6 +66,12 @@ impl GraphMemory {
     }
 }
 
+/// What a driver that had no memory for an executable was asked for, at least: it takes whole blocks, one for a graph of
+/// no ops too.
+pub(crate) fn asked_for(executable: usize) -> usize {
+    executable.max(BLOCK)
+}
+
 /// The estimate for a plan. Foreign work counts as one kernel each: how many nodes it makes is known too late.
 pub(crate) fn executable_bytes(nodes: &[Node], order: &Order) -> usize {
     let (mut kernels, mut copies, mut memsets) = (0, 0, 0);

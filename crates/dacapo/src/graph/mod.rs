@@ -21,7 +21,7 @@ pub use handle::Graph;
 pub use into::GraphInto;
 pub use launched::{Launched, Ticket};
 pub use memory::GraphMemory;
-pub(crate) use memory::executable_bytes;
+pub(crate) use memory::{asked_for, executable_bytes};
 pub(crate) use replayable::{GraphOptions, Hole, Replayable, order_of};
 pub(crate) use report::{report_of, report_of_graph};
 pub(crate) use wake::WakerThread;

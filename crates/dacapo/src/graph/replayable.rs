@@ -73,7 +73,7 @@ pub(crate) struct Replayable {
     changes: Vec<(u32, NodeParams)>,
     pub(crate) order: Order,
     bound: Vec<Option<Place>>,
-    /// Which memory each stand-in was bound to last, and where; not held.
+    /// Which memory the nodes were told last for each stand-in, and where; not held.
     bound_last: Vec<(Weak<Allocation>, u64)>,
     /// Whether bytes of a temp hang on a grid that a slot may empty.
     may_idle: bool,
@@ -500,11 +500,23 @@ impl Replayable {
         for (done, (number, params)) in self.changes.drain(..).enumerate() {
             let node = &self.nodes[number as usize];
             if let Err(error) = self.built.patch(&self.device, number as usize, node, params) {
-                self.dirty.drain(..done);
+                for number in self.dirty.drain(..done) {
+                    if !self.holes.is_empty() {
+                        // Of these it is not noted which memory they were told of.
+                        self.built.forget(number as usize);
+                    }
+                }
                 return Err(untold(node, self.dirty.len(), error));
             }
         }
         self.dirty.clear();
+        for (last, place) in self.bound_last.iter_mut().zip(&self.bound) {
+            if let Some(place) = place
+                && (last.0.as_ptr() != Arc::as_ptr(&place.allocation) || last.1 != place.address())
+            {
+                *last = (Arc::downgrade(&place.allocation), place.address());
+            }
+        }
         Ok(())
     }
 
@@ -536,17 +548,13 @@ impl Replayable {
                 .enumerate()
                 .filter(|(_, node)| node.access.iter().any(|access| access.place.allocation.number() == number));
             let (last, address) = &self.bound_last[hole];
-            let is_other = last.as_ptr() != Arc::as_ptr(&place.allocation);
             // Other memory at the same address: what the nodes were told reads the same, and names what is gone.
-            let is_reused = is_other && *address == place.address();
+            let is_reused = last.as_ptr() != Arc::as_ptr(&place.allocation) && *address == place.address();
             for (number, _) in touching {
                 if is_reused {
                     self.built.forget(number);
                 }
                 self.dirty.push(number as u32);
-            }
-            if is_other || *address != place.address() {
-                self.bound_last[hole] = (Arc::downgrade(&place.allocation), place.address());
             }
             self.bound[hole] = Some(place);
         }

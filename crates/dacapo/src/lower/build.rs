@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use crate::device::{Booking, Device, Garbage, Purpose};
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::GraphMemory;
+use crate::graph::{GraphMemory, asked_for};
 use crate::kernel::check_grid;
 use crate::lower::declared::{declare_kept, declared};
 use crate::lower::foreign;
@@ -203,7 +203,7 @@ impl Built {
         let mut exec = CUgraphExec::NULL;
         // SAFETY: `exec` is valid for the write, and the graph is ours.
         let code = unsafe { driver.cuGraphInstantiateWithFlags(&mut exec, raw, 0) };
-        device.check_memory(code, Call::cuGraphInstantiateWithFlags, bytes)?;
+        device.check_memory(code, Call::cuGraphInstantiateWithFlags, asked_for(bytes))?;
         device.live().graphs.add(1);
         let template = std::mem::replace(&mut draft.raw, CUgraph::NULL);
         let built = Built { exec, template, told, booking: None };
@@ -513,7 +513,7 @@ impl<'d> CapturedGraph<'d> {
         let flags = u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
         // SAFETY: `exec` is valid for the write, and the graph is ours.
         let code = unsafe { device.driver().cuGraphInstantiateWithFlags(&mut exec, self.0.raw, flags) };
-        device.check_memory(code, Call::cuGraphInstantiateWithFlags, bytes)?;
+        device.check_memory(code, Call::cuGraphInstantiateWithFlags, asked_for(bytes))?;
         let booking = booking.taken();
         device.live().graphs.add(1);
         let template = std::mem::replace(&mut self.0.raw, CUgraph::NULL);

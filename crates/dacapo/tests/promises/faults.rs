@@ -5,10 +5,10 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use dacapo::{Recorder, Result, Slot, baked, copy, download, fill, foreign, upload};
-use dacapo_driver::{Argument, CUresult, Call, Hook};
+use dacapo::{ErrorKind, Recorder, Result, Slot, baked, copy, download, fill, foreign, upload};
+use dacapo_driver::{Argument, CUresult, Call, Fault, Hook};
 
-use crate::kit::{Bench, hooked, set_all};
+use crate::kit::{Bench, hooked, kind, set_all};
 
 /// Refuses the call that comes after `left` others, once.
 struct Refuse {
@@ -253,4 +253,15 @@ fn a_rerecording_that_fails_half_way_leaves_the_old_one() {
     graph.launch_sync(stream).unwrap();
     drop(graph);
     assert_eq!((stream.read(&y).unwrap(), stream.read(&z).unwrap()), (vec![2; 4], vec![2; 4]));
+}
+
+/// Where there is no memory for an executable, the error says how much was wanted, of a graph of no ops too.
+#[test]
+fn no_memory_for_an_empty_graph_is_told_with_a_number() {
+    let code = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+    let (bench, fault) = hooked(Fault::new().fail(Call::cuGraphInstantiateWithFlags, 1, code));
+    let refused = kind(bench.device.record(|_: &mut Recorder<'_>| Ok(())));
+    assert!(matches!(refused, ErrorKind::OutOfMemory { bytes: 1.., .. }), "{refused:?}");
+    assert!(fault.all_fired());
+    bench.expect_usable();
 }

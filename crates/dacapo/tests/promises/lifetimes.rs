@@ -597,3 +597,29 @@ fn a_stand_in_is_told_of_other_memory_at_the_same_address() {
         bench.expect_no_findings();
     }
 }
+
+/// The same with a launch between that was refused: it has told its nodes nothing.
+#[test]
+fn a_refused_launch_tells_no_node_of_its_memory() {
+    for bench in benches() {
+        let count = dacapo::Slot::new(1u32);
+        let mut other = bench.device.zeros::<u32>(9).unwrap();
+        for len in 1..9 {
+            let mut shape = bench.device.zeros::<u32>(len).unwrap();
+            let mut graph = bench
+                .device
+                .recording()
+                .record_into((), &mut shape[..], |r, (), y| r.run(bench.k.put_first(dacapo::baked(5), &count, y)))
+                .unwrap();
+            drop(shape);
+            let mut y = bench.device.zeros::<u32>(len + 1).unwrap();
+            count.set(99);
+            let refused = kind(graph.launch(&bench.stream, (), &mut other[..len]));
+            assert!(matches!(refused, dacapo::ErrorKind::Requires { .. }), "{refused:?}");
+            count.set(1);
+            graph.launch(&bench.stream, (), &mut y[..len]).unwrap();
+            assert_eq!(bench.stream.read(&y[..1]).unwrap(), [5]);
+        }
+        bench.expect_no_findings();
+    }
+}

@@ -272,7 +272,7 @@ impl<'p> Run<'p> {
             (Ok(()), _) => played.tally.count("fault", "survived by a step"),
             (Err(_), Got::Error(error)) => {
                 played.tally.count("fault", "seen by a step");
-                name_check(error, strike)?;
+                name_check(error, strike).inspect_err(|_| played.ended.push(Ended::Failed))?;
                 self.model = before;
                 self.model.fail(step);
             }
