@@ -41,6 +41,16 @@ impl<Q: Queues, G> Drops<Q, G> {
         self.count.load(Ordering::Acquire)
     }
 
+    /// The things that are wanted, in the order in which they were put. The others stay, and nobody finds them gone meanwhile.
+    #[must_use]
+    pub fn take_where(&self, mut is_wanted: impl FnMut(&G) -> bool) -> Vec<(G, Vec<Use<Q>>)> {
+        let mut things = self.things.lock();
+        let (taken, left) = std::mem::take(&mut *things).into_iter().partition(|(thing, _)| is_wanted(thing));
+        *things = left;
+        self.count.store(things.len(), Ordering::Release);
+        taken
+    }
+
     /// Everything that was put, in that order. Each thing is taken once.
     #[must_use]
     pub fn take(&self) -> Vec<(G, Vec<Use<Q>>)> {

@@ -103,24 +103,22 @@ impl Device {
         sweeper::watch(self);
     }
 
-    /// Releases what can be released, of a device that nobody uses. Of a lost context nothing runs any more: its values go
-    /// whatever they wait for.
+    /// Lets go of values whose work is over, of a device that nobody uses. Of a lost context nothing runs any more: its values
+    /// go whatever they wait for. All else stays in the queue: who wants memory meanwhile finds it there.
     pub(crate) fn sweep(&self) {
+        let take = || self.0.drops.take_where(|thing| matches!(thing, Garbage::Values(_)));
         if self.0.is_lost.load(Ordering::Acquire) {
             let mut values = Vec::new();
-            for (thing, after) in self.0.drops.take() {
-                match thing {
-                    Garbage::Values(kept) => {
-                        self.0.values_waiting.fetch_sub(1, Ordering::AcqRel);
-                        values.push(kept);
-                    }
-                    thing => self.put(thing, after),
+            for (thing, _) in take() {
+                if let Garbage::Values(kept) = thing {
+                    self.0.values_waiting.fetch_sub(1, Ordering::AcqRel);
+                    values.extend(kept);
                 }
             }
-            return go_on(drop_each(values.into_iter().flatten()));
+            return go_on(drop_each(values));
         }
         if self.make_current().is_ok() {
-            let _ = self.0.release_all().map_err(|error| self.noted(error));
+            let _ = self.0.release_those(take).map_err(|error| self.noted(error));
         }
     }
 
@@ -159,14 +157,14 @@ impl Inner {
     /// Releases everything that may be released now. What fails stays in the queue.
     fn drain(&self) -> Result<()> {
         self.was_drained.store(true, Ordering::Relaxed);
-        self.release_all()
+        self.release_those(|| self.drops.take())
     }
 
-    fn release_all(&self) -> Result<()> {
+    fn release_those(&self, take: impl FnOnce() -> Vec<(Garbage, Vec<Use<Cuda>>)>) -> Result<()> {
         let relaxed = Relaxed::new(&*self.cuda.driver)?;
         let mut outcome = Ok(());
         let mut dropped_values = Vec::new();
-        for (thing, after) in self.drops.take() {
+        for (thing, after) in take() {
             match self.release(thing, after) {
                 Released::Yes(values) => {
                     dropped_values.extend(values);

@@ -19,10 +19,15 @@ use crate::device::{Device, Inner};
 /// The time between two rounds.
 const ROUND: Duration = Duration::from_millis(200);
 
-/// The devices that are looked after. The thread runs as long as there are some.
-static WATCHED: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
+/// The devices that are looked after, and whether the thread runs: as long as there are some.
+static WATCHED: Mutex<Watched> = Mutex::new(Watched { devices: Vec::new(), is_running: false });
 
-fn watched() -> MutexGuard<'static, Vec<Weak<Inner>>> {
+struct Watched {
+    devices: Vec<Weak<Inner>>,
+    is_running: bool,
+}
+
+fn watched() -> MutexGuard<'static, Watched> {
     WATCHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -31,15 +36,18 @@ pub(crate) fn watch(device: &Device) {
     if device.0.is_watched.swap(true, Ordering::AcqRel) {
         return;
     }
-    let mut devices = watched();
-    devices.push(Arc::downgrade(&device.0));
-    if devices.len() == 1 {
-        let made = std::thread::Builder::new().name("dacapo-sweeper".into()).spawn(sweep_all);
-        if made.is_err() {
-            // The next value tries again; until then whoever uses the device empties its queue.
-            devices.clear();
-            device.0.is_watched.store(false, Ordering::Release);
-        }
+    let mut watched = watched();
+    watched.devices.push(Arc::downgrade(&device.0));
+    if !watched.is_running {
+        // If no thread can be made, the next device tries again; until then whoever uses this one empties its queue.
+        watched.is_running = std::thread::Builder::new().name("dacapo-sweeper".into()).spawn(sweep_all).is_ok();
+    }
+}
+
+/// Runs what may be the user's code, and goes on whatever comes of it. A panic's payload is the user's too: it is forgotten.
+fn undisturbed(body: impl FnOnce()) {
+    if let Err(panic) = std::panic::catch_unwind(AssertUnwindSafe(body)) {
+        std::mem::forget(panic);
     }
 }
 
@@ -47,22 +55,23 @@ fn sweep_all() {
     loop {
         std::thread::sleep(ROUND);
         // Held until the list's lock is released: the last hold on a device gives it back, which may come here again.
-        let round: Vec<Device> = watched().iter().filter_map(Weak::upgrade).map(Device).collect();
+        let round: Vec<Device> = watched().devices.iter().filter_map(Weak::upgrade).map(Device).collect();
         for device in &round {
             if !device.0.was_drained.swap(false, Ordering::Relaxed) {
-                // The values' own drops are the user's code.
-                let _ = std::panic::catch_unwind(AssertUnwindSafe(|| device.sweep()));
+                undisturbed(|| device.sweep());
             }
         }
         let is_over = {
-            let mut devices = watched();
-            devices.retain(|weak| match round.iter().find(|device| Arc::as_ptr(&device.0) == weak.as_ptr()) {
+            let mut watched = watched();
+            watched.devices.retain(|weak| match round.iter().find(|device| Arc::as_ptr(&device.0) == weak.as_ptr()) {
                 Some(device) => !is_left(&device.0),
                 None => weak.strong_count() > 0,
             });
-            devices.is_empty()
+            watched.is_running = !watched.devices.is_empty();
+            !watched.is_running
         };
-        drop(round);
+        // The last hold on a device drops what is left in its queue.
+        round.into_iter().for_each(|device| undisturbed(|| drop(device)));
         if is_over {
             return;
         }
@@ -75,7 +84,8 @@ fn is_left(device: &Inner) -> bool {
     if !holds_none() {
         return false;
     }
-    device.is_watched.store(false, Ordering::Release);
+    // Not a store: where this reads that a value came just now, the question below sees it.
+    device.is_watched.swap(false, Ordering::AcqRel);
     // A value that came just now may have found the device watched: then it still is. If it did not, it waits for the
     // list's lock, and finds the place empty.
     holds_none() || device.is_watched.swap(true, Ordering::AcqRel)

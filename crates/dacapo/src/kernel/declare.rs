@@ -348,21 +348,21 @@ macro_rules! kernels {
     // ---- a declaration as data
     (@decl $f:ident $b:tt [$($d:tt)*] ; unchecked $p:ident: $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* $crate::__private::unchecked] ; $p: $($rest)*) };
     (@decl $f:ident $b:tt $d:tt ; $p:ident: &$($rest:tt)*) => { $crate::kernels!(@pointer $f $b $d $p ; $($rest)*) };
-    (@decl $f:ident $b:tt [$($d:tt)*] ; $p:ident: $t:ty = $e:expr, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::value::<$t>(stringify!($p), stringify!($t), $crate::__private::ParamKind::Derived)),] ; $($rest)*) };
-    (@decl $f:ident $b:tt [$($d:tt)*] ; $p:ident: $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::value::<$t>(stringify!($p), stringify!($t), $crate::__private::ParamKind::Value)),] ; $($rest)*) };
+    (@decl $f:ident $b:tt [$($d:tt)*] ; $p:ident: $t:ty = $e:expr, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::value::<$t>(::core::stringify!($p), ::core::stringify!($t), $crate::__private::ParamKind::Derived)),] ; $($rest)*) };
+    (@decl $f:ident $b:tt [$($d:tt)*] ; $p:ident: $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::value::<$t>(::core::stringify!($p), ::core::stringify!($t), $crate::__private::ParamKind::Value)),] ; $($rest)*) };
     (@decl $f:ident [$($b:tt)*] [$($d:tt)*] ; $(,)?) => {
-        $crate::__private::KernelDecl { name: stringify!($f), entry: $crate::kernels!(@entry $f $($b)*), tunable: $crate::kernels!(@tunable $($b)*), params: &[$($d)*], state: $crate::kernels!(@state $($b)*) }
+        $crate::__private::KernelDecl { name: ::core::stringify!($f), entry: $crate::kernels!(@entry $f $($b)*), tunable: $crate::kernels!(@tunable $($b)*), params: &[$($d)*], state: $crate::kernels!(@state $($b)*) }
     };
-    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; mut [$t:ty], $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(stringify!($p), stringify!($t), $crate::__private::PointerMode::Write, false)),] ; $($rest)*) };
-    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; out [$t:ty], $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(stringify!($p), stringify!($t), $crate::__private::PointerMode::Out, false)),] ; $($rest)*) };
-    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; [$t:ty], $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(stringify!($p), stringify!($t), $crate::__private::PointerMode::Read, false)),] ; $($rest)*) };
-    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; mut $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(stringify!($p), stringify!($t), $crate::__private::PointerMode::Write, true)),] ; $($rest)*) };
-    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; out $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(stringify!($p), stringify!($t), $crate::__private::PointerMode::Out, true)),] ; $($rest)*) };
-    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(stringify!($p), stringify!($t), $crate::__private::PointerMode::Read, true)),] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; mut [$t:ty], $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(::core::stringify!($p), ::core::stringify!($t), $crate::__private::PointerMode::Write, false)),] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; out [$t:ty], $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(::core::stringify!($p), ::core::stringify!($t), $crate::__private::PointerMode::Out, false)),] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; [$t:ty], $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(::core::stringify!($p), ::core::stringify!($t), $crate::__private::PointerMode::Read, false)),] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; mut $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(::core::stringify!($p), ::core::stringify!($t), $crate::__private::PointerMode::Write, true)),] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; out $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(::core::stringify!($p), ::core::stringify!($t), $crate::__private::PointerMode::Out, true)),] ; $($rest)*) };
+    (@pointer $f:ident $b:tt [$($d:tt)*] $p:ident ; $t:ty, $($rest:tt)*) => { $crate::kernels!(@decl $f $b [$($d)* ($crate::__private::Param::pointer::<$t>(::core::stringify!($p), ::core::stringify!($t), $crate::__private::PointerMode::Read, true)),] ; $($rest)*) };
     (@entry $f:ident entry: $e:literal; $($r:tt)*) => { $e };
-    (@entry $f:ident $($r:tt)*) => { stringify!($f) };
+    (@entry $f:ident $($r:tt)*) => { ::core::stringify!($f) };
     (@state entry: $e:literal; $($r:tt)*) => { $crate::kernels!(@state $($r)*) };
-    (@state state: $($s:ident),+ ; $($r:tt)*) => { &[$(stringify!($s)),+] };
+    (@state state: $($s:ident),+ ; $($r:tt)*) => { &[$(::core::stringify!($s)),+] };
     (@state $($r:tt)*) => { &[] };
     (@tunable default_grid: $($r:tt)*) => { true };
     (@tunable $first:tt $($r:tt)*) => { $crate::kernels!(@tunable $($r)*) };
@@ -371,19 +371,19 @@ macro_rules! kernels {
     (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; unchecked $p:ident: $($rest:tt)*) => {
         $crate::kernels!{@params unsafe $m $v $f $b $ps args $a wrap $w vals $vals seen $s derived $d access $x all $l; $p: $($rest)*} };
     (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &mut [$t:ty], $($rest:tt)*) => {
-        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::write(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::write(::core::stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
     (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &out [$t:ty], $($rest:tt)*) => {
-        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::out(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::out(::core::stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
     (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &[$t:ty], $($rest:tt)*) => {
-        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &$crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::read(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &$crate::Slice<$t>,] wrap[$($w)* let $p = $crate::__private::SliceArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::read(::core::stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
     (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &out $t:ty, $($rest:tt)*) => {
-        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::out_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::out_one(::core::stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
     (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &mut $t:ty, $($rest:tt)*) => {
-        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::write_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &mut $crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::write_one(::core::stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
     (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals $vals:tt seen[$($s:tt)*] derived $d:tt access[$($x:tt)*] all[$($l:tt)*]; $p:ident: &$t:ty, $($rest:tt)*) => {
-        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &$crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::read_one(stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: &$crate::Element<$t>,] wrap[$($w)* let $p = $crate::__private::ElementArg::new($p);] vals $vals seen[$($s)* $p] derived $d access[$($x)* $crate::__private::Access::read_one(::core::stringify!($p), $p),] all[$($l)* $p]; $($rest)*} };
     (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived[$($d:tt)*] access $x:tt all[$($l:tt)*]; $p:ident: $t:ty = $e:expr, $($rest:tt)*) => {
-        $crate::kernels!{@params unsafe $m $v $f $b $ps args $a wrap $w vals $vals seen $s derived[$($d)* let $p: $t = $crate::__private::derive(stringify!($p), stringify!($e), $crate::__private::said(|| $e))?;] access $x all[$($l)* $p]; $($rest)*} };
+        $crate::kernels!{@params unsafe $m $v $f $b $ps args $a wrap $w vals $vals seen $s derived[$($d)* let $p: $t = $crate::__private::derive(::core::stringify!($p), ::core::stringify!($e), $crate::__private::said(|| $e))?;] access $x all[$($l)* $p]; $($rest)*} };
     (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args[$($a:tt)*] wrap[$($w:tt)*] vals[$($vals:tt)*] seen $s:tt derived $d:tt access $x:tt all[$($l:tt)*]; $p:ident: $t:ty, $($rest:tt)*) => {
         $crate::kernels!{@params unsafe $m $v $f $b $ps args[$($a)* $p: impl $crate::Value<$t>,] wrap[$($w)* let $p: $crate::__private::Val<$t> = $crate::Value::into_val($p);] vals[$($vals)* $p] seen $s derived $d access $x all[$($l)* $p]; $($rest)*} };
     (@params unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; $(,)?) => { $crate::kernels!{@body unsafe $m $v $f $b $ps req[] args $a wrap $w vals $vals seen $s derived $d access $x all $l; $b} };
@@ -394,7 +394,7 @@ macro_rules! kernels {
     (@body unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [grid: $g:expr; ]) => { $crate::kernels!{@emit unsafe $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; $g} };
     (@body unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [default_grid: $g:expr; ]) => { $crate::kernels!{@emit unsafe $m $v $f $b $ps req $req args $a wrap $w vals $vals seen $s derived $d access $x all $l; $g} };
     (@body unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [$($bad:tt)*]) => {
-        ::core::compile_error!(::core::concat!("kernel `", stringify!($f), "`: expected `entry: \"..\";`, `state: ..;`, `requires: ..;`, then `grid: ..;` or `default_grid: ..;`, found `", stringify!($($bad)*), "`")); };
+        ::core::compile_error!(::core::concat!("kernel `", ::core::stringify!($f), "`: expected `entry: \"..\";`, `state: ..;`, `requires: ..;`, then `grid: ..;` or `default_grid: ..;`, found `", ::core::stringify!($($bad)*), "`")); };
     (@emit unsafe [$($m:tt)*] [$v:vis] $f:ident $b:tt [$($ps:tt)*] req[$($c:expr;)*] args[$($a:tt)*] wrap[$($w:tt)*] vals[$($val:ident)*] seen[$($see:ident)*] derived[$($d:tt)*] access[$($x:tt)*] all[$($l:ident)*]; $g:expr) => {
         $($m)* #[track_caller] #[allow(clippy::too_many_arguments)]
         $v fn $f(&self, $($a)*) -> impl $crate::Op<Out = ()> {
@@ -413,15 +413,15 @@ macro_rules! kernels {
                 $(let $val = $val.get(snapshot);)*
                 $(let $see = $see.seen(snapshot);)*
                 $($d)*
-                #[allow(unused)] let values = || $crate::__private::describe(&[$((stringify!($l), &$l as &dyn $crate::__private::ToArg)),*]);
-                $(if !$crate::__private::said::<bool>(|| $c) { return ::core::result::Result::Err($crate::__private::requires_failed(stringify!($c), $crate::__private::aside(values))) })*
+                #[allow(unused)] let values = || $crate::__private::describe(&[$((::core::stringify!($l), &$l as &dyn $crate::__private::ToArg)),*]);
+                $(if !$crate::__private::said::<bool>(|| $c) { return ::core::result::Result::Err($crate::__private::requires_failed(::core::stringify!($c), $crate::__private::aside(values))) })*
                 let grid = $crate::__private::said::<$crate::Grid>(|| $g);
                 if snapshot.wants_texts() { $crate::__private::aside(|| snapshot.tell(&[$(&$l as &dyn $crate::__private::ToArg),*])) }
                 $($crate::__private::ToArg::put(&$l, into);)*
                 ::core::result::Result::Ok(grid)
             };
             // SAFETY: the position is that of this declaration; the accesses and the recipe are made of it.
-            unsafe { $crate::__private::kernel_op(&self.module, const { $crate::__private::position::<Self>(stringify!($f)) }, at, access, slots, recipe) }
+            unsafe { $crate::__private::kernel_op(&self.module, const { $crate::__private::position::<Self>(::core::stringify!($f)) }, at, access, slots, recipe) }
         }
     };
 }

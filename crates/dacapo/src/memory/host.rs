@@ -95,16 +95,17 @@ impl<T: Pod> HostBuffer<T> {
     #[track_caller]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         refuse_in_recording("HostBuffer::to_vec")?;
+        // Made before the gate is held: how an element is cloned is the user's code.
+        let mut elements = vec![T::zeroed(); self.len];
         self.when_quiet(Touching::Read, |buffer| {
-            let mut elements = vec![T::zeroed(); buffer.len];
             let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
             if !bytes.is_empty() {
                 // SAFETY: the allocation is page-locked host memory of at least this size, held by `self`; the gate is
                 // held and nothing in flight writes it, so nobody writes it now.
                 unsafe { std::ptr::copy_nonoverlapping(buffer.pointer(), bytes.as_mut_ptr(), bytes.len()) }
             }
-            elements
-        })
+        })?;
+        Ok(elements)
     }
 
     /// Runs `then` when nothing in flight conflicts, and keeps conflicting work from being enqueued meanwhile.

@@ -1,8 +1,8 @@
 //! Which bytes of a recording's temps are written, and that nobody reads others.
 //!
 //! - A temp lies in memory that other graphs use too: a byte that this recording did not write is somebody else's.
-//! - A kernel with an empty grid writes nothing and reads nothing. Slots can make a grid empty, or fill it again, so a
-//!   launch asks again whenever one has: [`expect_written`].
+//! - A kernel with an empty grid writes nothing and reads nothing. Slots and rebound slices can make a grid empty, or fill
+//!   it again, so a launch asks again whenever one has: [`expect_written`].
 //! - `&mut` may mean written only: a declaration cannot tell, so only plain reads are refused, and what is passed as
 //!   `&mut` or `&out` counts as written.
 
@@ -60,8 +60,11 @@ pub(crate) fn temp_of(access: &Access) -> Option<usize> {
 
 /// Whether whether a node does anything may change between launches, and bytes of a temp hang on it.
 pub(crate) fn may_idle(node: &Node) -> bool {
+    // A recipe sees its slots, and where its slices begin.
+    let is_rebound = |access: &Access| matches!(access.place.allocation.kind(), Kind::StandIn(_));
+    let may_change = !node.slots.is_empty() || node.access.iter().any(is_rebound);
     let is_kernel = matches!(node.work, Work::Kernel(_));
-    is_kernel && !node.slots.is_empty() && node.access.iter().any(|access| temp_of(access).is_some())
+    is_kernel && may_change && node.access.iter().any(|access| temp_of(access).is_some())
 }
 
 /// Refuses a launch in which an op would read bytes of a temp that no op before it writes.

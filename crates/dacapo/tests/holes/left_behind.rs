@@ -17,6 +17,12 @@ dacapo::kernels! {
             requires: within(offset, n as usize, x.len()), n as usize <= y.len();
             grid: linear(n as usize, 64);
         }
+        /// y ← x[offset ..], or nothing where x does not begin at a multiple of 16 bytes
+        fn window_aligned(offset: u32, n: u32 = y.len(), x: &[f32], y: &mut [f32]) {
+            entry: "window";
+            requires: within(offset, y.len(), x.len());
+            grid: linear(if x.aligned(16) { y.len() } else { 0 }, 64);
+        }
         /// y ← value, of a length that is divided by `by` first
         fn put_part(value: u32, by: u32, y: &mut [u32]) {
             entry: "put";
@@ -371,4 +377,119 @@ fn hole_e8() {
         let expected: Vec<u32> = [[4; 32], [0; 32]].concat();
         assert_eq!(stream.read(&x).unwrap(), expected);
     }
+}
+
+/// Where bound memory begins may empty a grid too.
+#[test]
+fn hole_e9() {
+    for bench in benches() {
+        let pool = used_pool(&bench);
+        let Bench { device, stream, .. } = &bench;
+        let more = More::load(device).unwrap();
+        let (x, mut y) = (device.buffer(&[6f32; 65]).unwrap(), device.zeros::<f32>(64).unwrap());
+        let mut graph = device
+            .recording()
+            .pool(&pool)
+            .record_into(&x[..64], &mut y[..], |r, x, y| {
+                let mut t = r.alloc::<f32>(64)?;
+                r.run(more.window_aligned(baked(0), x, &mut t))?;
+                r.run(copy(&t, y))
+            })
+            .unwrap();
+        for _ in 0..2 {
+            graph.launch(stream, &x[..64], &mut y[..]).unwrap();
+            assert_eq!(stream.read(&y).unwrap(), [6.0; 64]);
+            let refused = graph.launch(stream, &x[1..], &mut y[..]).map(drop);
+            expect_unwritten(&refused.unwrap_err(), 0..256, Some("window_aligned"));
+        }
+    }
+}
+
+/// Panics when it is dropped, with something that panics when it is dropped.
+struct Bad {
+    _device: dacapo::Device,
+}
+
+struct Worse;
+
+impl Drop for Bad {
+    fn drop(&mut self) {
+        std::panic::panic_any(Worse);
+    }
+}
+
+impl Drop for Worse {
+    fn drop(&mut self) {
+        panic!("on purpose");
+    }
+}
+
+/// What a kept value does in its drop keeps nobody from looking after other devices.
+#[test]
+fn hole_e10() {
+    let keep_bad = |Bench { device, stream, k }: &Bench| {
+        let (mut v, bad) = (device.scalar(0u32).unwrap(), Bad { _device: device.clone() });
+        let op = |r: &mut Recorder<'_>| {
+            r.keep(bad);
+            r.run(k.bump(&mut v))
+        };
+        stream.run(op).unwrap();
+    };
+    let keep_device = |Bench { device, stream, k }: &Bench| {
+        let mut v = device.scalar(0u32).unwrap();
+        let op = |r: &mut Recorder<'_>| {
+            r.keep(device.clone());
+            r.run(k.bump(&mut v))
+        };
+        stream.run(op).unwrap();
+    };
+    for bench in benches() {
+        let machine = bench.machine().clone();
+        keep_bad(&bench);
+        drop(bench);
+        expect_given_back(&machine);
+    }
+    for bench in benches() {
+        let machine = bench.machine().clone();
+        keep_device(&bench);
+        drop(bench);
+        expect_given_back(&machine);
+    }
+}
+
+/// An element whose clone reads the buffer that it is in.
+#[derive(Copy, Debug, PartialEq, dacapo::bytemuck::Pod, dacapo::bytemuck::Zeroable)]
+#[bytemuck(crate = "dacapo::bytemuck")]
+#[repr(C)]
+struct Curious(u32);
+
+impl dacapo::Pod for Curious {}
+
+static READ_BY_ITSELF: std::sync::OnceLock<dacapo::HostBuffer<Curious>> = std::sync::OnceLock::new();
+
+thread_local!(static INSIDE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
+
+#[expect(clippy::non_canonical_clone_impl, reason = "safe code may do so")]
+impl Clone for Curious {
+    fn clone(&self) -> Curious {
+        if !INSIDE.replace(true) {
+            let _ = READ_BY_ITSELF.get().map(dacapo::HostBuffer::to_vec);
+            INSIDE.set(false);
+        }
+        *self
+    }
+}
+
+/// No lock is held while code of the user's makes elements.
+#[test]
+fn hole_e11() {
+    let bench = Bench::seeded(0);
+    READ_BY_ITSELF.set(bench.device.host(&[Curious(7); 4]).unwrap()).unwrap();
+    let reader = std::thread::spawn(|| READ_BY_ITSELF.get().unwrap().to_vec().unwrap());
+    let begun = Instant::now();
+    while !reader.is_finished() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "it waits for itself");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(reader.join().unwrap(), [Curious(7); 4]);
 }
