@@ -233,3 +233,34 @@ fn a_text_of_run_time_is_held_against_the_declaration_too() {
     let (found, _) = refused(unsafe { right::Kernels::load_ptx(&device, &swapped) });
     assert_eq!(said(&found), [("x", "x: &[u32]", "x: &mut [u32]")]);
 }
+
+/// Addresses that are put together of halves: one that was loaded, and a parameter that was taken apart; each with an offset
+/// in bytes that is declared as a value.
+const HALVES: &str = ".version 8.4 .target sm_80 .address_size 64
+.visible .entry loaded(.param .u64 table, .param .u64 offset) {
+    .reg .b32 %r<4>; .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [table]; ld.param.u64 %rd2, [offset];
+    ld.global.v2.u32 {%r1, %r2}, [%rd1]; mov.b64 %rd3, {%r1, %r2};
+    add.s64 %rd4, %rd3, %rd2; ld.global.u32 %r3, [%rd4]; st.global.u32 [%rd1], %r3; ret;
+}
+.visible .entry apart(.param .u64 x, .param .u64 offset) {
+    .reg .b32 %r<4>; .reg .b64 %rd<8>;
+    ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [offset];
+    shr.u64 %rd3, %rd1, 32; cvt.u32.u64 %r1, %rd1; cvt.u32.u64 %r2, %rd3; mov.b64 %rd4, {%r1, %r2};
+    add.s64 %rd5, %rd4, %rd2; st.global.u32 [%rd5], 1; ret;
+}";
+
+#[test]
+fn an_offset_beside_an_address_of_halves_is_no_address() {
+    dacapo::kernels! {
+        unsafe struct Halves(HALVES) {
+            fn loaded(offset_of: &mut [u64], offset: u64) {
+                grid: exact([1, 1, 1], [1, 1, 1]);
+            }
+            fn apart(x: &mut [u32], offset: u64) {
+                grid: exact([1, 1, 1], [1, 1, 1]);
+            }
+        }
+    }
+    Halves::load(&device()).unwrap();
+}

@@ -11,7 +11,7 @@
 //! | two declared pointers, or one that was taken apart | not decided, for all of them |
 //!
 //! A declaration is refused where every route of an access contradicts it. So what is refused is false whichever way
-//! the kernel takes, and what is merely possible is not decided.
+//! the kernel takes that comes to it, and what is merely possible is not decided.
 
 use std::collections::BTreeMap;
 
@@ -224,8 +224,10 @@ impl Comparison<'_> {
         let is_number = |index: &usize| {
             let facts: &ParamFacts = &self.found.params[*index];
             let is_it = |base: &Base| matches!(base, Base::Param { index: of, .. } if *of as usize == *index);
+            // Put together of its parts, with nothing but offsets beside it, it is an address too.
             let stands_alone = |route: &Route| {
-                route.bases.iter().any(is_it) || (route.bases.is_empty() && route.mixed.iter().any(is_it))
+                let has_another = route.bases.iter().any(|base| !self.is_value(base));
+                route.bases.iter().any(is_it) || (!has_another && route.mixed.iter().any(is_it))
             };
             facts.number.is_some()
                 && facts.escapes.is_none()
@@ -259,11 +261,19 @@ impl Comparison<'_> {
             _ if has(|base| matches!(base, Base::Own)) => Judged::Own,
             _ if elsewhere || has(|base| matches!(base, Base::Memory { .. })) => Judged::Memory,
             _ => match route.bases.first() {
-                Some(Base::Param { index, .. }) => Judged::Value(*index as usize),
+                // Beside an address that was put together of parts, a value is an offset.
+                Some(Base::Param { index, .. }) if route.mixed.iter().all(|base| self.is_value(base)) => {
+                    Judged::Value(*index as usize)
+                }
                 // An address of nothing but numbers leads nowhere that is known.
                 _ => Judged::Memory,
             },
         }
+    }
+
+    /// Whether it is a parameter that is declared as a value.
+    fn is_value(&self, base: &Base) -> bool {
+        matches!(base, Base::Param { index, .. } if !self.is_pointer(*index as usize))
     }
 
     fn is_read_only(&self, index: usize) -> bool {
