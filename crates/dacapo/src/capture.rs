@@ -317,7 +317,7 @@ impl Capture<'_> {
             let _nested = Nested::enter();
             recorder.run(op)?
         };
-        let recorded = recorder.into_recorded();
+        let mut recorded = recorder.into_recorded();
         for node in &recorded.nodes {
             let what = match &node.work {
                 _ if !node.slots.is_empty() => "a slot inside a capture",
@@ -336,7 +336,7 @@ impl Capture<'_> {
         let (first, readings) = (self.recorded.nodes.len(), recorded.readings);
         self.recorded.nodes.extend(recorded.nodes);
         self.recorded.outputs.extend(recorded.outputs);
-        self.recorded.keeps.extend(recorded.keeps);
+        self.recorded.keeps.append(&mut recorded.keeps);
         self.recorded.pools.extend(recorded.pools);
         let half_before = self.half.take();
         for number in first..self.recorded.nodes.len() {

@@ -56,7 +56,7 @@ pub(crate) use queue::{Cuda, LaneStream, RawHandle};
 pub(crate) use range::Range;
 pub(crate) use stream::StreamInner;
 pub use stream::{RawStream, Stream};
-pub(crate) use values::{drop_each, go_on};
+pub(crate) use values::{Keeps, drop_each, go_on, keep_first};
 
 /// One GPU as a program sees it, on NVIDIA's driver or in software.
 ///

@@ -4,7 +4,43 @@
 //! is done, before the first panic goes on.
 
 use std::any::Any;
+use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+/// A value of the user's, of whatever type.
+pub(crate) type Value = Arc<dyn Any + Send + Sync>;
+
+/// Values of the user's that something keeps. Wherever they are dropped, a panic of one keeps no other from being dropped.
+#[derive(Clone, Default)]
+pub(crate) struct Keeps(Vec<Value>);
+
+impl Keeps {
+    /// All of them, to be dropped by another.
+    pub(crate) fn take(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl Deref for Keeps {
+    type Target = Vec<Value>;
+
+    fn deref(&self) -> &Vec<Value> {
+        &self.0
+    }
+}
+
+impl DerefMut for Keeps {
+    fn deref_mut(&mut self) -> &mut Vec<Value> {
+        &mut self.0
+    }
+}
+
+impl Drop for Keeps {
+    fn drop(&mut self) {
+        go_on(drop_each(self.take()));
+    }
+}
 
 /// What a panic was begun with.
 pub(crate) type Panic = Box<dyn Any + Send>;

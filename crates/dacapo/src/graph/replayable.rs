@@ -1,6 +1,7 @@
 //! What a graph consists of, whatever its type.
 
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
 use dacapo_driver::types::CUgraphExec;
@@ -8,7 +9,7 @@ use dacapo_driver::{CUresult, Call};
 use dacapo_ledger::{Access as Touching, MemoryId, SetId, Touch, Use};
 use smallvec::SmallVec;
 
-use crate::device::{Booking, Cuda, Device, Garbage, LaneStream, Named, Purpose, Stream};
+use crate::device::{Booking, Cuda, Device, Garbage, Keeps, LaneStream, Named, Purpose, Stream, go_on, keep_first};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::memory::{GraphMemory, executable_bytes};
 use crate::kernel::ModuleSource;
@@ -77,7 +78,7 @@ pub(crate) struct Replayable {
     bound_last: Vec<(Weak<Allocation>, u64)>,
     /// Whether bytes of a temp hang on a grid that a slot may empty.
     may_idle: bool,
-    keeps: Vec<Arc<dyn Any + Send + Sync>>,
+    keeps: Keeps,
     outputs: Vec<Arc<Allocation>>,
     /// What the temps lie in.
     spaces: Vec<Space>,
@@ -693,9 +694,10 @@ impl Drop for Replayable {
             let gone = Garbage::Graph(self.built.exec, self.built.template).booked(self.built.booking.take());
             self.device.put(gone, all);
         }
-        let values = std::mem::take(&mut self.keeps);
+        let values = self.keeps.take();
         // A pool's values wait for the pool's last work, which this graph's is part of since the set was removed.
-        self.pools.leave();
+        // Theirs may go now, and panic: what this graph kept must still wait for its replay.
+        let left = catch_unwind(AssertUnwindSafe(|| self.pools.leave()));
         // A replay may still run its modules' code and what foreign work keeps, which is in `keeps`. The rest of the
         // nodes goes now: memory waits in the queue for its own last uses. In the queue it would hold the device, which
         // holds the queue, and neither would ever go.
@@ -710,6 +712,9 @@ impl Drop for Replayable {
         if !after.is_empty() {
             self.device.put(Garbage::Modules(modules), after.clone());
         }
-        self.device.put_values(values, after);
+        let mut first = left.err();
+        let put = catch_unwind(AssertUnwindSafe(|| self.device.put_values(values, after)));
+        keep_first(&mut first, put.err());
+        go_on(first);
     }
 }

@@ -1,6 +1,5 @@
 //! A recording launched on a stream, in recorded order.
 
-use std::any::Any;
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -8,7 +7,7 @@ use dacapo_driver::types::{CUdeviceptr, CUstream};
 use dacapo_driver::{Call, leaves_undone};
 use dacapo_ledger::{Access as Touching, MemoryId, Touch};
 
-use crate::device::{Device, Garbage, Purpose, RawStream, StreamInner};
+use crate::device::{Device, Garbage, Keeps, Purpose, RawStream, StreamInner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Prepared;
 use crate::lower::declared::declared;
@@ -296,7 +295,7 @@ pub(crate) fn touched<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<(MemoryI
 /// failed half-way or a closure panicked.
 struct Kept<'s> {
     stream: &'s StreamInner,
-    values: Vec<Arc<dyn Any + Send + Sync>>,
+    values: Keeps,
     /// Memory of the temps, if the stream did not take it back.
     unfreed: Cell<Option<CUdeviceptr>>,
 }
@@ -322,7 +321,7 @@ impl Drop for Kept<'_> {
         }
         if !self.values.is_empty() {
             // Never at once: locks of host memory may be held here.
-            device.queue_values(std::mem::take(&mut self.values), after());
+            device.queue_values(self.values.take(), after());
         }
     }
 }

@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::device::{Device, Purpose, drop_each, go_on};
+use crate::device::{Device, Keeps, Purpose, drop_each, go_on};
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Grid;
@@ -68,7 +68,7 @@ pub(crate) struct Recorded {
     /// Those of them that this recording made: the others are of graphs that are parts of it.
     pub(crate) made: Vec<Arc<Allocation>>,
     /// Values that must live as long as the graph.
-    pub(crate) keeps: Vec<Arc<dyn Any + Send + Sync>>,
+    pub(crate) keeps: Keeps,
     /// Pools of the graphs that are parts of this recording.
     pub(crate) pools: Vec<Pool>,
 }
@@ -126,7 +126,7 @@ impl<'r> Recorder<'r> {
             spaces: Vec::new(),
             outputs: Vec::new(),
             made: Vec::new(),
-            keeps: Vec::new(),
+            keeps: Keeps::default(),
             pools: Vec::new(),
         };
         let labels = label.map(Arc::from).into_iter().collect();

@@ -493,3 +493,56 @@ fn hole_e11() {
     }
     assert_eq!(reader.join().unwrap(), [Curious(7); 4]);
 }
+
+/// Counts how often it was dropped, and panics each time.
+struct Loud(std::sync::Arc<std::sync::atomic::AtomicUsize>);
+
+impl Drop for Loud {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        panic!("on purpose");
+    }
+}
+
+/// Two values that panic when they are dropped are both dropped, wherever a recording ends; and the process goes on.
+#[test]
+fn hole_e12() {
+    for Bench { device, stream, k } in benches() {
+        let dropped = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let keep_two = |r: &mut Recorder<'_>| {
+            r.keep(Loud(dropped.clone()));
+            r.keep(Loud(dropped.clone()));
+            dacapo::Result::Ok(())
+        };
+        let eager_without_ops = || drop(stream.run(|r: &mut Recorder<'_>| keep_two(r)));
+        let inspected = || drop(device.recording().inspect(|r: &mut Recorder<'_>| keep_two(r)));
+        let arena = device.arena(256).unwrap();
+        let too_large = || {
+            let mut v = device.zeros::<u32>(1).unwrap();
+            drop(device.recording().arena(&arena).record(|r: &mut Recorder<'_>| {
+                keep_two(r)?;
+                let mut t = r.alloc::<u32>(1000)?;
+                r.run(k.put(baked(1), &mut t))?;
+                r.run(copy(&t[..1], &mut v))
+            }))
+        };
+        let in_a_pool = || {
+            let pool = device.pool();
+            pool.keep(Loud(dropped.clone())).unwrap();
+            let mut v = device.zeros::<u32>(1).unwrap();
+            let graph = device.recording().pool(&pool).record(|r: &mut Recorder<'_>| {
+                r.keep(Loud(dropped.clone()));
+                r.run(fill(&mut v, baked(1)))
+            });
+            drop((pool, graph));
+        };
+        let ways: [&dyn Fn(); 4] = [&eager_without_ops, &inspected, &too_large, &in_a_pool];
+        for (number, way) in ways.iter().enumerate() {
+            let caught = catch_unwind(AssertUnwindSafe(way));
+            let panic = caught.expect_err("the first panic goes on");
+            assert_eq!(panic.downcast_ref::<&str>(), Some(&"on purpose"), "{number}");
+            let count = dropped.swap(0, std::sync::atomic::Ordering::Relaxed);
+            assert_eq!(count, 2, "{number}");
+        }
+    }
+}
