@@ -109,3 +109,22 @@ fn hunt(tree: &Path, target: &Path) -> Result<Option<String>, String> {
     let how = text.lines().find(|line| line.starts_with("found after ") || line.contains(" does not end"));
     Ok(how.map(str::to_owned).or_else(|| (!ran.status.success()).then(|| "the process ended".into())))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A patch that the library has moved away from is found by `cargo test`, and not by whoever looks for mutants next.
+    #[test]
+    fn every_patch_applies_to_the_tree_as_it_is() {
+        let root = workspace::root();
+        let patches = patches(&root).unwrap();
+        assert_eq!(patches.len(), 10);
+        for patch in patches {
+            let checked =
+                Command::new("git").args(["apply", "--check"]).arg(&patch).current_dir(&root).output().unwrap();
+            let said = String::from_utf8_lossy(&checked.stderr).into_owned();
+            assert!(checked.status.success(), "{}: make it anew with `git diff`: {said}", patch.display());
+        }
+    }
+}
