@@ -70,7 +70,7 @@ pub(crate) struct Replayable {
     gates: Vec<Arc<Gate>>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) holes: Vec<Hole>,
-    /// What the dirty nodes will be told; empty between launches.
+    /// What the dirty nodes will be told. Filled and emptied by a launch; after one that was refused, what it would have told.
     changes: Vec<(u32, NodeParams)>,
     pub(crate) order: Order,
     bound: Vec<Option<Place>>,

@@ -38,8 +38,8 @@ use crate::value::{AnySlot, Readings, Snapshot};
 ///
 /// 1. A recorder exists only inside the call that made it, and its brand is quantified in [`Op`]: nothing branded can
 ///    be returned, stored outside, or swapped with another recording's.
-/// 2. It makes no driver call and takes no lock that outlives a call, so a panic in the closure leaves nothing behind
-///    but memory, which is dropped with it.
+/// 2. Taking an op down makes no driver call and takes no lock that outlives it. Outputs are allocated at once, and are
+///    owned from then on. So a panic in the closure leaves nothing behind but memory, which is dropped with it.
 /// 3. Every node is checked against its own accesses when it arrives; the order between nodes comes from all accesses,
 ///    when the recording is complete.
 pub struct Recorder<'r> {

@@ -1,6 +1,6 @@
 //! A declaration held against the text of its kernel, when the module is loaded.
 //!
-//! Refused is what the text contradicts for certain:
+//! Refused is what the text contradicts, in whichever branch (conditions are not looked into):
 //!
 //! - a store or an atomic through `&[T]` or `&T`;
 //! - a parameter that is declared as a value and used as an address, or the reverse;
