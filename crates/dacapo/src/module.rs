@@ -5,8 +5,10 @@ use std::fmt;
 use crate::device::{Device, Stream};
 use crate::element::Pod;
 use crate::error::Result;
+use crate::lower::run_recorded;
 use crate::memory::{Buffer, Scalar};
-use crate::record::{Nested, Recorder, run_recorded};
+use crate::nesting::Nested;
+use crate::record::Recorder;
 use crate::shapes::{CacheCounters, GraphCache, Ready};
 
 /// A callable that may be backed by a graph. The result is lent until the next call.

@@ -13,7 +13,7 @@ use dacapo_ledger::{Drops, LaneKind, Ledger};
 
 #[cfg(feature = "software")]
 use crate::device::courier::courier;
-use crate::device::{Abilities, Cuda, Device, Inner, LaneStream, Live, Properties, RawHandle};
+use crate::device::{Abilities, Cuda, Device, Guests, Inner, LaneStream, Live, Properties, RawHandle};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How a software device is made.
@@ -251,12 +251,7 @@ impl Device {
             counters: Live::default(),
             books: Arc::default(),
             recordings: AtomicU64::new(1),
-            kernels: OnceLock::new(),
-            #[cfg(feature = "cublaslt")]
-            blas: OnceLock::new(),
-            waker: OnceLock::new(),
-            #[cfg(feature = "cudarc")]
-            cudarc: Default::default(),
+            guests: Guests::default(),
             values_waiting: AtomicUsize::new(0),
             is_watched: AtomicBool::new(false),
             was_drained: AtomicBool::new(false),

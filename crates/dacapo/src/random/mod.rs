@@ -13,8 +13,7 @@ use std::panic::Location;
 use crate::device::{Device, Stream};
 use crate::error::Result;
 use crate::memory::{Buffer, Slice};
-use crate::op::Op;
-use crate::record::Recorder;
+use crate::record::{Op, Recorder};
 use philox::Philox;
 
 crate::kernels! {
