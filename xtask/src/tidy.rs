@@ -5,8 +5,10 @@
 //! - `dacapo-ptx` forbids unsafe code.
 //! - An ignored test says why.
 //! - Nothing names a folder of the machine it was written on.
+//! - The modules of `dacapo` import in one direction (`direction`).
 //! - A public item that the documentation hides stands in docs/holes.md, and nothing else does (`hidden`).
 
+mod direction;
 mod hidden;
 
 use std::path::{Path, PathBuf};
@@ -56,6 +58,8 @@ pub fn run() -> Result<(), String> {
     }
     let holes = std::fs::read_to_string(root.join("docs/holes.md")).unwrap_or_default();
     found.extend(hidden::check(sources.iter().map(|(file, text)| (*file, text.as_str())), &holes));
+    let architecture = std::fs::read_to_string(root.join("docs/ARCHITECTURE.md")).unwrap_or_default();
+    found.extend(direction::check(sources.iter().map(|(file, text)| (*file, text.as_str())), &architecture));
     found.extend(machine_paths(&root, &files));
     let ptx = std::fs::read_to_string(root.join("crates/ptx/src/lib.rs")).unwrap_or_default();
     if !ptx.contains("#![forbid(unsafe_code)]") {

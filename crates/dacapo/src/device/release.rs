@@ -107,11 +107,12 @@ impl Inner {
                 self.values_waiting.fetch_sub(1, Ordering::AcqRel);
                 Released::Yes(kept)
             }
-            // Holds are the library's own: their drops put things into the queue, and call nobody.
-            held => {
-                drop(held);
+            // The library's own: their drops put things into the queue, and call nobody.
+            Garbage::Holds(holds) => {
+                drop(holds);
                 Released::Yes(Vec::new())
             }
+            _ => unreachable!("all else is released without waiting"),
         }
     }
 

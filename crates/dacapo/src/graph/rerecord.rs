@@ -14,7 +14,7 @@
 
 use std::fmt;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::graph::compare::compare;
 use crate::graph::making::Drafted;
 use crate::graph::{Graph, GraphOptions, Recording, Replayable, StandIns};
@@ -236,7 +236,7 @@ impl Replayable {
         nodes: &[Node],
         params: Vec<Option<NodeParams>>,
         changes: &[NodeChange],
-    ) -> std::result::Result<usize, (usize, crate::Error)> {
+    ) -> std::result::Result<usize, (usize, Error)> {
         let mut set: Vec<u32> = Vec::new();
         for (number, params) in params.into_iter().enumerate() {
             let (Change::Set(_), Some(params)) = (&changes[number].change, params) else { continue };
