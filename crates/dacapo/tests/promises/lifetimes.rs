@@ -508,6 +508,40 @@ fn a_kept_value_that_holds_the_device_does_not_leak_it() {
     }
 }
 
+/// Leaves a device behind whose queue holds it.
+fn leave(bench: Bench, kept: impl Send + Sync + 'static) {
+    let Bench { device, stream, k } = bench;
+    let mut v = device.scalar(0u32).unwrap();
+    let op = |r: &mut Recorder<'_>| {
+        r.keep((kept, device.clone()));
+        r.run(k.bump(&mut v))
+    };
+    stream.run(op).unwrap();
+    // Over, and the library has not heard of it.
+    // SAFETY: the stream is alive.
+    assert!(unsafe { device.machine().unwrap().cuStreamSynchronize(stream.raw().0) }.is_success());
+}
+
+/// A value whose drop leaves another device behind.
+struct Leaves(Mutex<Option<Bench>>);
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        leave(self.0.lock().unwrap().take().unwrap(), ());
+    }
+}
+
+#[test]
+fn a_device_that_is_left_while_another_is_looked_after_is_looked_after_too() {
+    let (one, two) = (Bench::seeded(0), Bench::seeded(1));
+    let machines = [one.machine().clone(), two.machine().clone()];
+    leave(one, Leaves(Mutex::new(Some(two))));
+    for machine in machines {
+        until("the device is given back", || machine.census().retains == 0);
+        assert_eq!(machine.findings(), []);
+    }
+}
+
 /// Neither the order in which handles are dropped nor who has the last one matters.
 #[test]
 fn modules_are_unloaded_at_the_end_of_a_device_whoever_held_them_last() {
