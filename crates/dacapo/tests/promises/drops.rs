@@ -130,6 +130,24 @@ fn what_is_dropped_in_flight_is_released_behind_its_last_use() {
     }
 }
 
+/// A program that only launches gets rid of what it drops.
+#[test]
+fn a_launch_releases_what_was_dropped_before_it() {
+    for bench in benches() {
+        let Bench { device, stream, k } = &bench;
+        let mut y = device.zeros::<u32>(4).unwrap();
+        let mut graph = device.record(k.put(baked(1), &mut y)).unwrap();
+        let before = bench.machine().census().allocations;
+        let gone = device.zeros::<u32>(1000).unwrap();
+        drop(gone);
+        assert_eq!(device.counters().waiting, 1);
+        graph.launch(stream).unwrap();
+        assert_eq!(device.counters().waiting, 0);
+        device.synchronize().unwrap();
+        assert_eq!(bench.machine().census().allocations, before);
+    }
+}
+
 /// Notes whether a module was unloaded before an event behind the last launch was seen to have passed, and makes the
 /// device look slow: its first events are not ready yet.
 #[derive(Default)]

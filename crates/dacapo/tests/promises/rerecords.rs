@@ -2,9 +2,9 @@
 
 use dacapo::capture::{self, CaptureStream, Mode};
 use dacapo::{Buffer, Graph, Op, Recorder, Result, baked, copy, download, fill, grid, upload};
-use dacapo_driver::{CUresult, Driver};
+use dacapo_driver::{CUresult, Call, Count, Driver};
 
-use crate::kit::{Bench, Kernels, benches};
+use crate::kit::{Bench, Kernels, benches, hooked};
 
 /// `out` ← `value`, through two temps of so many elements.
 fn through(r: &mut Recorder<'_>, len: usize, value: u32, out: &mut Buffer<u32>) -> Result<()> {
@@ -170,4 +170,62 @@ fn the_answer_says_op_by_op_what_was_set_and_why_a_graph_was_built_anew() {
     let fewer = answers(&bench, fill(&mut y, baked(1)), |_: &mut Recorder<'_>| Ok(()));
     built(fewer, "`fill`: there is no such op any more");
     bench.expect_no_findings();
+}
+
+/// As it is printed: a column for labels where there are some.
+#[test]
+fn the_answer_is_a_table_and_the_graph_keeps_its_label() {
+    let Bench { device, stream, k } = Bench::seeded(0);
+    let mut y = device.zeros::<u32>(4).unwrap();
+    let mut graph = device.recording().label("step").record(fill(&mut y, baked(1))).unwrap();
+    let line = line!() + 2;
+    let op = |r: &mut Recorder<'_>| {
+        r.run(fill(&mut y, baked(2)).label("clear"))?;
+        r.run(k.bump(y.at_mut(0)))
+    };
+    let place = |after: u32| format!("{}:{}", file!(), line + after);
+    assert_eq!(
+        graph.rerecord(op).unwrap().to_string(),
+        format!(
+            "rebuilt: op 1, `bump`: there was no such op\n   0  fill  step/clear  {}  set: the value\n   1  bump  step        \
+             {}  other: there was no such op",
+            place(0),
+            place(1)
+        )
+    );
+    assert_eq!(graph.label(), "step");
+    let mut plain = device.record(k.put(baked(1), &mut y)).unwrap();
+    let line = line!() + 1;
+    let done = plain.rerecord(k.put(baked(1), &mut y)).unwrap();
+    assert_eq!(done.to_string(), format!("updated: 0 nodes set, 1 kept\n   0  put  {}:{line}  kept", file!()));
+    // A label of none is no label: the answer has no column for it, nor have errors.
+    assert_eq!((plain.label(), done.nodes[0].label.as_str()), ("", ""));
+    plain.launch_sync(&stream).unwrap();
+}
+
+#[test]
+fn a_graph_that_is_rerecorded_for_another_device_is_built_there() {
+    let (one, two) = (Bench::seeded(0), Bench::seeded(1));
+    let (mut here, mut there) = (one.device.zeros::<u32>(4).unwrap(), two.device.zeros::<u32>(4).unwrap());
+    let mut graph = one.device.record(fill(&mut here, baked(1))).unwrap();
+    graph.launch(&one.stream).unwrap();
+    let done = graph.rerecord_with(two.device.recording(), fill(&mut there, baked(2))).unwrap();
+    assert_eq!(done.to_string(), "rebuilt: it is for another device");
+    graph.launch(&two.stream).unwrap();
+    assert_eq!((one.stream.read(&here).unwrap(), two.stream.read(&there).unwrap()), (vec![1; 4], vec![2; 4]));
+    assert_eq!(graph.device(), &two.device);
+}
+
+#[test]
+fn a_graph_is_brought_onto_the_device_by_the_rerecording_that_asks_for_it_and_once() {
+    let (bench, count) = hooked(Count::new());
+    let mut y = bench.device.zeros::<u32>(4).unwrap();
+    let mut graph = bench.device.record(fill(&mut y, baked(1))).unwrap();
+    for (uploaded, uploads) in [(false, 0), (true, 1), (true, 1), (false, 1)] {
+        let recording = bench.device.recording();
+        let recording = if uploaded { recording.uploaded() } else { recording };
+        let done = graph.rerecord_with(recording, fill(&mut y, baked(2))).unwrap();
+        assert!(done.is_updated(), "{done}");
+        assert_eq!((count.of(Call::cuGraphUpload).calls, graph.is_uploaded()), (uploads, uploads > 0));
+    }
 }

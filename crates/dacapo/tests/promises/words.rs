@@ -169,3 +169,20 @@ fn a_report_says_that_a_fill_reads_nothing_unless_it_keeps_what_another_part_wro
     let fill = |read, written| ("fill".to_string(), inspect::Kind::Fill, read, written);
     assert_eq!(told, [fill(0, 16), fill(0, 160), fill(160, 160)]);
 }
+
+#[test]
+fn a_graph_of_stand_ins_says_how_many_ops_it_has_and_how_often_it_was_launched() {
+    let Bench { device, stream, k } = Bench::seeded(0);
+    let mut y = device.zeros::<u32>(4).unwrap();
+    for ops in [0, 1, 3] {
+        let body =
+            |r: &mut Recorder<'_>, y: &mut dacapo::Slice<u32>| (0..ops).try_for_each(|_| r.run(k.bump(y.at_mut(0))));
+        let mut graph = device.recording().record_into((), &mut y[..], |r, (), y| body(r, y)).unwrap();
+        assert_eq!((graph.len(), graph.is_empty(), graph.inspect().nodes.len()), (ops, ops == 0, ops));
+        for launches in 1..3 {
+            graph.launch(&stream, (), &mut y).unwrap();
+            assert_eq!(graph.num_replays(), launches);
+        }
+    }
+    assert_eq!(stream.read(&y).unwrap(), [8, 0, 0, 0]);
+}
