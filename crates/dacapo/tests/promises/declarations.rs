@@ -376,4 +376,19 @@ fn each_kind_of_finding_has_its_words_and_the_line_that_says_most() {
     }
     let unread = "st.global.f32 [%rd2], 0f00000000;";
     assert_eq!(words_for("x: &[f32], y: &mut [f32]", two, unread), ["`x: &[f32]` is never read"]);
+    // Memory of the kernel's own stays its own, also where the offset was loaded.
+    let own = ".shared .align 4 .b8 box[64];\nld.global.u64 %rd3, [%rd1];\nmov.u64 %rd4, box;\ncvta.shared.u64 %rd5, %rd4;\n\
+               add.s64 %rd6, %rd5, %rd3;\nst.u32 [%rd6], 1;\nst.global.u32 [%rd2], 1;";
+    assert_eq!(words_for("x: &[u64], y: &mut [u32]", two, own), [] as [String; 0]);
+}
+
+/// A driver may know a text that the library does not: it loads, and what was not looked into says why.
+#[test]
+fn a_text_that_cannot_be_read_is_not_decided_with_the_first_thing_that_is_wrong_in_it() {
+    let params = declared::params("x: &[u32], n: u32").unwrap();
+    let kernel = declared::Declaration { name: "k".into(), entry: "k".into(), params, state: Vec::new() };
+    let (checked, lies) = dacapo::__private::check_text("what is this", &[kernel.leak()]);
+    let why = checked.kernels[0].not_decided.as_deref().unwrap_or_default();
+    assert!(lies.is_empty() && why.starts_with("the PTX could not be read: error"), "{why}");
+    assert_eq!(checked.to_string(), format!("k: not decided: {why}\n  x: &[u32]\n  n: u32  a value\n"));
 }

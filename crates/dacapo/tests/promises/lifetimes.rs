@@ -657,3 +657,49 @@ fn a_refused_launch_tells_no_node_of_its_memory() {
         bench.expect_no_findings();
     }
 }
+
+/// Refuses a call every second time while it is armed.
+#[derive(Default)]
+struct EverySecond {
+    armed: AtomicBool,
+    calls: AtomicU32,
+}
+
+impl Hook for EverySecond {
+    fn around(&self, call: Call, _: &[Argument], run: &mut dyn FnMut() -> CUresult) -> CUresult {
+        let is_it = call == Call::cuGraphExecKernelNodeSetParams_v2 && self.armed.load(Ordering::SeqCst);
+        match is_it && self.calls.fetch_add(1, Ordering::SeqCst) % 2 == 1 {
+            true => CUresult::CUDA_ERROR_OUT_OF_MEMORY,
+            false => run(),
+        }
+    }
+}
+
+/// A launch that was refused half-way has told its first node of memory that is gone by now, and whose address other
+/// memory has: the node is told of that one.
+#[test]
+fn a_node_that_was_told_of_memory_by_a_refused_launch_is_told_again() {
+    let (bench, refusing) = hooked(EverySecond::default());
+    let Bench { device, stream, k } = &bench;
+    for len in 1..9 {
+        let mut shape = device.zeros::<u32>(len).unwrap();
+        let body = |r: &mut Recorder<'_>, y: &mut dacapo::Slice<u32>| {
+            r.run(k.put(baked(5), &mut y[..]))?;
+            r.run(k.bump(y.at_mut(0)))
+        };
+        let mut graph = device.recording().record_into((), &mut shape[..], |r, (), y| body(r, y)).unwrap();
+        for more in 1..5 {
+            let mut gone = device.zeros::<u32>(len + more).unwrap();
+            refusing.armed.store(true, Ordering::SeqCst);
+            let refused = kind(graph.launch(stream, (), &mut gone[..len]));
+            refusing.armed.store(false, Ordering::SeqCst);
+            assert!(matches!(refused, ErrorKind::Unpatched { .. }), "{refused:?}");
+            drop(gone);
+            let mut y = device.zeros::<u32>(len + more + 1).unwrap();
+            graph.launch(stream, (), &mut y[..len]).unwrap();
+            let expected: Vec<u32> = [6].into_iter().chain(std::iter::repeat_n(5, len - 1)).collect();
+            assert_eq!(stream.read(&y[..len]).unwrap(), expected);
+        }
+    }
+    bench.expect_no_findings();
+}

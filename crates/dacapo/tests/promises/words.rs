@@ -186,3 +186,36 @@ fn a_graph_of_stand_ins_says_how_many_ops_it_has_and_how_often_it_was_launched()
     }
     assert_eq!(stream.read(&y).unwrap(), [8, 0, 0, 0]);
 }
+
+/// By the declaration, and not by the length: a slice of one element is still a slice.
+#[test]
+fn a_report_tells_one_number_in_device_memory_from_a_slice_of_one() {
+    let Bench { device, k, .. } = Bench::seeded(0);
+    let mut y = device.zeros::<u32>(3).unwrap();
+    let graph = device
+        .record(|r: &mut Recorder<'_>| {
+            r.run(k.put(baked(7), &mut y[2..]))?;
+            r.run(k.bump(y.at_mut(1)))?;
+            r.run(k.store_at(&Slot::new(1), &mut y))
+        })
+        .unwrap();
+    let report = graph.inspect();
+    let said: Vec<Vec<String>> =
+        report.nodes.iter().map(|node| node.arguments.iter().map(|one| format!("{one:?}")).collect()).collect();
+    let value = |name: &str, how: &str, text: u32| {
+        let value = format!("Value {{ text: \"{text}\", number: Some({text}.0) }}");
+        format!("Argument {{ name: \"{name}\", how: {how} {{ value: {value} }} }}")
+    };
+    let memory = |name: &str, how: &str, (start, end): (u32, u32), access: &str| {
+        let bytes = format!("Bytes {{ start: {start}, end: {end} }}");
+        format!("Argument {{ name: \"{name}\", how: {how} {{ memory: 0, bytes: {bytes}, access: {access} }} }}")
+    };
+    assert_eq!(
+        said,
+        [
+            vec![value("value", "Baked", 7), value("n", "Derived", 1), memory("y", "Slice", (8, 12), "Write")],
+            vec![memory("v", "Scalar", (4, 8), "ReadWrite")],
+            vec![value("index", "Slot", 1), memory("y", "Slice", (0, 12), "ReadWrite")],
+        ]
+    );
+}
