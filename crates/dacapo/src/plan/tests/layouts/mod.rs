@@ -2,6 +2,7 @@
 
 mod antichain;
 mod chance;
+mod few;
 mod models;
 mod property;
 mod traces;
