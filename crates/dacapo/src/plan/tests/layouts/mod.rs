@@ -3,6 +3,7 @@
 mod antichain;
 mod chance;
 mod few;
+mod golden;
 mod models;
 mod property;
 mod traces;
