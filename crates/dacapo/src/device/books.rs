@@ -223,4 +223,16 @@ mod tests {
         let _third = books.book(Purpose::Executables, 20).unwrap().taken();
         assert_eq!(books.held().executables, 60);
     }
+
+    #[test]
+    fn executables_that_are_made_at_the_same_time_count_once_each() {
+        let books = Arc::new(Books::default());
+        drop(books.book(Purpose::Executables, 50).unwrap().taken());
+        books.set_budget(Some(100));
+        let one = books.book(Purpose::Executables, 70).unwrap();
+        let two = books.book(Purpose::Executables, 30).unwrap();
+        assert!(over(books.book(Purpose::Executables, 1)), "70 and 30 are on their way");
+        let _both = (one.taken(), two.taken());
+        assert_eq!(books.held().executables, 100);
+    }
 }

@@ -177,3 +177,29 @@ impl Inner {
         outcome
     }
 }
+
+#[cfg(all(test, feature = "software"))]
+mod tests {
+    use dacapo_driver::types::CU_STREAM_NON_BLOCKING;
+
+    use super::*;
+
+    /// Only another library's handles are shared so, and that library is not in every build.
+    #[test]
+    fn a_stream_that_another_library_names_is_destroyed_when_it_does_no_more() {
+        let device = Device::software().unwrap();
+        let streams = || device.machine().unwrap().census().streams;
+        device.enter().unwrap();
+        let (before, mut raw) = (streams(), CUstream::NULL);
+        // SAFETY: `raw` is valid for the write.
+        let code = unsafe { device.driver().cuStreamCreate(&mut raw, CU_STREAM_NON_BLOCKING) };
+        device.check(code, Call::cuStreamCreate).unwrap();
+        let theirs: Arc<dyn Any + Send + Sync> = Arc::new(());
+        device.put(Garbage::SharedStream(RawHandle(raw), theirs.clone()), Vec::new());
+        device.drain().unwrap();
+        assert_eq!((streams(), device.counters().waiting), (before + 1, 1));
+        drop(theirs);
+        device.drain().unwrap();
+        assert_eq!((streams(), device.counters().waiting), (before, 0));
+    }
+}

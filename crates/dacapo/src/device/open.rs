@@ -277,3 +277,14 @@ fn own_streams(driver: &dyn Driver, context: CUcontext) -> Result<(CUstream, CUs
     }
     Ok((home, reaper))
 }
+
+#[cfg(all(test, feature = "software"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_is_a_number_as_failures_print_it() {
+        assert_eq!(["7", "0x5eed0041", "0"].map(parse_seed), [Some(7), Some(0x5eed_0041), Some(0)]);
+        assert_eq!(["", "seven", "-1", "0x"].map(parse_seed), [None; 4]);
+    }
+}

@@ -58,3 +58,54 @@ impl fmt::Display for GraphMemory {
         write!(f, "{:<22} {:>15}", "together", self.total())
     }
 }
+
+#[cfg(all(test, feature = "software"))]
+mod tests {
+    use super::*;
+    use crate::{Device, Recorder, baked, copy, fill};
+
+    #[test]
+    fn an_executable_is_estimated_by_its_nodes_in_whole_blocks() {
+        let blocks = |kernels, copies, memsets, empty| {
+            let bytes = GraphMemory::executable_of(kernels, copies, memsets, empty);
+            assert_eq!(bytes % (128 << 10), 0);
+            bytes >> 17
+        };
+        assert_eq!(blocks(0, 0, 0, 99), 0);
+        // 52 nodes of 2,517 bytes, or 624 memsets of 210, are just within a block.
+        assert_eq!([blocks(52, 0, 0, 0), blocks(20, 32, 0, 0), blocks(0, 0, 624, 0)], [1; 3]);
+        assert_eq!([blocks(53, 0, 0, 0), blocks(20, 33, 0, 0), blocks(0, 0, 625, 0), blocks(52, 0, 1, 0)], [2; 4]);
+        assert_eq!(GraphMemory::executable_of(usize::MAX, 1, 1, 1), usize::MAX);
+        let device = Device::software().unwrap();
+        let (mut x, mut y) = (device.zeros::<u64>(4).unwrap(), device.zeros::<u8>(4).unwrap());
+        let z = device.zeros::<u64>(4).unwrap();
+        let mut executable = |kernels: usize, copies: usize, memsets: usize| {
+            let op = |r: &mut Recorder<'_>| {
+                (0..kernels).try_for_each(|_| r.run(fill(&mut x, baked(1))))?;
+                (0..copies).try_for_each(|_| r.run(copy(&z, &mut x)))?;
+                (0..memsets).try_for_each(|_| r.run(fill(&mut y, baked(1))))
+            };
+            device.record(op).unwrap().memory().executable >> 17
+        };
+        assert_eq!(
+            [executable(26, 26, 0), executable(26, 25, 11), executable(26, 27, 0), executable(26, 26, 1)],
+            [1, 1, 2, 2]
+        );
+    }
+
+    #[test]
+    fn what_a_graph_takes_is_printed_as_a_table() {
+        let memory =
+            GraphMemory { arena: 1, arena_shared: 20, workspaces: 3, executable: 400, staging: 5000, outputs: 60_000 };
+        let said = [
+            "arena                                1",
+            "arena, shared                       20",
+            "  of these workspaces                3",
+            "executable (estimate)              400",
+            "staging                           5000",
+            "outputs                          60000",
+            "together                         65421",
+        ];
+        assert_eq!(memory.to_string(), said.join("\n"));
+    }
+}
