@@ -24,6 +24,7 @@ use std::sync::Arc;
 use dacapo_driver::types::*;
 use dacapo_driver::{Call, leaves_undone};
 
+use crate::arrange::TempPlan;
 use crate::device::{Device, Garbage, RawHandle, RawStream, twice};
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
@@ -31,7 +32,6 @@ use crate::graph::{CapturedGraph, Graph, Replayable};
 use crate::lower;
 use crate::memory::{Access, Slice};
 use crate::nesting::{Nested, refuse_in_recording};
-use crate::plan::TempPlan;
 use crate::pool::Pool;
 use crate::record::{Node, Op, Recorded, Recorder, Work};
 

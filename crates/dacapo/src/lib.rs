@@ -29,6 +29,7 @@
 
 #[macro_use]
 mod op;
+mod arrange;
 pub mod capture;
 mod device;
 mod element;

@@ -180,7 +180,8 @@ impl Inner {
 
 #[cfg(all(test, feature = "software"))]
 mod tests {
-    use dacapo_driver::types::CU_STREAM_NON_BLOCKING;
+    use dacapo_driver::Call;
+    use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUstream};
 
     use super::*;
 

@@ -11,13 +11,14 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::arrange::{TempPlan, order_of};
 use crate::device::{Booking, Named, Stream};
 use crate::error::Result;
 use crate::graph::{Replayable, StandIns};
 use crate::held::Purpose;
 use crate::lower::{Built, CapturedGraph, executable_bytes, touched};
 use crate::memory::Arena;
-use crate::plan::{Order, Shape, TempPlan, order_of};
+use crate::plan::{Order, Shape};
 use crate::pool::{Members, Pool, Space};
 use crate::record::{Recorded, Work, gates, may_idle};
 use crate::trace::event;

@@ -1,12 +1,13 @@
 //! Options of a recording.
 
+use crate::arrange::{TempPlan, order_of};
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Asked, Graph, GraphInto, GraphOptions, Hole, Replayable, StandIns, WarmRecording, report_of};
 use crate::inspect;
 use crate::memory::{Allocation, Arena, Kind, Place, Reads, Writes};
 use crate::nesting::{Nested, refuse_in_recording};
-use crate::plan::{Shape, TempPlan, order_of};
+use crate::plan::Shape;
 use crate::pool::Pool;
 use crate::record::{Op, Recorded, Recorder};
 

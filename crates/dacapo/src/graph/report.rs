@@ -4,11 +4,12 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::arrange::order_of;
 use crate::graph::replayable::Replayable;
 use crate::inspect::{self, Argument, Bytes, Geometry, How, Memory, MemoryKind, Report, Value};
 use crate::kernel::{Args, ParamKind};
 use crate::memory::{Access, Allocation, Kind, Mode};
-use crate::plan::{Order, Shape, What, order_of};
+use crate::plan::{Order, Shape, What};
 use crate::record::{Node, Recorded, Work};
 use crate::value::{Readings, Snapshot};
 

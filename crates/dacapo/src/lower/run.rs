@@ -7,6 +7,7 @@ use dacapo_driver::types::{CUdeviceptr, CUstream};
 use dacapo_driver::{Call, leaves_undone};
 use dacapo_ledger::{Access as Touching, MemoryId, Touch};
 
+use crate::arrange::TempPlan;
 use crate::device::{Device, Garbage, Keeps, RawStream, StreamInner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
@@ -15,7 +16,6 @@ use crate::lower::declared::declared;
 use crate::lower::params::{self, AsAllocated, NodeParams};
 use crate::memory::{Allocation, Arena, Kind, Place, raw_places};
 use crate::nesting::InForeign;
-use crate::plan::TempPlan;
 use crate::pool::Pool;
 use crate::record::{Node, Recorded, Work, gates, lock_gates};
 use crate::trace::event;

@@ -11,8 +11,8 @@
 //!   edges stays near-linear in the number of touches, and so does the time;
 //! - the same touches give the same order, always.
 //!
-//! A plan is data. What a touch means (which allocation, whether it is still alive) is left to `nodes`, which orders a
-//! recording; `layout` lays out temps by the same order, and `temps` are those of a recording with their memory.
+//! A plan is data. What a touch means (which allocation, whether it is still alive) is left to the caller; `layout` lays
+//! out temps by the same order.
 //!
 //! How, in reading order: `cells` cuts each memory where some touch begins or ends, so that a touch is a range of cells;
 //! `state` knows the last writer and the readers since for each cell; `readers` are the sets it shares between cells;
@@ -24,19 +24,14 @@ mod draft;
 mod few;
 pub(crate) mod layout;
 mod lines;
-mod nodes;
 mod readers;
 mod state;
-mod temps;
 #[cfg(test)]
 mod tests;
 
 use cells::{Cells, Place};
 use draft::Draft;
 use state::State;
-
-pub(crate) use nodes::order_of;
-pub(crate) use temps::TempPlan;
 
 /// One access: bytes of one memory. An empty range is no access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

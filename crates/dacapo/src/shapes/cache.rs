@@ -14,13 +14,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::arrange::{TempPlan, order_of};
 use crate::device::{Device, Stream};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Graph, Recording, Replayable, StandIns};
 use crate::lower::{self, executable_bytes};
 use crate::memory::GrowingArena;
 use crate::nesting::refuse_in_recording;
-use crate::plan::{Shape, TempPlan, order_of};
+use crate::plan::Shape;
 use crate::pool::Pool;
 use crate::record::{Recorded, Recorder};
 use crate::shapes::CacheCounters;
