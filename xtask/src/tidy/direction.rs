@@ -5,7 +5,7 @@
 //!   direction can be seen.
 //! - Tests may name anything.
 //!
-//! Reads the text as rustfmt leaves it: a module of tests begins with `#[cfg(test)]` and ends with a brace at the margin.
+//! Reads the text as rustfmt leaves it: a module of tests begins with `#[cfg(test)]`, or `all(test, ..)`, and ends with a brace at the margin.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -65,7 +65,7 @@ fn names_in(source: &str) -> Vec<(usize, &str)> {
     let (mut names, mut in_tests) = (Vec::new(), false);
     let mut lines = source.lines().enumerate().peekable();
     while let Some((at, line)) = lines.next() {
-        if line == "#[cfg(test)]" {
+        if line == "#[cfg(test)]" || line.starts_with("#[cfg(all(test,") {
             in_tests = lines.peek().is_some_and(|(_, next)| next.ends_with('{'));
         }
         if in_tests || line.trim_start().starts_with("//") {
@@ -138,6 +138,13 @@ mod tests {
             found(&[ERROR, ("crates/dacapo/src/device/mod.rs", inside), whole, memory]),
             ["crates/dacapo/src/device/mod.rs:5: `device` names `memory`, which comes after it"]
         );
+    }
+
+    #[test]
+    fn tests_of_a_feature_are_tests() {
+        let device = "#[cfg(all(test, feature = \"software\"))]\nmod tests {\n    use crate::Graph;\n}\n";
+        let memory = ("crates/dacapo/src/memory/mod.rs", "");
+        assert_eq!(found(&[ERROR, ("crates/dacapo/src/device/mod.rs", device), memory]), [""; 0]);
     }
 
     #[test]
