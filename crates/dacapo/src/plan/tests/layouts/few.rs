@@ -49,4 +49,6 @@ fn more_bytes_than_there_are_anywhere_stay_more() {
     assert!(alone > 1 << 60 && alone.is_multiple_of(ALIGNMENT), "{alone}");
     let twice = layout(&order, &[most, TempUse { ops: &[3, 4], ..most }]).bytes;
     assert!(twice > 1 << 60, "{twice}");
+    let together = layout(&order, &[TempUse { ops: &[1, 3], ..most }, TempUse { ops: &[2, 4], ..most }]).bytes;
+    assert!(together > 1 << 60, "{together}");
 }
