@@ -1,4 +1,5 @@
-//! How work gets on a lane, behind everything that it conflicts with: the five steps of the protocol.
+//! How work gets on a lane, behind everything that it conflicts with: the five steps of the protocol, as the crate's
+//! documentation numbers them.
 
 use crate::lane::Progress;
 use crate::sync::MutexGuard;
@@ -111,8 +112,9 @@ impl<Q: Queues> Ledger<Q> {
             None => self.enter_waiting(queues, lane, touch)?,
         };
         let position = progress.position;
+        // Step 4.
         let done = enqueue(lane.stream());
-        // Also behind work that failed, because part of it may be on the stream.
+        // Step 5. Also behind work that failed, because part of it may be on the stream.
         let event = match with_event {
             true => self.record_behind(queues, lane, touch, &mut progress, position),
             false => None,
@@ -150,7 +152,7 @@ impl<Q: Queues> Ledger<Q> {
         }
     }
 
-    /// Waits for what conflicts, and enters the use at the lane's next position.
+    /// Steps 1 to 3: waits for what conflicts, and enters the use at the lane's next position.
     ///
     /// The look that finds nothing left to wait for and the entry are one step under the records' lock. So of two
     /// conflicting submits on different lanes, the later to enter has seen the earlier.
@@ -165,6 +167,7 @@ impl<Q: Queues> Ledger<Q> {
         // How many uses were known at the last look, all of whose waits were made since.
         let mut uses_seen = None;
         loop {
+            // Step 1. Where nobody entered a use since, a look would find nothing new.
             let mut records = self.records.lock();
             let mut waits = Vec::new();
             if uses_seen != Some(records.uses_entered) {
@@ -174,6 +177,7 @@ impl<Q: Queues> Ledger<Q> {
                     }
                 });
             }
+            // Step 3, still under the lock of the look.
             if waits.is_empty() {
                 progress.position += 1;
                 let with_event = records.enter(lane, progress.position, touch);
@@ -182,6 +186,7 @@ impl<Q: Queues> Ledger<Q> {
             uses_seen = Some(records.uses_entered);
             drop(records);
 
+            // Step 2. An event can be had for a use without one, but not while this lane is locked.
             let (mut covered, mut uncovered) = (Vec::new(), Vec::new());
             for used in waits {
                 let cover = used.own_cover().or_else(|| covers.iter().find(|cover| cover.covers(&used)).cloned());
