@@ -18,6 +18,7 @@ mod libcuda;
 mod mutants;
 mod mutate;
 mod nvrtc;
+mod patches;
 mod planner;
 mod probe;
 mod programs;
@@ -91,7 +92,7 @@ enum Task {
     },
     /// Build the software driver as target/dacapo/libcuda.so.1
     Libcuda,
-    /// Switch off each rule of the ledger and see that a test notices
+    /// Break each rule of the ledger and see that a test notices
     Mutants,
     /// Load and launch PTX that nobody wrote: no panic, no hang
     Mutate(mutate::Scale),
