@@ -1,15 +1,16 @@
 //! `cargo xtask api`: the public API of the published crates is what docs/api says.
 //!
-//! - A text for each crate, a line for each item, read from the sources with syn. `cargo xtask api` writes nothing: it prints
-//!   the lines that differ and fails. `cargo xtask bless` writes the texts anew.
-//! - What the sources say that is not understood (a re-export that leads nowhere, a macro that is not found) is an error.
+//! - A text for each crate, a line for each item, read from the sources with syn. `cargo xtask api` writes nothing:
+//!   it prints the lines that differ and fails. `cargo xtask bless` writes the texts anew.
+//! - What the sources say that is not understood (a re-export that leads nowhere, a macro that is not found) is an
+//!   error.
 //! - Also counted: the names at the root of `dacapo`, and its items that have an example that runs (`limits`).
 //!
 //! In reading order: `tree` reads modules, `expand` calls macros, `names` says what a name means, `reach` what a user
 //! reaches, `lines` and `impls` tell of it, `paths` and `print` write signatures.
 //!
-//! Not seen: auto traits (`Send`, `Sync`) of a type, unless an impl says so; lifetimes that an `impl Trait` captures; what a
-//! derive of another crate makes; values of constants that are no plain number or text.
+//! Not seen: auto traits (`Send`, `Sync`) of a type, unless an impl says so; lifetimes that an `impl Trait` captures;
+//! what a derive of another crate makes; values of constants that are no plain number or text.
 
 mod attributes;
 mod examples;

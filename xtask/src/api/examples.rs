@@ -1,7 +1,7 @@
 //! Which documentation has an example that runs.
 //!
-//! A block of code that rustdoc compiles and runs: neither `ignore`, `text`, `no_run` nor `compile_fail`, nor in another
-//! language. A file that the documentation includes counts by its blocks.
+//! A block of code that rustdoc compiles and runs: neither `ignore`, `text`, `no_run` nor `compile_fail`, nor in
+//! another language. A file that the documentation includes counts by its blocks.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! Calls of macros in the place of items, replaced by what they make.
 //!
-//! A macro is found as the compiler finds it: in the module of the call and those around it, through `use`, by a path,
-//! or as one that a crate of the workspace exports. A macro that is not found is an error, but for a few of std's that make
-//! no public item.
+//! A macro is found as the compiler finds it: in the module of the call and those around it, through `use`, by a
+//! path, or as one that a crate of the workspace exports. A macro that is not found is an error, but for a few of
+//! std's that make no public item.
 
 use std::rc::Rc;
 
@@ -161,4 +161,3 @@ fn in_scope(krate: &Crate, others: &[Crate], module: usize, name: &str, depth: u
 fn child_of(krate: &Crate, module: usize, name: &str) -> Option<usize> {
     krate.modules.iter().position(|child| child.parent == Some(module) && child.name == name)
 }
-

@@ -162,8 +162,14 @@ mod tests {
     fn features_stay_and_builds_of_our_own_go() {
         assert_eq!(gates("#[cfg(feature = \"a\")]"), Ok(Some(" [feature a]".into())));
         assert_eq!(gates("#[cfg(all(feature = \"a\", not(loom)))]"), Ok(Some(" [feature a]".into())));
-        assert_eq!(gates("#[cfg(feature = \"b\")] #[cfg(feature = \"a\")]"), Ok(Some(" [feature a] [feature b]".into())));
-        assert_eq!(gates("#[cfg(any(feature = \"b\", feature = \"a\"))]"), Ok(Some(" [any(feature a, feature b)]".into())));
+        assert_eq!(
+            gates("#[cfg(feature = \"b\")] #[cfg(feature = \"a\")]"),
+            Ok(Some(" [feature a] [feature b]".into()))
+        );
+        assert_eq!(
+            gates("#[cfg(any(feature = \"b\", feature = \"a\"))]"),
+            Ok(Some(" [any(feature a, feature b)]".into()))
+        );
         assert_eq!(gates("#[cfg(any(test, feature = \"a\"))]"), Ok(Some(" [feature a]".into())));
         assert_eq!(gates("#[cfg(not(feature = \"a\"))]"), Ok(Some(" [not(feature a)]".into())));
         assert_eq!(gates("#[cfg(all(test, feature = \"a\"))]"), Ok(None));

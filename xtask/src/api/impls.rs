@@ -1,8 +1,8 @@
 //! The lines of impl blocks and derives. An impl may stand in any module, also a private one.
 //!
 //! - Public functions, constants and types of an inherent impl; the conditions of the impl stand behind `where`.
-//! - Impls of traits that a user can name, for types that a user can name, or of a trait of the crate's for others. What the
-//!   trait's own functions do is the trait's business, so they are not repeated.
+//! - Impls of traits that a user can name, for types that a user can name, or of a trait of the crate's for others.
+//!   What the trait's own functions do is the trait's business, so they are not repeated.
 //! - A derive of std's is the impl that it makes; one of another crate is told as a derive.
 
 use proc_macro2::Span;
@@ -52,6 +52,9 @@ pub fn list(api: &mut Api<'_>) -> Result<(), String> {
 }
 
 fn inherent(api: &mut Api<'_>, at: ModuleId, block: &ItemImpl, gates: &Gates) -> Result<(), String> {
+    if !matches!(*block.self_ty, Type::Path(_)) {
+        return Err(format!("an impl of `{}` is not understood", print::ty(&block.self_ty)));
+    }
     let Some(target) = head(api.world, at, &block.self_ty, 0) else { return Ok(()) };
     let Some(place) = api.reaches[api.krate].best(&target).cloned() else { return Ok(()) };
     let place = Place { is_hidden: place.is_hidden || attributes::is_hidden(&block.attrs), ..place };
@@ -118,7 +121,8 @@ fn of_trait(api: &mut Api<'_>, at: ModuleId, block: &ItemImpl, gates: &Gates) ->
         return Ok(());
     };
     let is_hidden = named.ours.iter().filter_map(|target| reach.best(target)).any(|place| place.is_hidden);
-    let gates = named.ours.iter().filter_map(|target| reach.best(target)).fold(gates.clone(), |all, it| all.and(&it.gates));
+    let gates =
+        named.ours.iter().filter_map(|target| reach.best(target)).fold(gates.clone(), |all, it| all.and(&it.gates));
     let place = Place { is_hidden, ..place };
     let attrs = block.attrs.clone();
     Paths::new(api.world, api.reaches, at).with(&item).visit_item_impl_mut(&mut block);
@@ -137,7 +141,7 @@ fn bare(text: &str) -> String {
     inner.map(|(_, c)| c).collect()
 }
 
-/// The item that a type is, through references to none and through aliases.
+/// The item that a type names, through aliases. A reference or a tuple has none.
 fn head(world: &World, at: ModuleId, ty: &Type, depth: usize) -> Option<Target> {
     let Type::Path(path) = ty else { return None };
     let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();

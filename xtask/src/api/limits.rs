@@ -68,7 +68,9 @@ impl Counts {
         }
         let missing = self.missing().count();
         if limits.examples_required && missing > 0 {
-            found.push(format!("{missing} public items have no example that runs: `cargo xtask api --missing` lists them"));
+            found.push(format!(
+                "{missing} public items have no example that runs: `cargo xtask api --missing` lists them"
+            ));
         }
         found
     }

@@ -221,7 +221,8 @@ impl<'a> Api<'a> {
     }
 
     fn fields(&mut self, place: &Place, fields: &Fields, in_order: bool) -> Result<(), String> {
-        let named = fields.iter().filter(|field| is_public(field)).filter_map(|field| Some((field.ident.as_ref()?, field)));
+        let named =
+            fields.iter().filter(|field| is_public(field)).filter_map(|field| Some((field.ident.as_ref()?, field)));
         for (order, (name, field)) in named.enumerate() {
             let text = format!("field {}::{name}: {}", place.path.join("::"), print::ty(&field.ty));
             let order = if in_order { order } else { 0 };

@@ -1,8 +1,8 @@
 //! `macro_rules!`: which arm takes a call, and what its variables stand for.
 //!
-//! Public items that a macro makes are API like any other, and syn does not expand macros. This is the part of them that
-//! items are made with: all fragments, repetitions, groups. Hygiene is left out, since items have none. A call that no arm
-//! takes is an error, never a silence.
+//! Public items that a macro makes are API like any other, and syn does not expand macros. This is the part of them
+//! that items are made with: all fragments, repetitions, groups. Hygiene is left out, since items have none. A call
+//! that no arm takes is an error, never a silence.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -61,11 +61,9 @@ impl Rules {
             // Between the two stand `=` and `>`.
             let second = tokens.by_ref().nth(2);
             match (first, second) {
-                (TokenTree::Group(matcher), Some(TokenTree::Group(body))) => arms.push(Arm {
-                    text: matcher.stream(),
-                    matcher: patterns(matcher.stream())?,
-                    body: body.stream(),
-                }),
+                (TokenTree::Group(matcher), Some(TokenTree::Group(body))) => {
+                    arms.push(Arm { text: matcher.stream(), matcher: patterns(matcher.stream())?, body: body.stream() })
+                }
                 _ => return Err("an arm is not `(..) => {..}`".into()),
             }
         }
@@ -108,7 +106,9 @@ pub fn repetition(tokens: &mut impl Iterator<Item = TokenTree>) -> Result<(Optio
         match &token {
             TokenTree::Punct(punct) if "*+?".contains(punct.as_char()) => return Ok((separator, punct.as_char())),
             // A comma that stands close to `*` does not stand close to what follows it when it is used.
-            TokenTree::Punct(punct) if separator.is_none() => separator = Some(Punct::new(punct.as_char(), Alone).into()),
+            TokenTree::Punct(punct) if separator.is_none() => {
+                separator = Some(Punct::new(punct.as_char(), Alone).into())
+            }
             _ if separator.is_none() => separator = Some(token),
             _ => break,
         }
@@ -246,14 +246,16 @@ mod tests {
 
     #[test]
     fn rows_become_items() {
-        let rules = "($($(#[$m:meta])* $name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => { $($(#[$m])* pub fn $name($($arg: $ty),*);)* }";
+        let rules = "($($(#[$m:meta])* $name:ident($($arg:ident: $ty:ty),* $(,)?);)*)
+            => { $($(#[$m])* pub fn $name($($arg: $ty),*);)* }";
         let made = expand(rules, "#[a] one(x: *mut u8, y: Vec<u8>,); two();").unwrap();
         assert_eq!(made, tokens("#[a] pub fn one(x: *mut u8, y: Vec<u8>); pub fn two();"));
     }
 
     #[test]
     fn the_first_arm_that_takes_a_call_makes_it() {
-        let rules = "(@own $x:tt) => { own }; ($v:vis struct $n:ident) => { $v $crate $n $other }; ($($r:tt)*) => { $(($r))* }";
+        let rules =
+            "(@own $x:tt) => { own }; ($v:vis struct $n:ident) => { $v $crate $n $other }; ($($r:tt)*) => { $(($r))* }";
         assert_eq!(expand(rules, "pub(crate) struct A").unwrap(), tokens("pub(crate) crate A $other"));
         assert_eq!(expand(rules, "1 'a").unwrap(), tokens("(1) ('a)"));
         assert!(expand("($x:ident) => {}", "1").is_err_and(|error| error.contains("no arm takes `1`")));

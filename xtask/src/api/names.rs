@@ -1,7 +1,7 @@
 //! What a name means in a module: its own items, what `use` brings, and what globs bring.
 //!
-//! Types, values and macros are apart, as the compiler has them: `mod op` and `fn op` are two things. A path that leads out
-//! of the workspace ends as it is written (`External`).
+//! Types, values and macros are apart, as the compiler has them: `mod op` and `fn op` are two things. A path that
+//! leads out of the workspace ends as it is written (`External`).
 
 use std::collections::BTreeMap;
 

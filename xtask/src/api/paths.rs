@@ -1,7 +1,8 @@
 //! Paths in signatures, as a user would have to write them: `Result` becomes `dacapo::Result`.
 //!
-//! So a text changes when the meaning of a name does, and stays when an item only moves inside the crate. What no user can
-//! name becomes `private::Name`. Names of std's prelude and of other crates stay as they are written or imported.
+//! So a text changes when the meaning of a name does, and stays when an item only moves inside the crate. What no
+//! user can name becomes `private::Name`. Names of std's prelude and of other crates stay as they are written or
+//! imported.
 
 use std::collections::BTreeSet;
 

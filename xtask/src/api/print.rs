@@ -1,7 +1,7 @@
 //! Signatures in one form, each on one line.
 //!
-//! An item is given to prettyplease under a stand-in for its name, without its body; what comes out is joined to one line,
-//! and the stand-in becomes the path. What comes in has its paths rewritten already (`paths`).
+//! An item is given to prettyplease under a stand-in for its name, without its body; what comes out is joined to one
+//! line, and the stand-in becomes the path. What comes in has its paths rewritten already (`paths`).
 
 use proc_macro2::Span;
 use syn::punctuated::Punctuated;
@@ -94,7 +94,9 @@ pub fn traits(path: &str, mut made: ItemTrait) -> String {
 /// `type path: ..`, a member of a trait.
 pub fn associated(path: &str, mut made: syn::TraitItemType) -> String {
     (made.attrs, made.ident) = (Vec::new(), stand_in());
-    let mut around: ItemTrait = syn::parse_quote!(trait X {});
+    let mut around: ItemTrait = syn::parse_quote!(
+        trait X {}
+    );
     around.items.push(syn::TraitItem::Type(made));
     let text = one_line(Item::Trait(around));
     let text = text.trim_start_matches("trait X {").trim_end_matches('}').trim().trim_end_matches(';');
@@ -145,7 +147,11 @@ pub fn add_conditions(generics: &mut Generics, mut more: Vec<WherePredicate>) {
 
 /// What one arm of a macro takes.
 pub fn matcher(arm: &proc_macro2::TokenStream) -> String {
-    let made: syn::ItemMacro = syn::parse_quote!(macro_rules! x { (#arm) => {}; });
+    let made: syn::ItemMacro = syn::parse_quote!(
+        macro_rules! x {
+            (#arm) => {};
+        }
+    );
     let text = joined(&prettyplease::unparse(&file(Item::Macro(made))));
     text.trim_start_matches("macro_rules! x {").trim_end_matches("=> {}; }").trim().to_string()
 }
@@ -192,8 +198,10 @@ mod tests {
         let short: ItemFn = syn::parse_quote! { pub const unsafe fn f(mut self, (a, b): (u8, u8)) -> u8 { 1 } };
         assert_eq!(function("a::f", short.sig), "const unsafe fn a::f(self, _: (u8, u8)) -> u8");
         let long: ItemFn = syn::parse_quote! {
-            fn f<'a, First: Clone + Send + Sync + 'static, Second>(first: &'a mut First, second: impl Fn(&First) -> Second + Send)
-                -> Result<(First, Second), Box<dyn std::error::Error>> where Second: Copy, First: Iterator<Item = Vec<Second>> {}
+            fn f<'a, First: Clone + Send + Sync + 'static, Second>(
+                first: &'a mut First, second: impl Fn(&First) -> Second + Send,
+            ) -> Result<(First, Second), Box<dyn std::error::Error>>
+            where Second: Copy, First: Iterator<Item = Vec<Second>> {}
         };
         assert_eq!(
             function("f", long.sig),
@@ -214,6 +222,9 @@ mod tests {
         assert_eq!(implementation(it), "impl<T: Copy> Deref for S<T> { type Target = [T]; }");
         let it: ItemImpl = syn::parse_quote! { impl<T> Deref for S<T> where T: Copy { type Target = [T]; } };
         assert_eq!(implementation(it), "impl<T> Deref for S<T> where T: Copy { type Target = [T]; }");
-        assert_eq!(matcher(&quote::quote!($(#[$m:meta])* $v:vis struct $n:ident)), "($(#[$m:meta])* $v:vis struct $n:ident)");
+        assert_eq!(
+            matcher(&quote::quote!($(#[$m:meta])* $v:vis struct $n:ident)),
+            "($(#[$m:meta])* $v:vis struct $n:ident)"
+        );
     }
 }

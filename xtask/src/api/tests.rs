@@ -36,7 +36,8 @@ fn a_type_is_told_where_it_is_exported_with_the_impls_of_private_modules() {
             "src/more/mod.rs",
             "use crate::inner::Thing;
              impl Thing { pub fn get(&self) -> Thing { todo!() } fn own(&self) {} pub(crate) fn near(&self) {} }
-             impl std::fmt::Display for Thing { fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result { todo!() } }
+             use std::fmt::{Display, Formatter, Result};
+             impl Display for Thing { fn fmt(&self, f: &mut Formatter) -> Result { todo!() } }
              trait Private {} impl Private for Thing {}",
         ),
     ];
@@ -54,7 +55,10 @@ fn a_type_is_told_where_it_is_exported_with_the_impls_of_private_modules() {
 #[test]
 fn reexports_are_followed_whatever_they_look_like() {
     let text = "
-        mod a { pub fn one() {} pub fn two() {} fn own() {} pub use self::deep::*; mod deep { pub fn three() {} pub(super) fn four() {} } }
+        mod a {
+            pub fn one() {} pub fn two() {} fn own() {} pub use self::deep::*;
+            mod deep { pub fn three() {} pub(super) fn four() {} }
+        }
         mod b { pub use super::a::one as first; pub mod open { pub struct S; } }
         pub use crate::{a::*, b::{first, open::{self, S as Short}}};
         pub use {std::sync::Arc, half};
@@ -150,10 +154,13 @@ fn gates_of_modules_exports_items_and_members_are_told() {
 fn macros_are_told_and_what_they_make_is_told() {
     let text = "
         #[macro_use] mod inner {
-            #[macro_export] macro_rules! table { (@own $x:tt) => {}; ($consume:path) => { $consume! { One = 1; Two = 2; } }; }
+            #[macro_export]
+            macro_rules! table { (@own $x:tt) => {}; ($consume:path) => { $consume! { One = 1; Two = 2; } }; }
             macro_rules! members { ($($name:ident)*) => { $(pub fn $name(&self) {})* }; }
         }
-        macro_rules! define { ($($name:ident = $value:literal;)*) => { $(pub const $name: u8 = $value; pub struct $name {})* }; }
+        macro_rules! define {
+            ($($name:ident = $value:literal;)*) => { $(pub const $name: u8 = $value; pub struct $name {})* };
+        }
         table!(define);
         impl One { members! { a b } }";
     assert_eq!(
@@ -214,7 +221,9 @@ fn a_changed_signature_is_reported() {
 #[test]
 fn a_name_that_means_something_else_is_reported_and_an_item_that_moves_is_not() {
     let text = |import: &str| {
-        let lib = format!("mod a; mod b; pub use b::E; mod f {{ {import} pub fn f() -> Result<E> {{ todo!() }} }} pub use f::f;");
+        let lib = format!(
+            "mod a; mod b; pub use b::E; mod f {{ {import} pub fn f() -> Result<E> {{ todo!() }} }} pub use f::f;"
+        );
         let b = "pub type Result<T> = std::result::Result<T, E>; pub struct E;";
         described(&[("src/lib.rs", &lib), ("src/a.rs", "pub use crate::b::E;"), ("src/b.rs", b)]).unwrap().text
     };
@@ -231,7 +240,9 @@ fn a_name_that_means_something_else_is_reported_and_an_item_that_moves_is_not() 
 fn conditions_of_an_impl_stand_behind_its_functions() {
     let text = "
         pub struct S<'a, T>(&'a T); pub type Alias<'a> = S<'a, u8>;
-        impl<'a, T: Clone> S<'a, T> where T: 'a { pub const fn f<U: Copy>(mut self, (_, b): (T, U)) -> U where U: Send { b } }
+        impl<'a, T: Clone> S<'a, T> where T: 'a {
+            pub const fn f<U: Copy>(mut self, (_, b): (T, U)) -> U where U: Send { b }
+        }
         impl Alias<'_> { pub fn byte(&self) {} }";
     assert_eq!(
         api(text),
@@ -274,5 +285,7 @@ fn what_is_not_understood_is_an_error_and_no_silence() {
     assert!(error("unknown! { a }").contains("macro `unknown` is not found"));
     assert!(error("macro_rules! m { (a) => {} } m!(b);").contains("no arm takes `b`"));
     assert!(error("mod gone;").contains("module `gone` has no file"));
+    assert!(error("unsafe extern \"C\" { pub fn f(); }").contains("`extern`"));
+    assert!(error("pub trait T {} impl dyn T { pub fn f(&self) {} }").contains("an impl of `dyn T`"));
     assert_eq!(error("thread_local! { static X: u8 = 1; }"), "");
 }

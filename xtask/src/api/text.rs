@@ -8,7 +8,7 @@ use super::lines::Line;
 pub fn text(package: &str, lines: &[Line]) -> String {
     let mut text = format!(
         "# The public API of {package}: a line for each item, at the path where a user finds it.\n\
-         # Made of the sources. `cargo xtask api` compares, `cargo xtask bless` accepts; docs/testing.md says how to read it.\n\n"
+         # `cargo xtask api` compares it with the sources, `cargo xtask bless` writes it. How to read it: docs/testing.md\n\n"
     );
     let (hidden, shown): (Vec<&Line>, Vec<&Line>) = lines.iter().partition(|line| line.is_hidden);
     shown.iter().for_each(|line| text += &format!("{}\n", line.text));

@@ -106,6 +106,9 @@ impl<'a> Reader<'a> {
                 Item::Macro(call) if call.ident.is_none() => self.calls.push_back(Call { module, item: call, gates }),
                 Item::Macro(definition) => self.define(module, definition, gates)?,
                 Item::Mod(definition) => self.open(module, definition, gates)?,
+                Item::ForeignMod(_) | Item::ExternCrate(_) | Item::TraitAlias(_) | Item::Verbatim(_) => {
+                    return Err(self.at(module, "`extern` and items that syn does not know are not understood"));
+                }
                 item => self.krate.modules[module].entries.push(Entry { item, gates, child: None }),
             }
         }
