@@ -31,7 +31,6 @@ pub type Bindings = BTreeMap<String, Rc<Bound>>;
 pub struct Rules {
     /// The crate that `$crate` means.
     pub krate: String,
-    pub is_exported: bool,
     arms: Vec<Arm>,
 }
 
@@ -54,7 +53,7 @@ impl Rules {
     /// # Errors
     ///
     /// - They are not arms.
-    pub fn new(krate: &str, is_exported: bool, tokens: &TokenStream) -> Result<Rules, String> {
+    pub fn new(krate: &str, tokens: &TokenStream) -> Result<Rules, String> {
         let mut arms = Vec::new();
         let mut tokens = tokens.clone().into_iter().filter(|token| !is_punct(token, ";")).peekable();
         while let Some(first) = tokens.next() {
@@ -67,7 +66,7 @@ impl Rules {
                 _ => return Err("an arm is not `(..) => {..}`".into()),
             }
         }
-        Ok(Rules { krate: krate.into(), is_exported, arms })
+        Ok(Rules { krate: krate.into(), arms })
     }
 
     /// What a call with these tokens becomes, in the crate `caller`.
@@ -236,7 +235,7 @@ mod tests {
     use super::*;
 
     fn expand(rules: &str, call: &str) -> Result<String, String> {
-        let rules = Rules::new("here", false, &rules.parse().unwrap())?;
+        let rules = Rules::new("here", &rules.parse().unwrap())?;
         Ok(rules.expand("here", &call.parse().unwrap())?.to_string())
     }
 

@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
     fn define(&mut self, module: usize, definition: ItemMacro, gates: Gates) -> Result<(), String> {
         let Some(name) = definition.ident.as_ref().map(ToString::to_string) else { return Ok(()) };
         let is_exported = attributes::has(&definition.attrs, "macro_export");
-        let rules = Rules::new(&self.krate.name, is_exported, &definition.mac.tokens);
+        let rules = Rules::new(&self.krate.name, &definition.mac.tokens);
         let rules = Rc::new(rules.map_err(|error| self.at(module, &format!("macro `{name}`: {error}")))?);
         if is_exported {
             self.krate.exported.insert(name.clone(), rules.clone());
