@@ -1,5 +1,5 @@
 //! `cargo xtask bless`: runs the tests that keep expectations beside them with `BLESS=1`, so that what they get becomes
-//! what they expect, and prints which files changed.
+//! what they expect, and prints which files changed. The texts of `cargo xtask api` are written here as well.
 //!
 //! - A test that fails for another reason than its expectation still fails, and is named.
 //! - Nothing is committed: the difference is for a person to read.
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::workspace;
+use crate::{api, workspace};
 
 /// Test targets that know `BLESS=1`, and where each keeps its expectations.
 const KEEPERS: &[Keeper] = &[
@@ -26,12 +26,17 @@ struct Keeper {
     expectations: &'static str,
 }
 
-/// Runs the task.
-pub fn run() -> Result<(), String> {
+/// Runs the task, for expectations whose package or test contains `only`.
+pub fn run(only: Option<&str>) -> Result<(), String> {
     let root = workspace::root();
     let before = texts(&root)?;
     let mut failed = Vec::new();
-    for keeper in KEEPERS {
+    let wanted = |name: &str| only.is_none_or(|only| name.contains(only));
+    if wanted("api") {
+        println!("bless: api");
+        failed.extend(api::bless(&root).err().map(|error| format!("api: {error}")));
+    }
+    for keeper in KEEPERS.iter().filter(|keeper| wanted(keeper.package) || wanted(keeper.test)) {
         let (package, test) = (keeper.package, keeper.test);
         println!("bless: {package}, {test}");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -64,15 +69,16 @@ pub fn run() -> Result<(), String> {
 /// Every expectation with its text, by path from the root.
 fn texts(root: &Path) -> Result<BTreeMap<PathBuf, String>, String> {
     let mut texts = BTreeMap::new();
-    for keeper in KEEPERS {
-        let mut open = vec![root.join(keeper.expectations)];
+    for expectations in KEEPERS.iter().map(|keeper| keeper.expectations).chain([api::FOLDER]) {
+        let mut open = vec![root.join(expectations)];
         while let Some(path) = open.pop() {
             let failed = |error: std::io::Error| format!("{}: {error}", path.display());
             if path.is_dir() {
                 for entry in std::fs::read_dir(&path).map_err(failed)? {
                     open.push(entry.map_err(failed)?.path());
                 }
-            } else if path == root.join(keeper.expectations)
+            } else if path == root.join(expectations)
+                || path.starts_with(root.join(api::FOLDER))
                 || path.extension().is_some_and(|e| ["stderr", "listing", "md"].iter().any(|known| e == *known))
             {
                 let text = std::fs::read_to_string(&path).map_err(failed)?;
