@@ -63,11 +63,12 @@ pub use device::Device;
 #[cfg(feature = "software")]
 pub use device::open::Software;
 pub use device::stream::Stream;
+pub use device::ticket::Ticket;
 pub use element::Pod;
 pub use error::{Error, ErrorKind, Result};
 pub use graph::handle::Graph;
 pub use graph::into::GraphInto;
-pub use graph::launched::{Launched, Ticket};
+pub use graph::launched::Launched;
 pub use kernel::grid;
 pub use memory::buffer::Buffer;
 pub use memory::host::HostBuffer;

@@ -42,6 +42,14 @@ impl<Q: Queues, T> Drops<Q, T> {
         self.count.load(Ordering::Acquire)
     }
 
+    /// Looks at each thing that is waiting, in the order in which they were put.
+    ///
+    /// `see` runs under this queue's lock: it must not call this queue, but for [`len`](Drops::len) and
+    /// [`is_empty`](Drops::is_empty).
+    pub fn look(&self, mut see: impl FnMut(&T)) {
+        self.things.lock().iter().for_each(|(thing, _)| see(thing));
+    }
+
     /// Everything that was put, in that order. Each thing is taken once.
     #[must_use]
     pub fn take(&self) -> Vec<(T, Vec<Use<Q>>)> {
@@ -115,6 +123,15 @@ mod tests {
             assert_eq!(after.iter().map(Use::position).collect::<Vec<_>>(), [*number]);
         }
         taken.iter().map(|(number, _)| *number).collect()
+    }
+
+    #[test]
+    fn what_is_looked_at_stays() {
+        let drops = five();
+        let mut seen = Vec::new();
+        drops.look(|number| seen.push(*number));
+        assert_eq!(seen, [1, 2, 3, 4, 5]);
+        assert_eq!(numbers(&drops.take()), [1, 2, 3, 4, 5]);
     }
 
     #[test]

@@ -1,25 +1,55 @@
 //! How many objects of a device are alive.
 
+use std::fmt;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use crate::device::Device;
+use crate::device::{Device, Garbage};
 
-/// How many objects of a device are alive: equal numbers at two quiet moments mean that nothing leaks.
+/// How many objects of a device somebody holds, and how many were dropped and wait to be given back.
+///
+/// A drop makes no driver call: what was dropped is given back by the next allocation, launch or synchronisation, when the
+/// device is done with it. Equal numbers at two quiet moments, with nothing waiting, mean that nothing leaks.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// let mut y = device.zeros::<f32>(4)?;
+/// let graph = device.record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
+/// drop(graph);
+/// let counters = device.counters();
+/// assert_eq!((counters.allocations, counters.graphs, counters.waiting), (1, 0, 1));
+/// println!("{counters}");
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counters {
     /// Allocations, of device and host memory.
     pub allocations: i64,
-    /// Executable graphs.
+    /// Executable graphs that are not waiting to be given back.
     pub graphs: i64,
     /// Streams that the user holds.
     pub streams: i64,
-    /// Modules.
+    /// Modules that are not waiting to be given back.
     pub modules: i64,
     /// Things that were dropped and wait to be released.
     pub waiting: i64,
-    /// Bytes of page-locked memory that reads and writes go through.
+    /// Bytes of page-locked memory that reads and writes go through: kept for the next ones.
     pub staging_bytes: i64,
+}
+
+impl fmt::Display for Counters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let many = |n: i64, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+        let held = [
+            many(self.allocations, "allocation"),
+            many(self.graphs, "graph"),
+            many(self.streams, "stream"),
+            many(self.modules, "module"),
+        ];
+        write!(f, "held: {}; dropped and waiting to be given back: {}", held.join(", "), self.waiting)?;
+        write!(f, "; staging memory, kept for reads and writes: {} bytes", self.staging_bytes)
+    }
 }
 
 /// A count that may be changed from any thread.
@@ -51,13 +81,19 @@ pub(crate) struct Live {
 
 impl Live {
     pub(crate) fn read(&self, device: &Device) -> Counters {
+        let (mut graphs, mut modules, mut waiting) = (0, 0, 0);
+        device.0.drops.look(|thing| {
+            waiting += 1;
+            graphs += i64::from(thing.is_graph());
+            modules += i64::from(matches!(thing, Garbage::Module(_)));
+        });
         let staging = device.0.staging.lock().unwrap_or_else(PoisonError::into_inner);
         Counters {
             allocations: self.allocations.get(),
-            graphs: self.graphs.get(),
+            graphs: self.graphs.get() - graphs,
             streams: self.streams.get(),
-            modules: self.modules.get(),
-            waiting: device.0.drops.len() as i64,
+            modules: self.modules.get() - modules,
+            waiting,
             staging_bytes: staging.bytes() as i64,
         }
     }

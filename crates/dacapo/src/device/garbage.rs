@@ -62,6 +62,15 @@ impl Garbage {
         }
     }
 
+    /// Whether it is an executable graph.
+    pub(crate) fn is_graph(&self) -> bool {
+        match self {
+            Garbage::Booked(thing, _) => thing.is_graph(),
+            Garbage::Graph(exec, _) => !exec.is_null(),
+            _ => false,
+        }
+    }
+
     /// The same with its bytes in the books.
     pub(crate) fn booked(self, booking: Option<Booking>) -> Garbage {
         match booking {

@@ -27,7 +27,9 @@ mod release;
 mod staging;
 pub(crate) mod stream;
 mod sweeper;
+pub(crate) mod ticket;
 mod values;
+mod wake;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
@@ -50,9 +52,11 @@ pub(crate) use lost::{Named, Notes};
 pub use properties::Properties;
 pub(crate) use queue::{Cuda, LaneStream, RawHandle};
 pub(crate) use range::Range;
-pub(crate) use staging::PIECE_MAX;
+pub(crate) use staging::{Block, PIECE_MAX};
 pub(crate) use stream::{RawStream, Stream, StreamInner};
+pub(crate) use ticket::{Ticket, is_over, poll_use};
 pub(crate) use values::{Keeps, drop_each, go_on, keep_first};
+pub(crate) use wake::Waiting;
 
 /// One GPU as a program sees it, on NVIDIA's driver or in software.
 ///

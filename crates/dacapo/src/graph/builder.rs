@@ -153,12 +153,23 @@ impl<'d> GraphBuilder<'d> {
         mut outputs: O,
         body: impl for<'r, 'a> FnOnce(&mut Recorder<'r>, I::At<'a>, O::At<'a>) -> Result<()>,
     ) -> Result<GraphInto<I::At<'static>, O::At<'static>>> {
+        Ok(GraphInto::new(self.make_into::<I, O>(inputs.at(), outputs.at(), body)?))
+    }
+
+    /// What [`record_into`](GraphBuilder::record_into) makes a graph of.
+    #[track_caller]
+    pub(crate) fn make_into<I: Reads, O: Writes>(
+        &self,
+        inputs: I::At<'_>,
+        mut outputs: O::At<'_>,
+        body: impl for<'r, 'a> FnOnce(&mut Recorder<'r>, I::At<'a>, O::At<'a>) -> Result<()>,
+    ) -> Result<Replayable> {
         self.refuse_preload()?;
         self.refuse_unfit()?;
         self.device.enter()?;
         let mut given = Vec::new();
-        inputs.access(&mut given);
-        outputs.access(&mut given);
+        I::access_at(&inputs, &mut given);
+        O::access_at(&mut outputs, &mut given);
         let given: Vec<Place> = given.into_iter().map(|access| access.place).collect();
         for place in &given {
             self.device.expect_memory(place, "GraphBuilder::record_into")?;
@@ -174,15 +185,14 @@ impl<'d> GraphBuilder<'d> {
         };
         // SAFETY: `holes` holds every stand-in until the closure has returned; the lifetimes in the closure's type are
         // quantified, so none of its references can outlive it.
-        let ins = unsafe { inputs.stand_in(&mut new) }?;
+        let ins = unsafe { I::stand_in(&inputs, &mut new) }?;
         // SAFETY: as above, and each stand-in is an allocation of its own.
-        let outs = unsafe { outputs.stand_in(&mut new) }?;
+        let outs = unsafe { O::stand_in(&outputs, &mut new) }?;
         {
             let _nested = Nested::enter();
             body(&mut recorder, ins, outs)?;
         }
-        let replayable = Replayable::make(recorder.into_recorded(), self.graph_options(), StandIns::new(holes, given))?;
-        Ok(GraphInto::new(replayable))
+        Replayable::make(recorder.into_recorded(), self.graph_options(), StandIns::new(holes, given))
     }
 
     /// Runs the op with a recorder, and gives what it recorded.

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::device::{Device, Stream};
+use crate::device::{Device, Stream, Ticket};
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::launched::{Launched, Ticket};
+use crate::graph::launched::Launched;
 use crate::graph::memory::GraphMemory;
 use crate::graph::replayable::Replayable;
 use crate::graph::report_of_graph;
@@ -40,10 +40,6 @@ impl<T> Graph<T> {
 
     pub(super) fn inner(&self) -> Option<&Replayable> {
         self.inner.as_deref()
-    }
-
-    pub(super) fn inner_mut(&mut self) -> Option<&mut Replayable> {
-        self.inner.as_deref_mut()
     }
 
     /// Another recording of the same device in its place.
@@ -88,7 +84,7 @@ impl<T> Graph<T> {
     #[track_caller]
     pub fn submit(&mut self, stream: &Stream) -> Result<Ticket> {
         let used = self.replayable()?.launch(stream, &[])?.clone();
-        Ok(Ticket::new(&self.device, used))
+        Ok(Ticket::new(&self.device, Some(used), ()))
     }
 
     /// Brings it onto the device now, so that the first launch costs no more than the others. The second call does

@@ -5,13 +5,15 @@ use std::marker::PhantomData;
 
 use dacapo_ledger::{Access as Touching, MemoryId};
 
-use crate::device::Stream;
+use crate::device::{Device, Stream, Ticket};
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::GraphMemory;
 use crate::graph::launched::Launched;
 use crate::graph::replayable::Replayable;
 use crate::graph::report_of_graph;
 use crate::inspect::Report;
 use crate::memory::{Access, Place, Reads, Writes};
+use crate::record::Recorder;
 
 /// A graph that is launched on any slices of the right lengths: [`GraphBuilder::record_into`](crate::GraphBuilder::record_into).
 ///
@@ -55,6 +57,88 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
     ) -> Result<Launched<'_, ()>> {
         self.with_bound(&inputs, &mut outputs, |graph, extra| graph.launch(stream, extra).map(drop))?;
         Ok(Launched::new(&(), &self.inner.device, self.inner.last_use()))
+    }
+
+    /// The same, with a ticket that borrows nothing: for tasks that are spawned.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let (a, mut out) = (device.buffer(&[1u32, 2])?, device.zeros::<u32>(2)?);
+    /// let mut copy_pair = device.graph().record_into(&a[..], &mut out[..], |r, x, y| r.run(dacapo::copy(x, y)))?;
+    /// let ticket = copy_pair.submit(&stream, &a, &mut out)?;
+    /// std::thread::spawn(move || ticket.wait()).join().unwrap()?;
+    /// assert_eq!(stream.read(&out)?, [1, 2]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - As [`launch`](GraphInto::launch).
+    #[track_caller]
+    pub fn submit<'a>(&mut self, stream: &Stream, inputs: I::At<'a>, mut outputs: O::At<'a>) -> Result<Ticket> {
+        self.with_bound(&inputs, &mut outputs, |graph, extra| graph.launch(stream, extra).map(drop))?;
+        Ok(Ticket::new(&self.inner.device, Some(self.inner.last_use().clone()), ()))
+    }
+
+    /// Brings it onto the device now, so that the first launch costs no more than the others. The second call does
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::WrongDevice`], [`ErrorKind::EagerInRecording`], or what the driver refused.
+    #[track_caller]
+    pub fn preload(&mut self, stream: &Stream) -> Result<()> {
+        self.inner.preload(stream)
+    }
+
+    /// Records another body in its place, for slices of the lengths of these, with the same label, pool, arena and shape.
+    /// Launches that are under way are not touched by it. If it fails, the graph is what it was.
+    ///
+    /// The executable graph is always built anew, so that this costs as much as to record.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let (a, mut out) = (device.buffer(&[1u32, 2])?, device.zeros::<u32>(2)?);
+    /// let mut graph = device.graph().record_into(&a[..], &mut out[..], |r, x, y| r.run(dacapo::copy(x, y)))?;
+    /// graph.rerecord(&a[..], &mut out[..], |r, _, y| r.run(dacapo::fill(y, dacapo::baked(7))))?;
+    /// graph.launch(&stream, &a, &mut out)?;
+    /// assert_eq!(stream.read(&out)?, [7, 7]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - As [`GraphBuilder::record_into`](crate::graph::GraphBuilder::record_into).
+    #[track_caller]
+    pub fn rerecord(
+        &mut self,
+        inputs: I::At<'_>,
+        outputs: O::At<'_>,
+        body: impl for<'r, 'a> FnOnce(&mut Recorder<'r>, I::At<'a>, O::At<'a>) -> Result<()>,
+    ) -> Result<()> {
+        let device = self.inner.device.clone();
+        let fresh = self.inner.recording(&device).make_into::<I, O>(inputs, outputs, body)?;
+        *self.inner = fresh;
+        Ok(())
+    }
+
+    /// How much memory it takes, by what it is for.
+    pub fn memory(&self) -> GraphMemory {
+        self.inner.memory()
+    }
+
+    /// The device it was recorded for.
+    pub fn device(&self) -> &Device {
+        &self.inner.device
+    }
+
+    /// What it was called when it was recorded.
+    pub fn label(&self) -> &str {
+        &self.inner.name.label
     }
 
     /// Binds the stand-ins to these slices for the time of one launch.

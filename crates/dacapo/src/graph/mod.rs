@@ -2,7 +2,7 @@
 //!
 //! - [`Graph`] is what the user holds; [`GraphInto`] is a graph as a function of memory.
 //! - [`Graph::rerecord`] puts another recording onto a graph's executable one where that can be done.
-//! - [`Launched`] and [`Ticket`] are a replay under way.
+//! - [`Launched`] is a replay under way.
 //! - A replay takes one snapshot of the slots, re-evaluates only the recipes whose slots changed, all of them before any
 //!   work is submitted, patches those nodes, asks the ledger what to wait for, and makes one driver call.
 
@@ -18,7 +18,6 @@ mod replayable;
 mod report;
 mod rerecord;
 mod stand_ins;
-mod wake;
 mod warm;
 
 pub(crate) use crate::lower::CapturedGraph;

@@ -166,7 +166,8 @@ impl Memories {
         };
         let index = self.list.len();
         let alignment = if allocation.kind() == Kind::Host { 64 } else { 256 };
-        let mut memory = Memory::new(kind, format!("{word} {index}"), allocation.bytes() as u64, alignment);
+        let name = allocation.name().map_or_else(|| format!("{word} {index}"), |name| name.to_string());
+        let mut memory = Memory::new(kind, name, allocation.bytes() as u64, alignment);
         // Temps and stand-ins never have a handle outside the recording; of those this says nothing.
         memory.graph_only = matches!(allocation.kind(), Kind::Device | Kind::Host) && !allocation.is_held();
         self.list.push(memory);

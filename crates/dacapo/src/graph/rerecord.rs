@@ -170,18 +170,30 @@ impl<T> Graph<T> {
     #[track_caller]
     pub fn rerecord_with<O: Op<Out = T>>(&mut self, recording: GraphBuilder<'_>, op: O) -> Result<Rerecorded> {
         recording.refuse_preload()?;
-        let is_at_home = recording.device.is(self.device());
-        let why = match self.inner_mut() {
+        let (recorded, out) = recording.take_down(op)?;
+        self.rerecord_recorded(recorded, recording.graph_options(), out)
+    }
+}
+
+impl<T> Graph<T> {
+    /// The same with what was recorded already.
+    pub(crate) fn rerecord_recorded(
+        &mut self,
+        recorded: Recorded,
+        options: GraphOptions,
+        out: T,
+    ) -> Result<Rerecorded> {
+        let is_at_home = recorded.device.is(self.device());
+        let why = match self.inner() {
             None => "there was no recording",
             Some(_) if !is_at_home => "it is for another device",
-            Some(inner) => {
-                let (recorded, out) = recording.take_down(op)?;
-                let (fresh, done) = inner.rerecord(recorded, recording.graph_options())?;
+            Some(_) => {
+                let (fresh, done) = self.replayable()?.rerecord(recorded, options)?;
                 self.replace(fresh, out);
                 return Ok(done);
             }
         };
-        *self = recording.record(op)?;
+        *self = Graph::new(Replayable::make(recorded, options, StandIns::default())?, out);
         Ok(Rerecorded::fresh(why))
     }
 }

@@ -1,6 +1,8 @@
 //! Eager runs: recorded, checked, then launched. Nothing runs if an op fails.
 
-use crate::device::Stream;
+use dacapo_ledger::Use;
+
+use crate::device::{Cuda, Stream, Ticket};
 use crate::error::Result;
 use crate::lower;
 use crate::memory::Arena;
@@ -18,10 +20,36 @@ impl Stream {
     /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording or another `run`.
     #[track_caller]
     pub fn run<O: Op>(&self, op: O) -> Result<O::Out> {
-        run_eager(self, None, op)
+        run_eager(self, None, op).map(|(out, _)| out)
     }
 
-    /// The same with its temps in an arena: nothing is allocated.
+    /// Runs an op now, and gives a ticket that borrows nothing: to wait for it or await it, in this task or another.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// use dacapo::{Recorder, baked, fill};
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let ticket = stream.submit(|r: &mut Recorder<'_>| {
+    ///     let mut y = r.output::<f32>(4)?;
+    ///     r.run(fill(&mut y, baked(1.0)))?;
+    ///     Ok(y)
+    /// })?;
+    /// let y = ticket.wait()?;
+    /// assert_eq!(stream.read(&y)?, [1.0; 4]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - As [`run`](Stream::run).
+    #[track_caller]
+    pub fn submit<O: Op>(&self, op: O) -> Result<Ticket<O::Out>> {
+        let (out, used) = run_eager(self, None, op)?;
+        Ok(Ticket::new(self.device(), used, out))
+    }
+
+    /// [`run`](Stream::run) with its temps in an arena: nothing is allocated.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -46,24 +74,24 @@ impl Stream {
     #[track_caller]
     pub fn run_in<O: Op>(&self, arena: &Arena, op: O) -> Result<O::Out> {
         arena.expect_of(self.device())?;
-        run_eager(self, Some(arena), op)
+        run_eager(self, Some(arena), op).map(|(out, _)| out)
     }
 }
 
 /// Runs an op on a stream now, with its temps in an arena if there is one.
 #[track_caller]
-fn run_eager<O: Op>(stream: &Stream, arena: Option<&Arena>, op: O) -> Result<O::Out> {
+fn run_eager<O: Op>(stream: &Stream, arena: Option<&Arena>, op: O) -> Result<(O::Out, Option<Use<Cuda>>)> {
     stream.0.enter("Stream::run")?;
     let mut recorder = Recorder::new(stream.device(), None);
     let out = {
         let _nested = Nested::enter();
         recorder.run(op)?
     };
-    lower::run(&stream.0, recorder.into_recorded(), arena)?;
-    Ok(out)
+    let used = lower::run(&stream.0, recorder.into_recorded(), arena)?;
+    Ok((out, used))
 }
 
 /// Runs on a stream what a recorder has taken down.
 pub(crate) fn run_recorded(stream: &Stream, recorder: Recorder<'_>) -> Result<()> {
-    lower::run(&stream.0, recorder.into_recorded(), None)
+    lower::run(&stream.0, recorder.into_recorded(), None).map(drop)
 }

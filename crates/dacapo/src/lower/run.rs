@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use dacapo_driver::types::{CUdeviceptr, CUstream};
 use dacapo_driver::{Call, leaves_undone};
-use dacapo_ledger::{Access as Touching, MemoryId, Touch};
+use dacapo_ledger::{Access as Touching, MemoryId, Touch, Use};
 
 use crate::arrange::TempPlan;
-use crate::device::{Device, Garbage, Keeps, RawStream, StreamInner};
+use crate::device::{Cuda, Device, Garbage, Keeps, RawStream, StreamInner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
 use crate::kernel::Prepared;
@@ -24,7 +24,7 @@ use crate::value::Readings;
 /// Launches everything in a recording, ordered against all other work by what it touches.
 ///
 /// What the recording keeps, closures of foreign work among it, is let go when the work is over.
-pub(crate) fn run(stream: &StreamInner, recorded: Recorded, arena: Option<&Arena>) -> Result<()> {
+pub(crate) fn run(stream: &StreamInner, recorded: Recorded, arena: Option<&Arena>) -> Result<Option<Use<Cuda>>> {
     run_with(stream, recorded, arena, &[], &mut || false)
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn run_and_put_back(
     arena: Option<&Arena>,
     asides: &[Aside],
 ) -> Result<()> {
-    run_with(stream, recorded, arena, asides, &mut || false)
+    run_with(stream, recorded, arena, asides, &mut || false).map(drop)
 }
 
 /// The same. Where there is no memory for the temps, what was dropped is waited for; then `make_room` is asked for more, as
@@ -49,7 +49,7 @@ pub(crate) fn run_or(
     recorded: Recorded,
     arena: Option<&Arena>,
     make_room: &mut dyn FnMut() -> bool,
-) -> Result<()> {
+) -> Result<Option<Use<Cuda>>> {
     run_with(stream, recorded, arena, &[], make_room)
 }
 
@@ -59,11 +59,11 @@ fn run_with(
     arena: Option<&Arena>,
     asides: &[Aside],
     make_room: &mut dyn FnMut() -> bool,
-) -> Result<()> {
+) -> Result<Option<Use<Cuda>>> {
     let device = &stream.device;
     device.drain()?;
     if recorded.nodes.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let plan = TempPlan::in_a_line(&recorded);
     let arena = arena.filter(|_| plan.bytes() > 0);
@@ -85,7 +85,7 @@ fn run_with(
                     return Err(error);
                 }
             }
-            outcome => return outcome,
+            outcome => return outcome.map(Some),
         }
     }
 }
@@ -98,7 +98,7 @@ fn enqueue(
     arena: Option<&Arena>,
     asides: &[Aside],
     begun: &Cell<bool>,
-) -> Result<()> {
+) -> Result<Use<Cuda>> {
     let device = &stream.device;
     let own = if arena.is_none() { plan.bytes() } else { 0 };
     // In the books until it is freed in stream order, below.
@@ -129,10 +129,10 @@ fn enqueue(
     // Before anyone is told: a subscriber is the program's code, and may use the same host memory.
     drop(held);
     match submitted {
-        Ok(((), _)) => {
+        Ok(((), used)) => {
             event!(trace, ops = recorded.nodes.len(), first = %first.name, "ran eagerly");
             stream.note(&name);
-            Ok(())
+            Ok(used)
         }
         Err(error) => Err(device.noted(error)),
     }

@@ -96,7 +96,10 @@ impl Access {
 
     /// For errors: the parameter and its range in its allocation.
     pub(crate) fn describe(&self) -> String {
-        let Place { start, bytes, .. } = self.place;
-        format!("`{}` (bytes {start}..{})", self.name, start + bytes)
+        let Place { allocation, start, bytes } = &self.place;
+        match allocation.name() {
+            Some(name) => format!("`{}` (bytes {start}..{} of `{name}`)", self.name, start + bytes),
+            None => format!("`{}` (bytes {start}..{})", self.name, start + bytes),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use dacapo_driver::types::CUdeviceptr;
 use dacapo_ledger::MemoryId;
@@ -57,6 +57,8 @@ pub(crate) struct Allocation {
     workspace: AtomicBool,
     /// How many handles of the user's hold it: for reports only.
     handles: AtomicUsize,
+    /// What the program calls it: for errors, reports and findings.
+    name: Mutex<Option<Arc<str>>>,
     owner: Owner,
     /// Its bytes in the device's books.
     booking: OnceLock<Booking>,
@@ -105,6 +107,7 @@ impl Allocation {
             index: AtomicU32::new(0),
             workspace: AtomicBool::new(false),
             handles: AtomicUsize::new(0),
+            name: Mutex::default(),
             owner,
             booking: OnceLock::new(),
             device: device.clone(),
@@ -198,6 +201,19 @@ impl Allocation {
     /// Whether a handle of the user's still holds it.
     pub(crate) fn is_held(&self) -> bool {
         self.handles.load(Ordering::Relaxed) > 0
+    }
+
+    /// What the program calls it.
+    pub(crate) fn name(&self) -> Option<Arc<str>> {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_name(&self, name: String) {
+        #[cfg(feature = "software")]
+        if let (Some(machine), 1..) = (self.device.machine(), self.address()) {
+            machine.label(self.address(), &name);
+        }
+        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.into());
     }
 
     pub(crate) fn add_handle(&self) {

@@ -27,6 +27,22 @@ impl<T: Pod> Buffer<T> {
         Buffer { allocation, len, _elements: PhantomData }
     }
 
+    /// The same with a name, which errors, reports and the findings of the software device call it by.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// # let device = dacapo::Device::software()?;
+    /// let mut w1 = device.zeros::<f32>(4)?.named("w1");
+    /// let graph = device.record(dacapo::fill(&mut w1, dacapo::baked(1.0)))?;
+    /// assert_eq!(graph.inspect().memories[0].name, "w1");
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn named(self, name: impl Into<String>) -> Buffer<T> {
+        self.allocation.set_name(name.into());
+        self
+    }
+
     /// A second, read-only handle on the same memory.
     ///
     /// Every op still checks its ranges when it is recorded: reading through a handle what the same op writes is
@@ -68,7 +84,8 @@ impl<T: Pod> Drop for Buffer<T> {
 
 impl<T: Pod> fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Buffer<{}>[{}]", std::any::type_name::<T>(), self.len)
+        write!(f, "Buffer<{}>[{}]", std::any::type_name::<T>(), self.len)?;
+        self.allocation.name().map_or(Ok(()), |name| write!(f, " `{name}`"))
     }
 }
 

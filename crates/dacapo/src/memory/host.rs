@@ -2,15 +2,16 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::{Range, RangeBounds};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dacapo_ledger::Access as Touching;
 
 use crate::device::Device;
 use crate::element::{Pod, bytes_of};
-use crate::error::{Error, ErrorKind, Result};
-use crate::memory::{Access, Allocation, Mode, Place};
-use crate::nesting::refuse_in_recording;
+use crate::error::Result;
+use crate::memory::host_slice::within;
+use crate::memory::{Access, Allocation, HostSlice, HostSliceMut, Mode, Place};
 
 /// Page-locked host memory with copying access only.
 ///
@@ -55,8 +56,15 @@ impl<T: Pod> HostBuffer<T> {
         allocation.add_handle();
         let buffer =
             HostBuffer { allocation, gate: Arc::new(Gate::default()), len: elements.len(), _elements: PhantomData };
-        buffer.copy_in(elements);
+        buffer.copy_in(0, elements);
         Ok(buffer)
+    }
+
+    /// The same with a name: [`Buffer::named`](crate::Buffer::named).
+    #[must_use]
+    pub fn named(self, name: impl Into<String>) -> HostBuffer<T> {
+        self.allocation.set_name(name.into());
+        self
     }
 
     /// How many elements it has.
@@ -69,6 +77,40 @@ impl<T: Pod> HostBuffer<T> {
         self.len == 0
     }
 
+    /// A part of it, to be read: as the source of [`upload`](crate::upload), or on the host.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let mut host = device.host(&[1u32, 2, 3, 4])?;
+    /// let mut x = device.zeros::<u32>(2)?;
+    /// stream.run(dacapo::upload(host.slice(2..), &mut x))?;
+    /// stream.run(dacapo::download(&x, host.slice_mut(..2)))?;
+    /// assert_eq!(host.to_vec()?, [3, 4, 3, 4]);
+    /// assert_eq!(host.slice(1..3).to_vec()?, [4, 3]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// - The range is not inside, as of a slice.
+    #[track_caller]
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> HostSlice<'_, T> {
+        HostSlice::new(self, within(range, self.len))
+    }
+
+    /// A part of it, to be written: as the target of [`download`](crate::download), or on the host.
+    ///
+    /// # Panics
+    ///
+    /// - The range is not inside, as of a slice.
+    #[track_caller]
+    pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> HostSliceMut<'_, T> {
+        let range = within(range, self.len);
+        HostSliceMut::new(self, range)
+    }
+
     /// Other contents. Waits for launches in flight that use it, then copies; launches made later see the new contents.
     ///
     /// # Errors
@@ -78,12 +120,7 @@ impl<T: Pod> HostBuffer<T> {
     /// - What the work before failed with.
     #[track_caller]
     pub fn set(&mut self, elements: &[T]) -> Result<()> {
-        refuse_in_recording("HostBuffer::set")?;
-        if elements.len() != self.len {
-            let (left, right) = (self.len, elements.len());
-            return Err(Error::new(ErrorKind::Length { what: "HostBuffer::set", left, right }));
-        }
-        self.when_quiet(Touching::Write, |buffer| buffer.copy_in(elements))
+        self.slice_mut(..).set(elements)
     }
 
     /// Its contents after everything that was enqueued before this call.
@@ -94,22 +131,21 @@ impl<T: Pod> HostBuffer<T> {
     /// - What the work before failed with.
     #[track_caller]
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        refuse_in_recording("HostBuffer::to_vec")?;
-        // Made before the gate is held: how an element is cloned is the user's code.
-        let mut elements = vec![T::zeroed(); self.len];
-        self.when_quiet(Touching::Read, |buffer| {
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
-            if !bytes.is_empty() {
-                // SAFETY: the allocation is page-locked host memory of at least this size, held by `self`; the gate is
-                // held and nothing in flight writes it, so nobody writes it now.
-                unsafe { std::ptr::copy_nonoverlapping(buffer.pointer(), bytes.as_mut_ptr(), bytes.len()) }
-            }
-        })?;
-        Ok(elements)
+        self.slice(..).to_vec()
+    }
+
+    /// The same into memory of the caller's: nothing is allocated.
+    ///
+    /// # Errors
+    ///
+    /// - As [`to_vec`](HostBuffer::to_vec), and [`ErrorKind::Length`].
+    #[track_caller]
+    pub fn read_into(&self, elements: &mut [T]) -> Result<()> {
+        self.slice(..).read_into(elements)
     }
 
     /// Runs `then` when nothing in flight conflicts, and keeps conflicting work from being enqueued meanwhile.
-    fn when_quiet<R>(&self, touching: Touching, mut then: impl FnMut(&Self) -> R) -> Result<R> {
+    pub(super) fn when_quiet<R>(&self, touching: Touching, mut then: impl FnMut(&Self) -> R) -> Result<R> {
         let device = self.allocation.device();
         device.enter()?;
         let memory = self.allocation.memory().expect("host memory is in the ledger");
@@ -125,31 +161,39 @@ impl<T: Pod> HostBuffer<T> {
         }
     }
 
-    fn copy_in(&self, elements: &[T]) {
+    /// Copies elements to a position on; they must fit. Only while nobody else touches it: at first, or in `when_quiet`.
+    pub(super) fn copy_in(&self, start: usize, elements: &[T]) {
+        assert!(start <= self.len && elements.len() <= self.len - start, "within the buffer");
         let bytes = bytes_of(elements);
         if !bytes.is_empty() {
-            // SAFETY: the allocation is page-locked host memory of at least this size, held by `self`; at first nobody
-            // knows it, later `when_quiet` holds the gate and nothing in flight touches it.
-            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.pointer(), bytes.len()) }
+            // SAFETY: the allocation is page-locked host memory of `len` elements, held by `self`, and the range is inside;
+            // at first nobody knows it, later `when_quiet` holds the gate and nothing in flight touches it.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.pointer(start), bytes.len()) }
         }
     }
 
-    fn pointer(&self) -> *mut u8 {
-        std::ptr::with_exposed_provenance_mut(self.allocation.address() as usize)
+    /// Copies elements out from a position on; there must be so many. Only in `when_quiet`.
+    pub(super) fn copy_out(&self, start: usize, elements: &mut [T]) {
+        assert!(start <= self.len && elements.len() <= self.len - start, "within the buffer");
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(elements);
+        if !bytes.is_empty() {
+            // SAFETY: as above; the gate is held and nothing in flight writes it, so nobody writes it now.
+            unsafe { std::ptr::copy_nonoverlapping(self.pointer(start), bytes.as_mut_ptr(), bytes.len()) }
+        }
     }
 
-    pub(crate) fn gate(&self) -> &Arc<Gate> {
+    fn pointer(&self, start: usize) -> *mut u8 {
+        std::ptr::with_exposed_provenance_mut(self.allocation.address() as usize + start * size_of::<T>())
+    }
+
+    pub(super) fn gate(&self) -> &Arc<Gate> {
         &self.gate
     }
 
-    pub(crate) fn access(&self, name: &'static str, mode: Mode) -> Access {
-        let bytes = self.len * size_of::<T>();
-        Access {
-            place: Place { allocation: self.allocation.clone(), start: 0, bytes },
-            mode,
-            name,
-            element: size_of::<T>(),
-        }
+    pub(super) fn access(&self, range: &Range<usize>, name: &'static str, mode: Mode) -> Access {
+        let element = size_of::<T>();
+        let (start, bytes) = (range.start * element, range.len() * element);
+        Access { place: Place { allocation: self.allocation.clone(), start, bytes }, mode, name, element }
     }
 }
 
@@ -161,7 +205,8 @@ impl<T: Pod> Drop for HostBuffer<T> {
 
 impl<T: Pod> fmt::Debug for HostBuffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "HostBuffer<{}>[{}]", std::any::type_name::<T>(), self.len)
+        write!(f, "HostBuffer<{}>[{}]", std::any::type_name::<T>(), self.len)?;
+        self.allocation.name().map_or(Ok(()), |name| write!(f, " `{name}`"))
     }
 }
 

@@ -66,12 +66,16 @@ pub trait Reads: Sealed {
     #[doc(hidden)]
     fn raw(places: &mut dyn Iterator<Item = (u64, usize)>) -> Self::Raw;
     #[doc(hidden)]
-    fn access(&self, into: &mut Vec<Access>);
+    fn at(&self) -> Self::At<'_>;
+    #[doc(hidden)]
+    fn access(&self, into: &mut Vec<Access>) {
+        Self::access_at(&self.at(), into);
+    }
     /// # Safety
     ///
     /// - Every address that `new` gives is an allocation that is held for `'a`.
     #[doc(hidden)]
-    unsafe fn stand_in<'a>(&self, new: NewStandIn<'_>) -> Result<Self::At<'a>>;
+    unsafe fn stand_in<'a>(at: &Self::At<'_>, new: NewStandIn<'_>) -> Result<Self::At<'a>>;
     #[doc(hidden)]
     fn access_at(at: &Self::At<'_>, into: &mut Vec<Access>);
 }
@@ -91,12 +95,16 @@ pub trait Writes: Sealed {
     #[doc(hidden)]
     fn raw(places: &mut dyn Iterator<Item = (u64, usize)>) -> Self::Raw;
     #[doc(hidden)]
-    fn access(&mut self, into: &mut Vec<Access>);
+    fn at(&mut self) -> Self::At<'_>;
+    #[doc(hidden)]
+    fn access(&mut self, into: &mut Vec<Access>) {
+        Self::access_at(&mut self.at(), into);
+    }
     /// # Safety
     ///
     /// - Every address that `new` gives is an allocation of its own that is held for `'a`.
     #[doc(hidden)]
-    unsafe fn stand_in<'a>(&mut self, new: NewStandIn<'_>) -> Result<Self::At<'a>>;
+    unsafe fn stand_in<'a>(at: &Self::At<'_>, new: NewStandIn<'_>) -> Result<Self::At<'a>>;
     #[doc(hidden)]
     fn access_at(at: &mut Self::At<'_>, into: &mut Vec<Access>);
 }
@@ -109,14 +117,14 @@ impl<T: Pod> Reads for &Slice<T> {
         raw(places)
     }
 
-    fn access(&self, into: &mut Vec<Access>) {
-        into.push(Access::read("input", self));
+    fn at(&self) -> &Slice<T> {
+        self
     }
 
-    unsafe fn stand_in<'a>(&self, new: NewStandIn<'_>) -> Result<&'a Slice<T>> {
-        let address = new(self.len() * size_of::<T>())?;
+    unsafe fn stand_in<'a>(at: &&Slice<T>, new: NewStandIn<'_>) -> Result<&'a Slice<T>> {
+        let address = new(at.len() * size_of::<T>())?;
         // SAFETY: the allocation at this address is as long as this slice, and held for `'a`: the caller's promise.
-        Ok(unsafe { Slice::from_address(address, self.len()) })
+        Ok(unsafe { Slice::from_address(address, at.len()) })
     }
 
     fn access_at(at: &&Slice<T>, into: &mut Vec<Access>) {
@@ -132,14 +140,14 @@ impl<T: Pod> Writes for &mut Slice<T> {
         raw(places)
     }
 
-    fn access(&mut self, into: &mut Vec<Access>) {
-        into.push(Access::write("output", self));
+    fn at(&mut self) -> &mut Slice<T> {
+        self
     }
 
-    unsafe fn stand_in<'a>(&mut self, new: NewStandIn<'_>) -> Result<&'a mut Slice<T>> {
-        let address = new(self.len() * size_of::<T>())?;
+    unsafe fn stand_in<'a>(at: &&mut Slice<T>, new: NewStandIn<'_>) -> Result<&'a mut Slice<T>> {
+        let address = new(at.len() * size_of::<T>())?;
         // SAFETY: as for reads, and the allocation is this slice's own.
-        Ok(unsafe { Slice::from_address_mut(address, self.len()) })
+        Ok(unsafe { Slice::from_address_mut(address, at.len()) })
     }
 
     fn access_at(at: &mut &mut Slice<T>, into: &mut Vec<Access>) {
@@ -160,13 +168,13 @@ macro_rules! tuples {
                 ($($name::raw(places),)*)
             }
 
-            fn access(&self, into: &mut Vec<Access>) {
-                $(self.$index.access(into);)*
+            fn at(&self) -> Self::At<'_> {
+                ($(self.$index.at(),)*)
             }
 
-            unsafe fn stand_in<'a>(&self, new: NewStandIn<'_>) -> Result<Self::At<'a>> {
+            unsafe fn stand_in<'a>(at: &Self::At<'_>, new: NewStandIn<'_>) -> Result<Self::At<'a>> {
                 // SAFETY: the caller's promise, for each of them.
-                Ok(unsafe { ($(self.$index.stand_in(new)?,)*) })
+                Ok(unsafe { ($($name::stand_in(&at.$index, new)?,)*) })
             }
 
             fn access_at(at: &Self::At<'_>, into: &mut Vec<Access>) {
@@ -183,13 +191,13 @@ macro_rules! tuples {
                 ($($name::raw(places),)*)
             }
 
-            fn access(&mut self, into: &mut Vec<Access>) {
-                $(self.$index.access(into);)*
+            fn at(&mut self) -> Self::At<'_> {
+                ($(self.$index.at(),)*)
             }
 
-            unsafe fn stand_in<'a>(&mut self, new: NewStandIn<'_>) -> Result<Self::At<'a>> {
+            unsafe fn stand_in<'a>(at: &Self::At<'_>, new: NewStandIn<'_>) -> Result<Self::At<'a>> {
                 // SAFETY: the caller's promise, for each of them.
-                Ok(unsafe { ($(self.$index.stand_in(new)?,)*) })
+                Ok(unsafe { ($($name::stand_in(&at.$index, new)?,)*) })
             }
 
             fn access_at(at: &mut Self::At<'_>, into: &mut Vec<Access>) {

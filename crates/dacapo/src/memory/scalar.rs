@@ -56,6 +56,12 @@ impl<T: Pod> Scalar<T> {
         Scalar(buffer)
     }
 
+    /// The same with a name: [`Buffer::named`].
+    #[must_use]
+    pub fn named(self, name: impl Into<String>) -> Scalar<T> {
+        Scalar(self.0.named(name))
+    }
+
     /// Another value, in stream order: launches made before see the old one, launches made after see this one.
     ///
     /// # Errors

@@ -1,12 +1,12 @@
 //! Copies between the user's slices and device memory, through page-locked memory of ours.
 
 use dacapo_driver::Call;
-use dacapo_ledger::{Access as Touching, Touch};
+use dacapo_ledger::{Access as Touching, MemoryId, Touch, Use};
 
-use crate::device::{Device, PIECE_MAX, Stream, StreamInner};
+use crate::device::{Block, Cuda, Device, PIECE_MAX, Stream, StreamInner};
 use crate::element::{Pod, bytes_of};
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::{Buffer, Kind, Place, Slice};
+use crate::memory::{Buffer, Kind, Place, Reading, Slice};
 
 impl Stream {
     /// Copies elements to device memory in stream order. They are not looked at after this returns.
@@ -42,6 +42,58 @@ impl Stream {
         let mut elements = vec![T::zeroed(); source.len()];
         self.0.copy_out(&place, bytemuck::cast_slice_mut(&mut elements))?;
         Ok(elements)
+    }
+
+    /// [`read`](Stream::read) into memory of the caller's: nothing is allocated.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let x = device.buffer(&[1u32, 2, 3])?;
+    /// let mut last = [0];
+    /// stream.read_into(&x[2..], &mut last)?;
+    /// assert_eq!(last, [3]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - As [`read`](Stream::read). What has arrived by then stays in `elements`.
+    /// - [`ErrorKind::Length`].
+    #[track_caller]
+    pub fn read_into<T: Pod>(&self, source: &Slice<T>, elements: &mut [T]) -> Result<()> {
+        let place = self.place_of(source, "Stream::read_into")?;
+        if source.len() != elements.len() {
+            let (left, right) = (source.len(), elements.len());
+            return Err(Error::new(ErrorKind::Length { what: "Stream::read_into", left, right }));
+        }
+        self.0.copy_out(&place, bytemuck::cast_slice_mut(elements))
+    }
+
+    /// The elements after everything that was enqueued before, without waiting for it: the answer is waited for or awaited,
+    /// in this task or another. It borrows nothing; what is enqueued later does not change it.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let mut x = device.buffer(&[1u32, 2, 3])?;
+    /// let before = stream.read_later(&x)?;
+    /// stream.write(&mut x, &[4, 5, 6])?;
+    /// assert_eq!(before.wait()?, [1, 2, 3]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - As [`read`](Stream::read).
+    #[doc(alias = "dtoh")]
+    #[doc(alias = "async")]
+    #[track_caller]
+    pub fn read_later<T: Pod>(&self, source: &Slice<T>) -> Result<Reading<T>> {
+        let place = self.place_of(source, "Stream::read_later")?;
+        Reading::begin(self, &place, source.len())
     }
 
     #[track_caller]
@@ -142,22 +194,8 @@ impl StreamInner {
         let device = &self.device;
         let memory = place.allocation.memory().expect("the place has memory");
         for (piece, offset) in bytes.chunks_mut(PIECE_MAX).zip((0..).step_by(PIECE_MAX)) {
-            let block = device.take_block(piece.len())?;
-            let source = place.address() + offset as u64;
-            let submitted = device.ledger().submit::<_, Error>(
-                &device.0.cuda,
-                &self.lane,
-                Touch::Memory(&[(memory, Touching::Read)]),
-                |stream| {
-                    // SAFETY: as in `copy_in`.
-                    let code = unsafe {
-                        device.driver().cuMemcpyDtoHAsync_v2(block.pointer.cast(), source, piece.len(), stream.raw.0)
-                    };
-                    device.check(code, Call::cuMemcpyDtoHAsync_v2)
-                },
-            );
-            let waited = submitted.and_then(|((), used)| device.wait_until(&used));
-            if let Err(error) = waited {
+            let (block, used) = self.copy_to_block(place.address() + offset as u64, memory, piece.len())?;
+            if let Err(error) = device.wait_until(&used) {
                 device.give_block(block, device.ledger().last_use(&self.lane));
                 return Err(device.noted(error));
             }
@@ -166,5 +204,31 @@ impl StreamInner {
             device.give_block(block, None);
         }
         Ok(())
+    }
+
+    /// Enqueues a copy of so many bytes, at most [`PIECE_MAX`], into page-locked memory. What is copied must lie in memory
+    /// of this name, which the caller holds.
+    pub(crate) fn copy_to_block(&self, source: u64, memory: MemoryId, bytes: usize) -> Result<(Block, Use<Cuda>)> {
+        let device = &self.device;
+        let block = device.take_block(bytes)?;
+        let submitted = device.ledger().submit::<_, Error>(
+            &device.0.cuda,
+            &self.lane,
+            Touch::Memory(&[(memory, Touching::Read)]),
+            |stream| {
+                // SAFETY: as in `copy_in`.
+                let code =
+                    unsafe { device.driver().cuMemcpyDtoHAsync_v2(block.pointer.cast(), source, bytes, stream.raw.0) };
+                device.check(code, Call::cuMemcpyDtoHAsync_v2)
+            },
+        );
+        match submitted {
+            Ok(((), used)) => Ok((block, used)),
+            Err(error) => {
+                // Some of it may be on the stream.
+                device.give_block(block, device.ledger().last_use(&self.lane));
+                Err(device.noted(error))
+            }
+        }
     }
 }

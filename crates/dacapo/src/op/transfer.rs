@@ -7,7 +7,7 @@ use smallvec::smallvec;
 
 use crate::element::{Pod, bytes_of};
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::{Access, HostBuffer, Mode, Slice};
+use crate::memory::{Access, FromHost, HostSide, Slice, ToHost};
 use crate::record::{Node, Op, Work};
 use crate::value::Value;
 
@@ -52,24 +52,26 @@ pub fn fill<T: Pod>(target: &mut Slice<T>, value: impl Value<T>) -> impl Op<Out 
 
 /// Copies a host buffer's contents, those of the time of each replay, to device memory.
 #[track_caller]
-pub fn upload<T: Pod>(source: &HostBuffer<T>, target: &mut Slice<T>) -> impl Op<Out = ()> {
+pub fn upload<T: Pod>(source: impl FromHost<T>, target: &mut Slice<T>) -> impl Op<Out = ()> {
     let at = Location::caller();
     move |recorder| {
-        same_length("upload", source.len(), target.len()).map_err(|e| recorder.blame(e, "upload", at))?;
-        let access = smallvec![source.access("source", Mode::Read), Access::out("target", target)];
-        let work = Work::Upload(source.gate().clone());
+        let HostSide { access, gate } = source.side();
+        same_length("upload", access.len(), target.len()).map_err(|e| recorder.blame(e, "upload", at))?;
+        let access = smallvec![access, Access::out("target", target)];
+        let work = Work::Upload(gate);
         recorder.push(Node::new("upload".into(), at, access, work), &[])
     }
 }
 
 /// Copies device memory to a host buffer, at each replay.
 #[track_caller]
-pub fn download<T: Pod>(source: &Slice<T>, target: &mut HostBuffer<T>) -> impl Op<Out = ()> {
+pub fn download<T: Pod>(source: &Slice<T>, mut target: impl ToHost<T>) -> impl Op<Out = ()> {
     let at = Location::caller();
     move |recorder| {
-        same_length("download", source.len(), target.len()).map_err(|e| recorder.blame(e, "download", at))?;
-        let access = smallvec![Access::read("source", source), target.access("target", Mode::Out)];
-        let work = Work::Download(target.gate().clone());
+        let HostSide { access, gate } = target.side();
+        same_length("download", source.len(), access.len()).map_err(|e| recorder.blame(e, "download", at))?;
+        let access = smallvec![Access::read("source", source), access];
+        let work = Work::Download(gate);
         recorder.push(Node::new("download".into(), at, access, work), &[])
     }
 }

@@ -3,8 +3,11 @@
 use std::fmt;
 use std::panic::Location;
 
-use crate::device::{Device, Stream};
+use dacapo_ledger::Use;
+
+use crate::device::{Cuda, Device, Stream, Ticket};
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::Rerecorded;
 use crate::lower::run_recorded;
 use crate::nesting::Nested;
 use crate::record::Recorder;
@@ -110,8 +113,61 @@ where
     /// - What recording or replaying failed with.
     #[track_caller]
     pub fn call(&mut self, stream: &Stream, n: usize, given: I::At<'_>) -> Result<O::At<'_>> {
+        self.serve(stream, n, given, None).map(|(out, _)| out)
+    }
+
+    /// The same with a ticket that borrows nothing, for tasks that are spawned. The outputs are lent until the next call;
+    /// to have them on the host later, ask for them now: [`Stream::read_later`](crate::Stream::read_later).
+    ///
+    /// ```
+    /// # use dacapo::{Slice, copy, shapes::{Bucketed, Buckets, Pad, rows}};
+    /// # fn main() -> dacapo::Result<()> {
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let mut same = Bucketed::new(&device, Buckets::new([4])?, rows(1, Pad::Zero), |r, n, x: &Slice<f32>| {
+    ///     let mut y = r.output(n)?;
+    ///     r.run(copy(x, &mut y))?;
+    ///     Ok(y)
+    /// })?;
+    /// let x = device.buffer(&[1.0, 2.0, 3.0])?;
+    /// let (y, ticket) = same.submit(&stream, 3, &x)?;
+    /// let answer = stream.read_later(y)?;
+    /// ticket.wait()?;
+    /// assert_eq!(answer.wait()?, [1.0, 2.0, 3.0]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - As [`call`](Bucketed::call).
+    #[track_caller]
+    pub fn submit(&mut self, stream: &Stream, n: usize, given: I::At<'_>) -> Result<(O::At<'_>, Ticket)> {
+        let device = self.device.clone();
+        let (out, used) = self.serve(stream, n, given, Some("Bucketed::submit"))?;
+        Ok((out, Ticket::new(&device, used, ())))
+    }
+
+    /// Records the graphs that are there anew, for example because `f` finds other weights now: all or none, as
+    /// [`GraphCache::rerecord_all`]. What each bucket's graph became.
+    ///
+    /// # Errors
+    ///
+    /// - As [`GraphCache::rerecord_all`].
+    pub fn rerecord_all(&mut self) -> Result<Vec<(usize, Rerecorded)>> {
+        let Bucketed { inputs, fixed, cache, f, .. } = self;
+        cache.rerecord_all(|recorder, &bucket| recorded(f, inputs, fixed, recorder, bucket))
+    }
+
+    #[track_caller]
+    fn serve(
+        &mut self,
+        stream: &Stream,
+        n: usize,
+        given: I::At<'_>,
+        submits: Option<&'static str>,
+    ) -> Result<(O::At<'_>, Option<Use<Cuda>>)> {
         let at = Location::caller();
-        self.cache.enter(stream, "Bucketed::call")?;
+        self.cache.enter(stream, submits.unwrap_or("Bucketed::call"))?;
         self.inputs.check(given, n).map_err(|error| error.on_line(at))?;
         let bucket = self.buckets.bucket_for(n).filter(|_| n > 0);
         let Bucketed { inputs, fixed, cache, f, .. } = self;
@@ -120,12 +176,12 @@ where
                 let largest = self.buckets.largest();
                 return Err(Error::new(ErrorKind::NoBucket { rows: n, largest }).on_line(at));
             }
-            let out = cache.serve_eagerly(stream, &mut |recorder| {
+            let (out, used) = cache.serve_eagerly(stream, &mut |recorder| {
                 let out = f(recorder, n, given)?;
                 out.check(n)?;
                 Ok(out)
             })?;
-            return Ok(out.first(n, n));
+            return Ok((out.first(n, n), used));
         };
         let ready = cache.ready(&bucket, &mut |recorder| recorded(f, inputs, fixed, recorder, bucket))?;
         if n < bucket {
@@ -137,8 +193,8 @@ where
             inputs.enter(&mut recorder, fixed, given, Span { rows: n, bucket, at })?;
         }
         run_recorded(stream, recorder)?;
-        let out = cache.serve(stream, &bucket, ready)?;
-        Ok(out.first(n, bucket))
+        let (out, used) = cache.serve_used(stream, &bucket, ready, submits.is_some())?;
+        Ok((out.first(n, bucket), used))
     }
 
     /// What it has done so far.

@@ -14,10 +14,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use dacapo_ledger::Use;
+
 use crate::arrange::{TempPlan, order_of};
-use crate::device::{Device, Stream};
+use crate::device::{Cuda, Device, Stream, Ticket};
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{Graph, GraphBuilder, Replayable, StandIns};
+use crate::graph::{Graph, GraphBuilder, Replayable, Rerecorded, StandIns};
 use crate::lower::{self, executable_bytes};
 use crate::memory::GrowingArena;
 use crate::nesting::refuse_in_recording;
@@ -68,6 +70,9 @@ struct Entry<T> {
     graph: Graph<T>,
     used: u64,
 }
+
+/// What a request gave, and the work that gives it, unless there was none.
+pub(crate) type Served<'c, T> = (&'c T, Option<Use<Cuda>>);
 
 /// How a request can be served.
 pub(crate) enum Ready<T> {
@@ -146,6 +151,42 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         self.serve(stream, key, ready)
     }
 
+    /// The same with a ticket that borrows nothing, for tasks that are spawned. The outputs are lent until the next call;
+    /// to have them on the host later, ask for them now: [`Stream::read_later`](crate::Stream::read_later).
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let mut cache = dacapo::shapes::GraphCache::new(&device);
+    /// let (y, ticket) = cache.submit(&stream, &3, |r| {
+    ///     let mut y = r.output::<u32>(3)?;
+    ///     r.run(dacapo::fill(&mut y, dacapo::baked(7)))?;
+    ///     Ok(y)
+    /// })?;
+    /// let answer = stream.read_later(y)?;
+    /// ticket.wait()?;
+    /// assert_eq!(answer.wait()?, [7; 3]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - As [`run`](GraphCache::run).
+    #[track_caller]
+    pub fn submit(
+        &mut self,
+        stream: &Stream,
+        key: &K,
+        mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
+    ) -> Result<(&T, Ticket)> {
+        self.refuse(stream, "GraphCache::submit")?;
+        let ready = self.ready(key, &mut body)?;
+        let device = self.device.clone();
+        let (out, used) = self.serve_used(stream, key, ready, true)?;
+        Ok((out, Ticket::new(&device, used, ())))
+    }
+
     /// The graph of a key, recorded now if it is not there. If you record another op in its place, that counts against the
     /// caps from the next graph on.
     ///
@@ -173,6 +214,86 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     /// The graph of a key, if it is there. Counts as a use of it and as a request, if it is.
     pub fn get(&mut self, key: &K) -> Option<&mut Graph<T>> {
         if self.find(key) { self.graph(key).ok() } else { None }
+    }
+
+    /// The graph of a key, if it is there. Counts as nothing: neither as a use nor as a request.
+    pub fn peek(&self, key: &K) -> Option<&Graph<T>> {
+        self.entries.get(key).map(|entry| &entry.graph)
+    }
+
+    /// The keys that have a graph, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.entries.keys()
+    }
+
+    /// Records every graph that is there anew, for example over other weights: [`Graph::rerecord`] for each key, in order.
+    /// What each became, by its key.
+    ///
+    /// All bodies are recorded before the first graph is changed: if one fails, all graphs are what they were. If the
+    /// driver refuses a change after that, the graphs that could not be changed are dropped, to be recorded when they are asked
+    /// for: none of the old recordings is left in either case. What is in flight is not touched. Counts as nothing.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// use dacapo::{Recorder, baked, fill};
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// fn body(r: &mut Recorder<'_>, len: usize, weight: f32) -> dacapo::Result<dacapo::Buffer<f32>> {
+    ///     let mut y = r.output::<f32>(len)?;
+    ///     r.run(fill(&mut y, baked(weight)))?;
+    ///     Ok(y)
+    /// }
+    /// let mut cache = dacapo::shapes::GraphCache::new(&device);
+    /// for len in [2, 3] {
+    ///     cache.run(&stream, &len, |r| body(r, len, 1.0))?;
+    /// }
+    /// let done = cache.rerecord_all(|r, &len| body(r, len, 2.0))?;
+    /// assert!(done.iter().all(|(_, how)| how.is_updated()));
+    /// let y = cache.run(&stream, &3, |r| body(r, 3, 2.0))?;
+    /// assert_eq!(stream.read(y)?, [2.0; 3]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - What a body failed with: nothing has changed.
+    /// - What the driver refused: see above.
+    pub fn rerecord_all(
+        &mut self,
+        mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>, &K) -> Result<T>,
+    ) -> Result<Vec<(K, Rerecorded)>> {
+        refuse_in_recording("GraphCache::rerecord_all")?;
+        let mut fresh = Vec::new();
+        for key in self.entries.keys() {
+            let builder = self.recording(&self.pool);
+            let (recorded, out) = builder.take_down(|recorder: &mut Recorder<'_>| body(recorder, key))?;
+            fresh.push((key.clone(), recorded, out));
+        }
+        let mut done = Vec::new();
+        let mut refused = Ok(());
+        // In the order of keys, as above. No code of the user's runs from here on until none of the old ones is left.
+        for (entry, (key, recorded, out)) in self.entries.values_mut().zip(fresh) {
+            let options = builder(&self.device, &self.pool, self.shape, self.label.as_deref()).graph_options();
+            match entry.graph.rerecord_recorded(recorded, options, out) {
+                Ok(how) => done.push((key, how)),
+                Err(error) => {
+                    refused = Err(error);
+                    break;
+                }
+            }
+        }
+        if refused.is_ok() {
+            self.shrink();
+            return Ok(done);
+        }
+        let (mut number, changed) = (0, done.len());
+        self.counters.evicted += (self.entries.len() - changed) as u64;
+        self.entries.retain(|_, _| {
+            number += 1;
+            number <= changed
+        });
+        self.let_pool_go();
+        refused.map(|()| done)
     }
 
     /// Records the graphs of these keys that are not there, the largest key first, as long as they fit without dropping
@@ -304,15 +425,28 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     /// Serves a request that is ready: launches its graph, or runs what was recorded.
     #[track_caller]
     pub(crate) fn serve(&mut self, stream: &Stream, key: &K, ready: Ready<T>) -> Result<&T> {
+        self.serve_used(stream, key, ready, false).map(|(out, _)| out)
+    }
+
+    /// The same with the work that does it, if that is wanted.
+    #[track_caller]
+    pub(crate) fn serve_used(
+        &mut self,
+        stream: &Stream,
+        key: &K,
+        ready: Ready<T>,
+        is_wanted: bool,
+    ) -> Result<Served<'_, T>> {
         match ready {
             Ready::Kept => {
                 let graph = self.graph(key)?;
-                graph.launch(stream)?;
-                Ok(graph.outputs())
+                let used = graph.replayable()?.launch(stream, &[])?;
+                let used = is_wanted.then(|| used.clone());
+                Ok((graph.outputs(), used))
             }
             Ready::Eager(recorded, out) => {
-                lower::run_or(&stream.0, *recorded, None, &mut || self.make_room())?;
-                Ok(self.overflow.insert(out))
+                let used = lower::run_or(&stream.0, *recorded, None, &mut || self.make_room())?;
+                Ok((self.overflow.insert(out), used))
             }
         }
     }
@@ -323,12 +457,12 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         &mut self,
         stream: &Stream,
         body: &mut dyn for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
-    ) -> Result<&T> {
+    ) -> Result<Served<'_, T>> {
         self.overflow = None;
         match self.run_eagerly(stream, body) {
-            Ok(out) => {
+            Ok((out, used)) => {
                 self.counters.eager += 1;
-                Ok(self.overflow.insert(out))
+                Ok((self.overflow.insert(out), used))
             }
             Err(error) => {
                 self.counters.failed += 1;
@@ -341,15 +475,15 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         &mut self,
         stream: &Stream,
         body: &mut dyn for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
-    ) -> Result<T> {
+    ) -> Result<(T, Option<Use<Cuda>>)> {
         let (recorded, out) = loop {
             match self.device.graph().take_down(|recorder: &mut Recorder<'_>| body(recorder)) {
                 Err(error) if error.is_memory() && self.make_room() => {}
                 outcome => break outcome?,
             }
         };
-        lower::run_or(&stream.0, recorded, None, &mut || self.make_room())?;
-        Ok(out)
+        let used = lower::run_or(&stream.0, recorded, None, &mut || self.make_room())?;
+        Ok((out, used))
     }
 
     /// The outputs of a key whose graph is there.
@@ -375,12 +509,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     }
 
     fn recording<'c>(&'c self, pool: &Pool) -> GraphBuilder<'c> {
-        let recording = self.device.graph().pool(pool);
-        let recording = if self.shape == Shape::Line { recording.straight_line() } else { recording };
-        match &self.label {
-            Some(label) => recording.label(label.clone()),
-            None => recording,
-        }
+        builder(&self.device, pool, self.shape, self.label.as_deref())
     }
 
     /// Records once; makes a graph of it if there is room or room can be made.
@@ -463,6 +592,16 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         if self.entries.is_empty() && !self.pool.is_sealed() {
             self.pool = self.device.pool();
         }
+    }
+}
+
+/// How the graphs of a cache are recorded.
+fn builder<'d>(device: &'d Device, pool: &Pool, shape: Shape, label: Option<&str>) -> GraphBuilder<'d> {
+    let builder = device.graph().pool(pool);
+    let builder = if shape == Shape::Line { builder.straight_line() } else { builder };
+    match label {
+        Some(label) => builder.label(label),
+        None => builder,
     }
 }
 

@@ -40,6 +40,7 @@ mod pool_arenas;
 mod pools;
 mod recorders;
 mod rerecords;
+mod servers;
 mod undeclared;
 mod words;
 

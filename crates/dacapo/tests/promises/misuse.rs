@@ -25,7 +25,7 @@ fn the_doors_that_the_macro_has_are_not_for_safe_code() {
 
 #[test]
 fn host_slices_in_a_recording_are_compile_errors() {
-    kept_by_the_compiler(&[("upload_plain_slice", "E0308"), ("upload_vec", "E0308"), ("download_into_vec", "E0308")]);
+    kept_by_the_compiler(&[("upload_plain_slice", "E0277"), ("upload_vec", "E0277"), ("download_into_vec", "E0277")]);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-// error: E0308
-// says: mismatched types
+// error: E0277
+// says: is not page-locked host memory of
 // why: a replay would write into memory of the host that it does not hold
 use kit::*;
 

@@ -1,5 +1,5 @@
-// error: E0308
-// says: mismatched types
+// error: E0277
+// says: is not page-locked host memory of
 // why: a host slice in a recording would be frozen data, or a pointer into memory that is gone
 use kit::*;
 

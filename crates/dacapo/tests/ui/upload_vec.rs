@@ -1,5 +1,5 @@
-// error: E0308
-// says: mismatched types
+// error: E0277
+// says: is not page-locked host memory of
 // why: the same for a vector that is freed before the replay
 use kit::*;
 

@@ -51,4 +51,20 @@ fn more_bytes_than_there_are_anywhere_stay_more() {
     assert!(twice > 1 << 60, "{twice}");
     let together = layout(&order, &[TempUse { ops: &[1, 3], ..most }, TempUse { ops: &[2, 4], ..most }]).bytes;
     assert!(together > 1 << 60, "{together}");
+    // Several of them, alive at several times: no sum on the way to a layout may overflow either.
+    let mut random = 1u64;
+    let mut next = |below: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % below
+    };
+    for _ in 0..200 {
+        let lives: Vec<(u64, [u32; 2])> = (0..6)
+            .map(|_| {
+                let first = next(5);
+                ((1 + next(7)) << 60, [first as u32, (first + 1 + next(5 - first)) as u32])
+            })
+            .collect();
+        let temps: Vec<TempUse<'_>> = lives.iter().map(|(bytes, ops)| TempUse { bytes: *bytes, ops }).collect();
+        assert!(layout(&order, &temps).bytes > 1 << 60, "{lives:?}");
+    }
 }
