@@ -185,14 +185,23 @@ macro_rules! for_each_program {
 
 macro_rules! modules {
     (capture { $($name:ident),* }) => { mod capture { $( pub mod $name; )* } };
+    (graph { $($name:ident),* }) => { mod graph { $( pub mod $name; )* } };
+    (stream { $($name:ident),* }) => { mod stream { $( pub mod $name; )* } };
+    (module { $($name:ident),* }) => { mod module { $( pub mod $name; )* } };
     ($area:ident { $($name:ident),* }) => {};
 }
 macro_rules! pairs {
     (capture { $($name:ident),* }) => {};
+    (graph { $($name:ident),* }) => {};
+    (stream { $($name:ident),* }) => {};
+    (module { $($name:ident),* }) => {};
     ($area:ident { $($name:ident),* }) => { pub mod $area { $( pub mod $name; )* } };
 }
 macro_rules! one {
     (capture $name:ident) => { one!(@ capture $name) };
+    (graph $name:ident) => { one!(@ graph $name) };
+    (stream $name:ident) => { one!(@ stream $name) };
+    (module $name:ident) => { one!(@ module $name) };
     (@ $area:ident $name:ident) => {
         Listed {
             area: stringify!($area),
