@@ -188,6 +188,8 @@ macro_rules! modules {
     (graph { $($name:ident),* }) => { mod graph { $( pub mod $name; )* } };
     (stream { $($name:ident),* }) => { mod stream { $( pub mod $name; )* } };
     (module { $($name:ident),* }) => { mod module { $( pub mod $name; )* } };
+    (launch { $($name:ident),* }) => { mod launch { $( pub mod $name; )* } };
+    (memory { $($name:ident),* }) => { mod memory { $( pub mod $name; )* } };
     ($area:ident { $($name:ident),* }) => {};
 }
 macro_rules! pairs {
@@ -195,6 +197,8 @@ macro_rules! pairs {
     (graph { $($name:ident),* }) => {};
     (stream { $($name:ident),* }) => {};
     (module { $($name:ident),* }) => {};
+    (launch { $($name:ident),* }) => {};
+    (memory { $($name:ident),* }) => {};
     ($area:ident { $($name:ident),* }) => { pub mod $area { $( pub mod $name; )* } };
 }
 macro_rules! one {
@@ -202,6 +206,8 @@ macro_rules! one {
     (graph $name:ident) => { one!(@ graph $name) };
     (stream $name:ident) => { one!(@ stream $name) };
     (module $name:ident) => { one!(@ module $name) };
+    (launch $name:ident) => { one!(@ launch $name) };
+    (memory $name:ident) => { one!(@ memory $name) };
     (@ $area:ident $name:ident) => {
         Listed {
             area: stringify!($area),

@@ -1,6 +1,7 @@
 //! One thread captures in global mode; another one, which knows nothing of it, allocates.
 //!
-//! On a GPU: the allocation is refused with STREAM_CAPTURE_UNSUPPORTED, and the capture of the innocent thread is broken.
+//! On a GPU: the allocation is refused with STREAM_CAPTURE_UNSUPPORTED, and the capture of the innocent thread is
+//! broken.
 //!
 //! Near miss: a capture in thread-local mode is not concerned with what another thread allocates.
 

@@ -1,7 +1,7 @@
 //! Launches a kernel with no blocks while capturing: the division rounded down.
 //!
-//! On a GPU: INVALID_VALUE as outside a capture, and the capture is broken with it. (A bad copy is refused likewise, but
-//! leaves the capture alone.)
+//! On a GPU: INVALID_VALUE as outside a capture, and the capture is broken with it. (A bad copy is refused likewise,
+//! but leaves the capture alone.)
 //!
 //! Near miss: the division rounds up, and the kernel itself looks where its data ends.
 

@@ -1,7 +1,7 @@
 //! Ends the capture on the stream that joined it, not on the one where it began.
 //!
-//! On a GPU: STREAM_CAPTURE_UNMATCHED, both streams are left in a broken capture, and only an end on the first one frees
-//! them.
+//! On a GPU: STREAM_CAPTURE_UNMATCHED, both streams are left in a broken capture, and only an end on the first one
+//! frees them.
 //!
 //! Near miss: the stream where the capture began waits for the other one, and ends it.
 

@@ -1,6 +1,7 @@
 //! Asks whether an event has happened that was recorded in a capture.
 //!
-//! On a GPU: CAPTURED_EVENT, and the capture is broken: nothing runs while one captures, so there is nothing to ask about.
+//! On a GPU: CAPTURED_EVENT, and the capture is broken: nothing runs while one captures, so there is nothing to ask
+//! about.
 //!
 //! Near miss: the graph records the event itself, so that after a launch it can be asked about.
 

@@ -1,7 +1,7 @@
 //! Updates an executable graph from a graph with one node more.
 //!
-//! On a GPU: GRAPH_EXEC_UPDATE_FAILURE; the executable graph launches as before, so a program that does not look goes on
-//! with the old work.
+//! On a GPU: GRAPH_EXEC_UPDATE_FAILURE; the executable graph launches as before, so a program that does not look goes
+//! on with the old work.
 //!
 //! Near miss: the new graph has the same nodes and edges, and other values.
 
