@@ -26,8 +26,7 @@ pub struct Listed {
     pub area: &'static str,
     /// The file it stands in.
     pub name: &'static str,
-    mistake: fn(&Program) -> Answer,
-    near_miss: fn(&Program) -> Answer,
+    body: fn(&Program) -> Answer,
     /// The committed report about the mistake.
     pub expected: &'static str,
 }
@@ -44,10 +43,7 @@ impl Listed {
     ///
     /// - The code of a call that was refused and that the body does not go on from.
     pub fn run(&self, program: &Program) -> Answer {
-        match program.way {
-            Mistake => (self.mistake)(program),
-            NearMiss => (self.near_miss)(program),
-        }
+        (self.body)(program)
     }
 
     /// The calls that the committed report says are refused, as `call -> CODE`.
@@ -183,58 +179,17 @@ macro_rules! for_each_program {
     };
 }
 
-macro_rules! modules {
-    (capture { $($name:ident),* }) => { mod capture { $( pub mod $name; )* } };
-    (graph { $($name:ident),* }) => { mod graph { $( pub mod $name; )* } };
-    (stream { $($name:ident),* }) => { mod stream { $( pub mod $name; )* } };
-    (module { $($name:ident),* }) => { mod module { $( pub mod $name; )* } };
-    (launch { $($name:ident),* }) => { mod launch { $( pub mod $name; )* } };
-    (memory { $($name:ident),* }) => { mod memory { $( pub mod $name; )* } };
-    ($area:ident { $($name:ident),* }) => {};
-}
-macro_rules! pairs {
-    (capture { $($name:ident),* }) => {};
-    (graph { $($name:ident),* }) => {};
-    (stream { $($name:ident),* }) => {};
-    (module { $($name:ident),* }) => {};
-    (launch { $($name:ident),* }) => {};
-    (memory { $($name:ident),* }) => {};
-    ($area:ident { $($name:ident),* }) => { pub mod $area { $( pub mod $name; )* } };
-}
-macro_rules! one {
-    (capture $name:ident) => { one!(@ capture $name) };
-    (graph $name:ident) => { one!(@ graph $name) };
-    (stream $name:ident) => { one!(@ stream $name) };
-    (module $name:ident) => { one!(@ module $name) };
-    (launch $name:ident) => { one!(@ launch $name) };
-    (memory $name:ident) => { one!(@ memory $name) };
-    (@ $area:ident $name:ident) => {
-        Listed {
-            area: stringify!($area),
-            name: stringify!($name),
-            mistake: $area::$name::program,
-            near_miss: $area::$name::program,
-            expected: include_str!(concat!(stringify!($area), "/", stringify!($name), ".stderr")),
-        }
-    };
-    ($area:ident $name:ident) => {
-        Listed {
-            area: stringify!($area),
-            name: stringify!($name),
-            mistake: fail::$area::$name::program,
-            near_miss: pass::$area::$name::program,
-            expected: include_str!(concat!("fail/", stringify!($area), "/", stringify!($name), ".stderr")),
-        }
-    };
-}
 macro_rules! list {
     ($($area:ident { $($name:ident),* $(,)? })*) => {
-        $( modules!($area { $($name),* }); )*
-        mod fail { $( pairs!($area { $($name),* }); )* }
-        mod pass { $( pairs!($area { $($name),* }); )* }
+        $( mod $area { $( pub mod $name; )* } )*
 
         /// Every program.
-        pub const LISTED: &[Listed] = &[$($( one!($area $name), )*)*];
+        pub const LISTED: &[Listed] = &[$($(Listed {
+            area: stringify!($area),
+            name: stringify!($name),
+            body: $area::$name::program,
+            expected: include_str!(concat!(stringify!($area), "/", stringify!($name), ".stderr")),
+        },)*)*];
     };
 }
 

@@ -1,8 +1,8 @@
 //! What the programs are written against: a device, the driver calls as short methods, and a report of everything that
 //! went wrong.
 //!
-//! - A [`Program`] is made for one of the two ways, and its body asks `p.way` where they part. The near miss's numbers are
-//!   compared; with the mistake they may be anything, and nobody looks.
+//! - A [`Program`] is made for one of the two ways, and its body asks `p.way` where they part. The near miss's numbers
+//!   are compared; with the mistake they may be anything, and nobody looks.
 //! - On the software driver each program gets a machine of its own, with counted time and the seed that it is given: the
 //!   run is reproducible. On NVIDIA's driver there are no findings, and no names for memory.
 //! - The report is in the order of events: a call that did not answer success, a finding with its whole text.
