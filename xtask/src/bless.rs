@@ -1,8 +1,9 @@
-//! `cargo xtask bless`: runs the tests that keep expectations beside them with `BLESS=1`, so that what they get becomes
-//! what they expect, and prints which files changed.
+//! `cargo xtask bless`: runs the tests that keep expectations beside them with `DACAPO_BLESS=1`, so that what they get
+//! becomes what they expect, and prints which files changed.
 //!
 //! - A test that fails for another reason than its expectation still fails, and is named.
 //! - Nothing is committed: the difference is for a person to read.
+//! - There is no other variable, and no test that looks at it and is not run here.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -10,20 +11,38 @@ use std::process::Command;
 
 use crate::workspace;
 
-/// Test targets that know `BLESS=1`, and where each keeps its expectations.
+/// What a test looks at: `1` makes what it gets what it expects.
+const VARIABLE: &str = "DACAPO_BLESS";
+
+/// Tests that look at it, and where they keep their expectations.
 const KEEPERS: &[Keeper] = &[
-    Keeper { package: "dacapo-suite", test: "programs", expectations: "crates/suite/src/programs/fail" },
-    Keeper { package: "dacapo-ptx", test: "texts", expectations: "crates/ptx/tests" },
-    Keeper { package: "dacapo-ptx", test: "docs", expectations: "docs/ptx.md" },
-    Keeper { package: "dacapo-libcuda", test: "coverage", expectations: "docs/driver-calls.md" },
-    Keeper { package: "dacapo-suite", test: "faults", expectations: "docs/faults.md" },
-    Keeper { package: "dacapo-suite", test: "chance", expectations: "crates/suite/tests/chance/printed.rs" },
+    Keeper::new("dacapo", &["--lib", "plan::"], "crates/dacapo/tests/plan"),
+    Keeper::new("dacapo", &["--lib", "inspect::"], "crates/dacapo/tests/inspect"),
+    Keeper::new("dacapo-ptx", &["--test", "texts"], "crates/ptx/tests"),
+    Keeper::new("dacapo-ptx", &["--test", "docs"], "docs/ptx.md"),
+    Keeper::new("dacapo-libcuda", &["--test", "coverage"], "docs/driver-calls.md"),
+    Keeper::new("dacapo-suite", &["--test", "programs"], "crates/suite/src/programs"),
+    Keeper::new("dacapo-suite", &["--test", "faults"], "docs/faults.md"),
+    Keeper::new("dacapo-suite", &["--test", "chance"], "crates/suite/tests/chance/printed.rs"),
 ];
 
 struct Keeper {
     package: &'static str,
-    test: &'static str,
+    /// Which tests of the package, as `cargo test` is told.
+    tests: &'static [&'static str],
+    /// A file, or a folder of which every file counts.
     expectations: &'static str,
+}
+
+impl Keeper {
+    const fn new(package: &'static str, tests: &'static [&'static str], expectations: &'static str) -> Keeper {
+        Keeper { package, tests, expectations }
+    }
+
+    /// As it is named to the person.
+    fn name(&self) -> String {
+        format!("{} {}", self.package, self.tests.join(" "))
+    }
 }
 
 /// Runs the task.
@@ -32,18 +51,17 @@ pub fn run() -> Result<(), String> {
     let before = texts(&root)?;
     let mut failed = Vec::new();
     for keeper in KEEPERS {
-        let (package, test) = (keeper.package, keeper.test);
-        println!("bless: {package}, {test}");
+        println!("bless: {}", keeper.name());
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let status = Command::new(cargo)
-            .args(["test", "--quiet", "--package", package, "--test", test])
-            .env("BLESS", "1")
-            .env("DACAPO_BLESS", "1")
+            .args(["test", "--quiet", "--package", keeper.package])
+            .args(keeper.tests)
+            .env(VARIABLE, "1")
             .current_dir(&root)
             .status()
             .map_err(|error| format!("cargo does not start: {error}"))?;
         if !status.success() {
-            failed.push(format!("{package} --test {test}"));
+            failed.push(keeper.name());
         }
     }
     let changed = changes(&before, &texts(&root)?);
@@ -72,10 +90,8 @@ fn texts(root: &Path) -> Result<BTreeMap<PathBuf, String>, String> {
                 for entry in std::fs::read_dir(&path).map_err(failed)? {
                     open.push(entry.map_err(failed)?.path());
                 }
-            } else if path == root.join(keeper.expectations)
-                || path.extension().is_some_and(|e| ["stderr", "listing", "md"].iter().any(|known| e == *known))
-            {
-                let text = std::fs::read_to_string(&path).map_err(failed)?;
+            } else {
+                let text = String::from_utf8_lossy(&std::fs::read(&path).map_err(failed)?).into_owned();
                 texts.insert(path.strip_prefix(root).unwrap_or(&path).to_path_buf(), text);
             }
         }
@@ -127,5 +143,38 @@ mod tests {
     #[test]
     fn every_keeper_is_where_it_is_said_to_be() {
         assert!(texts(&workspace::root()).is_ok_and(|texts| texts.len() > 10));
+    }
+
+    /// Files below `folder`, in name and text.
+    fn sources(folder: &Path, into: &mut Vec<(String, String)>) {
+        for entry in std::fs::read_dir(folder).expect("folders of the workspace can be listed") {
+            let path = entry.expect("readable").path();
+            match path.extension() {
+                _ if path.is_dir() => sources(&path, into),
+                Some(extension) if extension == "rs" => {
+                    let text = std::fs::read_to_string(&path).expect("a source is text");
+                    into.push((path.display().to_string(), text));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_can_be_blessed_is_and_by_one_variable() {
+        let mut found = Vec::new();
+        ["crates", "examples"].iter().for_each(|folder| sources(&workspace::root().join(folder), &mut found));
+        let reads = |text: &str, name: &str| text.contains(&format!("var_os(\"{name}\")"));
+        for (file, text) in &found {
+            assert!(!reads(text, "BLESS"), "{file}: the variable is {VARIABLE}");
+            if reads(text, VARIABLE) || text.contains("is_blessing()") {
+                let known = |keeper: &Keeper| {
+                    let folder = keeper.package.strip_prefix("dacapo-").unwrap_or(keeper.package);
+                    file.contains(&format!("crates/{folder}/"))
+                };
+                assert!(KEEPERS.iter().any(known), "{file}: can be blessed, and nobody does");
+            }
+        }
+        assert!(found.iter().filter(|(_, text)| reads(text, VARIABLE)).count() >= 5, "nobody looks at {VARIABLE}");
     }
 }

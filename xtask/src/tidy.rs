@@ -6,8 +6,10 @@
 //! - An ignored test says why.
 //! - Nothing names a folder of the machine it was written on.
 //! - A public item that the documentation hides stands in docs/holes.md, and nothing else does (`hidden`).
+//! - A program with a mistake is one file with its near miss, and has no line twice (`programs`).
 
 mod hidden;
+mod programs;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -56,6 +58,7 @@ pub fn run() -> Result<(), String> {
     }
     let holes = std::fs::read_to_string(root.join("docs/holes.md")).unwrap_or_default();
     found.extend(hidden::check(sources.iter().map(|(file, text)| (*file, text.as_str())), &holes));
+    found.extend(programs::check(sources.iter().map(|(file, text)| (*file, text.as_str()))));
     found.extend(machine_paths(&root, &files));
     let ptx = std::fs::read_to_string(root.join("crates/ptx/src/lib.rs")).unwrap_or_default();
     if !ptx.contains("#![forbid(unsafe_code)]") {

@@ -16,6 +16,7 @@ pub fn program(p: &Program) -> Answer {
     p.begin_capture(stream, Mode::Relaxed)?;
     p.set(stream, &x, 1)?;
     let _ = p.read(&x);
+    p.expect(&x, &[5; 4])?;
     let exec = p.instantiate(p.end_capture(stream)?)?;
     p.replay(exec, stream)?;
     p.synchronize(stream)?;

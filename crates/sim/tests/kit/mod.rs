@@ -1,7 +1,10 @@
 //! A software device for tests of the driver: contexts, kernels by name, memory as words, graphs by few words.
 //!
-//! Every call that is expected to succeed is asserted to, with its name in the message.
-#![allow(dead_code)] // each test file takes what it needs
+//! Every call that is expected to succeed is asserted to, at the line of the test that makes it. [`world`] has short words
+//! for tests of memory.
+#![allow(dead_code, reason = "each test file takes what it needs")]
+
+pub mod world;
 
 use std::ffi::{CString, c_void};
 
@@ -10,6 +13,8 @@ use dacapo_driver::{CUresult, Driver};
 use dacapo_sim::{Machine, Options};
 
 pub const OK: CUresult = CUresult::CUDA_SUCCESS;
+pub const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+pub const NOT_SUPPORTED: CUresult = CUresult::CUDA_ERROR_NOT_SUPPORTED;
 
 /// A machine with its primary context current on this thread.
 pub struct Device {
@@ -28,6 +33,15 @@ impl std::ops::Deref for Device {
 #[track_caller]
 pub fn ok(code: CUresult) {
     assert_eq!(code, OK);
+}
+
+/// The word at an address.
+#[track_caller]
+pub fn word(machine: &Machine, address: CUdeviceptr) -> u32 {
+    let mut word = 0u32;
+    // SAFETY: the target is a word of this frame.
+    ok(unsafe { machine.cuMemcpyDtoH_v2((&raw mut word).cast(), address, 4) });
+    word
 }
 
 impl Device {
@@ -65,24 +79,27 @@ impl Device {
         function
     }
 
+    /// Device memory that nobody has written.
+    #[track_caller]
+    pub fn buffer(&self, bytes: usize) -> CUdeviceptr {
+        let mut address = 0;
+        // SAFETY: the out pointer is valid.
+        ok(unsafe { self.cuMemAlloc_v2(&mut address, bytes) });
+        address
+    }
+
     /// Device memory of `words` zeros of 4 bytes.
     #[track_caller]
     pub fn zeros(&self, words: usize) -> CUdeviceptr {
-        let mut address = 0;
-        // SAFETY: the out pointer is valid, and the set touches what was allocated.
-        unsafe {
-            ok(self.cuMemAlloc_v2(&mut address, 4 * words));
-            ok(self.cuMemsetD32_v2(address, 0, words));
-        }
+        let address = self.buffer(4 * words);
+        // SAFETY: the set touches what was allocated.
+        ok(unsafe { self.cuMemsetD32_v2(address, 0, words) });
         address
     }
 
     #[track_caller]
     pub fn read(&self, address: CUdeviceptr) -> u32 {
-        let mut word = 0u32;
-        // SAFETY: the target is a word of this frame.
-        ok(unsafe { self.cuMemcpyDtoH_v2((&raw mut word).cast(), address, 4) });
-        word
+        word(self, address)
     }
 
     #[track_caller]
@@ -91,11 +108,17 @@ impl Device {
         ok(unsafe { self.cuMemcpyHtoD_v2(address, (&raw const word).cast(), 4) });
     }
 
+    /// A stream that does not wait for the legacy stream.
     #[track_caller]
     pub fn stream(&self) -> CUstream {
+        self.stream_with(CU_STREAM_NON_BLOCKING)
+    }
+
+    #[track_caller]
+    pub fn stream_with(&self, flags: u32) -> CUstream {
         let mut stream = CUstream::NULL;
         // SAFETY: the out pointer is valid.
-        ok(unsafe { self.cuStreamCreate(&mut stream, CU_STREAM_NON_BLOCKING) });
+        ok(unsafe { self.cuStreamCreate(&mut stream, flags) });
         stream
     }
 
