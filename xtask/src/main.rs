@@ -23,6 +23,7 @@ mod probe;
 mod programs;
 mod ptx_forms;
 mod seeds;
+mod survivors;
 mod tidy;
 mod train;
 mod workspace;
@@ -109,6 +110,8 @@ enum Task {
     PtxForms,
     /// Hold docs/seeds.md, where every founding item lives, against the sources
     Seeds,
+    /// List small changes to the library's code, or make them and see that tests notice; slow
+    Survivors(survivors::Scale),
     /// Hold the training steps measured on a GPU, by hand, by the library and by PyTorch, against their limits
     Train {
         /// What `dacapo bench --only train --json` wrote; the committed file when left out
@@ -143,6 +146,7 @@ fn main() -> ExitCode {
         Task::Programs(scale) => programs::run(&scale),
         Task::PtxForms => ptx_forms::run(),
         Task::Seeds => seeds::run(),
+        Task::Survivors(scale) => survivors::run(&scale),
         Task::Train { bench, torch } => train::run(bench, torch),
         Task::Tidy => tidy::run(),
     };

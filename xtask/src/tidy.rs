@@ -5,9 +5,11 @@
 //! - `dacapo-ptx` forbids unsafe code.
 //! - An ignored test says why.
 //! - Nothing names a folder of the machine it was written on.
+//! - The modules of `dacapo` import in one direction (`direction`).
 //! - A public item that the documentation hides stands in docs/holes.md, and nothing else does (`hidden`).
 //! - A program with a mistake is one file with its near miss, and has no line twice (`programs`).
 
+mod direction;
 mod hidden;
 mod programs;
 
@@ -59,6 +61,8 @@ pub fn run() -> Result<(), String> {
     let holes = std::fs::read_to_string(root.join("docs/holes.md")).unwrap_or_default();
     found.extend(hidden::check(sources.iter().map(|(file, text)| (*file, text.as_str())), &holes));
     found.extend(programs::check(sources.iter().map(|(file, text)| (*file, text.as_str()))));
+    let architecture = std::fs::read_to_string(root.join("docs/ARCHITECTURE.md")).unwrap_or_default();
+    found.extend(direction::check(sources.iter().map(|(file, text)| (*file, text.as_str())), &architecture));
     found.extend(machine_paths(&root, &files));
     let ptx = std::fs::read_to_string(root.join("crates/ptx/src/lib.rs")).unwrap_or_default();
     if !ptx.contains("#![forbid(unsafe_code)]") {

@@ -24,15 +24,16 @@ use std::sync::Arc;
 use dacapo_driver::types::*;
 use dacapo_driver::{Call, leaves_undone};
 
+use crate::arrange::TempPlan;
 use crate::device::{Device, Garbage, RawHandle, RawStream, twice};
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{CapturedGraph, Graph, Replayable};
 use crate::lower;
-use crate::memory::{Access, Slice, Space};
-use crate::op::Op;
+use crate::memory::{Access, Slice};
+use crate::nesting::{Nested, refuse_in_recording};
 use crate::pool::Pool;
-use crate::record::{Nested, Node, Recorded, Recorder, TempPlan, Work, refuse_in_recording};
+use crate::record::{Node, Op, Recorded, Recorder, Work};
 
 /// Which calls of the process a capture forbids while it is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -329,8 +330,8 @@ impl Capture<'_> {
         }
         let plan = TempPlan::in_a_line(&recorded);
         // One op comes behind the other on the capture's stream, so their temps may share.
-        if !self.recorded.spaces.iter_mut().any(|space| space.lend_again(&plan)) {
-            self.recorded.spaces.extend(Space::new(&device, &plan, &recorded.nodes, None, self.pool.as_ref())?);
+        if !self.recorded.spaces.iter_mut().any(|space| plan.settle_in(space)) {
+            self.recorded.spaces.extend(plan.settle(&device, &recorded.nodes, None, self.pool.as_ref())?);
         }
         // Held before the first launch: what was captured of an op that fails or panics half-way stays in the capture.
         let (first, readings) = (self.recorded.nodes.len(), recorded.readings);

@@ -28,18 +28,21 @@
 //! thread or stream, takes effect in the order in which the calls were made.
 
 #[macro_use]
-mod kernel;
+mod op;
+mod arrange;
 pub mod capture;
 mod device;
 mod element;
 mod error;
 mod graph;
+mod held;
 pub mod inspect;
 pub mod interop;
+mod kernel;
 mod lower;
 mod memory;
 mod module;
-mod op;
+mod nesting;
 mod plan;
 mod pool;
 pub mod profile;
@@ -54,22 +57,21 @@ pub use half;
 
 #[cfg(feature = "software")]
 pub use device::Software;
-pub use device::{Abilities, Ability, Counters, Device, Held, MemoryReport, Properties, RawStream, Stream};
+pub use device::{Abilities, Ability, Counters, Device, MemoryReport, Properties, RawStream, Stream};
 pub use element::Pod;
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, FalseDeclaration, Result};
 pub use graph::rerecord::{self, Rerecorded};
-pub use graph::{Graph, GraphInto, GraphMemory, Launched, Ticket};
-pub use kernel::{
-    Checked, CheckedKernel, CheckedParam, FalseDeclaration, Found, Grid, RawArg, RawKernel, Warning, WarningKind, grid,
-};
+pub use graph::{Graph, GraphInto, GraphMemory, Launched, Recording, Ticket, WarmRecording};
+pub use held::Held;
+pub use kernel::{Checked, CheckedKernel, CheckedParam, Found, Grid, Warning, WarningKind, grid};
 pub use memory::{
     Arena, Buffer, Element, HostBuffer, RawSlice, Reads, Scalar, Shared, Slice, Temp, TempScalar, Writes,
 };
 pub use module::{Graphed, Mirror, Module, graphed};
-pub use op::{BoxOp, Op, copy, download, fill, foreign, op, upload};
+pub use op::{RawArg, RawKernel, copy, download, fill, foreign, upload};
 pub use pool::{Pool, PoolHandle};
 pub use profile::Profile;
-pub use record::{Recorder, Recording, WarmRecording};
+pub use record::{BoxOp, Op, Recorder, op};
 pub use shapes::{Bucketed, Buckets, CacheCounters, GraphCache, Inputs, Outputs, Pad, Rows, rows};
 pub use value::{Baked, Slot, Value, baked};
 
@@ -78,9 +80,10 @@ pub use value::{Baked, Slot, Value, baked};
 pub mod __private {
     pub use crate::kernel::{
         Args, Class, Declared, ElementArg, KernelDecl, LoadedModule, Param, ParamKind, Plain, PointerMode, SliceArg,
-        ToArg, aside, check_text, derive, describe, kernel_op, position, requires_failed, said, unchecked,
+        ToArg, aside, check_text, derive, describe, position, requires_failed, said, tell, unchecked,
     };
     pub use crate::memory::Access;
+    pub use crate::op::kernel_op;
     pub use crate::value::{Snapshot, Val};
 }
 

@@ -5,8 +5,11 @@ use std::fmt;
 use crate::device::{Device, Stream};
 use crate::element::Pod;
 use crate::error::Result;
+use crate::lower::run_recorded;
 use crate::memory::{Buffer, Scalar};
-use crate::record::{Nested, Recorder, run_recorded};
+use crate::nesting::Nested;
+use crate::op::copy;
+use crate::record::Recorder;
 use crate::shapes::{CacheCounters, GraphCache, Ready};
 
 /// A callable that may be backed by a graph. The result is lent until the next call.
@@ -55,7 +58,7 @@ impl<T: Pod> Mirror for Buffer<T> {
 
     #[track_caller]
     fn copy_from(&mut self, recorder: &mut Recorder<'_>, source: &Self) -> Result<()> {
-        recorder.run(crate::copy(source, self))
+        recorder.run(copy(source, self))
     }
 }
 
@@ -70,7 +73,7 @@ impl<T: Pod> Mirror for Scalar<T> {
 
     #[track_caller]
     fn copy_from(&mut self, recorder: &mut Recorder<'_>, source: &Self) -> Result<()> {
-        recorder.run(crate::copy(Scalar::as_slice(source), Scalar::as_mut_slice(self)))
+        recorder.run(copy(Scalar::as_slice(source), Scalar::as_mut_slice(self)))
     }
 }
 

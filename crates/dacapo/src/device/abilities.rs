@@ -124,3 +124,24 @@ impl fmt::Display for Abilities {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_lacking_is_named_with_the_release_that_has_it() {
+        let lacking = [Call::cuStreamBeginCaptureToGraph, Call::cuMemMap];
+        let abilities = Abilities::with(|call| !lacking.contains(&call));
+        let text = abilities.to_string();
+        assert_eq!(text.lines().next(), Some("kernels from PTX                     yes"));
+        let said: Vec<&str> = text.lines().filter(|line| line.contains("lacks")).collect();
+        assert_eq!(
+            said,
+            [
+                "capture into a graph                 no  lacks cuStreamBeginCaptureToGraph (CUDA 12.3)",
+                "virtual memory                       no  lacks cuMemMap (CUDA 10.2)"
+            ]
+        );
+    }
+}

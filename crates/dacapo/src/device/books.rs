@@ -7,94 +7,11 @@
 //!   nothing). So they count with the most that was ever alive at once.
 //! - Nothing here is on the way of a launch.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
-
-/// What memory is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// Buffers and scalars.
-    Buffers,
-    /// Outputs of recordings.
-    Outputs,
-    /// Arenas of graphs, of the caller's, and of eager runs.
-    Arenas,
-    /// What the graphs of pools share.
-    Pools,
-    /// Executable graphs, by estimate.
-    Executables,
-    /// Page-locked buffers.
-    Host,
-    /// Page-locked blocks that reads and writes go through.
-    Staging,
-}
-
-/// Bytes that the library holds of a device, by what they are for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Held {
-    /// Buffers and scalars.
-    pub buffers: usize,
-    /// Outputs of recordings, whoever holds them now.
-    pub outputs: usize,
-    /// What temps lie in: arenas of graphs and of the caller's.
-    pub arenas: usize,
-    /// What the graphs of pools share.
-    pub pools: usize,
-    /// Executable graphs, by estimate: the most that was ever alive at once, because the driver keeps it for the next ones.
-    pub executables: usize,
-    /// Page-locked buffers.
-    pub host: usize,
-    /// Page-locked blocks that reads and writes go through.
-    pub staging: usize,
-}
-
-impl Held {
-    /// All of it.
-    pub fn total(&self) -> usize {
-        self.rows().iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
-    }
-
-    /// Each kind with its name.
-    pub(crate) fn rows(&self) -> [(&'static str, usize); 7] {
-        let Held { buffers, outputs, arenas, pools, executables, host, staging } = *self;
-        [
-            ("buffers", buffers),
-            ("outputs", outputs),
-            ("arenas", arenas),
-            ("pools", pools),
-            ("executables", executables),
-            ("host buffers", host),
-            ("staging", staging),
-        ]
-    }
-
-    fn of(&mut self, purpose: Purpose) -> &mut usize {
-        match purpose {
-            Purpose::Buffers => &mut self.buffers,
-            Purpose::Outputs => &mut self.outputs,
-            Purpose::Arenas => &mut self.arenas,
-            Purpose::Pools => &mut self.pools,
-            Purpose::Executables => &mut self.executables,
-            Purpose::Host => &mut self.host,
-            Purpose::Staging => &mut self.staging,
-        }
-    }
-}
-
-/// What is held, in one line: only what there is.
-impl fmt::Display for Held {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes", self.total())?;
-        let rows = self.rows();
-        let parts: Vec<String> =
-            rows.iter().filter(|(_, bytes)| *bytes > 0).map(|(name, bytes)| format!("{bytes} in {name}")).collect();
-        if parts.is_empty() { Ok(()) } else { write!(f, " ({})", parts.join(", ")) }
-    }
-}
+use crate::held::{Held, Purpose};
 
 /// The books of one device.
 #[derive(Default)]
@@ -305,5 +222,17 @@ mod tests {
         assert!(over(books.book(Purpose::Executables, 30)));
         let _third = books.book(Purpose::Executables, 20).unwrap().taken();
         assert_eq!(books.held().executables, 60);
+    }
+
+    #[test]
+    fn executables_that_are_made_at_the_same_time_count_once_each() {
+        let books = Arc::new(Books::default());
+        drop(books.book(Purpose::Executables, 50).unwrap().taken());
+        books.set_budget(Some(100));
+        let one = books.book(Purpose::Executables, 70).unwrap();
+        let two = books.book(Purpose::Executables, 30).unwrap();
+        assert!(over(books.book(Purpose::Executables, 1)), "70 and 30 are on their way");
+        let _both = (one.taken(), two.taken());
+        assert_eq!(books.held().executables, 100);
     }
 }

@@ -25,7 +25,7 @@ impl Device {
 
     /// What every entry asks, without the context: a launch of a graph needs none.
     pub(crate) fn expect_usable(&self) -> Result<()> {
-        crate::record::refuse_in_foreign()?;
+        crate::nesting::refuse_in_foreign()?;
         self.expect_context()
     }
 

@@ -5,27 +5,20 @@
 //! - [`Device::drain`] empties the queue: device memory is freed in stream order, behind its last uses, on a stream of
 //!   its own, so nobody waits for it. What must not be touched before the device is done with it (page-locked memory,
 //!   mapped ranges, modules, values of the user's) is kept until the events say so.
-//! - A release that is refused, and has done nothing, is tried again by the next who empties the queue; that one is told.
-//!   After any other code the thing is taken for gone: to release it twice could hit another's. It is told as well.
-//! - When the device itself goes, what is finished is released and the rest is left to the driver. Nobody can be told then:
-//!   a refused release is tried once more. Of a lost context nothing runs any more: values of the user's are dropped,
-//!   graphs, which need no context, are destroyed, and the rest goes with the context.
+//! - How each thing is released, and what becomes of one that is refused, is in [`release`](super::release); the end of the
+//!   device itself in [`ending`](super::ending).
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
-use dacapo_driver::types::{
-    CUcontext, CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUmemGenericAllocationHandle, CUmodule, CUstream,
-};
-use dacapo_driver::{CUresult, Call, Check, Driver, DriverError, leaves_undone};
-use dacapo_ledger::{Lane, LaneKind, Touch, Use};
+use dacapo_driver::types::{CUdeviceptr, CUgraph, CUgraphExec, CUmemGenericAllocationHandle, CUmodule};
+use dacapo_ledger::{Lane, Use};
 
-use crate::device::values::{Panic, drop_each, go_on, keep_first};
-use crate::device::{Booking, Cuda, Device, Inner, LaneStream, RawHandle, Relaxed, sweeper, twice};
-use crate::error::{ErrorKind, Result};
-use crate::kernel::ModuleSource;
+use crate::device::release::Released;
+use crate::device::values::{drop_each, go_on};
+use crate::device::{Booking, Cuda, Device, Inner, RawHandle, Relaxed, sweeper};
+use crate::error::Result;
 
 /// Something to be released.
 pub(crate) enum Garbage {
@@ -44,8 +37,8 @@ pub(crate) enum Garbage {
     SharedStream(RawHandle, Arc<dyn Any + Send + Sync>),
     /// A module.
     Module(CUmodule),
-    /// Holds on modules whose code may still run.
-    Modules(Vec<Arc<ModuleSource>>),
+    /// Holds of the library's own on what work may still use, such as modules whose code runs.
+    Holds(Vec<Arc<dyn Any + Send + Sync>>),
     /// Addresses with memory mapped from the beginning on: how many have memory, and how many there are.
     Range { base: CUdeviceptr, mapped: usize, reserved: usize },
     /// Memory apart from its addresses.
@@ -155,7 +148,7 @@ impl Device {
 
 impl Inner {
     /// Releases everything that may be released now. What fails stays in the queue.
-    fn drain(&self) -> Result<()> {
+    pub(super) fn drain(&self) -> Result<()> {
         self.was_drained.store(true, Ordering::Relaxed);
         self.release_those(|| self.drops.take())
     }
@@ -183,312 +176,31 @@ impl Inner {
         go_on(drop_each(dropped_values));
         outcome
     }
-
-    fn release(&self, thing: Garbage, mut after: Vec<Use<Cuda>>) -> Released {
-        let driver = &*self.cuda.driver;
-        if matches!(thing, Garbage::Module(_)) && after.is_empty() {
-            // Nobody can launch its kernels any more: those that run are among what is on the streams now.
-            after = self.all_last_uses();
-        }
-        match thing {
-            Garbage::Booked(thing, booking) => match self.release(*thing, after) {
-                Released::NotYet(thing, after, error) => Released::NotYet(thing.booked(Some(booking)), after, error),
-                over => over,
-            },
-            Garbage::Memory(address) => {
-                let pending: Vec<Use<Cuda>> = after.iter().filter(|u| !self.ledger.is_finished(u)).cloned().collect();
-                if let Err(error) = self.ledger.order_after(&self.cuda, &self.reaper, &pending) {
-                    return Released::NotYet(thing, after, Some(error.into()));
-                }
-                // Through the ledger, so that the frees can be waited for.
-                let freed = self.ledger.submit(&self.cuda, &self.reaper, Touch::Memory(&[]), |stream| {
-                    // SAFETY: the address is ours and nobody holds it any more; the stream is behind its last uses.
-                    unsafe { driver.cuMemFreeAsync(address, stream.raw.0) }.check(Call::cuMemFreeAsync)
-                });
-                match freed {
-                    Ok(_) => Released::Yes(Vec::new()),
-                    Err(DriverError { code, call: Call::cuMemFreeAsync }) => {
-                        Released::by(thing, Call::cuMemFreeAsync, code)
-                    }
-                    Err(error) => Released::NotYet(thing, Vec::new(), Some(error.into())),
-                }
-            }
-            Garbage::Lane(ref lane) => {
-                let last: Vec<Use<Cuda>> = self.ledger.last_use(lane).into_iter().collect();
-                match self.all_finished(&last) {
-                    Ok(true) => {
-                        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-                        lanes.retain(|known| known != lane);
-                        Released::Yes(Vec::new())
-                    }
-                    Ok(false) => Released::NotYet(thing, after, None),
-                    Err(error) => Released::NotYet(thing, after, Some(error)),
-                }
-            }
-            Garbage::Graph(exec, graph) => {
-                // Destroying an executable graph while it runs neither waits nor stops it.
-                if !exec.is_null() {
-                    // SAFETY: the handle is ours, and its owner is gone.
-                    let code = unsafe { driver.cuGraphExecDestroy(exec) };
-                    if leaves_undone(Call::cuGraphExecDestroy, code) {
-                        return Released::by(thing, Call::cuGraphExecDestroy, code);
-                    }
-                    self.counters.graphs.sub(1);
-                }
-                // SAFETY: as above.
-                let code = unsafe { driver.cuGraphDestroy(graph) };
-                Released::by(Garbage::Graph(CUgraphExec::NULL, graph), Call::cuGraphDestroy, code)
-            }
-            Garbage::RawStream(raw) => {
-                // SAFETY: the handle is ours and its owner is gone; what still runs on it completes.
-                let code = unsafe { driver.cuStreamDestroy_v2(raw.0) };
-                Released::by(thing, Call::cuStreamDestroy_v2, code)
-            }
-            Garbage::SharedStream(raw, ref theirs) if !raw.0.is_null() && Arc::strong_count(theirs) > 1 => {
-                // What they made of it (memory, events) still names it.
-                Released::NotYet(thing, after, None)
-            }
-            Garbage::SharedStream(raw, theirs) => {
-                if raw.0.is_null() {
-                    return Released::Yes(vec![theirs]);
-                }
-                drop(theirs);
-                self.release(Garbage::RawStream(raw), after)
-            }
-            Garbage::Physical(handle) => {
-                // SAFETY: ours, and released once; a mapping of it keeps the memory.
-                let code = unsafe { driver.cuMemRelease(handle) };
-                Released::by(thing, Call::cuMemRelease, code)
-            }
-            // Unmapping is not in stream order: all must be over first.
-            Garbage::Range { base, mapped, reserved } => match self.all_finished(&after) {
-                Ok(true) => {
-                    let mut unmapped = Ok(());
-                    if mapped > 0 {
-                        // SAFETY: nobody holds an address of it, and nothing in flight touches one.
-                        let code = unsafe { driver.cuMemUnmap(base, mapped) };
-                        if leaves_undone(Call::cuMemUnmap, code) {
-                            return Released::by(thing, Call::cuMemUnmap, code);
-                        }
-                        unmapped = code.check(Call::cuMemUnmap);
-                        if code.is_sticky() {
-                            // A lost context lets go of nothing: mapped or not, it stays until the process ends.
-                            return Released::by(thing, Call::cuMemUnmap, code);
-                        }
-                    }
-                    // SAFETY: nothing is mapped there any more.
-                    let code = unsafe { driver.cuMemAddressFree(base, reserved) };
-                    let freed =
-                        Released::by(Garbage::Range { base, mapped: 0, reserved }, Call::cuMemAddressFree, code);
-                    match (freed, unmapped) {
-                        (Released::Yes(_), Err(error)) => Released::Gone(error.into()),
-                        (freed, _) => freed,
-                    }
-                }
-                Ok(false) => Released::NotYet(thing, after, None),
-                Err(error) => Released::NotYet(thing, after, Some(error)),
-            },
-            Garbage::Host(_) | Garbage::Module(_) | Garbage::Modules(_) | Garbage::Values(_) => {
-                match self.all_finished(&after) {
-                    Ok(true) => match thing {
-                        Garbage::Host(address) => {
-                            let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
-                            // SAFETY: page-locked memory of ours that nobody holds and nothing in flight touches.
-                            let code = unsafe { driver.cuMemFreeHost(pointer) };
-                            Released::by(thing, Call::cuMemFreeHost, code)
-                        }
-                        Garbage::Module(module) => {
-                            // SAFETY: nobody holds the module, and no kernel of it runs.
-                            let code = unsafe { driver.cuModuleUnload(module) };
-                            if !leaves_undone(Call::cuModuleUnload, code) {
-                                self.counters.modules.sub(1);
-                            }
-                            Released::by(thing, Call::cuModuleUnload, code)
-                        }
-                        Garbage::Modules(modules) => {
-                            drop(modules);
-                            Released::Yes(Vec::new())
-                        }
-                        Garbage::Values(kept) => {
-                            self.values_waiting.fetch_sub(1, Ordering::AcqRel);
-                            Released::Yes(kept)
-                        }
-                        _ => unreachable!("matched above"),
-                    },
-                    Ok(false) => Released::NotYet(thing, after, None),
-                    Err(error) => Released::NotYet(thing, after, Some(error)),
-                }
-            }
-        }
-    }
-
-    /// The last work of every stream, also of those that were dropped with work in flight.
-    pub(crate) fn all_last_uses(&self) -> Vec<Use<Cuda>> {
-        let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let uses = lanes.iter().filter_map(|lane| self.ledger.last_use(lane));
-        uses.filter(|used| !self.ledger.is_finished(used)).collect()
-    }
-
-    /// Whether all these uses are over, asking the driver about those that are not known to be.
-    fn all_finished(&self, uses: &[Use<Cuda>]) -> Result<bool> {
-        for pending in uses {
-            if self.ledger.is_finished(pending) {
-                continue;
-            }
-            let event = self.ledger.event_for(&self.cuda, pending)?;
-            if !self.cuda.has_passed(&event)? {
-                return Ok(false);
-            }
-            self.ledger.finished(pending);
-        }
-        Ok(true)
-    }
 }
 
-/// What became of one thing.
-enum Released {
-    /// Gone; these values are to be dropped.
-    Yes(Vec<Arc<dyn Any + Send + Sync>>),
-    /// Taken for gone, with what the driver said.
-    Gone(crate::Error),
-    /// Not now.
-    NotYet(Garbage, Vec<Use<Cuda>>, Option<crate::Error>),
-}
+#[cfg(all(test, feature = "software"))]
+mod tests {
+    use dacapo_driver::Call;
+    use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUstream};
 
-impl Released {
-    /// What a call that releases has done, by its code.
-    fn by(thing: Garbage, call: Call, code: CUresult) -> Released {
-        match code.check(call) {
-            Ok(()) => Released::Yes(Vec::new()),
-            Err(error) if leaves_undone(call, code) => Released::NotYet(thing, Vec::new(), Some(error.into())),
-            Err(error) => Released::Gone(error.into()),
-        }
-    }
-}
+    use super::*;
 
-impl Drop for Inner {
-    fn drop(&mut self) {
-        // Of a value of the user's: it goes on when everything is given back.
-        let mut panic: Option<Panic> = None;
-        let driver = self.cuda.driver.clone();
-        let mut before = CUcontext::NULL;
-        // SAFETY: `before` is valid for the write. If the driver does not know, there was none.
-        twice(Call::cuCtxGetCurrent, || unsafe { driver.cuCtxGetCurrent(&mut before) });
-        // SAFETY: the context is retained until the end of this function.
-        let entered = twice(Call::cuCtxSetCurrent, || unsafe { driver.cuCtxSetCurrent(self.cuda.context) });
-        {
-            // Refused twice, it is done without: what is left here would never be given back.
-            let _relaxed = Relaxed::new(&*driver).or_else(|_| Relaxed::new(&*driver));
-            let mut lost = self.lost.get().is_some();
-            if entered.is_success() && !lost {
-                lost = self.give_back(&*driver, &mut panic);
-            }
-            self.let_go(&*driver, lost, &mut panic);
-        }
-        #[cfg(feature = "cublaslt")]
-        if let Some(blas) = self.blas.take() {
-            // Still here, because the context is lost or was not entered: what the library would do is not known.
-            blas.leave();
-        }
-        // It binds the context to this thread, so it goes before the thread gets back its own.
-        #[cfg(feature = "cudarc")]
-        drop(std::mem::take(&mut self.cudarc));
-        if before != self.cuda.context {
-            // SAFETY: it was current on this thread a moment ago.
-            twice(Call::cuCtxSetCurrent, || unsafe { driver.cuCtxSetCurrent(before) });
-        }
-        // SAFETY: retained once, when the device was opened.
-        twice(Call::cuDevicePrimaryCtxRelease_v2, || unsafe { driver.cuDevicePrimaryCtxRelease_v2(self.raw) });
-        go_on(panic);
-    }
-}
-
-impl Inner {
-    /// Gives everything back that is finished. What is not is left to the driver: waiting here would make a drop that
-    /// blocks. Says whether the context turned out to be lost.
-    fn give_back(&mut self, driver: &dyn Driver, panic: &mut Option<Panic>) -> bool {
-        let mut lost = false;
-        let mut drain = |inner: &Inner| {
-            let refused = match catch_unwind(AssertUnwindSafe(|| inner.drain())) {
-                Ok(drained) => drained.err(),
-                Err(payload) => {
-                    keep_first(panic, Some(payload));
-                    None
-                }
-            };
-            let code = refused.as_ref().and_then(|error| match error.kind() {
-                ErrorKind::Driver(refused) => Some(refused.code),
-                _ => None,
-            });
-            lost |= code.is_some_and(CUresult::is_sticky);
-        };
-        drain(self);
-        // Kernels of the library's own go into the queue, beside the modules of the values that went just now.
-        drop(self.kernels.take());
-        #[cfg(feature = "cublaslt")]
-        if let Some(blas) = self.blas.take() {
-            let uses = self.all_last_uses();
-            if !self.all_finished(&uses).unwrap_or(false) {
-                blas.leave();
-            }
-        }
-        drain(self);
-        if !self.drops.is_empty() {
-            drain(self);
-        }
-        let uses = self.all_last_uses();
-        let quiet = self.all_finished(&uses).or_else(|_| self.all_finished(&uses)).unwrap_or(false);
-        if quiet {
-            let ledger = &self.ledger;
-            let staging = self.staging.get_mut().unwrap_or_else(PoisonError::into_inner);
-            staging.release(driver, |used| ledger.is_finished(used));
-        }
-        lost
-    }
-
-    /// Lets go of streams and events, and of what could not be given back. Nothing of this waits.
-    fn let_go(&mut self, driver: &dyn Driver, lost: bool, panic: &mut Option<Panic>) {
-        // Streams go into the queue with their lanes. From here on nobody knows which of them are busy.
-        self.lanes.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
-        let nowhere = LaneStream::ours(CUstream::NULL, self.drops.clone());
-        self.reaper = self.ledger.add_lane(nowhere, LaneKind::Internal);
-        // A use holds its lane: what waits is let go of together with what it waits for, until nothing more comes.
-        loop {
-            let things = self.drops.take();
-            if things.is_empty() {
-                break;
-            }
-            for (thing, _after) in things {
-                let thing = if let Garbage::Booked(thing, _) = thing { *thing } else { thing };
-                match thing {
-                    Garbage::RawStream(_) | Garbage::Graph(..) => {
-                        if let Released::NotYet(thing, ..) = self.release(thing, Vec::new()) {
-                            drop(self.release(thing, Vec::new()));
-                        }
-                    }
-                    Garbage::SharedStream(..) => match self.release(thing, Vec::new()) {
-                        Released::NotYet(Garbage::RawStream(raw), ..) => {
-                            drop(self.release(Garbage::RawStream(raw), Vec::new()));
-                        }
-                        // Still named by them: left to the driver.
-                        Released::NotYet(thing, ..) => std::mem::forget(thing),
-                        Released::Yes(_) | Released::Gone(_) => {}
-                    },
-                    Garbage::Lane(lane) => drop(lane),
-                    // Nothing runs in a lost context.
-                    Garbage::Values(values) if lost => keep_first(panic, drop_each(values)),
-                    // A module, page-locked memory or a value that a kernel may still use: leaked, never freed under it.
-                    thing => std::mem::forget(thing),
-                }
-            }
-        }
-        let events = std::mem::take(&mut *self.cuda.free.lock().unwrap_or_else(PoisonError::into_inner));
-        for event in events {
-            let raw: CUevent = event.0;
-            // SAFETY: nobody holds the event.
-            twice(Call::cuEventDestroy_v2, || unsafe { driver.cuEventDestroy_v2(raw) });
-        }
-        // SAFETY: the stream is ours; what still runs on it completes.
-        twice(Call::cuStreamDestroy_v2, || unsafe { driver.cuStreamDestroy_v2(self.home.0) });
+    /// Only another library's handles are shared so, and that library is not in every build.
+    #[test]
+    fn a_stream_that_another_library_names_is_destroyed_when_it_does_no_more() {
+        let device = Device::software().unwrap();
+        let streams = || device.machine().unwrap().census().streams;
+        device.enter().unwrap();
+        let (before, mut raw) = (streams(), CUstream::NULL);
+        // SAFETY: `raw` is valid for the write.
+        let code = unsafe { device.driver().cuStreamCreate(&mut raw, CU_STREAM_NON_BLOCKING) };
+        device.check(code, Call::cuStreamCreate).unwrap();
+        let theirs: Arc<dyn Any + Send + Sync> = Arc::new(());
+        device.put(Garbage::SharedStream(RawHandle(raw), theirs.clone()), Vec::new());
+        device.drain().unwrap();
+        assert_eq!((streams(), device.counters().waiting), (before + 1, 1));
+        drop(theirs);
+        device.drain().unwrap();
+        assert_eq!((streams(), device.counters().waiting), (before, 0));
     }
 }

@@ -4,8 +4,9 @@ use std::fmt;
 
 use dacapo_driver::Call;
 
-use crate::device::{Device, Held};
+use crate::device::Device;
 use crate::error::Result;
+use crate::held::Held;
 
 /// What a device's memory is used for: [`Device::memory_report`].
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,17 +14,19 @@ mod context;
 mod counters;
 #[cfg(feature = "software")]
 mod courier;
+mod ending;
 mod garbage;
+mod guests;
 mod lost;
 mod memory_report;
 mod open;
 mod properties;
 mod queue;
 mod range;
+mod release;
 mod staging;
 mod stream;
 mod sweeper;
-mod transfer;
 mod values;
 
 use std::fmt;
@@ -36,17 +38,14 @@ use dacapo_driver::types::{CUcontext, CUdevice};
 use dacapo_ledger::{Drops, Lane, Ledger};
 
 use crate::error::Result;
-use crate::op::Op;
-use crate::record::Recording;
-use crate::{Arena, Buffer, Graph, HostBuffer, Pod, Pool, Scalar};
 
 pub use abilities::{Abilities, Ability};
-pub use books::Held;
-pub(crate) use books::{Booking, Books, Purpose};
+pub(crate) use books::{Booking, Books};
 pub(crate) use context::{Relaxed, twice};
 pub use counters::Counters;
 pub(crate) use counters::Live;
 pub(crate) use garbage::Garbage;
+pub(crate) use guests::{Guest, Guests};
 pub(crate) use lost::{Named, Notes};
 pub use memory_report::MemoryReport;
 #[cfg(feature = "software")]
@@ -54,6 +53,7 @@ pub use open::Software;
 pub use properties::Properties;
 pub(crate) use queue::{Cuda, LaneStream, RawHandle};
 pub(crate) use range::Range;
+pub(crate) use staging::PIECE_MAX;
 pub(crate) use stream::StreamInner;
 pub use stream::{RawStream, Stream};
 pub(crate) use values::{Keeps, drop_each, go_on, keep_first};
@@ -93,16 +93,8 @@ pub(crate) struct Inner {
     /// What is held, and the budget.
     pub(crate) books: Arc<Books>,
     pub(crate) recordings: AtomicU64,
-    /// Kernels of the library's own, loaded when first needed.
-    pub(crate) kernels: OnceLock<crate::kernel::OwnKernels>,
-    /// cuBLASLt's handle, or what stands in for it, made when first asked for.
-    #[cfg(feature = "cublaslt")]
-    pub(crate) blas: OnceLock<Arc<crate::interop::cublaslt::Shared>>,
-    /// The thread that wakes futures, made when first needed.
-    pub(crate) waker: OnceLock<crate::graph::WakerThread>,
-    /// The same context as cudarc knows it.
-    #[cfg(feature = "cudarc")]
-    pub(crate) cudarc: crate::interop::cudarc::Contexts,
+    /// What modules above the device keep with it.
+    pub(crate) guests: Guests,
     /// How many values of the user's wait in the queue of drops.
     pub(crate) values_waiting: AtomicUsize,
     /// Whether the sweeper looks after them.
@@ -170,53 +162,6 @@ impl Device {
         self.0.machine.as_ref()
     }
 
-    /// A new buffer with these elements in it.
-    ///
-    /// # Errors
-    ///
-    /// - [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), [`ErrorKind::Full`](crate::ErrorKind::Full).
-    pub fn buffer<T: Pod>(&self, elements: &[T]) -> Result<Buffer<T>> {
-        let buffer = self.allocate_elements(elements.len(), false, Purpose::Buffers)?;
-        self.write_now(&buffer, crate::element::bytes_of(elements))?;
-        Ok(buffer)
-    }
-
-    /// A new buffer of `len` elements, all bytes zero.
-    ///
-    /// # Errors
-    ///
-    /// - [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), [`ErrorKind::Full`](crate::ErrorKind::Full).
-    pub fn zeros<T: Pod>(&self, len: usize) -> Result<Buffer<T>> {
-        self.allocate_elements(len, true, Purpose::Buffers)
-    }
-
-    /// One value in device memory.
-    ///
-    /// # Errors
-    ///
-    /// - As [`buffer`](Device::buffer).
-    pub fn scalar<T: Pod>(&self, value: T) -> Result<Scalar<T>> {
-        Ok(Scalar::new(self.buffer(&[value])?))
-    }
-
-    /// Page-locked host memory with these elements in it.
-    ///
-    /// # Errors
-    ///
-    /// - As [`buffer`](Device::buffer).
-    pub fn host<T: Pod>(&self, elements: &[T]) -> Result<HostBuffer<T>> {
-        HostBuffer::new(self, elements)
-    }
-
-    /// Memory of so many bytes for the temps of graphs and eager runs: [`Recording::arena`], [`Stream::run_in`].
-    ///
-    /// # Errors
-    ///
-    /// - As [`buffer`](Device::buffer).
-    pub fn arena(&self, bytes: usize) -> Result<Arena> {
-        Arena::new(self, bytes)
-    }
-
     /// A new stream.
     ///
     /// # Errors
@@ -224,25 +169,6 @@ impl Device {
     /// - The driver refused to make one.
     pub fn stream(&self) -> Result<Stream> {
         Stream::new(self)
-    }
-
-    /// A new pool.
-    pub fn pool(&self) -> Pool {
-        Pool::new(self)
-    }
-
-    /// Records an op once, to be replayed many times: [`recording`](Device::recording) without options.
-    ///
-    /// # Errors
-    ///
-    /// - The first op that failed, or what the driver refused.
-    pub fn record<O: Op>(&self, op: O) -> Result<Graph<O::Out>> {
-        self.recording().record(op)
-    }
-
-    /// Options of a recording.
-    pub fn recording(&self) -> Recording<'_> {
-        Recording::new(self)
     }
 
     /// Waits for everything that was enqueued on this device's streams before this call.
@@ -256,7 +182,7 @@ impl Device {
     /// - What the work failed with.
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
-        crate::record::refuse_in_recording("Device::synchronize")?;
+        crate::nesting::refuse_in_recording("Device::synchronize")?;
         self.enter()?;
         for used in self.0.all_last_uses() {
             self.wait_until(&used)?;

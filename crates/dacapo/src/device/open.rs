@@ -13,7 +13,7 @@ use dacapo_ledger::{Drops, LaneKind, Ledger};
 
 #[cfg(feature = "software")]
 use crate::device::courier::courier;
-use crate::device::{Abilities, Cuda, Device, Inner, LaneStream, Live, Properties, RawHandle};
+use crate::device::{Abilities, Cuda, Device, Guests, Inner, LaneStream, Live, Properties, RawHandle};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How a software device is made.
@@ -251,12 +251,7 @@ impl Device {
             counters: Live::default(),
             books: Arc::default(),
             recordings: AtomicU64::new(1),
-            kernels: OnceLock::new(),
-            #[cfg(feature = "cublaslt")]
-            blas: OnceLock::new(),
-            waker: OnceLock::new(),
-            #[cfg(feature = "cudarc")]
-            cudarc: Default::default(),
+            guests: Guests::default(),
             values_waiting: AtomicUsize::new(0),
             is_watched: AtomicBool::new(false),
             was_drained: AtomicBool::new(false),
@@ -281,4 +276,15 @@ fn own_streams(driver: &dyn Driver, context: CUcontext) -> Result<(CUstream, CUs
         return Err(error);
     }
     Ok((home, reaper))
+}
+
+#[cfg(all(test, feature = "software"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_is_a_number_as_failures_print_it() {
+        assert_eq!(["7", "0x5eed0041", "0"].map(parse_seed), [Some(7), Some(0x5eed_0041), Some(0)]);
+        assert_eq!(["", "seven", "-1", "0x"].map(parse_seed), [None; 4]);
+    }
 }

@@ -28,8 +28,9 @@
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Call, leaves_undone};
 
-use crate::device::{Booking, Device, Garbage, Purpose};
+use crate::device::{Booking, Device, Garbage};
 use crate::error::Result;
+use crate::held::Purpose;
 
 /// Reserved addresses with memory mapped from the beginning on.
 pub(crate) struct Range {

@@ -6,8 +6,9 @@
 use dacapo_driver::{Call, Driver};
 use dacapo_ledger::{Ledger, Use};
 
-use crate::device::{Booking, Cuda, Device, Purpose, twice};
+use crate::device::{Booking, Cuda, Device, twice};
 use crate::error::Result;
+use crate::held::Purpose;
 
 /// The most that one copy takes at once; longer ones go in pieces.
 pub(crate) const PIECE_MAX: usize = 8 << 20;

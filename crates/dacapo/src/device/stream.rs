@@ -8,11 +8,8 @@ use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUstream};
 use dacapo_ledger::{Lane, LaneKind, Use};
 
 use crate::device::{Cuda, Device, Garbage, LaneStream, Named};
-use crate::element::{Pod, bytes_of};
-use crate::error::{Error, ErrorKind, Result};
-use crate::memory::{Arena, Kind, Place, Slice};
-use crate::op::Op;
-use crate::record::refuse_in_recording;
+use crate::error::Result;
+use crate::nesting::refuse_in_recording;
 
 /// A queue of a device: what is enqueued on it happens in that order.
 ///
@@ -70,82 +67,6 @@ impl Stream {
         RawStream(self.0.lane.stream().raw.0)
     }
 
-    /// Runs an op now: the same op that could be recorded.
-    ///
-    /// All of it is recorded and checked first; if one op fails, nothing runs.
-    ///
-    /// # Errors
-    ///
-    /// - The first op that failed, or what the driver refused.
-    /// - [`ErrorKind::EagerInRecording`]: inside a recording or another `run`.
-    #[track_caller]
-    pub fn run<O: Op>(&self, op: O) -> Result<O::Out> {
-        crate::record::run_eager(self, None, op)
-    }
-
-    /// The same with its temps in an arena: nothing is allocated.
-    ///
-    /// ```
-    /// # fn main() -> dacapo::Result<()> {
-    /// # use dacapo::{Recorder, baked, copy, fill};
-    /// # let device = dacapo::Device::software()?;
-    /// # let stream = device.stream()?;
-    /// let arena = device.arena(64)?;
-    /// let mut out = device.zeros::<u32>(100)?;
-    /// let refused = stream.run_in(&arena, |r: &mut Recorder<'_>| {
-    ///     let mut t = r.alloc::<u32>(100)?;
-    ///     r.run(fill(&mut t, baked(3)))?;
-    ///     r.run(copy(&t, &mut out))
-    /// });
-    /// assert!(refused.unwrap_err().to_string().contains("a temp of 400 bytes does not fit the arena: 64 of its 64 bytes"));
-    /// # Ok(()) }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// - As [`run`](Stream::run).
-    /// - [`ErrorKind::ArenaExhausted`]: they do not fit; the error names the op. [`ErrorKind::WrongDevice`].
-    #[track_caller]
-    pub fn run_in<O: Op>(&self, arena: &Arena, op: O) -> Result<O::Out> {
-        arena.expect_of(self.device())?;
-        crate::record::run_eager(self, Some(arena), op)
-    }
-
-    /// Copies elements to device memory in stream order. They are not looked at after this returns.
-    ///
-    /// More than 8 MiB go in pieces: work that another thread enqueues meanwhile may come between two of them.
-    ///
-    /// # Errors
-    ///
-    /// - [`ErrorKind::Length`], [`ErrorKind::WrongDevice`], [`ErrorKind::NoMemoryYet`], [`ErrorKind::EagerInRecording`].
-    /// - What the driver refused, or what the work before failed with.
-    #[track_caller]
-    pub fn write<T: Pod>(&self, target: &mut Slice<T>, elements: &[T]) -> Result<()> {
-        let place = self.place_of(target, "Stream::write")?;
-        if target.len() != elements.len() {
-            let (left, right) = (target.len(), elements.len());
-            return Err(Error::new(ErrorKind::Length { what: "Stream::write", left, right }));
-        }
-        self.0.copy_in(&place, bytes_of(elements))
-    }
-
-    /// The elements after everything that was enqueued before, on this stream or, if it touches them, on any other.
-    /// Waits for it.
-    ///
-    /// More than 8 MiB come in pieces: work that another thread enqueues meanwhile may come between two of them.
-    ///
-    /// # Errors
-    ///
-    /// - [`ErrorKind::WrongDevice`], [`ErrorKind::NoMemoryYet`], [`ErrorKind::EagerInRecording`].
-    /// - What the driver refused, or what the work before failed with.
-    #[track_caller]
-    pub fn read<T: Pod>(&self, source: &Slice<T>) -> Result<Vec<T>> {
-        let place = self.place_of(source, "Stream::read")?;
-        let mut elements = vec![T::zeroed(); source.len()];
-        self.0.copy_out(&place, bytemuck::cast_slice_mut(&mut elements))?;
-        Ok(elements)
-    }
-
     /// Waits for everything that was enqueued on this stream.
     ///
     /// # Errors
@@ -173,29 +94,9 @@ impl Stream {
             None => Ok(true),
         }
     }
-
-    #[track_caller]
-    fn place_of<T: Pod>(&self, slice: &Slice<T>, call: &'static str) -> Result<Place> {
-        self.0.enter(call)?;
-        let place = slice.place();
-        self.0.device.expect_memory(&place, call)?;
-        self.0.device.drain()?;
-        Ok(place)
-    }
 }
 
 impl Device {
-    /// Refuses memory of another device, and what has no memory.
-    pub(crate) fn expect_memory(&self, place: &Place, call: &'static str) -> Result<()> {
-        if !place.allocation.device().is(self) {
-            return Err(Error::new(ErrorKind::WrongDevice));
-        }
-        match place.allocation.kind() {
-            Kind::Temp(_) | Kind::StandIn(_) => Err(Error::new(ErrorKind::NoMemoryYet { call })),
-            Kind::Device | Kind::Host | Kind::State | Kind::Arena => Ok(()),
-        }
-    }
-
     /// Waits for a use; every use before it on its stream is over then too.
     pub(crate) fn wait_until(&self, used: &Use<Cuda>) -> Result<()> {
         if !self.ledger().is_finished(used) {

@@ -3,7 +3,8 @@
 //! Two ops stand in each other's place if they have the same number. Nothing is taken from names: what counts is the kind
 //! of work, the function of a kernel, what an op waits for, and what the driver was told.
 
-use crate::graph::replayable::{Drafted, Replayable};
+use crate::graph::Replayable;
+use crate::graph::making::Drafted;
 use crate::graph::rerecord::{Change, NodeChange, same_function};
 use crate::kernel::{Grid, Prepared};
 use crate::lower::NodeParams;

@@ -7,13 +7,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graph::launched::{Launched, Ticket};
 use crate::graph::memory::GraphMemory;
 use crate::graph::replayable::Replayable;
-use crate::graph::report_of_graph;
+use crate::graph::{Recording, report_of_graph};
 use crate::inspect::Report;
 use crate::memory::{Allocation, Kind};
-use crate::op::Op;
 use crate::pool::Pool;
-use crate::profile::Profile;
-use crate::record::{Recorder, Recording};
+use crate::record::{Op, Recorder, whole};
 
 /// A recorded program.
 ///
@@ -54,7 +52,7 @@ impl<T> Graph<T> {
         self.out = out;
     }
 
-    fn replayable(&mut self) -> Result<&mut Replayable> {
+    pub(crate) fn replayable(&mut self) -> Result<&mut Replayable> {
         self.inner.as_deref_mut().ok_or_else(|| Error::new(ErrorKind::Reset))
     }
 
@@ -80,33 +78,6 @@ impl<T> Graph<T> {
     #[track_caller]
     pub fn launch_sync(&mut self, stream: &Stream) -> Result<&T> {
         self.launch(stream)?.wait()
-    }
-
-    /// Replays it once, timed: how long each op took on the device, what waited, and which ops the replay was as long as.
-    ///
-    /// It is a replay like any other: slots, outputs and [`num_replays`](Graph::num_replays) as of a launch, and it is
-    /// waited for. It is made by a second executable graph, built for this call and gone after it, with a kernel of one
-    /// thread before and behind each op that stores the device's timer; so it takes far longer than a launch, and foreign
-    /// work is captured once more. What the numbers are and what they cost: [`Profile`].
-    ///
-    /// ```
-    /// # fn main() -> dacapo::Result<()> {
-    /// # let (device, stream) = { let d = dacapo::Device::software()?; let s = d.stream()?; (d, s) };
-    /// let mut y = device.zeros::<f32>(1024)?;
-    /// let mut graph = device.recording().label("clear").record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
-    /// let profile = graph.profile(&stream)?;
-    /// assert_eq!((profile.ops.len(), graph.num_replays()), (1, 1));
-    /// println!("{profile}");
-    /// # Ok(()) }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// - [`ErrorKind::Unsupported`]: a graph that came of a capture, whose nodes are not ours to take apart.
-    /// - As [`launch_sync`](Graph::launch_sync).
-    #[track_caller]
-    pub fn profile(&mut self, stream: &Stream) -> Result<Profile> {
-        crate::profile::measure(self.replayable()?, stream, &[])
     }
 
     /// Replays it and gives a ticket that borrows nothing: for tasks that are spawned.
@@ -257,7 +228,7 @@ impl<T> Graph<T> {
     /// graph's outputs, which the larger graph then holds too, with all else that this graph keeps; and it is ordered
     /// against the graphs of this one's pool.
     pub fn replay(&self) -> impl Op<Out = ()> {
-        crate::op::whole(|recorder: &mut Recorder<'_>| {
+        whole(|recorder: &mut Recorder<'_>| {
             let inner = self.inner.as_ref().ok_or_else(|| Error::new(ErrorKind::Reset))?;
             if !inner.device.is(recorder.device()) {
                 return Err(Error::new(ErrorKind::WrongDevice));

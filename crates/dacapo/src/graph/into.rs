@@ -11,8 +11,7 @@ use crate::graph::launched::Launched;
 use crate::graph::replayable::Replayable;
 use crate::graph::report_of_graph;
 use crate::inspect::Report;
-use crate::memory::{Access, Reads, Writes};
-use crate::profile::Profile;
+use crate::memory::{Access, Place, Reads, Writes};
 
 /// A graph that is launched on any slices of the right lengths: [`Recording::record_into`](crate::Recording::record_into).
 ///
@@ -58,19 +57,9 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         Ok(Launched::new(&(), &self.inner.device, self.inner.last_use()))
     }
 
-    /// As [`launch`](GraphInto::launch), timed: [`Graph::profile`](crate::Graph::profile).
-    ///
-    /// # Errors
-    ///
-    /// - As [`launch`](GraphInto::launch) and [`Graph::profile`](crate::Graph::profile).
-    #[track_caller]
-    pub fn profile<'a>(&mut self, stream: &Stream, inputs: I::At<'a>, mut outputs: O::At<'a>) -> Result<Profile> {
-        self.with_bound(&inputs, &mut outputs, |graph, extra| crate::profile::measure(graph, stream, extra))
-    }
-
     /// Binds the stand-ins to these slices for the time of one launch.
     #[track_caller]
-    fn with_bound<R>(
+    pub(crate) fn with_bound<R>(
         &mut self,
         inputs: &I::At<'_>,
         outputs: &mut O::At<'_>,
@@ -79,7 +68,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         let mut given = Vec::new();
         I::access_at(inputs, &mut given);
         O::access_at(outputs, &mut given);
-        assert_eq!(given.len(), self.inner.holes.len(), "a shape has as many slices at every lifetime");
+        assert_eq!(given.len(), self.inner.stand_ins.len(), "a shape has as many slices at every lifetime");
         self.check(&given)?;
         let extra: Vec<_> = given
             .iter()
@@ -90,15 +79,12 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
             .collect();
         // Held until the launch is in the ledger, which keeps the memory from then on.
         let places: Vec<_> = given.iter().map(|access| access.place.clone()).collect();
-        self.inner.bind(places);
-        let launched = launch(&mut self.inner, &extra);
-        // What was bound is not held beyond this call; a later launch binds again, and patches what differs.
-        self.inner.unbind();
-        launched
+        let bound = Bound::new(&mut self.inner, places);
+        launch(&mut *bound.graph, &extra)
     }
 
     fn check(&self, given: &[Access]) -> Result<()> {
-        let holes = &self.inner.holes;
+        let holes = &self.inner.stand_ins.holes;
         for (hole, access) in holes.iter().zip(given) {
             let (left, right) = (hole.allocation.bytes(), access.place.bytes);
             if left != right {
@@ -149,8 +135,27 @@ impl<I, O> fmt::Debug for GraphInto<I, O> {
         f.debug_struct("GraphInto")
             .field("label", &self.inner.name.label)
             .field("ops", &self.inner.nodes.len())
-            .field("slices", &self.inner.holes.len())
+            .field("slices", &self.inner.stand_ins.len())
             .field("replays", &self.inner.replays)
             .finish()
+    }
+}
+
+/// A graph whose stand-ins are bound for one launch. What was bound is not held beyond it, also when a recipe panics; a
+/// later launch binds again, and patches what differs.
+struct Bound<'g> {
+    graph: &'g mut Replayable,
+}
+
+impl<'g> Bound<'g> {
+    fn new(graph: &'g mut Replayable, places: Vec<Place>) -> Bound<'g> {
+        graph.bind(places);
+        Bound { graph }
+    }
+}
+
+impl Drop for Bound<'_> {
+    fn drop(&mut self) {
+        self.graph.stand_ins.unbind();
     }
 }

@@ -1,31 +1,10 @@
 //! How much memory a graph takes.
 //!
-//! All of it is counted, but for the executable: the driver does not say how much that takes, so it is estimated by nodes.
-//!
-//! # Where the estimate comes from
-//!
-//! results/executable-memory-h200.json holds how much less memory was free after graphs of one kind of node were
-//! instantiated, on an H200; a test recomputes the numbers here from it, and holds the estimate against every case: it is
-//! never more than one of the driver's chunks of 2 MiB away.
-//!
-//! - A kernel or a copy takes 2,517 bytes (10,000 of them took 24 MiB), a memset 210, an empty node nothing.
-//! - A graph takes blocks of 128 KiB: 512 graphs of ten kernels took 66 MiB.
-//! - Uploading and launching take nothing more. Nothing comes back when executables are destroyed: the next ones use it.
-//!
-//! The software device has no executables in device memory; the estimate is that of an H200 there too, so that a budget
-//! means the same on both.
+//! All of it is counted, but for the executable, which is estimated.
 
 use std::fmt;
 
-use crate::plan::{Order, What};
-use crate::record::{Node, Work};
-
-/// Bytes of an executable for each kernel and each copy.
-const NODE: usize = 2_517;
-/// For each memset.
-const MEMSET: usize = 210;
-/// What an executable takes is a multiple of this.
-const BLOCK: usize = 128 << 10;
+use crate::lower::executable_of;
 
 /// How much memory a graph takes: [`Graph::memory`](crate::Graph::memory).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,31 +38,8 @@ impl GraphMemory {
     /// Bytes of device memory that an executable with so many nodes of each kind takes: an estimate, from a measurement on
     /// an H200.
     pub fn executable_of(kernels: usize, copies: usize, memsets: usize, empty: usize) -> usize {
-        let _ = empty;
-        let nodes = kernels.saturating_add(copies).saturating_mul(NODE);
-        let bytes = nodes.saturating_add(memsets.saturating_mul(MEMSET));
-        bytes.checked_next_multiple_of(BLOCK).unwrap_or(usize::MAX)
+        executable_of(kernels, copies, memsets, empty)
     }
-}
-
-/// What a driver that had no memory for an executable was asked for, at least: it takes whole blocks, one for a graph of
-/// no ops too.
-pub(crate) fn asked_for(executable: usize) -> usize {
-    executable.max(BLOCK)
-}
-
-/// The estimate for a plan. Foreign work counts as one kernel each: how many nodes it makes is known too late.
-pub(crate) fn executable_bytes(nodes: &[Node], order: &Order) -> usize {
-    let (mut kernels, mut copies, mut memsets) = (0, 0, 0);
-    for node in nodes {
-        match node.work {
-            Work::Kernel(_) | Work::Foreign(_) | Work::Captured => kernels += 1,
-            Work::Copy | Work::Upload(_) | Work::Download(_) => copies += 1,
-            Work::Fill(_) => memsets += 1,
-        }
-    }
-    let joins = order.steps().iter().filter(|step| step.what == What::Join).count();
-    GraphMemory::executable_of(kernels, copies, memsets, joins)
 }
 
 impl fmt::Display for GraphMemory {
@@ -100,5 +56,56 @@ impl fmt::Display for GraphMemory {
             writeln!(f, "{name:<22} {bytes:>15}")?;
         }
         write!(f, "{:<22} {:>15}", "together", self.total())
+    }
+}
+
+#[cfg(all(test, feature = "software"))]
+mod tests {
+    use super::*;
+    use crate::{Device, Recorder, baked, copy, fill};
+
+    #[test]
+    fn an_executable_is_estimated_by_its_nodes_in_whole_blocks() {
+        let blocks = |kernels, copies, memsets, empty| {
+            let bytes = GraphMemory::executable_of(kernels, copies, memsets, empty);
+            assert_eq!(bytes % (128 << 10), 0);
+            bytes >> 17
+        };
+        assert_eq!(blocks(0, 0, 0, 99), 0);
+        // 52 nodes of 2,517 bytes, or 624 memsets of 210, are just within a block.
+        assert_eq!([blocks(52, 0, 0, 0), blocks(20, 32, 0, 0), blocks(0, 0, 624, 0)], [1; 3]);
+        assert_eq!([blocks(53, 0, 0, 0), blocks(20, 33, 0, 0), blocks(0, 0, 625, 0), blocks(52, 0, 1, 0)], [2; 4]);
+        assert_eq!(GraphMemory::executable_of(usize::MAX, 1, 1, 1), usize::MAX);
+        let device = Device::software().unwrap();
+        let (mut x, mut y) = (device.zeros::<u64>(4).unwrap(), device.zeros::<u8>(4).unwrap());
+        let z = device.zeros::<u64>(4).unwrap();
+        let mut executable = |kernels: usize, copies: usize, memsets: usize| {
+            let op = |r: &mut Recorder<'_>| {
+                (0..kernels).try_for_each(|_| r.run(fill(&mut x, baked(1))))?;
+                (0..copies).try_for_each(|_| r.run(copy(&z, &mut x)))?;
+                (0..memsets).try_for_each(|_| r.run(fill(&mut y, baked(1))))
+            };
+            device.record(op).unwrap().memory().executable >> 17
+        };
+        assert_eq!(
+            [executable(26, 26, 0), executable(26, 25, 11), executable(26, 27, 0), executable(26, 26, 1)],
+            [1, 1, 2, 2]
+        );
+    }
+
+    #[test]
+    fn what_a_graph_takes_is_printed_as_a_table() {
+        let memory =
+            GraphMemory { arena: 1, arena_shared: 20, workspaces: 3, executable: 400, staging: 5000, outputs: 60_000 };
+        let said = [
+            "arena                                1",
+            "arena, shared                       20",
+            "  of these workspaces                3",
+            "executable (estimate)              400",
+            "staging                           5000",
+            "outputs                          60000",
+            "together                         65421",
+        ];
+        assert_eq!(memory.to_string(), said.join("\n"));
     }
 }

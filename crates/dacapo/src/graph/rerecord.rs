@@ -14,15 +14,13 @@
 
 use std::fmt;
 
-use crate::device::Purpose;
-use crate::error::{ErrorKind, Result};
-use crate::graph::Graph;
+use crate::error::{Error, ErrorKind, Result};
 use crate::graph::compare::compare;
-use crate::graph::executable_bytes;
-use crate::graph::replayable::{Drafted, GraphOptions, Replayable};
-use crate::lower::{AsAllocated, Built, NodeParams};
-use crate::op::Op;
-use crate::record::{Node, Recorded, Recording, Work};
+use crate::graph::making::Drafted;
+use crate::graph::{Graph, GraphOptions, Recording, Replayable, StandIns};
+use crate::held::Purpose;
+use crate::lower::{AsAllocated, Built, NodeParams, executable_bytes};
+use crate::record::{Node, Op, Recorded, Work};
 
 /// What became of [`Graph::rerecord`]: whether the executable graph was updated, and what changed node by node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -228,7 +226,7 @@ impl Replayable {
         }
         let built = drafted.build()?;
         let how = How::Rebuilt { why: why.unwrap_or_default() };
-        Ok((Replayable::assemble(drafted, options, Vec::new(), built)?, Rerecorded { how, nodes }))
+        Ok((Replayable::assemble(drafted, options, StandIns::default(), built)?, Rerecorded { how, nodes }))
     }
 
     /// Sets the nodes that differ: how many. If one is refused, which, and those that were set must be set back before the
@@ -238,7 +236,7 @@ impl Replayable {
         nodes: &[Node],
         params: Vec<Option<NodeParams>>,
         changes: &[NodeChange],
-    ) -> std::result::Result<usize, (usize, crate::Error)> {
+    ) -> std::result::Result<usize, (usize, Error)> {
         let mut set: Vec<u32> = Vec::new();
         for (number, params) in params.into_iter().enumerate() {
             let (Change::Set(_), Some(params)) = (&changes[number].change, params) else { continue };

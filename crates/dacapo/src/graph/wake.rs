@@ -11,7 +11,7 @@ use std::time::Duration;
 use dacapo_driver::Call;
 use dacapo_ledger::{Queues, Use};
 
-use crate::device::{Cuda, Device, Inner};
+use crate::device::{Cuda, Device, Guest, Inner};
 use crate::error::Result;
 
 type Event = <Cuda as Queues>::Event;
@@ -40,7 +40,8 @@ impl Waiting {
         };
         let state = Mutex::new(State { device: Some(device.clone()), outcome: None, waker: None });
         let waiting = Arc::new(Waiting { state, event, used: used.clone() });
-        device.0.waker.get_or_init(|| WakerThread::start(&device.0)).add(waiting.clone());
+        let thread = device.guest().unwrap_or_else(|| device.take_in(WakerThread::start(&device.0)));
+        thread.add(waiting.clone());
         Ok(waiting)
     }
 
@@ -93,6 +94,8 @@ struct Letters {
     new: VecDeque<Arc<Waiting>>,
     closed: bool,
 }
+
+impl Guest for WakerThread {}
 
 impl WakerThread {
     fn start(device: &Arc<Inner>) -> WakerThread {

@@ -159,7 +159,7 @@ pub(crate) struct Prepared {
 }
 
 /// What only the library can implement: a type of the user's that wrote its own bytes, or none, would be believed.
-pub(super) mod sealed {
+pub(crate) mod sealed {
     pub trait Sealed {}
     impl<T: super::Pod> Sealed for T {}
     impl Sealed for super::SliceSeen<'_> {}

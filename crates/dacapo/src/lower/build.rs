@@ -8,11 +8,12 @@ use dacapo_driver::types::*;
 use dacapo_driver::{Call, leaves_undone};
 use smallvec::SmallVec;
 
-use crate::device::{Booking, Device, Garbage, Purpose};
+use crate::device::{Booking, Device, Garbage};
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{GraphMemory, asked_for};
+use crate::held::Purpose;
 use crate::kernel::check_grid;
 use crate::lower::declared::{declare_kept, declared};
+use crate::lower::estimate::{asked_for, executable_of};
 use crate::lower::foreign;
 use crate::lower::params::{self, NodeParams, Resolve};
 use crate::lower::stamps::{FIRST, Stamps};
@@ -507,7 +508,7 @@ impl<'d> CapturedGraph<'d> {
     /// Makes it executable. None of its nodes can be changed by us.
     pub(crate) fn instantiate(mut self, ops: usize) -> Result<Built> {
         let (device, mut exec) = (self.0.device, CUgraphExec::NULL);
-        let bytes = GraphMemory::executable_of(self.nodes()?, 0, 0, 0);
+        let bytes = executable_of(self.nodes()?, 0, 0, 0);
         let booking = device.book(Purpose::Executables, bytes)?;
         // Memory nodes that nobody frees would forbid the second launch.
         let flags = u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);

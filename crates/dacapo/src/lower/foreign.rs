@@ -13,7 +13,8 @@ use smallvec::SmallVec;
 use crate::device::{Device, Garbage, RawHandle, RawStream, twice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::raw_places;
-use crate::record::{InForeign, Node, Work};
+use crate::nesting::InForeign;
+use crate::record::{Node, Work};
 
 /// Why foreign work could not be captured.
 pub(crate) struct Broken {

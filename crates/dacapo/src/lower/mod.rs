@@ -7,12 +7,16 @@
 
 mod build;
 mod declared;
+mod eager;
+mod estimate;
 mod foreign;
 mod params;
 mod run;
 mod stamps;
 
 pub(crate) use build::{Built, CapturedGraph, Rewritten, params_of, unpatched};
+pub(crate) use eager::run_recorded;
+pub(crate) use estimate::{executable_bytes, executable_of};
 pub(crate) use params::{AsAllocated, NodeParams, Resolve};
 pub(crate) use run::{Aside, launch_one, run, run_and_put_back, run_or, touched};
 pub(crate) use stamps::{FIRST, Stamps};

@@ -7,13 +7,17 @@ use dacapo_driver::types::{CUdeviceptr, CUstream};
 use dacapo_driver::{Call, leaves_undone};
 use dacapo_ledger::{Access as Touching, MemoryId, Touch};
 
-use crate::device::{Device, Garbage, Keeps, Purpose, RawStream, StreamInner};
+use crate::arrange::TempPlan;
+use crate::device::{Device, Garbage, Keeps, RawStream, StreamInner};
 use crate::error::{Error, ErrorKind, Result};
+use crate::held::Purpose;
 use crate::kernel::Prepared;
 use crate::lower::declared::declared;
 use crate::lower::params::{self, AsAllocated, NodeParams};
 use crate::memory::{Allocation, Arena, Kind, Place, raw_places};
-use crate::record::{InForeign, Node, Recorded, TempPlan, Work, gates, lock_gates};
+use crate::nesting::InForeign;
+use crate::pool::Pool;
+use crate::record::{Node, Recorded, Work, gates, lock_gates};
 use crate::trace::event;
 use crate::value::Readings;
 
@@ -64,7 +68,8 @@ fn run_with(
     let plan = TempPlan::in_a_line(&recorded);
     let arena = arena.filter(|_| plan.bytes() > 0);
     if let Some(arena) = arena {
-        arena.take(&plan, &recorded.nodes)?;
+        plan.expect_fits(&recorded.nodes, arena.bytes())?;
+        arena.note_used(plan.bytes());
     }
     let (begun, mut has_waited) = (Cell::new(false), false);
     loop {
@@ -100,7 +105,7 @@ fn enqueue(
     let _booking = (own > 0).then(|| device.book(Purpose::Arenas, own)).transpose()?;
     let kept = Kept::new(stream, recorded);
     let mut touched = touched(recorded.nodes.iter());
-    touched.extend(recorded.pools.iter().map(crate::Pool::touched));
+    touched.extend(recorded.pools.iter().map(Pool::touched));
     touched.extend(arena.map(Arena::touched));
     touched.extend(asides.iter().filter_map(Aside::touched));
     let gates = gates(recorded.nodes.iter());

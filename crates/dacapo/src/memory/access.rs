@@ -1,6 +1,5 @@
 //! Byte ranges of an allocation, and what an op does with them.
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::element::Pod;
@@ -33,12 +32,6 @@ impl Place {
     }
 }
 
-impl fmt::Debug for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#{}[{}..{}]", self.allocation.number(), self.start, self.start + self.bytes)
-    }
-}
-
 /// What an op does with memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -58,7 +51,7 @@ impl Mode {
 
 /// One argument of an op that is memory.
 #[doc(hidden)]
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Access {
     pub(crate) place: Place,
     pub(crate) mode: Mode,

@@ -3,9 +3,7 @@
 //! - A graph whose recording names no arena and no pool gets one allocation, as large as its temps need together.
 //! - An [`Arena`] has the size that its maker gave it. Any number of graphs and eager runs lay their temps out in it, each
 //!   from the beginning; the ledger orders them against each other, because each of them writes all of it.
-//! - The graphs of a [`Pool`] share one that is as large as the largest of them needs (`growing`).
-//! - A [`Space`] is a graph's hold on any of these. The memory is given back behind the last replay of all that hold it: it
-//!   is one memory in the ledger, and every graph in it has it in its set; of a pool's, the pool's own memory stands for it.
+//! - The graphs of a pool share one that is as large as the largest of them needs (`growing`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,11 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dacapo_driver::types::CUdeviceptr;
 use dacapo_ledger::{Access as Touching, MemoryId};
 
-use crate::device::{Device, Purpose};
+use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
+use crate::held::Purpose;
 use crate::memory::{Allocation, Kind};
-use crate::pool::Pool;
-use crate::record::{Node, TempPlan};
 
 /// Memory of a size that you choose, for the temps of graphs and eager runs. Clones are the same arena.
 ///
@@ -85,11 +82,15 @@ impl Arena {
         }
     }
 
-    /// Refuses temps that do not fit; counts those that do.
-    pub(crate) fn take(&self, plan: &TempPlan, nodes: &[Node]) -> Result<()> {
-        plan.expect_fits(nodes, self.bytes())?;
-        self.0.used.fetch_max(plan.bytes(), Ordering::Relaxed);
-        Ok(())
+    /// Counts temps that fit.
+    pub(crate) fn note_used(&self, bytes: usize) {
+        self.0.used.fetch_max(bytes, Ordering::Relaxed);
+    }
+
+    /// A graph is in it from now on, as long as what this gives lives.
+    pub(crate) fn join(&self) -> InArena {
+        self.0.graphs.fetch_add(1, Ordering::Relaxed);
+        InArena(self.clone())
     }
 
     /// What a user of it writes, as far as the ledger is concerned.
@@ -121,114 +122,21 @@ impl fmt::Debug for Arena {
 }
 
 /// All of an arena's allocation, to be written.
-fn written(allocation: &Allocation) -> (MemoryId, Touching) {
+pub(crate) fn written(allocation: &Allocation) -> (MemoryId, Touching) {
     (allocation.memory().expect("an arena has its memory before anyone knows it"), Touching::Write)
 }
 
 /// A graph in an arena, counted as long as this lives.
 pub(crate) struct InArena(Arena);
 
+impl InArena {
+    pub(crate) fn arena(&self) -> &Arena {
+        &self.0
+    }
+}
+
 impl Drop for InArena {
     fn drop(&mut self) {
         self.0.0.graphs.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// What the temps of a graph lie in, held.
-pub(crate) struct Space {
-    base: CUdeviceptr,
-    /// How many bytes of it the graph needs.
-    pub(crate) bytes: usize,
-    /// How many of these are a library's workspace at some time.
-    pub(crate) workspace_bytes: usize,
-    whose: Whose,
-}
-
-enum Whose {
-    /// The graph's own.
-    Own(Arc<Allocation>),
-    /// The caller's.
-    Given(InArena),
-    /// The pool's, which goes with the pool; or an allocation that graphs of the pool share.
-    Pool(Pool, Option<Arc<Allocation>>),
-}
-
-impl Space {
-    /// Memory for the temps of a graph, which have their addresses from here on; none where there is nothing to place.
-    ///
-    /// # Errors
-    ///
-    /// - [`ErrorKind::ArenaExhausted`]: of the caller's arena.
-    /// - [`ErrorKind::OutOfMemory`], [`ErrorKind::Full`], what the driver refused: of an own one, or of the pool's.
-    pub(crate) fn new(
-        device: &Device,
-        plan: &TempPlan,
-        nodes: &[Node],
-        arena: Option<&Arena>,
-        pool: Option<&Pool>,
-    ) -> Result<Option<Space>> {
-        if plan.bytes() == 0 {
-            return Ok(None);
-        }
-        let (base, whose) = match (arena, pool) {
-            (Some(arena), _) => {
-                arena.take(plan, nodes)?;
-                arena.0.graphs.fetch_add(1, Ordering::Relaxed);
-                (arena.address(), Whose::Given(InArena(arena.clone())))
-            }
-            (None, Some(pool)) => {
-                let room = pool.arena().room(device, plan.bytes())?;
-                (room.base, Whose::Pool(pool.clone(), room.hold))
-            }
-            (None, None) => {
-                let allocation = Allocation::unplaced(device, Kind::Arena, plan.bytes())?;
-                device.place(&allocation, false, Purpose::Arenas)?;
-                (allocation.address(), Whose::Own(allocation))
-            }
-        };
-        plan.lend(base);
-        Ok(Some(Space { base, bytes: plan.bytes(), workspace_bytes: plan.workspace_bytes(), whose }))
-    }
-
-    /// Memory of its own for each temp.
-    ///
-    /// # Errors
-    ///
-    /// - As [`new`](Space::new).
-    pub(crate) fn apart(device: &Device, plan: &TempPlan) -> Result<Vec<Space>> {
-        let mut spaces = Vec::new();
-        for temp in plan.temps() {
-            let allocation = Allocation::unplaced(device, Kind::Arena, temp.bytes())?;
-            device.place(&allocation, false, Purpose::Arenas)?;
-            temp.lend_address(allocation.address());
-            let (base, bytes) = (allocation.address(), temp.bytes());
-            let workspace_bytes = if temp.is_workspace() { bytes } else { 0 };
-            spaces.push(Space { base, bytes, workspace_bytes, whose: Whose::Own(allocation) });
-        }
-        Ok(spaces)
-    }
-
-    /// Lends what is here to other temps, which come behind those it was made for, if they need no more. Whether they do.
-    pub(crate) fn lend_again(&mut self, plan: &TempPlan) -> bool {
-        let fits = plan.bytes() <= self.bytes;
-        if fits {
-            plan.lend(self.base);
-            self.workspace_bytes = self.workspace_bytes.max(plan.workspace_bytes());
-        }
-        fits
-    }
-
-    /// Whether it is the graph's own, and nobody else's.
-    pub(crate) fn is_own(&self) -> bool {
-        matches!(self.whose, Whose::Own(_))
-    }
-
-    /// What a replay writes, as far as the ledger is concerned.
-    pub(crate) fn touched(&self) -> (MemoryId, Touching) {
-        match &self.whose {
-            Whose::Own(allocation) | Whose::Pool(_, Some(allocation)) => written(allocation),
-            Whose::Given(InArena(arena)) => arena.touched(),
-            Whose::Pool(pool, None) => pool.touched(),
-        }
     }
 }

@@ -11,8 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use dacapo_driver::types::CUdeviceptr;
 
-use crate::device::{Device, Purpose, Range};
+use crate::device::{Device, Range};
 use crate::error::Result;
+use crate::held::Purpose;
 use crate::memory::{Allocation, Kind};
 use crate::trace::event;
 

@@ -10,7 +10,7 @@ use crate::device::Device;
 use crate::element::{Pod, bytes_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Access, Allocation, Mode, Place};
-use crate::record::refuse_in_recording;
+use crate::nesting::refuse_in_recording;
 
 /// Page-locked host memory with copying access only.
 ///

@@ -4,6 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::element::Pod;
+use crate::error::Result;
 use crate::memory::{Access, Allocation, Place, Slice, numbers};
 
 /// A device address and a length, for another library's call.
@@ -35,7 +36,7 @@ fn raw<T>(places: &mut dyn Iterator<Item = (u64, usize)>) -> RawSlice<T> {
 }
 
 /// Makes stand-ins: given a length in bytes, the address of a fresh one.
-type NewStandIn<'a> = &'a mut dyn FnMut(usize) -> crate::Result<usize>;
+type NewStandIn<'a> = &'a mut dyn FnMut(usize) -> Result<usize>;
 
 /// What only this file can implement. `unsafe` work relies on each of these traits' methods to tell of the same memory.
 mod sealed {
@@ -70,7 +71,7 @@ pub trait Reads: Sealed {
     ///
     /// - Every address that `new` gives is an allocation that is held for `'a`.
     #[doc(hidden)]
-    unsafe fn stand_in<'a>(&self, new: NewStandIn<'_>) -> crate::Result<Self::At<'a>>;
+    unsafe fn stand_in<'a>(&self, new: NewStandIn<'_>) -> Result<Self::At<'a>>;
     #[doc(hidden)]
     fn access_at(at: &Self::At<'_>, into: &mut Vec<Access>);
 }
@@ -95,7 +96,7 @@ pub trait Writes: Sealed {
     ///
     /// - Every address that `new` gives is an allocation of its own that is held for `'a`.
     #[doc(hidden)]
-    unsafe fn stand_in<'a>(&mut self, new: NewStandIn<'_>) -> crate::Result<Self::At<'a>>;
+    unsafe fn stand_in<'a>(&mut self, new: NewStandIn<'_>) -> Result<Self::At<'a>>;
     #[doc(hidden)]
     fn access_at(at: &mut Self::At<'_>, into: &mut Vec<Access>);
 }
@@ -112,7 +113,7 @@ impl<T: Pod> Reads for &Slice<T> {
         into.push(Access::read("input", self));
     }
 
-    unsafe fn stand_in<'a>(&self, new: NewStandIn<'_>) -> crate::Result<&'a Slice<T>> {
+    unsafe fn stand_in<'a>(&self, new: NewStandIn<'_>) -> Result<&'a Slice<T>> {
         let address = new(self.len() * size_of::<T>())?;
         // SAFETY: the allocation at this address is as long as this slice, and held for `'a`: the caller's promise.
         Ok(unsafe { Slice::from_address(address, self.len()) })
@@ -135,7 +136,7 @@ impl<T: Pod> Writes for &mut Slice<T> {
         into.push(Access::write("output", self));
     }
 
-    unsafe fn stand_in<'a>(&mut self, new: NewStandIn<'_>) -> crate::Result<&'a mut Slice<T>> {
+    unsafe fn stand_in<'a>(&mut self, new: NewStandIn<'_>) -> Result<&'a mut Slice<T>> {
         let address = new(self.len() * size_of::<T>())?;
         // SAFETY: as for reads, and the allocation is this slice's own.
         Ok(unsafe { Slice::from_address_mut(address, self.len()) })
@@ -163,7 +164,7 @@ macro_rules! tuples {
                 $(self.$index.access(into);)*
             }
 
-            unsafe fn stand_in<'a>(&self, new: NewStandIn<'_>) -> crate::Result<Self::At<'a>> {
+            unsafe fn stand_in<'a>(&self, new: NewStandIn<'_>) -> Result<Self::At<'a>> {
                 // SAFETY: the caller's promise, for each of them.
                 Ok(unsafe { ($(self.$index.stand_in(new)?,)*) })
             }
@@ -186,7 +187,7 @@ macro_rules! tuples {
                 $(self.$index.access(into);)*
             }
 
-            unsafe fn stand_in<'a>(&mut self, new: NewStandIn<'_>) -> crate::Result<Self::At<'a>> {
+            unsafe fn stand_in<'a>(&mut self, new: NewStandIn<'_>) -> Result<Self::At<'a>> {
                 // SAFETY: the caller's promise, for each of them.
                 Ok(unsafe { ($(self.$index.stand_in(new)?,)*) })
             }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use crate::Stream;
+use crate::device::Stream;
 use crate::element::Pod;
 use crate::error::Result;
 use crate::memory::{Buffer, Slice};

@@ -168,3 +168,25 @@ impl<T: Pod> fmt::Debug for Slice<T> {
         write!(f, "Slice<{}>[{}]", std::any::type_name::<T>(), self.len())
     }
 }
+
+#[cfg(all(test, feature = "software"))]
+mod tests {
+    use crate::{Device, baked, fill};
+
+    #[test]
+    fn the_pieces_of_a_slice_are_all_of_it_and_the_last_may_be_shorter() {
+        let device = Device::software().unwrap();
+        let stream = device.stream().unwrap();
+        let mut y = device.zeros::<u32>(9).unwrap();
+        for (len, lengths) in [(4, vec![4, 4]), (3, vec![3, 3, 2]), (8, vec![8]), (20, vec![8])] {
+            let mut found = Vec::new();
+            for (value, piece) in (1..).zip(y[..8].chunks_mut(len)) {
+                found.push(piece.len());
+                stream.run(fill(piece, baked(value))).unwrap();
+            }
+            assert_eq!(found, lengths);
+            let expected: Vec<u32> = (0..8).map(|i| i / len as u32 + 1).chain([0]).collect();
+            assert_eq!(stream.read(&y).unwrap(), expected);
+        }
+    }
+}

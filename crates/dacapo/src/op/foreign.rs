@@ -6,8 +6,7 @@ use std::sync::Arc;
 use crate::device::RawStream;
 use crate::error::Result;
 use crate::memory::{Access, Reads, Writes};
-use crate::op::Op;
-use crate::record::{ForeignWork, Node, Work};
+use crate::record::{ForeignWork, Node, Op, Work};
 
 /// Work that only a stream can record: a library's call, another crate's kernel.
 ///

@@ -8,8 +8,7 @@ use smallvec::smallvec;
 use crate::element::{Pod, bytes_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Access, HostBuffer, Mode, Slice};
-use crate::op::Op;
-use crate::record::{Node, Work};
+use crate::record::{Node, Op, Work};
 use crate::value::Value;
 
 fn same_length(what: &'static str, left: usize, right: usize) -> Result<()> {

@@ -6,14 +6,56 @@ use super::timeline::timeline;
 use super::{Clock, Profile, Timed};
 use crate::device::Stream;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{Replayable, report_of_graph};
+use crate::graph::{Graph, GraphInto, Replayable, report_of_graph};
 use crate::inspect::Kind;
 use crate::lower::Stamps;
-use crate::record::refuse_inside;
+use crate::memory::{Reads, Writes};
+use crate::nesting::refuse_inside;
+
+impl<T> Graph<T> {
+    /// Replays it once, timed: how long each op took on the device, what waited, and which ops the replay was as long as.
+    ///
+    /// It is a replay like any other: slots, outputs and [`num_replays`](Graph::num_replays) as of a launch, and it is
+    /// waited for. It is made by a second executable graph, built for this call and gone after it, with a kernel of one
+    /// thread before and behind each op that stores the device's timer; so it takes far longer than a launch, and foreign
+    /// work is captured once more. What the numbers are and what they cost: [`Profile`].
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// # let (device, stream) = { let d = dacapo::Device::software()?; let s = d.stream()?; (d, s) };
+    /// let mut y = device.zeros::<f32>(1024)?;
+    /// let mut graph = device.recording().label("clear").record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
+    /// let profile = graph.profile(&stream)?;
+    /// assert_eq!((profile.ops.len(), graph.num_replays()), (1, 1));
+    /// println!("{profile}");
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::Unsupported`]: a graph that came of a capture, whose nodes are not ours to take apart.
+    /// - As [`launch_sync`](Graph::launch_sync).
+    #[track_caller]
+    pub fn profile(&mut self, stream: &Stream) -> Result<Profile> {
+        measure(self.replayable()?, stream, &[])
+    }
+}
+
+impl<I: Reads, O: Writes> GraphInto<I, O> {
+    /// As [`launch`](GraphInto::launch), timed: [`Graph::profile`](crate::Graph::profile).
+    ///
+    /// # Errors
+    ///
+    /// - As [`launch`](GraphInto::launch) and [`Graph::profile`](crate::Graph::profile).
+    #[track_caller]
+    pub fn profile<'a>(&mut self, stream: &Stream, inputs: I::At<'a>, mut outputs: O::At<'a>) -> Result<Profile> {
+        self.with_bound(&inputs, &mut outputs, |graph, extra| measure(graph, stream, extra))
+    }
+}
 
 /// Replays a graph with stamps, waits, and makes a profile of them. `extra` is what this launch has bound.
 #[track_caller]
-pub(crate) fn measure(graph: &mut Replayable, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<Profile> {
+fn measure(graph: &mut Replayable, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<Profile> {
     if !stream.device().is(&graph.device) {
         return Err(Error::new(ErrorKind::WrongDevice));
     }

@@ -23,7 +23,6 @@ mod tests;
 mod timeline;
 mod trace;
 
-pub(crate) use measured::measure;
 pub use table::By;
 
 use crate::inspect::{Kind, Place};

@@ -13,11 +13,11 @@ use std::panic::Location;
 use crate::device::{Device, Stream};
 use crate::error::Result;
 use crate::memory::{Buffer, Slice};
-use crate::op::Op;
-use crate::record::Recorder;
+use crate::record::{Op, Recorder};
+use crate::value::baked;
 use philox::Philox;
 
-crate::kernels! {
+kernels! {
     unsafe struct Kernels(include_str!("../../kernels/random.ptx")) {
         fn philox_u32(state: &[u32], out: &out [u32], n: u64 = out.len()) {
             requires: state.len() == 6;
@@ -83,7 +83,7 @@ impl Generator {
         move |r: &mut Recorder<'_>| {
             r.at(at, |r| {
                 r.run(kernels.philox_u32(state, out))?;
-                r.run(kernels.philox_advance(state, crate::baked(n)))
+                r.run(kernels.philox_advance(state, baked(n)))
             })
         }
     }
@@ -96,7 +96,7 @@ impl Generator {
         move |r: &mut Recorder<'_>| {
             r.at(at, |r| {
                 r.run(kernels.philox_uniform(state, out))?;
-                r.run(kernels.philox_advance(state, crate::baked(n)))
+                r.run(kernels.philox_advance(state, baked(n)))
             })
         }
     }
@@ -109,7 +109,7 @@ impl Generator {
         move |r: &mut Recorder<'_>| {
             r.at(at, |r| {
                 r.run(kernels.philox_normal(state, out))?;
-                r.run(kernels.philox_advance(state, crate::baked(n)))
+                r.run(kernels.philox_advance(state, baked(n)))
             })
         }
     }

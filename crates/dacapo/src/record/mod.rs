@@ -7,21 +7,14 @@
 //! - No driver call is made while recording (outputs excepted, which are memory at once), so nothing done beside it can
 //!   invalidate it.
 
-mod eager;
-mod nesting;
 mod node;
-mod options;
+mod op;
 mod recorder;
-mod temps;
-mod warm;
 mod written;
 
-pub(crate) use eager::{run_eager, run_recorded};
-pub(crate) use nesting::{InForeign, Nested, refuse_in_foreign, refuse_in_recording, refuse_inside};
 pub(crate) use node::{FillRecipe, ForeignWork, KernelWork, Node, Work, gates, lock_gates};
-pub use options::Recording;
+pub(crate) use op::whole;
+pub use op::{BoxOp, Op, op};
 pub(crate) use recorder::Recorded;
 pub use recorder::Recorder;
-pub(crate) use temps::TempPlan;
-pub use warm::WarmRecording;
 pub(crate) use written::{expect_written, may_idle};

@@ -122,6 +122,11 @@ impl Node {
         }
     }
 
+    /// Whether it touches the allocation of this number.
+    pub(crate) fn touches(&self, allocation: u32) -> bool {
+        self.access.iter().any(|access| access.place.allocation.number() == allocation)
+    }
+
     /// The gate of its host memory.
     pub(crate) fn gate(&self) -> Option<&Arc<Gate>> {
         match &self.work {

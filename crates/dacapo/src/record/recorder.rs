@@ -6,15 +6,15 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::device::{Device, Keeps, Purpose, drop_each, go_on};
+use crate::device::{Device, Keeps, drop_each, go_on};
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
+use crate::held::Purpose;
 use crate::kernel::Grid;
-use crate::memory::{Allocation, Buffer, Kind, Mode, Scalar, Space, Temp, TempScalar};
-use crate::op::Op;
-use crate::pool::Pool;
+use crate::memory::{Allocation, Buffer, Kind, Mode, Scalar, Temp, TempScalar};
+use crate::pool::{Pool, Space};
 use crate::record::written::{Written, temp_of, unwritten};
-use crate::record::{Node, Work};
+use crate::record::{Node, Op, Work};
 use crate::value::{AnySlot, Readings, Snapshot};
 
 /// Where ops go: into a graph, or, eagerly, to a stream. The code cannot tell which.

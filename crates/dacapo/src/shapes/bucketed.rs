@@ -5,7 +5,9 @@ use std::panic::Location;
 
 use crate::device::{Device, Stream};
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Nested, Recorder, run_recorded};
+use crate::lower::run_recorded;
+use crate::nesting::Nested;
+use crate::record::Recorder;
 use crate::shapes::inputs::Span;
 use crate::shapes::{Buckets, CacheCounters, GraphCache, Inputs, Outputs};
 

@@ -14,14 +14,16 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::arrange::{TempPlan, order_of};
 use crate::device::{Device, Stream};
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{Graph, Replayable, executable_bytes, order_of};
-use crate::lower;
+use crate::graph::{Graph, Recording, Replayable, StandIns};
+use crate::lower::{self, executable_bytes};
 use crate::memory::GrowingArena;
+use crate::nesting::refuse_in_recording;
 use crate::plan::Shape;
 use crate::pool::Pool;
-use crate::record::{Recorded, Recorder, Recording, TempPlan, refuse_in_recording};
+use crate::record::{Recorded, Recorder};
 use crate::shapes::CacheCounters;
 
 /// So many graphs, unless the cache is told otherwise.
@@ -404,7 +406,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
             return Err(Error::new(ErrorKind::BadKey));
         }
         let options = self.recording(&self.pool).graph_options();
-        let graph = Graph::new(Replayable::make(recorded, options, Vec::new(), Vec::new())?, out);
+        let graph = Graph::new(Replayable::make(recorded, options, StandIns::default())?, out);
         self.counters.recorded += 1;
         self.clock += 1;
         self.entries.insert(kept, Entry { graph, used: self.clock });

@@ -7,8 +7,9 @@ use crate::device::Device;
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Buffer, Slice};
+use crate::op::{copy, fill};
 use crate::record::Recorder;
-use crate::{baked, copy, fill};
+use crate::value::baked;
 
 /// What stands in the rows of a bucket that a request does not fill. Each input names its own: there is no default,
 /// because the right one depends on what the recording does with a row.

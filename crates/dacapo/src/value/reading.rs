@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::kernel::ToArg;
 use crate::memory::Access;
 use crate::value::slot::{Cell, Large};
 
@@ -174,9 +173,9 @@ impl<'a> Snapshot<'a> {
 
     /// Tells a report the arguments, if there is one.
     #[cold]
-    pub fn tell(&self, args: &[&dyn ToArg]) {
+    pub(crate) fn tell(&self, arguments: &mut dyn Iterator<Item = Option<String>>) {
         if let Some(texts) = self.texts {
-            texts.borrow_mut().extend(args.iter().map(|arg| arg.text()));
+            texts.borrow_mut().extend(arguments);
         }
     }
 

@@ -131,6 +131,24 @@ fn what_was_dropped_makes_room_in_the_budget_also_when_it_is_in_flight() {
     bench.expect_no_findings();
 }
 
+/// Whoever asks first after a drop has the room: nothing else must be called before.
+#[test]
+fn what_was_dropped_just_now_makes_room_in_the_budget_and_on_the_device() {
+    let budget = software(0).open().unwrap();
+    budget.set_memory_budget(Some(1 << 20));
+    let full = software(0).capacity(8 << 20).open().unwrap();
+    for (device, bytes) in [(budget, 600_000), (full, 5 << 20)] {
+        let stream = device.stream().unwrap();
+        for _ in 0..3 {
+            let mut y = device.zeros::<u8>(bytes).unwrap();
+            // In flight, and nothing is in the queue behind it but its memory.
+            (0..50).for_each(|_| stream.run(fill(&mut y[..64], baked(1))).unwrap());
+        }
+        let refused = kind(device.zeros::<u8>(2 * bytes));
+        assert!(matches!(refused, ErrorKind::OverBudget { .. } | ErrorKind::OutOfMemory { .. }), "{refused:?}");
+    }
+}
+
 #[test]
 fn a_cache_drops_graphs_until_the_budget_is_kept_and_is_refused_when_none_is_left() {
     let bench = Bench::seeded(1);

@@ -200,6 +200,25 @@ fn row_6_alignment_is_checked_again_when_memory_is_rebound() {
     assert_eq!(stream.read(&y).unwrap(), [0.0, 0.0, 0.0, 0.0, 4.0, 5.0, 6.0, 7.0, 0.0]);
 }
 
+/// A part of a stand-in begins where the bound memory begins and the part in it, for its address and its alignment.
+#[test]
+fn row_6_a_part_of_a_stand_in_is_a_part_of_what_is_bound() {
+    let Bench { device, stream, k } = Bench::seeded(0);
+    let x: Vec<f32> = (0..20).map(|i| i as f32).collect();
+    let (x, mut y) = (device.buffer(&x).unwrap(), device.zeros::<f32>(4).unwrap());
+    let mut graph =
+        device.recording().record_into(&x[..8], &mut y[..], |r, x, y| r.run(k.copy_four(&x[4..], y))).unwrap();
+    for start in [0, 4, 12, 8] {
+        graph.launch(&stream, &x[start..start + 8], &mut y).unwrap();
+        let first = (start + 4) as f32;
+        assert_eq!(stream.read(&y).unwrap(), [first, first + 1.0, first + 2.0, first + 3.0]);
+    }
+    for start in [1, 2, 7, 11] {
+        let misaligned = graph.launch(&stream, &x[start..start + 8], &mut y);
+        assert!(matches!(kind(misaligned), ErrorKind::Requires { condition: "x.aligned(16)", .. }), "{start}");
+    }
+}
+
 #[test]
 fn row_7_geometry_is_converted_with_checks_and_no_work_is_no_error() {
     for Bench { device, stream, k } in benches() {

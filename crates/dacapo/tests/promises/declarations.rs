@@ -1,10 +1,19 @@
 //! Declarations that the text of a kernel contradicts, and those that it does not.
 //!
-//! `cargo xtask declarations` has fifty wrong ones, as texts; here are the ways in which a program meets them.
+//! `cargo xtask declarations` has fifty wrong ones, as texts, which are looked at here too; then the words for each kind,
+//! and the ways in which a program meets them.
+
+use std::path::Path;
 
 use dacapo::{Device, ErrorKind, FalseDeclaration, Found, WarningKind};
 
 use crate::kit::{Bench, benches};
+
+#[path = "../../../../xtask/src/declarations/declared.rs"]
+#[allow(dead_code)] // shared with `cargo xtask declarations`, which uses more of it
+mod declared;
+#[path = "../../../../xtask/src/declarations/wrong.rs"]
+mod wrong;
 
 /// y ← x, and a counter; with lines of a source.
 const COPY: &str = r#".version 8.4
@@ -263,4 +272,123 @@ fn an_offset_beside_an_address_of_halves_is_no_address() {
         }
     }
     Halves::load(&device()).unwrap();
+}
+
+#[test]
+fn every_wrong_declaration_is_found_and_the_true_one_beside_it_loads_without_a_word() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/src/declarations/wrong");
+    let (files, found) = wrong::run(&folder).unwrap();
+    assert!(files >= 50, "{files}");
+    assert_eq!(found, files, "those that are not are printed");
+}
+
+/// What is said of a kernel `k` of this body, of parameters `x`, `y` and `n`, under a declaration.
+fn words_for(declared_as: &str, params: &str, body: &str) -> Vec<String> {
+    let registers = ".reg .pred %p<4>; .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %rd<9>;";
+    let loads = "ld.param.u64 %rd1, [x];\nld.param.u64 %rd2, [y];";
+    let text = format!(
+        ".version 8.4\n.target sm_80\n.address_size 64\n.visible .global .align 4 .u32 one;\n.visible .global .align 4 \
+         .u32 two;\n.visible .entry k({params})\n{{ {registers}\n{loads}\n{body}\nret; }}\n"
+    );
+    let (list, state) = declared_as.split_once("; state: ").unwrap_or((declared_as, ""));
+    let state = state.split(", ").filter(|name| !name.is_empty()).map(String::from).collect();
+    let params = declared::params(list).unwrap();
+    let kernel = declared::Declaration { name: "kernel".into(), entry: "k".into(), params, state };
+    let (checked, lies) = dacapo::__private::check_text(&text, &[kernel.leak()]);
+    assert_eq!(checked.kernels[0].not_decided, None);
+    let warnings = checked.warnings().map(|(_, warning)| warning.text.clone());
+    lies.iter().map(FalseDeclaration::to_string).chain(warnings).collect()
+}
+
+#[test]
+fn each_kind_of_finding_has_its_words_and_the_line_that_says_most() {
+    let two = ".param .u64 x, .param .u64 y";
+    let three = ".param .u64 x, .param .u64 y, .param .s32 n";
+    let add = "red.global.add.u32 [%rd1], 1;\nst.global.u32 [%rd2], 1;";
+    assert_eq!(
+        words_for("x: &[u32], y: &u32", two, add),
+        [
+            "`kernel` changes 4 bytes at once through `x` (line 10 of the PTX); declared is `x: &[u32]`, true would be \
+             `x: &mut [u32]`",
+            "`kernel` writes 4 bytes through `y` (line 11 of the PTX); declared is `y: &u32`, true would be `y: &mut u32`"
+        ]
+    );
+    // The first that reads, unless one writes; the first of those then.
+    let reads = "ld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd1+4];\nst.global.u32 [%rd2], %r1;";
+    assert_eq!(
+        words_for("x: u64, y: &mut [u32]", two, reads),
+        ["`kernel` reads 4 bytes at an address that is `x` (line 10 of the PTX); declared is `x: u64`, true would be \
+          `x: &[u32]`"]
+    );
+    let writes = "ld.global.u32 %r1, [%rd1];\nst.global.u32 [%rd1], %r1;\nst.global.u32 [%rd1+8], %r1;\n\
+                  ld.global.u32 %r2, [%rd1+4];\nst.global.u32 [%rd2], %r2;";
+    assert_eq!(
+        words_for("x: u64, y: &mut [u32]", two, writes),
+        [
+            "`kernel` writes 4 bytes at an address that is `x` (line 11 of the PTX); declared is `x: u64`, true would be \
+          `x: &mut [u32]`"
+        ]
+    );
+    let counts = "ld.param.s32 %r1, [n];\nsetp.ge.s32 %p1, %r1, 4;\n@%p1 bra END;\nld.global.u32 %r2, [%rd1];\n\
+                  st.global.u32 [%rd2], %r2;\nEND:";
+    assert_eq!(
+        words_for("x: &[u32], y: &mut [u32], n: f32", three, counts),
+        ["`kernel` takes `n` as a whole number of 32 bits, and uses it as no other (line 6 of the PTX); declared is \
+          `n: f32`, true would be `n: i32`"]
+    );
+    let globals =
+        "ld.global.u32 %r1, [%rd1];\nst.global.u32 [%rd2], %r1;\nst.global.u32 [one], 1;\nst.global.u32 [two], 1;";
+    assert_eq!(
+        words_for("x: &[u32], y: &mut [u32]; state: one", two, globals),
+        ["`kernel` writes 4 bytes of the global `two` (line 13 of the PTX); declared is `state: one`, true would be \
+          `state: one, two`"]
+    );
+    let scaled = "mul.lo.u64 %rd3, %rd2, 4;\nadd.s64 %rd4, %rd1, %rd3;\nst.global.u32 [%rd4], 1;";
+    assert_eq!(
+        words_for("x: &mut [u32], y: &[u32]", two, scaled),
+        ["`kernel` uses `y` as a number, and no address is made of it (line 10 of the PTX); declared is `y: &[u32]`, \
+          true would be `y: u64`"]
+    );
+    let table = "ld.global.u64 %rd3, [%rd1];\nst.global.u32 [%rd3], 1;\nst.global.u32 [%rd2], 1;";
+    assert_eq!(
+        words_for("x: &[u64], y: &mut [u32]", two, table),
+        [
+            "writes 4 bytes at an address that came out of memory, through `x`: what is there is not declared, line 11 of the \
+          PTX"
+        ]
+    );
+    assert_eq!(words_for("unchecked x: &[u64], y: &mut [u32]", two, table), [] as [String; 0]);
+    let nowhere =
+        "mov.u64 %rd3, 4096;\nld.global.u32 %r1, [%rd3];\nld.global.u32 %r2, [%rd1];\nst.global.u32 [%rd2], %r1;";
+    assert_eq!(
+        words_for("x: &[u32], y: &mut [u32]", two, nowhere),
+        ["reads 4 bytes at an address that comes from no parameter: what is there is not declared, line 11 of the PTX"]
+    );
+    let copies = "ld.global.f32 %f1, [%rd1];\nst.global.f32 [%rd2], %f1;";
+    let pairs = [
+        ("x: &[f64], y: &mut [f32]", "`x: &[f64]` has elements of 8 bytes, and no access is wider than 4"),
+        ("x: &mut [f32], y: &mut [f32]", "`x: &mut [f32]` is never written"),
+        ("x: &out [f32], y: &mut [f32]", "`x: &out [f32]` is never written"),
+    ];
+    for (declared_as, warning) in pairs {
+        let body = if declared_as.contains("f64") { copies.replace("[%rd1]", "[%rd1+4]") } else { copies.into() };
+        assert_eq!(words_for(declared_as, two, &body), [warning]);
+    }
+    let unread = "st.global.f32 [%rd2], 0f00000000;";
+    assert_eq!(words_for("x: &[f32], y: &mut [f32]", two, unread), ["`x: &[f32]` is never read"]);
+    // Memory of the kernel's own stays its own, also where the offset was loaded.
+    let own = ".shared .align 4 .b8 box[64];\nld.global.u64 %rd3, [%rd1];\nmov.u64 %rd4, box;\ncvta.shared.u64 %rd5, %rd4;\n\
+               add.s64 %rd6, %rd5, %rd3;\nst.u32 [%rd6], 1;\nst.global.u32 [%rd2], 1;";
+    assert_eq!(words_for("x: &[u64], y: &mut [u32]", two, own), [] as [String; 0]);
+}
+
+/// A driver may know a text that the library does not: it loads, and what was not looked into says why.
+#[test]
+fn a_text_that_cannot_be_read_is_not_decided_with_the_first_thing_that_is_wrong_in_it() {
+    let params = declared::params("x: &[u32], n: u32").unwrap();
+    let kernel = declared::Declaration { name: "k".into(), entry: "k".into(), params, state: Vec::new() };
+    let (checked, lies) = dacapo::__private::check_text("what is this", &[kernel.leak()]);
+    let why = checked.kernels[0].not_decided.as_deref().unwrap_or_default();
+    assert!(lies.is_empty() && why.starts_with("the PTX could not be read: error"), "{why}");
+    assert_eq!(checked.to_string(), format!("k: not decided: {why}\n  x: &[u32]\n  n: u32  a value\n"));
 }

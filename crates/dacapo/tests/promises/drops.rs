@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use dacapo::{Device, ErrorKind, Graph, Recorder, Slot, baked, copy, fill, foreign};
-use dacapo_driver::{Argument, CUresult, Call, Count, Hook};
+use dacapo_driver::{Argument, CUresult, Call, Count, Driver, Hook};
 
 use crate::kit::{Bench, benches, hooked, kind};
 
@@ -127,6 +127,24 @@ fn what_is_dropped_in_flight_is_released_behind_its_last_use() {
             drop(reused);
         }
         bench.expect_no_findings();
+    }
+}
+
+/// A program that only launches gets rid of what it drops.
+#[test]
+fn a_launch_releases_what_was_dropped_before_it() {
+    for bench in benches() {
+        let Bench { device, stream, k } = &bench;
+        let mut y = device.zeros::<u32>(4).unwrap();
+        let mut graph = device.record(k.put(baked(1), &mut y)).unwrap();
+        let before = bench.machine().census().allocations;
+        let gone = device.zeros::<u32>(1000).unwrap();
+        drop(gone);
+        assert_eq!(device.counters().waiting, 1);
+        graph.launch(stream).unwrap();
+        assert_eq!(device.counters().waiting, 0);
+        device.synchronize().unwrap();
+        assert_eq!(bench.machine().census().allocations, before);
     }
 }
 
@@ -308,6 +326,74 @@ fn a_lost_context_names_its_launch_answers_every_call_and_hangs_nowhere() {
             Bench::seeded(0).expect_usable();
         }
     });
+}
+
+/// The names of launches that were in flight, as a lost context tells them.
+#[track_caller]
+fn in_flight(lost: dacapo::Error) -> Vec<String> {
+    match lost.kind() {
+        ErrorKind::Lost { in_flight, .. } => in_flight.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_lost_context_names_the_launches_that_are_not_known_to_be_over() {
+    for waits in [true, false] {
+        for Bench { device, stream, k } in benches() {
+            let (mut y, mut z) = (device.zeros::<u32>(4).unwrap(), device.zeros::<u32>(4).unwrap());
+            let mut fine = device.recording().label("fine one").record(k.put(baked(1), &mut z)).unwrap();
+            let mut bad = device.recording().label("bad one").record(k.store_at(baked(1 << 28), &mut y)).unwrap();
+            fine.launch(&stream).unwrap();
+            if waits {
+                stream.synchronize().unwrap();
+            }
+            let lost = bad.launch(&stream).and_then(|launched| launched.wait().map(drop)).unwrap_err();
+            let named = in_flight(lost);
+            let expected: &[&str] = if waits { &["bad one"] } else { &["fine one", "bad one"] };
+            assert_eq!(named.len(), expected.len(), "{named:?}");
+            assert!(named.iter().zip(expected).all(|(name, label)| name.contains(label)), "{named:?}");
+        }
+    }
+}
+
+/// What runs in a lost context, and what of it can be released, nobody knows: the driver is left to it.
+#[test]
+fn the_end_of_a_lost_device_destroys_graphs_and_asks_for_nothing_else_of_the_context() {
+    let (bench, count) = hooked(Count::new());
+    let Bench { device, stream, k } = bench;
+    let (mut y, host) = (device.zeros::<u32>(4).unwrap(), device.host(&[1u32; 4]).unwrap());
+    let mut bad = device.record(k.store_at(baked(1 << 28), &mut y)).unwrap();
+    in_flight(bad.launch(&stream).and_then(|launched| launched.wait().map(drop)).unwrap_err());
+    let frees = [Call::cuMemFreeAsync, Call::cuMemFreeHost, Call::cuModuleUnload, Call::cuEventQuery];
+    let before = frees.map(|call| count.of(call).calls);
+    drop((bad, y, host, k, stream, device));
+    assert_eq!(Arc::strong_count(&count), 1, "the driver is still held");
+    assert_eq!(frees.map(|call| count.of(call).calls), before);
+    for call in [Call::cuGraphExecDestroy, Call::cuDevicePrimaryCtxRelease_v2] {
+        assert_eq!(count.of(call).calls, 1, "{call:?}");
+    }
+}
+
+/// Nobody asked after the launch that broke the context: the end of the device finds it so.
+#[test]
+fn values_are_let_go_of_also_where_only_the_end_of_the_device_learns_that_its_context_is_lost() {
+    for Bench { device, stream, k } in benches() {
+        let (kept, mut y) = (Arc::new(()), device.zeros::<u32>(4).unwrap());
+        let (machine, raw) = (device.machine().unwrap().clone(), stream.raw().0);
+        let op = |r: &mut Recorder<'_>| {
+            r.keep(kept.clone());
+            r.run(k.store_at(baked(1 << 28), &mut y))
+        };
+        device.record(op).unwrap().launch(&stream).unwrap();
+        // Not through the library, which knows nothing of it.
+        // SAFETY: the stream is alive.
+        assert!(!unsafe { machine.cuStreamSynchronize(raw) }.is_success());
+        assert_eq!(Arc::strong_count(&kept), 2, "it waits for its work");
+        drop((k, y, stream, device));
+        assert_eq!(machine.census().retains, 0, "the device is gone");
+        assert_eq!(Arc::strong_count(&kept), 1);
+    }
 }
 
 /// Nothing that ends a process waits for its GPU: the child ends with its work in flight.

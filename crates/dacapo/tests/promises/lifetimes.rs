@@ -508,6 +508,40 @@ fn a_kept_value_that_holds_the_device_does_not_leak_it() {
     }
 }
 
+/// Leaves a device behind whose queue holds it.
+fn leave(bench: Bench, kept: impl Send + Sync + 'static) {
+    let Bench { device, stream, k } = bench;
+    let mut v = device.scalar(0u32).unwrap();
+    let op = |r: &mut Recorder<'_>| {
+        r.keep((kept, device.clone()));
+        r.run(k.bump(&mut v))
+    };
+    stream.run(op).unwrap();
+    // Over, and the library has not heard of it.
+    // SAFETY: the stream is alive.
+    assert!(unsafe { device.machine().unwrap().cuStreamSynchronize(stream.raw().0) }.is_success());
+}
+
+/// A value whose drop leaves another device behind.
+struct Leaves(Mutex<Option<Bench>>);
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        leave(self.0.lock().unwrap().take().unwrap(), ());
+    }
+}
+
+#[test]
+fn a_device_that_is_left_while_another_is_looked_after_is_looked_after_too() {
+    let (one, two) = (Bench::seeded(0), Bench::seeded(1));
+    let machines = [one.machine().clone(), two.machine().clone()];
+    leave(one, Leaves(Mutex::new(Some(two))));
+    for machine in machines {
+        until("the device is given back", || machine.census().retains == 0);
+        assert_eq!(machine.findings(), []);
+    }
+}
+
 /// Neither the order in which handles are dropped nor who has the last one matters.
 #[test]
 fn modules_are_unloaded_at_the_end_of_a_device_whoever_held_them_last() {
@@ -622,4 +656,50 @@ fn a_refused_launch_tells_no_node_of_its_memory() {
         }
         bench.expect_no_findings();
     }
+}
+
+/// Refuses a call every second time while it is armed.
+#[derive(Default)]
+struct EverySecond {
+    armed: AtomicBool,
+    calls: AtomicU32,
+}
+
+impl Hook for EverySecond {
+    fn around(&self, call: Call, _: &[Argument], run: &mut dyn FnMut() -> CUresult) -> CUresult {
+        let is_it = call == Call::cuGraphExecKernelNodeSetParams_v2 && self.armed.load(Ordering::SeqCst);
+        match is_it && self.calls.fetch_add(1, Ordering::SeqCst) % 2 == 1 {
+            true => CUresult::CUDA_ERROR_OUT_OF_MEMORY,
+            false => run(),
+        }
+    }
+}
+
+/// A launch that was refused half-way has told its first node of memory that is gone by now, and whose address other
+/// memory has: the node is told of that one.
+#[test]
+fn a_node_that_was_told_of_memory_by_a_refused_launch_is_told_again() {
+    let (bench, refusing) = hooked(EverySecond::default());
+    let Bench { device, stream, k } = &bench;
+    for len in 1..9 {
+        let mut shape = device.zeros::<u32>(len).unwrap();
+        let body = |r: &mut Recorder<'_>, y: &mut dacapo::Slice<u32>| {
+            r.run(k.put(baked(5), &mut y[..]))?;
+            r.run(k.bump(y.at_mut(0)))
+        };
+        let mut graph = device.recording().record_into((), &mut shape[..], |r, (), y| body(r, y)).unwrap();
+        for more in 1..5 {
+            let mut gone = device.zeros::<u32>(len + more).unwrap();
+            refusing.armed.store(true, Ordering::SeqCst);
+            let refused = kind(graph.launch(stream, (), &mut gone[..len]));
+            refusing.armed.store(false, Ordering::SeqCst);
+            assert!(matches!(refused, ErrorKind::Unpatched { .. }), "{refused:?}");
+            drop(gone);
+            let mut y = device.zeros::<u32>(len + more + 1).unwrap();
+            graph.launch(stream, (), &mut y[..len]).unwrap();
+            let expected: Vec<u32> = [6].into_iter().chain(std::iter::repeat_n(5, len - 1)).collect();
+            assert_eq!(stream.read(&y[..len]).unwrap(), expected);
+        }
+    }
+    bench.expect_no_findings();
 }

@@ -16,6 +16,7 @@
 //! - [`recorders`]: ops that fail or panic inside a recording, and whose line an error names.
 //! - [`rerecords`]: another recording in place of a graph's.
 //! - [`undeclared`]: kernels that touch more than their ops were given.
+//! - [`words`]: what handles, errors and reports say.
 //!
 //! Rows that the compiler keeps are programs of `tests/ui`, which `compile_fail` judges; the tests here assert that they
 //! are there, with the code that keeps the promise.
@@ -40,6 +41,7 @@ mod pools;
 mod recorders;
 mod rerecords;
 mod undeclared;
+mod words;
 
 use std::path::Path;
 

@@ -547,6 +547,32 @@ fn a_warm_up_leaves_device_memory_as_it_was() {
     }
 }
 
+/// What is put back is what was written, each byte once: neither what lies between, nor what was written twice again.
+#[test]
+fn a_warm_up_saves_the_bytes_that_are_written_and_no_others() {
+    let Bench { device, .. } = Bench::seeded(0);
+    let (mut y, mut z) = (device.zeros::<u8>(100).unwrap(), device.zeros::<u8>(100).unwrap());
+    let mut saved = |ranges: &[(usize, usize)]| {
+        let mut body = |r: &mut Recorder<'_>| {
+            let mut t = r.alloc::<u8>(100)?;
+            r.run(fill(&mut t, baked(1)))?;
+            r.run(fill(&mut z[..10], baked(1)))?;
+            ranges.iter().try_for_each(|&(from, to)| r.run(fill(&mut y[from..to], baked(1))))
+        };
+        match kind(device.recording().warmup(1).warmup_cap(0).record(&mut body)) {
+            ErrorKind::WarmupTooLarge { bytes, cap: 0 } => {
+                device.recording().warmup(1).warmup_cap(bytes).record(&mut body).unwrap();
+                bytes - 10
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(saved(&[(4, 12), (24, 30)]), 14, "two that are apart");
+    assert_eq!(saved(&[(24, 30), (4, 12), (4, 12)]), 14, "the other way round, and one twice");
+    assert_eq!(saved(&[(0, 8), (6, 20), (20, 21)]), 21, "two that meet, and one beside them");
+    assert_eq!(saved(&[(0, 50), (10, 20), (30, 30)]), 50, "one inside another, and one of nothing");
+}
+
 #[test]
 fn kernels_memory_streams_and_graphs_of_another_device_are_refused() {
     let (here, there) = (Bench::seeded(0), Bench::seeded(0));

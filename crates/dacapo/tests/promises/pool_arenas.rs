@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use dacapo::{Buffer, Device, ErrorKind, Graph, Pool, Recorder, Result, baked, copy, fill};
+use dacapo::{Buffer, Device, ErrorKind, Graph, GraphCache, Pool, Recorder, Result, baked, copy, fill};
 use dacapo_driver::types::{CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, CUstream};
 use dacapo_driver::{Argument, CUresult, Call, Driver, Hook};
 use dacapo_sim::Machine;
@@ -306,6 +306,25 @@ fn without_virtual_memory_a_larger_arena_takes_its_place_and_older_graphs_keep_t
     device.synchronize().unwrap();
     assert_eq!(device.counters().allocations, before);
     bench.expect_no_findings();
+}
+
+/// Where a larger arena takes the place of one that graphs still hold, both count.
+#[test]
+fn a_cache_keeps_its_cap_in_bytes_with_and_without_virtual_memory() {
+    let (without, _) = hooked(NoVirtualMemory);
+    for (bench, evicted) in [(Bench::seeded(0), 0), (without, 4)] {
+        let Bench { device, stream, .. } = &bench;
+        let cap = 6 * MIB;
+        let (mut cache, mut out) = (GraphCache::new(device).max_bytes(cap), device.zeros::<u32>(500).unwrap());
+        for (round, mib) in [2, 4, 2, 1, 4, 5, 1, 4].into_iter().enumerate() {
+            cache.run(stream, &mib, |r| step(r, mib, round as u32, &mut out)).unwrap();
+            assert!(cache.bytes() <= cap, "{} with {mib}", cache.bytes());
+        }
+        // No graph goes for one that fits the arena.
+        let counters = cache.counters();
+        assert_eq!((cache.len(), counters.evicted), (3, evicted), "{counters}");
+        bench.expect_no_findings();
+    }
 }
 
 #[test]

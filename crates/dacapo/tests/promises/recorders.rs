@@ -103,6 +103,27 @@ fn an_error_of_the_librarys_own_ops_names_the_line_that_made_them() {
     expect_line(&device.record(after).unwrap_err(), line!() - 1);
 }
 
+/// Of what is checked before it becomes a node, and of a graph inside another: the labels around it, from the outside in.
+#[test]
+fn an_error_and_a_node_have_the_labels_that_stand_around_them_and_no_others() {
+    let Bench { device, k, .. } = Bench::seeded(0);
+    let (x, mut y) = (device.zeros::<u32>(2).unwrap(), device.zeros::<u32>(3).unwrap());
+    let error = device.recording().label("step").record(copy(&x, &mut y).label("load")).unwrap_err();
+    assert_eq!((error.op(), error.label()), ("copy", "step/load"));
+    let said = format!("`copy` in step/load at {}: ", error.location().unwrap());
+    assert!(error.to_string().starts_with(&said), "{error}");
+    let error = device.record(copy(&x, &mut y)).unwrap_err();
+    assert_eq!((error.op(), error.label()), ("copy", ""));
+    let (one, two) = y.split_at_mut(1);
+    let inner = device.record(k.bump(one.at_mut(0)).label("inner").then(k.bump(two.at_mut(0)))).unwrap();
+    let labels = |graph: &dacapo::Graph<()>| -> Vec<String> {
+        graph.inspect().nodes.iter().map(|node| node.label.clone()).collect()
+    };
+    assert_eq!(labels(&device.record(inner.replay()).unwrap()), ["inner", ""]);
+    let outer = device.recording().label("outer").record(inner.replay().label("twice").then(inner.replay())).unwrap();
+    assert_eq!(labels(&outer), ["outer/twice/inner", "outer/twice", "outer/inner", "outer"]);
+}
+
 /// A set of buffers with a mistake of the user's own.
 struct Wrong(dacapo::Buffer<u32>, dacapo::Buffer<u32>);
 

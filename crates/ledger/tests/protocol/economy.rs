@@ -40,6 +40,26 @@ fn from_the_second_stream_on_each_submit_has_an_event_of_its_own() {
     assert_eq!(second.event().map(String::as_str), Some("b1"));
     assert_eq!(third.event().map(String::as_str), Some("a1"));
     assert_eq!(bench.ledger.last_use(&a).unwrap().event().map(String::as_str), Some("a1"));
+    assert_eq!(bench.ledger.streams_used(), 2);
+}
+
+/// Of two handles on one piece of work, the one that knows its event is waited for: the other would be covered by whatever
+/// came later.
+#[test]
+fn a_wait_is_for_the_event_that_is_known_and_for_nothing_later() {
+    let bench = Bench::new();
+    let (a, b) = (bench.lane("a"), bench.lane("b"));
+    let without = bench.work(&a, Touch::Memory(&[]), "first");
+    assert_eq!(bench.ledger.event_for(&bench.device, &without).unwrap(), "a1");
+    let with = bench.ledger.last_use(&a).unwrap();
+    bench.work(&b, Touch::Memory(&[]), "other");
+    bench.work(&a, Touch::Memory(&[]), "later");
+    for both in [[with.clone(), without.clone()], [without, with]] {
+        let lane = bench.lane("c");
+        bench.ledger.order_after(&bench.device, &lane, &both).unwrap();
+    }
+    let said = bench.device.said();
+    assert!(said.ends_with("a: record a2\nc: wait a1\nc: wait a1"), "{said}");
 }
 
 #[test]

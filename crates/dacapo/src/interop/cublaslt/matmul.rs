@@ -23,8 +23,7 @@ use crate::interop::cublaslt::CublasLt;
 use crate::interop::cublaslt::descriptors::{Key, Operands, Product, Scales};
 use crate::interop::cublaslt::reference::Launch;
 use crate::memory::{Access, Element, Kind, Slice};
-use crate::op::Op;
-use crate::record::{ForeignWork, Node, Recorder, Work};
+use crate::record::{ForeignWork, Node, Op, Recorder, Work};
 use crate::value::Baked;
 
 /// What is done to each element of the result.

@@ -61,7 +61,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use crate::device::Device;
+use crate::device::{Device, Guest};
 use crate::error::Result;
 
 use handle::Handle;
@@ -122,19 +122,18 @@ impl CublasLt {
     }
 
     fn load_at(device: &Device, library: Option<&Path>) -> Result<CublasLt> {
-        if let Some(shared) = device.0.blas.get() {
-            return Ok(CublasLt { device: device.clone(), shared: shared.clone() });
+        if let Some(shared) = device.guest() {
+            return Ok(CublasLt { device: device.clone(), shared });
         }
         let handle = match device.is_software() {
             true => None,
             false => Some(Arc::new(Handle::make(device, library)?)),
         };
-        let shared = Arc::new(Shared { handle, reference: OnceLock::new() });
+        let shared = Shared { handle, reference: OnceLock::new() };
         if shared.handle.is_none() {
             shared.reference(device)?;
         }
-        let shared = device.0.blas.get_or_init(|| shared).clone();
-        Ok(CublasLt { device: device.clone(), shared })
+        Ok(CublasLt { device: device.clone(), shared: device.take_in(shared) })
     }
 
     /// The library's version, or none where kernels of ours stand in for it.
@@ -161,10 +160,14 @@ impl Shared {
         let reference = Reference::load(device)?;
         Ok(self.reference.get_or_init(|| reference))
     }
+}
 
-    /// The handle is never destroyed: its context is lost, or work of it may still run.
-    pub(crate) fn leave(&self) {
-        std::mem::forget(self.handle.clone());
+impl Guest for Shared {
+    fn leave(&self, is_quiet: bool) {
+        if !is_quiet {
+            // The handle is never destroyed: its context is lost, or work of it may still run.
+            std::mem::forget(self.handle.clone());
+        }
     }
 }
 

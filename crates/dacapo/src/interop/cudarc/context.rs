@@ -10,7 +10,7 @@ use ::cudarc::driver::{CudaContext, sys};
 use dacapo_driver::types::CU_GET_PROC_ADDRESS_SUCCESS;
 
 use super::refused;
-use crate::device::Device;
+use crate::device::{Device, Guest};
 use crate::error::Result;
 
 /// What a device keeps of cudarc.
@@ -21,6 +21,8 @@ pub(crate) struct Contexts {
     /// One of the library's own, in which no events are tracked.
     untracked: OnceLock<Arc<CudaContext>>,
 }
+
+impl Guest for Contexts {}
 
 impl Device {
     /// A device on the same primary context as a context of cudarc's.
@@ -35,7 +37,7 @@ impl Device {
     pub fn from_cudarc(context: &Arc<CudaContext>) -> Result<Device> {
         let device = Device::cuda(context.ordinal())?;
         device.expect_context_of(context)?;
-        let _ = device.0.cudarc.known.set(context.clone());
+        let _ = device.contexts().known.set(context.clone());
         Ok(device)
     }
 
@@ -48,22 +50,28 @@ impl Device {
     /// - What cudarc answered.
     pub fn to_cudarc(&self) -> Result<Arc<CudaContext>> {
         self.enter()?;
-        if let Some(known) = self.0.cudarc.known.get() {
+        let contexts = self.contexts();
+        if let Some(known) = contexts.known.get() {
             return Ok(known.clone());
         }
         let made = self.new_context()?;
-        Ok(self.0.cudarc.known.get_or_init(|| made).clone())
+        Ok(contexts.known.get_or_init(|| made).clone())
     }
 
     /// A context in which nothing is tracked. It is only handed to closures of foreign work.
-    pub(super) fn untracked(&self) -> Result<&Arc<CudaContext>> {
-        if let Some(known) = self.0.cudarc.untracked.get() {
-            return Ok(known);
+    pub(super) fn untracked(&self) -> Result<Arc<CudaContext>> {
+        let contexts = self.contexts();
+        if let Some(known) = contexts.untracked.get() {
+            return Ok(known.clone());
         }
         let made = self.new_context()?;
         // SAFETY: nobody has made a slice or a stream in it yet, and what foreign work does with it is ordered by us.
         unsafe { made.disable_event_tracking() };
-        Ok(self.0.cudarc.untracked.get_or_init(|| made))
+        Ok(contexts.untracked.get_or_init(|| made).clone())
+    }
+
+    fn contexts(&self) -> Arc<Contexts> {
+        self.guest().unwrap_or_else(|| self.take_in(Contexts::default()))
     }
 
     fn new_context(&self) -> Result<Arc<CudaContext>> {

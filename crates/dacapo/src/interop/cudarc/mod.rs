@@ -72,7 +72,6 @@ mod work;
 
 use std::fmt;
 
-pub(crate) use context::Contexts;
 pub use view::Borrowed;
 pub use work::{Lend, Lent, LentMut, foreign};
 

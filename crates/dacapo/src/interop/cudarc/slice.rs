@@ -13,7 +13,7 @@ use crate::device::Device;
 use crate::element::Pod;
 use crate::error::{Error, Result};
 use crate::memory::{Allocation, Buffer, Kind, Owner};
-use crate::record::refuse_in_recording;
+use crate::nesting::refuse_in_recording;
 
 /// What the library relies on: a slice's alignment is known from its offset.
 pub(super) const ALIGNMENT: u64 = 256;

@@ -12,7 +12,7 @@ use crate::device::Device;
 use crate::element::Pod;
 use crate::error::Result;
 use crate::memory::{Allocation, Kind, Owner, Slice};
-use crate::record::refuse_in_recording;
+use crate::nesting::refuse_in_recording;
 
 /// A view of cudarc's as a [`Slice`]: to be read, written, and used in recordings.
 pub struct Borrowed<'a, T: Pod> {

@@ -13,8 +13,8 @@ use super::refused;
 use crate::device::RawStream;
 use crate::error::Result;
 use crate::memory::{RawSlice, Reads, Writes};
-use crate::op::{Op, foreign_at};
-use crate::record::Recorder;
+use crate::op::foreign_at;
+use crate::record::{Op, Recorder};
 
 /// Work that cudarc's calls put on a stream: [`foreign`](crate::foreign) with cudarc's types.
 ///
@@ -52,7 +52,7 @@ where
 {
     let at = Location::caller();
     move |recorder: &mut Recorder<'_>| {
-        let context = recorder.device().untracked()?.clone();
+        let context = recorder.device().untracked()?;
         let call = move |raw: RawStream, ins: I::Raw, outs: O::Raw| {
             with_stream(&context, raw, |stream| {
                 // SAFETY: the addresses are those of declared memory, which is held while the work may run.

@@ -18,8 +18,9 @@ use std::collections::BTreeMap;
 use dacapo_ptx::effects::{Access, AccessKind, Base, Effects, ParamFacts, Place, Route, effects};
 use dacapo_ptx::ir::{Function, FunctionId, Module, Type, Variable};
 
-use super::facts::{CheckedKernel, CheckedParam, FalseDeclaration, Found, Warning, WarningKind};
+use super::facts::{CheckedKernel, CheckedParam, Found, Warning, WarningKind};
 use super::words::Words;
+use crate::error::FalseDeclaration;
 use crate::kernel::declare::{Class, KernelDecl, Param, PointerMode};
 
 /// What is known of one declared pointer.

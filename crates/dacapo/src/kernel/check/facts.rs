@@ -109,26 +109,6 @@ pub enum WarningKind {
     NeverRead,
 }
 
-/// A sentence of a declaration that the text of the kernel contradicts.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct FalseDeclaration {
-    /// The method's name.
-    pub kernel: String,
-    /// The parameter; for a global, its name.
-    pub param: String,
-    /// What the kernel does, as a sentence.
-    pub what: String,
-    /// Where in the PTX: a line.
-    pub line: u32,
-    /// Where in the CUDA source, if the PTX tells: `saxpy.cu:12`.
-    pub source: Option<String>,
-    /// What is declared.
-    pub declared: String,
-    /// The declaration that would be true.
-    pub instead: String,
-}
-
 impl Checked {
     /// Every warning, with its kernel.
     pub fn warnings(&self) -> impl Iterator<Item = (&CheckedKernel, &Warning)> {

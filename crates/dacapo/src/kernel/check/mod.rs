@@ -23,11 +23,12 @@ mod words;
 
 use dacapo_ptx::ir::Module;
 
+use crate::error::FalseDeclaration;
 use crate::kernel::KernelDecl;
 
 pub(crate) use words::not_read;
 
-pub use facts::{Checked, CheckedKernel, CheckedParam, FalseDeclaration, Found, Warning, WarningKind};
+pub use facts::{Checked, CheckedKernel, CheckedParam, Found, Warning, WarningKind};
 
 /// Holds declarations against a text that was parsed, or against why it was not.
 pub(crate) fn check(text: Result<&Module, &str>, kernels: &[KernelDecl]) -> (Checked, Vec<FalseDeclaration>) {

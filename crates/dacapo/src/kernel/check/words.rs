@@ -5,7 +5,8 @@ use std::fmt;
 use dacapo_ptx::effects::{Access, AccessKind, Base, Opaque, Place, Route};
 use dacapo_ptx::ir::{Module, Type, Variable};
 
-use super::facts::{Checked, CheckedKernel, FalseDeclaration, Found, Warning, WarningKind};
+use super::facts::{Checked, CheckedKernel, Found, Warning, WarningKind};
+use crate::error::FalseDeclaration;
 use crate::kernel::declare::{KernelDecl, Param, PointerMode};
 
 /// The words about one kernel.
@@ -156,17 +157,6 @@ impl Param {
             Some(PointerMode::Out) => "&out ",
         };
         if self.scalar { format!("{borrow}{ty}") } else { format!("{borrow}[{ty}]") }
-    }
-}
-
-impl fmt::Display for FalseDeclaration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FalseDeclaration { kernel, what, line, source, declared, instead, .. } = self;
-        write!(f, "`{kernel}` {what} (line {line} of the PTX")?;
-        if let Some(source) = source {
-            write!(f, ", {source}")?;
-        }
-        write!(f, "); declared is `{declared}`, true would be `{instead}`")
     }
 }
 

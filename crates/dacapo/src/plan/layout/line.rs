@@ -91,3 +91,23 @@ impl Free {
         self.by_size.remove(&(size, start));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_piece_is_free_and_pieces_that_touch_become_one() {
+        let mut free = Free::default();
+        assert_eq!((free.take(1024), free.take(256)), (0, 1024));
+        free.give_back(0, 1024);
+        assert_eq!((free.take(256), free.take(512), free.take(256), free.top), (0, 256, 768, 1280));
+        free.give_back(256, 512);
+        free.give_back(768, 256);
+        free.give_back(0, 256);
+        assert_eq!((free.take(1024), free.top), (0, 1280));
+        // The last one is at the top: what comes next takes its place, however large.
+        free.give_back(1024, 256);
+        assert_eq!((free.take(512), free.top), (1024, 1536));
+    }
+}

@@ -2,6 +2,8 @@
 
 mod antichain;
 mod chance;
+mod few;
+mod golden;
 mod models;
 mod property;
 mod traces;

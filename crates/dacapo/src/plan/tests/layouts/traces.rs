@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A trace as read.
-struct Trace {
-    order: Order,
+pub(super) struct Trace {
+    pub(super) order: Order,
     uses: Vec<Vec<u32>>,
     bytes: Vec<u64>,
     is_line: bool,
@@ -49,7 +49,7 @@ impl Trace {
         }
     }
 
-    fn temps(&self) -> Vec<TempUse<'_>> {
+    pub(super) fn temps(&self) -> Vec<TempUse<'_>> {
         self.uses.iter().zip(&self.bytes).map(|(ops, bytes)| TempUse { bytes: *bytes, ops }).collect()
     }
 
@@ -65,11 +65,11 @@ impl Trace {
     }
 }
 
-fn folder() -> PathBuf {
+pub(super) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plan/traces")
 }
 
-fn traces() -> Vec<(String, Trace)> {
+pub(super) fn traces() -> Vec<(String, Trace)> {
     let mut traces: Vec<(String, Trace)> = std::fs::read_dir(folder())
         .expect("the folder of traces is part of the crate")
         .map(|entry| entry.expect("readable").path())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::device::Device;
+use crate::device::{Device, Guest};
 use crate::error::Result;
 use crate::kernel::{Args, Function, ModuleSource, grid};
 use crate::memory::{Access, Mode};
@@ -17,6 +17,8 @@ use crate::value::{AnySlot, Snapshot};
 pub(crate) struct OwnKernels {
     fill_part: Arc<Function>,
 }
+
+impl Guest for OwnKernels {}
 
 /// The most bytes of an element that one launch of `fill_part` writes.
 const PART_MAX: usize = 64;
@@ -75,11 +77,10 @@ impl OwnKernels {
 
 impl Device {
     /// The library's own kernels.
-    pub(crate) fn own_kernels(&self) -> Result<&OwnKernels> {
-        if let Some(kernels) = self.0.kernels.get() {
-            return Ok(kernels);
+    pub(crate) fn own_kernels(&self) -> Result<Arc<OwnKernels>> {
+        match self.guest() {
+            Some(kernels) => Ok(kernels),
+            None => Ok(self.take_in(OwnKernels::load(self)?)),
         }
-        let kernels = OwnKernels::load(self)?;
-        Ok(self.0.kernels.get_or_init(|| kernels))
     }
 }

@@ -10,11 +10,9 @@ use smallvec::SmallVec;
 use crate::device::Device;
 use crate::element::{Pod, bytes_of};
 use crate::error::{Error, ErrorKind, Result};
-use crate::kernel::args::sealed;
-use crate::kernel::{Args, Function, Grid, ModuleSource, ToArg};
+use crate::kernel::{Args, Function, Grid, ModuleSource, ToArg, sealed};
 use crate::memory::{Access, Slice};
-use crate::op::Op;
-use crate::record::{KernelWork, Node, Work};
+use crate::record::{KernelWork, Node, Op, Work};
 use crate::value::{AnySlot, Snapshot, Value};
 
 /// An entry point that is launched with arguments of the caller's choice.
@@ -146,7 +144,7 @@ impl RawKernel {
                     ready.push(argument);
                 }
                 if snapshot.wants_texts() {
-                    snapshot.tell(&ready.iter().map(|argument| argument as &dyn ToArg).collect::<Vec<_>>());
+                    snapshot.tell(&mut ready.iter().map(ToArg::text));
                 }
                 ready.iter().for_each(|argument| argument.put(into));
                 Ok(grid)

@@ -3,13 +3,69 @@
 use dacapo_driver::Call;
 use dacapo_ledger::{Access as Touching, Touch};
 
-use crate::device::staging::PIECE_MAX;
-use crate::device::{Device, StreamInner};
-use crate::element::Pod;
-use crate::error::{Error, Result};
-use crate::memory::{Buffer, Place};
+use crate::device::{Device, PIECE_MAX, Stream, StreamInner};
+use crate::element::{Pod, bytes_of};
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::{Buffer, Kind, Place, Slice};
+
+impl Stream {
+    /// Copies elements to device memory in stream order. They are not looked at after this returns.
+    ///
+    /// More than 8 MiB go in pieces: work that another thread enqueues meanwhile may come between two of them.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::Length`], [`ErrorKind::WrongDevice`], [`ErrorKind::NoMemoryYet`], [`ErrorKind::EagerInRecording`].
+    /// - What the driver refused, or what the work before failed with.
+    #[track_caller]
+    pub fn write<T: Pod>(&self, target: &mut Slice<T>, elements: &[T]) -> Result<()> {
+        let place = self.place_of(target, "Stream::write")?;
+        if target.len() != elements.len() {
+            let (left, right) = (target.len(), elements.len());
+            return Err(Error::new(ErrorKind::Length { what: "Stream::write", left, right }));
+        }
+        self.0.copy_in(&place, bytes_of(elements))
+    }
+
+    /// The elements after everything that was enqueued before, on this stream or, if it touches them, on any other.
+    /// Waits for it.
+    ///
+    /// More than 8 MiB come in pieces: work that another thread enqueues meanwhile may come between two of them.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::WrongDevice`], [`ErrorKind::NoMemoryYet`], [`ErrorKind::EagerInRecording`].
+    /// - What the driver refused, or what the work before failed with.
+    #[track_caller]
+    pub fn read<T: Pod>(&self, source: &Slice<T>) -> Result<Vec<T>> {
+        let place = self.place_of(source, "Stream::read")?;
+        let mut elements = vec![T::zeroed(); source.len()];
+        self.0.copy_out(&place, bytemuck::cast_slice_mut(&mut elements))?;
+        Ok(elements)
+    }
+
+    #[track_caller]
+    fn place_of<T: Pod>(&self, slice: &Slice<T>, call: &'static str) -> Result<Place> {
+        self.0.enter(call)?;
+        let place = slice.place();
+        self.0.device.expect_memory(&place, call)?;
+        self.0.device.drain()?;
+        Ok(place)
+    }
+}
 
 impl Device {
+    /// Refuses memory of another device, and what has no memory.
+    pub(crate) fn expect_memory(&self, place: &Place, call: &'static str) -> Result<()> {
+        if !place.allocation.device().is(self) {
+            return Err(Error::new(ErrorKind::WrongDevice));
+        }
+        match place.allocation.kind() {
+            Kind::Temp(_) | Kind::StandIn(_) => Err(Error::new(ErrorKind::NoMemoryYet { call })),
+            Kind::Device | Kind::Host | Kind::State | Kind::Arena => Ok(()),
+        }
+    }
+
     /// Fills a new buffer, before anyone else knows it.
     pub(crate) fn write_now<T: Pod>(&self, buffer: &Buffer<T>, bytes: &[u8]) -> Result<()> {
         if bytes.is_empty() {

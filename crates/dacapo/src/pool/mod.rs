@@ -13,6 +13,8 @@
 //!   are replayed as ever.
 //! - A pool can be found by its [`PoolHandle`], a plain number, from any thread.
 
+mod space;
+
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,6 +26,8 @@ use dacapo_ledger::{Access as Touching, MemoryId};
 use crate::device::{Device, Garbage, Range};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::GrowingArena;
+
+pub(crate) use space::Space;
 
 /// Graphs that belong together, and what they keep alive. Clones are the same pool.
 #[derive(Clone)]
@@ -205,6 +209,13 @@ impl Pool {
         }
         state.graphs += 1;
         Ok(Member(self.clone()))
+    }
+}
+
+impl Device {
+    /// A new pool.
+    pub fn pool(&self) -> Pool {
+        Pool::new(self)
     }
 }
 

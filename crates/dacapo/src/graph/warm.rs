@@ -7,12 +7,14 @@
 
 use std::sync::Arc;
 
-use crate::device::{Purpose, Stream};
+use crate::device::Stream;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::Graph;
+use crate::graph::{Graph, Recording};
+use crate::held::Purpose;
 use crate::lower::{self, Aside};
 use crate::memory::{Kind, Place};
-use crate::record::{Nested, Recorded, Recorder, Recording, refuse_in_recording};
+use crate::nesting::{Nested, refuse_in_recording};
+use crate::record::{Recorded, Recorder};
 
 /// The most that is saved, unless more is asked for.
 const CAP_BYTES: usize = 1 << 30;

@@ -9,10 +9,12 @@ use std::sync::Arc;
 
 use dacapo_driver::types::CUdeviceptr;
 
+use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::{Allocation, Kind};
+use crate::memory::{Allocation, Arena, Kind};
 use crate::plan::layout::{TempUse, layout};
 use crate::plan::{self, Order};
+use crate::pool::{Pool, Space};
 use crate::record::{Node, Recorded};
 
 /// Where the temps of a recording lie, counted from the beginning of whatever memory they get.
@@ -73,11 +75,6 @@ impl TempPlan {
         }
     }
 
-    /// Each of them.
-    pub(crate) fn temps(&self) -> impl Iterator<Item = &Allocation> {
-        self.temps.iter().map(|temp| &*temp.allocation)
-    }
-
     /// How many bytes all of them take together.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
@@ -108,6 +105,60 @@ impl TempPlan {
         for temp in &self.temps {
             temp.allocation.lend_address(0);
         }
+    }
+
+    /// Gets memory for the temps of a graph, which have their addresses from here on; none where there is nothing to place.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::ArenaExhausted`]: of the caller's arena.
+    /// - As [`Space::own`]: of an own one, or of the pool's.
+    pub(crate) fn settle(
+        &self,
+        device: &Device,
+        nodes: &[Node],
+        arena: Option<&Arena>,
+        pool: Option<&Pool>,
+    ) -> Result<Option<Space>> {
+        if self.bytes == 0 {
+            return Ok(None);
+        }
+        let workspace_bytes = self.workspace_bytes();
+        let space = match (arena, pool) {
+            (Some(arena), _) => {
+                self.expect_fits(nodes, arena.bytes())?;
+                Space::given(arena, self.bytes, workspace_bytes)
+            }
+            (None, Some(pool)) => Space::of_pool(device, pool, self.bytes, workspace_bytes)?,
+            (None, None) => Space::own(device, self.bytes, workspace_bytes)?,
+        };
+        self.lend(space.base);
+        Ok(Some(space))
+    }
+
+    /// Memory of its own for each temp.
+    ///
+    /// # Errors
+    ///
+    /// - As [`Space::own`].
+    pub(crate) fn settle_apart(&self, device: &Device) -> Result<Vec<Space>> {
+        let own = |temp: &Laid| {
+            let bytes = temp.allocation.bytes();
+            let space = Space::own(device, bytes, if temp.allocation.is_workspace() { bytes } else { 0 })?;
+            temp.allocation.lend_address(space.base);
+            Ok(space)
+        };
+        self.temps.iter().map(own).collect()
+    }
+
+    /// Where other temps lie already, which come before these, if that is enough. Whether it is.
+    pub(crate) fn settle_in(&self, space: &mut Space) -> bool {
+        let fits = self.bytes <= space.bytes;
+        if fits {
+            self.lend(space.base);
+            space.workspace_bytes = space.workspace_bytes.max(self.workspace_bytes());
+        }
+        fits
     }
 
     /// Refuses a piece of memory that is too small.

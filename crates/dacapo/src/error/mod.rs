@@ -5,13 +5,16 @@
 //! - `{}` is one line. `{:?}`, which is what `main` prints, is the whole report with the other party and the help.
 //! - [`ErrorKind`] is for programs: a variant for each rule. The sentences live here and nowhere else.
 
+mod declaration;
+
 use std::fmt;
 use std::panic::Location;
 
 use dacapo_driver::DriverError;
 
-use crate::device::Held;
-use crate::kernel::FalseDeclaration;
+use crate::held::Held;
+
+pub use declaration::FalseDeclaration;
 
 /// What every fallible call of this library answers with.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,13 +1,15 @@
 //! Options of a recording.
 
+use crate::arrange::{TempPlan, order_of};
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{Graph, GraphInto, GraphOptions, Hole, Replayable};
+use crate::graph::{Asked, Graph, GraphInto, GraphOptions, Hole, Replayable, StandIns, WarmRecording, report_of};
+use crate::inspect;
 use crate::memory::{Allocation, Arena, Kind, Place, Reads, Writes};
-use crate::op::Op;
+use crate::nesting::{Nested, refuse_in_recording};
 use crate::plan::Shape;
-use crate::record::{Nested, Recorded, Recorder, TempPlan, WarmRecording, refuse_in_recording};
-use crate::{Pool, inspect};
+use crate::pool::Pool;
+use crate::record::{Op, Recorded, Recorder};
 
 /// How an op shall be recorded: [`Device::recording`].
 ///
@@ -100,7 +102,7 @@ impl<'d> Recording<'d> {
     pub fn record<O: Op>(self, op: O) -> Result<Graph<O::Out>> {
         self.refuse_upload()?;
         let (recorded, out) = self.take_down(op)?;
-        Ok(Graph::new(Replayable::make(recorded, self.graph_options(), Vec::new(), Vec::new())?, out))
+        Ok(Graph::new(Replayable::make(recorded, self.graph_options(), StandIns::default())?, out))
     }
 
     /// Records the body twice and names every baked value that changed: what a replay would have frozen.
@@ -112,7 +114,7 @@ impl<'d> Recording<'d> {
         let mut reports = Vec::new();
         for _ in 0..2 {
             let (recorded, _) = self.take_down(|recorder: &mut Recorder<'_>| body(recorder))?;
-            reports.push(crate::graph::report_of(&recorded, self.label.as_deref(), self.shape));
+            reports.push(report_of(&recorded, self.label.as_deref(), self.shape));
         }
         Ok(inspect::frozen_changes(&reports[0], &reports[1]))
     }
@@ -124,14 +126,14 @@ impl<'d> Recording<'d> {
     /// - The first op that failed.
     pub fn inspect<O: Op>(self, op: O) -> Result<inspect::Report> {
         let (recorded, _) = self.take_down(op)?;
-        Ok(crate::graph::report_of(&recorded, self.label.as_deref(), self.shape))
+        Ok(report_of(&recorded, self.label.as_deref(), self.shape))
     }
 
     /// Records and plans, and makes nothing of it: the number of steps. For benchmarks.
     #[doc(hidden)]
     pub fn plan_only<O: Op>(self, op: O) -> Result<usize> {
         let (recorded, _) = self.take_down(op)?;
-        let order = crate::graph::order_of(&recorded.nodes, self.shape);
+        let order = order_of(&recorded.nodes, self.shape);
         std::hint::black_box(TempPlan::new(&recorded, &order).bytes());
         Ok(order.steps().len())
     }
@@ -179,7 +181,7 @@ impl<'d> Recording<'d> {
             let _nested = Nested::enter();
             body(&mut recorder, ins, outs)?;
         }
-        let replayable = Replayable::make(recorder.into_recorded(), self.graph_options(), holes, given)?;
+        let replayable = Replayable::make(recorder.into_recorded(), self.graph_options(), StandIns::new(holes, given))?;
         Ok(GraphInto::new(replayable))
     }
 
@@ -214,10 +216,24 @@ impl<'d> Recording<'d> {
         GraphOptions {
             label: self.label.clone().unwrap_or_default(),
             pool: self.pool.clone(),
-            arena: self.arena.clone(),
-            apart: self.apart,
-            shape: self.shape,
+            asked: Asked { shape: self.shape, arena: self.arena.clone(), apart: self.apart },
             upload: self.upload,
         }
+    }
+}
+
+impl Device {
+    /// Records an op once, to be replayed many times: [`recording`](Device::recording) without options.
+    ///
+    /// # Errors
+    ///
+    /// - The first op that failed, or what the driver refused.
+    pub fn record<O: Op>(&self, op: O) -> Result<Graph<O::Out>> {
+        self.recording().record(op)
+    }
+
+    /// Options of a recording.
+    pub fn recording(&self) -> Recording<'_> {
+        Recording::new(self)
     }
 }

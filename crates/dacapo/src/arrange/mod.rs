@@ -1,0 +1,9 @@
+//! A recording arranged by plans: its ops in order, its temps in memory.
+//!
+//! `plan` knows numbers and ranges of bytes; here they are nodes and allocations.
+
+mod order;
+mod temps;
+
+pub(crate) use order::order_of;
+pub(crate) use temps::TempPlan;

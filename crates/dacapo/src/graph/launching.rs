@@ -1,0 +1,291 @@
+//! One replay: slots that changed are brought into the executable graph, then it is launched through the ledger.
+
+use dacapo_driver::types::CUgraphExec;
+use dacapo_driver::{CUresult, Call};
+use dacapo_ledger::{Access as Touching, MemoryId, Touch, Use};
+
+use crate::device::{Cuda, Device, Garbage, LaneStream, Stream};
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::Replayable;
+use crate::graph::stand_ins::Rebound;
+use crate::held::Purpose;
+use crate::lower::{Built, NodeParams, Rewritten, Stamps, executable_bytes, params_of, unpatched};
+use crate::memory::Place;
+use crate::nesting::refuse_inside;
+use crate::record::{Node, expect_written, lock_gates};
+use crate::trace::event;
+
+impl Replayable {
+    /// One replay.
+    #[track_caller]
+    pub(crate) fn launch(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<&Use<Cuda>> {
+        // What a clean launch needs is here, and little else: a driver's launch leaves little of our code in the caches, so
+        // that every line counts. No question for the current context: a launch takes it from the stream, as observed.
+        if !stream.device().is(&self.device) {
+            return Err(Error::new(ErrorKind::WrongDevice));
+        }
+        refuse_inside("Graph::launch")?;
+        self.device.expect_context()?;
+        if !self.device.0.drops.is_empty() {
+            self.drain()?;
+        }
+        if !self.readings.is_empty() || !self.dirty.is_empty() {
+            self.refresh()?;
+        }
+        if !self.gates.is_empty() {
+            return self.launch_gated(stream, extra);
+        }
+        self.enqueue(stream, extra)?;
+        self.announced()
+    }
+
+    /// The launch that was made just now, told to whoever listens. No lock is held: a subscriber is the program's code.
+    #[inline(always)]
+    fn announced(&self) -> Result<&Use<Cuda>> {
+        event!(trace, label = %self.name.label, position = self.last_use().position(), "launched");
+        Ok(self.last_use())
+    }
+
+    #[cold]
+    fn drain(&self) -> Result<()> {
+        self.device.enter()?;
+        self.device.drain()
+    }
+
+    /// With host memory: no copy of the host's begins while this is enqueued.
+    #[cold]
+    fn launch_gated(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<&Use<Cuda>> {
+        let gates = self.gates.clone();
+        let held = lock_gates(&gates);
+        self.enqueue(stream, extra)?;
+        drop(held);
+        self.announced()
+    }
+
+    /// Puts the launch on the stream, through the ledger.
+    #[inline]
+    fn enqueue(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<()> {
+        let exec = self.built.exec;
+        self.enqueue_exec(exec, stream, extra)?;
+        self.uploaded = true;
+        Ok(())
+    }
+
+    /// One replay by a second executable graph, with a stamp before and behind each op. The first one is as it was.
+    #[track_caller]
+    pub(crate) fn launch_stamped(
+        &mut self,
+        stream: &Stream,
+        extra: &[(MemoryId, Touching)],
+        stamps: &Stamps,
+    ) -> Result<()> {
+        self.device.enter()?;
+        self.device.drain()?;
+        self.refresh()?;
+        let (nodes, order) = (&mut self.nodes, &self.order);
+        // A stamp before and behind each op: three nodes for one.
+        let booking = self.device.book(Purpose::Executables, 3 * executable_bytes(nodes, order))?;
+        let mut built =
+            Built::stamped(&self.device, nodes, order, &self.readings, &self.stand_ins, Some(stamps), booking)?;
+        let launched = self.launch_uploaded(built.exec, stream, extra);
+        // The driver lets what runs complete.
+        self.device.put(Garbage::Graph(built.exec, built.template).booked(built.booking.take()), Vec::new());
+        launched
+    }
+
+    /// Brings an executable graph onto the device, waits for that, and launches it. Without, what the first launch has to
+    /// prepare would be in the times: on an H200 a step of 20 us was seen to take 60 to 90.
+    fn launch_uploaded(&mut self, exec: CUgraphExec, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<()> {
+        let device = &self.device;
+        {
+            let _relaxed = device.relaxed()?;
+            let queues = &device.0.cuda;
+            let uploaded = device.ledger().submit::<_, Error>(queues, &stream.0.lane, Touch::Memory(&[]), |raw| {
+                // SAFETY: the executable graph is ours and alive.
+                device.check(unsafe { device.driver().cuGraphUpload(exec, raw.raw.0) }, Call::cuGraphUpload)
+            });
+            uploaded.map_err(|error| device.noted(error))?;
+        }
+        stream.0.wait_for_all()?;
+        let gates = self.gates.clone();
+        let held = lock_gates(&gates);
+        self.enqueue_exec(exec, stream, extra)?;
+        drop(held);
+        self.announced().map(drop)
+    }
+
+    #[inline(always)]
+    fn enqueue_exec(&mut self, exec: CUgraphExec, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<()> {
+        let device = &self.device;
+        let touch = if extra.is_empty() { Touch::Set(self.set) } else { Touch::SetAnd(self.set, extra) };
+        let last = &mut self.last;
+        let submitted = device.ledger().submit_over::<_, Error>(&device.0.cuda, &stream.0.lane, touch, last, |raw| {
+            // SAFETY: the executable graph is ours and alive; everything its nodes touch is held by `self.nodes`, or
+            // bound by this launch and kept by the ledger until it is over; `&mut self` keeps other launches away.
+            let code = unsafe { device.driver().cuGraphLaunch(exec, raw.raw.0) };
+            if code == CUresult::CUDA_SUCCESS { Ok(()) } else { again(device, exec, raw, code) }
+        });
+        if let Err(error) = submitted {
+            return Err(device.noted(error));
+        }
+        stream.0.note(&self.name);
+        self.replays += 1;
+        Ok(())
+    }
+
+    /// Brings changed slots into the executable graph. All recipes are evaluated before the first node is changed.
+    #[inline(never)]
+    fn refresh(&mut self) -> Result<()> {
+        let dirty = &mut self.dirty;
+        self.readings.refresh(|readers| {
+            for &op in readers {
+                // Two slots of one node: still one node.
+                if dirty.last() != Some(&op) {
+                    dirty.push(op);
+                }
+            }
+        });
+        if self.dirty.is_empty() {
+            return Ok(());
+        }
+        self.device.make_current()?;
+        // One node at the addresses that it has, the common case: its values are changed where they are.
+        if let [number] = self.dirty[..]
+            && self.stand_ins.is_empty()
+        {
+            let (number, node) = (number as usize, &self.nodes[number as usize]);
+            match self.built.rewrite(&self.device, number, node, &self.readings)? {
+                Rewritten::Same => {}
+                Rewritten::Other { was_enabled } => {
+                    if self.may_idle && was_enabled != self.built.is_enabled(number) {
+                        // Told is only what may be launched. It stays dirty, and is looked at again.
+                        self.expect_written(&[]).inspect_err(|_| self.built.forget(number))?;
+                    }
+                    if let Err(error) = self.built.tell(&self.device, number, node, Some(was_enabled)) {
+                        return Err(untold(node, 1, error));
+                    }
+                }
+                Rewritten::Elsewhere => return self.patch(),
+            }
+            self.dirty.clear();
+            return Ok(());
+        }
+        self.patch()
+    }
+
+    /// Tells every dirty node its parameters.
+    #[inline(never)]
+    fn patch(&mut self) -> Result<()> {
+        if self.dirty.len() > 1 {
+            self.dirty.sort_unstable();
+            self.dirty.dedup();
+        }
+        // The list is kept between launches: changing numbers allocates nothing.
+        let changes = &mut self.changes;
+        changes.clear();
+        for &number in &self.dirty {
+            let node = &self.nodes[number as usize];
+            if let Some(params) = params_of(&self.device, node, &self.readings, &self.stand_ins)? {
+                changes.push((number, params));
+            }
+        }
+        if self.may_idle {
+            let changed = std::mem::take(changes);
+            let flips = |(number, now): &(u32, NodeParams)| {
+                self.built.told(*number as usize).is_none_or(|told| told.is_enabled() != now.is_enabled())
+            };
+            let checked = if changed.iter().any(flips) { self.expect_written(&changed) } else { Ok(()) };
+            self.changes = changed;
+            checked?;
+        }
+        for (done, (number, params)) in self.changes.drain(..).enumerate() {
+            let node = &self.nodes[number as usize];
+            if let Err(error) = self.built.patch(&self.device, number as usize, node, params) {
+                for number in self.dirty.drain(..done) {
+                    if !self.stand_ins.is_empty() {
+                        // Of these it is not noted which memory they were told of.
+                        self.built.forget(number as usize);
+                    }
+                }
+                return Err(untold(node, self.dirty.len(), error));
+            }
+        }
+        self.dirty.clear();
+        self.stand_ins.were_told();
+        Ok(())
+    }
+
+    /// Refuses a launch in which an op would read bytes of a temp that no op has written, because a grid is empty. `changes`
+    /// are what nodes will be told, ascending.
+    #[cold]
+    fn expect_written(&self, changes: &[(u32, NodeParams)]) -> Result<()> {
+        let is_idle = |number: usize| {
+            let change = changes.binary_search_by_key(&number, |(changed, _)| *changed as usize).ok();
+            change
+                .map(|change| &changes[change].1)
+                .or(self.built.told(number))
+                .is_some_and(|params| !params.is_enabled())
+        };
+        expect_written(&self.nodes, is_idle)
+    }
+
+    /// Binds the stand-ins for this launch and all later ones; the nodes that touch a changed one become dirty.
+    pub(crate) fn bind(&mut self, places: Vec<Place>) {
+        for (hole, place) in places.into_iter().enumerate() {
+            let Some(rebound) = self.stand_ins.bind(hole, place) else { continue };
+            let number = self.stand_ins.holes[hole].allocation.number();
+            for (node, _) in self.nodes.iter().enumerate().filter(|(_, node)| node.touches(number)) {
+                if matches!(rebound, Rebound::Reused) {
+                    self.built.forget(node);
+                }
+                self.dirty.push(node as u32);
+            }
+        }
+    }
+
+    /// Pays the first launch's cost now.
+    #[track_caller]
+    pub(crate) fn upload(&mut self, stream: &Stream) -> Result<()> {
+        let device = &self.device;
+        if !stream.device().is(device) {
+            return Err(Error::new(ErrorKind::WrongDevice));
+        }
+        refuse_inside("Graph::upload")?;
+        if self.uploaded {
+            return Ok(());
+        }
+        stream.0.enter("Graph::upload")?;
+        let _relaxed = device.relaxed()?;
+        let exec = self.built.exec;
+        let submitted = device.ledger().submit::<_, Error>(
+            &device.0.cuda,
+            &stream.0.lane,
+            Touch::Set(self.set),
+            // SAFETY: the executable graph is ours and alive.
+            |raw| device.check(unsafe { device.driver().cuGraphUpload(exec, raw.raw.0) }, Call::cuGraphUpload),
+        );
+        submitted.map_err(|error| device.noted(error))?;
+        self.uploaded = true;
+        Ok(())
+    }
+}
+
+/// A node that could not be told: so many nodes have old values.
+#[cold]
+fn untold(node: &Node, nodes: usize, error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Lost { .. } => error,
+        _ => node.blame(unpatched(nodes, &error)),
+    }
+}
+
+/// A launch that was refused: made again if only the context was missing.
+#[cold]
+fn again(device: &Device, exec: CUgraphExec, stream: &LaneStream, mut code: CUresult) -> Result<()> {
+    if code == CUresult::CUDA_ERROR_INVALID_CONTEXT {
+        device.enter()?;
+        // SAFETY: as of the launch that was refused.
+        code = unsafe { device.driver().cuGraphLaunch(exec, stream.raw.0) };
+    }
+    device.check(code, Call::cuGraphLaunch)
+}

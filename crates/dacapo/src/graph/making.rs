@@ -1,0 +1,186 @@
+//! From a recording to a graph.
+//!
+//! 1. The graph joins its pools ([`Members::join`]).
+//! 2. Its ops are ordered ([`order_of`]), and its temps laid out by that order ([`TempPlan::new`]).
+//! 3. The executable is booked, then the temps get memory ([`TempPlan::settle`]). All this is a [`Drafted`].
+//! 4. The driver's graph is built and instantiated ([`Built::new`]).
+//! 5. Everything is put together, and what the nodes touch is entered into the ledger as one set
+//!    ([`Replayable::assemble`]).
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::arrange::{TempPlan, order_of};
+use crate::device::{Booking, Named, Stream};
+use crate::error::Result;
+use crate::graph::{Replayable, StandIns};
+use crate::held::Purpose;
+use crate::lower::{Built, CapturedGraph, executable_bytes, touched};
+use crate::memory::Arena;
+use crate::plan::{Order, Shape};
+use crate::pool::{Members, Pool, Space};
+use crate::record::{Recorded, Work, gates, may_idle};
+use crate::trace::event;
+
+/// What a graph was asked to be.
+pub(crate) struct GraphOptions {
+    pub(crate) label: String,
+    pub(crate) pool: Option<Pool>,
+    pub(crate) asked: Asked,
+    pub(crate) upload: bool,
+}
+
+/// How a graph was asked to be planned: the same when it is recorded again.
+#[derive(Clone)]
+pub(crate) struct Asked {
+    pub(crate) shape: Shape,
+    pub(crate) arena: Option<Arena>,
+    /// Whether each temp has memory of its own.
+    pub(crate) apart: bool,
+}
+
+/// A recording that is planned, with memory for its temps, and not lowered.
+pub(crate) struct Drafted {
+    pub(super) recorded: Recorded,
+    pub(super) pools: Members,
+    pub(super) order: Order,
+    /// What its executable will take, in the books before anything was asked of the driver.
+    pub(super) executable: Option<Booking>,
+}
+
+impl Drafted {
+    /// Joins the pools, and takes memory; books that of an executable before it, if one will be made.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::PoolSealed`], and as [`TempPlan::settle`].
+    pub(super) fn new(mut recorded: Recorded, options: &GraphOptions, book: bool) -> Result<Drafted> {
+        let pools = Members::join(options.pool.as_ref(), &recorded.pools)?;
+        let order = order_of(&recorded.nodes, options.asked.shape);
+        let plan = TempPlan::new(&recorded, &order);
+        let executable = match book {
+            true => Some(recorded.device.book(Purpose::Executables, executable_bytes(&recorded.nodes, &order))?),
+            false => None,
+        };
+        match options.asked.apart {
+            true => recorded.spaces = plan.settle_apart(&recorded.device)?,
+            false => {
+                let (device, arena) = (&recorded.device, options.asked.arena.as_ref());
+                recorded.spaces.extend(plan.settle(device, &recorded.nodes, arena, pools.own())?);
+            }
+        }
+        Ok(Drafted { recorded, pools, order, executable })
+    }
+}
+
+impl Replayable {
+    /// Makes a graph of a recording; the steps are in the order of this file.
+    pub(crate) fn make(recorded: Recorded, options: GraphOptions, mut stand_ins: StandIns) -> Result<Replayable> {
+        let mut drafted = Drafted::new(recorded, &options, true)?;
+        let Recorded { device, nodes, readings, .. } = &mut drafted.recorded;
+        let booking = drafted.executable.take().expect("asked for above");
+        let built = Built::new(device, nodes, &drafted.order, readings, &stand_ins, booking)?;
+        stand_ins.unbind();
+        Replayable::assemble(drafted, options, stand_ins, built)
+    }
+
+    /// Of a capture: what was recorded through the guard is held, the graph is the driver's.
+    pub(crate) fn of_capture(
+        recorded: Recorded,
+        template: CapturedGraph<'_>,
+        label: String,
+        pool: Option<Pool>,
+    ) -> Result<Replayable> {
+        let pools = Members::join(pool.as_ref(), &recorded.pools)?;
+        let order = order_of(&recorded.nodes, Shape::Line);
+        let built = template.instantiate(recorded.nodes.len())?;
+        let asked = Asked { arena: None, apart: false, shape: Shape::Line };
+        let options = GraphOptions { label, pool, asked, upload: false };
+        let mut graph = Replayable::put_together(
+            Drafted { recorded, pools, order, executable: None },
+            options,
+            StandIns::default(),
+            built,
+        );
+        graph.captured = true;
+        Ok(graph)
+    }
+
+    pub(super) fn assemble(
+        drafted: Drafted,
+        options: GraphOptions,
+        stand_ins: StandIns,
+        built: Built,
+    ) -> Result<Replayable> {
+        let upload = options.upload;
+        let mut graph = Replayable::put_together(drafted, options, stand_ins, built);
+        if upload {
+            graph.upload_now()?;
+        }
+        Ok(graph)
+    }
+
+    /// All that a graph is. Nothing of it can fail: an executable graph is never without its owner.
+    pub(super) fn put_together(
+        drafted: Drafted,
+        options: GraphOptions,
+        stand_ins: StandIns,
+        built: Built,
+    ) -> Replayable {
+        let Drafted { mut recorded, pools, order, .. } = drafted;
+        let device = recorded.device.clone();
+        let mut members = touched(recorded.nodes.iter());
+        members.extend(pools.all().map(Pool::touched));
+        members.extend(recorded.spaces.iter().map(Space::touched));
+        members.sort_by_key(|(memory, _)| *memory);
+        members.dedup_by_key(|(memory, _)| *memory);
+        let set = device.ledger().add_set(&members);
+        for (number, node) in recorded.nodes.iter().enumerate() {
+            for &slot in &node.slots {
+                recorded.readings.read_by(slot, number as u32);
+            }
+        }
+        let at = recorded.nodes.first().map(|node| node.at);
+        let name = Arc::new(Named { name: "graph".into(), label: options.label, at });
+        let mut keeps = recorded.keeps;
+        for node in &recorded.nodes {
+            if let Work::Foreign(foreign) = &node.work {
+                keeps.push(Arc::new(foreign.call.clone()));
+            }
+        }
+        let graph = Replayable {
+            gates: gates(recorded.nodes.iter()),
+            may_idle: recorded.nodes.iter().any(may_idle),
+            device,
+            nodes: recorded.nodes,
+            order,
+            readings: recorded.readings,
+            built,
+            set,
+            dirty: SmallVec::new(),
+            changes: Vec::new(),
+            stand_ins,
+            keeps,
+            outputs: recorded.outputs,
+            spaces: recorded.spaces,
+            pools,
+            name,
+            replays: 0,
+            last: None,
+            uploaded: false,
+            captured: false,
+            asked: options.asked,
+            earlier: Vec::new(),
+            is_retired: false,
+        };
+        event!(info, label = %graph.name.label, ops = graph.nodes.len(), temp_bytes = graph.temp_bytes(), "recorded");
+        graph
+    }
+
+    /// Brings it onto the device, on a stream of its own.
+    pub(super) fn upload_now(&mut self) -> Result<()> {
+        let side = Stream::internal(&self.device)?;
+        self.upload(&side)
+    }
+}
