@@ -2,7 +2,7 @@
 
 mod kit;
 
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -147,7 +147,7 @@ fn whoever_is_told_of_a_finding_may_ask_the_machine() {
         let known = MACHINE.get().map_or(0, |machine| machine.findings().len());
         TOLD.fetch_add(known as u64, Ordering::SeqCst);
     });
-    let m = MACHINE.get_or_init(|| Device::new(Options { on_finding: Some(on_finding), ..Default::default() }));
+    let m = MACHINE.get_or_init(|| Device::new(Options { on_finding: Some(on_finding), ..Default::default() }).machine);
     let mut table = std::ptr::null();
     // SAFETY: a call that is not there follows no pointer.
     let code = unsafe { m.cuGetExportTable(&mut table, std::ptr::null()) };
