@@ -7,22 +7,22 @@
 use crate::programs::{Answer, Mistake, Mode, NearMiss, Program};
 
 pub fn program(p: &Program) -> Answer {
-    let (stream, x) = (p.stream()?, p.empty("x", 4)?);
-    let inner = p.graph()?;
-    p.add_set(inner, &[], &x, 1)?;
-    let outer = match p.way {
-        Mistake => {
-            p.begin_capture(stream, Mode::Relaxed)?;
-            let _ = p.replay(p.instantiate(inner)?, stream);
-            p.end_capture(stream)?
-        }
-        NearMiss => {
-            let outer = p.graph()?;
-            p.add_child(outer, &[], inner)?;
-            outer
-        }
-    };
+    let (stream, x, y) = (p.stream()?, p.empty("x", 4)?, p.empty("y", 4)?);
+    let begin = || p.begin_capture(stream, Mode::Relaxed);
+    begin()?;
+    p.set(stream, &x, 1)?;
+    let inner = p.end_capture(stream)?;
+    begin()?;
+    p.set(stream, &y, 2)?;
+    if p.way == Mistake {
+        let _ = p.replay(p.instantiate(inner)?, stream);
+    }
+    let outer = p.end_capture(stream)?;
+    if p.way == NearMiss {
+        p.add_child(outer, &[], inner)?;
+    }
     p.replay(p.instantiate(outer)?, stream)?;
     p.synchronize(stream)?;
-    p.expect(&x, &[1; 4])
+    p.expect(&x, &[1; 4])?;
+    p.expect(&y, &[2; 4])
 }

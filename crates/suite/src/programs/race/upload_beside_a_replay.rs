@@ -2,12 +2,13 @@
 //!
 //! On a GPU: the launch may see the next input. Nothing is said; the numbers depend on luck.
 //!
-//! Near miss: the upload waits for the launch, and so does the next launch for the upload.
+//! Near miss: the upload waits for the launch, as the next launch waits for the upload.
 
 use crate::programs::{Answer, Mode, NearMiss, Program, kernels};
 
 pub fn program(p: &Program) -> Answer {
-    let (compute, transfer, input, read) = (p.stream()?, p.stream()?, p.pinned()?, p.event()?);
+    let (compute, transfer, input) = (p.stream()?, p.stream()?, p.pinned()?);
+    let (read, there) = (p.event()?, p.event()?);
     let (x, y) = (p.buffer("x", &[1])?, p.buffer("y", &[0])?);
     let copy_out = p.kernel(kernels::COPY_OUT, "copy_out")?;
     p.begin_capture(compute, Mode::Relaxed)?;
@@ -21,7 +22,8 @@ pub fn program(p: &Program) -> Answer {
         p.wait(transfer, read)?;
     }
     p.upload_pinned(transfer, &x, input)?;
-    p.synchronize(transfer)?;
+    p.record(there, transfer)?;
+    p.wait(compute, there)?;
     replay()?;
     p.synchronize(compute)?;
     p.expect(&y, &[2])
