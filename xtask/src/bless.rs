@@ -1,5 +1,5 @@
 //! `cargo xtask bless`: runs the tests that keep expectations beside them with `DACAPO_BLESS=1`, so that what they get
-//! becomes what they expect, and prints which files changed.
+//! becomes what they expect, and prints which files changed. The texts of `cargo xtask api` are written here as well.
 //!
 //! - A test that fails for another reason than its expectation still fails, and is named.
 //! - Nothing is committed: the difference is for a person to read.
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::workspace;
+use crate::{api, workspace};
 
 /// What a test looks at: `1` makes what it gets what it expects.
 const VARIABLE: &str = "DACAPO_BLESS";
@@ -45,12 +45,17 @@ impl Keeper {
     }
 }
 
-/// Runs the task.
-pub fn run() -> Result<(), String> {
+/// Runs the task, for expectations whose name contains `only`: `api`, or package and tests as `cargo test` takes them.
+pub fn run(only: Option<&str>) -> Result<(), String> {
     let root = workspace::root();
     let before = texts(&root)?;
     let mut failed = Vec::new();
-    for keeper in KEEPERS {
+    let wanted = |name: &str| only.is_none_or(|only| name.contains(only));
+    if wanted("api") {
+        println!("bless: api");
+        failed.extend(api::bless(&root).err().map(|error| format!("api: {error}")));
+    }
+    for keeper in KEEPERS.iter().filter(|keeper| wanted(&keeper.name())) {
         println!("bless: {}", keeper.name());
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let status = Command::new(cargo)
@@ -82,8 +87,8 @@ pub fn run() -> Result<(), String> {
 /// Every expectation with its text, by path from the root.
 fn texts(root: &Path) -> Result<BTreeMap<PathBuf, String>, String> {
     let mut texts = BTreeMap::new();
-    for keeper in KEEPERS {
-        let mut open = vec![root.join(keeper.expectations)];
+    for expectations in KEEPERS.iter().map(|keeper| keeper.expectations).chain([api::FOLDER]) {
+        let mut open = vec![root.join(expectations)];
         while let Some(path) = open.pop() {
             let failed = |error: std::io::Error| format!("{}: {error}", path.display());
             if path.is_dir() {

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod api;
 mod bless;
 mod cache;
 mod conformance;
@@ -18,6 +19,7 @@ mod libcuda;
 mod mutants;
 mod mutate;
 mod nvrtc;
+mod patches;
 mod planner;
 mod probe;
 mod programs;
@@ -38,8 +40,18 @@ struct Arguments {
 /// One variant for each task; a task's own file says what it does.
 #[derive(Subcommand)]
 enum Task {
+    /// Hold the public API of the published crates against docs/api
+    Api {
+        /// Also list the public items that have no example that runs
+        #[arg(long)]
+        missing: bool,
+    },
     /// Make what the tests get what they expect, and print which files changed
-    Bless,
+    Bless {
+        /// Only expectations whose package or test contains this; `api` is that of `cargo xtask api`
+        #[arg(long)]
+        only: Option<String>,
+    },
     /// Send requests of many sizes through caches of graphs, and check caps, counters and results
     Cache(cache::Scale),
     /// Run the conformance cases on the software driver and compare with what an H200 answered
@@ -91,7 +103,7 @@ enum Task {
     },
     /// Build the software driver as target/dacapo/libcuda.so.1
     Libcuda,
-    /// Switch off each rule of the ledger and see that a test notices
+    /// Break each rule of the ledger and see that a test notices
     Mutants,
     /// Load and launch PTX that nobody wrote: no panic, no hang
     Mutate(mutate::Scale),
@@ -127,7 +139,8 @@ enum Task {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().task {
-        Task::Bless => bless::run(),
+        Task::Api { missing } => api::run(missing),
+        Task::Bless { only } => bless::run(only.as_deref()),
         Task::Cache(scale) => cache::run(&scale),
         Task::Conformance { seed, only, print } => conformance::run(seed, only.as_deref(), print),
         Task::Corpus { seed, only, why, detect } => corpus::run(seed, only.as_deref(), why, detect),

@@ -1,8 +1,9 @@
-//! `cargo xtask mutants`: whether the ledger's tests notice when one of its rules does not hold.
+//! `cargo xtask mutants`: whether the ledger's tests notice when one of its rules is broken.
 //!
-//! Builds the tests of `dacapo-ledger` once with `--cfg dacapo_mutants`, in a target folder of its own. With all rules
-//! on they must pass. Then each rule is switched off alone (`DACAPO_RULE_OFF`), and the checker over seeds or, where
-//! that finds nothing, the tests of the protocol must fail. A rule that nobody misses is an error.
+//! Each patch in `xtask/mutants/ledger` breaks one rule of `dacapo-ledger`; its first line says which. It is applied to
+//! a copy of the tree under the target folder. Then the checker over seeds or, where that finds nothing, the tests of
+//! the protocol must fail. Without a patch both must pass. A patch that does not apply or does not build is an error,
+//! and so is one that no test notices. The last line is `mutants: N of N rules caught`.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -11,12 +12,18 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::workspace;
+use crate::patches::{self, TreeCopy};
 
-/// How many seeds the checker tries before a rule counts as not missed by it.
-const SEEDS: &str = "800";
-/// What one run of a test binary may take. A rule that makes the ledger wait for ever is noticed by that.
-const LONGEST: Duration = Duration::from_secs(40);
+/// The tests, in the order in which they are tried. One is built only if those before it noticed nothing.
+const TESTS: [Test; 2] = [
+    // How many seeds, before a rule counts as not missed by it.
+    Test { name: "checker", arguments: &["--baton-only", "--count", "800"] },
+    // One after the other, so that the same one is always the first to fail.
+    Test { name: "protocol", arguments: &["--test-threads", "1"] },
+];
+/// What one run of a test binary may take. A rule whose breaking makes the ledger wait for ever is noticed by that. Far more
+/// than a run needs, so that a busy machine is not taken for it.
+const LONGEST: Duration = Duration::from_secs(300);
 
 /// What a run of a test binary said.
 enum Verdict {
@@ -25,96 +32,86 @@ enum Verdict {
     DidNotEnd,
 }
 
-/// Switches each rule off.
+/// Breaks each rule.
 ///
 /// # Errors
 ///
-/// - The tests do not build, or fail with all rules on.
+/// - A patch does not apply, or the tests do not build with it.
+/// - The tests fail without a patch.
 /// - A rule is not missed by any test.
 pub fn run() -> Result<(), String> {
     let started = Instant::now();
-    let (checker, protocol) = build()?;
-    for test in [&checker, &protocol] {
-        match test.run(None)? {
-            Verdict::Passed => {}
-            Verdict::Failed(how) => return Err(format!("with all rules on, {} fails: {how}", test.name)),
-            Verdict::DidNotEnd => return Err(format!("with all rules on, {} does not end", test.name)),
-        }
+    let copy = TreeCopy::make("mutants")?;
+    if let Some(by) = noticed(&copy)? {
+        return Err(format!("with all rules on, a test fails: {by}"));
     }
-    println!("all rules on: {} and {} pass", checker.name, protocol.name);
-    let rules = checker.rules()?;
+    println!("all rules on: {} pass", TESTS.map(|test| test.name).join(" and "));
+    let patches = patches::list("ledger")?;
     let mut caught = 0;
-    for rule in &rules {
-        let mut by = None;
-        for test in [&checker, &protocol] {
-            by = match test.run(Some(rule))? {
-                Verdict::Passed => continue,
-                Verdict::Failed(how) => Some(format!("{}, {how}", test.name)),
-                Verdict::DidNotEnd => Some(format!("{}, which did not end", test.name)),
-            };
-            break;
-        }
+    for patch in &patches {
+        let by = copy.with(patch, || noticed(&copy)).map_err(|error| format!("{}: {error}", patch.name))?;
         match &by {
-            Some(by) => println!("caught: {rule} by {by}"),
-            None => println!("survived: {rule}"),
+            Some(by) => println!("caught: {} by {by}", patch.name),
+            None => println!("survived: {}: {}", patch.name, patch.opt_rule.as_deref().unwrap_or("it says no rule")),
         }
         caught += usize::from(by.is_some());
     }
     println!("{} s", started.elapsed().as_secs());
-    println!("mutants: {caught} of {} rules caught", rules.len());
-    if caught < rules.len() || rules.is_empty() {
+    println!("mutants: {caught} of {} rules caught", patches.len());
+    if caught < patches.len() || patches.is_empty() {
         return Err("a rule that no test misses is not shown to matter".into());
     }
     Ok(())
 }
 
-/// A test binary of the ledger.
+/// The first test that does not pass on the copy as it is now, and what it says.
+fn noticed(copy: &TreeCopy) -> Result<Option<String>, String> {
+    for test in TESTS {
+        match test.run(&test.build(copy)?)? {
+            Verdict::Passed => {}
+            Verdict::Failed(how) => return Ok(Some(format!("{}, {how}", test.name))),
+            Verdict::DidNotEnd => return Ok(Some(format!("{}, which did not end", test.name))),
+        }
+    }
+    Ok(None)
+}
+
+/// A test target of the ledger.
+#[derive(Clone, Copy)]
 struct Test {
     name: &'static str,
-    binary: PathBuf,
     arguments: &'static [&'static str],
 }
 
-fn build() -> Result<(Test, Test), String> {
-    let root = workspace::root();
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["test", "--package", "dacapo-ledger", "--no-run", "--message-format", "json", "--jobs", "2"])
-        .env("RUSTFLAGS", "--cfg dacapo_mutants")
-        .env("CARGO_TARGET_DIR", workspace::target(&root).join("mutants"))
-        .current_dir(&root)
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("cargo: {error}"))?;
-    if !output.status.success() {
-        return Err("the tests of dacapo-ledger do not build with --cfg dacapo_mutants".into());
-    }
-    let messages: Vec<Value> =
-        String::from_utf8_lossy(&output.stdout).lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let binary = |name: &str| {
-        let message =
-            messages.iter().find(|message| message["target"]["name"] == name && message["executable"].is_string());
-        let path = message.and_then(|message| message["executable"].as_str());
-        path.map(PathBuf::from).ok_or_else(|| format!("cargo built no test called {name}"))
-    };
-    Ok((
-        Test { name: "checker", binary: binary("checker")?, arguments: &["--baton-only", "--count", SEEDS] },
-        Test { name: "protocol", binary: binary("protocol")?, arguments: &[] },
-    ))
-}
-
 impl Test {
-    /// The names of the rules, from the binary that was built with their switches.
-    fn rules(&self) -> Result<Vec<String>, String> {
-        let output =
-            Command::new(&self.binary).arg("--rules").output().map_err(|error| format!("{}: {error}", self.name))?;
-        Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+    /// Builds it as cheaply as can be: only this target, and of that only what changed.
+    fn build(&self, copy: &TreeCopy) -> Result<PathBuf, String> {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = Command::new(cargo)
+            .args(["test", "--quiet", "--package", "dacapo-ledger", "--test", self.name, "--no-run"])
+            .args(["--message-format", "json-render-diagnostics", "--jobs", "2"])
+            .env("CARGO_TARGET_DIR", &copy.target)
+            .env("CARGO_INCREMENTAL", "1")
+            .env("CARGO_PROFILE_DEV_DEBUG", "0")
+            .env("RUSTFLAGS", "-Awarnings")
+            .current_dir(&copy.tree)
+            .stderr(Stdio::inherit())
+            .output()
+            .map_err(|error| format!("cargo: {error}"))?;
+        if !output.status.success() {
+            return Err(format!("{} does not build", self.name));
+        }
+        let text = String::from_utf8_lossy(&output.stdout);
+        let mut messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let built =
+            messages.find(|message| message["target"]["name"] == self.name && message["executable"].is_string());
+        let path = built.as_ref().and_then(|message| message["executable"].as_str());
+        path.map(PathBuf::from).ok_or_else(|| format!("cargo built no test called {}", self.name))
     }
 
-    fn run(&self, rule_off: Option<&str>) -> Result<Verdict, String> {
-        let mut command = Command::new(&self.binary);
+    fn run(&self, binary: &PathBuf) -> Result<Verdict, String> {
+        let mut command = Command::new(binary);
         command.args(self.arguments).env("RUST_BACKTRACE", "0").stdout(Stdio::piped()).stderr(Stdio::null());
-        command.env("DACAPO_RULE_OFF", rule_off.unwrap_or_default());
         let mut child = command.spawn().map_err(|error| format!("{}: {error}", self.name))?;
         // Read beside the waiting, so that a full pipe does not stop the child.
         let mut pipe = child.stdout.take().ok_or("a piped output is there")?;

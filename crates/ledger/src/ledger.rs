@@ -1,32 +1,18 @@
-//! The ledger of one device: the one way to put work on its streams.
-//!
-//! Locks, from the outside in: one lane's lock, then the records' lock. No thread holds two lanes' locks. The records'
-//! lock is never held over a call of the device. Why that is enough stands in the crate's documentation.
+//! The ledger of one device, as its users see it. How work gets on a lane is in `submit.rs`.
 
-use crate::lane::{Order, keep_latest};
 use crate::records::Records;
-use crate::rule::{Rule, all_hold, holds};
-use crate::sync::{Mutex, MutexGuard};
-use crate::{Access, Lane, LaneKind, MemoryId, Queues, SetId, Touch, Use};
+use crate::submit::{passed_over, wait};
+use crate::sync::Mutex;
+use crate::uses::keep_latest;
+use crate::{Access, Lane, LaneKind, MemoryId, Queues, SetId, Use};
 
 /// Who used what last, on one device. Shared by all threads.
+///
+/// Locks, from the outside in: one lane's lock, then the records' lock. No thread holds two lanes' locks. The records'
+/// lock is never held over a call of the device. Why that is enough stands in the crate's documentation.
 pub struct Ledger<Q: Queues> {
-    records: Mutex<Records<Q>>,
+    pub(crate) records: Mutex<Records<Q>>,
 }
-
-/// What came of the attempt to enter a use.
-enum Entry<Q: Queues> {
-    /// It is entered at this position; whether its work is to be followed by an event.
-    Entered(u64, bool),
-    /// These must be waited for, and have no event yet.
-    Uncovered(Vec<Use<Q>>),
-}
-
-/// The lane's lock, the position that was entered, and whether an event is to follow.
-type Entered<'l, Q> = (MutexGuard<'l, Order<Q>>, u64, bool);
-
-/// What the enqueueing gave, its position, and the event behind it.
-type Placed<R, Q> = (R, u64, Option<<Q as Queues>::Event>);
 
 impl<Q: Queues> Ledger<Q> {
     /// A ledger that knows of nothing.
@@ -72,257 +58,27 @@ impl<Q: Queues> Ledger<Q> {
         self.records.lock().remove_set(set)
     }
 
-    /// Puts work on a lane, behind everything that it conflicts with. The one way to do that.
-    ///
-    /// `enqueue` runs while the lane is locked. It must not call this ledger, nor drop what does; whatever it does
-    /// enqueue must touch only what `touch` says.
-    ///
-    /// From the second used user lane on, the work is followed by an event of its own. If that event is refused the
-    /// work is on the stream all the same: the answer is `Ok`, the use has no event, and whoever needs one records it
-    /// then, and hears of the refusal if it lasts.
+    /// Makes what is enqueued on `lane` from now on wait for some uses.
     ///
     /// # Errors
     ///
-    /// - What a wait, or an event to wait for, was refused with: nothing was enqueued or entered then.
-    /// - What `enqueue` returned. The use is entered then, because some of the work may be on the stream; it is
-    ///   [`last_use`](Ledger::last_use) of the lane until somebody else submits. The same holds when `enqueue` panics.
-    ///
-    /// # Panics
-    ///
-    /// - The touch names memory or a set that was removed. Nothing was changed.
-    #[inline]
-    pub fn submit<R, E>(
-        &self,
-        queues: &Q,
-        lane: &Lane<Q>,
-        touch: Touch<'_>,
-        enqueue: impl FnOnce(&Q::Stream) -> Result<R, E>,
-    ) -> Result<(R, Use<Q>), E>
-    where
-        E: From<Q::Error>,
-    {
-        let (result, position, event) = self.place(queues, lane, touch, enqueue)?;
-        Ok((result, Use { lane: lane.clone(), position, event }))
-    }
-
-    /// As [`submit`](Ledger::submit), with the use written over the last one of the same owner: on the same lane again
-    /// that is a number, and no count of handles is touched. On an error `last` stays as it was.
-    ///
-    /// # Errors
-    ///
-    /// - As [`submit`](Ledger::submit).
-    ///
-    /// # Panics
-    ///
-    /// - As [`submit`](Ledger::submit).
-    #[inline]
-    pub fn submit_over<R, E>(
-        &self,
-        queues: &Q,
-        lane: &Lane<Q>,
-        touch: Touch<'_>,
-        last: &mut Option<Use<Q>>,
-        enqueue: impl FnOnce(&Q::Stream) -> Result<R, E>,
-    ) -> Result<R, E>
-    where
-        E: From<Q::Error>,
-    {
-        let (result, position, event) = self.place(queues, lane, touch, enqueue)?;
-        match last {
-            Some(last) if last.lane == *lane => (last.position, last.event) = (position, event),
-            last => *last = Some(Use { lane: lane.clone(), position, event }),
-        }
-        Ok(result)
-    }
-
-    /// Puts work on a stream, and says where it is.
-    #[inline]
-    fn place<R, E>(
-        &self,
-        queues: &Q,
-        lane: &Lane<Q>,
-        touch: Touch<'_>,
-        enqueue: impl FnOnce(&Q::Stream) -> Result<R, E>,
-    ) -> Result<Placed<R, Q>, E>
-    where
-        E: From<Q::Error>,
-    {
-        // A clean launch goes by a short way: a driver's launch leaves little of our code in the caches, so that every line
-        // of it counts. It is the slow way with nothing to look at; with a rule switched off it is not taken.
-        let (mut order, position, with_event) = match self.enter_clean(lane, touch) {
-            Some(entered) => entered,
-            None => self.enter_looking(queues, lane, touch)?,
-        };
-
-        let early = if with_event && !holds(Rule::EventAfterWork) { queues.record(lane.stream()).ok() } else { None };
-        if !holds(Rule::LaneLockHeldOverEnqueue) {
-            drop(order);
-            let done = enqueue(lane.stream());
-            order = lane.lock();
-            return self.leave(queues, lane, touch, order, position, with_event, early, done);
-        }
-        let done = enqueue(lane.stream());
-        self.leave(queues, lane, touch, order, position, with_event, early, done)
-    }
-
-    /// Enters a launch that is clean on its lane: nobody to wait for, one cell to write. None if it is anything else.
-    #[inline]
-    fn enter_clean<'l>(&self, lane: &'l Lane<Q>, touch: Touch<'_>) -> Option<Entered<'l, Q>> {
-        let Touch::Set(set) = touch else { return None };
-        if !all_hold() {
-            return None;
-        }
-        let mut order = lane.lock();
-        let several = self.records.lock().enter_clean(lane, order.position + 1, set)?;
-        order.position += 1;
-        let position = order.position;
-        Some((order, position, several && lane.kind() == LaneKind::User))
-    }
-
-    /// Looks at what conflicts, waits for it, and enters the use.
-    #[cold]
-    #[inline(never)]
-    fn enter_looking<'l>(&self, queues: &Q, lane: &'l Lane<Q>, touch: Touch<'_>) -> Result<Entered<'l, Q>, Q::Error> {
-        let mut covers = Vec::new();
-        if !holds(Rule::NoWaitTwice) {
-            lane.lock().forget_waits();
-        }
-        loop {
-            let mut order = lane.lock();
-            match self.enter(queues, lane, touch, &mut order, &covers)? {
-                Entry::Entered(position, with_event) => return Ok((order, position, with_event)),
-                Entry::Uncovered(uses) => {
-                    // Our own lane is let go first: two threads that cover each other's lanes would wait for ever.
-                    let _own = Some(order).filter(|_| !holds(Rule::CoverAlone));
-                    for used in uses {
-                        covers.push(self.cover(queues, &used)?);
-                    }
-                }
+    /// - What the device answers. Some of the waits may have been made.
+    pub fn order_after(&self, queues: &Q, lane: &Lane<Q>, uses: &[Use<Q>]) -> Result<(), Q::Error> {
+        let mut latest = Vec::new();
+        uses.iter().for_each(|used| keep_latest(&mut latest, used));
+        for used in &latest {
+            if passed_over(lane, &lane.lock(), &used.lane, used.position) {
+                continue;
+            }
+            // Not under this lane's lock: a cover may take the other's.
+            let cover = self.cover(queues, used)?;
+            let mut progress = lane.lock();
+            // Somebody else may have made this lane wait meanwhile.
+            if !passed_over(lane, &progress, &cover.lane, cover.position) {
+                wait(queues, lane, &mut progress, &cover)?;
             }
         }
-    }
-
-    /// Waits for what conflicts, and enters the use at the lane's next position.
-    ///
-    /// The look that finds nothing left to wait for and the entry are one step under the records' lock. So of two
-    /// conflicting submits on different lanes, the later to enter has seen the earlier.
-    fn enter(
-        &self,
-        queues: &Q,
-        lane: &Lane<Q>,
-        touch: Touch<'_>,
-        order: &mut Order<Q>,
-        covers: &[Use<Q>],
-    ) -> Result<Entry<Q>, Q::Error> {
-        // Of the last look whose waits were all made.
-        let mut entries_seen = None;
-        loop {
-            let mut records = self.records.lock();
-            let mut waits = Vec::new();
-            let seen_all = entries_seen == Some(records.entries)
-                || (entries_seen.is_some() && !holds(Rule::LookAgainAfterWaiting));
-            if !seen_all {
-                records.conflicts(lane, touch, |used| {
-                    if !passed_over(lane, order, used) {
-                        keep_latest(&mut waits, used);
-                    }
-                });
-            }
-            if waits.is_empty() {
-                order.position += 1;
-                if order.position == 1 && (lane.kind() == LaneKind::User || !holds(Rule::InternalLanesDoNotCount)) {
-                    records.lanes_used += 1;
-                }
-                let several = records.lanes_used > 1 && holds(Rule::EventFromSecondLane);
-                let with_event = (several || !holds(Rule::NoEventOnOneLane)) && lane.kind() == LaneKind::User;
-                if holds(Rule::EnteredBeforeEnqueue) {
-                    records.enter(lane, order.position, touch);
-                }
-                return Ok(Entry::Entered(order.position, with_event));
-            }
-            entries_seen = Some(records.entries);
-            drop(records);
-            let mut uncovered = Vec::new();
-            for used in &waits {
-                let covered = covers.iter().find(|c| c.lane == used.lane && c.position >= used.position);
-                if used.event.is_none() && covered.is_none() {
-                    uncovered.push(used.clone());
-                }
-            }
-            if !uncovered.is_empty() && holds(Rule::CoverBeforeWait) {
-                return Ok(Entry::Uncovered(uncovered));
-            }
-            for used in &waits {
-                let covered = covers.iter().find(|c| c.lane == used.lane && c.position >= used.position);
-                let used = if used.event.is_some() { used } else { covered.unwrap_or(used) };
-                wait(queues, lane, order, used)?;
-            }
-        }
-    }
-
-    /// What follows the enqueue, still under the lane's lock: the event, made known to all who have the use.
-    #[expect(clippy::too_many_arguments, reason = "the second half of submit, cut where the work is on the stream")]
-    #[inline]
-    fn leave<R, E>(
-        &self,
-        queues: &Q,
-        lane: &Lane<Q>,
-        touch: Touch<'_>,
-        mut order: MutexGuard<'_, Order<Q>>,
-        position: u64,
-        with_event: bool,
-        early: Option<Q::Event>,
-        done: Result<R, E>,
-    ) -> Result<Placed<R, Q>, E> {
-        if !holds(Rule::EnteredBeforeEnqueue) {
-            self.records.lock().enter(lane, position, touch);
-        }
-        if done.is_err() && !holds(Rule::UseEnteredOnFailure) {
-            // As if it had never been entered: a use at position 0 is over.
-            self.records.lock().entered(lane, position, touch, |used| used.position = 0);
-        }
-        let event = match with_event {
-            true => self.record_behind(queues, lane, touch, &mut order, position, early),
-            false => None,
-        };
-        drop(order);
-        Ok((done?, position, event))
-    }
-
-    /// Records an event behind the work, and makes it known to all who have the use.
-    #[inline(never)]
-    fn record_behind(
-        &self,
-        queues: &Q,
-        lane: &Lane<Q>,
-        touch: Touch<'_>,
-        order: &mut Order<Q>,
-        position: u64,
-        early: Option<Q::Event>,
-    ) -> Option<Q::Event> {
-        let event = early.or_else(|| queues.record(lane.stream()).ok())?;
-        order.latest = Some((position, event.clone()));
-        self.records.lock().entered(lane, position, touch, |used| used.event = Some(event.clone()));
-        Some(event)
-    }
-
-    /// A use with an event that is behind `used` and nothing that was enqueued later than now.
-    fn cover(&self, queues: &Q, used: &Use<Q>) -> Result<Use<Q>, Q::Error> {
-        let lane = &used.lane;
-        if !holds(Rule::CoverUnderLaneLock) {
-            return Ok(Use { event: Some(queues.record(lane.stream())?), ..used.clone() });
-        }
-        // Under the lock every position that was given out is on the stream.
-        let mut order = lane.lock();
-        if let Some((position, event)) = &order.latest
-            && *position >= used.position
-        {
-            return Ok(Use { lane: lane.clone(), position: *position, event: Some(event.clone()) });
-        }
-        let event = queues.record(lane.stream())?;
-        let position = if holds(Rule::CoverOnlyUpToNow) { order.position } else { order.position + 1 };
-        order.latest = Some((position, event.clone()));
-        Ok(Use { lane: lane.clone(), position, event: Some(event) })
+        Ok(())
     }
 
     /// The unfinished uses that an access of the host conflicts with, at most one a lane. All of them are on their
@@ -339,39 +95,12 @@ impl<Q: Queues> Ledger<Q> {
                 keep_latest(&mut list, used);
             }
         });
-        for used in &mut list {
-            if used.event.is_none() && holds(Rule::HostSeesOnlyEnqueued) {
-                // Its lock is free only once the work is on the stream.
-                let order = used.lane.lock();
-                if let Some((position, event)) = &order.latest
-                    && *position == used.position
-                {
-                    used.event = Some(event.clone());
-                }
-            }
+        for used in list.iter_mut().filter(|used| used.event.is_none()) {
+            // It may be on its way to the stream. Its lane's lock is free only once it is there.
+            let event = used.lane.lock().event_at(used.position);
+            used.event = event;
         }
         list
-    }
-
-    /// Makes what is enqueued on `lane` from now on wait for some uses.
-    ///
-    /// # Errors
-    ///
-    /// - What the device answers. Some of the waits may have been made.
-    pub fn order_after(&self, queues: &Q, lane: &Lane<Q>, uses: &[Use<Q>]) -> Result<(), Q::Error> {
-        let mut latest = Vec::new();
-        uses.iter().filter(|_| holds(Rule::OrderAfterWaits)).for_each(|used| keep_latest(&mut latest, used));
-        for used in &latest {
-            if passed_over(lane, &lane.lock(), used) {
-                continue;
-            }
-            let covered = if used.event.is_some() { used.clone() } else { self.cover(queues, used)? };
-            let mut order = lane.lock();
-            if !passed_over(lane, &order, &covered) {
-                wait(queues, lane, &mut order, &covered)?;
-            }
-        }
-        Ok(())
     }
 
     /// The use's own event; or one that is behind it, recorded now if there is none: that may come late, never early.
@@ -380,16 +109,12 @@ impl<Q: Queues> Ledger<Q> {
     ///
     /// - What the device answers.
     pub fn event_for(&self, queues: &Q, used: &Use<Q>) -> Result<Q::Event, Q::Error> {
-        if let Some(event) = &used.event {
-            return Ok(event.clone());
-        }
-        let covered = self.cover(queues, used)?;
-        Ok(covered.event.expect("a cover is made with its event"))
+        Ok(self.cover(queues, used)?.event)
     }
 
     /// Says that a use, and with it all before it on its lane, is done.
     pub fn finished(&self, used: &Use<Q>) {
-        used.lane.finish(used.position);
+        used.lane.finish_up_to(used.position);
     }
 
     /// Whether a use is done, as far as the ledger was told.
@@ -407,22 +132,21 @@ impl<Q: Queues> Ledger<Q> {
     /// The last piece of work on a lane. It is on the stream.
     #[must_use]
     pub fn last_use(&self, lane: &Lane<Q>) -> Option<Use<Q>> {
-        let order = lane.lock();
-        let position = order.position;
-        let event = order.latest.as_ref().filter(|latest| latest.0 == position).map(|latest| latest.1.clone());
-        (position > 0).then(|| Use { lane: lane.clone(), position, event })
+        let progress = lane.lock();
+        let position = progress.position;
+        (position > 0).then(|| Use { lane: lane.clone(), position, event: progress.event_at(position) })
     }
 
     /// How many user lanes ever got work.
     #[must_use]
     pub fn streams_used(&self) -> usize {
-        self.records.lock().lanes_used
+        self.records.lock().user_lanes
     }
 
     /// How many members launches have looked at so far. A clean launch adds nothing to it.
     #[must_use]
     pub fn members_visited(&self) -> u64 {
-        self.records.lock().visited
+        self.records.lock().members_visited
     }
 }
 
@@ -430,23 +154,4 @@ impl<Q: Queues> Default for Ledger<Q> {
     fn default() -> Self {
         Ledger::new()
     }
-}
-
-/// Whether a lane need not wait for a use: it is its own, or done, or already waited for.
-fn passed_over<Q: Queues>(lane: &Lane<Q>, order: &Order<Q>, used: &Use<Q>) -> bool {
-    (used.lane == *lane && holds(Rule::NoWaitOnOwnLane))
-        || (used.is_finished() && holds(Rule::NoWaitForFinished))
-        || used.position <= order.waited_for(&used.lane)
-}
-
-/// Makes a lane wait for a use that has an event, and remembers that it did.
-fn wait<Q: Queues>(queues: &Q, lane: &Lane<Q>, order: &mut Order<Q>, used: &Use<Q>) -> Result<(), Q::Error> {
-    if !holds(Rule::RefusedWaitDoesNotCount) {
-        order.note_wait(&used.lane, used.position);
-    }
-    if let Some(event) = &used.event {
-        queues.wait(lane.stream(), event)?;
-    }
-    order.note_wait(&used.lane, used.position);
-    Ok(())
 }

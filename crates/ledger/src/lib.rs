@@ -38,24 +38,26 @@
 //!
 //! # The protocol
 //!
-//! **What is known.** Memory knows its last write and the reads since, at most one of each a lane. A graph's memory is a
-//! *set* with one cell: its last launch. Who looks at memory looks at the cells of the sets it is in. A set that nobody
-//! disturbed is *clean*, and launching it again on the same lane writes the cell and looks at nothing else
-//! (`records.rs` has the invariant and its proof).
+//! **What is known** (`records.rs`). Memory knows its last write and the reads since, at most one of each a lane. A
+//! graph's memory is a *set*, which knows its last launch. Who looks at memory looks at the last launches of the sets it
+//! is in. A set that nobody disturbed is *clean*: launching it again on the same lane replaces its last launch and looks
+//! at nothing else.
 //!
-//! **A submit**, all of it under its lane's lock:
+//! **A submit** (`submit.rs`), all of it under its lane's lock:
 //!
 //! 1. under the records' lock: look at what conflicts. What is on the own lane, finished, or already waited for (each
-//!    lane keeps a clock of that) is passed over; of each other lane only the latest is kept;
+//!    lane remembers how far) is passed over; of each other lane only the latest is kept;
 //! 2. if something is left: make the waits, and look again (only if somebody entered a use meanwhile);
 //! 3. if nothing is left: *in the same critical section* take the next position of the lane and enter the use;
 //! 4. enqueue the work;
-//! 5. with two user lanes in use, record an event and add it to the entries.
+//! 5. with two user lanes in use, record an event and add it to the use in the records.
+//!
+//! Steps 1 to 3 are `try_to_enter`; for a clean launch they are `enter_clean`, with nothing to look at.
 //!
 //! **Events.** While one user lane is in use nobody records any. From the second on each submit on a user lane has its
-//! own. What has none (it is older, or on an internal lane, or its event was refused, or it is being enqueued this
-//! moment) is *covered* when somebody needs it: that one lets go of its own lane, takes the other lane's lock alone,
-//! takes the last event there or records one, and starts over.
+//! own (`wants_event`). What has none (it is older, or on an internal lane, or its event was refused, or it is being
+//! enqueued this moment) is *covered* when somebody needs it (`enter_waiting`, `cover`): that one lets go of its own
+//! lane, takes the other lane's lock alone, takes the last event there or records one, and starts over.
 //!
 //! **Failures.** A refused wait or cover: nothing was enqueued, nothing is entered, and the wait does not count as made.
 //! A failed or panicking enqueue: the use stays entered, because part of it may be on the stream. A refused event: the
@@ -64,24 +66,29 @@
 //! # Why this is safe
 //!
 //! 1. *Of two conflicting submits, the later one to enter has seen the earlier.* The last look and the entry are one
-//!    critical section. So either the later one waited for the earlier, or they share a lane, or the earlier is over.
-//! 2. *A use that is seen and not yet enqueued is never waited for too early.* An entry has no event until its work is on
-//!    the stream, and an event for it can be had only under its lane's lock, which its submitter holds from the entry
-//!    until the work is there. So an event recorded under that lock is behind every position that was given out.
+//!    critical section (`try_to_enter`). So either the later one waited for the earlier, or they share a lane, or the
+//!    earlier is over.
+//! 2. *A use that is seen and not yet enqueued is never waited for too early.* A use has no event until its work is on
+//!    the stream, and an event for it can be had only under its lane's lock (`record_behind`, `cover`), which its
+//!    submitter holds from the entry until the work is there (`enter_and_enqueue`). So an event recorded under that lock
+//!    is behind every position that was given out.
 //! 3. *What is no longer listed is still ordered.* A write replaces the uses before it, and a read the one before it on
-//!    its lane; each waited for what it replaces, or is behind it on the stream. A removed set's cell replaces nothing.
-//!    A launch replaces the cell, and always comes after it: same lane, or a wait.
-//! 4. *What is passed over is ordered.* The clock says only what was waited for, and a lane's later work is behind its
-//!    waits; one event covers its position and all before it. What is finished is over before anything enqueued later.
-//! 5. *A clean launch needs no look*: `records.rs`.
-//! 6. *Nothing is released early.* Removing memory names every last use: its writes, its reads, the cells of its sets.
-//!    The owner removes it once nobody can submit with it any more. A released thing is enqueued behind
-//!    [`Ledger::order_after`], or after the host saw the uses finish.
-//! 7. *Nobody waits for ever.* A lane's lock is outside the records' lock; no thread holds two lanes' locks, and none
-//!    holds the records' lock over a call. A submit starts over only because another one entered a use: somebody
-//!    always gets on. (One that loses each time may wait long; fairness is the lock's.)
-//! 8. *A panic closes nothing.* Locks are taken whether poisoned or not; what they protect is complete whenever code that
-//!    is not ours runs.
+//!    its lane (`Memory::enter`); each waited for what it replaces, or is behind it on the stream. The last launch of a
+//!    removed set joins what its members know and replaces nothing (`remove_set`). A launch replaces the one before it
+//!    (`Set::note_launch`), and always comes after it: same lane, or a wait.
+//! 4. *What is passed over is ordered* (`passed_over`). A lane remembers only what it has waited for (`wait`), and its
+//!    later work is behind its waits; one event covers its position and all before it. What is finished is over before
+//!    anything enqueued later.
+//! 5. *A clean launch needs no look*: the invariant and its proof are in `records.rs`.
+//! 6. *Nothing is released early.* Removing memory names every last use: its writes, its reads, the last launches of
+//!    its sets (`remove_memory`). The owner removes it once nobody can submit with it any more. A released thing is
+//!    enqueued behind [`Ledger::order_after`], or after the host saw the uses finish.
+//! 7. *Nobody waits for ever.* A lane's lock is outside the records' lock; no thread holds two lanes' locks
+//!    (`enter_waiting` lets go of its own before it covers), and none holds the records' lock over a call. A submit
+//!    starts over only because another one entered a use: somebody always gets on. (One that loses each time may wait
+//!    long; fairness is the lock's.)
+//! 8. *A panic closes nothing.* Locks are taken whether poisoned or not (`sync.rs`); what they protect is complete
+//!    whenever code that is not ours runs.
 //!
 //! | what a caller does instead | what happens |
 //! |---|---|
@@ -97,7 +104,8 @@
 //! - `tests/protocol`: each sentence above on a device that writes down its calls.
 //! - `tests/checker`: random programs of four threads over a device with vector clocks, with faults; seeds reproduce.
 //! - `tests/loom`: small programs in every interleaving that loom tells apart.
-//! - [`Rule`]: each rule of the protocol can be switched off, and `cargo xtask mutants` shows that a test misses it.
+//! - `cargo xtask mutants`: each patch in `xtask/mutants/ledger` breaks one rule of the protocol, and one of the first
+//!   two must notice.
 #![forbid(unsafe_code)]
 
 mod drops;
@@ -105,18 +113,19 @@ mod lane;
 mod ledger;
 mod queues;
 mod records;
-mod rule;
 mod slots;
+mod submit;
 mod sync;
+mod uses;
 
 pub use drops::Drops;
-pub use lane::{Lane, LaneKind, Use};
+pub use lane::{Lane, LaneKind};
 pub use ledger::Ledger;
 pub use queues::{Access, Queues, Touch};
-pub use rule::Rule;
 #[cfg(all(feature = "baton", not(loom)))]
 #[doc(hidden)]
 pub use sync::when_locked;
+pub use uses::Use;
 
 /// A piece of memory in a ledger. Its number is given out again after it was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

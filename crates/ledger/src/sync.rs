@@ -1,8 +1,9 @@
 //! Locks and atomics: std's, or loom's when the crate is built as a model (`--cfg loom`).
 //!
 //! A lock here is never poisoned for the next one. That is sound because no lock of this crate is held over code that
-//! can leave its data half changed: the state is changed by code of this crate only, and a lane's data is complete
-//! before the caller's `enqueue`, the one thing that may panic, runs.
+//! can leave its data half changed: the state is changed by code of this crate only, and it is complete before code of
+//! the caller's runs that may panic: `enqueue` and calls of the device under a lane's lock, and the question of
+//! [`Drops::take_where`](crate::Drops::take_where).
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{

@@ -37,8 +37,6 @@ pub(crate) enum Garbage {
     SharedStream(RawHandle, Arc<dyn Any + Send + Sync>),
     /// A module.
     Module(CUmodule),
-    /// Holds of the library's own on what work may still use, such as modules whose code runs.
-    Holds(Vec<Arc<dyn Any + Send + Sync>>),
     /// Addresses with memory mapped from the beginning on: how many have memory, and how many there are.
     Range { base: CUdeviceptr, mapped: usize, reserved: usize },
     /// Memory apart from its addresses.

@@ -71,7 +71,7 @@ impl Inner {
                 self.once_finished(thing, uses, |thing| self.release_finished_thing(thing))
             }
             // None of these is released in stream order: all must be over first.
-            Garbage::Range { .. } | Garbage::Host(_) | Garbage::Module(_) | Garbage::Holds(_) | Garbage::Values(_) => {
+            Garbage::Range { .. } | Garbage::Host(_) | Garbage::Module(_) | Garbage::Values(_) => {
                 self.once_finished(thing, after, |thing| self.release_finished_thing(thing))
             }
         }
@@ -106,11 +106,6 @@ impl Inner {
             Garbage::Values(kept) => {
                 self.values_waiting.fetch_sub(1, Ordering::AcqRel);
                 Released::Yes(kept)
-            }
-            // The library's own: their drops put things into the queue, and call nobody.
-            Garbage::Holds(holds) => {
-                drop(holds);
-                Released::Yes(Vec::new())
             }
             _ => unreachable!("all else is released without waiting"),
         }

@@ -201,12 +201,7 @@ impl Replayable {
         for (done, (number, params)) in self.changes.drain(..).enumerate() {
             let node = &self.nodes[number as usize];
             if let Err(error) = self.built.patch(&self.device, number as usize, node, params) {
-                for number in self.dirty.drain(..done) {
-                    if !self.stand_ins.is_empty() {
-                        // Of these it is not noted which memory they were told of.
-                        self.built.forget(number as usize);
-                    }
-                }
+                self.dirty.drain(..done);
                 return Err(untold(node, self.dirty.len(), error));
             }
         }

@@ -11,12 +11,11 @@ use crate::device::{Booking, Cuda, Device, Garbage, Keeps, Named, go_on, keep_fi
 use crate::graph::making::{Asked, Drafted, GraphOptions};
 use crate::graph::memory::GraphMemory;
 use crate::graph::{Recording, StandIns};
-use crate::kernel::ModuleSource;
 use crate::lower::{Built, NodeParams};
 use crate::memory::{Allocation, Gate, Kind};
 use crate::plan::Order;
 use crate::pool::{Members, Pool, Space};
-use crate::record::{Node, Work};
+use crate::record::Node;
 use crate::value::{AnySlot, Readings};
 
 /// A lowered recording and all that it holds.
@@ -192,21 +191,10 @@ impl Drop for Replayable {
         // A pool's values wait for the pool's last work, which this graph's is part of since the set was removed.
         // Theirs may go now, and panic: what this graph kept must still wait for its replay.
         let left = catch_unwind(AssertUnwindSafe(|| self.pools.leave()));
-        // A replay may still run its modules' code and what foreign work keeps, which is in `keeps`. The rest of the
-        // nodes goes now: memory waits in the queue for its own last uses. In the queue it would hold the device, which
-        // holds the queue, and neither would ever go.
-        let mut modules: Vec<Arc<ModuleSource>> = Vec::new();
-        for node in std::mem::take(&mut self.nodes) {
-            if let Work::Kernel(kernel) = &node.work
-                && !modules.iter().any(|known| Arc::ptr_eq(known, &kernel.function.module))
-            {
-                modules.push(kernel.function.module.clone());
-            }
-        }
-        if !after.is_empty() {
-            let modules = modules.into_iter().map(|module| -> Arc<dyn Any + Send + Sync> { module }).collect();
-            self.device.put(Garbage::Holds(modules), after.clone());
-        }
+        // The nodes go now: their memory waits in the queue for its own last uses, and a module that nobody holds any more
+        // for all that is on the streams. In the queue they would hold the device, which holds the queue, and neither
+        // would ever go. What foreign work keeps is among the values.
+        self.nodes = Vec::new();
         let mut first = left.err();
         let put = catch_unwind(AssertUnwindSafe(|| self.device.put_values(values, after)));
         keep_first(&mut first, put.err());

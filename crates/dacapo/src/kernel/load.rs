@@ -64,7 +64,7 @@ pub(crate) struct Function {
     /// How much dynamic shared memory the driver was told of, by whoever launches this entry point.
     shared_told: Arc<SharedOptIn>,
     /// Held: without it the function is gone.
-    pub(crate) module: Arc<ModuleSource>,
+    _module: Arc<ModuleSource>,
 }
 
 // SAFETY: a function's handle is a token that the driver takes from any thread, as long as its module is loaded.
@@ -198,7 +198,17 @@ impl Function {
             params.push((offset, size));
         }
         let (state, warnings, shared_told, module) = (Vec::new(), Vec::new(), module.told(raw), module.clone());
-        Ok(Function { raw, name: entry, threads_max, shared_static, params, state, warnings, shared_told, module })
+        Ok(Function {
+            raw,
+            name: entry,
+            threads_max,
+            shared_static,
+            params,
+            state,
+            warnings,
+            shared_told,
+            _module: module,
+        })
     }
 
     /// Finds a declared entry point and checks that it is as declared.

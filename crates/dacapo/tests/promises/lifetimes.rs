@@ -688,6 +688,8 @@ fn a_node_that_was_told_of_memory_by_a_refused_launch_is_told_again() {
             r.run(k.bump(y.at_mut(0)))
         };
         let mut graph = device.recording().record_into((), &mut shape[..], |r, (), y| body(r, y)).unwrap();
+        // What the last launch was given lives on, so that the refused one has another address, which the next one gets.
+        let mut last = shape;
         for more in 1..5 {
             let mut gone = device.zeros::<u32>(len + more).unwrap();
             refusing.armed.store(true, Ordering::SeqCst);
@@ -695,11 +697,14 @@ fn a_node_that_was_told_of_memory_by_a_refused_launch_is_told_again() {
             refusing.armed.store(false, Ordering::SeqCst);
             assert!(matches!(refused, ErrorKind::Unpatched { .. }), "{refused:?}");
             drop(gone);
+            device.synchronize().unwrap();
             let mut y = device.zeros::<u32>(len + more + 1).unwrap();
             graph.launch(stream, (), &mut y[..len]).unwrap();
             let expected: Vec<u32> = [6].into_iter().chain(std::iter::repeat_n(5, len - 1)).collect();
             assert_eq!(stream.read(&y[..len]).unwrap(), expected);
+            last = y;
         }
+        drop(last);
     }
     bench.expect_no_findings();
 }

@@ -6,8 +6,6 @@
 //! cargo test -p dacapo-ledger --test checker -- --seed 17       one
 //! ```
 //!
-//! `--rules` lists the rules that `cargo xtask mutants` switches off.
-//!
 //! Three seeds of four are run with a baton, and reproduce; in the fourth the threads run freely. One in eight has one
 //! stream only; half of them have faults: refused waits and events, work that fails with or without something on the
 //! stream, or panics. The first seeds are run twice, and must do the same.
@@ -102,10 +100,6 @@ fn main() -> ExitCode {
         // What else cargo hands to every test binary is not for this one.
         match argument.as_str() {
             "--full" => count = FULL,
-            "--rules" => {
-                dacapo_ledger::Rule::ALL.iter().for_each(|rule| println!("{}", rule.name()));
-                return ExitCode::SUCCESS;
-            }
             "--baton-only" => baton_only = true,
             "--seed" | "--count" => {
                 let Some(number) = arguments.next().and_then(|number| number.parse().ok()) else {

@@ -66,8 +66,8 @@ fn a_removed_graph_is_remembered_by_its_buffers() {
     let memory = bench.ledger.add_memory();
     let set = bench.ledger.add_set(&[(memory, WRITE)]);
     let launch = bench.work(&a, Touch::Set(set), "launch");
-    let cell = bench.ledger.remove_set(set).unwrap();
-    assert_eq!((cell.lane(), cell.position()), (launch.lane(), launch.position()));
+    let last = bench.ledger.remove_set(set).unwrap();
+    assert_eq!((last.lane(), last.position()), (launch.lane(), launch.position()));
     bench.device.said();
     bench.work(&b, Touch::Memory(&[(memory, READ)]), "read");
     assert_eq!(bench.device.said(), "b: wait a2\nb: read\nb: record b2");
