@@ -16,7 +16,7 @@ mod wrong;
 use std::path::Path;
 
 use dacapo::__private::{KernelDecl, check_text};
-use dacapo::{Found, WarningKind};
+use dacapo::inspect::{Found, WarningKind};
 
 use crate::{kernels, workspace};
 use declared::Declaration;

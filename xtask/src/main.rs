@@ -12,6 +12,7 @@ mod corpus;
 mod declarations;
 mod faults;
 mod forms;
+mod founding;
 mod fuzz;
 mod gpu_pack;
 mod kernels;
@@ -24,7 +25,6 @@ mod planner;
 mod probe;
 mod programs;
 mod ptx_forms;
-mod seeds;
 mod survivors;
 mod tidy;
 mod train;
@@ -120,8 +120,8 @@ enum Task {
     Programs(programs::Scale),
     /// List which instruction forms of the inventory the software driver runs
     PtxForms,
-    /// Hold docs/seeds.md, where every founding item lives, against the sources
-    Seeds,
+    /// Hold docs/founding.md, where every founding item lives, against the sources
+    Founding,
     /// List small changes to the library's code, or make them and see that tests notice; slow
     Survivors(survivors::Scale),
     /// Hold the training steps measured on a GPU, by hand, by the library and by PyTorch, against their limits
@@ -158,7 +158,7 @@ fn main() -> ExitCode {
         Task::Probe { only } => probe::run(only.as_deref()),
         Task::Programs(scale) => programs::run(&scale),
         Task::PtxForms => ptx_forms::run(),
-        Task::Seeds => seeds::run(),
+        Task::Founding => founding::run(),
         Task::Survivors(scale) => survivors::run(&scale),
         Task::Train { bench, torch } => train::run(bench, torch),
         Task::Tidy => tidy::run(),

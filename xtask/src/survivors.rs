@@ -141,7 +141,7 @@ fn configure(out: &Path, names: &[String], forms: bool) -> Result<PathBuf, Strin
                 "--test=holes",
                 "--test=promises",
                 "--test=protocol",
-                "--test=seeds",
+                "--test=founding",
             ],
         ),
     };

@@ -28,51 +28,54 @@
 //! thread or stream, takes effect in the order in which the calls were made.
 
 #[macro_use]
-mod op;
+pub mod op;
 mod arrange;
 pub mod capture;
-mod device;
+pub mod device;
 mod element;
 mod error;
-mod graph;
+pub mod graph;
 mod held;
 pub mod inspect;
 pub mod interop;
 mod kernel;
 mod lower;
-mod memory;
-mod module;
+pub mod memory;
 mod nesting;
 mod plan;
 mod pool;
+pub mod port;
 pub mod profile;
 pub mod random;
+pub mod raw;
 mod record;
-mod shapes;
+pub mod shapes;
 mod trace;
 mod value;
 
 pub use bytemuck;
+pub use dacapo_driver as driver;
+#[cfg(feature = "software")]
+pub use dacapo_sim as sim;
 pub use half;
 
+pub use device::Device;
 #[cfg(feature = "software")]
-pub use device::Software;
-pub use device::{Abilities, Ability, Counters, Device, MemoryReport, Properties, RawStream, Stream};
+pub use device::open::Software;
+pub use device::stream::Stream;
 pub use element::Pod;
-pub use error::{Error, ErrorKind, FalseDeclaration, Result};
-pub use graph::rerecord::{self, Rerecorded};
-pub use graph::{Graph, GraphInto, GraphMemory, Launched, Recording, Ticket, WarmRecording};
-pub use held::Held;
-pub use kernel::{Checked, CheckedKernel, CheckedParam, Found, Grid, Warning, WarningKind, grid};
-pub use memory::{
-    Arena, Buffer, Element, HostBuffer, RawSlice, Reads, Scalar, Shared, Slice, Temp, TempScalar, Writes,
-};
-pub use module::{Graphed, Mirror, Module, graphed};
-pub use op::{RawArg, RawKernel, copy, download, fill, foreign, upload};
-pub use pool::{Pool, PoolHandle};
-pub use profile::Profile;
-pub use record::{BoxOp, Op, Recorder, op};
-pub use shapes::{Bucketed, Buckets, CacheCounters, GraphCache, Inputs, Outputs, Pad, Rows, rows};
+pub use error::{Error, ErrorKind, Result};
+pub use graph::handle::Graph;
+pub use graph::into::GraphInto;
+pub use graph::launched::{Launched, Ticket};
+pub use kernel::grid;
+pub use memory::buffer::Buffer;
+pub use memory::host::HostBuffer;
+pub use memory::scalar::{Element, Scalar};
+pub use memory::slice::Slice;
+pub use memory::temp::Temp;
+pub use op::transfer::{copy, download, fill, upload};
+pub use record::{Op, Recorder};
 pub use value::{Baked, Slot, Value, baked};
 
 /// What [`kernels!`] expands to. Not a part of the API: nothing here is for use by hand, and all of it may change.
@@ -82,8 +85,8 @@ pub mod __private {
         Args, Class, Declared, ElementArg, KernelDecl, LoadedModule, Param, ParamKind, Plain, PointerMode, SliceArg,
         ToArg, aside, check_text, derive, describe, position, requires_failed, said, tell, unchecked,
     };
-    pub use crate::memory::Access;
-    pub use crate::op::kernel_op;
+    pub use crate::memory::access::Access;
+    pub use crate::op::kernels::kernel_op;
     pub use crate::value::{Snapshot, Val};
 }
 

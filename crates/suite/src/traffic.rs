@@ -10,9 +10,8 @@
 
 use std::fmt;
 
-use dacapo::{
-    Bucketed, Buckets, Buffer, CacheCounters, Device, GraphCache, Pad, Recorder, Slice, Software, baked, rows,
-};
+use dacapo::shapes::{Bucketed, Buckets, CacheCounters, GraphCache, Pad, rows};
+use dacapo::{Buffer, Device, Recorder, Slice, Software, baked};
 use dacapo_sim::Detectors;
 
 use crate::forms::Failure;

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use dacapo::__private::{KernelDecl, Param, ParamKind, PointerMode, check_text};
-use dacapo::Found;
+use dacapo::inspect::Found;
 use dacapo_sim::{Detectors, Machine, Options};
 use dacapo_suite::corpus::{Argument, Buffer, Case, all, ptx, run};
 use dacapo_suite::session::Session;

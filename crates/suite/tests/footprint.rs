@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dacapo::GraphMemory;
+use dacapo::graph::GraphMemory;
 use dacapo_suite::footprint::{Case, Kind, Recording, all};
 
 /// The driver takes memory in chunks of this.

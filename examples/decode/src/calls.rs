@@ -20,7 +20,7 @@ pub fn counted(like: &Device, seed: u64) -> Result<(Device, Arc<Count>)> {
     } else {
         let nvidia = Nvidia::open().map_err(|error| dacapo::Error::msg(error.to_string()))?;
         // SAFETY: as above.
-        unsafe { Device::of_driver(Arc::new(Hooked::new(nvidia, hook)), 0) }
+        unsafe { Device::from_driver(Arc::new(Hooked::new(nvidia, hook)), 0) }
     };
     Ok((device?, count))
 }

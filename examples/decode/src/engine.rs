@@ -9,7 +9,9 @@
 //! A `Bucketed` would copy its inputs for every call; here the inputs are the state of the device, which a step itself moves
 //! on, so a step in the steady state is one launch.
 
-use dacapo::{Buckets, CacheCounters, Device, GraphCache, Profile, Recorder, Result, Stream};
+use dacapo::profile::Profile;
+use dacapo::shapes::{Buckets, CacheCounters, GraphCache};
+use dacapo::{Device, Recorder, Result, Stream};
 
 use crate::model::{Model, Sampling, State};
 use crate::shape::Shape;
@@ -135,6 +137,6 @@ impl<'m> Engine<'m> {
     /// - What an operation refused.
     pub fn operations(&mut self, rows: usize) -> Result<usize> {
         let step = self.model.step(&mut self.state, &self.sampling, rows);
-        Ok(self.stream.device().recording().inspect(step)?.nodes.len())
+        Ok(self.stream.device().graph().inspect(step)?.nodes.len())
     }
 }

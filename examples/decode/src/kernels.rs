@@ -135,6 +135,6 @@ fn heads(dim: u32, head: u32) -> bool {
 }
 
 /// A warp for each output and each `at_once` rows, eight warps a block.
-fn warps(outputs: u32, rows: u32, at_once: u32) -> dacapo::Grid {
+fn warps(outputs: u32, rows: u32, at_once: u32) -> dacapo::grid::Grid {
     dacapo::grid::exact([outputs.div_ceil(8), rows.div_ceil(at_once), 1], [256, 1, 1])
 }

@@ -1,7 +1,9 @@
 //! Everything that the program shows, each part as data: decoding against plain Rust, eager against replayed, the driver calls
 //! of the steady state, and traffic through buckets.
 
-use dacapo::{Buckets, Device, Profile, Result};
+use dacapo::profile::Profile;
+use dacapo::shapes::Buckets;
+use dacapo::{Device, Result};
 
 use crate::calls::{Calls, counted};
 use crate::engine::{Engine, How};

@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
-use dacapo::{CacheCounters, Result};
+use dacapo::Result;
+use dacapo::shapes::CacheCounters;
 
 use crate::engine::Engine;
 use crate::random::Random;

@@ -7,12 +7,13 @@
 //! let guard = CaptureGuard::begin_with_pool(stream, pool)?;
 //! my_axpy(a.inner(), &x, &mut y, stream)?;
 //! let graph = guard.finish()?;
-//! graph.upload()?;
+//! graph.preload()?;
 //! for v in 0..10 { a.update(v)?; graph.launch()?; }
 //! ```
 
+use dacapo::Result;
 use dacapo::capture::{self, CaptureStream, Mode, Status};
-use dacapo::{Pool, Result};
+use dacapo::graph::Pool;
 
 use crate::{REPLAYS, Setting, expect};
 
@@ -62,16 +63,16 @@ fn scalar_and_pool(setting: &Setting) -> Result<()> {
     let mut a = device.scalar(0.0)?;
     let pool = device.pool();
     let handle = pool.handle(); // F13: found again by its number, from any thread
-    let mut graph = device.recording().label("port").pool(&pool).record(kernels.axpy_at(&a, &x, &mut y))?;
+    let mut graph = device.graph().label("port").pool(&pool).record(kernels.axpy_at(&a, &x, &mut y))?;
     drop(x);
     // F11: a sealed pool takes no more graphs; those in it go on. F12: any value can be kept, and is released in order.
     pool.keep(String::from("whatever must not die first"))?;
     pool.seal();
-    expect("a sealed pool", device.recording().pool(&pool).record(kernels.axpy_at(&a, &y.share(), &mut y)).is_err())?;
+    expect("a sealed pool", device.graph().pool(&pool).record(kernels.axpy_at(&a, &y.share(), &mut y)).is_err())?;
     // F12: with a graph in it, nothing is let go.
     pool.unseal();
     expect("a pool in use", pool.clear().is_err())?;
-    graph.upload(stream)?; // F5
+    graph.preload(stream)?; // F5
     for v in 0..REPLAYS {
         a.set(stream, v as f32)?;
         graph.launch(stream)?; // F4

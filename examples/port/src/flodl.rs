@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! let graph = cuda_graph_capture(3, pool, || y.add_(&x.mul(&a)?))?;      // y has moved three times before the capture
-//! for v in 0..10 { a.copy_(&full(v), non_blocking)?; graph.replay()?; }
+//! for v in 0..10 { a.copy_(&full(v), non_blocking)?; graph.as_op()?; }
 //! cuda_synchronize();
 //! ```
 
@@ -27,7 +27,7 @@ fn warm_up_and_replay(setting: &Setting) -> Result<()> {
     let pool = device.pool();
     // L1: graphs of one pool belong together: they hold it, and their replays never overlap, whatever their streams.
     let step = |r: &mut Recorder<'_>| r.run(kernels.axpy(&a, &x, &mut y));
-    let mut graph = device.recording().pool(&pool).warmup(3).record(step)?;
+    let mut graph = device.graph().pool(&pool).warmup(3).record(step)?;
     for v in 0..REPLAYS {
         stream.write(&mut x, &setting.x)?;
         a.set(v as f32);
@@ -45,7 +45,7 @@ fn one_object_several_captures(setting: &Setting) -> Result<()> {
     let mut graph = Graph::empty(device, ());
     expect("an empty graph does not launch", graph.launch(stream).is_err())?;
     for half in 0..2 {
-        graph.record_again(kernels.axpy(&a, &x, &mut y))?;
+        graph.rerecord(kernels.axpy(&a, &x, &mut y))?;
         for v in (0..REPLAYS).filter(|v| v % 2 == half) {
             a.set(v as f32);
             graph.launch(stream)?;

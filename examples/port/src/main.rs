@@ -2,7 +2,7 @@
 //! replay to replay.
 //!
 //! - Each file is one library: first how its user writes it, in words of ours, then the same here, running.
-//! - "F3" and the like number what those libraries offer; docs/seeds.md has the list and Dacapo's answer to each.
+//! - "F3" and the like number what those libraries offer; docs/founding.md has the list and Dacapo's answer to each.
 //! - Each form asserts its results; the exit code is 1 when one is wrong, or when the software device has found something.
 
 mod cuda_async;

@@ -31,7 +31,7 @@ fn fixed_buffers(setting: &Setting) -> Result<()> {
         r.run(kernels.add(&y, &scaled, &mut sum))?;
         r.run(dacapo::copy(&sum, &mut y))
     })?;
-    expect("the arena", graph.temp_bytes() > 0)?;
+    expect("the arena", graph.memory().temps() > 0)?;
     drop(x);
     for v in 0..REPLAYS {
         a.set(stream, v as f32)?;
@@ -54,7 +54,7 @@ fn any_buffers(setting: &Setting) -> Result<()> {
             r.run(kernels.scale(a.at(0), x, &mut scaled))?;
             r.run(kernels.add(y, &scaled, out))
         };
-    let mut graph = device.recording().record_into((&a[..1], &x[..], &y[..]), &mut z[..], step)?;
+    let mut graph = device.graph().record_into((&a[..1], &x[..], &y[..]), &mut z[..], step)?;
     for v in 0..REPLAYS {
         graph.launch(stream, (&a[v..v + 1], &x, &y), &mut z)?;
         std::mem::swap(&mut y, &mut z);

@@ -70,7 +70,7 @@ impl Training {
     pub fn replayed(&self, device: &Device, done: impl Fn()) -> Result<(Outcome, [usize; 2])> {
         let (kernels, stream, rate) = (Kernels::load(device)?, device.stream()?, Slot::new(0.0));
         let mut network = self.start(device)?;
-        let mut graph = device.recording().label("train").record(network.step(&kernels, &rate))?;
+        let mut graph = device.graph().label("train").record(network.step(&kernels, &rate))?;
         let (mut losses, started) = (Vec::new(), Instant::now());
         for step in 0..self.steps {
             rate.set(self.rate(step));

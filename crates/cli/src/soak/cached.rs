@@ -1,6 +1,8 @@
 //! Graphs of a cache that holds fewer than are asked for: recorded, replayed, evicted, and recorded again.
 
-use dacapo::{Buffer, Device, GraphCache, Recorder, Shared, Slot, Stream};
+use dacapo::memory::Shared;
+use dacapo::shapes::GraphCache;
+use dacapo::{Buffer, Device, Recorder, Slot, Stream};
 
 use super::part::Part;
 use crate::bench::library::Kernels;

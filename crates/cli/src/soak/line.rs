@@ -1,6 +1,8 @@
 //! A graph that adds to a sum, by itself or in a pool with others.
 
-use dacapo::{Buffer, Device, Graph, Pool, Recorder, Shared, Slot, Stream};
+use dacapo::graph::Pool;
+use dacapo::memory::Shared;
+use dacapo::{Buffer, Device, Graph, Recorder, Slot, Stream};
 
 use super::part::Part;
 use crate::bench::library::Kernels;
@@ -25,7 +27,7 @@ impl Line {
         pool: Option<&Pool>,
     ) -> Result<Line, Complaint> {
         let (slot, mut sum) = (Slot::new(0.0), device.zeros(elements)?);
-        let mut recording = device.recording();
+        let mut recording = device.graph();
         if let Some(pool) = pool {
             recording = recording.pool(pool);
         }

@@ -19,7 +19,7 @@ pub struct Ability {
 
 impl Ability {
     /// Whether it is there.
-    pub fn is_there(&self) -> bool {
+    pub fn is_supported(&self) -> bool {
         self.lacking.is_empty()
     }
 }
@@ -101,19 +101,19 @@ impl Abilities {
 
     /// Whether one is there; an unknown name is not.
     pub fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|ability| ability.name == name && ability.is_there())
+        self.0.iter().any(|ability| ability.name == name && ability.is_supported())
     }
 
     /// What the library cannot do without and is not there.
     pub(crate) fn missing(&self) -> Option<&Ability> {
-        self.0.iter().find(|ability| ability.required && !ability.is_there())
+        self.0.iter().find(|ability| ability.required && !ability.is_supported())
     }
 }
 
 impl fmt::Display for Abilities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for ability in &self.0 {
-            let answer = if ability.is_there() { "yes" } else { "no" };
+            let answer = if ability.is_supported() { "yes" } else { "no" };
             write!(f, "{:<36} {answer}", ability.name)?;
             for call in &ability.lacking {
                 let (major, minor) = (call.since() / 1000, call.since() % 1000 / 10);

@@ -18,14 +18,14 @@ mod ending;
 mod garbage;
 mod guests;
 mod lost;
-mod memory_report;
-mod open;
+pub(crate) mod memory_report;
+pub(crate) mod open;
 mod properties;
 mod queue;
 mod range;
 mod release;
 mod staging;
-mod stream;
+pub(crate) mod stream;
 mod sweeper;
 mod values;
 
@@ -47,15 +47,11 @@ pub(crate) use counters::Live;
 pub(crate) use garbage::Garbage;
 pub(crate) use guests::{Guest, Guests};
 pub(crate) use lost::{Named, Notes};
-pub use memory_report::MemoryReport;
-#[cfg(feature = "software")]
-pub use open::Software;
 pub use properties::Properties;
 pub(crate) use queue::{Cuda, LaneStream, RawHandle};
 pub(crate) use range::Range;
 pub(crate) use staging::PIECE_MAX;
-pub(crate) use stream::StreamInner;
-pub use stream::{RawStream, Stream};
+pub(crate) use stream::{RawStream, Stream, StreamInner};
 pub(crate) use values::{Keeps, drop_each, go_on, keep_first};
 
 /// One GPU as a program sees it, on NVIDIA's driver or in software.

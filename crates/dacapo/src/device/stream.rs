@@ -62,7 +62,7 @@ impl Stream {
     }
 
     /// Its handle, for another library's call. What that call enqueues is invisible to this library: it is the
-    /// caller's to order it, or to bring it in with [`foreign`](crate::foreign).
+    /// caller's to order it, or to bring it in with [`foreign`](crate::raw::foreign).
     pub fn raw(&self) -> RawStream {
         RawStream(self.0.lane.stream().raw.0)
     }

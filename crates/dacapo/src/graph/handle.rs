@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graph::launched::{Launched, Ticket};
 use crate::graph::memory::GraphMemory;
 use crate::graph::replayable::Replayable;
-use crate::graph::{Recording, report_of_graph};
+use crate::graph::report_of_graph;
 use crate::inspect::Report;
 use crate::memory::{Allocation, Kind};
 use crate::pool::Pool;
@@ -29,7 +29,7 @@ impl<T> Graph<T> {
         Graph { device: replayable.device.clone(), inner: Some(Box::new(replayable)), out }
     }
 
-    /// A graph that holds no recording yet: [`record_again`](Graph::record_again) gives it one.
+    /// A graph that holds no recording yet: [`rerecord`](Graph::rerecord) gives it one.
     pub fn empty(device: &Device, out: T) -> Graph<T> {
         Graph { inner: None, device: device.clone(), out }
     }
@@ -98,13 +98,13 @@ impl<T> Graph<T> {
     ///
     /// - What the driver refused.
     #[track_caller]
-    pub fn upload(&mut self, stream: &Stream) -> Result<()> {
-        self.replayable()?.upload(stream)
+    pub fn preload(&mut self, stream: &Stream) -> Result<()> {
+        self.replayable()?.preload(stream)
     }
 
-    /// Whether it is on the device: uploaded, or launched at least once.
-    pub fn is_uploaded(&self) -> bool {
-        self.inner.as_ref().is_some_and(|inner| inner.uploaded)
+    /// Whether it is on the device: preloaded, or launched at least once.
+    pub fn is_preloaded(&self) -> bool {
+        self.inner.as_ref().is_some_and(|inner| inner.preloaded)
     }
 
     /// How many launches succeeded since it was recorded, or [rerecorded](Graph::rerecord).
@@ -172,16 +172,6 @@ impl<T> Graph<T> {
         self.inner.as_ref().map_or_else(Vec::new, |inner| inner.order.op_edges())
     }
 
-    /// Bytes of memory that its temps need together: those that are never alive at the same time share bytes.
-    pub fn temp_bytes(&self) -> usize {
-        self.inner.as_ref().map_or(0, |inner| inner.temp_bytes())
-    }
-
-    /// How many of these bytes are a library's workspace at some time: [`Recorder::workspace`](crate::Recorder::workspace).
-    pub fn workspace_bytes(&self) -> usize {
-        self.inner.as_ref().map_or(0, |inner| inner.workspace_bytes())
-    }
-
     /// The pool it joined.
     pub fn pool(&self) -> Option<&Pool> {
         self.inner.as_ref().and_then(|inner| inner.pool())
@@ -200,34 +190,10 @@ impl<T> Graph<T> {
         self.inner = None;
     }
 
-    /// Records another op in its place, as if it were new. If that fails, the graph is as it was.
-    /// [`rerecord`](Graph::rerecord) keeps the executable graph where it can.
-    ///
-    /// # Errors
-    ///
-    /// - As [`Device::record`].
-    #[track_caller]
-    pub fn record_again<O: Op<Out = T>>(&mut self, op: O) -> Result<()> {
-        let device = self.device.clone();
-        self.record_again_with(device.recording(), op)
-    }
-
-    /// The same with options.
-    ///
-    /// # Errors
-    ///
-    /// - As [`Recording::record`].
-    #[track_caller]
-    pub fn record_again_with<O: Op<Out = T>>(&mut self, recording: Recording<'_>, op: O) -> Result<()> {
-        let fresh = recording.record(op)?;
-        *self = fresh;
-        Ok(())
-    }
-
     /// This graph as an op of a larger recording: all its ops again, with temps of the larger one's own. It writes this
     /// graph's outputs, which the larger graph then holds too, with all else that this graph keeps; and it is ordered
     /// against the graphs of this one's pool.
-    pub fn replay(&self) -> impl Op<Out = ()> {
+    pub fn as_op(&self) -> impl Op<Out = ()> {
         whole(|recorder: &mut Recorder<'_>| {
             let inner = self.inner.as_ref().ok_or_else(|| Error::new(ErrorKind::Reset))?;
             if !inner.device.is(recorder.device()) {
@@ -283,7 +249,7 @@ impl<T> fmt::Debug for Graph<T> {
             .field("allocations", &held.len())
             .field("temp_bytes", &inner.temp_bytes())
             .field("replays", &inner.replays)
-            .field("uploaded", &inner.uploaded)
+            .field("preloaded", &inner.preloaded)
             .field("pool", &inner.pool().is_some())
             .finish()
     }

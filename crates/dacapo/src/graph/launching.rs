@@ -67,7 +67,7 @@ impl Replayable {
     fn enqueue(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<()> {
         let exec = self.built.exec;
         self.enqueue_exec(exec, stream, extra)?;
-        self.uploaded = true;
+        self.preloaded = true;
         Ok(())
     }
 
@@ -87,7 +87,7 @@ impl Replayable {
         let booking = self.device.book(Purpose::Executables, 3 * executable_bytes(nodes, order))?;
         let mut built =
             Built::stamped(&self.device, nodes, order, &self.readings, &self.stand_ins, Some(stamps), booking)?;
-        let launched = self.launch_uploaded(built.exec, stream, extra);
+        let launched = self.launch_preloaded(built.exec, stream, extra);
         // The driver lets what runs complete.
         self.device.put(Garbage::Graph(built.exec, built.template).booked(built.booking.take()), Vec::new());
         launched
@@ -95,16 +95,16 @@ impl Replayable {
 
     /// Brings an executable graph onto the device, waits for that, and launches it. Without, what the first launch has to
     /// prepare would be in the times: on an H200 a step of 20 us was seen to take 60 to 90.
-    fn launch_uploaded(&mut self, exec: CUgraphExec, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<()> {
+    fn launch_preloaded(&mut self, exec: CUgraphExec, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<()> {
         let device = &self.device;
         {
             let _relaxed = device.relaxed()?;
             let queues = &device.0.cuda;
-            let uploaded = device.ledger().submit::<_, Error>(queues, &stream.0.lane, Touch::Memory(&[]), |raw| {
+            let preloaded = device.ledger().submit::<_, Error>(queues, &stream.0.lane, Touch::Memory(&[]), |raw| {
                 // SAFETY: the executable graph is ours and alive.
                 device.check(unsafe { device.driver().cuGraphUpload(exec, raw.raw.0) }, Call::cuGraphUpload)
             });
-            uploaded.map_err(|error| device.noted(error))?;
+            preloaded.map_err(|error| device.noted(error))?;
         }
         stream.0.wait_for_all()?;
         let gates = self.gates.clone();
@@ -240,16 +240,16 @@ impl Replayable {
 
     /// Pays the first launch's cost now.
     #[track_caller]
-    pub(crate) fn upload(&mut self, stream: &Stream) -> Result<()> {
+    pub(crate) fn preload(&mut self, stream: &Stream) -> Result<()> {
         let device = &self.device;
         if !stream.device().is(device) {
             return Err(Error::new(ErrorKind::WrongDevice));
         }
-        refuse_inside("Graph::upload")?;
-        if self.uploaded {
+        refuse_inside("Graph::preload")?;
+        if self.preloaded {
             return Ok(());
         }
-        stream.0.enter("Graph::upload")?;
+        stream.0.enter("Graph::preload")?;
         let _relaxed = device.relaxed()?;
         let exec = self.built.exec;
         let submitted = device.ledger().submit::<_, Error>(
@@ -260,7 +260,7 @@ impl Replayable {
             |raw| device.check(unsafe { device.driver().cuGraphUpload(exec, raw.raw.0) }, Call::cuGraphUpload),
         );
         submitted.map_err(|error| device.noted(error))?;
-        self.uploaded = true;
+        self.preloaded = true;
         Ok(())
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct GraphOptions {
     pub(crate) label: String,
     pub(crate) pool: Option<Pool>,
     pub(crate) asked: Asked,
-    pub(crate) upload: bool,
+    pub(crate) preload: bool,
 }
 
 /// How a graph was asked to be planned: the same when it is recorded again.
@@ -96,7 +96,7 @@ impl Replayable {
         let order = order_of(&recorded.nodes, Shape::Line);
         let built = template.instantiate(recorded.nodes.len())?;
         let asked = Asked { arena: None, apart: false, shape: Shape::Line };
-        let options = GraphOptions { label, pool, asked, upload: false };
+        let options = GraphOptions { label, pool, asked, preload: false };
         let mut graph = Replayable::put_together(
             Drafted { recorded, pools, order, executable: None },
             options,
@@ -113,10 +113,10 @@ impl Replayable {
         stand_ins: StandIns,
         built: Built,
     ) -> Result<Replayable> {
-        let upload = options.upload;
+        let preload = options.preload;
         let mut graph = Replayable::put_together(drafted, options, stand_ins, built);
-        if upload {
-            graph.upload_now()?;
+        if preload {
+            graph.preload_now()?;
         }
         Ok(graph)
     }
@@ -168,7 +168,7 @@ impl Replayable {
             name,
             replays: 0,
             last: None,
-            uploaded: false,
+            preloaded: false,
             captured: false,
             asked: options.asked,
             earlier: Vec::new(),
@@ -179,8 +179,8 @@ impl Replayable {
     }
 
     /// Brings it onto the device, on a stream of its own.
-    pub(super) fn upload_now(&mut self) -> Result<()> {
+    pub(super) fn preload_now(&mut self) -> Result<()> {
         let side = Stream::internal(&self.device)?;
-        self.upload(&side)
+        self.preload(&side)
     }
 }

@@ -30,6 +30,11 @@ impl GraphMemory {
         self.own().saturating_add(self.arena_shared).saturating_add(self.staging)
     }
 
+    /// Bytes that its temps need together: those that are never alive at the same time share bytes.
+    pub fn temps(&self) -> usize {
+        self.arena.saturating_add(self.arena_shared)
+    }
+
     /// What is its alone, and goes with it and its outputs.
     pub fn own(&self) -> usize {
         self.arena.saturating_add(self.executable).saturating_add(self.outputs)

@@ -6,29 +6,30 @@
 //! - A replay takes one snapshot of the slots, re-evaluates only the recipes whose slots changed, all of them before any
 //!   work is submitted, patches those nodes, asks the ledger what to wait for, and makes one driver call.
 
+mod builder;
 mod compare;
-mod handle;
-mod into;
-mod launched;
+pub(crate) mod handle;
+pub(crate) mod into;
+pub(crate) mod launched;
 mod launching;
 mod making;
 mod memory;
-mod recording;
 mod replayable;
 mod report;
-pub mod rerecord;
+mod rerecord;
 mod stand_ins;
 mod wake;
 mod warm;
 
 pub(crate) use crate::lower::CapturedGraph;
-pub use handle::Graph;
-pub use into::GraphInto;
-pub use launched::{Launched, Ticket};
+pub use crate::pool::{Pool, PoolHandle};
+pub use builder::GraphBuilder;
+pub(crate) use handle::Graph;
+pub(crate) use into::GraphInto;
 pub(crate) use making::{Asked, GraphOptions};
 pub use memory::GraphMemory;
-pub use recording::Recording;
 pub(crate) use replayable::Replayable;
 pub(crate) use report::{report_of, report_of_graph};
+pub use rerecord::{Change, How, NodeChange, Rerecorded};
 pub(crate) use stand_ins::{Hole, StandIns};
-pub use warm::WarmRecording;
+pub use warm::WarmGraphBuilder;

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::device::{Booking, Cuda, Device, Garbage, Keeps, Named, go_on, keep_first};
 use crate::graph::making::{Asked, Drafted, GraphOptions};
 use crate::graph::memory::GraphMemory;
-use crate::graph::{Recording, StandIns};
+use crate::graph::{GraphBuilder, StandIns};
 use crate::lower::{Built, NodeParams};
 use crate::memory::{Allocation, Gate, Kind};
 use crate::plan::Order;
@@ -35,7 +35,7 @@ use crate::value::{AnySlot, Readings};
 pub(crate) struct Replayable {
     pub(crate) device: Device,
     pub(super) set: SetId,
-    pub(crate) uploaded: bool,
+    pub(crate) preloaded: bool,
     /// Whether it came of a capture: then its nodes are not all that it does.
     pub(crate) captured: bool,
     pub(super) built: Built,
@@ -69,8 +69,8 @@ pub(crate) struct Replayable {
 
 impl Replayable {
     /// The same options again.
-    pub(super) fn recording<'d>(&self, device: &'d Device) -> Recording<'d> {
-        let mut recording = Recording::new(device);
+    pub(super) fn recording<'d>(&self, device: &'d Device) -> GraphBuilder<'d> {
+        let mut recording = GraphBuilder::new(device);
         recording.label = (!self.name.label.is_empty()).then(|| self.name.label.clone());
         recording.pool = self.pools.own().cloned();
         recording.arena = self.asked.arena.clone();
@@ -97,7 +97,7 @@ impl Replayable {
     pub(super) fn hand_over(&mut self, drafted: Drafted, options: GraphOptions) -> Replayable {
         let built = std::mem::replace(&mut self.built, Built::none());
         let mut graph = Replayable::put_together(drafted, options, StandIns::default(), built);
-        graph.uploaded = self.uploaded;
+        graph.preloaded = self.preloaded;
         // The driver runs one executable graph's launches one after another, also on other streams. Only its end must be
         // told of those that the new set does not know.
         graph.earlier = std::mem::take(&mut self.earlier);

@@ -17,7 +17,7 @@ use std::fmt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::compare::compare;
 use crate::graph::making::Drafted;
-use crate::graph::{Graph, GraphOptions, Recording, Replayable, StandIns};
+use crate::graph::{Graph, GraphBuilder, GraphOptions, Replayable, StandIns};
 use crate::held::Purpose;
 use crate::lower::{AsAllocated, Built, NodeParams, executable_bytes};
 use crate::record::{Node, Op, Recorded, Work};
@@ -127,7 +127,7 @@ impl<T> Graph<T> {
     /// Records another op in its place, with the same label, pool, arena and shape, and applies it to the live executable
     /// graph where that can be done; else builds another. The answer says which, and why, node by node.
     ///
-    /// To set the nodes that differ is much cheaper than to build: one driver call each, and the graph stays uploaded. Work
+    /// To set the nodes that differ is much cheaper than to build: one driver call each, and the graph stays preloaded. Work
     /// of another library is never compared, so that a graph with it is always built anew; as is one whose ops, edges or
     /// kernels are others.
     ///
@@ -157,7 +157,7 @@ impl<T> Graph<T> {
         let device = self.device().clone();
         let recording = match self.inner() {
             Some(inner) => inner.recording(&device),
-            None => device.recording(),
+            None => device.graph(),
         };
         self.rerecord_with(recording, op)
     }
@@ -168,8 +168,8 @@ impl<T> Graph<T> {
     ///
     /// - As [`rerecord`](Graph::rerecord).
     #[track_caller]
-    pub fn rerecord_with<O: Op<Out = T>>(&mut self, recording: Recording<'_>, op: O) -> Result<Rerecorded> {
-        recording.refuse_upload()?;
+    pub fn rerecord_with<O: Op<Out = T>>(&mut self, recording: GraphBuilder<'_>, op: O) -> Result<Rerecorded> {
+        recording.refuse_preload()?;
         let is_at_home = recording.device.is(self.device());
         let why = match self.inner_mut() {
             None => "there was no recording",
@@ -205,8 +205,8 @@ impl Replayable {
         };
         let mut why = reason(&nodes);
         if why.is_none() {
-            if options.upload && !self.uploaded {
-                self.upload_now()?;
+            if options.preload && !self.preloaded {
+                self.preload_now()?;
             }
             match self.set_nodes(&drafted.recorded.nodes, params, &nodes) {
                 Ok(set) => {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::device::Stream;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{Graph, Recording};
+use crate::graph::{Graph, GraphBuilder};
 use crate::held::Purpose;
 use crate::lower::{self, Aside};
 use crate::memory::{Kind, Place};
@@ -19,27 +19,27 @@ use crate::record::{Recorded, Recorder};
 /// The most that is saved, unless more is asked for.
 const CAP_BYTES: usize = 1 << 30;
 
-/// A recording that is run eagerly first: [`Recording::warmup`].
+/// A recording that is run eagerly first: [`GraphBuilder::warmup`].
 #[must_use = "options record nothing until `record` is called"]
-pub struct WarmRecording<'d> {
-    base: Recording<'d>,
+pub struct WarmGraphBuilder<'d> {
+    base: GraphBuilder<'d>,
     runs: usize,
     cap_bytes: usize,
     restore: bool,
 }
 
-impl<'d> WarmRecording<'d> {
-    pub(crate) fn new(base: Recording<'d>, runs: usize) -> WarmRecording<'d> {
-        WarmRecording { base, runs, cap_bytes: CAP_BYTES, restore: true }
+impl<'d> WarmGraphBuilder<'d> {
+    pub(crate) fn new(base: GraphBuilder<'d>, runs: usize) -> WarmGraphBuilder<'d> {
+        WarmGraphBuilder { base, runs, cap_bytes: CAP_BYTES, restore: true }
     }
 
-    pub(crate) fn unrestored(mut self) -> WarmRecording<'d> {
+    pub(crate) fn unrestored(mut self) -> WarmGraphBuilder<'d> {
         self.restore = false;
         self
     }
 
     /// The most bytes that may be saved and put back; 1 GiB without this.
-    pub fn warmup_cap(mut self, bytes: usize) -> WarmRecording<'d> {
+    pub fn warmup_cap(mut self, bytes: usize) -> WarmGraphBuilder<'d> {
         self.cap_bytes = bytes;
         self
     }
@@ -54,7 +54,7 @@ impl<'d> WarmRecording<'d> {
     /// - [`ErrorKind::WarmupTooLarge`]: more would have to be saved than the cap allows.
     #[track_caller]
     pub fn record<T>(self, mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>) -> Result<Graph<T>> {
-        refuse_in_recording("WarmRecording::record")?;
+        refuse_in_recording("WarmGraphBuilder::record")?;
         let side = Stream::internal(self.base.device)?;
         for _ in 0..self.runs {
             self.run_once(&side, &mut body)?;

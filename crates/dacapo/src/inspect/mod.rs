@@ -20,6 +20,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use crate::error::FalseDeclaration;
+pub use crate::kernel::{Checked, CheckedKernel, CheckedParam, Found, Warning, WarningKind};
 pub use critical::NODE_BYTES;
 pub use diff::{Change, ChangedNode, Difference, EdgeOf, NodeOf, diff};
 pub use frozen::{Frozen, frozen_changes};

@@ -32,7 +32,7 @@ impl Grid {
 
 /// What may be said after `grid:` in [`kernels!`](crate::kernels), and in its conditions.
 pub mod grid {
-    use super::Grid;
+    pub use super::Grid;
 
     /// Blocks for `n` elements; more than can be counted stays more than any device has, which is an error later.
     #[inline]

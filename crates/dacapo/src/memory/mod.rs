@@ -7,33 +7,35 @@
 //! - An [`Allocation`] is what all of them hold. It has a number for as long as anyone holds it, and a borrowed slice is
 //!   that number and an offset: looked up when it is recorded, in O(1).
 
-mod access;
+pub(crate) mod access;
 mod allocation;
 mod arena;
-mod buffer;
+pub(crate) mod buffer;
 mod growing;
-mod host;
-mod lists;
+pub(crate) mod host;
+pub(crate) mod lists;
 mod make;
 mod numbers;
-mod scalar;
-mod slice;
-mod temp;
+pub(crate) mod scalar;
+pub(crate) mod slice;
+pub(crate) mod temp;
 mod transfer;
 
-pub use access::Access;
-pub(crate) use access::{Mode, Place};
+pub use crate::device::memory_report::MemoryReport;
+pub use crate::held::Held;
+pub(crate) use access::{Access, Mode, Place};
 #[cfg(feature = "cudarc")]
 pub(crate) use allocation::Owner;
 pub(crate) use allocation::{Allocation, Kind};
 pub use arena::Arena;
 pub(crate) use arena::{InArena, written};
-pub use buffer::{Buffer, Shared};
+pub(crate) use buffer::Buffer;
+pub use buffer::Shared;
 pub(crate) use growing::GrowingArena;
-pub(crate) use host::Gate;
-pub use host::HostBuffer;
-pub use lists::{RawSlice, Reads, Writes};
+pub(crate) use host::{Gate, HostBuffer};
+pub use lists::{Reads, Writes};
 pub(crate) use lists::{raw_places, stand_in_address};
-pub use scalar::{Element, Scalar};
-pub use slice::Slice;
-pub use temp::{Temp, TempScalar};
+pub(crate) use scalar::{Element, Scalar};
+pub(crate) use slice::Slice;
+pub(crate) use temp::Temp;
+pub use temp::TempScalar;

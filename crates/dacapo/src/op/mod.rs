@@ -1,15 +1,14 @@
 //! What makes ops: kernels, copies, fills, transfers, foreign work.
 
 #[macro_use]
-mod kernels;
-mod foreign;
+pub(crate) mod kernels;
+pub(crate) mod foreign;
 mod own;
-mod raw;
-mod transfer;
+pub(crate) mod raw;
+pub(crate) mod transfer;
 
-pub use foreign::foreign;
 #[cfg(feature = "cudarc")]
 pub(crate) use foreign::foreign_at;
-pub use kernels::kernel_op;
-pub use raw::{RawArg, RawKernel};
-pub use transfer::{copy, download, fill, upload};
+pub(crate) use transfer::{copy, fill};
+
+pub use crate::record::{BoxOp, from_fn};

@@ -14,7 +14,7 @@ mod written;
 
 pub(crate) use node::{FillRecipe, ForeignWork, KernelWork, Node, Work, gates, lock_gates};
 pub(crate) use op::whole;
-pub use op::{BoxOp, Op, op};
+pub use op::{BoxOp, Op, from_fn};
 pub(crate) use recorder::Recorded;
 pub use recorder::Recorder;
 pub(crate) use written::{expect_written, may_idle};

@@ -86,7 +86,7 @@ where
 /// A closure as an op, where its parameter's type cannot be inferred otherwise: before `.then`, `.label` and the like.
 ///
 /// It is recorded whole or not at all, also where it is called as the function that it is.
-pub fn op<T, F>(f: F) -> impl Op<Out = T>
+pub fn from_fn<T, F>(f: F) -> impl Op<Out = T>
 where
     F: for<'a, 'r> FnOnce(&'a mut Recorder<'r>) -> Result<T>,
 {

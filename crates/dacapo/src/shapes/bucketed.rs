@@ -14,11 +14,11 @@ use crate::shapes::{Buckets, CacheCounters, GraphCache, Inputs, Outputs};
 /// A function of rows: recorded once for each bucket, called with any number of rows.
 ///
 /// A call copies its rows into fixed inputs, fills the other rows of the bucket as each input says
-/// ([`Pad`](crate::Pad)), replays the bucket's graph, and lends the outputs, sliced to the rows of the call. Nothing of
+/// ([`Pad`](crate::shapes::Pad)), replays the bucket's graph, and lends the outputs, sliced to the rows of the call. Nothing of
 /// the caller's memory is touched beyond those rows, and no padded row is in what comes back.
 ///
 /// ```
-/// # use dacapo::{Bucketed, Buckets, Pad, Slice, baked, copy, rows};
+/// # use dacapo::{Slice, baked, copy, shapes::{Bucketed, Buckets, Pad, rows}};
 /// # fn main() -> dacapo::Result<()> {
 /// # let device = dacapo::Device::software()?;
 /// # let stream = device.stream()?;

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
-/// let buckets = dacapo::Buckets::new([8, 1, 2, 4, 4])?;
+/// let buckets = dacapo::shapes::Buckets::new([8, 1, 2, 4, 4])?;
 /// assert_eq!(buckets.bucket_for(3), Some(4));
 /// assert_eq!(buckets.bucket_for(9), None);
 /// assert_eq!(buckets.iter().collect::<Vec<_>>(), [8, 4, 2, 1]); // largest first

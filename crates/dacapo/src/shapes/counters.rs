@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a [`GraphCache`](crate::GraphCache) has done so far.
+/// What a [`GraphCache`](crate::shapes::GraphCache) has done so far.
 ///
 /// `hits + missed + eager + failed` is the number of requests, and `recorded - evicted` the number of graphs in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -49,7 +49,7 @@ fn hole_e1() {
                 }
                 r.run(k.put(baked(5), mine))
             };
-            device.recording().warmup(2).record(body).unwrap();
+            device.graph().warmup(2).record(body).unwrap();
         }
         assert_eq!(stream.read(&x).unwrap(), [1, 1, 1, 1, 7, 7, 7, 7]);
     }
@@ -67,13 +67,13 @@ fn hole_e2() {
             std::thread::scope(|scope| scope.spawn(launch).join().unwrap());
             r.run(k.bump(&mut v))
         };
-        let mut graph = device.recording().warmup(2).record(body).unwrap();
+        let mut graph = device.graph().warmup(2).record(body).unwrap();
         assert_eq!(v.get(&stream).unwrap(), 3, "three launches by the other thread, and no trace of two runs");
         // The same with no order between them at all.
         std::thread::scope(|scope| {
             scope.spawn(|| (0..50).for_each(|_| launch()));
             for _ in 0..10 {
-                graph = device.recording().warmup(2).record(|r| r.run(k.bump(&mut v))).unwrap();
+                graph = device.graph().warmup(2).record(|r| r.run(k.bump(&mut v))).unwrap();
                 graph.launch(&stream).unwrap();
             }
         });
@@ -95,19 +95,19 @@ fn hole_e3() {
             .unwrap();
         inner.launch(&stream).unwrap();
         value.set(9);
-        device.recording().warmup(1).record(|r| r.run(inner.replay())).unwrap();
+        device.graph().warmup(1).record(|r| r.run(inner.as_op())).unwrap();
         let outputs = inner.into_outputs();
         assert_eq!(stream.read(&outputs).unwrap(), [1; 4]);
     }
 }
 
 /// A pool in whose arena another graph has left its numbers.
-fn used_pool(bench: &Bench) -> dacapo::Pool {
+fn used_pool(bench: &Bench) -> dacapo::graph::Pool {
     let pool = bench.device.pool();
     let mut out = bench.device.zeros::<u32>(64).unwrap();
     let mut first = bench
         .device
-        .recording()
+        .graph()
         .pool(&pool)
         .record(|r| {
             let mut t = r.alloc::<u32>(64)?;
@@ -139,7 +139,7 @@ fn hole_e4() {
         let Bench { device, k, .. } = &bench;
         let mut out = device.zeros::<u32>(64).unwrap();
         let empty = grid::linear(0, 32);
-        let refused = device.recording().pool(&pool).record(|r| {
+        let refused = device.graph().pool(&pool).record(|r| {
             let mut t = r.alloc::<u32>(64)?;
             r.run(k.put_any(baked(1), &mut t).with_grid(empty))?;
             r.run(copy(&t, &mut out))
@@ -168,7 +168,7 @@ fn hole_e5() {
         let mut bits = device.zeros::<u32>(64).unwrap();
         // One slot, one node: the node alone is changed in place.
         let mut one = device
-            .recording()
+            .graph()
             .pool(&pool)
             .record(|r| {
                 let mut t = r.alloc::<u32>(64)?;
@@ -179,7 +179,7 @@ fn hole_e5() {
         // Two slots, two nodes, and a reader whose blocks a slot decides.
         let (first, second) = (Slot::new(64u32), &read);
         let mut two = device
-            .recording()
+            .graph()
             .pool(&pool)
             .record(|r| {
                 let mut t = r.alloc::<f32>(64)?;
@@ -241,14 +241,14 @@ fn hole_e6() {
         let pool = used_pool(&bench);
         let Bench { device, stream, .. } = &bench;
         let mut out = device.zeros::<u32>(64).unwrap();
-        let refused = device.recording().pool(&pool).record(|r| {
+        let refused = device.graph().pool(&pool).record(|r| {
             let mut t = r.alloc::<u32>(64)?;
             r.run(fill(&mut t[..1], baked(1)))?;
             r.run(copy(&t, &mut out))
         });
         expect_unwritten(&refused.unwrap_err(), 4..256, None);
         let mut whole = device
-            .recording()
+            .graph()
             .pool(&pool)
             .record(|r| {
                 let mut t = r.alloc::<u32>(64)?;
@@ -305,7 +305,7 @@ fn hole_e7() {
     let by_pool: Keeping = |Bench { device, stream, k }| {
         let (pool, mut v) = (device.pool(), device.scalar(0u32).unwrap());
         pool.keep(device.zeros::<u32>(4).unwrap()).unwrap();
-        let mut graph = device.recording().pool(&pool).record(k.bump(&mut v)).unwrap();
+        let mut graph = device.graph().pool(&pool).record(k.bump(&mut v)).unwrap();
         graph.launch(stream).unwrap();
     };
     let by_pool_alone: Keeping = |Bench { device, .. }| {
@@ -341,7 +341,7 @@ fn hole_e8() {
         let more = More::load(&device).unwrap();
         let mut x = device.zeros::<u32>(64).unwrap();
         let zero = Slot::new(0u32);
-        let panic = || dacapo::op(|_: &mut Recorder<'_>| -> dacapo::Result<()> { panic!("on purpose") });
+        let panic = || dacapo::op::from_fn(|_: &mut Recorder<'_>| -> dacapo::Result<()> { panic!("on purpose") });
         let mut graph = device
             .record(|r| {
                 let caught = catch_unwind(AssertUnwindSafe(|| panic().label("ghost")(r)));
@@ -352,7 +352,8 @@ fn hole_e8() {
                 let caught = catch_unwind(AssertUnwindSafe(|| more.put_part(baked(1), &zero, &mut x)(r)));
                 assert!(caught.is_err());
                 // The first half of what fails, whichever way the halves were joined.
-                let fail = || dacapo::op(|_: &mut Recorder<'_>| -> dacapo::Result<()> { Err(Error::msg("no")) });
+                let fail =
+                    || dacapo::op::from_fn(|_: &mut Recorder<'_>| -> dacapo::Result<()> { Err(Error::msg("no")) });
                 assert!(fill(&mut x, baked(1)).then(fail())(r).is_err());
                 assert!(fill(&mut x, baked(1)).zip(fail())(r).is_err());
                 assert!(fill(&mut x, baked(1)).and_then(|()| fail())(r).is_err());
@@ -360,7 +361,7 @@ fn hole_e8() {
                 assert!(catch_unwind(AssertUnwindSafe(|| ghost(r))).is_err());
                 // A geometry that a refused kernel was to have is the next one's.
                 r.run(
-                    dacapo::op(|r: &mut Recorder<'_>| {
+                    dacapo::op::from_fn(|r: &mut Recorder<'_>| {
                         assert!(
                             more.window_first(baked(9), baked(9), &device.zeros(1)?, &mut device.zeros(1)?)(r).is_err()
                         );
@@ -388,7 +389,7 @@ fn hole_e9() {
         let more = More::load(device).unwrap();
         let (x, mut y) = (device.buffer(&[6f32; 65]).unwrap(), device.zeros::<f32>(64).unwrap());
         let mut graph = device
-            .recording()
+            .graph()
             .pool(&pool)
             .record_into(&x[..64], &mut y[..], |r, x, y| {
                 let mut t = r.alloc::<f32>(64)?;
@@ -515,11 +516,11 @@ fn hole_e12() {
             dacapo::Result::Ok(())
         };
         let eager_without_ops = || drop(stream.run(|r: &mut Recorder<'_>| keep_two(r)));
-        let inspected = || drop(device.recording().inspect(|r: &mut Recorder<'_>| keep_two(r)));
+        let inspected = || drop(device.graph().inspect(|r: &mut Recorder<'_>| keep_two(r)));
         let arena = device.arena(256).unwrap();
         let too_large = || {
             let mut v = device.zeros::<u32>(1).unwrap();
-            drop(device.recording().arena(&arena).record(|r: &mut Recorder<'_>| {
+            drop(device.graph().arena(&arena).record(|r: &mut Recorder<'_>| {
                 keep_two(r)?;
                 let mut t = r.alloc::<u32>(1000)?;
                 r.run(k.put(baked(1), &mut t))?;
@@ -530,7 +531,7 @@ fn hole_e12() {
             let pool = device.pool();
             pool.keep(Loud(dropped.clone())).unwrap();
             let mut v = device.zeros::<u32>(1).unwrap();
-            let graph = device.recording().pool(&pool).record(|r: &mut Recorder<'_>| {
+            let graph = device.graph().pool(&pool).record(|r: &mut Recorder<'_>| {
                 r.keep(Loud(dropped.clone()));
                 r.run(fill(&mut v, baked(1)))
             });

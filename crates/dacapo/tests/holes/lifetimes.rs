@@ -1,6 +1,7 @@
 //! Memory that a graph touches and nobody holds; host memory that is frozen into it.
 
-use dacapo::{Buffer, ErrorKind, Recorder, Slot, baked, copy, download, fill, graphed, upload};
+use dacapo::port::graphed;
+use dacapo::{Buffer, ErrorKind, Recorder, Slot, baked, copy, download, fill, upload};
 
 use crate::does_not_compile;
 use crate::kit::{Bench, benches, kind};
@@ -77,14 +78,14 @@ fn hole_n2() {
     // Behind `unsafe`, what the driver knows of the kernel is still checked.
     let Bench { device, .. } = Bench::seeded(0);
     let mut y = device.zeros::<u32>(4).unwrap();
-    let put = dacapo::RawKernel::load(&device, include_str!("../promises/kernels.ptx"), "put").unwrap();
+    let put = dacapo::raw::RawKernel::load(&device, include_str!("../promises/kernels.ptx"), "put").unwrap();
     let grid = dacapo::grid::linear(4, 32);
     // SAFETY: it is refused before it could be launched.
-    let few = unsafe { put.launch(grid, vec![dacapo::RawArg::write(&mut y)]) };
+    let few = unsafe { put.launch(grid, vec![dacapo::raw::RawArg::write(&mut y)]) };
     assert!(matches!(kind(device.record(few)), ErrorKind::Signature { .. }));
-    let (value, n) = (dacapo::RawArg::value(baked(1u32)), dacapo::RawArg::value(baked(4u64)));
+    let (value, n) = (dacapo::raw::RawArg::value(baked(1u32)), dacapo::raw::RawArg::value(baked(4u64)));
     // SAFETY: as above.
-    let wide = unsafe { put.launch(grid, vec![value, n, dacapo::RawArg::write(&mut y)]) };
+    let wide = unsafe { put.launch(grid, vec![value, n, dacapo::raw::RawArg::write(&mut y)]) };
     assert!(matches!(kind(device.record(wide)), ErrorKind::Signature { .. }));
 }
 
@@ -204,7 +205,7 @@ fn hole_f1() {
         let Bench { device, stream, .. } = &bench;
         let pool = device.pool();
         let mut a = device.zeros::<u32>(64).unwrap();
-        let mut graph = device.recording().pool(&pool).record(fill(&mut a, baked(2))).unwrap();
+        let mut graph = device.graph().pool(&pool).record(fill(&mut a, baked(2))).unwrap();
         pool.keep(a).unwrap();
         assert!(matches!(kind(pool.clear()), ErrorKind::PoolInUse { graphs: 1 }));
         let strangers = strangers(&bench, 64);
@@ -272,7 +273,7 @@ fn hole_l1() {
         let x = device.buffer(&[1.0f32, 2.0, 3.0]).unwrap();
         let mut y = device.zeros::<f32>(2).unwrap();
         let seen = y.share();
-        let mut graph = device.recording().warmup(1).record(|r| r.run(k.window(baked(1), &x, &mut y))).unwrap();
+        let mut graph = device.graph().warmup(1).record(|r| r.run(k.window(baked(1), &x, &mut y))).unwrap();
         drop((x, y));
         device.synchronize().unwrap();
         let strangers = strangers(&bench, 3);
@@ -288,7 +289,7 @@ fn hole_l3() {
     for Bench { device, stream, k } in benches() {
         let pool = device.pool();
         let make = |value: u32| {
-            let recorded = device.recording().pool(&pool).record(|r: &mut Recorder<'_>| {
+            let recorded = device.graph().pool(&pool).record(|r: &mut Recorder<'_>| {
                 let mut t = r.alloc::<u32>(256)?;
                 r.run(k.put(baked(value), &mut t))?;
                 let mut out = r.output::<u32>(256)?;

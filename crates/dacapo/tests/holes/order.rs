@@ -2,7 +2,8 @@
 
 use std::sync::Barrier;
 
-use dacapo::{ErrorKind, Graph, Op, Recorder, baked, copy, fill, foreign};
+use dacapo::raw::foreign;
+use dacapo::{ErrorKind, Graph, Op, Recorder, baked, copy, fill};
 
 use crate::does_not_compile;
 use crate::kit::{Bench, benches, kind, set_all};

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dacapo::{Bucketed, Buckets, ErrorKind, GraphCache, Pad, Recorder, Slice, baked, copy, fill, rows, upload};
+use dacapo::shapes::{Bucketed, Buckets, GraphCache, Pad, rows};
+use dacapo::{ErrorKind, Recorder, Slice, baked, copy, fill, upload};
 use dacapo_driver::{Call, Count};
 
 use crate::kit::{Bench, hooked, kind, software};
@@ -83,7 +84,7 @@ fn what_is_over_the_budget_is_refused_with_the_numbers_and_without_a_driver_call
     // Its arena, private and in a pool.
     device.set_memory_budget(Some(used + (1 << 20)));
     for pool in [None, Some(device.pool())] {
-        let mut recording = device.recording();
+        let mut recording = device.graph();
         if let Some(pool) = &pool {
             recording = recording.pool(pool);
         }
@@ -114,7 +115,7 @@ fn what_was_dropped_makes_room_in_the_budget_also_when_it_is_in_flight() {
         // In a pool: its memory is mapped, and comes back only when the work is over.
         let pool = device.pool();
         let mut graph = device
-            .recording()
+            .graph()
             .pool(&pool)
             .record(|r: &mut Recorder<'_>| {
                 let (mut t, mut y) = (r.alloc::<u32>(1 << 20)?, r.output::<u32>(1 << 18)?);

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use dacapo::{Bucketed, Buckets, Buffer, GraphCache, Pad, Recorder, Result, Slice, baked, copy, fill, rows};
+use dacapo::shapes::{Bucketed, Buckets, GraphCache, Pad, rows};
+use dacapo::{Buffer, Recorder, Result, Slice, baked, copy, fill};
 use dacapo_driver::{Argument, CUresult, Call, Hook};
 
 use crate::kit::{Bench, hooked, software};
@@ -94,7 +95,7 @@ fn an_eager_run_waits_for_memory_that_is_on_its_way_back() {
         r.run(copy(&t[..4], out))
     };
     let (pool, other) = (device.pool(), device.stream().unwrap());
-    let mut graph = device.recording().pool(&pool).record(|r: &mut Recorder<'_>| body(r, 50, &mut out)).unwrap();
+    let mut graph = device.graph().pool(&pool).record(|r: &mut Recorder<'_>| body(r, 50, &mut out)).unwrap();
     graph.launch(&other).unwrap();
     drop((graph, pool));
     stream.run(|r: &mut Recorder<'_>| body(r, 3, &mut other_out)).unwrap();

@@ -3,7 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dacapo::capture::{self, CaptureStream, Mode, Status};
-use dacapo::{Error, ErrorKind, Recorder, Result, baked, copy, fill, foreign};
+use dacapo::raw::foreign;
+use dacapo::{Error, ErrorKind, Recorder, Result, baked, copy, fill};
 
 use crate::kit::{Bench, benches, kind};
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use dacapo::{Device, ErrorKind, Graph, Recorder, Slot, baked, copy, fill, foreign};
+use dacapo::raw::foreign;
+use dacapo::{Device, ErrorKind, Graph, Recorder, Slot, baked, copy, fill};
 use dacapo_driver::{Argument, CUresult, Call, Count, Driver, Hook};
 
 use crate::kit::{Bench, benches, hooked, kind};
@@ -34,7 +35,7 @@ fn drops_make_no_driver_call_and_run_on_any_thread() {
     let mut host = device.host(&[0u32; 64]).unwrap();
     let pool = device.pool();
     let mut graph: Graph<_> = device
-        .recording()
+        .graph()
         .pool(&pool)
         .record(|r| {
             let mut t = r.alloc::<u32>(64)?;
@@ -45,7 +46,7 @@ fn drops_make_no_driver_call_and_run_on_any_thread() {
             r.output::<u32>(4)
         })
         .unwrap();
-    let mut into = device.recording().record_into(&x[..], &mut y[..], |r, i, o| r.run(copy(i, o))).unwrap();
+    let mut into = device.graph().record_into(&x[..], &mut y[..], |r, i, o| r.run(copy(i, o))).unwrap();
     let other = device.stream().unwrap();
     // All of it in flight on two streams.
     into.launch(&other, &x, &mut y).unwrap();
@@ -112,7 +113,7 @@ fn what_is_dropped_in_flight_is_released_behind_its_last_use() {
         let other = device.stream().unwrap();
         let mut kept = device.zeros::<u32>(512).unwrap();
         let mut copy_into =
-            device.recording().record_into(&kept.share()[..], &mut kept[..], |r, i, o| r.run(copy(i, o))).unwrap();
+            device.graph().record_into(&kept.share()[..], &mut kept[..], |r, i, o| r.run(copy(i, o))).unwrap();
         for round in 1..10u32 {
             let mut passing = device.buffer(&[round; 512]).unwrap();
             copy_into.launch(&other, &passing, &mut kept).unwrap();
@@ -210,7 +211,7 @@ fn a_device_goes_with_the_last_that_holds_it() {
         let mut total = device.scalar(0u32).unwrap();
         let pool = device.pool();
         let mut graph = device
-            .recording()
+            .graph()
             .pool(&pool)
             .record(|r: &mut Recorder<'_>| {
                 let mut t = r.alloc::<u32>(4)?;
@@ -291,7 +292,7 @@ fn a_lost_context_names_its_launch_answers_every_call_and_hangs_nowhere() {
             let mut host = device.host(&[0u32; 4]).unwrap();
             let mut fine = device.record(k.put(baked(1), &mut z)).unwrap();
             let index = Slot::new(0u32);
-            let mut graph = device.recording().label("bad one").record(k.store_at(&index, &mut y)).unwrap();
+            let mut graph = device.graph().label("bad one").record(k.store_at(&index, &mut y)).unwrap();
             graph.launch_sync(&stream).unwrap();
             index.set(1 << 28);
             let lost = graph.launch(&stream).and_then(|launched| launched.wait().map(|_| ())).unwrap_err();
@@ -342,8 +343,8 @@ fn a_lost_context_names_the_launches_that_are_not_known_to_be_over() {
     for waits in [true, false] {
         for Bench { device, stream, k } in benches() {
             let (mut y, mut z) = (device.zeros::<u32>(4).unwrap(), device.zeros::<u32>(4).unwrap());
-            let mut fine = device.recording().label("fine one").record(k.put(baked(1), &mut z)).unwrap();
-            let mut bad = device.recording().label("bad one").record(k.store_at(baked(1 << 28), &mut y)).unwrap();
+            let mut fine = device.graph().label("fine one").record(k.put(baked(1), &mut z)).unwrap();
+            let mut bad = device.graph().label("bad one").record(k.store_at(baked(1 << 28), &mut y)).unwrap();
             fine.launch(&stream).unwrap();
             if waits {
                 stream.synchronize().unwrap();

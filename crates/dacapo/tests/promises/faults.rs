@@ -5,7 +5,8 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use dacapo::{ErrorKind, Recorder, Result, Slot, baked, copy, download, fill, foreign, upload};
+use dacapo::raw::foreign;
+use dacapo::{ErrorKind, Recorder, Result, Slot, baked, copy, download, fill, upload};
 use dacapo_driver::{Argument, CUresult, Call, Fault, Hook};
 
 use crate::kit::{Bench, hooked, kind, set_all};
@@ -51,7 +52,7 @@ fn program(bench: &Bench) -> Result<()> {
     let mut host = device.host(&[0u32; 4])?;
     let mut scalar = device.scalar(0u32)?;
     let set = set_all(bench.machine().clone(), 8);
-    let mut graph = device.recording().label("all").record(|r: &mut Recorder<'_>| {
+    let mut graph = device.graph().label("all").record(|r: &mut Recorder<'_>| {
         let mut t = r.alloc::<u32>(4)?;
         r.run(k.put(&value, &mut t))?;
         // SAFETY: it sets what is declared as written, and nothing else.
@@ -72,7 +73,7 @@ fn program(bench: &Bench) -> Result<()> {
     assert_eq!(stream.read(graph.outputs())?, [8, 8, 9, 9]);
     assert_eq!(scalar.get(&other)?, 3);
 
-    let mut into = device.recording().record_into(&x[..], &mut y[..], |r, i, o| r.run(copy(i, o)))?;
+    let mut into = device.graph().record_into(&x[..], &mut y[..], |r, i, o| r.run(copy(i, o)))?;
     into.launch(&other, &x, &mut y)?;
     let mut z = device.zeros::<f64>(3)?;
     stream.run(|r: &mut Recorder<'_>| {
@@ -81,7 +82,7 @@ fn program(bench: &Bench) -> Result<()> {
         r.run(copy(&t, &mut z))
     })?;
     stream.write(&mut y[..1], &[7])?;
-    let mut warm = device.recording().warmup(2).record(|r| r.run(k.bump(y.at_mut(1))))?;
+    let mut warm = device.graph().warmup(2).record(|r| r.run(k.bump(y.at_mut(1))))?;
     warm.launch_sync(stream)?;
     assert_eq!((stream.read(&y)?, stream.read(&z)?), (vec![7, 5, 5, 6], vec![1.5; 3]));
     host.set(&[1; 4])?;

@@ -76,7 +76,7 @@ fn a_warm_up_puts_back_a_global_whose_module_only_the_body_held() {
         let Bench { device, stream, .. } = &bench;
         let mut out = device.zeros::<u32>(1).unwrap();
         let mut graph = device
-            .recording()
+            .graph()
             .warmup(3)
             .record(|r: &mut Recorder<'_>| {
                 let k = Kernels::load(r.device())?;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dacapo::{Device, Error, ErrorKind, Graph, RawSlice, RawStream, Result, Software};
+use dacapo::raw::{RawSlice, RawStream};
+use dacapo::{Device, Error, ErrorKind, Graph, Result, Software};
 use dacapo_driver::{CUresult, Driver, Hook, Hooked};
 use dacapo_sim::{Detectors, Machine};
 

@@ -13,7 +13,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use dacapo::capture::{self, CaptureStream, Mode, Status};
-use dacapo::{Device, Error, ErrorKind, RawKernel, RawStream, Recorder, Result, Ticket, baked, fill, foreign};
+use dacapo::raw::{RawKernel, RawStream, foreign};
+use dacapo::{Device, Error, ErrorKind, Recorder, Result, Ticket, baked, fill};
 use dacapo_driver::types::CUcontext;
 use dacapo_driver::{Argument, CUresult, Call, Count, Driver, Hook, Hooked};
 use dacapo_sim::{Machine, Options};
@@ -334,7 +335,7 @@ fn the_end_of_a_device_breaks_no_capture_and_gives_everything_back() {
         // SAFETY: the machine answers as the driver does, and the hook passes every call on.
         let (others, device) = unsafe {
             let counted = Hooked::new(machine.clone(), count.clone());
-            (Device::of_driver(Arc::new(machine.clone()), 0), Device::of_driver(Arc::new(counted), 0))
+            (Device::from_driver(Arc::new(machine.clone()), 0), Device::from_driver(Arc::new(counted), 0))
         };
         let (others, device) = (others.unwrap(), device.unwrap());
         let line = CaptureStream::new(&others).unwrap();
@@ -618,7 +619,7 @@ fn a_stand_in_is_told_of_other_memory_at_the_same_address() {
             let mut shape = bench.device.zeros::<u32>(len).unwrap();
             let mut graph = bench
                 .device
-                .recording()
+                .graph()
                 .record_into((), &mut shape[..], |r, (), y| r.run(bench.k.put(dacapo::baked(5), y)))
                 .unwrap();
             drop(shape);
@@ -642,7 +643,7 @@ fn a_refused_launch_tells_no_node_of_its_memory() {
             let mut shape = bench.device.zeros::<u32>(len).unwrap();
             let mut graph = bench
                 .device
-                .recording()
+                .graph()
                 .record_into((), &mut shape[..], |r, (), y| r.run(bench.k.put_first(dacapo::baked(5), &count, y)))
                 .unwrap();
             drop(shape);
@@ -687,7 +688,7 @@ fn a_node_that_was_told_of_memory_by_a_refused_launch_is_told_again() {
             r.run(k.put(baked(5), &mut y[..]))?;
             r.run(k.bump(y.at_mut(0)))
         };
-        let mut graph = device.recording().record_into((), &mut shape[..], |r, (), y| body(r, y)).unwrap();
+        let mut graph = device.graph().record_into((), &mut shape[..], |r, (), y| body(r, y)).unwrap();
         // What the last launch was given lives on, so that the refused one has another address, which the next one gets.
         let mut last = shape;
         for more in 1..5 {

@@ -3,7 +3,9 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use dacapo::{Buffer, Device, ErrorKind, Graph, GraphCache, Pool, Recorder, Result, baked, copy, fill};
+use dacapo::graph::Pool;
+use dacapo::shapes::GraphCache;
+use dacapo::{Buffer, Device, ErrorKind, Graph, Recorder, Result, baked, copy, fill};
 use dacapo_driver::types::{CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, CUstream};
 use dacapo_driver::{Argument, CUresult, Call, Driver, Hook};
 use dacapo_sim::Machine;
@@ -23,7 +25,7 @@ fn step(r: &mut Recorder<'_>, mib: usize, value: u32, out: &mut Buffer<u32>) -> 
 }
 
 fn graph(device: &Device, pool: &Pool, mib: usize, value: u32, out: &mut Buffer<u32>) -> Result<Graph<()>> {
-    device.recording().pool(pool).record(|r: &mut Recorder<'_>| step(r, mib, value, out))
+    device.graph().pool(pool).record(|r: &mut Recorder<'_>| step(r, mib, value, out))
 }
 
 #[test]
@@ -39,7 +41,7 @@ fn graphs_of_a_pool_share_one_arena_of_the_largest_whatever_the_order() {
                 graphs.push(graph(device, &pool, mib, 10 + number, out).unwrap());
             }
             assert_eq!(pool.arena_bytes(), 12 * MIB, "{sizes:?}");
-            assert_eq!(graphs.iter().map(|graph| graph.temp_bytes() / MIB).collect::<Vec<_>>(), sizes);
+            assert_eq!(graphs.iter().map(|graph| graph.memory().temps() / MIB).collect::<Vec<_>>(), sizes);
             for _ in 0..3 {
                 for graph in &mut graphs {
                     graph.launch(stream).unwrap();
@@ -64,7 +66,7 @@ fn a_temp_may_lie_across_the_pieces_that_an_arena_has_grown_by() {
     let len = 5 * MIB / 4;
     let mut whole = device.zeros::<u32>(len).unwrap();
     let mut graph = device
-        .recording()
+        .graph()
         .pool(&pool)
         .record(|r: &mut Recorder<'_>| {
             let (mut a, mut b) = (r.alloc::<u32>(len)?, r.alloc::<u32>(len)?);
@@ -147,7 +149,7 @@ fn memory_is_unmapped_only_when_its_last_replay_is_over() {
     for round in 0..8 {
         let pool = device.pool();
         let mut graph = device
-            .recording()
+            .graph()
             .pool(&pool)
             .record(|r: &mut Recorder<'_>| {
                 let mut t = r.alloc::<u32>(1 << 12)?;
@@ -358,7 +360,7 @@ fn an_arena_of_the_callers_goes_before_the_pools() {
     let Bench { device, stream, .. } = Bench::seeded(0);
     let (pool, arena) = (device.pool(), device.arena(2 * MIB).unwrap());
     let mut out = device.zeros::<u32>(500).unwrap();
-    let recording = device.recording().pool(&pool).arena(&arena);
+    let recording = device.graph().pool(&pool).arena(&arena);
     let mut graph = recording.record(|r: &mut Recorder<'_>| step(r, 2, 4, &mut out)).unwrap();
     assert_eq!((pool.graphs(), pool.arena_bytes(), arena.graphs(), arena.used()), (1, 0, 1, 2 * MIB));
     graph.launch(&stream).unwrap();

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dacapo::{ErrorKind, Graph, RawSlice, Recorder, baked, fill, foreign};
+use dacapo::raw::{RawSlice, foreign};
+use dacapo::{ErrorKind, Graph, Recorder, baked, fill};
 use dacapo_driver::{CUresult, Driver};
 
 use crate::kit::{Bench, benches, kind};
@@ -19,7 +20,7 @@ fn a_graph_that_replays_another_holds_what_that_one_keeps() {
                 r.run(fill(&mut y, baked(1)))
             })
             .unwrap();
-        let mut outer = device.record(inner.replay()).unwrap();
+        let mut outer = device.record(inner.as_op()).unwrap();
         drop(inner);
         device.synchronize().unwrap();
         assert_eq!(Arc::strong_count(&value), 2, "the larger graph still needs it");
@@ -36,11 +37,11 @@ fn a_graph_that_replays_another_is_in_that_ones_pool() {
     let Bench { device, .. } = Bench::seeded(0);
     let (pool, value, mut y) = (device.pool(), Arc::new(()), device.zeros::<u32>(16).unwrap());
     pool.keep(value.clone()).unwrap();
-    let inner = device.recording().pool(&pool).record(fill(&mut y, baked(1))).unwrap();
+    let inner = device.graph().pool(&pool).record(fill(&mut y, baked(1))).unwrap();
     // A sealed pool takes no new graph; this one's work is in it already.
     pool.seal();
-    let outer = device.record(inner.replay()).unwrap();
-    let outermost = device.record(outer.replay()).unwrap();
+    let outer = device.record(inner.as_op()).unwrap();
+    let outermost = device.record(outer.as_op()).unwrap();
     pool.unseal();
     assert_eq!((pool.graphs(), outer.pool()), (3, None));
     drop((inner, outer));
@@ -69,7 +70,7 @@ fn a_graph_that_replays_another_is_ordered_against_that_ones_pool() {
         let seen = y.share();
         let by = machine.clone();
         let mut writer = device
-            .recording()
+            .graph()
             .pool(&pool)
             .record(|r: &mut Recorder<'_>| {
                 r.run(k.put(baked(1), &mut slow))?;
@@ -90,14 +91,14 @@ fn a_graph_that_replays_another_is_ordered_against_that_ones_pool() {
                 Ok(())
             })
         };
-        let reader: Graph<()> = device.recording().pool(&pool).record(read_hidden).unwrap();
+        let reader: Graph<()> = device.graph().pool(&pool).record(read_hidden).unwrap();
         if seed % 2 == 0 {
-            let mut outer = device.record(reader.replay()).unwrap();
+            let mut outer = device.record(reader.as_op()).unwrap();
             writer.launch(stream).unwrap();
             outer.launch(&other).unwrap();
         } else {
             writer.launch(stream).unwrap();
-            other.run(reader.replay()).unwrap();
+            other.run(reader.as_op()).unwrap();
         }
         assert_eq!(other.read(&seen).unwrap(), [5; 16], "seed {seed}");
         device.synchronize().unwrap();
@@ -112,7 +113,7 @@ fn a_pool_that_is_sealed_while_a_graph_is_recorded_does_not_take_it() {
     let Bench { device, .. } = &bench;
     let (pool, mut y) = (device.pool(), device.zeros::<u32>(4).unwrap());
     let graphs = device.counters().graphs;
-    let late = device.recording().pool(&pool).record(|r: &mut Recorder<'_>| {
+    let late = device.graph().pool(&pool).record(|r: &mut Recorder<'_>| {
         pool.seal();
         r.run(fill(&mut y, baked(1)))
     });

@@ -2,10 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dacapo::{
-    Device, Error, ErrorKind, Mirror, Module, Op, Recorder, Result, baked, copy, fill, foreign, graphed, grid, op,
-    random,
-};
+use dacapo::op::from_fn;
+use dacapo::port::{Forward, Mirror, graphed};
+use dacapo::raw::foreign;
+use dacapo::{Device, Error, ErrorKind, Op, Recorder, Result, baked, copy, fill, grid, random};
 
 use crate::kit::{Bench, kind, software};
 
@@ -16,7 +16,7 @@ fn a_panic_that_is_caught_inside_a_recording_leaves_no_trace_of_its_op() {
     let mut graph = device
         .record(|r: &mut Recorder<'_>| {
             let mut temp = r.alloc::<u32>(4)?;
-            let half = op(|r: &mut Recorder<'_>| -> Result<()> {
+            let half = from_fn(|r: &mut Recorder<'_>| -> Result<()> {
                 r.run(fill(&mut x, baked(9)))?;
                 r.run(fill(&mut temp, baked(1)))?;
                 panic!("half-way")
@@ -47,13 +47,13 @@ fn a_geometry_is_for_exactly_one_kernel() {
     assert!(matches!(kind(device.record(fill(&mut x, baked(1)).with_grid(wide))), ErrorKind::GridUnused));
     // A kernel of an inner graph has the geometry it was recorded with, and counts.
     let inner = device.record(k.put(baked(1), &mut x)).unwrap();
-    let after = k.put_any(baked(2), &mut y).then(inner.replay()).with_grid(wide);
+    let after = k.put_any(baked(2), &mut y).then(inner.as_op()).with_grid(wide);
     assert!(matches!(kind(device.record(after)), ErrorKind::GridUnused));
     // What is no kernel does not count; nor does one that failed and was let go.
     let beside = fill(&mut x, baked(1)).then(k.put_any(baked(2), &mut y)).with_grid(wide);
     assert_eq!(device.record(beside).unwrap().len(), 2);
     let other = software(0).open().unwrap().zeros::<u32>(4).unwrap();
-    let again = op(|r: &mut Recorder<'_>| {
+    let again = from_fn(|r: &mut Recorder<'_>| {
         let mut elsewhere = other;
         r.run(k.put_any(baked(1), &mut elsewhere)).unwrap_err();
         r.run(k.put_any(baked(2), &mut y))
@@ -108,7 +108,7 @@ fn an_error_of_the_librarys_own_ops_names_the_line_that_made_them() {
 fn an_error_and_a_node_have_the_labels_that_stand_around_them_and_no_others() {
     let Bench { device, k, .. } = Bench::seeded(0);
     let (x, mut y) = (device.zeros::<u32>(2).unwrap(), device.zeros::<u32>(3).unwrap());
-    let error = device.recording().label("step").record(copy(&x, &mut y).label("load")).unwrap_err();
+    let error = device.graph().label("step").record(copy(&x, &mut y).label("load")).unwrap_err();
     assert_eq!((error.op(), error.label()), ("copy", "step/load"));
     let said = format!("`copy` in step/load at {}: ", error.location().unwrap());
     assert!(error.to_string().starts_with(&said), "{error}");
@@ -119,8 +119,8 @@ fn an_error_and_a_node_have_the_labels_that_stand_around_them_and_no_others() {
     let labels = |graph: &dacapo::Graph<()>| -> Vec<String> {
         graph.inspect().nodes.iter().map(|node| node.label.clone()).collect()
     };
-    assert_eq!(labels(&device.record(inner.replay()).unwrap()), ["inner", ""]);
-    let outer = device.recording().label("outer").record(inner.replay().label("twice").then(inner.replay())).unwrap();
+    assert_eq!(labels(&device.record(inner.as_op()).unwrap()), ["inner", ""]);
+    let outer = device.graph().label("outer").record(inner.as_op().label("twice").then(inner.as_op())).unwrap();
     assert_eq!(labels(&outer), ["outer/twice/inner", "outer/twice", "outer/inner", "outer"]);
 }
 

@@ -55,7 +55,7 @@ fn a_graph_of_a_pool_may_become_larger_while_threads_replay_the_others() {
                     let mut out = device.zeros::<u32>(200).unwrap();
                     let len = |round: u32| 300 + 400_000 * ((thread + round) % 3) as usize;
                     let first = |r: &mut Recorder<'_>| through(r, len(0), thread, &mut out);
-                    let mut graph: Graph<()> = device.recording().pool(pool).record(first).unwrap();
+                    let mut graph: Graph<()> = device.graph().pool(pool).record(first).unwrap();
                     for round in 1..5u32 {
                         let value = 10 * thread + round;
                         graph.launch(&two).unwrap();
@@ -177,7 +177,7 @@ fn the_answer_says_op_by_op_what_was_set_and_why_a_graph_was_built_anew() {
 fn the_answer_is_a_table_and_the_graph_keeps_its_label() {
     let Bench { device, stream, k } = Bench::seeded(0);
     let mut y = device.zeros::<u32>(4).unwrap();
-    let mut graph = device.recording().label("step").record(fill(&mut y, baked(1))).unwrap();
+    let mut graph = device.graph().label("step").record(fill(&mut y, baked(1))).unwrap();
     let line = line!() + 2;
     let op = |r: &mut Recorder<'_>| {
         r.run(fill(&mut y, baked(2)).label("clear"))?;
@@ -209,7 +209,7 @@ fn a_graph_that_is_rerecorded_for_another_device_is_built_there() {
     let (mut here, mut there) = (one.device.zeros::<u32>(4).unwrap(), two.device.zeros::<u32>(4).unwrap());
     let mut graph = one.device.record(fill(&mut here, baked(1))).unwrap();
     graph.launch(&one.stream).unwrap();
-    let done = graph.rerecord_with(two.device.recording(), fill(&mut there, baked(2))).unwrap();
+    let done = graph.rerecord_with(two.device.graph(), fill(&mut there, baked(2))).unwrap();
     assert_eq!(done.to_string(), "rebuilt: it is for another device");
     graph.launch(&two.stream).unwrap();
     assert_eq!((one.stream.read(&here).unwrap(), two.stream.read(&there).unwrap()), (vec![1; 4], vec![2; 4]));
@@ -222,10 +222,10 @@ fn a_graph_is_brought_onto_the_device_by_the_rerecording_that_asks_for_it_and_on
     let mut y = bench.device.zeros::<u32>(4).unwrap();
     let mut graph = bench.device.record(fill(&mut y, baked(1))).unwrap();
     for (uploaded, uploads) in [(false, 0), (true, 1), (true, 1), (false, 1)] {
-        let recording = bench.device.recording();
-        let recording = if uploaded { recording.uploaded() } else { recording };
+        let recording = bench.device.graph();
+        let recording = if uploaded { recording.preloaded() } else { recording };
         let done = graph.rerecord_with(recording, fill(&mut y, baked(2))).unwrap();
         assert!(done.is_updated(), "{done}");
-        assert_eq!((count.of(Call::cuGraphUpload).calls, graph.is_uploaded()), (uploads, uploads > 0));
+        assert_eq!((count.of(Call::cuGraphUpload).calls, graph.is_preloaded()), (uploads, uploads > 0));
     }
 }

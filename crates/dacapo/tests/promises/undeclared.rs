@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use dacapo::capture::{self, CaptureStream, Mode};
-use dacapo::{Op, RawArg, RawKernel, Recorder, Slot, Software, baked, fill, foreign, grid};
+use dacapo::raw::{RawArg, RawKernel, foreign};
+use dacapo::{Op, Recorder, Slot, Software, baked, fill, grid};
 use dacapo_driver::{Count, Driver, Hooked};
 use dacapo_sim::Detectors;
 
@@ -108,7 +109,7 @@ fn a_kernel_that_writes_what_it_was_given_to_read_is_found() {
         let Bench { device, stream, .. } = &bench;
         let k = Careless::load(device).unwrap();
         let y = device.zeros::<u32>(8).unwrap();
-        let mut graph = device.recording().record(k.put_read(baked(3), &y).label("fills y")).unwrap();
+        let mut graph = device.graph().record(k.put_read(baked(3), &y).label("fills y")).unwrap();
         graph.launch(stream).unwrap();
         let parts = [
             "byte 0 of `y` (32 bytes at 0x",
@@ -146,10 +147,8 @@ fn rebound_memory_is_followed() {
         let (n, x) = (Slot::new(8u32), device.zeros::<u32>(8).unwrap());
         let (mut shape, mut one, mut two) =
             (device.zeros::<u32>(8).unwrap(), device.zeros::<u32>(32).unwrap(), device.zeros::<u32>(32).unwrap());
-        let mut graph = device
-            .recording()
-            .record_into(&x[..], &mut shape[..], |r, _, y| r.run(k.put_many(baked(1), &n, y)))
-            .unwrap();
+        let mut graph =
+            device.graph().record_into(&x[..], &mut shape[..], |r, _, y| r.run(k.put_many(baked(1), &n, y))).unwrap();
         graph.launch(stream, &x, &mut one[..8]).unwrap();
         graph.launch(stream, &x, &mut two[4..12]).unwrap();
         graph.launch(stream, &x, &mut one[16..24]).unwrap();
@@ -198,7 +197,7 @@ fn a_graph_inside_a_graph_is_looked_at_as_a_graph() {
         let k = Careless::load(device).unwrap();
         let (n, mut all) = (Slot::new(8u32), device.zeros::<u32>(64).unwrap());
         let inner = device.record(k.put_many(baked(1), &n, &mut all[..8])).unwrap();
-        let mut outer = device.record(inner.replay()).unwrap();
+        let mut outer = device.record(inner.as_op()).unwrap();
         outer.launch(stream).unwrap();
         expect_none(&bench);
         n.set(9);
@@ -215,7 +214,7 @@ fn temps_of_a_pools_graph_are_told_apart_although_they_share_an_allocation() {
         let mut out = device.zeros::<u32>(64).unwrap();
         let mut record = |index: u32| {
             let out = &mut out;
-            device.recording().pool(&pool).record(move |r: &mut Recorder<'_>| {
+            device.graph().pool(&pool).record(move |r: &mut Recorder<'_>| {
                 let (mut a, mut b) = (r.alloc::<u32>(64)?, r.alloc::<u32>(64)?);
                 r.run(fill(&mut a, baked(1)))?;
                 r.run(fill(&mut b, baked(2)))?;
@@ -289,7 +288,7 @@ fn foreign_work_tells_nothing_and_is_not_looked_at() {
         stream.run(k.put_many(baked(1), baked(8), first)).unwrap();
         // SAFETY: it writes 16 elements of a buffer that nobody else uses, twice as many as it says.
         let work = unsafe {
-            foreign((), &mut rest[..8], move |stream, (), y: dacapo::RawSlice<u32>| {
+            foreign((), &mut rest[..8], move |stream, (), y: dacapo::raw::RawSlice<u32>| {
                 let (mut value, mut n, mut y) = (5u32, 16u32, y.ptr);
                 let mut arguments = [(&raw mut value).cast(), (&raw mut n).cast(), (&raw mut y).cast()];
                 let (p, none) = (arguments.as_mut_ptr(), std::ptr::null_mut());

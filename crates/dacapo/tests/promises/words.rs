@@ -1,6 +1,7 @@
 //! Texts that a program prints: what a handle says of itself, what an error and a report say of arguments.
 
-use dacapo::{ErrorKind, Graph, Op, RawArg, RawKernel, Recorder, Slot, baked, copy, fill, grid, inspect};
+use dacapo::raw::{RawArg, RawKernel};
+use dacapo::{ErrorKind, Graph, Op, Recorder, Slot, baked, copy, fill, grid, inspect};
 
 use crate::kit::{Bench, kind, software};
 
@@ -37,7 +38,7 @@ fn a_handle_says_what_it_is() {
     assert_eq!(format!("{shared:?}"), "Shared<u16>[4]");
     let (pool, arena) = (device.pool(), device.arena(1000).unwrap());
     pool.keep(1).unwrap();
-    let recording = device.recording().label("two").pool(&pool).arena(&arena);
+    let recording = device.graph().label("two").pool(&pool).arena(&arena);
     let mut graph: Graph<()> = recording
         .record(|r: &mut Recorder<'_>| {
             let (mut t, one) = (r.alloc::<f32>(3)?, r.alloc_scalar::<f32>()?);
@@ -53,11 +54,11 @@ fn a_handle_says_what_it_is() {
     assert_eq!(
         format!("{graph:?}"),
         "Graph { label: \"two\", ops: 2, edges: 1, slots: 0, allocations: 2, temp_bytes: 12, replays: 2, \
-         uploaded: true, pool: true }"
+         preloaded: true, pool: true }"
     );
     graph.reset();
     assert_eq!(format!("{graph:?}"), "Graph (reset)");
-    let into = device.recording().record_into((), &mut x[..2], |r, (), x| r.run(fill(x, baked(1.0)))).unwrap();
+    let into = device.graph().record_into((), &mut x[..2], |r, (), x| r.run(fill(x, baked(1.0)))).unwrap();
     assert_eq!(format!("{into:?}"), "GraphInto { label: \"\", ops: 1, slices: 1, replays: 0 }");
 }
 
@@ -177,7 +178,7 @@ fn a_graph_of_stand_ins_says_how_many_ops_it_has_and_how_often_it_was_launched()
     for ops in [0, 1, 3] {
         let body =
             |r: &mut Recorder<'_>, y: &mut dacapo::Slice<u32>| (0..ops).try_for_each(|_| r.run(k.bump(y.at_mut(0))));
-        let mut graph = device.recording().record_into((), &mut y[..], |r, (), y| body(r, y)).unwrap();
+        let mut graph = device.graph().record_into((), &mut y[..], |r, (), y| body(r, y)).unwrap();
         assert_eq!((graph.len(), graph.is_empty(), graph.inspect().nodes.len()), (ops, ops == 0, ops));
         for launches in 1..3 {
             graph.launch(&stream, (), &mut y).unwrap();

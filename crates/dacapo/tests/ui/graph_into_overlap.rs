@@ -4,7 +4,7 @@
 use kit::*;
 
 pub fn demo(device: &Device, stream: &Stream, k: &Nn, x: Buffer<f32>, mut y: Buffer<f32>) -> Result<()> {
-    let mut g = device.recording().record_into(&x[..], &mut y[..], |r, i, o| r.run(copy(i, o)))?;
+    let mut g = device.graph().record_into(&x[..], &mut y[..], |r, i, o| r.run(copy(i, o)))?;
     g.launch(stream, &y, &mut y)?; //~
     //+ g.launch(stream, &x, &mut y)?;
     Ok(())

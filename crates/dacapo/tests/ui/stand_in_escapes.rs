@@ -5,7 +5,7 @@ use kit::*;
 
 pub fn demo(device: &Device, stream: &Stream, k: &Nn, x: Buffer<f32>, mut y: Buffer<f32>) -> Result<()> {
     let mut keep: Option<&Slice<f32>> = None;
-    device.recording().record_into(&x[..], &mut y[..], |r, i, o| { keep = Some(i); Ok(()) })?; //~
-    //+ device.recording().record_into(&x[..], &mut y[..], |r, i, o| { let kept = Some(i); Ok(()) })?;
+    device.graph().record_into(&x[..], &mut y[..], |r, i, o| { keep = Some(i); Ok(()) })?; //~
+    //+ device.graph().record_into(&x[..], &mut y[..], |r, i, o| { let kept = Some(i); Ok(()) })?;
     Ok(())
 }

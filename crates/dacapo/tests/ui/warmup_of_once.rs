@@ -5,7 +5,7 @@ use kit::*;
 
 pub fn demo(device: &Device, stream: &Stream, k: &Nn, x: Buffer<f32>, mut y: Buffer<f32>) -> Result<()> {
     let z = device.zeros::<f32>(1)?;
-    device.recording().warmup(2).record(move |r| Ok(z))?; //~
-    //+ device.recording().record(move |r| Ok(z))?;
+    device.graph().warmup(2).record(move |r| Ok(z))?; //~
+    //+ device.graph().record(move |r| Ok(z))?;
     Ok(())
 }

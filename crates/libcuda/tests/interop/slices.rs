@@ -1,7 +1,8 @@
 //! Memory that changes hands.
 
 use cudarc::driver::{DevicePtr, PushKernelArg};
-use dacapo::{Buffer, ErrorKind, Slot, baked, copy, fill, op};
+use dacapo::op::from_fn;
+use dacapo::{Buffer, ErrorKind, Slot, baked, copy, fill};
 
 use crate::{Outcome, Scenario, both, one_block, saxpy};
 
@@ -143,7 +144,7 @@ fn capturing() -> Outcome {
 fn recording() -> Outcome {
     let (context, device) = both()?;
     let cudas = context.default_stream();
-    let recorded = device.record(op(|_| {
+    let recorded = device.record(from_fn(|_| {
         let slice = cudas.clone_htod(&[1u32; 4])?;
         Buffer::from_cudarc(&device, slice)?;
         Ok(())

@@ -37,7 +37,7 @@ fn canary() -> Outcome {
     let theirs = context.clone();
     // SAFETY: as declared; that it cannot be captured is what is shown.
     let recorded = device.record(unsafe {
-        dacapo::foreign((), &mut y[..], move |stream, (), y| {
+        dacapo::raw::foreign((), &mut y[..], move |stream, (), y| {
             let stream = theirs.wrap_borrowed_stream(std::ptr::with_exposed_provenance_mut(stream.0.bits() as usize));
             stream.launch_builder(&saxpy).arg(&64u32).arg(&1.0f32).arg(&x).arg(&y.ptr).launch(one_block(64))?;
             Ok(())

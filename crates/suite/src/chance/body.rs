@@ -65,7 +65,7 @@ impl Env<'_> {
             Op::Alloc(temp, len) => local.temps.push((*temp, r.alloc((*len).into())?)),
             Op::Output(output, len) => local.outputs.push((*output, r.output((*len).into())?)),
             Op::Replay(graph) => match self.see(*graph) {
-                Thing::Graph(graph) => r.run(graph.replay())?,
+                Thing::Graph(graph) => r.run(graph.as_op())?,
                 _ => unreachable!("the model knows that it is a graph"),
             },
             Op::SetSlot(slot, value) => self.slot(*slot).set(*value),
@@ -102,7 +102,7 @@ impl Env<'_> {
         for op in ops {
             match op {
                 Op::Replay(graph) => match self.see(*graph) {
-                    Thing::Graph(graph) => r.run(graph.replay())?,
+                    Thing::Graph(graph) => r.run(graph.as_op())?,
                     _ => unreachable!("the model knows that it is a graph"),
                 },
                 Op::SetSlot(slot, value) => self.slot(*slot).set(*value),

@@ -8,9 +8,9 @@ use std::task::{Context, Poll, Waker};
 
 use dacapo::random::Generator;
 use dacapo::{
-    Bucketed, Buckets, Buffer, Device, Error, GraphCache, Pad, Recorder, Result, Rows, Scalar, Slice, Slot, Software,
-    Stream, baked, copy, download, fill, rows, upload,
+    Buffer, Device, Error, Recorder, Result, Scalar, Slice, Slot, Software, Stream, baked, copy, download, fill, upload,
 };
+use dacapo::shapes::{Bucketed, Buckets, GraphCache, Pad, Rows, rows};
 use dacapo_driver::{CUresult, Call, Effect, Fault, Hooked};
 use dacapo_sim::{Census, Machine, Time};
 use kernels::Kernels;

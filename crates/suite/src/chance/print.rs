@@ -155,7 +155,7 @@ impl Printer {
                 let mut options = String::new();
                 how.pool.iter().for_each(|pool| options += &format!(".pool(&p{pool})"));
                 how.arena.iter().for_each(|arena| options += &format!(".arena(&a{arena})"));
-                let flags = [(how.apart, ".apart()"), (how.line, ".straight_line()"), (how.uploaded, ".uploaded()")];
+                let flags = [(how.apart, ".apart()"), (how.line, ".straight_line()"), (how.uploaded, ".preloaded()")];
                 flags.iter().filter(|(is_on, _)| *is_on).for_each(|(_, call)| options += call);
                 if let Some(warm) = how.warm {
                     let call = if warm.restored { "warmup" } else { "warmup_unrestored" };
@@ -163,7 +163,7 @@ impl Printer {
                     options += if warm.capped { ".warmup_cap(0)" } else { "" };
                 }
                 let op = format!("|r: &mut Recorder<'_>| {}", body(recorded, false));
-                self.make(*name, 'g', &format!("device.recording(){options}.record({op})"), ended)
+                self.make(*name, 'g', &format!("device.graph(){options}.record({op})"), ended)
             }
             Step::Launch(graph, stream, wait) => {
                 let call = match wait {
@@ -175,11 +175,11 @@ impl Printer {
                 };
                 does(&call, ended)
             }
-            Step::Upload(graph, stream) => does(&format!("g{graph}.upload(&q{stream})"), ended),
+            Step::Upload(graph, stream) => does(&format!("g{graph}.preload(&q{stream})"), ended),
             Step::Rerecord(graph, keeps_options, recorded) => {
                 let op = format!("|r: &mut Recorder<'_>| {}", body(recorded, false));
-                let call = if *keeps_options { "rerecord" } else { "record_again" };
-                does(&format!("g{graph}.{call}({op}).map(drop)"), ended)
+                let call = if *keeps_options { "rerecord(" } else { "rerecord_with(device.graph(), " };
+                does(&format!("g{graph}.{call}{op}).map(drop)"), ended)
             }
             Step::Reset(graph) => format!("g{graph}.reset();"),
             Step::IntoOutputs(graph, names) => {
@@ -194,7 +194,7 @@ impl Printer {
                     body(recorded, true)
                 );
                 let expression = format!(
-                    "device.recording().record_into((&{}[..], &{}[..]), (&mut {}[..], &mut {}[..]), {op})",
+                    "device.graph().record_into((&{}[..], &{}[..]), (&mut {}[..], &mut {}[..]), {op})",
                     zeros(&ins[0]),
                     zeros(&ins[1]),
                     zeros(&outs[0]),
@@ -304,7 +304,7 @@ impl Printer {
                     Stranger::Launch(graph) => ("other.stream()".into(), format!("g{graph}.launch(&theirs).map(drop)")),
                     Stranger::Pool => (
                         "Ok::<_, dacapo::Error>(other.pool())".into(),
-                        "device.recording().pool(&theirs).record(|_: &mut Recorder<'_>| Ok(())).map(drop)".into(),
+                        "device.graph().pool(&theirs).record(|_: &mut Recorder<'_>| Ok(())).map(drop)".into(),
                     ),
                 };
                 let lines = [

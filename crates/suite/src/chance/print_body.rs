@@ -125,7 +125,7 @@ fn op(op: &Op) -> String {
         Op::Put(number, _) => run(format!("k.put({}, {})", value(*number), y[0])),
         Op::Bump(..) => run(format!("k.bump({})", element(&y[0], true))),
         Op::Words(generator, _) => run(format!("n{generator}.words({})", y[0])),
-        Op::Replay(graph) => format!("r.run(g{graph}.replay())?;"),
+        Op::Replay(graph) => format!("r.run(g{graph}.as_op())?;"),
         Op::SetSlot(slot, number) => format!("s{slot}.set({number});"),
         Op::Keep => "r.keep(token.clone());".into(),
         Op::Eager(call, passed_on) => {

@@ -284,7 +284,7 @@ pub enum Step {
     Launch(Name, Name, Wait),
     /// Brings a graph onto the device.
     Upload(Name, Name),
-    /// Another recording in a graph's place; `true` for `rerecord`, else `record_again`.
+    /// Another recording in a graph's place; `true` for `rerecord`, else `rerecord_with` and no options.
     Rerecord(Name, bool, Body),
     /// A graph lets go of its recording.
     Reset(Name),

@@ -6,10 +6,10 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
+use dacapo::graph::GraphBuilder;
 use dacapo::random::Generator;
-use dacapo::{
-    Bucketed, Buckets, Error, Graph, GraphCache, Pad, Recorder, Recording, Result, Slice, Software, copy, rows,
-};
+use dacapo::shapes::{Bucketed, Buckets, GraphCache, Pad, rows};
+use dacapo::{Error, Graph, Recorder, Result, Slice, Software, copy};
 
 use super::body::{Env, Meant};
 use super::program::{Body, Greedy, How, Name, Padding, Part, Place, Step, Stranger, Wait};
@@ -82,7 +82,7 @@ impl Env<'_> {
             }
             Step::Upload(graph, stream) => {
                 let stream = self.stream(*stream);
-                self.graph(*graph).upload(&stream)?;
+                self.graph(*graph).preload(&stream)?;
             }
             Step::Rerecord(name, keeps_options, body) => self.rerecord(*name, *keeps_options, body)?,
             Step::Reset(name) => self.graph(*name).reset(),
@@ -95,7 +95,7 @@ impl Env<'_> {
             Step::Into(name, ins, outs, body) => {
                 let zeros = |len: u8| device.zeros::<u32>(len.into());
                 let (a, b, mut c, mut d) = (zeros(ins[0])?, zeros(ins[1])?, zeros(outs[0])?, zeros(outs[1])?);
-                let graph = device.recording().record_into(
+                let graph = device.graph().record_into(
                     (&a[..], &b[..]),
                     (&mut c[..], &mut d[..]),
                     |r: &mut Recorder<'_>, (a, b): (&Slice<u32>, &Slice<u32>), (c, d)| {
@@ -206,14 +206,14 @@ impl Env<'_> {
         self.things.insert(name, thing);
     }
 
-    fn arena(&self, name: Name) -> dacapo::Arena {
+    fn arena(&self, name: Name) -> dacapo::memory::Arena {
         match self.see(name) {
             Thing::Arena(arena) => arena.clone(),
             _ => unreachable!("the model knows that it is an arena"),
         }
     }
 
-    fn pool(&self, name: Name) -> dacapo::Pool {
+    fn pool(&self, name: Name) -> dacapo::graph::Pool {
         match self.see(name) {
             Thing::Pool(pool) => pool.clone(),
             _ => unreachable!("the model knows that it is a pool"),
@@ -236,7 +236,7 @@ impl Env<'_> {
 
     fn recorded(&mut self, how: &How, body: &Body) -> Result<Graph<Outputs>> {
         let device = self.device.clone();
-        let mut recording: Recording<'_> = device.recording();
+        let mut recording: GraphBuilder<'_> = device.graph();
         if let Some(pool) = how.pool {
             recording = recording.pool(&self.pool(pool));
         }
@@ -250,7 +250,7 @@ impl Env<'_> {
             recording = recording.straight_line();
         }
         if how.uploaded {
-            recording = recording.uploaded();
+            recording = recording.preloaded();
         }
         let Some(warm) = how.warm else {
             return recording.record(|r: &mut Recorder<'_>| self.record(r, body, Local::default()));
@@ -268,7 +268,9 @@ impl Env<'_> {
         // Back in its place also when the closure panics.
         let caught = catch_unwind(AssertUnwindSafe(|| {
             let op = |r: &mut Recorder<'_>| self.record(r, body, Local::default());
-            if keeps_options { graph.rerecord(op).map(drop) } else { graph.record_again(op) }
+            let device = graph.device().clone();
+            let done = if keeps_options { graph.rerecord(op) } else { graph.rerecord_with(device.graph(), op) };
+            done.map(drop)
         }));
         self.add(name, Thing::Graph(graph));
         caught.unwrap_or_else(|panic| resume_unwind(panic))
@@ -370,7 +372,7 @@ impl Env<'_> {
             }
             Stranger::Pool => {
                 let pool = other.pool();
-                self.device.recording().pool(&pool).record(|_: &mut Recorder<'_>| Ok(())).map(drop)
+                self.device.graph().pool(&pool).record(|_: &mut Recorder<'_>| Ok(())).map(drop)
             }
         }
     }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use dacapo::graph::Pool;
+use dacapo::memory::Arena;
 use dacapo::random::{Generator, GeneratorState};
-use dacapo::{
-    Arena, Bucketed, Buffer, Graph, GraphCache, GraphInto, HostBuffer, Pool, Recorder, Rows, Scalar, Slice, Slot,
-    Stream, Temp,
-};
+use dacapo::shapes::{Bucketed, GraphCache, Rows};
+use dacapo::{Buffer, Graph, GraphInto, HostBuffer, Recorder, Scalar, Slice, Slot, Stream, Temp};
 
 use super::program::{Body, Name, Part, Place};
 

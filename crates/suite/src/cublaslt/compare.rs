@@ -164,7 +164,7 @@ fn one<T: Sample>(device: &Device, blas: &CublasLt, case: Case, epilogue: Epilog
             r.run(product.op(&a[off..], &b[off..], &mut d[off..]))
         })?;
         graph.launch(&stream)?;
-        Ok((stream.read(&d[off..])?, graph.workspace_bytes()))
+        Ok((stream.read(&d[off..])?, graph.memory().workspaces))
     };
     let (got, workspace) = match by(false) {
         Err(error) if matches!(error.kind(), ErrorKind::Unsupported { .. }) => {

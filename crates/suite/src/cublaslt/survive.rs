@@ -89,7 +89,7 @@ fn wanted(device: &Device, size: usize) -> Result<usize> {
     let (h, v) = (device.zeros::<bf16>(size * long)?, device.zeros::<bf16>(size)?);
     let mut z = device.zeros::<bf16>(size * size)?;
     let product = blas.matmul::<bf16>(size, size, long).transpose_b().alpha(baked(0.125)).bias(&v).gelu();
-    Ok(device.record(product.workspace_max(SCRATCH).op(&h, &h, &mut z))?.workspace_bytes())
+    Ok(device.record(product.workspace_max(SCRATCH).op(&h, &h, &mut z))?.memory().workspaces)
 }
 
 /// Another graph with products in it, replayed once; what it has goes with it.
@@ -129,7 +129,7 @@ pub fn survive(device: &Device, effort: Effort) -> Result<Survived> {
     }
     // Inputs and workspace went when they had been recorded; now the handle goes, too: all that a program could hold.
     drop(blas);
-    let arena = (kept.temp_bytes(), kept.workspace_bytes());
+    let arena = (kept.memory().temps(), kept.memory().workspaces);
     let dropped_workspace = wanted(device, size)?;
     kept.launch(&stream)?;
     let read = |graph: &Graph<Outputs>| -> Result<(Vec<f32>, Vec<bf16>)> {

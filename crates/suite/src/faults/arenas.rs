@@ -2,7 +2,8 @@
 //!
 //! Where a graph is refused memory, those that are there must go on working: the scenarios look before they give up.
 
-use dacapo::{Graph, Pool, Recorder, Result, Slice, baked, capture, copy, fill};
+use dacapo::graph::Pool;
+use dacapo::{Graph, Recorder, Result, Slice, baked, capture, copy, fill};
 
 use super::{Bench, right, scenarios};
 use crate::forms::kernels::churned;
@@ -20,7 +21,7 @@ fn step(bench: &Bench, r: &mut Recorder<'_>, len: usize, rounds: u32, out: &mut 
 }
 
 fn in_pool(bench: &Bench, pool: &Pool, len: usize, rounds: u32, out: &mut Slice<u32>) -> Result<Graph<()>> {
-    bench.device.recording().pool(pool).record(|r: &mut Recorder<'_>| step(bench, r, len, rounds, out))
+    bench.device.graph().pool(pool).record(|r: &mut Recorder<'_>| step(bench, r, len, rounds, out))
 }
 
 /// An arena, a graph in it, and another whose making may fail: the first still works.
@@ -28,7 +29,7 @@ fn callers_own(bench: &Bench) -> Result<()> {
     let Bench { device, stream, .. } = bench;
     let arena = device.arena(1024)?;
     let (mut x, mut y) = (device.zeros::<u32>(8)?, device.zeros::<u32>(8)?);
-    let recording = device.recording().arena(&arena);
+    let recording = device.graph().arena(&arena);
     let mut first = recording.clone().record(|r: &mut Recorder<'_>| step(bench, r, 32, 3, &mut x))?;
     let second = recording.record(|r: &mut Recorder<'_>| step(bench, r, 64, 4, &mut y));
     first.launch(stream)?;

@@ -3,7 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use dacapo::capture::{self, CaptureStream, Mode};
-use dacapo::{Error, RawSlice, RawStream, Recorder, Result, baked, copy, fill, foreign};
+use dacapo::raw::{RawSlice, RawStream, foreign};
+use dacapo::{Error, Recorder, Result, baked, copy, fill};
 use dacapo_driver::{Call, Check, Driver};
 
 use super::{Bench, right, scenarios};

@@ -4,7 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dacapo::{Counters, Device, Error, ErrorKind, Software};
+use dacapo::device::Counters;
+use dacapo::{Device, Error, ErrorKind, Software};
 use dacapo_driver::types::CU_STREAM_CAPTURE_MODE_GLOBAL;
 use dacapo_driver::{CUresult, Call, Driver, Effect, Hooked, Lawful};
 use dacapo_sim::{Census, Detectors, Machine};

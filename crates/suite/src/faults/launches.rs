@@ -136,7 +136,7 @@ fn pools(bench: &Bench) -> Result<()> {
     let pool = device.pool();
     pool.keep(token.clone())?;
     let mut y = device.zeros::<u32>(8)?;
-    let mut graph = device.recording().pool(&pool).record(k.churn(baked(10), &mut y))?;
+    let mut graph = device.graph().pool(&pool).record(k.churn(baked(10), &mut y))?;
     graph.launch(stream)?;
     drop(graph);
     right("y", stream.read(&y)?, [churned(0, 10); 8])?;
@@ -149,8 +149,8 @@ fn pool_on_streams(bench: &Bench) -> Result<()> {
     let Bench { device, stream, k, .. } = bench;
     let (pool, other) = (device.pool(), device.stream()?);
     let (mut x, mut y) = (device.zeros::<u32>(8)?, device.zeros::<u32>(8)?);
-    let mut first = device.recording().pool(&pool).record(k.churn(baked(10), &mut x))?;
-    let mut second = device.recording().pool(&pool).record(k.churn(baked(1), &mut y))?;
+    let mut first = device.graph().pool(&pool).record(k.churn(baked(10), &mut x))?;
+    let mut second = device.graph().pool(&pool).record(k.churn(baked(1), &mut y))?;
     for _ in 0..2 {
         first.launch(stream)?;
         second.launch(&other)?;

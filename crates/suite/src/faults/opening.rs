@@ -11,7 +11,7 @@ scenarios!("opening": open_close, use_and_close, close_in_flight, close_with_all
 
 fn open(bench: &Bench) -> Result<Device> {
     // SAFETY: the machine with faults before it, which claims no success that was none.
-    unsafe { Device::of_driver(bench.driver.clone(), 0) }
+    unsafe { Device::from_driver(bench.driver.clone(), 0) }
 }
 
 /// A device that is not used.

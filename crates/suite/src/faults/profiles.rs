@@ -1,6 +1,8 @@
 //! Timed replays.
 
-use dacapo::{Recorder, Result, Slot, baked, copy, fill, foreign, op};
+use dacapo::op::from_fn;
+use dacapo::raw::foreign;
+use dacapo::{Recorder, Result, Slot, baked, copy, fill};
 
 use super::{Bench, right, scenarios};
 use crate::forms::kernels::churned;
@@ -11,7 +13,7 @@ scenarios!("profile": timed, timed_foreign);
 fn timed(bench: &Bench) -> Result<()> {
     let Bench { device, stream, k, .. } = bench;
     let (mut x, mut y, rounds) = (device.zeros::<u32>(8)?, device.zeros::<u32>(8)?, Slot::new(1u32));
-    let mut graph = device.record(op(|r: &mut Recorder<'_>| {
+    let mut graph = device.record(from_fn(|r: &mut Recorder<'_>| {
         r.run(k.churn(&rounds, &mut x))?;
         r.run(copy(&x, &mut y))
     }))?;
@@ -29,7 +31,7 @@ fn timed(bench: &Bench) -> Result<()> {
 fn timed_foreign(bench: &Bench) -> Result<()> {
     let Bench { device, stream, .. } = bench;
     let mut y = device.zeros::<u32>(8)?;
-    let mut graph = device.record(op(|r: &mut Recorder<'_>| {
+    let mut graph = device.record(from_fn(|r: &mut Recorder<'_>| {
         // SAFETY: a fill of what is declared as written.
         r.run(unsafe { foreign((), &mut y[..], bench.library(7)) })?;
         r.run(fill(&mut y[..2], baked(1)))

@@ -120,7 +120,7 @@ fn nested(bench: &Bench) -> Result<()> {
         r.run(k.churn(&by, &mut t))?;
         r.run(copy(&t, &mut y))
     })?;
-    let mut outer = device.record(inner.replay().then(inner.replay()))?;
+    let mut outer = device.record(inner.as_op().then(inner.as_op()))?;
     drop(inner);
     outer.launch(stream)?;
     by.set(3);
@@ -133,9 +133,9 @@ fn recorded_again(bench: &Bench) -> Result<()> {
     let Bench { device, stream, k, .. } = bench;
     let mut y = device.zeros::<u32>(4)?;
     let mut graph: Graph<()> = Graph::empty(device, ());
-    graph.record_again(k.churn(baked(1), &mut y))?;
+    graph.rerecord(k.churn(baked(1), &mut y))?;
     graph.launch(stream)?;
-    let again = graph.record_again(k.churn(baked(4), &mut y));
+    let again = graph.rerecord(k.churn(baked(4), &mut y));
     let last = if again.is_ok() { 4 } else { 1 };
     // A recording that failed has left the one before.
     graph.launch(stream)?;
@@ -188,11 +188,11 @@ fn rerecorded_anew(bench: &Bench) -> Result<()> {
 fn uploaded(bench: &Bench) -> Result<()> {
     let Bench { device, stream, k, .. } = bench;
     let mut y = device.zeros::<u32>(4)?;
-    let mut graph = device.recording().uploaded().record(k.churn(baked(1), &mut y))?;
+    let mut graph = device.graph().preloaded().record(k.churn(baked(1), &mut y))?;
     graph.launch(stream)?;
     drop(graph);
     let mut graph = device.record(k.churn(baked(1), &mut y))?;
-    graph.upload(stream)?;
+    graph.preload(stream)?;
     graph.launch(stream)?;
     right("y", stream.read(&y)?, [churned(0, 2); 4])
 }
@@ -201,7 +201,7 @@ fn uploaded(bench: &Bench) -> Result<()> {
 fn warm(bench: &Bench) -> Result<()> {
     let Bench { device, stream, k, .. } = bench;
     let mut y = device.buffer(&[7u32; 4])?;
-    let mut graph = device.recording().warmup(2).record(|r| {
+    let mut graph = device.graph().warmup(2).record(|r| {
         let mut t = r.alloc(4)?;
         r.run(copy(&y, &mut t))?;
         r.run(k.churn(baked(2), &mut t))?;
@@ -215,7 +215,7 @@ fn warm(bench: &Bench) -> Result<()> {
 fn into(bench: &Bench) -> Result<()> {
     let Bench { device, stream, k, .. } = bench;
     let (shape_in, mut shape_out) = (device.zeros::<f32>(4)?, device.zeros::<f32>(4)?);
-    let mut graph = device.recording().record_into(&shape_in[..], &mut shape_out[..], |r, x, y| {
+    let mut graph = device.graph().record_into(&shape_in[..], &mut shape_out[..], |r, x, y| {
         let mut t = r.alloc(4)?;
         r.run(k.add(x, baked(1.0), &mut t))?;
         r.run(copy(&t, y))
@@ -232,7 +232,7 @@ fn into(bench: &Bench) -> Result<()> {
 /// A callable with a graph for each shape.
 fn graphed(bench: &Bench) -> Result<()> {
     let Bench { device, stream, k, .. } = bench;
-    let mut plus = dacapo::graphed(device, |r: &mut Recorder<'_>, x: &dacapo::Buffer<f32>| {
+    let mut plus = dacapo::port::graphed(device, |r: &mut Recorder<'_>, x: &dacapo::Buffer<f32>| {
         let mut y = r.output(x.len())?;
         r.run(k.add(x, baked(1.0), &mut y))?;
         Ok(y)
@@ -287,7 +287,7 @@ fn panicking(bench: &Bench) -> Result<()> {
     })))?;
     let mut runs = 0;
     meant(catch_unwind(AssertUnwindSafe(|| {
-        let graph = device.recording().warmup(2).record(|r| {
+        let graph = device.graph().warmup(2).record(|r| {
             runs += 1;
             r.run(k.churn(baked(9), &mut y))?;
             if runs == 2 {

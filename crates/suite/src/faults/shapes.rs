@@ -1,6 +1,8 @@
 //! Few graphs for many sizes.
 
-use dacapo::{Bucketed, Buckets, Buffer, GraphCache, Pad, Recorder, Result, Slice, baked, copy, fill, graphed, rows};
+use dacapo::port::graphed;
+use dacapo::shapes::{Bucketed, Buckets, GraphCache, Pad, rows};
+use dacapo::{Buffer, Recorder, Result, Slice, baked, copy, fill};
 
 use super::{Bench, right, scenarios};
 use crate::forms::kernels::{churned, ramp};

@@ -13,7 +13,7 @@ fn training(bench: &Bench) -> Result<()> {
     let rate = Slot::new(-0.5f32);
     let x = device.buffer(&[1.0f32, 2.0, 3.0, 4.0])?;
     let mut weights = device.buffer(&[1.0f32; 4])?;
-    let mut step = device.recording().label("step").record(|r| {
+    let mut step = device.graph().label("step").record(|r| {
         let (mut hidden, mut gradient, mut loss) = (r.alloc(4)?, r.alloc(4)?, r.output_scalar::<f32>()?);
         r.run(k.multiply(&x, &weights, &mut hidden))?;
         r.run(k.sum(&hidden, &mut loss))?;

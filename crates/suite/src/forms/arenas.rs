@@ -34,7 +34,7 @@ fn temps_share(device: &Device) -> Outcome {
     let mut graph = device.record(|r: &mut Recorder<'_>| chain(r, &k, 9, &x, &mut y))?;
     let edges: Vec<(usize, usize)> = (0..9).map(|op| (op, op + 1)).collect();
     shape(&graph, 10, &edges)?;
-    same("bytes", graph.temp_bytes(), 2 * 256)?;
+    same("bytes", graph.memory().temps(), 2 * 256)?;
     same("allocations", device.counters().allocations, before + 1)?;
     for _ in 0..3 {
         graph.launch(&stream)?;
@@ -54,7 +54,7 @@ fn branches_do_not(device: &Device) -> Outcome {
         Ok(())
     })?;
     shape(&graph, 12, &[(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7), (8, 9), (9, 10), (10, 11)])?;
-    same("bytes", graph.temp_bytes(), 3 * 2 * 256)?;
+    same("bytes", graph.memory().temps(), 3 * 2 * 256)?;
     for _ in 0..3 {
         graph.launch(&stream)?;
     }
@@ -70,7 +70,7 @@ fn a_callers_own(device: &Device) -> Outcome {
     let arena = device.arena(1 << 12)?;
     let (x, mut y, mut z) = (device.buffer(&ramp(64))?, device.zeros::<f32>(64)?, device.zeros::<f32>(32)?);
     let before = device.counters().allocations;
-    let recording = device.recording().arena(&arena);
+    let recording = device.graph().arena(&arena);
     let mut small = recording.clone().record(|r: &mut Recorder<'_>| chain(r, &k, 3, &x[..32], &mut z))?;
     let needed = arena.used();
     let mut large = recording.record(|r: &mut Recorder<'_>| chain(r, &k, 5, &x, &mut y))?;
@@ -91,7 +91,7 @@ fn exhausted(device: &Device) -> Outcome {
     let (x, mut y) = (device.buffer(&ramp(64))?, device.zeros::<f32>(64)?);
     let too_much =
         |kind: &ErrorKind| *kind == ErrorKind::ArenaExhausted { wanted: 256, left: 144, bytes: 400, needed: 512 };
-    let recorded = device.recording().arena(&arena).record(|r: &mut Recorder<'_>| chain(r, &k, 2, &x, &mut y));
+    let recorded = device.graph().arena(&arena).record(|r: &mut Recorder<'_>| chain(r, &k, 2, &x, &mut y));
     same("the op", refused("a graph", recorded, too_much)?.op(), "add")?;
     let ran = stream.run_in(&arena, |r: &mut Recorder<'_>| chain(r, &k, 2, &x, &mut y));
     refused("a run", ran, too_much)?;
@@ -121,7 +121,7 @@ fn on_two_streams(device: &Device) -> Outcome {
     let [a, b, c] = &mut outs;
     let mut graphs = Vec::new();
     for (rounds, out) in [(500, a), (3, b)] {
-        graphs.push(device.recording().arena(&arena).record(|r: &mut Recorder<'_>| busy(r, &k, rounds, out))?);
+        graphs.push(device.graph().arena(&arena).record(|r: &mut Recorder<'_>| busy(r, &k, rounds, out))?);
     }
     for round in 0..4 {
         for (number, graph) in graphs.iter_mut().enumerate() {
@@ -149,7 +149,7 @@ fn dropped_first(device: &Device) -> Outcome {
     let mut out = device.zeros::<u32>(16)?;
     for round in 0..3 {
         let arena = device.arena(64)?;
-        let mut graph = device.recording().arena(&arena).record(|r: &mut Recorder<'_>| busy(r, &k, 900, &mut out))?;
+        let mut graph = device.graph().arena(&arena).record(|r: &mut Recorder<'_>| busy(r, &k, 900, &mut out))?;
         drop(arena);
         graph.launch(&stream)?;
         drop(graph);
@@ -170,11 +170,11 @@ fn inside_another(device: &Device) -> Outcome {
     let arena = device.arena(4096)?;
     let (x, mut y, mut z) = (device.buffer(&ramp(64))?, device.zeros::<f32>(64)?, device.zeros::<f32>(64)?);
     let (seen, inner) = (y.share(), device.record(|r: &mut Recorder<'_>| chain(r, &k, 4, &x, &mut y))?);
-    let mut outer = device.recording().arena(&arena).record(|r: &mut Recorder<'_>| {
-        r.run(inner.replay())?;
+    let mut outer = device.graph().arena(&arena).record(|r: &mut Recorder<'_>| {
+        r.run(inner.as_op())?;
         chain(r, &k, 2, &seen, &mut z)
     })?;
-    holds("the temps of both share", outer.temp_bytes() <= 2 * 256)?;
+    holds("the temps of both share", outer.memory().temps() <= 2 * 256)?;
     drop(inner);
     outer.launch(&stream)?;
     same("z", stream.read(&z)?, plus(&ramp(64), 6))
@@ -188,11 +188,11 @@ fn workspaces(device: &Device) -> Outcome {
         for _ in 0..3 {
             let mut scratch = r.workspace(1024)?;
             // SAFETY: it enqueues nothing.
-            r.run(unsafe { dacapo::foreign((), (&mut scratch[..], &mut y[..]), |_, (), _| Ok(())) })?;
+            r.run(unsafe { dacapo::raw::foreign((), (&mut scratch[..], &mut y[..]), |_, (), _| Ok(())) })?;
         }
         chain(r, &k, 2, &x, &mut y)
     })?;
-    same("bytes", (graph.temp_bytes(), graph.workspace_bytes()), (1024 + 512, 1024))?;
+    same("bytes", (graph.memory().temps(), graph.memory().workspaces), (1024 + 512, 1024))?;
     graph.launch(&stream)?;
     same("y", stream.read(&y)?, plus(&ramp(64), 2))
 }

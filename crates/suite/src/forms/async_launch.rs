@@ -177,16 +177,16 @@ fn uploaded_before(device: &Device) -> Outcome {
     let mut y = device.zeros::<u32>(4)?;
     let mut graph = device.record(k.churn(baked(1), &mut y))?;
     shape(&graph, 1, &[])?;
-    holds("it is not on the device yet", !graph.is_uploaded())?;
-    graph.upload(&stream)?;
-    graph.upload(&stream)?;
-    holds("it is there now", graph.is_uploaded())?;
+    holds("it is not on the device yet", !graph.is_preloaded())?;
+    graph.preload(&stream)?;
+    graph.preload(&stream)?;
+    holds("it is there now", graph.is_preloaded())?;
     same("nothing ran", (graph.num_replays(), stream.read(&y)?), (0, vec![0; 4]))?;
     graph.launch(&stream)?;
     same("once", (graph.num_replays(), stream.read(&y)?), (1, vec![churned(0, 1); 4]))?;
     let refused_launch = device.record(|_| graph.launch(&stream).map(drop));
     refused("a launch in a recording", refused_launch, |kind| matches!(kind, ErrorKind::EagerInRecording { .. }))?;
     same("still once", (graph.num_replays(), stream.read(&y)?), (1, vec![churned(0, 1); 4]))?;
-    let at_once = device.recording().uploaded().record(k.churn(baked(1), &mut y))?;
-    holds("it is uploaded when it is made", at_once.is_uploaded() && at_once.num_replays() == 0)
+    let at_once = device.graph().preloaded().record(k.churn(baked(1), &mut y))?;
+    holds("it is uploaded when it is made", at_once.is_preloaded() && at_once.num_replays() == 0)
 }

@@ -8,7 +8,8 @@
 //! - A temp has far more bytes than its layer uses, so that pieces of memory as the driver maps them do not hide how large
 //!   the arena is.
 
-use dacapo::{Buffer, Device, Graph, Pool, Recorder, Stream, baked};
+use dacapo::graph::Pool;
+use dacapo::{Buffer, Device, Graph, Recorder, Stream, baked};
 
 use super::check::{Failure, holds, same};
 use super::kernels::Kernels;
@@ -56,7 +57,7 @@ impl Bucket {
     fn new(device: &Device, k: &Kernels, pool: &Pool, rows: usize) -> dacapo::Result<Bucket> {
         let len = rows * WIDTH;
         let (batch, mut out) = (device.zeros(len)?, device.zeros(len)?);
-        let graph = device.recording().pool(pool).record(|r: &mut Recorder<'_>| {
+        let graph = device.graph().pool(pool).record(|r: &mut Recorder<'_>| {
             let mut layer = || r.alloc::<f32>(rows * ROOM);
             let (mut a, mut b, mut c, mut d) = (layer()?, layer()?, layer()?, layer()?);
             r.run(k.add(&batch, baked(1.0), &mut a[..len]))?;
@@ -113,7 +114,7 @@ pub fn eight_in_one_pool(device: &Device, recorded: Recorded, orders: std::ops::
     for rows in rows {
         buckets.push(Bucket::new(device, &k, &pool, rows)?);
     }
-    let needs = |bucket: &Bucket| bucket.graph.temp_bytes();
+    let needs = |bucket: &Bucket| bucket.graph.memory().temps();
     let largest = buckets.iter().map(needs).max().unwrap_or(0);
     let mut shared = Shared { largest, apart: buckets.iter().map(needs).sum(), arena: pool.arena_bytes(), launches: 0 };
     holds("the arena holds the largest", shared.arena >= largest)?;

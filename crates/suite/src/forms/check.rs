@@ -3,7 +3,8 @@
 use std::fmt::{Debug, Display};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
-use dacapo::{Counters, Device, Error, ErrorKind, Graph, Software};
+use dacapo::device::Counters;
+use dacapo::{Device, Error, ErrorKind, Graph, Software};
 
 use super::Form;
 

@@ -12,7 +12,7 @@ forms!("into": rebound, offset_slices, tuples, captured_weights, nothing_bound, 
 fn rebound(device: &Device) -> Outcome {
     let (stream, k) = (device.stream()?, Kernels::load(device)?);
     let (shape_in, mut shape_out) = (device.zeros::<f32>(5)?, device.zeros::<f32>(5)?);
-    let mut graph = device.recording().record_into(&shape_in[..], &mut shape_out[..], |r, x, y| {
+    let mut graph = device.graph().record_into(&shape_in[..], &mut shape_out[..], |r, x, y| {
         let mut t = r.alloc(5)?;
         r.run(k.add(x, baked(1.0), &mut t))?;
         r.run(k.multiply(&t, x, y))
@@ -37,7 +37,7 @@ fn offset_slices(device: &Device) -> Outcome {
     let (stream, k) = (device.stream()?, Kernels::load(device)?);
     let (x, mut y) = (device.buffer(&ramp(24))?, device.zeros::<f32>(24)?);
     let mut graph = device
-        .recording()
+        .graph()
         .record_into(&x[..8], &mut device.zeros::<f32>(8)?[..], |r, x, y| r.run(k.add_one_by_four(x, y)))?;
     same("ops", graph.len(), 1)?;
     graph.launch(&stream, &x[8..16], &mut y[..8])?;
@@ -58,7 +58,7 @@ fn tuples(device: &Device) -> Outcome {
         (device.buffer(&[1u8; 3])?, device.buffer(&[2u16; 4])?, device.buffer(&[3u32; 5])?, device.buffer(&[4u64; 6])?);
     let (mut p, mut q, mut s, mut t) =
         (device.zeros::<u8>(3)?, device.zeros::<u16>(4)?, device.zeros::<u32>(5)?, device.zeros::<u64>(6)?);
-    let mut four = device.recording().record_into(
+    let mut four = device.graph().record_into(
         (&a[..], &b[..], &c[..], &d[..]),
         (&mut p[..], &mut q[..], &mut s[..], &mut t[..]),
         |r, (a, b, c, d), (p, q, s, t)| {
@@ -72,10 +72,10 @@ fn tuples(device: &Device) -> Outcome {
     four.launch(&stream, (&a, &b, &c, &d), (&mut p, &mut q, &mut s, &mut t))?;
     same("p and q", (stream.read(&p)?, stream.read(&q)?), (vec![1; 3], vec![2; 4]))?;
     same("s and t", (stream.read(&s)?, stream.read(&t)?), (vec![3; 5], vec![4; 6]))?;
-    let mut none = device.recording().record_into((), (&mut p[..],), |r, (), (p,)| r.run(fill(p, baked(9))))?;
+    let mut none = device.graph().record_into((), (&mut p[..],), |r, (), (p,)| r.run(fill(p, baked(9))))?;
     none.launch(&stream, (), (&mut p,))?;
     same("p", stream.read(&p)?, [9; 3])?;
-    let mut three = device.recording().record_into(
+    let mut three = device.graph().record_into(
         (&a[..], &c[..], &a[..]),
         (&mut p[..], &mut s[..]),
         |r, (_, c, again), (p, s)| {
@@ -94,7 +94,7 @@ fn captured_weights(device: &Device) -> Outcome {
     let (mut weights, bias) = (device.buffer(&[2.0f32; 4])?, device.scalar(10.0f32)?);
     let mut graph = {
         let (x, mut y) = (device.zeros::<f32>(4)?, device.zeros::<f32>(4)?);
-        device.recording().record_into(&x[..], &mut y[..], |r, x, y| {
+        device.graph().record_into(&x[..], &mut y[..], |r, x, y| {
             r.run(k.multiply(x, &weights, y))?;
             r.run(k.scale_by(&bias, y))
         })?
@@ -118,7 +118,7 @@ fn captured_weights(device: &Device) -> Outcome {
 fn nothing_bound(device: &Device) -> Outcome {
     let (stream, k) = (device.stream()?, Kernels::load(device)?);
     let mut y = device.zeros::<f32>(4)?;
-    let mut graph = device.recording().record_into((), (), |r, (), ()| r.run(k.add_stride(baked(1.0), &mut y)))?;
+    let mut graph = device.graph().record_into((), (), |r, (), ()| r.run(k.add_stride(baked(1.0), &mut y)))?;
     same("ops", graph.len(), 1)?;
     for _ in 0..3 {
         graph.launch(&stream, (), ())?;
@@ -130,7 +130,7 @@ fn nothing_bound(device: &Device) -> Outcome {
 fn refusals(device: &Device) -> Outcome {
     let stream = device.stream()?;
     let (x, mut y) = (device.buffer(&[1u32, 2, 3, 4])?, device.zeros::<u32>(4)?);
-    let mut graph = device.recording().record_into(&x[..2], &mut y[..2], |r, x, y| r.run(copy(x, y)))?;
+    let mut graph = device.graph().record_into(&x[..2], &mut y[..2], |r, x, y| r.run(copy(x, y)))?;
     same("ops", graph.len(), 1)?;
     let short = graph.launch(&stream, &x[..1], &mut y[..2]);
     refused("a short input", short, |kind| matches!(kind, ErrorKind::Length { .. }))?;
@@ -149,7 +149,7 @@ fn with_slot(device: &Device) -> Outcome {
     let (x, mut y) = (device.buffer(&[1u32, 2, 3, 4, 5, 6])?, device.zeros::<u32>(6)?);
     let offset = Slot::new(0u32);
     let mut graph = device
-        .recording()
+        .graph()
         .record_into(&x[..3], &mut y[..2], |r, x: &Slice<u32>, y: &mut Slice<u32>| r.run(k.window(&offset, x, y)))?;
     same("ops", graph.len(), 1)?;
     graph.launch(&stream, &x[..3], &mut y[..2])?;
@@ -171,7 +171,7 @@ struct Layer {
 fn stored(device: &Device) -> Outcome {
     let (one, two, k) = (device.stream()?, device.stream()?, Kernels::load(device)?);
     let (x, mut y) = (device.zeros::<f32>(4)?, device.zeros::<f32>(4)?);
-    let graph = device.recording().record_into(&x[..], &mut y[..], |r, x, y| r.run(k.add(x, baked(1.0), y)))?;
+    let graph = device.graph().record_into(&x[..], &mut y[..], |r, x, y| r.run(k.add(x, baked(1.0), y)))?;
     let mut layer = Layer { graph };
     // There and back, on two streams: each launch waits for the one whose result it reads.
     let (mut a, mut b) = (device.zeros::<f32>(4)?, device.zeros::<f32>(4)?);

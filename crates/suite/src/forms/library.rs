@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use dacapo::capture::Declared;
-use dacapo::{Device, Error, RawSlice, RawStream};
+use dacapo::raw::{RawSlice, RawStream};
+use dacapo::{Device, Error};
 use dacapo_driver::{Call, Check, Driver, Nvidia};
 
 use super::check::Failure;

@@ -25,7 +25,7 @@ fn temps(device: &Device) -> Outcome {
     })?;
     // The first edge to the last op is implied by the path through the second.
     shape(&graph, 3, &[(0, 1), (1, 2)])?;
-    holds("the temps have memory", graph.temp_bytes() >= 80)?;
+    holds("the temps have memory", graph.memory().temps() >= 80)?;
     let kinds: Vec<MemoryKind> = graph.inspect().memories.iter().map(|memory| memory.kind).collect();
     same("temps in the report", kinds.iter().filter(|kind| **kind == MemoryKind::Temp).count(), 2)?;
     graph.launch(&stream)?;

@@ -1,6 +1,7 @@
 //! Callables that are backed by graphs.
 
-use dacapo::{Buffer, Device, Module, Recorder, Scalar, Stream, baked, graphed};
+use dacapo::port::{Forward, graphed};
+use dacapo::{Buffer, Device, Recorder, Scalar, Stream, baked};
 
 use super::check::{Outcome, same};
 use super::forms;
@@ -57,7 +58,7 @@ fn dyn_module(device: &Device) -> Outcome {
             Ok(y)
         })
     };
-    type Layer<'a> = Box<dyn Module<Input = Buffer<f32>, Output = Buffer<f32>> + 'a>;
+    type Layer<'a> = Box<dyn Forward<Input = Buffer<f32>, Output = Buffer<f32>> + 'a>;
     let mut layers: Vec<Layer<'_>> = vec![Box::new(layer(1.0)), Box::new(layer(10.0)), Box::new(layer(100.0))];
     let x = device.buffer(&ramp(3))?;
     for _ in 0..2 {
@@ -76,7 +77,7 @@ struct Pair {
     second: dacapo::Graph<Buffer<f32>>,
 }
 
-impl Module for Pair {
+impl Forward for Pair {
     type Input = ();
     type Output = Buffer<f32>;
 

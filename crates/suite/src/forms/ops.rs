@@ -1,8 +1,7 @@
 //! Ops: one alone, in a closure, as a function, on the heap, and put together.
 
-use dacapo::{
-    BoxOp, Buffer, Device, ErrorKind, Op, Recorder, Slice, Slot, baked, copy, download, fill, grid, op, upload,
-};
+use dacapo::op::{BoxOp, from_fn};
+use dacapo::{Buffer, Device, ErrorKind, Op, Recorder, Slice, Slot, baked, copy, download, fill, grid, upload};
 
 use super::check::{Outcome, holds, refused, same, shape};
 use super::forms;
@@ -77,7 +76,7 @@ fn boxed_list(device: &Device) -> Outcome {
     let list: Vec<BoxOp<'_>> = vec![
         Box::new(k.add(&x, baked(0.5), &mut y)),
         Box::new(fill(&mut z, baked(3.0))),
-        Box::new(|r: &mut Recorder<'_>| r.run(op(|_| Ok(())))),
+        Box::new(|r: &mut Recorder<'_>| r.run(from_fn(|_| Ok(())))),
     ];
     let mut graph = device.record(|r| list.into_iter().try_for_each(|op| r.run(op)))?;
     shape(&graph, 2, &[])?;
@@ -101,7 +100,7 @@ fn then(device: &Device) -> Outcome {
 /// `zip` gives both results.
 fn zip(device: &Device) -> Outcome {
     let stream = device.stream()?;
-    let made = op(|r| {
+    let made = from_fn(|r| {
         let mut y = r.output::<i32>(2)?;
         r.run(fill(&mut y, baked(-1)))?;
         Ok(y)
@@ -116,7 +115,7 @@ fn zip(device: &Device) -> Outcome {
 /// `map` changes the result and nothing else.
 fn map(device: &Device) -> Outcome {
     let stream = device.stream()?;
-    let mut graph = device.record(op(ones).map(|y| (y.len(), y)))?;
+    let mut graph = device.record(from_fn(ones).map(|y| (y.len(), y)))?;
     shape(&graph, 1, &[])?;
     let (len, y) = graph.launch_sync(&stream)?;
     same("the length", *len, 5)?;
@@ -126,7 +125,7 @@ fn map(device: &Device) -> Outcome {
 /// `and_then` goes on with the result.
 fn and_then(device: &Device) -> Outcome {
     let stream = device.stream()?;
-    let mut graph = device.record(op(ones).and_then(|y| {
+    let mut graph = device.record(from_fn(ones).and_then(|y| {
         move |r: &mut Recorder<'_>| {
             let mut twice = r.output(10)?;
             r.run(copy(&y, &mut twice[..5]))?;
@@ -143,18 +142,18 @@ fn and_then(device: &Device) -> Outcome {
 fn labels(device: &Device) -> Outcome {
     let (stream, k) = (device.stream()?, Kernels::load(device)?);
     let (x, mut y) = (device.buffer(&[1.0; 4])?, device.zeros::<f32>(4)?);
-    let step = op(|r| {
+    let step = from_fn(|r| {
         r.run(k.add(&x, baked(1.0), &mut y).label("inner"))?;
         r.run(k.add_stride(baked(1.0), &mut y))
     });
-    let mut graph = device.recording().label("net").record(step.label("outer"))?;
+    let mut graph = device.graph().label("net").record(step.label("outer"))?;
     let labels: Vec<String> = graph.inspect().nodes.iter().map(|node| node.label.clone()).collect();
     same("labels", labels, ["net/outer/inner", "net/outer"])?;
     same("the graph's label", graph.label(), "net")?;
     graph.launch(&stream)?;
     same("y", stream.read(&y)?, [3.0; 4])?;
     let mut short = device.zeros::<f32>(3)?;
-    let wrong = device.recording().label("net").record(k.saxpy(baked(1.0), &x, &mut short).label("bad"));
+    let wrong = device.graph().label("net").record(k.saxpy(baked(1.0), &x, &mut short).label("bad"));
     let error = refused("a short y", wrong, |kind| matches!(kind, ErrorKind::Requires { .. }))?;
     same("the error's label", error.label(), "net/bad")?;
     same("the error's op", error.op(), "saxpy")?;

@@ -76,7 +76,7 @@ fn straight_line(device: &Device) -> Outcome {
         }
         Ok(y)
     };
-    let mut line = device.recording().straight_line().record(body)?;
+    let mut line = device.graph().straight_line().record(body)?;
     shape(&line, 4, &[(0, 1), (1, 2), (2, 3)])?;
     let mut data = device.record(body)?;
     shape(&data, 4, &[])?;

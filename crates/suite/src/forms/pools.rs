@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::Mutex;
 
-use dacapo::{Device, ErrorKind, Pool, Recorder, baked, capture};
+use dacapo::graph::Pool;
+use dacapo::{Device, ErrorKind, Recorder, baked, capture};
 
 use super::arenas::busy;
 use super::buckets::{Recorded, eight_in_one_pool};
@@ -40,7 +41,7 @@ fn keep(device: &Device) -> Outcome {
     pool.keep(String::from("anything"))?;
     same("values", pool.len(), 3)?;
     let mut y = device.zeros::<f32>(4)?;
-    let mut graph = device.recording().pool(&pool).record(k.add_stride(baked(1.0), &mut y))?;
+    let mut graph = device.graph().pool(&pool).record(k.add_stride(baked(1.0), &mut y))?;
     shape(&graph, 1, &[])?;
     same("the graph's pool", graph.pool(), Some(&pool))?;
     same("graphs", pool.graphs(), 1)?;
@@ -60,17 +61,17 @@ fn sealed(device: &Device) -> Outcome {
     let (stream, k) = (device.stream()?, Kernels::load(device)?);
     let pool = device.pool();
     let mut y = device.zeros::<f32>(4)?;
-    let mut graph = device.recording().pool(&pool).record(k.add_stride(baked(1.0), &mut y))?;
+    let mut graph = device.graph().pool(&pool).record(k.add_stride(baked(1.0), &mut y))?;
     shape(&graph, 1, &[])?;
     pool.seal();
     holds("it is sealed", pool.is_sealed())?;
     let is_sealed = |kind: &ErrorKind| *kind == ErrorKind::PoolSealed;
     refused("a value", pool.keep(1), is_sealed)?;
-    refused("a graph", device.recording().pool(&pool).record(k.add_stride(baked(1.0), &mut y)), is_sealed)?;
+    refused("a graph", device.graph().pool(&pool).record(k.add_stride(baked(1.0), &mut y)), is_sealed)?;
     graph.launch(&stream)?;
     pool.unseal();
     pool.keep(1)?;
-    let mut second = device.recording().pool(&pool).record(k.add_stride(baked(10.0), &mut y))?;
+    let mut second = device.graph().pool(&pool).record(k.add_stride(baked(10.0), &mut y))?;
     second.launch(&stream)?;
     same("graphs", pool.graphs(), 2)?;
     same("y", stream.read(&y)?, [11.0; 4])
@@ -102,7 +103,7 @@ fn ordered_on_three_streams(device: &Device) -> Outcome {
     for y in &mut buffers {
         // The last is quick: without an order it would be over before the others.
         let rounds = if graphs.len() == 2 { 1 } else { ROUNDS };
-        let graph = device.recording().pool(&pool).record(k.churn(baked(rounds), y))?;
+        let graph = device.graph().pool(&pool).record(k.churn(baked(rounds), y))?;
         shape(&graph, 1, &[])?;
         graphs.push(graph);
     }
@@ -135,7 +136,7 @@ fn kept_until_the_last_replay(device: &Device) -> Outcome {
     {
         let pool = device.pool();
         pool.keep(Told("pool", list.clone()))?;
-        let mut graph = device.recording().pool(&pool).record(|r| {
+        let mut graph = device.graph().pool(&pool).record(|r| {
             r.keep(Told("recording", list.clone()));
             // A long line: on the software device a call that asks something runs an op or two.
             (0..LINE).try_for_each(|_| r.run(k.churn(baked(10 * ROUNDS / LINE), &mut y)))
@@ -183,14 +184,14 @@ fn grown_in_place(device: &Device) -> Outcome {
     let mut graphs = Vec::new();
     for (number, out) in (1..).zip(&mut outs) {
         // The first element of a temp that ends where the arena does.
-        let graph = device.recording().pool(&pool).record(|r: &mut Recorder<'_>| {
+        let graph = device.graph().pool(&pool).record(|r: &mut Recorder<'_>| {
             let mut t = r.alloc::<u32>(number * (3 << 18))?;
             let at = t.len() - 16;
             r.run(dacapo::fill(&mut t[at..], baked(number as u32)))?;
             r.run(k.churn(baked(200), &mut t[at..]))?;
             r.run(dacapo::copy(&t[at..], out))
         })?;
-        holds("it is large enough", pool.arena_bytes() >= graph.temp_bytes())?;
+        holds("it is large enough", pool.arena_bytes() >= graph.memory().temps())?;
         graphs.push(graph);
         for graph in &mut graphs {
             graph.launch(&stream)?;
@@ -209,7 +210,7 @@ fn arena_on_two_streams(device: &Device) -> Outcome {
     let mut outs = [device.zeros::<u32>(16)?, device.zeros::<u32>(16)?];
     let mut graphs = Vec::new();
     for (out, rounds) in outs.iter_mut().zip([300, 7]) {
-        graphs.push(device.recording().pool(&pool).record(|r: &mut Recorder<'_>| busy(r, &k, rounds, out))?);
+        graphs.push(device.graph().pool(&pool).record(|r: &mut Recorder<'_>| busy(r, &k, rounds, out))?);
     }
     for _ in 0..4 {
         for (graph, stream) in graphs.iter_mut().zip(&streams) {
@@ -229,7 +230,7 @@ fn arena_kept_until_the_last_replay(device: &Device) -> Outcome {
     for round in 0..3 {
         let pool = device.pool();
         let mut graph =
-            device.recording().pool(&pool).record(|r: &mut Recorder<'_>| busy(r, &k, ROUNDS + round, &mut out))?;
+            device.graph().pool(&pool).record(|r: &mut Recorder<'_>| busy(r, &k, ROUNDS + round, &mut out))?;
         graph.launch(&stream)?;
         drop((graph, pool));
         // Looks through what was dropped, and takes memory.
@@ -249,10 +250,10 @@ fn captured_in_a_pool(device: &Device) -> Outcome {
         guard.run(|r: &mut Recorder<'_>| busy(r, &k, rounds, out))?;
     }
     let mut graph = guard.finish()?;
-    same("bytes", (graph.temp_bytes(), pool.graphs()), (64, 1))?;
+    same("bytes", (graph.memory().temps(), pool.graphs()), (64, 1))?;
     holds("the arena is the pool's", pool.arena_bytes() >= 64)?;
     let [first, second] = &mut outs;
-    let mut other = device.recording().pool(&pool).record(|r: &mut Recorder<'_>| busy(r, &k, 70, second))?;
+    let mut other = device.graph().pool(&pool).record(|r: &mut Recorder<'_>| busy(r, &k, 70, second))?;
     other.launch(&device.stream()?)?;
     graph.launch(&stream)?;
     same("first", stream.read(first)?, [churned(50, 50); 16])?;

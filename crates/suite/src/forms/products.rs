@@ -212,9 +212,9 @@ fn embedded(device: &Device) -> Outcome {
         r.run(copy(&t, &mut y))
     })?;
     let mut whole_graph = device.record(|r: &mut Recorder<'_>| {
-        r.run(part.replay())?;
+        r.run(part.as_op())?;
         r.run(copy(&y, &mut x))?;
-        r.run(part.replay())
+        r.run(part.as_op())
     })?;
     whole_graph.launch(&stream)?;
     same("y", stream.read(&y)?, product(&product(&a, &b, 4, 4, 4), &b, 4, 4, 4))
@@ -228,7 +228,7 @@ fn in_a_pool(device: &Device) -> Outcome {
     for size in [4, 8, 12] {
         let (a, b) = (whole(size * size, size), whole(size * size, size + 1));
         let (x, w) = (device.buffer(&a)?, device.buffer(&b)?);
-        let graph = device.recording().pool(&pool).record(|r: &mut Recorder<'_>| {
+        let graph = device.graph().pool(&pool).record(|r: &mut Recorder<'_>| {
             let (mut t, mut y) = (r.alloc::<f32>(size * size)?, r.output::<f32>(size * size)?);
             r.run(blas.matmul(size, size, size).op(&x, &w, &mut t))?;
             r.run(blas.matmul(size, size, size).alpha(baked(0.5)).op(&t, &w, &mut y))?;
@@ -285,7 +285,7 @@ fn refusals(device: &Device) -> Outcome {
     let short = device.record(blas.matmul(2, 2, 2).op(&x[..3], &x, &mut y));
     let error = refused("a short factor", short, |kind| matches!(kind, ErrorKind::Requires { .. }))?;
     holds("it has the numbers", error.to_string().contains("a.len() = 3, m = 2, n = 2, k = 2, batch = 1"))?;
-    let frozen = device.recording().record_into(&x[..], &mut y[..], |r, x, y| r.run(blas.matmul(2, 2, 2).op(x, x, y)));
+    let frozen = device.graph().record_into(&x[..], &mut y[..], |r, x, y| r.run(blas.matmul(2, 2, 2).op(x, x, y)));
     refused("a stand-in", frozen, |kind| matches!(kind, ErrorKind::NoMemoryYet { call: "matmul" }))?;
     let unwritten = device.record(|r: &mut Recorder<'_>| {
         let t = r.alloc::<f32>(4)?;

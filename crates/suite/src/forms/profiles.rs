@@ -2,8 +2,10 @@
 
 use dacapo::capture::{self, CaptureStream, Mode};
 use dacapo::inspect::Kind;
+use dacapo::op::from_fn;
 use dacapo::profile::{Clock, Profile};
-use dacapo::{Device, ErrorKind, Op, Recorder, Slot, baked, copy, fill, foreign, op};
+use dacapo::raw::foreign;
+use dacapo::{Device, ErrorKind, Op, Recorder, Slot, baked, copy, fill};
 
 use super::check::{Outcome, holds, refused, same};
 use super::forms;
@@ -50,7 +52,7 @@ fn replays(device: &Device) -> Outcome {
     let profile = graph.profile(&stream)?;
     same("once", stream.read(&y)?, [churned(0, 5); 64])?;
     same("replays", graph.num_replays(), 1)?;
-    same("uploaded", graph.is_uploaded(), false)?;
+    same("uploaded", graph.is_preloaded(), false)?;
     graph.launch(&stream)?;
     graph.profile(&stream)?;
     graph.launch(&stream)?;
@@ -69,8 +71,8 @@ fn order_and_path(device: &Device) -> Outcome {
     // Long enough on a GPU, too, also where a tool looks on and stretches everything.
     let long = if device.is_software() { 2000 } else { 200_000 };
     for line in [false, true] {
-        let recording = if line { device.recording().straight_line() } else { device.recording() };
-        let mut graph = recording.record(op(|r: &mut Recorder<'_>| {
+        let recording = if line { device.graph().straight_line() } else { device.graph() };
+        let mut graph = recording.record(from_fn(|r: &mut Recorder<'_>| {
             r.run(fill(&mut x, baked(1)))?;
             r.run(copy(&x, &mut y))?;
             r.run(k.churn(baked(long), &mut x))?;
@@ -98,7 +100,7 @@ fn order_and_path(device: &Device) -> Outcome {
 fn slots_and_outputs(device: &Device) -> Outcome {
     let (stream, k) = (device.stream()?, Kernels::load(device)?);
     let (x, by) = (device.buffer(&ramp(64))?, Slot::new(1.0f32));
-    let mut graph = device.record(op(|r: &mut Recorder<'_>| {
+    let mut graph = device.record(from_fn(|r: &mut Recorder<'_>| {
         let (mut t, mut y) = (r.alloc::<f32>(64)?, r.output::<f32>(64)?);
         r.run(k.add(&x, &by, &mut t))?;
         r.run(k.add(&t, &by, &mut y))?;
@@ -119,7 +121,7 @@ fn slots_and_outputs(device: &Device) -> Outcome {
 fn with_foreign(device: &Device) -> Outcome {
     let (stream, library) = (device.stream()?, Library::of(device)?);
     let mut y = device.zeros::<u32>(8)?;
-    let mut graph = device.record(op(|r: &mut Recorder<'_>| {
+    let mut graph = device.record(from_fn(|r: &mut Recorder<'_>| {
         r.run(fill(&mut y, baked(1)))?;
         let inner = library.clone();
         // SAFETY: fills of what is declared as written.
@@ -145,7 +147,7 @@ fn bound_memory(device: &Device) -> Outcome {
     let stream = device.stream()?;
     let (a, b) = (device.buffer(&[1u32; 16])?, device.buffer(&[2u32; 16])?);
     let (mut y, mut z) = (device.zeros::<u32>(16)?, device.zeros::<u32>(16)?);
-    let mut graph = device.recording().record_into(&a[..], &mut y[..], |r, x, y| r.run(copy(x, y)))?;
+    let mut graph = device.graph().record_into(&a[..], &mut y[..], |r, x, y| r.run(copy(x, y)))?;
     graph.launch(&stream, &a, &mut y)?;
     hangs_together(device, &graph.profile(&stream, &b, &mut z)?, &[])?;
     graph.launch(&stream, &b, &mut y)?;
@@ -170,7 +172,7 @@ fn host_copies(device: &Device) -> Outcome {
     let stream = device.stream()?;
     let (mut from, mut to) = (device.host(&[1u32; 32])?, device.host(&[0u32; 32])?);
     let mut y = device.zeros::<u32>(32)?;
-    let mut graph = device.record(op(|r: &mut Recorder<'_>| {
+    let mut graph = device.record(from_fn(|r: &mut Recorder<'_>| {
         r.run(dacapo::upload(&from, &mut y))?;
         r.run(dacapo::download(&y, &mut to))
     }))?;
@@ -187,8 +189,8 @@ fn pools_and_streams(device: &Device) -> Outcome {
     let (one, two, k) = (device.stream()?, device.stream()?, Kernels::load(device)?);
     let pool = device.pool();
     let (mut x, mut y) = (device.zeros::<u32>(64)?, device.zeros::<u32>(64)?);
-    let mut first = device.recording().pool(&pool).record(k.churn(baked(50), &mut x))?;
-    let mut second = device.recording().pool(&pool).record(copy(&x, &mut y))?;
+    let mut first = device.graph().pool(&pool).record(k.churn(baked(50), &mut x))?;
+    let mut second = device.graph().pool(&pool).record(copy(&x, &mut y))?;
     for round in 1..4 {
         first.launch(&one)?;
         second.profile(&two)?;
@@ -219,7 +221,7 @@ fn in_recording_refused(device: &Device) -> Outcome {
     let stream = device.stream()?;
     let mut y = device.zeros::<u32>(8)?;
     let mut graph = device.record(fill(&mut y, baked(5)))?;
-    let recorded = device.record(op(|_: &mut Recorder<'_>| graph.profile(&stream).map(drop)));
+    let recorded = device.record(from_fn(|_: &mut Recorder<'_>| graph.profile(&stream).map(drop)));
     refused("inside", recorded, |kind| matches!(kind, ErrorKind::EagerInRecording { .. }))?;
     same("nothing ran", stream.read(&y)?, [0; 8])
 }

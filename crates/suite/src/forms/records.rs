@@ -16,16 +16,16 @@ forms!("records":
 fn replay_inside(device: &Device) -> Outcome {
     let (stream, k) = (device.stream()?, Kernels::load(device)?);
     let mut x = device.buffer(&ramp(6))?;
-    let inner = device.recording().label("inner").record(|r| {
+    let inner = device.graph().label("inner").record(|r| {
         let (mut t, mut y) = (r.alloc(6)?, r.output(6)?);
         r.run(k.add(&x, baked(1.0), &mut t))?;
         r.run(k.add(&t, baked(1.0), &mut y))?;
         Ok(y)
     })?;
     let mut z = device.zeros::<f32>(6)?;
-    let mut outer = device.recording().label("outer").record(|r| {
+    let mut outer = device.graph().label("outer").record(|r| {
         r.run(fill(&mut x, baked(5.0)))?;
-        r.run(inner.replay().label("embedded"))?;
+        r.run(inner.as_op().label("embedded"))?;
         r.run(copy(inner.outputs(), &mut z))
     })?;
     shape(&outer, 4, &[(0, 1), (1, 2), (2, 3)])?;
@@ -50,7 +50,7 @@ fn replay_twice(device: &Device) -> Outcome {
         r.run(k.add(&one, baked(1.0), &mut t))?;
         r.run(k.saxpy(baked(1.0), &t, &mut y))
     })?;
-    let mut twice = device.record(step.replay().then(step.replay()))?;
+    let mut twice = device.record(step.as_op().then(step.as_op()))?;
     // The two temps are different memory, so only the sums wait for each other.
     shape(&twice, 4, &[(0, 1), (1, 3), (2, 3)])?;
     twice.launch(&stream)?;
@@ -65,8 +65,8 @@ fn replay_with_slots(device: &Device) -> Outcome {
     let by = Slot::new(1.0);
     let step = device.record(k.saxpy(&by, &one, &mut y))?;
     let mut outer = device.record(|r| {
-        r.run(step.replay())?;
-        r.run(step.replay())
+        r.run(step.as_op())?;
+        r.run(step.as_op())
     })?;
     shape(&outer, 2, &[(0, 1)])?;
     let argument = outer.inspect().nodes[1].arguments[1].clone();
@@ -121,7 +121,7 @@ fn warmup_restored(device: &Device) -> Outcome {
     let (stream, k) = (device.stream()?, Kernels::load(device)?);
     let (one, mut y) = (device.buffer(&[1.0f32; 4])?, device.buffer(&[7.0f32; 4])?);
     let mut runs = 0;
-    let mut graph = device.recording().warmup(3).record(|r| {
+    let mut graph = device.graph().warmup(3).record(|r| {
         runs += 1;
         let mut t = r.alloc(4)?;
         r.run(k.add(&one, baked(1.0), &mut t))?;
@@ -134,7 +134,7 @@ fn warmup_restored(device: &Device) -> Outcome {
     same("one replay", stream.read(&y)?, [9.0; 4])?;
     // A body that fails in the second run has left no trace either.
     let mut run = 0;
-    let failed = device.recording().warmup(3).record(|r| {
+    let failed = device.graph().warmup(3).record(|r| {
         run += 1;
         r.run(fill(&mut y, baked(0.0)))?;
         if run == 2 { Err(dacapo::Error::msg("enough")) } else { Ok(()) }
@@ -147,7 +147,7 @@ fn warmup_restored(device: &Device) -> Outcome {
 fn warmup_unrestored(device: &Device) -> Outcome {
     let (stream, k) = (device.stream()?, Kernels::load(device)?);
     let mut y = device.zeros::<f32>(4)?;
-    let mut graph = device.recording().warmup_unrestored(2).record(|r| r.run(k.add_stride(baked(1.0), &mut y)))?;
+    let mut graph = device.graph().warmup_unrestored(2).record(|r| r.run(k.add_stride(baked(1.0), &mut y)))?;
     shape(&graph, 1, &[])?;
     same("two runs", stream.read(&y)?, [2.0; 4])?;
     graph.launch(&stream)?;
@@ -162,9 +162,9 @@ fn warmup_cap(device: &Device) -> Outcome {
         r.run(k.add_stride(baked(1.0), &mut x))?;
         r.run(k.add_stride(baked(2.0), &mut y))
     };
-    let over = device.recording().warmup(1).warmup_cap(799).record(&mut body);
+    let over = device.graph().warmup(1).warmup_cap(799).record(&mut body);
     refused("800 bytes", over, |kind| matches!(kind, ErrorKind::WarmupTooLarge { bytes: 800, cap: 799 }))?;
-    let mut graph = device.recording().warmup(1).warmup_cap(800).record(&mut body)?;
+    let mut graph = device.graph().warmup(1).warmup_cap(800).record(&mut body)?;
     shape(&graph, 2, &[])?;
     graph.launch(&stream)?;
     drop(graph);
@@ -179,17 +179,17 @@ fn reset_and_again(device: &Device) -> Outcome {
     let is_reset = |kind: &ErrorKind| *kind == ErrorKind::Reset;
     refused("an empty graph", graph.launch(&stream), is_reset)?;
     holds("it is empty", graph.is_empty() && graph.inspect().nodes.is_empty())?;
-    graph.record_again(k.add_stride(baked(1.0), &mut y).map(|()| 1))?;
+    graph.rerecord(k.add_stride(baked(1.0), &mut y).map(|()| 1))?;
     shape(&graph, 1, &[])?;
     same("the first recording's output", *graph.launch_sync(&stream)?, 1)?;
-    graph.record_again_with(device.recording().label("again"), k.add_stride(baked(10.0), &mut y).map(|()| 2))?;
+    graph.rerecord_with(device.graph().label("again"), k.add_stride(baked(10.0), &mut y).map(|()| 2))?;
     same("the second", (*graph.launch_sync(&stream)?, graph.label()), (2, "again"))?;
-    let failed = graph.record_again(|_: &mut Recorder<'_>| Err(dacapo::Error::msg("no")));
+    let failed = graph.rerecord(|_: &mut Recorder<'_>| Err(dacapo::Error::msg("no")));
     refused("a recording that fails", failed, |kind| matches!(kind, ErrorKind::Msg(_)))?;
     same("the second is still there", *graph.launch_sync(&stream)?, 2)?;
     graph.reset();
     refused("a reset graph", graph.launch(&stream), is_reset)?;
-    refused("a reset graph inside another", device.record(graph.replay()), is_reset)?;
+    refused("a reset graph inside another", device.record(graph.as_op()), is_reset)?;
     same("y", stream.read(&y)?, [21.0; 4])
 }
 
@@ -199,7 +199,7 @@ fn verify(device: &Device) -> Outcome {
     let (x, mut y) = (device.buffer(&ramp(4))?, device.zeros::<f32>(4)?);
     let slot = Slot::new(0.0);
     let mut step = 0.0;
-    let frozen = device.recording().verify(|r| {
+    let frozen = device.graph().verify(|r| {
         step += 1.0;
         slot.set(step);
         r.run(k.saxpy(baked(2.0), &x, &mut y))?;
@@ -208,7 +208,7 @@ fn verify(device: &Device) -> Outcome {
     })?;
     same("one value is frozen", frozen.len(), 1)?;
     holds("it is `a`", format!("{:?}", frozen[0]).contains("\"a\""))?;
-    let none = device.recording().verify(|r| r.run(k.saxpy(&slot, &x, &mut y)))?;
+    let none = device.graph().verify(|r| r.run(k.saxpy(&slot, &x, &mut y)))?;
     holds("nothing else is", none.is_empty())
 }
 
@@ -222,8 +222,8 @@ fn report_as_json(device: &Device) -> Outcome {
         r.run(k.add(&x, &a, &mut t).label("first"))?;
         r.run(copy(&t, &mut y))
     };
-    let recorded = device.recording().label("step").inspect(&mut body)?;
-    let mut graph = device.recording().label("step").record(&mut body)?;
+    let recorded = device.graph().label("step").inspect(&mut body)?;
+    let mut graph = device.graph().label("step").record(&mut body)?;
     shape(&graph, 2, &[(0, 1)])?;
     let report = graph.inspect();
     same("the recording and its graph", &recorded, &report)?;

@@ -1,8 +1,9 @@
 //! Another recording in place of a graph's: onto the same executable graph, or another one, and the answer says which.
 
-use dacapo::rerecord::{Change, How, Rerecorded};
+use dacapo::graph::{Change, How, Rerecorded};
+use dacapo::raw::foreign;
 use dacapo::{
-    Buffer, Device, ErrorKind, Graph, Op, Recorder, Result, Slice, Slot, baked, copy, download, fill, foreign, upload,
+    Buffer, Device, ErrorKind, Graph, Op, Recorder, Result, Slice, Slot, baked, copy, download, fill, upload,
 };
 
 use super::check::{Failure, Outcome, holds, refused, same, shape};
@@ -37,7 +38,7 @@ fn values_are_set(device: &Device) -> Outcome {
             r.run(k.add_stride(baked(4.0), y))
         })
     };
-    let mut graph = device.recording().label("g").record(fill(&mut y, baked(0.0)))?;
+    let mut graph = device.graph().label("g").record(fill(&mut y, baked(0.0)))?;
     rebuilt(&record(&mut graph, 1.0, 2.0, &mut y)?, &["op 1"])?;
     graph.launch(&stream)?;
     same("first", stream.read(&y)?, [7.0; 100])?;
@@ -52,7 +53,7 @@ fn values_are_set(device: &Device) -> Outcome {
     holds("it reads well", text.starts_with("updated: 1 nodes set, 2 kept\n   0  fill"))?;
     let done = record(&mut graph, 10.0, 3.0, &mut y)?;
     updated(&done, 1, 2)?;
-    holds("it was launched before", graph.is_uploaded() && graph.num_replays() == 0)?;
+    holds("it was launched before", graph.is_preloaded() && graph.num_replays() == 0)?;
     graph.launch(&stream)?;
     same("last", stream.read(&y)?, [17.0; 100])?;
     let done = record(&mut graph, 0.0, 3.0, &mut y[..10])?;
@@ -194,7 +195,7 @@ fn other_edges(device: &Device) -> Outcome {
     graph.launch(&stream)?;
     same("y and z", (stream.read(&y)?, stream.read(&z)?), (vec![3.0; 4], vec![1.0; 4]))?;
     // A straight line has the same edges, and stays one when it is rerecorded.
-    let line = device.recording().straight_line();
+    let line = device.graph().straight_line();
     let done = graph.rerecord_with(line, k.add_stride(baked(1.0), &mut y).then(k.add_stride(baked(1.0), &mut z)))?;
     updated(&done, 1, 1)?;
     let done = graph.rerecord(k.add_stride(baked(1.0), &mut z).then(k.add_stride(baked(1.0), &mut y)))?;
@@ -259,7 +260,7 @@ fn failing(device: &Device) -> Outcome {
     let (stream, k) = (device.stream()?, Kernels::load(device)?);
     let mut y = device.zeros::<u32>(4)?;
     let pool = device.pool();
-    let mut graph = device.recording().pool(&pool).record(k.increment_first(baked(4), &mut y))?;
+    let mut graph = device.graph().pool(&pool).record(k.increment_first(baked(4), &mut y))?;
     let failed = graph.rerecord(|_: &mut Recorder<'_>| Err(dacapo::Error::msg("no")));
     refused("a recording that fails", failed, |kind| matches!(kind, ErrorKind::Msg(_)))?;
     let failed = graph.rerecord(k.increment_first(baked(5), &mut y));
@@ -284,12 +285,12 @@ fn in_pool_and_arena(device: &Device) -> Outcome {
             r.run(k.saxpy(baked(1.0), &t, y))
         })
     };
-    let mut graph = device.recording().pool(&pool).record(k.add_stride(baked(0.0), &mut y))?;
+    let mut graph = device.graph().pool(&pool).record(k.add_stride(baked(0.0), &mut y))?;
     rebuilt(&record(&mut graph, 1.0, &mut y)?, &["op 0"])?;
     updated(&record(&mut graph, 2.0, &mut y)?, 1, 1)?;
     same("its pool", (graph.pool(), pool.graphs()), (Some(&pool), 1))?;
     graph.launch(&stream)?;
-    let in_arena = device.recording().arena(&arena);
+    let in_arena = device.graph().arena(&arena);
     graph.rerecord_with(in_arena, k.add_stride(baked(0.0), &mut y))?;
     same("no pool any more", (graph.pool(), pool.graphs()), (None, 0))?;
     rebuilt(&record(&mut graph, 4.0, &mut y)?, &["op 0"])?;

@@ -1,8 +1,8 @@
 //! Few graphs for many sizes: caches, buckets, padding.
 
-use dacapo::{
-    Bucketed, Buckets, Buffer, Device, ErrorKind, GraphCache, Pad, Recorder, Scalar, Slice, baked, copy, graphed, rows,
-};
+use dacapo::port::graphed;
+use dacapo::shapes::{Bucketed, Buckets, GraphCache, Pad, rows};
+use dacapo::{Buffer, Device, ErrorKind, Recorder, Scalar, Slice, baked, copy};
 
 use super::check::{Outcome, refused, same};
 use super::forms;

@@ -57,7 +57,7 @@ impl<T: Pod> Buffer<T> {
     /// With the buffer:
     ///
     /// - [`ErrorKind::Interop`](crate::ErrorKind::Interop): somebody else holds the memory (a graph, whose every replay
-    ///   would touch what cudarc has freed; a [`Shared`](crate::Shared)), or the stream is of another context.
+    ///   would touch what cudarc has freed; a [`Shared`](crate::memory::Shared)), or the stream is of another context.
     /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording); what the work before failed with.
     #[track_caller]
     pub fn into_cudarc(self, stream: &Arc<CudaStream>) -> Result<CudaSlice<T>, Refused<Buffer<T>>>

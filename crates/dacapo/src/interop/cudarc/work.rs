@@ -12,11 +12,12 @@ use ::cudarc::driver::{CudaContext, CudaSlice, CudaStream, sys};
 use super::refused;
 use crate::device::RawStream;
 use crate::error::Result;
-use crate::memory::{RawSlice, Reads, Writes};
+use crate::memory::lists::RawSlice;
+use crate::memory::{Reads, Writes};
 use crate::op::foreign_at;
 use crate::record::{Op, Recorder};
 
-/// Work that cudarc's calls put on a stream: [`foreign`](crate::foreign) with cudarc's types.
+/// Work that cudarc's calls put on a stream: [`foreign`](crate::raw::foreign) with cudarc's types.
 ///
 /// `f` is given a stream in whose context nothing is tracked, and what was declared, as slices that cudarc's calls take:
 /// `.arg(&*x)`, `stream.memcpy_dtod(&*x, &mut *y)`. It runs once for each recording, with a stream that is being captured,
@@ -33,7 +34,7 @@ use crate::record::{Op, Recorder};
 ///
 /// # Safety
 ///
-/// - As [`foreign`](crate::foreign): `f` enqueues only work that touches the declared memory, may be replayed, and ends;
+/// - As [`foreign`](crate::raw::foreign): `f` enqueues only work that touches the declared memory, may be replayed, and ends;
 ///   it neither synchronises the stream nor keeps it, nor anything that came of it.
 /// - The slices that `f` is given stay where they are: one that is swapped for another (`std::mem::swap`) would free the
 ///   declared memory when it is dropped.

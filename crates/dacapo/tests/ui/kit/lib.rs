@@ -3,6 +3,12 @@
 #![allow(missing_docs)]
 
 pub use dacapo;
+pub use dacapo::graph::*;
+pub use dacapo::memory::*;
+pub use dacapo::op::*;
+pub use dacapo::port::*;
+pub use dacapo::raw::*;
+pub use dacapo::shapes::*;
 pub use dacapo::*;
 
 dacapo::kernels! {

@@ -3,7 +3,7 @@
 use crate::arrange::{TempPlan, order_of};
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{Asked, Graph, GraphInto, GraphOptions, Hole, Replayable, StandIns, WarmRecording, report_of};
+use crate::graph::{Asked, Graph, GraphInto, GraphOptions, Hole, Replayable, StandIns, WarmGraphBuilder, report_of};
 use crate::inspect;
 use crate::memory::{Allocation, Arena, Kind, Place, Reads, Writes};
 use crate::nesting::{Nested, refuse_in_recording};
@@ -11,31 +11,31 @@ use crate::plan::Shape;
 use crate::pool::Pool;
 use crate::record::{Op, Recorded, Recorder};
 
-/// How an op shall be recorded: [`Device::recording`].
+/// How an op shall be recorded: [`Device::graph`].
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
 /// # let device = dacapo::Device::software()?;
 /// # let mut y = device.zeros::<f32>(4)?;
-/// let graph = device.recording().label("decode").record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
+/// let graph = device.graph().label("decode").record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
 /// assert_eq!(graph.label(), "decode");
 /// # Ok(()) }
 /// ```
 #[must_use = "options record nothing until `record` is called"]
 #[derive(Clone)]
-pub struct Recording<'d> {
+pub struct GraphBuilder<'d> {
     pub(crate) device: &'d Device,
     pub(crate) label: Option<String>,
     pub(crate) pool: Option<Pool>,
     pub(crate) arena: Option<Arena>,
     pub(crate) apart: bool,
     pub(crate) shape: Shape,
-    pub(crate) upload: bool,
+    pub(crate) preload: bool,
 }
 
-impl<'d> Recording<'d> {
-    pub(crate) fn new(device: &'d Device) -> Recording<'d> {
-        Recording { device, label: None, pool: None, arena: None, apart: false, shape: Shape::Data, upload: false }
+impl<'d> GraphBuilder<'d> {
+    pub(crate) fn new(device: &'d Device) -> GraphBuilder<'d> {
+        GraphBuilder { device, label: None, pool: None, arena: None, apart: false, shape: Shape::Data, preload: false }
     }
 
     /// The name of the graph, and the first part of its ops' labels.
@@ -54,7 +54,7 @@ impl<'d> Recording<'d> {
     /// The graph's temps lie in this arena, and the graph is ordered against all else that is in it. A graph that is in a
     /// pool too has its temps here all the same.
     ///
-    /// What does not fit is refused by [`record`](Recording::record): [`ErrorKind::ArenaExhausted`], which names the op.
+    /// What does not fit is refused by [`record`](GraphBuilder::record): [`ErrorKind::ArenaExhausted`], which names the op.
     pub fn arena(mut self, arena: &Arena) -> Self {
         self.arena = Some(arena.clone());
         self
@@ -76,20 +76,20 @@ impl<'d> Recording<'d> {
 
     /// Brings the graph onto the device at once, so that the first launch costs no more than the others. Refused inside
     /// another recording, because that acts now.
-    pub fn uploaded(mut self) -> Self {
-        self.upload = true;
+    pub fn preloaded(mut self) -> Self {
+        self.preload = true;
         self
     }
 
     /// Runs the body eagerly `n` times before it is recorded, then puts back every device buffer that those runs wrote.
     /// The body must then be callable again.
-    pub fn warmup(self, n: usize) -> WarmRecording<'d> {
-        WarmRecording::new(self, n)
+    pub fn warmup(self, n: usize) -> WarmGraphBuilder<'d> {
+        WarmGraphBuilder::new(self, n)
     }
 
-    /// As [`warmup`](Recording::warmup), but what the runs wrote stays written.
-    pub fn warmup_unrestored(self, n: usize) -> WarmRecording<'d> {
-        WarmRecording::new(self, n).unrestored()
+    /// As [`warmup`](GraphBuilder::warmup), but what the runs wrote stays written.
+    pub fn warmup_unrestored(self, n: usize) -> WarmGraphBuilder<'d> {
+        WarmGraphBuilder::new(self, n).unrestored()
     }
 
     /// Records an op.
@@ -97,10 +97,10 @@ impl<'d> Recording<'d> {
     /// # Errors
     ///
     /// - The first op that failed, or what the driver refused.
-    /// - [`ErrorKind::EagerInRecording`]: [`uploaded`](Recording::uploaded), inside another recording.
+    /// - [`ErrorKind::EagerInRecording`]: [`preloaded`](GraphBuilder::preloaded), inside another recording.
     #[track_caller]
     pub fn record<O: Op>(self, op: O) -> Result<Graph<O::Out>> {
-        self.refuse_upload()?;
+        self.refuse_preload()?;
         let (recorded, out) = self.take_down(op)?;
         Ok(Graph::new(Replayable::make(recorded, self.graph_options(), StandIns::default())?, out))
     }
@@ -145,7 +145,7 @@ impl<'d> Recording<'d> {
     ///
     /// - [`ErrorKind::NoMemoryYet`], [`ErrorKind::WrongDevice`]: a slice that could not be launched with.
     /// - The first op that failed, or what the driver refused.
-    /// - [`ErrorKind::EagerInRecording`]: as of [`record`](Recording::record).
+    /// - [`ErrorKind::EagerInRecording`]: as of [`record`](GraphBuilder::record).
     #[track_caller]
     pub fn record_into<I: Reads, O: Writes>(
         self,
@@ -153,7 +153,7 @@ impl<'d> Recording<'d> {
         mut outputs: O,
         body: impl for<'r, 'a> FnOnce(&mut Recorder<'r>, I::At<'a>, O::At<'a>) -> Result<()>,
     ) -> Result<GraphInto<I::At<'static>, O::At<'static>>> {
-        self.refuse_upload()?;
+        self.refuse_preload()?;
         self.refuse_unfit()?;
         self.device.enter()?;
         let mut given = Vec::new();
@@ -161,7 +161,7 @@ impl<'d> Recording<'d> {
         outputs.access(&mut given);
         let given: Vec<Place> = given.into_iter().map(|access| access.place).collect();
         for place in &given {
-            self.device.expect_memory(place, "Recording::record_into")?;
+            self.device.expect_memory(place, "GraphBuilder::record_into")?;
         }
         let mut recorder = Recorder::new(self.device, self.label.as_deref());
         let (device, id) = (self.device, recorder.id());
@@ -197,8 +197,8 @@ impl<'d> Recording<'d> {
 
     /// Bringing a graph onto the device acts now.
     #[track_caller]
-    pub(crate) fn refuse_upload(&self) -> Result<()> {
-        if self.upload { refuse_in_recording("Recording::uploaded") } else { Ok(()) }
+    pub(crate) fn refuse_preload(&self) -> Result<()> {
+        if self.preload { refuse_in_recording("GraphBuilder::preloaded") } else { Ok(()) }
     }
 
     fn refuse_unfit(&self) -> Result<()> {
@@ -217,23 +217,23 @@ impl<'d> Recording<'d> {
             label: self.label.clone().unwrap_or_default(),
             pool: self.pool.clone(),
             asked: Asked { shape: self.shape, arena: self.arena.clone(), apart: self.apart },
-            upload: self.upload,
+            preload: self.preload,
         }
     }
 }
 
 impl Device {
-    /// Records an op once, to be replayed many times: [`recording`](Device::recording) without options.
+    /// Records an op once, to be replayed many times: [`graph`](Device::graph) without options.
     ///
     /// # Errors
     ///
     /// - The first op that failed, or what the driver refused.
     pub fn record<O: Op>(&self, op: O) -> Result<Graph<O::Out>> {
-        self.recording().record(op)
+        self.graph().record(op)
     }
 
     /// Options of a recording.
-    pub fn recording(&self) -> Recording<'_> {
-        Recording::new(self)
+    pub fn graph(&self) -> GraphBuilder<'_> {
+        GraphBuilder::new(self)
     }
 }

@@ -13,7 +13,7 @@ use crate::record::Recorder;
 use crate::shapes::{CacheCounters, GraphCache, Ready};
 
 /// A callable that may be backed by a graph. The result is lent until the next call.
-pub trait Module {
+pub trait Forward {
     /// What it is called with.
     type Input: ?Sized;
     /// What it gives.
@@ -177,7 +177,7 @@ where
     }
 }
 
-impl<I: Mirror, O, F> Module for Graphed<I, O, F>
+impl<I: Mirror, O, F> Forward for Graphed<I, O, F>
 where
     F: for<'a, 'r, 'i> FnMut(&'a mut Recorder<'r>, &'i I) -> Result<O>,
 {

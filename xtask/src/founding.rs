@@ -1,10 +1,10 @@
-//! `cargo xtask seeds`: docs/seeds.md against the sources.
+//! `cargo xtask founding`: docs/founding.md against the sources.
 //!
 //! - Every item of the founding systems has a row, in order: F1 to F19, L1 to L12, A1 to A14, N1 to N8.
 //! - Every home is a public item of the library (or a folder), and every test exists and is not ignored.
 //! - What is different on purpose has its reason; what comes later is counted, and may only be what is allowed to.
 //!
-//! Last line: `seeds: N of M have a home, K different on purpose, L later`.
+//! Last line: `founding: N of M have a home, K different on purpose, L later`.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ const SYSTEMS: &[(char, usize)] = &[('F', 19), ('L', 12), ('A', 14), ('N', 8)];
 /// What may come later.
 const MAY_COME_LATER: &[&str] = &[];
 /// Where a test without a path is.
-const TESTS: &str = "crates/dacapo/tests/seeds.rs";
+const TESTS: &str = "crates/dacapo/tests/founding.rs";
 
 /// One row of the table.
 struct Row {
@@ -34,7 +34,7 @@ struct Row {
 pub fn run() -> Result<(), String> {
     let root = workspace::root();
     let text =
-        std::fs::read_to_string(root.join("docs/seeds.md")).map_err(|error| format!("docs/seeds.md: {error}"))?;
+        std::fs::read_to_string(root.join("docs/founding.md")).map_err(|error| format!("docs/founding.md: {error}"))?;
     let rows: Vec<Row> = text.lines().filter_map(parse).collect();
     let expected: Vec<String> =
         SYSTEMS.iter().flat_map(|(system, count)| (1..=*count).map(move |n| format!("{system}{n}"))).collect();
@@ -48,11 +48,11 @@ pub fn run() -> Result<(), String> {
         wrong.extend(check(&root, &library, row).into_iter().map(|what| format!("{}: {what}", row.number)));
     }
     if !wrong.is_empty() {
-        return Err(format!("docs/seeds.md:\n  {}", wrong.join("\n  ")));
+        return Err(format!("docs/founding.md:\n  {}", wrong.join("\n  ")));
     }
     let count = |how: &str| rows.iter().filter(|row| row.how == how).count();
     let (all, different, later) = (rows.len(), count("different"), count("later"));
-    println!("seeds: {} of {all} have a home, {different} different on purpose, {later} later", all - later);
+    println!("founding: {} of {all} have a home, {different} different on purpose, {later} later", all - later);
     Ok(())
 }
 
