@@ -1,8 +1,9 @@
-//! `cargo xtask bless`: runs the tests that keep expectations beside them with `BLESS=1`, so that what they get becomes
-//! what they expect, and prints which files changed. The texts of `cargo xtask api` are written here as well.
+//! `cargo xtask bless`: runs the tests that keep expectations beside them with `DACAPO_BLESS=1`, so that what they get
+//! becomes what they expect, and prints which files changed. The texts of `cargo xtask api` are written here as well.
 //!
 //! - A test that fails for another reason than its expectation still fails, and is named.
 //! - Nothing is committed: the difference is for a person to read.
+//! - There is no other variable, and no test that looks at it and is not run here.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -10,23 +11,41 @@ use std::process::Command;
 
 use crate::{api, workspace};
 
-/// Test targets that know `BLESS=1`, and where each keeps its expectations.
+/// What a test looks at: `1` makes what it gets what it expects.
+const VARIABLE: &str = "DACAPO_BLESS";
+
+/// Tests that look at it, and where they keep their expectations.
 const KEEPERS: &[Keeper] = &[
-    Keeper { package: "dacapo-suite", test: "programs", expectations: "crates/suite/src/programs/fail" },
-    Keeper { package: "dacapo-ptx", test: "texts", expectations: "crates/ptx/tests" },
-    Keeper { package: "dacapo-ptx", test: "docs", expectations: "docs/ptx.md" },
-    Keeper { package: "dacapo-libcuda", test: "coverage", expectations: "docs/driver-calls.md" },
-    Keeper { package: "dacapo-suite", test: "faults", expectations: "docs/faults.md" },
-    Keeper { package: "dacapo-suite", test: "chance", expectations: "crates/suite/tests/chance/printed.rs" },
+    Keeper::new("dacapo", &["--lib", "plan::"], "crates/dacapo/tests/plan"),
+    Keeper::new("dacapo", &["--lib", "inspect::"], "crates/dacapo/tests/inspect"),
+    Keeper::new("dacapo-ptx", &["--test", "texts"], "crates/ptx/tests"),
+    Keeper::new("dacapo-ptx", &["--test", "docs"], "docs/ptx.md"),
+    Keeper::new("dacapo-libcuda", &["--test", "coverage"], "docs/driver-calls.md"),
+    Keeper::new("dacapo-suite", &["--test", "programs"], "crates/suite/src/programs"),
+    Keeper::new("dacapo-suite", &["--test", "faults"], "docs/faults.md"),
+    Keeper::new("dacapo-suite", &["--test", "chance"], "crates/suite/tests/chance/printed.rs"),
 ];
 
 struct Keeper {
     package: &'static str,
-    test: &'static str,
+    /// Which tests of the package, as `cargo test` is told.
+    tests: &'static [&'static str],
+    /// A file, or a folder of which every file counts.
     expectations: &'static str,
 }
 
-/// Runs the task, for expectations whose package or test contains `only`.
+impl Keeper {
+    const fn new(package: &'static str, tests: &'static [&'static str], expectations: &'static str) -> Keeper {
+        Keeper { package, tests, expectations }
+    }
+
+    /// As it is named to the person.
+    fn name(&self) -> String {
+        format!("{} {}", self.package, self.tests.join(" "))
+    }
+}
+
+/// Runs the task, for expectations whose name contains `only`: `api`, or package and tests as `cargo test` takes them.
 pub fn run(only: Option<&str>) -> Result<(), String> {
     let root = workspace::root();
     let before = texts(&root)?;
@@ -36,19 +55,18 @@ pub fn run(only: Option<&str>) -> Result<(), String> {
         println!("bless: api");
         failed.extend(api::bless(&root).err().map(|error| format!("api: {error}")));
     }
-    for keeper in KEEPERS.iter().filter(|keeper| wanted(keeper.package) || wanted(keeper.test)) {
-        let (package, test) = (keeper.package, keeper.test);
-        println!("bless: {package}, {test}");
+    for keeper in KEEPERS.iter().filter(|keeper| wanted(&keeper.name())) {
+        println!("bless: {}", keeper.name());
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let status = Command::new(cargo)
-            .args(["test", "--quiet", "--package", package, "--test", test])
-            .env("BLESS", "1")
-            .env("DACAPO_BLESS", "1")
+            .args(["test", "--quiet", "--package", keeper.package])
+            .args(keeper.tests)
+            .env(VARIABLE, "1")
             .current_dir(&root)
             .status()
             .map_err(|error| format!("cargo does not start: {error}"))?;
         if !status.success() {
-            failed.push(format!("{package} --test {test}"));
+            failed.push(keeper.name());
         }
     }
     let changed = changes(&before, &texts(&root)?);
@@ -77,11 +95,8 @@ fn texts(root: &Path) -> Result<BTreeMap<PathBuf, String>, String> {
                 for entry in std::fs::read_dir(&path).map_err(failed)? {
                     open.push(entry.map_err(failed)?.path());
                 }
-            } else if path == root.join(expectations)
-                || path.starts_with(root.join(api::FOLDER))
-                || path.extension().is_some_and(|e| ["stderr", "listing", "md"].iter().any(|known| e == *known))
-            {
-                let text = std::fs::read_to_string(&path).map_err(failed)?;
+            } else {
+                let text = String::from_utf8_lossy(&std::fs::read(&path).map_err(failed)?).into_owned();
                 texts.insert(path.strip_prefix(root).unwrap_or(&path).to_path_buf(), text);
             }
         }
@@ -133,5 +148,61 @@ mod tests {
     #[test]
     fn every_keeper_is_where_it_is_said_to_be() {
         assert!(texts(&workspace::root()).is_ok_and(|texts| texts.len() > 10));
+    }
+
+    /// Files below `folder`, in name and text.
+    fn sources(folder: &Path, into: &mut Vec<(String, String)>) {
+        for entry in std::fs::read_dir(folder).expect("folders of the workspace can be listed") {
+            let path = entry.expect("readable").path();
+            match path.extension() {
+                _ if path.is_dir() => sources(&path, into),
+                Some(extension) if extension == "rs" => {
+                    let text = std::fs::read_to_string(&path).expect("a source is text");
+                    into.push((path.display().to_string(), text));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The variables of the environment that a text reads, by name.
+    fn variables(text: &str) -> Vec<&str> {
+        let calls = text.split("env::var").skip(1);
+        let names = calls.filter_map(|rest| rest.strip_prefix("_os").unwrap_or(rest).strip_prefix("(\""));
+        names.filter_map(|rest| Some(rest.split_once('"')?.0)).collect()
+    }
+
+    /// What is wrong with a source: it can be blessed by another variable, or nobody blesses its package.
+    fn fault(file: &str, text: &str) -> Option<String> {
+        let read = variables(text);
+        if let Some(other) = read.iter().find(|name| name.contains("BLESS") && **name != VARIABLE) {
+            return Some(format!("{file}: reads {other}, the variable is {VARIABLE}"));
+        }
+        let is_kept = |keeper: &Keeper| {
+            let folder = keeper.package.strip_prefix("dacapo-").unwrap_or(keeper.package);
+            file.contains(&format!("crates/{folder}/"))
+        };
+        let can_be = read.contains(&VARIABLE) || text.contains("is_blessing()");
+        (can_be && !KEEPERS.iter().any(is_kept)).then(|| format!("{file}: can be blessed, and nobody does"))
+    }
+
+    #[test]
+    fn whoever_can_be_blessed_is_and_by_one_variable() {
+        let mut found = Vec::new();
+        ["crates", "examples"].iter().for_each(|folder| sources(&workspace::root().join(folder), &mut found));
+        let faults: Vec<String> = found.iter().filter_map(|(file, text)| fault(file, text)).collect();
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+        let readers = found.iter().filter(|(_, text)| variables(text).contains(&VARIABLE));
+        assert!(readers.count() >= 5, "nobody looks at {VARIABLE}");
+    }
+
+    #[test]
+    fn another_variable_and_a_package_that_nobody_blesses_are_found() {
+        let reads = |name: &str| format!("if std::env::var_os(\"{name}\").is_some() {{}}");
+        assert_eq!(fault("crates/ptx/tests/texts.rs", &reads(VARIABLE)), None);
+        assert_eq!(fault("crates/driver/tests/table.rs", &reads("DACAPO_SEED")), None);
+        assert!(fault("crates/ptx/tests/texts.rs", &reads("PTX_BLESS")).is_some());
+        assert!(fault("crates/ptx/tests/texts.rs", "std::env::var(\"BLESS\")").is_some());
+        assert!(fault("crates/driver/tests/table.rs", &reads(VARIABLE)).is_some());
     }
 }

@@ -1,6 +1,6 @@
 //! docs/driver-calls.md is what the table says: this test writes it, and fails when the committed one is stale.
 //!
-//! `DACAPO_BLESS=1 cargo test -p dacapo-libcuda --test coverage` accepts the new text.
+//! `cargo xtask bless` accepts the new text.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -100,7 +100,7 @@ fn implemented() -> HashSet<Call> {
 fn the_list_of_driver_calls_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/driver-calls.md");
     let text = text(&implemented());
-    if std::env::var_os("DACAPO_BLESS").is_some() {
+    if std::env::var_os("DACAPO_BLESS").is_some_and(|v| v == "1") {
         std::fs::write(&path, &text).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
@@ -108,7 +108,7 @@ fn the_list_of_driver_calls_is_up_to_date() {
     let first = committed.lines().zip(text.lines()).find(|(committed, now)| committed != now);
     assert!(
         committed == text,
-        "docs/driver-calls.md is stale; first difference: {first:?}\nhelp: DACAPO_BLESS=1 cargo test -p dacapo-libcuda --test coverage"
+        "docs/driver-calls.md is stale; first difference: {first:?}\nhelp: `cargo xtask bless` writes it anew"
     );
 }
 

@@ -1,6 +1,6 @@
 //! The list of forms in `docs/ptx.md` is made from the table, and this says when it is not.
 //!
-//! `BLESS=1 cargo test -p dacapo-ptx --test docs` writes it anew.
+//! `cargo xtask bless` writes it anew.
 
 use dacapo_ptx::{Family, FormRow, Status, supported_forms};
 use std::path::Path;
@@ -33,9 +33,9 @@ fn the_documented_list_is_the_table() {
     let (before, rest) = text.split_once(BEGIN).expect("the first mark is there");
     let (listed, behind) = rest.split_once(END).expect("the second mark is there");
     let made = section(&supported_forms());
-    if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
+    if std::env::var_os("DACAPO_BLESS").is_some_and(|v| v == "1") {
         std::fs::write(&path, format!("{before}{BEGIN}{made}{END}{behind}")).expect("writable");
     } else {
-        assert!(listed == made, "docs/ptx.md is stale; BLESS=1 cargo test -p dacapo-ptx --test docs renews it");
+        assert!(listed == made, "docs/ptx.md is stale; `cargo xtask bless` renews it");
     }
 }

@@ -1,7 +1,7 @@
 //! `tests/fail/*.ptx` gives the diagnostics in the `.stderr` beside it; `tests/pass/*.ptx` gives the listing in the
 //! `.listing` beside it.
 //!
-//! `BLESS=1 cargo test -p dacapo-ptx --test texts` writes new expectations; read the difference before you commit it.
+//! `cargo xtask bless` writes new expectations; read the difference before you commit it.
 
 use dacapo_ptx::ir::{AddressBase, CallTarget, Function, Init, Module, Opcode, Operand, Variable, VariableRef};
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ fn cases(folder: &str) -> Vec<PathBuf> {
 /// Compares `got` with the file beside `path`; returns what to say where they differ.
 fn compare(path: &Path, extension: &str, got: &str) -> Option<String> {
     let expected_path = path.with_extension(extension);
-    if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
+    if std::env::var_os("DACAPO_BLESS").is_some_and(|v| v == "1") {
         std::fs::write(&expected_path, got).expect("writable");
         return None;
     }
@@ -30,7 +30,7 @@ fn compare(path: &Path, extension: &str, got: &str) -> Option<String> {
 }
 
 fn finish(failures: Vec<String>) {
-    assert!(failures.is_empty(), "{}\nBLESS=1 accepts what was got", failures.join("\n"));
+    assert!(failures.is_empty(), "{}\n`cargo xtask bless` accepts what was got", failures.join("\n"));
 }
 
 #[test]

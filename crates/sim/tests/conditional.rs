@@ -1,17 +1,15 @@
 //! Conditional nodes: which body runs, how often, and in which order with what stands around.
 
-mod device;
+mod kit;
 
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Driver};
 use dacapo_sim::Options;
-use device::{Device, ok};
+use kit::{Device, INVALID, NOT_SUPPORTED, ok};
 
 const IF: u32 = CU_GRAPH_COND_TYPE_IF;
 const WHILE: u32 = CU_GRAPH_COND_TYPE_WHILE;
 const SWITCH: u32 = CU_GRAPH_COND_TYPE_SWITCH;
-const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
-const NOT_SUPPORTED: CUresult = CUresult::CUDA_ERROR_NOT_SUPPORTED;
 
 /// `append(p, digit)`: `*p = *p * 10 + digit`. `set(handle, value)`. `countdown(handle, p)`: `set(handle, --*p)`.
 const PTX: &str = ".version 8.3

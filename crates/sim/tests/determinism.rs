@@ -3,14 +3,17 @@
 //!
 //! `DACAPO_SEEDS` sets how many seeds are tried (500 by default).
 
+mod kit;
+
 use std::collections::HashSet;
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Driver};
 use dacapo_sim::{Machine, Options};
+use kit::{Device, ok};
 
 const THREADS: usize = 4;
 const STEPS: usize = 60;
@@ -150,28 +153,16 @@ impl Threads {
 }
 
 fn world(seed: u64) -> World {
-    let machine = Machine::new(Options { seed, journal: true, ..Default::default() });
-    let (mut context, mut module, mut functions) = (CUcontext::NULL, CUmodule::NULL, [CUfunction::NULL; 3]);
-    let (mut streams, mut events, mut buffers) = ([CUstream::NULL; 3], [CUevent::NULL; 3], [0; 2]);
-    let image = CString::new(ptx()).expect("no NUL inside");
-    // SAFETY: every out pointer is valid, the image ends with a NUL, and every handle was just made.
-    unsafe {
-        let m = &machine;
-        let ok = |code| assert_eq!(code, CUresult::CUDA_SUCCESS);
-        ok(m.cuInit(0));
-        ok(m.cuDevicePrimaryCtxRetain(&mut context, 0));
-        ok(m.cuCtxSetCurrent(context));
-        ok(m.cuModuleLoadData(&mut module, image.as_ptr().cast()));
-        for (function, name) in functions.iter_mut().zip([c"mad_0", c"mad_1", c"mad_2"]) {
-            ok(m.cuModuleGetFunction(function, module, name.as_ptr()));
-        }
-        streams.iter_mut().for_each(|stream| ok(m.cuStreamCreate(stream, CU_STREAM_NON_BLOCKING)));
-        events.iter_mut().for_each(|event| ok(m.cuEventCreate(event, 0)));
-        for buffer in &mut buffers {
-            ok(m.cuMemAlloc_v2(buffer, 128));
-            ok(m.cuMemsetD32_v2(*buffer, 1, 32));
-        }
-    }
+    let device = Device::new(Options { seed, journal: true, ..Default::default() });
+    let module = device.module(&ptx());
+    let functions = ["mad_0", "mad_1", "mad_2"].map(|name| device.function(module, name));
+    let (streams, mut events) = ([(); 3].map(|()| device.stream()), [CUevent::NULL; 3]);
+    // SAFETY: every out pointer is valid.
+    events.iter_mut().for_each(|event| ok(unsafe { device.cuEventCreate(event, 0) }));
+    let buffers = [(); 2].map(|()| device.buffer(128));
+    // SAFETY: as many words as were allocated.
+    buffers.iter().for_each(|buffer| ok(unsafe { device.cuMemsetD32_v2(*buffer, 1, 32) }));
+    let Device { machine, context } = device;
     let trace = vec![format!("buffers at {buffers:x?}")];
     World { machine, context, functions, streams, events, buffers, graphs: Vec::new(), executables: Vec::new(), trace }
 }

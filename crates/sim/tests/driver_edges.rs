@@ -1,15 +1,15 @@
 //! Corners of the driver that once went wrong, each as the smallest program that shows it.
 
-use std::ffi::{CString, c_void};
+mod kit;
+
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Driver};
 use dacapo_sim::{Machine, Options};
-
-const OK: CUresult = CUresult::CUDA_SUCCESS;
-const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+use kit::{Device, INVALID, OK};
 
 const PTX: &str = ".version 7.8
 .target sm_90
@@ -21,41 +21,8 @@ const PTX: &str = ".version 7.8
 .visible .entry wide(.param .u64 p) .maxntid 65536, 65536, 2 { ret; }
 ";
 
-fn machine(options: Options) -> Machine {
-    let m = Machine::new(options);
-    let mut context = CUcontext::NULL;
-    // SAFETY: the out pointer is valid.
-    unsafe {
-        assert_eq!(m.cuInit(0), OK);
-        assert_eq!(m.cuDevicePrimaryCtxRetain(&mut context, 0), OK);
-        assert_eq!(m.cuCtxSetCurrent(context), OK);
-    }
-    m
-}
-
-fn kernel(m: &Machine, name: &str) -> CUfunction {
-    let (image, name) = (CString::new(PTX).expect("no NUL"), CString::new(name).expect("no NUL"));
-    let (mut module, mut function) = (CUmodule::NULL, CUfunction::NULL);
-    // SAFETY: NUL-terminated texts and valid out pointers.
-    unsafe {
-        assert_eq!(m.cuModuleLoadData(&mut module, image.as_ptr().cast()), OK);
-        assert_eq!(m.cuModuleGetFunction(&mut function, module, name.as_ptr()), OK);
-    }
-    function
-}
-
-fn buffer(m: &Machine, bytes: usize) -> CUdeviceptr {
-    let mut address = 0;
-    // SAFETY: the out pointer is valid.
-    assert_eq!(unsafe { m.cuMemAlloc_v2(&mut address, bytes) }, OK);
-    address
-}
-
-fn stream(m: &Machine, flags: u32) -> CUstream {
-    let mut stream = CUstream::NULL;
-    // SAFETY: the out pointer is valid.
-    assert_eq!(unsafe { m.cuStreamCreate(&mut stream, flags) }, OK);
-    stream
+fn kernel(device: &Device, name: &str) -> CUfunction {
+    device.function(device.module(PTX), name)
 }
 
 /// Appends a digit to the number it is given.
@@ -69,8 +36,8 @@ unsafe extern "C" fn append<const DIGIT: u64>(_: CUstream, _: CUresult, log: *mu
 fn callbacks_behind_a_fault_are_called_in_order_before_the_fault_is_answered() {
     for seed in 0..20 {
         let log = AtomicU64::new(0);
-        let m = machine(Options { seed, ..Default::default() });
-        let (function, s) = (kernel(&m, "bad"), stream(&m, CU_STREAM_NON_BLOCKING));
+        let m = Device::new(Options { seed, ..Default::default() });
+        let (function, s) = (kernel(&m, "bad"), m.stream());
         let (none, data) = (std::ptr::null_mut(), (&raw const log).cast_mut().cast());
         // SAFETY: a kernel without parameters; the log outlives the machine's calls.
         unsafe {
@@ -91,8 +58,8 @@ fn callbacks_behind_a_fault_are_called_in_order_before_the_fault_is_answered() {
 
 #[test]
 fn a_freed_device_address_is_not_taken_for_host_memory() {
-    let m = machine(Options::default());
-    let (gone, there) = (buffer(&m, 64), buffer(&m, 64));
+    let m = Device::new(Options::default());
+    let (gone, there) = (m.buffer(64), m.buffer(64));
     // SAFETY: numbers that the driver must check itself.
     unsafe {
         assert_eq!(m.cuMemsetD32_v2(there, 0, 16), OK);
@@ -106,8 +73,8 @@ fn a_freed_device_address_is_not_taken_for_host_memory() {
 #[test]
 fn the_legacy_stream_waits_for_a_blocking_stream_that_was_destroyed_while_busy() {
     for seed in 0..30 {
-        let m = machine(Options { seed, ..Default::default() });
-        let (p, s, mut value) = (buffer(&m, 4), stream(&m, CU_STREAM_DEFAULT), 0u32);
+        let m = Device::new(Options { seed, ..Default::default() });
+        let (p, s, mut value) = (m.buffer(4), m.stream_with(CU_STREAM_DEFAULT), 0u32);
         // SAFETY: live handles and a valid target.
         unsafe {
             assert_eq!(m.cuMemsetD32_v2(p, 1, 1), OK);
@@ -122,8 +89,8 @@ fn the_legacy_stream_waits_for_a_blocking_stream_that_was_destroyed_while_busy()
 #[test]
 fn memory_that_a_pool_hands_out_again_counts_from_the_call_on() {
     for seed in 0..20 {
-        let m = machine(Options { seed, capacity: 4 << 20, ..Default::default() });
-        let (s, mut a, mut b) = (stream(&m, CU_STREAM_NON_BLOCKING), 0, 0);
+        let m = Device::new(Options { seed, capacity: 4 << 20, ..Default::default() });
+        let (s, mut a, mut b) = (m.stream(), 0, 0);
         // SAFETY: valid out pointers and live handles.
         unsafe {
             assert_eq!(m.cuMemAllocAsync(&mut a, 3 << 20, s), OK);
@@ -140,8 +107,8 @@ fn memory_that_a_pool_hands_out_again_counts_from_the_call_on() {
 
 #[test]
 fn arguments_lent_by_a_node_survive_another_question_and_a_new_attribute() {
-    let m = machine(Options::default());
-    let (function, mut p, mut value) = (kernel(&m, "set"), buffer(&m, 4), 5u32);
+    let m = Device::new(Options::default());
+    let (function, mut p, mut value) = (kernel(&m, "set"), m.buffer(4), 5u32);
     let mut pointers = [(&raw mut p).cast::<c_void>(), (&raw mut value).cast()];
     let (mut graph, mut node) = (CUgraph::NULL, CUgraphNode::NULL);
     let params = CUDA_KERNEL_NODE_PARAMS {
@@ -180,7 +147,7 @@ fn whoever_is_told_of_a_finding_may_ask_the_machine() {
         let known = MACHINE.get().map_or(0, |machine| machine.findings().len());
         TOLD.fetch_add(known as u64, Ordering::SeqCst);
     });
-    let m = MACHINE.get_or_init(|| machine(Options { on_finding: Some(on_finding), ..Default::default() }));
+    let m = MACHINE.get_or_init(|| Device::new(Options { on_finding: Some(on_finding), ..Default::default() }).machine);
     let mut table = std::ptr::null();
     // SAFETY: a call that is not there follows no pointer.
     let code = unsafe { m.cuGetExportTable(&mut table, std::ptr::null()) };
@@ -191,8 +158,8 @@ fn whoever_is_told_of_a_finding_may_ask_the_machine() {
 /// Nothing of a kernel begins before what it depends on is done, so there is nothing for it to wait for.
 #[test]
 fn a_kernel_that_waits_for_its_grid_dependencies_runs() {
-    let m = machine(Options::default());
-    let (function, mut p, mut value, mut got) = (kernel(&m, "set"), buffer(&m, 4), 5u32, 0u32);
+    let m = Device::new(Options::default());
+    let (function, mut p, mut value, mut got) = (kernel(&m, "set"), m.buffer(4), 5u32, 0u32);
     let mut pointers = [(&raw mut p).cast::<c_void>(), (&raw mut value).cast()];
     // SAFETY: the parameters are as the kernel declares them; the target is valid.
     unsafe {
@@ -205,8 +172,8 @@ fn a_kernel_that_waits_for_its_grid_dependencies_runs() {
 
 #[test]
 fn wild_sizes_are_refused() {
-    let m = machine(Options::default());
-    let (wide, p, mut count, mut memory) = (kernel(&m, "wide"), buffer(&m, 64), 0, [0u8; 16]);
+    let m = Device::new(Options::default());
+    let (wide, p, mut count, mut memory) = (kernel(&m, "wide"), m.buffer(64), 0, [0u8; 16]);
     let host = memory.as_mut_ptr().cast::<c_void>();
     let copy = CUDA_MEMCPY2D {
         srcMemoryType: CU_MEMORYTYPE_DEVICE,
@@ -236,9 +203,9 @@ fn wild_sizes_are_refused() {
 
 #[test]
 fn a_graph_inside_a_child_node_cannot_be_destroyed_while_it_is_captured() {
-    let m = machine(Options::default());
+    let m = Device::new(Options::default());
     let (mut outer, mut inner, mut child, mut node) = (CUgraph::NULL, CUgraph::NULL, CUgraph::NULL, CUgraphNode::NULL);
-    let (s, none) = (stream(&m, CU_STREAM_NON_BLOCKING), std::ptr::null());
+    let (s, none) = (m.stream(), std::ptr::null());
     // SAFETY: valid out pointers and live handles.
     unsafe {
         assert_eq!(m.cuGraphCreate(&mut outer, 0), OK);

@@ -1,12 +1,14 @@
 //! A fault that a hook produces is true of the machine below it: each effect leaves the state that it says.
 
+mod kit;
+
 use std::sync::Arc;
 
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Call, Driver, Effect, Fault, Hooked, leaves_undone};
 use dacapo_sim::{Census, Machine, Options};
+use kit::{Device, OK, word};
 
-const OK: CUresult = CUresult::CUDA_SUCCESS;
 const UNKNOWN: CUresult = CUresult::CUDA_ERROR_UNKNOWN;
 const INVALIDATED: CUresult = CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 
@@ -14,28 +16,10 @@ type Faulty = Hooked<Machine, Fault>;
 
 /// A machine with its primary context current, one stream, and 64 bytes; rules strike from then on.
 fn prepared(rules: impl FnOnce(Fault) -> Fault) -> (Machine, Faulty, CUstream, CUdeviceptr) {
-    let machine = Machine::new(Options::default());
-    let (mut context, mut stream, mut memory) = (CUcontext::NULL, CUstream::NULL, 0);
-    // SAFETY: all pointers are valid for the write.
-    let codes = unsafe {
-        [
-            machine.cuInit(0),
-            machine.cuDevicePrimaryCtxRetain(&mut context, 0),
-            machine.cuCtxSetCurrent(context),
-            machine.cuStreamCreate(&mut stream, CU_STREAM_NON_BLOCKING),
-            machine.cuMemAlloc_v2(&mut memory, 64),
-        ]
-    };
-    assert_eq!(codes, [OK; 5]);
+    let device = Device::new(Options::default());
+    let (stream, memory, machine) = (device.stream(), device.buffer(64), device.machine);
     let fault = rules(Fault::new().over(Arc::new(machine.clone())));
     (machine.clone(), Hooked::new(machine, fault), stream, memory)
-}
-
-fn word(machine: &Machine, memory: CUdeviceptr) -> u32 {
-    let mut value = 0u32;
-    // SAFETY: four bytes on either side.
-    assert_eq!(unsafe { machine.cuMemcpyDtoH_v2((&raw mut value).cast(), memory, 4) }, OK);
-    value
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Faults of kernels: which code each gives, and that it stays, as an H200 was observed to answer.
 
-mod device;
+mod kit;
 
 use std::ffi::c_void;
 
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Driver};
 use dacapo_sim::Options;
-use device::{Device, ok};
+use kit::{Device, ok};
 
 /// Each takes one number: an address, an offset, an index.
 const PTX: &str = ".version 8.3

@@ -1,15 +1,16 @@
 //! What `cargo xtask fuzz` has found, each as the shortest sequence that shows it; and that its checker sees a machine whole.
 
-mod memory_harness;
+mod kit;
 
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Driver};
-use memory_harness::*;
+use kit::world::*;
+use kit::*;
 
 #[test]
 fn a_made_up_handle_never_names_a_default_stream() {
     let w = World::seeded(330);
-    let p = w.buffer(64);
+    let p = w.m.buffer(64);
     // SAFETY: a live address; the handles below are numbers, of whatever worth.
     unsafe {
         // The legacy stream comes to be; inside, it has the number behind that of the first stream.
@@ -32,7 +33,7 @@ fn a_made_up_handle_never_names_a_default_stream() {
 fn a_machine_is_whole_in_the_midst_of_its_work() {
     for seed in 0..12 {
         let w = World::seeded(seed);
-        let (graph, other, mut pool) = (w.graph(), w.another_stream(), 0);
+        let (graph, other, mut pool) = (w.m.graph(), w.m.stream(), 0);
         let (alloc, p) = w.alloc(graph, &[], 4096).expect("fits");
         let set = w.node(graph, &[alloc], "set", p, 40);
         w.free(graph, &[set], p).expect("its own memory");

@@ -1,11 +1,12 @@
 //! Memory nodes: what a program can rely on, on several seeds.
 
-mod memory_harness;
+mod kit;
 
 use dacapo_driver::Driver;
 use dacapo_driver::types::*;
 use dacapo_sim::Options;
-use memory_harness::*;
+use kit::world::*;
+use kit::*;
 
 const SEEDS: std::ops::Range<u64> = 0..12;
 const AUTO_FREE: u32 = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
@@ -23,7 +24,7 @@ fn attributes(w: &World) -> [u64; 4] {
 fn data_goes_through_graph_memory_at_every_launch() {
     for seed in SEEDS {
         let w = World::seeded(seed);
-        let (out, graph) = (w.buffer(4), w.graph());
+        let (out, graph) = (w.m.buffer(4), w.m.graph());
         let (alloc, p) = w.alloc(graph, &[], 4096).expect("fits");
         let set = w.node(graph, &[alloc], "set", p, 40);
         let add = w.node(graph, &[set], "add", p, 2);
@@ -34,7 +35,7 @@ fn data_goes_through_graph_memory_at_every_launch() {
             // SAFETY: a live address.
             assert_eq!(unsafe { w.m.cuMemsetD32_v2(out, 0, 1) }, OK);
             assert_eq!((w.launch(exec), w.launch(exec), w.sync()), (OK, OK, OK));
-            assert_eq!(w.word(out), 42, "seed {seed}");
+            assert_eq!(w.m.read(out), 42, "seed {seed}");
         }
         assert_eq!(w.found(), [""; 0], "seed {seed}");
     }
@@ -44,21 +45,21 @@ fn data_goes_through_graph_memory_at_every_launch() {
 fn memory_that_is_not_freed_keeps_its_data_and_forbids_the_next_launch() {
     for seed in SEEDS {
         let w = World::seeded(seed);
-        let graph = w.graph();
+        let graph = w.m.graph();
         let (alloc, p) = w.alloc(graph, &[], 1000).expect("fits");
         w.node(graph, &[alloc], "set", p, 5);
         let exec = w.instantiate(graph, 0).expect("whole");
         assert_eq!((w.launch(exec), w.launch(exec)), (OK, INVALID));
         assert_eq!(w.found(), ["graph-memory-lives"]);
         assert_eq!(w.launch_kernel(w.stream, "add", p, 1), OK);
-        assert_eq!((w.sync(), w.word(p)), (OK, 6));
+        assert_eq!((w.sync(), w.m.read(p)), (OK, 6));
         // SAFETY: a live address, freed once each time.
         unsafe {
-            assert_eq!(w.m.cuMemFreeAsync(p, w.another_stream()), OK);
+            assert_eq!(w.m.cuMemFreeAsync(p, w.m.stream()), OK);
             assert_eq!(w.launch(exec), OK, "behind the free, whatever stream it is on");
-            assert_eq!((w.sync(), w.word(p)), (OK, 5));
+            assert_eq!((w.sync(), w.m.read(p)), (OK, 5));
             assert_eq!(w.m.cuGraphExecDestroy(exec), OK);
-            assert_eq!(w.word(p), 5, "it outlives the executable");
+            assert_eq!(w.m.read(p), 5, "it outlives the executable");
             assert_eq!((w.m.cuMemFree_v2(p), w.m.cuMemFree_v2(p)), (OK, INVALID));
         }
         assert_eq!(w.found(), ["bad-free"], "seed {seed}");
@@ -69,14 +70,14 @@ fn memory_that_is_not_freed_keeps_its_data_and_forbids_the_next_launch() {
 fn auto_free_lets_a_graph_run_again_and_again() {
     for seed in SEEDS {
         let w = World::seeded(seed);
-        let graph = w.graph();
+        let graph = w.m.graph();
         let (alloc, p) = w.alloc(graph, &[], 64).expect("fits");
         w.node(graph, &[alloc], "set", p, 8);
         let exec = w.instantiate(graph, AUTO_FREE).expect("whole");
         for _ in 0..4 {
             assert_eq!(w.launch(exec), OK);
         }
-        assert_eq!((w.sync(), w.word(p)), (OK, 8), "seed {seed}");
+        assert_eq!((w.sync(), w.m.read(p)), (OK, 8), "seed {seed}");
         assert_eq!(w.found(), [""; 0]);
     }
 }
@@ -84,12 +85,12 @@ fn auto_free_lets_a_graph_run_again_and_again() {
 #[test]
 fn an_address_is_used_again_behind_its_free_and_only_there() {
     let w = World::seeded(3);
-    let graph = w.graph();
+    let graph = w.m.graph();
     let (first, p) = w.alloc(graph, &[], 1 << 20).expect("fits");
     let freed = w.free(graph, &[first], p).expect("its own memory");
     let (_, behind) = w.alloc(graph, &[freed], 1 << 20).expect("fits");
     let (_, beside) = w.alloc(graph, &[first], 1 << 20).expect("fits");
-    let (_, elsewhere) = w.alloc(w.graph(), &[], 1 << 20).expect("fits");
+    let (_, elsewhere) = w.alloc(w.m.graph(), &[], 1 << 20).expect("fits");
     assert_eq!(behind, p);
     assert!(beside != p && elsewhere != p && beside != elsewhere);
     assert_eq!([p, beside, elsewhere].map(|address| address % 512), [0; 3]);
@@ -99,7 +100,7 @@ fn an_address_is_used_again_behind_its_free_and_only_there() {
 fn a_free_may_be_in_another_graph_and_needs_something_to_free() {
     for seed in SEEDS {
         let w = World::seeded(seed);
-        let (makes, frees) = (w.graph(), w.graph());
+        let (makes, frees) = (w.m.graph(), w.m.graph());
         let (_, p) = w.alloc(makes, &[], 4096).expect("fits");
         w.free(frees, &[], p).expect("memory of another graph");
         assert_eq!(w.free(frees, &[], p), Err(INVALID), "twice in one graph");
@@ -118,7 +119,7 @@ fn a_kernel_that_touches_graph_memory_outside_its_life_is_named() {
     for seed in SEEDS {
         // Behind the free.
         let w = World::seeded(seed);
-        let graph = w.graph();
+        let graph = w.m.graph();
         let (alloc, p) = w.alloc(graph, &[], 256).expect("fits");
         let freed = w.free(graph, &[alloc], p).expect("its own memory");
         w.node(graph, &[freed], "set", p, 1);
@@ -128,7 +129,7 @@ fn a_kernel_that_touches_graph_memory_outside_its_life_is_named() {
         assert_eq!(w.found(), ["use-after-free"], "seed {seed}");
         // Before any launch.
         let w = World::seeded(seed);
-        let (_, p) = w.alloc(w.graph(), &[], 256).expect("fits");
+        let (_, p) = w.alloc(w.m.graph(), &[], 256).expect("fits");
         assert_eq!(w.launch_kernel(w.stream, "set", p, 1), OK);
         assert_eq!(w.sync(), ILLEGAL_ADDRESS);
         let finding = w.m.take_findings().remove(0);
@@ -140,7 +141,7 @@ fn a_kernel_that_touches_graph_memory_outside_its_life_is_named() {
 #[test]
 fn a_free_that_need_not_run_behind_its_allocation_is_a_finding() {
     let w = World::seeded(0);
-    let graph = w.graph();
+    let graph = w.m.graph();
     let (_, p) = w.alloc(graph, &[], 256).expect("fits");
     w.free(graph, &[], p).expect("a GPU's driver takes it too");
     w.instantiate(graph, 0).expect("a GPU's driver takes it too");
@@ -150,7 +151,7 @@ fn a_free_that_need_not_run_behind_its_allocation_is_a_finding() {
 #[test]
 fn before_a_launch_the_memory_shows_nowhere() {
     let w = World::seeded(0);
-    let (graph, mut size, mut base, mut kind) = (w.graph(), 0, 0, 0u32);
+    let (graph, mut size, mut base, mut kind) = (w.m.graph(), 0, 0, 0u32);
     assert_eq!(w.alloc(graph, &[], 0), Err(INVALID));
     assert_eq!(w.alloc(graph, &[], 1 << 50), Err(OUT_OF_MEMORY));
     let (node, p) = w.alloc(graph, &[], 1000).expect("fits");
@@ -177,7 +178,7 @@ fn before_a_launch_the_memory_shows_nowhere() {
 #[test]
 fn a_graph_with_memory_nodes_is_one_of_its_kind() {
     let w = World::seeded(0);
-    let graph = w.graph();
+    let graph = w.m.graph();
     let (alloc, p) = w.alloc(graph, &[], 64).expect("fits");
     let freed = w.free(graph, &[alloc], p).expect("its own memory");
     let exec = w.instantiate(graph, 0).expect("whole");
@@ -186,7 +187,7 @@ fn a_graph_with_memory_nodes_is_one_of_its_kind() {
     // SAFETY: live handles and valid out pointers.
     unsafe {
         assert_eq!(w.m.cuGraphClone(&mut clone, graph), NOT_SUPPORTED);
-        assert_eq!(w.m.cuGraphAddChildGraphNode(&mut node, w.graph(), std::ptr::null(), 0, graph), NOT_SUPPORTED);
+        assert_eq!(w.m.cuGraphAddChildGraphNode(&mut node, w.m.graph(), std::ptr::null(), 0, graph), NOT_SUPPORTED);
         assert_eq!(w.m.cuGraphDestroyNode(freed), NOT_SUPPORTED);
         assert_eq!(w.m.cuGraphRemoveDependencies(graph, &alloc, &freed, 1), NOT_SUPPORTED);
         assert_eq!(w.m.cuGraphExecDestroy(exec), OK);
@@ -198,7 +199,7 @@ fn a_graph_with_memory_nodes_is_one_of_its_kind() {
 fn a_graph_with_memory_nodes_may_move_into_a_child_node() {
     for seed in SEEDS {
         let w = World::seeded(seed);
-        let (child, parent, out, mut node) = (w.graph(), w.graph(), w.buffer(4), CUgraphNode::NULL);
+        let (child, parent, out, mut node) = (w.m.graph(), w.m.graph(), w.m.buffer(4), CUgraphNode::NULL);
         let (alloc, p) = w.alloc(child, &[], 64).expect("fits");
         w.node(child, &[alloc], "set", p, 6);
         let moved = CUDA_CHILD_GRAPH_NODE_PARAMS { graph: child, ownership: 1 };
@@ -208,7 +209,11 @@ fn a_graph_with_memory_nodes_may_move_into_a_child_node() {
         // SAFETY: live handles and valid pointers.
         unsafe {
             assert_eq!(w.m.cuGraphAddNode(&mut node, parent, none, 0, &mut params), OK);
-            assert_eq!(w.m.cuGraphAddNode(&mut node, w.graph(), none, 0, &mut params), NOT_SUPPORTED, "moved already");
+            assert_eq!(
+                w.m.cuGraphAddNode(&mut node, w.m.graph(), none, 0, &mut params),
+                NOT_SUPPORTED,
+                "moved already"
+            );
             assert_eq!(w.m.cuGraphDestroy(child), INVALID, "it belongs to its node");
         }
         let copy = w.copy(parent, &[node], out, p);
@@ -216,7 +221,7 @@ fn a_graph_with_memory_nodes_may_move_into_a_child_node() {
         let exec = w.instantiate(parent, 0).expect("whole");
         assert_eq!(w.instantiate(parent, 0), Err(NOT_SUPPORTED));
         assert_eq!((w.launch(exec), w.launch(exec), w.sync()), (OK, OK, OK));
-        assert_eq!(w.word(out), 6, "seed {seed}");
+        assert_eq!(w.m.read(out), 6, "seed {seed}");
         // SAFETY: live handles.
         unsafe {
             assert_eq!((w.m.cuGraphExecDestroy(exec), w.m.cuGraphDestroy(parent)), (OK, OK));
@@ -229,7 +234,7 @@ fn a_graph_with_memory_nodes_may_move_into_a_child_node() {
 fn one_seed_gives_one_run() {
     let run = |seed| {
         let w = World::new(Options { seed, journal: true, ..Default::default() });
-        let graph = w.graph();
+        let graph = w.m.graph();
         let mut ends = Vec::new();
         for value in 0..4 {
             let (alloc, p) = w.alloc(graph, &[], 256).expect("fits");
@@ -251,7 +256,7 @@ fn one_seed_gives_one_run() {
 fn used_memory_grows_by_32_mib_at_the_launch_and_stays_until_a_trim() {
     const MIB_32: u64 = 32 << 20;
     let w = World::seeded(0);
-    let graph = w.graph();
+    let graph = w.m.graph();
     let (alloc, p) = w.alloc(graph, &[], 1 << 20).expect("fits");
     let freed = w.free(graph, &[alloc], p).expect("its own memory");
     let exec = w.instantiate(graph, 0).expect("whole");
@@ -283,10 +288,10 @@ fn used_memory_grows_by_32_mib_at_the_launch_and_stays_until_a_trim() {
 #[test]
 fn a_launch_without_room_for_its_memory_is_refused_and_changes_nothing() {
     let w = World::new(Options { capacity: 1 << 20, ..Default::default() });
-    let graph = w.graph();
+    let graph = w.m.graph();
     w.alloc(graph, &[], 600 << 10).expect("an address costs nothing");
     let exec = w.instantiate(graph, 0).expect("whole");
-    let held = w.buffer(600 << 10);
+    let held = w.m.buffer(600 << 10);
     assert_eq!(w.launch(exec), OUT_OF_MEMORY);
     // SAFETY: a live address.
     assert_eq!(unsafe { w.m.cuMemFree_v2(held) }, OK);
@@ -300,7 +305,7 @@ fn a_launch_without_room_for_its_memory_is_refused_and_changes_nothing() {
 fn a_captured_allocation_becomes_a_node_with_an_address() {
     for seed in SEEDS {
         let w = World::seeded(seed);
-        let (out, mut p, mut graph) = (w.buffer(4), 0, CUgraph::NULL);
+        let (out, mut p, mut graph) = (w.m.buffer(4), 0, CUgraph::NULL);
         // SAFETY: live handles and valid out pointers.
         unsafe {
             assert_eq!(w.m.cuStreamBeginCapture_v2(w.stream, CU_STREAM_CAPTURE_MODE_GLOBAL), OK);
@@ -316,7 +321,7 @@ fn a_captured_allocation_becomes_a_node_with_an_address() {
         }
         let exec = w.instantiate(graph, 0).expect("whole");
         assert_eq!((w.launch(exec), w.launch(exec), w.sync()), (OK, OK, OK));
-        assert_eq!(w.word(out), 9, "seed {seed}");
+        assert_eq!(w.m.read(out), 9, "seed {seed}");
     }
 }
 
@@ -324,9 +329,9 @@ fn a_captured_allocation_becomes_a_node_with_an_address() {
 fn an_update_takes_the_memory_nodes_of_the_other_graph() {
     for seed in SEEDS {
         let w = World::seeded(seed);
-        let out = w.buffer(4);
+        let out = w.m.buffer(4);
         let build = |value| {
-            let graph = w.graph();
+            let graph = w.m.graph();
             let (alloc, p) = w.alloc(graph, &[], 4096).expect("fits");
             let set = w.node(graph, &[alloc], "set", p, value);
             let copy = w.copy(graph, &[set], out, p);
@@ -343,7 +348,7 @@ fn an_update_takes_the_memory_nodes_of_the_other_graph() {
             assert_eq!(w.m.cuGraphExecUpdate_v2(exec, second, &mut info), OK);
         }
         assert_eq!((w.launch(exec), w.sync()), (OK, OK));
-        assert_eq!(w.word(out), 2, "seed {seed}");
+        assert_eq!(w.m.read(out), 2, "seed {seed}");
         assert_eq!(w.found(), [""; 0]);
     }
 }

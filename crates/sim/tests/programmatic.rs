@@ -1,13 +1,13 @@
 //! Kernels that begin before the one they come after is over: when they may begin, and what their wait promises.
 
-mod device;
+mod kit;
 
 use std::collections::BTreeSet;
 
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Driver};
 use dacapo_sim::Options;
-use device::{Device, ok};
+use kit::{Device, ok};
 
 /// `first(p, n)`: each block says that dependents may begin, then works for long and adds 1 to `p[0]`.
 /// `silent(p, n)`: the same without saying so. `peek(p, n)`: `p[1] = p[0] + 1` at once, then it waits and `p[2] = p[0]`.

@@ -1,15 +1,13 @@
 //! Words that streams write and wait for: order, comparisons, batches, capture, and waits that nobody ends.
 
-mod device;
+mod kit;
 
 use std::time::Duration;
 
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Driver};
 use dacapo_sim::{Options, Time};
-use device::{Device, ok};
-
-const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+use kit::{Device, INVALID, ok};
 
 fn op(operation: u32, address: u64, value: u64, flags: u32) -> CUstreamBatchMemOpParams {
     CUstreamBatchMemOpParams { words: [u64::from(operation), address, value, u64::from(flags), 0, 0] }

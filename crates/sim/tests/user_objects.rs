@@ -1,6 +1,6 @@
 //! User objects: references are counted, destructors are called once, late enough, in order.
 
-mod memory_harness;
+mod kit;
 
 use std::ffi::c_void;
 use std::sync::Mutex;
@@ -8,7 +8,8 @@ use std::sync::Mutex;
 use dacapo_driver::Driver;
 use dacapo_driver::types::*;
 use dacapo_sim::{Options, Time};
-use memory_harness::*;
+use kit::world::*;
+use kit::*;
 
 /// What destructors and host functions have written, in order.
 #[derive(Default)]
@@ -43,7 +44,7 @@ fn object(w: &World, entry: &Entry<'_>, count: u32) -> CUuserObject {
 
 /// A graph with one node and a reference to the object that was the program's.
 fn holding(w: &World, object: CUuserObject, buffer: u64) -> CUgraph {
-    let graph = w.graph();
+    let graph = w.m.graph();
     w.node(graph, &[], "set", buffer, 1);
     // SAFETY: live handles.
     assert_eq!(unsafe { w.m.cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE) }, OK);
@@ -54,9 +55,9 @@ fn holding(w: &World, object: CUuserObject, buffer: u64) -> CUgraph {
 fn the_graph_its_clone_its_copy_in_a_child_and_its_executable_each_hold_the_object() {
     for seed in 0..8 {
         let (log, w) = (Log::default(), World::seeded(seed));
-        let (entry, buffer) = (log.entry("gone"), w.buffer(4));
+        let (entry, buffer) = (log.entry("gone"), w.m.buffer(4));
         let graph = holding(&w, object(&w, &entry, 1), buffer);
-        let (mut clone, parent, mut node) = (CUgraph::NULL, w.graph(), CUgraphNode::NULL);
+        let (mut clone, parent, mut node) = (CUgraph::NULL, w.m.graph(), CUgraphNode::NULL);
         // SAFETY: live handles and valid out pointers.
         unsafe {
             assert_eq!(w.m.cuGraphClone(&mut clone, graph), OK);
@@ -78,7 +79,7 @@ fn the_destructor_waits_for_the_launch_that_runs() {
     for seed in 0..20 {
         let (log, w) = (Log::default(), World::seeded(seed));
         let (gone, ran) = (log.entry("gone"), log.entry("ran"));
-        let (graph, buffer) = (w.graph(), w.buffer(4));
+        let (graph, buffer) = (w.m.graph(), w.m.buffer(4));
         let set = w.node(graph, &[], "set", buffer, 1);
         let host = CUDA_HOST_NODE_PARAMS { r#fn: Some(write), userData: (&raw const ran).cast_mut().cast() };
         let mut node = CUgraphNode::NULL;
@@ -90,7 +91,7 @@ fn the_destructor_waits_for_the_launch_that_runs() {
             assert_eq!(w.launch(exec), OK);
             assert_eq!((w.m.cuGraphExecDestroy(exec), w.m.cuGraphDestroy(graph)), (OK, OK));
             // A question about another stream calls destructors too, and this one's time has not come.
-            assert_eq!(w.m.cuStreamQuery(w.another_stream()), OK);
+            assert_eq!(w.m.cuStreamQuery(w.m.stream()), OK);
             assert_eq!(w.m.cuStreamSynchronize(w.stream), OK);
         }
         assert_eq!(log.words(), ["ran", "gone"], "seed {seed}");
@@ -120,7 +121,7 @@ fn destructors_come_in_the_order_in_which_the_last_references_went() {
 #[test]
 fn an_update_swaps_the_objects_of_the_executable() {
     let (log, w) = (Log::default(), World::seeded(1));
-    let (old, new, buffer) = (log.entry("old"), log.entry("new"), w.buffer(4));
+    let (old, new, buffer) = (log.entry("old"), log.entry("new"), w.m.buffer(4));
     let first = holding(&w, object(&w, &old, 1), buffer);
     let second = holding(&w, object(&w, &new, 1), buffer);
     let exec = w.instantiate(first, 0).expect("whole");
@@ -141,7 +142,7 @@ fn an_update_swaps_the_objects_of_the_executable() {
 #[test]
 fn releasing_too_much_is_answered_as_on_a_gpu_and_found() {
     let (log, w) = (Log::default(), World::seeded(0));
-    let (entry, graph) = (log.entry("gone"), w.graph());
+    let (entry, graph) = (log.entry("gone"), w.m.graph());
     let object = object(&w, &entry, 2);
     // SAFETY: live handles.
     unsafe {
@@ -161,7 +162,7 @@ fn releasing_too_much_is_answered_as_on_a_gpu_and_found() {
 #[test]
 fn a_fault_does_not_keep_destructors_from_being_called() {
     let (log, w) = (Log::default(), World::seeded(0));
-    let (entry, buffer) = (log.entry("gone"), w.buffer(4));
+    let (entry, buffer) = (log.entry("gone"), w.m.buffer(4));
     let graph = holding(&w, object(&w, &entry, 1), buffer);
     let exec = w.instantiate(graph, 0).expect("whole");
     // SAFETY: live handles; the bad address is the point.

@@ -1,11 +1,12 @@
 //! Virtual memory and pools: memory apart from its addresses, and what a pool holds.
 
-mod memory_harness;
+mod kit;
 
 use dacapo_driver::Driver;
 use dacapo_driver::types::*;
 use dacapo_sim::Options;
-use memory_harness::*;
+use kit::world::*;
+use kit::*;
 
 const PIECE: usize = 2 << 20;
 
@@ -59,11 +60,11 @@ fn mapped_pieces_are_one_range_and_keep_their_bytes_when_they_move() {
             assert_eq!(w.m.cuMemcpyDtoH_v2(back.as_mut_ptr().cast(), seam - 4, 16), OK);
             assert_eq!(back, [1, 2, 13, 4]);
             assert_eq!(w.m.cuMemsetD32_v2(seam - 8, 7, 4), OK);
-            assert_eq!((w.word(seam - 4), w.word(seam + 4)), (7, 7));
+            assert_eq!((w.m.read(seam - 4), w.m.read(seam + 4)), (7, 7));
             assert_eq!(w.m.cuMemUnmap(seam, PIECE), OK);
             assert_eq!(w.m.cuMemMap(other, PIECE, 0, b, 0), OK);
             open(&w, other, 1);
-            assert_eq!(w.word(other + 4), 7, "the bytes move with the memory");
+            assert_eq!(w.m.read(other + 4), 7, "the bytes move with the memory");
         }
         assert_eq!(w.found(), [""; 0], "seed {seed}");
     }
@@ -189,7 +190,7 @@ fn the_current_pool_serves_plain_allocations_and_may_be_destroyed_under_them() {
             assert_eq!(w.m.cuMemPoolDestroy(pool), OK);
             assert_eq!(w.m.cuDeviceGetMemPool(&mut current, 0), OK);
             assert_eq!((w.m.cuDeviceGetDefaultMemPool(&mut default, 0), current), (OK, default));
-            assert_eq!((w.sync(), w.word(p)), (OK, 4), "seed {seed}");
+            assert_eq!((w.sync(), w.m.read(p)), (OK, 4), "seed {seed}");
             assert_eq!((w.m.cuMemFreeAsync(p, w.stream), w.sync()), (OK, OK));
         }
         assert_eq!(w.found(), [""; 0], "seed {seed}");

@@ -6,7 +6,6 @@
 //!
 //! A body is handed a `&dyn Driver` and never asks which one it is.
 
-pub mod base64;
 pub mod chance;
 pub mod conformance;
 pub mod corpus;

@@ -219,14 +219,14 @@ fn the_fault_model_in_the_docs_is_up_to_date() {
     assert!(used.len() >= 50, "the scenarios make {} different calls only: {used:?}", used.len());
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/faults.md");
     let text = text(&used);
-    if std::env::var_os("DACAPO_BLESS").is_some() {
+    if dacapo_suite::programs::report::is_blessing() {
         std::fs::write(&path, &text).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     let first = committed.lines().zip(text.lines()).find(|(committed, now)| committed != now);
     assert!(
         committed == text,
-        "docs/faults.md is stale; first difference: {first:?}\nhelp: DACAPO_BLESS=1 cargo test -p dacapo-suite --test faults"
+        "docs/faults.md is stale; first difference: {first:?}\nhelp: `cargo xtask bless` writes it anew"
     );
 }
 

@@ -1,16 +1,16 @@
 //! Programs that make one mistake each, and what the software driver says to them.
 //!
-//! They stand in `src/programs/`. `fail/<area>/<name>.rs` makes the mistake; `fail/<area>/<name>.stderr` is the whole
-//! report: every call that did not answer success, every finding. `pass/<area>/<name>.rs` is the near miss, the same
-//! program without the mistake: no call is refused, nothing is found, and its numbers are right. Each of them runs under
-//! several seeds: what is said about a mistake does not depend on luck.
+//! They stand in `src/programs/`, `<area>/<name>.rs`, each with its near miss in the same file; `<area>/<name>.stderr` is
+//! the whole report about the mistake: every call that did not answer success, every finding. The near miss is refused
+//! nothing, nothing is found, and its numbers are right. Both run under several seeds: what is said about a mistake does
+//! not depend on luck.
 //!
-//! One program: `cargo test -p dacapo-suite --test programs fail::capture::unjoined_fork`. New expectations:
+//! One program: `cargo test -p dacapo-suite --test programs capture::unjoined_fork`. New expectations:
 //! `cargo xtask bless`.
 
 use std::path::{Path, PathBuf};
 
-use dacapo_suite::programs::{LISTED, Listed, Program, report, silent};
+use dacapo_suite::programs::{LISTED, Listed, Program, Way, report, silent};
 
 mod gpu;
 
@@ -19,17 +19,17 @@ const SEEDS: [u64; 3] = [0, 7, 0x5eed];
 
 macro_rules! tests {
     ($($area:ident { $($name:ident),* $(,)? })*) => {
-        mod fail { $( mod $area { $(
+        mod mistake { $( mod $area { $(
             #[test]
             fn $name() {
-                crate::check_fail(stringify!($area), stringify!($name));
+                crate::check_mistake(stringify!($area), stringify!($name));
             }
         )* } )* }
 
-        mod pass { $( mod $area { $(
+        mod near_miss { $( mod $area { $(
             #[test]
             fn $name() {
-                crate::check_pass(stringify!($area), stringify!($name));
+                crate::check_near_miss(stringify!($area), stringify!($name));
             }
         )* } )* }
     };
@@ -38,13 +38,13 @@ macro_rules! tests {
 dacapo_suite::for_each_program!(tests);
 
 /// The program is refused or found out, and the report is the one that is committed.
-fn check_fail(area: &str, name: &str) {
-    let body = listed(area, name).fail;
-    let file = folder("fail").join(area).join(format!("{name}.stderr"));
+fn check_mistake(area: &str, name: &str) {
+    let listed = listed(area, name);
+    let file = folder().join(area).join(format!("{name}.stderr"));
     let reports = SEEDS.map(|seed| {
-        let program = Program::software(seed);
+        let program = Program::software(seed, Way::Mistake);
         // What it is refused with stands in the report.
-        let _ = body(&program);
+        let _ = listed.run(&program);
         report::render(&program.events())
     });
     assert!(!reports[0].is_empty(), "nothing was said about the mistake");
@@ -62,11 +62,11 @@ fn check_fail(area: &str, name: &str) {
 }
 
 /// The program is right, and so are its numbers.
-fn check_pass(area: &str, name: &str) {
-    let body = listed(area, name).pass;
+fn check_near_miss(area: &str, name: &str) {
+    let listed = listed(area, name);
     for seed in SEEDS {
-        let program = Program::software(seed);
-        let answer = body(&program);
+        let program = Program::software(seed, Way::NearMiss);
+        let answer = listed.run(&program);
         let events = program.events();
         assert!(events.is_empty() && answer.is_ok(), "seed {seed:#x}\n{}", report::render(&events));
         assert!(program.comparisons() > 0, "the program compares no numbers");
@@ -78,19 +78,20 @@ fn listed(area: &str, name: &str) -> &'static Listed {
     found.expect("the tests are made from the same list")
 }
 
-fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/programs").join(name)
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/programs")
 }
 
-/// Files of `fail/` or `pass/` with this extension, as (area, name).
-fn found(folder_name: &str, extension: &str) -> Vec<(String, String)> {
+/// Files of the areas with this extension, as (area, name).
+fn found(extension: &str) -> Vec<(String, String)> {
     let entries = |path: &Path| {
         let all = std::fs::read_dir(path).expect("the folders of programs are part of the crate");
         all.map(|entry| entry.expect("readable").path()).collect::<Vec<_>>()
     };
     let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut files = Vec::new();
-    for area in entries(&folder(folder_name)) {
+    // `program` is what they are written with.
+    for area in entries(&folder()).into_iter().filter(|path| path.is_dir() && !path.ends_with("program")) {
         let of_kind = entries(&area).into_iter().filter(|path| path.extension().is_some_and(|e| e == extension));
         files.extend(of_kind.map(|path| (stem(&area), stem(&path))));
     }
@@ -99,16 +100,11 @@ fn found(folder_name: &str, extension: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_program_is_listed_and_every_mistake_has_its_near_miss() {
+fn every_program_is_listed_and_every_mistake_has_its_report() {
     let mut listed: Vec<_> = LISTED.iter().map(|p| (p.area.to_string(), p.name.to_string())).collect();
     listed.sort();
-    assert_eq!(found("fail", "rs"), listed, "the files in src/programs/fail and the list in its mod.rs");
-    assert_eq!(found("pass", "rs"), listed, "the files in src/programs/pass and the list in its mod.rs");
-    // Under BLESS=1 the expectations are being written by the other tests.
-    if report::is_blessing() {
-        return;
-    }
-    assert_eq!(found("fail", "stderr"), listed, "the expectations in src/programs/fail and the list in its mod.rs");
+    assert_eq!(found("rs"), listed, "the files in src/programs and the list in its mod.rs");
+    assert_eq!(found("stderr"), listed, "the reports in src/programs and the list in its mod.rs");
 }
 
 #[test]
@@ -126,16 +122,13 @@ fn a_gpu_was_seen_to_let_every_silent_mistake_pass() {
 
 #[test]
 fn every_program_says_what_it_is_about() {
-    for (kind, (area, name)) in
-        ["fail", "pass"].into_iter().flat_map(|kind| found(kind, "rs").into_iter().map(move |file| (kind, file)))
-    {
-        let path = folder(kind).join(&area).join(format!("{name}.rs"));
+    for (area, name) in found("rs") {
+        let path = folder().join(&area).join(format!("{name}.rs"));
         let text = std::fs::read_to_string(&path).expect("listed a moment ago");
-        assert!(text.starts_with("//! "), "{kind}/{area}/{name}.rs does not open with its mistake");
-        assert!(
-            kind == "pass" || text.contains("//! On a GPU: "),
-            "{kind}/{area}/{name}.rs does not say what a GPU does"
-        );
+        assert!(text.starts_with("//! "), "{area}/{name}.rs does not open with its mistake");
+        for says in ["\n//! On a GPU: ", "\n//! Near miss: "] {
+            assert!(text.contains(says), "{area}/{name}.rs has no line `{}..`", says.trim());
+        }
     }
 }
 

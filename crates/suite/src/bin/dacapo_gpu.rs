@@ -10,8 +10,8 @@
 //! - `singles` records what single instructions give: approx.json and ptx-facts.json; singles.raw holds every result.
 //! - `device` records what the device says of itself: device.json.
 //! - `check` runs the bodies of this crate: check.json.
-//! - `programs` runs the programs with a mistake, and those without, and compares what is refused with the committed
-//!   reports: programs.json. They run in child processes: this binary again, as `program KIND NAME..`.
+//! - `programs` runs the programs, with their mistakes and without, and compares what is refused with the committed
+//!   reports: programs.json. They run in child processes: this binary again, as `program WAY NAME..`.
 //! - `silent` makes the mistakes that a GPU does not notice, each in a process of its own (`program silent NAME`):
 //!   programs-silent.txt.
 //! - `forms` runs every form of recording and launching on device 0, in this process: forms.json. It
@@ -39,8 +39,8 @@ use std::sync::Arc;
 use dacapo::Device;
 use dacapo_driver::Nvidia;
 use dacapo_suite::corpus::{self, Case};
-use dacapo_suite::programs::gpu::{self, Kind, Outcome};
-use dacapo_suite::programs::silent;
+use dacapo_suite::programs::gpu::{self, Outcome};
+use dacapo_suite::programs::{Way, silent};
 use dacapo_suite::replay::capture_and_replay;
 use dacapo_suite::session::Session;
 use dacapo_suite::{device, forms, single, table};
@@ -269,14 +269,14 @@ fn run_programs(
     folder: &std::path::Path,
 ) -> Result<bool, Box<dyn std::error::Error>> {
     let this = std::env::current_exe()?;
-    let programs = gpu::run_all(|kind, names| {
+    let programs = gpu::run_all(|way, names| {
         let mut command = Command::new(&this);
-        command.args(["program", kind.name()]).args(names);
+        command.args(["program", way.name()]).args(names);
         command
     });
     for failed in programs.iter().filter(|outcome| outcome.passed == Some(false)) {
-        let (kind, codes) = (failed.kind.name(), failed.codes.join(", "));
-        println!("FAILED: {kind}/{}: {}; refused: {codes}", failed.name, failed.note);
+        let (way, codes) = (failed.way.name(), failed.codes.join(", "));
+        println!("FAILED: {way} of {}: {}; refused: {codes}", failed.name, failed.note);
     }
     println!("{}", gpu::summary(&programs));
     let passed = programs.iter().all(|outcome| outcome.passed != Some(false));
@@ -348,10 +348,10 @@ fn run_forms(
     Ok(all)
 }
 
-/// `program KIND NAME..`: runs these programs here, for the process that started this one.
+/// `program WAY NAME..`: runs these programs here, for the process that started this one.
 fn child(arguments: &[String]) -> ExitCode {
-    if let [kind, name] = arguments
-        && kind == "silent"
+    if let [way, name] = arguments
+        && way == "silent"
     {
         let done = Nvidia::open().map_err(Into::into).and_then(|nvidia| silent::run_here(Arc::new(nvidia), name));
         return match done {
@@ -363,12 +363,11 @@ fn child(arguments: &[String]) -> ExitCode {
             }
         };
     }
-    let Some((kind, names)) = arguments.split_first().and_then(|(kind, names)| Some((Kind::named(kind)?, names)))
-    else {
-        eprintln!("usage: dacapo-gpu program pass|fail NAME..");
+    let Some((way, names)) = arguments.split_first().and_then(|(way, names)| Some((Way::named(way)?, names))) else {
+        eprintln!("usage: dacapo-gpu program mistake|near-miss NAME..");
         return ExitCode::from(2);
     };
-    let done = Nvidia::open().map_err(Into::into).and_then(|nvidia| gpu::run_here(Arc::new(nvidia), kind, names));
+    let done = Nvidia::open().map_err(Into::into).and_then(|nvidia| gpu::run_here(Arc::new(nvidia), way, names));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

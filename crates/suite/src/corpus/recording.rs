@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Deserialize, Serialize};
 
 use super::case::Case;
 use super::run::{Failure, run};
 use super::{all, ptx};
-use crate::base64;
 use crate::digest::sha256;
 use crate::session::{Refused, Session};
 
@@ -94,7 +94,7 @@ impl Recording {
         if recorded.inputs != case.inputs_sha256() {
             return Err(RecordingError::StaleInputs);
         }
-        recorded.outputs.iter().map(|text| base64::decode(text).ok_or(RecordingError::Garbled)).collect()
+        recorded.outputs.iter().map(|text| BASE64_STANDARD.decode(text).or(Err(RecordingError::Garbled))).collect()
     }
 
     /// One line for a report: GPU, driver, commit.
@@ -125,7 +125,7 @@ pub fn record(session: &mut Session<'_>, commit: &str) -> Result<(Recording, Vec
     for case in all() {
         match run(session, &case) {
             Ok(outputs) => {
-                let outputs = outputs.iter().map(|bytes| base64::encode(bytes)).collect();
+                let outputs = outputs.iter().map(|bytes| BASE64_STANDARD.encode(bytes)).collect();
                 let recorded = RecordedCase { inputs: case.inputs_sha256(), outputs };
                 recording.cases.insert(case.name(), recorded);
             }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     fn recording() -> Recording {
-        let outputs = vec![base64::encode(&[1, 2, 3])];
+        let outputs = vec![BASE64_STANDARD.encode([1, 2, 3])];
         let recorded = RecordedCase { inputs: case(5).inputs_sha256(), outputs };
         Recording {
             gpu: "a GPU".into(),

@@ -19,7 +19,7 @@ use std::time::Duration;
 use dacapo_driver::Driver;
 use serde::{Deserialize, Serialize};
 
-use super::{LISTED, Listed, Program, silent};
+use super::{LISTED, Listed, Program, Way, silent};
 use crate::session::Session;
 
 /// Why races between the blocks of a kernel are not compared.
@@ -58,38 +58,13 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// What a child's lines begin with: a driver may print lines of its own.
 const MARK: &str = "dacapo-program ";
 
-/// Which of the two programs of one name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// Without the mistake.
-    Pass,
-    /// With it.
-    Fail,
-}
-
-impl Kind {
-    /// As a child is told.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Pass => "pass",
-            Kind::Fail => "fail",
-        }
-    }
-
-    /// The kind of that name.
-    pub fn named(name: &str) -> Option<Kind> {
-        [Kind::Pass, Kind::Fail].into_iter().find(|kind| kind.name() == name)
-    }
-}
-
 /// What came of one program.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// `area/name`.
     pub name: String,
     /// Which of the two.
-    pub kind: Kind,
+    pub way: Way,
     /// Whether it did as expected; `None` where it was not run.
     pub passed: Option<bool>,
     /// The calls that were refused, in order, as `call -> CODE`.
@@ -108,19 +83,20 @@ struct Said {
 
 /// Runs every near miss, and every mistake that a GPU has the same answer to.
 ///
-/// `start` is a command for a child that calls [`run_here`] with the kind and these names.
-pub fn run_all(mut start: impl FnMut(Kind, &[String]) -> Command) -> Vec<Outcome> {
+/// `start` is a command for a child that calls [`run_here`] with the way and these names.
+pub fn run_all(mut start: impl FnMut(Way, &[String]) -> Command) -> Vec<Outcome> {
     let names: Vec<String> = LISTED.iter().map(Listed::path).collect();
-    let passes = run_in_children(&names, PATIENCE, |rest| start(Kind::Pass, rest));
-    let mut outcomes: Vec<Outcome> = LISTED.iter().zip(passes).map(|(listed, said)| judge_pass(listed, said)).collect();
+    let near_misses = run_in_children(&names, PATIENCE, |rest| start(Way::NearMiss, rest));
+    let mut outcomes: Vec<Outcome> =
+        LISTED.iter().zip(near_misses).map(|(listed, said)| judge_near_miss(listed, said)).collect();
     for (listed, name) in LISTED.iter().zip(&names) {
         if let Some((_, why)) = NOT_COMPARED.iter().find(|(known, _)| known == name) {
             let note = format!("not compared; on a GPU: {why}");
-            outcomes.push(Outcome { name: name.clone(), kind: Kind::Fail, passed: None, codes: Vec::new(), note });
+            outcomes.push(Outcome { name: name.clone(), way: Way::Mistake, passed: None, codes: Vec::new(), note });
             continue;
         }
-        let said = run_in_children(std::slice::from_ref(name), PATIENCE, |rest| start(Kind::Fail, rest));
-        outcomes.extend(said.into_iter().map(|said| judge_fail(listed, said)));
+        let said = run_in_children(std::slice::from_ref(name), PATIENCE, |rest| start(Way::Mistake, rest));
+        outcomes.extend(said.into_iter().map(|said| judge_mistake(listed, said)));
     }
     outcomes
 }
@@ -132,7 +108,7 @@ pub fn summary(outcomes: &[Outcome]) -> String {
     format!("programs: {passed} of {} as expected, {not_compared} not compared", passed + failed)
 }
 
-fn judge_pass(listed: &Listed, said: Result<Said, String>) -> Outcome {
+fn judge_near_miss(listed: &Listed, said: Result<Said, String>) -> Outcome {
     let (codes, note) = match said {
         Err(note) => (Vec::new(), note),
         Ok(Said { codes, opt_panic: Some(panic), .. }) => (codes, panic),
@@ -140,10 +116,10 @@ fn judge_pass(listed: &Listed, said: Result<Said, String>) -> Outcome {
         Ok(Said { codes, comparisons: 0, .. }) => (codes, "no numbers were compared".to_string()),
         Ok(Said { codes, .. }) => (codes, String::new()),
     };
-    Outcome { name: listed.path(), kind: Kind::Pass, passed: Some(note.is_empty()), codes, note }
+    Outcome { name: listed.path(), way: Way::NearMiss, passed: Some(note.is_empty()), codes, note }
 }
 
-fn judge_fail(listed: &Listed, said: Result<Said, String>) -> Outcome {
+fn judge_mistake(listed: &Listed, said: Result<Said, String>) -> Outcome {
     let expected = if silent::is_silent(listed) { Vec::new() } else { listed.expected_codes() };
     let (codes, note) = match said {
         Err(note) => (Vec::new(), note),
@@ -154,7 +130,7 @@ fn judge_fail(listed: &Listed, said: Result<Said, String>) -> Outcome {
         ),
         Ok(Said { codes, .. }) => (codes, String::new()),
     };
-    Outcome { name: listed.path(), kind: Kind::Fail, passed: Some(note.is_empty()), codes, note }
+    Outcome { name: listed.path(), way: Way::Mistake, passed: Some(note.is_empty()), codes, note }
 }
 
 /// What children say about each of `names`, or why one said nothing. One child runs all; where it stops, another one is
@@ -219,7 +195,7 @@ fn listen(child: &mut Child, count: usize, patience: Duration, said: &mut Vec<Re
 ///
 /// - A name that is not listed.
 /// - The driver has no device, or refuses it.
-pub fn run_here(driver: Arc<dyn Driver>, kind: Kind, names: &[String]) -> Result<(), Box<dyn std::error::Error>> {
+pub fn run_here(driver: Arc<dyn Driver>, way: Way, names: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let programs = names.iter().map(|name| {
         let found = LISTED.iter().find(|listed| listed.path() == *name);
         found.ok_or_else(|| format!("there is no program {name}"))
@@ -228,14 +204,10 @@ pub fn run_here(driver: Arc<dyn Driver>, kind: Kind, names: &[String]) -> Result
     // Keeps the primary context from one program to the next.
     let _session = Session::open(&*driver)?;
     for listed in programs {
-        let body = match kind {
-            Kind::Pass => listed.pass,
-            Kind::Fail => listed.fail,
-        };
-        let program = Program::on(driver.clone());
+        let program = Program::on(driver.clone(), way);
         let ended = catch_unwind(AssertUnwindSafe(|| {
             // What it is refused with is among its events.
-            let _ = body(&program);
+            let _ = listed.run(&program);
         }));
         let opt_panic = ended.err().map(|panic| panic_text(&*panic));
         let said = Said { codes: program.events(), comparisons: program.comparisons(), opt_panic };
@@ -302,9 +274,9 @@ mod tests {
         let expected: Vec<String> = listed.expected_codes().into_iter().map(str::to_string).collect();
         assert!(!expected.is_empty());
         let said = |codes: &[String]| Ok(Said { codes: codes.to_vec(), comparisons: 0, opt_panic: None });
-        assert_eq!(judge_fail(listed, said(&expected)).passed, Some(true));
-        assert_eq!(judge_fail(listed, said(&expected[1..])).passed, Some(false));
-        assert_eq!(judge_fail(listed, Err("does not end".into())).passed, Some(false));
+        assert_eq!(judge_mistake(listed, said(&expected)).passed, Some(true));
+        assert_eq!(judge_mistake(listed, said(&expected[1..])).passed, Some(false));
+        assert_eq!(judge_mistake(listed, Err("does not end".into())).passed, Some(false));
     }
 
     #[test]
@@ -312,7 +284,7 @@ mod tests {
         let said = |codes: &[&str], comparisons, opt_panic: Option<&str>| {
             let codes = codes.iter().map(|code| code.to_string()).collect();
             let said = Said { codes, comparisons, opt_panic: opt_panic.map(str::to_string) };
-            judge_pass(&LISTED[0], Ok(said)).passed
+            judge_near_miss(&LISTED[0], Ok(said)).passed
         };
         assert_eq!(said(&[], 1, None), Some(true));
         assert_eq!(said(&["cuX -> Y"], 1, None), Some(false));
@@ -322,7 +294,8 @@ mod tests {
 
     #[test]
     fn the_summary_counts_what_was_run() {
-        let one = |passed| Outcome { name: "a/b".into(), kind: Kind::Pass, passed, codes: vec![], note: String::new() };
+        let one =
+            |passed| Outcome { name: "a/b".into(), way: Way::NearMiss, passed, codes: vec![], note: String::new() };
         let outcomes = [one(Some(true)), one(Some(false)), one(None), one(Some(true))];
         assert_eq!(summary(&outcomes), "programs: 2 of 3 as expected, 1 not compared");
     }

@@ -1,9 +1,9 @@
 //! Programs that make one mistake each, and their near misses.
 //!
-//! - `fail/<area>/<name>.rs` makes the mistake; the `.stderr` beside it is what the software driver says to it: every
-//!   call that did not answer success, every finding.
-//! - `pass/<area>/<name>.rs` is the same program without the mistake: no call is refused, nothing is found, and its
-//!   numbers are right.
+//! - `<area>/<name>.rs` is both: a body that makes its mistake, or does the nearest right thing in its place. Which of
+//!   the two is its [`Way`]. The rest of the program is shared, and no line of it is written twice.
+//! - With the mistake, the software driver says what stands in the `.stderr` beside it: every call that did not answer
+//!   success, every finding. The near miss is refused nothing, nothing is found, and its numbers are right.
 //! - [`Program`] is what they are written against; [`for_each_program!`](crate::for_each_program) lists them.
 //!
 //! `tests/programs.rs` runs them on the software driver; [`gpu`] runs them on NVIDIA's, and [`silent`]
@@ -12,21 +12,21 @@
 pub mod gpu;
 mod program;
 pub mod silent;
+mod way;
 
 pub use program::{Answer, Program, report};
 pub(crate) use program::{Mode, kernels};
+pub use way::Way;
+pub(crate) use way::Way::{Mistake, NearMiss};
 
-/// A mistake and its near miss.
+/// A mistake with its near miss.
 #[derive(Clone, Copy)]
 pub struct Listed {
-    /// What they are about: the folder they stand in.
+    /// What it is about: the folder it stands in.
     pub area: &'static str,
-    /// The file they stand in.
+    /// The file it stands in.
     pub name: &'static str,
-    /// Makes the mistake.
-    pub fail: fn(&Program) -> Answer,
-    /// Does not.
-    pub pass: fn(&Program) -> Answer,
+    body: fn(&Program) -> Answer,
     /// The committed report about the mistake.
     pub expected: &'static str,
 }
@@ -35,6 +35,15 @@ impl Listed {
     /// Its whole name, `area/name`.
     pub fn path(&self) -> String {
         format!("{}/{}", self.area, self.name)
+    }
+
+    /// Runs the body, in the way that the program is made for.
+    ///
+    /// # Errors
+    ///
+    /// - The code of a call that was refused and that the body does not go on from.
+    pub fn run(&self, program: &Program) -> Answer {
+        (self.body)(program)
     }
 
     /// The calls that the committed report says are refused, as `call -> CODE`.
@@ -172,16 +181,14 @@ macro_rules! for_each_program {
 
 macro_rules! list {
     ($($area:ident { $($name:ident),* $(,)? })*) => {
-        mod fail { $( pub mod $area { $( pub mod $name; )* } )* }
-        mod pass { $( pub mod $area { $( pub mod $name; )* } )* }
+        $( mod $area { $( pub mod $name; )* } )*
 
         /// Every program.
         pub const LISTED: &[Listed] = &[$($(Listed {
             area: stringify!($area),
             name: stringify!($name),
-            fail: fail::$area::$name::program,
-            pass: pass::$area::$name::program,
-            expected: include_str!(concat!("fail/", stringify!($area), "/", stringify!($name), ".stderr")),
+            body: $area::$name::program,
+            expected: include_str!(concat!(stringify!($area), "/", stringify!($name), ".stderr")),
         },)*)*];
     };
 }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use dacapo_driver::{CUresult, Driver};
 
 use super::gpu::{PATIENCE, panic_text};
-use super::{LISTED, Listed, Program};
+use super::{LISTED, Listed, Program, Way};
 use crate::session::Session;
 
 /// The mistakes that an H200, driver 580.159.04, lets pass every time: `results/programs-silent-h200.txt`.
@@ -106,7 +106,7 @@ pub fn run_all(mut start: impl FnMut(&str) -> Command) -> Vec<Ended> {
 pub fn render(gpu: &str, driver: &str, commit: &str, all: &[Ended]) -> String {
     let silent = all.iter().filter(|ended| ended.is_silent()).count();
     let mut text = format!(
-        "# Programs of crates/suite/src/programs/fail/ whose mistake a GPU does not notice, as `dacapo-gpu silent` ran them.\n\
+        "# Programs of crates/suite/src/programs whose mistake a GPU does not notice, as `dacapo-gpu silent` ran them.\n\
          # {gpu}, driver {driver}, commit {commit}\n\
          # Each in a process of its own, {ROUNDS} times; the last code is that of cuCtxSynchronize behind the last time.\n\
          # {silent} of {} ended without a word\n",
@@ -159,9 +159,9 @@ pub fn run_here(driver: Arc<dyn Driver>, name: &str) -> Result<bool, Box<dyn std
     let (mut calls, mut refused, mut last) = (0, Vec::new(), CUresult::CUDA_SUCCESS);
     let mut opt_panic = None;
     for _ in 0..ROUNDS {
-        let program = Program::on(driver.clone());
+        let program = Program::on(driver.clone(), Way::Mistake);
         // What it is refused with is among its events.
-        let ended = catch_unwind(AssertUnwindSafe(|| (listed.fail)(&program).err()));
+        let ended = catch_unwind(AssertUnwindSafe(|| listed.run(&program).err()));
         last = program.end();
         calls += program.calls();
         refused.extend(program.events());

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Deserialize, Serialize};
 
 use super::run::run;
 use super::{Single, all};
-use crate::base64;
 use crate::digest::sha256;
 use crate::session::{Refused, Session};
 
@@ -77,7 +77,7 @@ impl Recorded {
         if self.inputs != hash_of(single) {
             return Err(StaleSingle::Inputs);
         }
-        let bytes = base64::decode(&self.results).ok_or(StaleSingle::Garbled)?;
+        let bytes = BASE64_STANDARD.decode(&self.results).or(Err(StaleSingle::Garbled))?;
         let word = |chunk: &[u8]| chunk.iter().rev().fold(0u64, |word, &byte| word << 8 | u64::from(byte));
         Ok(bytes.chunks(single.out.bytes()).map(word).collect())
     }
@@ -100,7 +100,7 @@ pub fn keep(single: &Single, results: &[u64]) -> Recorded {
         false => bytes.chunks(CHUNK * width).map(|chunk| sha256(chunk)[..8].to_string()).collect(),
     };
     let full = if in_full { &bytes[..] } else { &bytes[..CHUNK * width] };
-    Recorded { inputs: hash_of(single), results: base64::encode(full), digests }
+    Recorded { inputs: hash_of(single), results: BASE64_STANDARD.encode(full), digests }
 }
 
 /// Reads one of the committed recordings.

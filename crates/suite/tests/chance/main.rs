@@ -31,7 +31,7 @@ fn printed_programs_are_those_of_their_seeds() {
     if text == committed {
         return;
     }
-    if std::env::var_os("BLESS").is_some() {
+    if dacapo_suite::programs::report::is_blessing() {
         std::fs::write(&path, text).unwrap();
         return;
     }

@@ -1,6 +1,6 @@
 //! Reports made by hand, and texts kept in `tests/inspect`.
 //!
-//! `DACAPO_BLESS=1 cargo test -p dacapo --lib inspect` writes new texts; read the difference before you commit it.
+//! `cargo xtask bless` writes new texts; read the difference before you commit it.
 
 use crate::inspect::*;
 use std::path::Path;
@@ -13,7 +13,10 @@ pub(super) fn expect(file: &str, got: &str) {
         return;
     }
     let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(expected == got, "{file}\n--- expected\n{expected}--- got\n{got}\nDACAPO_BLESS=1 accepts what was got");
+    assert!(
+        expected == got,
+        "{file}\n--- expected\n{expected}--- got\n{got}\n`cargo xtask bless` accepts what was got"
+    );
 }
 
 pub(super) fn number(value: f64) -> Value {

@@ -1,8 +1,8 @@
 //! `tests/plan/*.rec` gives the plan in the `.plan` beside it.
 //!
 //! A `.rec` has one op a line: `name: reads a, b[0..4]; writes c`. A memory without a range is touched as a whole, which
-//! is 64 bytes. `#` begins a comment; the drawing of the graph is one. `DACAPO_BLESS=1 cargo test -p dacapo --lib plan`
-//! writes new expectations; read the difference before you commit it.
+//! is 64 bytes. `#` begins a comment; the drawing of the graph is one. `cargo xtask bless` writes new expectations; read
+//! the difference before you commit it.
 
 use super::*;
 use std::fmt::Write as _;
@@ -108,5 +108,5 @@ fn recordings_are_planned_as_written() {
             failures.push(format!("{}\n--- expected\n{expected}--- got\n{got}", path.display()));
         }
     }
-    assert!(failures.is_empty(), "{}\nDACAPO_BLESS=1 accepts what was got", failures.join("\n"));
+    assert!(failures.is_empty(), "{}\n`cargo xtask bless` accepts what was got", failures.join("\n"));
 }

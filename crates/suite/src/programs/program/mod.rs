@@ -1,6 +1,8 @@
-//! What the programs in `fail/` and `pass/` are written against: a device, the driver calls as short methods, and a
-//! report of everything that went wrong.
+//! What the programs are written against: a device, the driver calls as short methods, and a report of everything that
+//! went wrong.
 //!
+//! - A [`Program`] is made for one of the two ways, and its body asks `p.way` where they part. The near miss's numbers
+//!   are compared; with the mistake they may be anything, and nobody looks.
 //! - On the software driver each program gets a machine of its own, with counted time and the seed that it is given: the
 //!   run is reproducible. On NVIDIA's driver there are no findings, and no names for memory.
 //! - The report is in the order of events: a call that did not answer success, a finding with its whole text.
@@ -16,6 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dacapo_driver::types::*;
 use dacapo_driver::{Argument, CUresult, Call, Driver, Hook, Hooked};
 use dacapo_sim::{Detectors, Machine, Options};
+
+use super::way::Way;
 
 mod graph;
 pub(crate) mod kernels;
@@ -38,6 +42,8 @@ const POLLS_MAX: u64 = 10_000;
 
 /// A program's view of the device.
 pub struct Program {
+    /// Whether it makes its mistake.
+    pub way: Way,
     /// The software driver, if that is what it runs on.
     machine: Option<Machine>,
     driver: Hooked<Arc<dyn Driver>, Log>,
@@ -48,7 +54,7 @@ pub struct Program {
 
 impl Program {
     /// A fresh software device whose primary context is current on this thread.
-    pub fn software(seed: u64) -> Program {
+    pub fn software(seed: u64, way: Way) -> Program {
         let log = Log::default();
         let finding_log = log.clone();
         let on_finding = Arc::new(move |finding: &dacapo_sim::Finding| finding_log.push(finding.to_string()));
@@ -60,15 +66,15 @@ impl Program {
             on_finding: Some(on_finding),
             ..Options::default()
         });
-        Program::open(Arc::new(machine.clone()), Some(machine), log)
+        Program::open(Arc::new(machine.clone()), Some(machine), log, way)
     }
 
     /// Device 0 of any driver, with its primary context current on this thread.
-    pub fn on(driver: Arc<dyn Driver>) -> Program {
-        Program::open(driver, None, Log::default())
+    pub fn on(driver: Arc<dyn Driver>, way: Way) -> Program {
+        Program::open(driver, None, Log::default(), way)
     }
 
-    fn open(driver: Arc<dyn Driver>, machine: Option<Machine>, log: Log) -> Program {
+    fn open(driver: Arc<dyn Driver>, machine: Option<Machine>, log: Log, way: Way) -> Program {
         let driver = Hooked::new(driver, log.clone());
         let mut context = CUcontext::NULL;
         // SAFETY: device 0 exists, and the pointer is valid for the write.
@@ -76,7 +82,7 @@ impl Program {
             [driver.cuInit(0), driver.cuDevicePrimaryCtxRetain(&mut context, 0), driver.cuCtxSetCurrent(context)]
         };
         assert_eq!(codes, [CUresult::CUDA_SUCCESS; 3], "the driver has a device");
-        Program { machine, driver, log, context, comparisons: AtomicUsize::new(0) }
+        Program { way, machine, driver, log, context, comparisons: AtomicUsize::new(0) }
     }
 
     /// Gives memory a name for reports, where there are any.
@@ -99,20 +105,28 @@ impl Program {
         std::thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Compares the numbers in a buffer with what they should be.
+    /// Compares the numbers in a buffer with what they should be. With the mistake it makes no call.
     #[track_caller]
     pub(crate) fn expect(&self, buffer: &Buffer, want: &[u32]) -> Answer {
+        if self.way == Way::Mistake { Ok(()) } else { self.expect_both_ways(buffer, want) }
+    }
+
+    /// As [`Program::expect`], for numbers that are known with the mistake too.
+    #[track_caller]
+    pub(crate) fn expect_both_ways(&self, buffer: &Buffer, want: &[u32]) -> Answer {
         let got = self.read(buffer)?;
         assert_eq!(got, want, "`{}` does not hold what it should", buffer.label());
         self.comparisons.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Compares one number with what it should be.
+    /// Compares one number with what it should be, if this is the near miss.
     #[track_caller]
     pub(crate) fn expect_number(&self, what: &str, got: u32, want: u32) {
-        assert_eq!(got, want, "{what} is not what it should be");
-        self.comparisons.fetch_add(1, Ordering::Relaxed);
+        if self.way == Way::NearMiss {
+            assert_eq!(got, want, "{what} is not what it should be");
+            self.comparisons.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// How often numbers were compared.

@@ -8,9 +8,9 @@ use dacapo_driver::types::*;
 use super::{Answer, Arguments, Program, answer};
 
 impl Program {
-    /// `cuModuleLoadData` of PTX text.
+    /// `cuModuleLoadData` of the lines of a PTX text that belong to this way.
     pub(crate) fn load(&self, ptx: &str) -> Answer<CUmodule> {
-        let (image, mut module) = (CString::new(ptx).expect("PTX without a NUL"), CUmodule::NULL);
+        let (image, mut module) = (CString::new(self.way.ptx(ptx)).expect("PTX without a NUL"), CUmodule::NULL);
         // SAFETY: the image is text with a NUL at its end, and the out pointer is to a local.
         answer(unsafe { self.driver.cuModuleLoadData(&mut module, image.as_ptr().cast()) }).map(|()| module)
     }

@@ -2,7 +2,7 @@
 //!
 //! - Addresses and handles differ from run to run and from seed to seed: they become `ADDRESS#1`, `ADDRESS#2`, in the
 //!   order in which they appear. Smaller numbers, such as a mask, stay.
-//! - With `BLESS=1` in the environment the report becomes the expectation.
+//! - With `DACAPO_BLESS=1` in the environment the report becomes the expectation.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -48,12 +48,12 @@ fn with_addresses_numbered(text: &str) -> String {
     out
 }
 
-/// Whether reports become expectations.
+/// Whether what tests get becomes what they expect: `cargo xtask bless` says so by `DACAPO_BLESS=1`.
 pub fn is_blessing() -> bool {
-    std::env::var_os("BLESS").is_some_and(|value| value == "1")
+    std::env::var_os("DACAPO_BLESS").is_some_and(|value| value == "1")
 }
 
-/// Compares `got` with the file, or writes it there under `BLESS=1`; `Err` is what to tell the person.
+/// Compares `got` with the file, or writes it there under `DACAPO_BLESS=1`; `Err` is what to tell the person.
 pub fn compare(file: &Path, got: &str) -> Result<(), String> {
     if is_blessing() {
         return std::fs::write(file, got).map_err(|error| format!("{}: {error}", file.display()));
@@ -65,7 +65,8 @@ pub fn compare(file: &Path, got: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "the report is not what {name} says (- expected, + got)\n\n{}\n`cargo xtask bless` accepts the new report; read the difference first",
+        "the report is not what {name} says (- expected, + got)\n\n{}\n\
+         `cargo xtask bless` accepts the new report; read the difference first",
         difference(&want, got)
     ))
 }

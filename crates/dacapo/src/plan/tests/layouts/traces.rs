@@ -2,7 +2,7 @@
 //!
 //! A trace has one op a line, as a `.rec` has: `name: reads a, b; writes c`. `temp c 4096` makes a memory a temp of so many
 //! bytes; the others are buffers of the caller. `straight line` orders ops as they stand. `#` begins a comment.
-//! `models` makes most of them; `DACAPO_BLESS=1 cargo test -p dacapo --lib plan` writes them anew.
+//! `models` makes most of them; `cargo xtask bless` writes them anew.
 
 use super::super::texts;
 use super::*;
@@ -121,7 +121,7 @@ fn the_committed_traces_are_what_the_models_make() {
             continue;
         }
         let committed = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(committed == text, "{name}.trace is stale; DACAPO_BLESS=1 writes it anew");
+        assert!(committed == text, "{name}.trace is stale; `cargo xtask bless` writes it anew");
     }
 }
 
