@@ -39,7 +39,7 @@ use dacapo_driver::Driver;
 use dacapo_driver::types::{CUcontext, CUdevice};
 use dacapo_ledger::{Drops, Lane, Ledger};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 pub use abilities::{Abilities, Ability};
 pub(crate) use books::{Booking, Books};
@@ -90,6 +90,8 @@ pub(crate) struct Inner {
     #[cfg(feature = "tracing")]
     pub(crate) told_lost: AtomicBool,
     pub(crate) counters: Live,
+    /// Why this is the software device, where a GPU was asked for first.
+    pub(crate) instead_of_gpu: OnceLock<Error>,
     /// What is held, and the budget.
     pub(crate) books: Arc<Books>,
     pub(crate) recordings: AtomicU64,

@@ -1,7 +1,7 @@
 //! Opening a device: the GPU, or the one in software.
 //!
 //! - `DACAPO_DRIVER=cuda|software` decides for [`Device::best`]; without it the GPU is taken where there is one, and a
-//!   fall to software is said once on standard error.
+//!   fall to software is kept, and told by [`Device::why_software`].
 //! - `DACAPO_SEED` is the software device's seed where the program gives none.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
@@ -15,6 +15,7 @@ use dacapo_ledger::{Drops, LaneKind, Ledger};
 use crate::device::courier::courier;
 use crate::device::{Abilities, Cuda, Device, Guests, Inner, LaneStream, Live, Properties, RawHandle};
 use crate::error::{Error, ErrorKind, Result};
+use crate::trace::event;
 
 /// How a software device is made.
 ///
@@ -112,7 +113,7 @@ type OptMachine = Option<dacapo_sim::Machine>;
 type OptMachine = Option<std::convert::Infallible>;
 
 impl Device {
-    /// The GPU where there is one, else the software device, which it says on standard error.
+    /// The GPU where there is one, else the software device: [`why_software`](Device::why_software) tells.
     ///
     /// # Errors
     ///
@@ -127,15 +128,26 @@ impl Device {
             }
             Err(_) => Device::cuda(0).or_else(|error| {
                 let device = Device::software()?;
-                static SAID: std::sync::Once = std::sync::Once::new();
-                SAID.call_once(|| {
-                    eprintln!(
-                        "dacapo: no GPU ({error}): running on the software device; DACAPO_DRIVER=software asks for it silently"
-                    );
-                });
+                event!(warn, why = %error, "no GPU: on the software device");
+                let _ = device.0.instead_of_gpu.set(error);
                 Ok(device)
             }),
         }
+    }
+
+    /// Why [`Device::best`] took the software device, where it would have taken a GPU: for a program to show to its user.
+    /// Nothing is printed.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// let device = dacapo::Device::best()?;
+    /// if let Some(why) = device.why_software() {
+    ///     eprintln!("no GPU, running in software: {why}");
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn why_software(&self) -> Option<&Error> {
+        self.0.instead_of_gpu.get()
     }
 
     /// A GPU by its number.
@@ -249,6 +261,7 @@ impl Device {
             #[cfg(feature = "tracing")]
             told_lost: AtomicBool::new(false),
             counters: Live::default(),
+            instead_of_gpu: OnceLock::new(),
             books: Arc::default(),
             recordings: AtomicU64::new(1),
             guests: Guests::default(),

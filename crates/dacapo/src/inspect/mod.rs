@@ -1,8 +1,8 @@
 //! What a recording and a graph consist of, as plain data: to print, to draw, to keep in a file, to compare.
 //!
 //! - A [`Report`] holds everything by value: it outlives the graph it tells of, and needs no device.
-//! - [`Report::to_json`] and [`Report::from_json`] are inverse to each other; the format has a version, and another
-//!   version is refused by name.
+//! - With the feature `json`, `Report::to_json` and `Report::from_json` are inverse to each other; the format has a
+//!   version, and another version is refused by name.
 //! - [`Report::to_dot`] draws it for Graphviz; `Display` prints a table.
 //! - [`diff`] compares two reports; [`frozen_changes`] names the values that two recordings of one closure froze
 //!   differently.
@@ -13,6 +13,7 @@ mod critical;
 mod diff;
 mod dot;
 mod frozen;
+#[cfg(feature = "json")]
 mod json;
 mod matching;
 mod model;
@@ -25,6 +26,7 @@ pub use crate::kernel::{Checked, CheckedKernel, CheckedParam, Found, Warning, Wa
 pub use critical::NODE_BYTES;
 pub use diff::{Change, ChangedNode, Difference, EdgeOf, NodeOf, diff};
 pub use frozen::{Frozen, frozen_changes};
+#[cfg(feature = "json")]
 pub use json::ReadError;
 pub use model::{
     Access, Argument, Bytes, CriticalPath, Geometry, How, Kind, Memory, MemoryKind, Node, Place, Report, Totals,

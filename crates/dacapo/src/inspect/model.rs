@@ -5,13 +5,15 @@
 //! is there. All else is as the graph had it.
 
 use super::critical;
+#[cfg(feature = "json")]
 use serde::{Deserialize, Serialize};
 
 /// The version of the format that this library writes and reads.
 pub const VERSION: u32 = 1;
 
 /// What a graph consists of.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Report {
     /// The version of the format: [`VERSION`].
@@ -35,7 +37,8 @@ pub struct Report {
 }
 
 /// One node.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Node {
     /// Its place in [`Report::nodes`].
@@ -57,13 +60,14 @@ pub struct Node {
     /// Bytes it may write.
     pub bytes_written: u64,
     /// What the kernel's declaration is warned about: it may be right, and seldom is.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub warnings: Vec<String>,
 }
 
 /// What a node does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "json", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Kind {
     /// Runs a kernel.
@@ -84,7 +88,8 @@ pub enum Kind {
 }
 
 /// A place in the program's source.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Place {
     /// The file, as the compiler calls it.
@@ -96,7 +101,8 @@ pub struct Place {
 }
 
 /// How many threads a kernel has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Geometry {
     /// Blocks in x, y and z.
@@ -108,19 +114,21 @@ pub struct Geometry {
 }
 
 /// An argument of a node.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Argument {
     /// The parameter's name.
     pub name: String,
     /// What is passed.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "json", serde(flatten))]
     pub how: How,
 }
 
 /// What is passed to a parameter, and whether it can change.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "how", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "json", serde(tag = "how", rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum How {
     /// A value that stays as it is.
@@ -159,7 +167,8 @@ pub enum How {
 }
 
 /// A value, for people and for programs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Value {
     /// As `Debug` prints it.
@@ -169,7 +178,8 @@ pub struct Value {
 }
 
 /// A half-open range of bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Bytes {
     /// The first one.
@@ -179,8 +189,9 @@ pub struct Bytes {
 }
 
 /// What is done with memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "json", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Access {
     /// It is read.
@@ -192,7 +203,8 @@ pub enum Access {
 }
 
 /// Memory that nodes touch.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Memory {
     /// Its place in [`Report::memories`].
@@ -211,8 +223,9 @@ pub struct Memory {
 }
 
 /// A kind of memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "json", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum MemoryKind {
     /// A buffer or a scalar of the program.
@@ -229,7 +242,8 @@ pub enum MemoryKind {
 }
 
 /// The most expensive path, by the model of [`Node::cost`]. Not a measurement.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct CriticalPath {
     /// The nodes on it, first to last.
@@ -239,7 +253,8 @@ pub struct CriticalPath {
 }
 
 /// Sums over a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Totals {
     /// Nodes, joins among them.

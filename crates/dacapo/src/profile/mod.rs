@@ -21,6 +21,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod timeline;
+#[cfg(feature = "json")]
 mod trace;
 
 pub use table::By;

@@ -59,7 +59,8 @@ pub struct Generator {
 }
 
 /// Where a generator stands: its seed and how far it has drawn. Plain data, to be kept in a checkpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize))]
 pub struct GeneratorState {
     words: [u32; 6],
 }

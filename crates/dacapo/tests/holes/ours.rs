@@ -120,12 +120,16 @@ fn hole_d12() {
     profile.ops[0].lane = usize::MAX;
     (profile.ops[0].time_ns, profile.ops[0].gap_ns) = (u64::MAX, u64::MAX);
     assert_eq!((profile.critical_ns(), profile.sum_ns(), profile.lanes()), (u64::MAX, u64::MAX, usize::MAX));
-    assert!(profile.to_string().contains("put") && profile.trace().contains("put"));
+    assert!(profile.to_string().contains("put"));
+    #[cfg(feature = "json")]
+    assert!(profile.trace().contains("put"));
     let mut report = graph.inspect();
     report.edges = vec![(5, 9), (1, 0)];
     report.critical_path.nodes = vec![8];
     report.memories.clear();
-    assert!(report.to_string().contains("put") && report.to_dot().contains("put") && report.to_json().contains("put"));
+    assert!(report.to_string().contains("put") && report.to_dot().contains("put"));
+    #[cfg(feature = "json")]
+    assert!(report.to_json().contains("put"));
     assert!(!inspect::diff(&report, &graph.inspect()).is_empty());
     let mut memory = graph.memory();
     (memory.arena, memory.outputs) = (usize::MAX, usize::MAX);

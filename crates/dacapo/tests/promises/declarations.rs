@@ -190,11 +190,13 @@ fn what_is_doubtful_loads_and_is_told_by_checked_and_by_inspect() {
     let report = device.graph().inspect(k.copy(&mut x, &mut y)).unwrap();
     assert_eq!(report.nodes[0].warnings, ["`x: &mut [u32]` is never written"]);
     assert!(report.to_string().contains("    warning: `x: &mut [u32]` is never written\n"), "{report}");
-    let again = dacapo::inspect::Report::from_json(&report.to_json()).unwrap();
-    assert_eq!(again, report);
+    #[cfg(feature = "json")]
+    assert_eq!(dacapo::inspect::Report::from_json(&report.to_json()), Ok(report));
     // Without a warning there is no word of them, so that a report is what it was.
     let k = right::Kernels::load(&device).unwrap();
     let report = device.graph().inspect(k.copy(&x, &mut y)).unwrap();
+    assert!(!report.to_string().contains("warning"));
+    #[cfg(feature = "json")]
     assert!(!report.to_json().contains("warning"));
     let k = narrow::Kernels::load(&device).unwrap();
     assert_eq!(k.checked().warnings().map(|(_, warning)| warning.kind).collect::<Vec<_>>(), [WarningKind::Narrow]);

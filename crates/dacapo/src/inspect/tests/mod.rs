@@ -2,5 +2,7 @@
 
 mod compare;
 mod fixtures;
+#[cfg(feature = "json")]
 mod format;
+#[cfg(feature = "json")]
 mod roundtrip;
