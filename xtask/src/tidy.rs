@@ -27,7 +27,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("dacapo-sim", &["dacapo-driver", "dacapo-ptx"]),
     ("dacapo-libcuda", &["dacapo-driver", "dacapo-sim"]),
     ("dacapo-ledger", &[]),
-    ("dacapo", &["dacapo-driver", "dacapo-ledger", "dacapo-ptx", "dacapo-sim"]),
+    ("dacapo-derive", &[]),
+    ("dacapo", &["dacapo-derive", "dacapo-driver", "dacapo-ledger", "dacapo-ptx", "dacapo-sim"]),
     ("dacapo-suite", &["dacapo", "dacapo-driver", "dacapo-sim"]),
     (
         "dacapo-cli",

@@ -1,7 +1,7 @@
 //! What may be an element of device memory or a kernel's by-value argument.
 //!
 //! Plain data: no padding, every bit pattern valid. [`bytemuck::Pod`] is that promise; a user's own `#[repr(C)]` struct
-//! derives it and needs no `unsafe`.
+//! derives it with [`Pod`](derive@crate::Pod) and needs no `unsafe`.
 
 use std::fmt::Debug;
 
@@ -11,18 +11,24 @@ use std::fmt::Debug;
 /// struct of one's own:
 ///
 /// ```
-/// use dacapo::bytemuck;
-/// #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+/// # fn main() -> dacapo::Result<()> {
+/// #[derive(Clone, Copy, Debug, PartialEq, dacapo::Pod)]
 /// #[repr(C)]
 /// struct Pair {
 ///     a: u32,
 ///     b: f32,
 /// }
-/// impl dacapo::Pod for Pair {}
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let pairs = device.buffer(&[Pair { a: 1, b: 2.0 }])?;
+/// assert_eq!(stream.read(&pairs)?, [Pair { a: 1, b: 2.0 }]);
+/// # Ok(()) }
 /// ```
+///
+/// The derive is this crate's own, so that a program needs no other; it checks that there is no padding.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not plain data that a GPU can hold",
-    note = "numbers, `half::f16`, `half::bf16` and arrays of them are; for a `#[repr(C)]` struct derive `bytemuck::Pod` and write `impl dacapo::Pod for It {{}}`"
+    note = "numbers, `half::f16`, `half::bf16` and arrays of them are; for a `#[repr(C)]` struct of these write `#[derive(Clone, Copy, Debug, dacapo::Pod)]`"
 )]
 pub trait Pod: bytemuck::Pod + Debug + Send + Sync {}
 

@@ -54,6 +54,7 @@ mod trace;
 mod value;
 
 pub use bytemuck;
+pub use dacapo_derive::Pod;
 pub use dacapo_driver as driver;
 #[cfg(feature = "software")]
 pub use dacapo_sim as sim;

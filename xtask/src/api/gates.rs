@@ -2,7 +2,8 @@
 //!
 //! - Features stay, and are printed behind the item: `[feature software]`.
 //! - What only this project's own builds turn on (`test`, `doctest`, `loom`, the ledger's mutants) counts as off.
-//! - An attribute behind `cfg_attr` that could change the API is refused: it is not understood here.
+//! - A derive behind `cfg_attr` is told with its condition; any other attribute there that could change the API is refused:
+//!   it is not understood here.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +15,7 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token};
 const NOT_FOR_USERS: &[&str] = &["test", "doctest", "doc", "docsrs", "loom", "dacapo_mutants", "miri"];
 
 /// Attributes that matter here, and so must not hide behind `cfg_attr`.
-const MATTER: &[&str] =
-    &["cfg", "cfg_attr", "derive", "macro_export", "macro_use", "must_use", "non_exhaustive", "path", "repr"];
+const MATTER: &[&str] = &["cfg", "cfg_attr", "macro_export", "macro_use", "must_use", "non_exhaustive", "path", "repr"];
 
 /// Conditions that all have to hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,6 +42,31 @@ impl Gates {
             Condition::All(all) => Some(Gates(all.iter().map(Condition::text).collect())),
             one => Some(Gates(BTreeSet::from([one.text()]))),
         })
+    }
+
+    /// What is derived behind a `cfg_attr`, each with its gates.
+    ///
+    /// # Errors
+    ///
+    /// - An attribute is not understood.
+    pub fn derives(attributes: &[Attribute]) -> Result<Vec<(syn::Path, Gates)>, String> {
+        let mut found = Vec::new();
+        for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("cfg_attr")) {
+            let parts = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+            let parts: Vec<Meta> = parts.map_err(|error| error.to_string())?.into_iter().collect();
+            let Some((when, attributes)) = parts.split_first() else { continue };
+            for part in attributes.iter().filter(|part| part.path().is_ident("derive")) {
+                let list = part.require_list().map_err(|error| error.to_string())?;
+                let paths = list.parse_args_with(Punctuated::<syn::Path, Token![,]>::parse_terminated);
+                let gates = match condition(when)? {
+                    Condition::No => continue,
+                    Condition::Yes => Gates::default(),
+                    one => Gates(BTreeSet::from([one.text()])),
+                };
+                found.extend(paths.map_err(|error| error.to_string())?.into_iter().map(|path| (path, gates.clone())));
+            }
+        }
+        Ok(found)
     }
 
     /// What holds where both hold.
@@ -179,6 +204,15 @@ mod tests {
     #[test]
     fn an_attribute_that_matters_behind_a_condition_is_refused() {
         assert!(gates("#[cfg_attr(feature = \"a\", allow(dead_code))]").is_ok());
-        assert!(gates("#[cfg_attr(feature = \"a\", derive(Clone))]").is_err());
+        assert!(gates("#[cfg_attr(feature = \"a\", non_exhaustive)]").is_err());
+    }
+
+    #[test]
+    fn a_derive_behind_a_condition_has_its_gates() {
+        let item: syn::ItemStruct =
+            syn::parse_str("#[cfg_attr(feature = \"a\", allow(x), derive(Clone, b::C))] struct S;").unwrap();
+        let derives = Gates::derives(&item.attrs).unwrap();
+        let texts = derives.iter().map(|(path, gates)| path.to_token_stream().to_string() + &gates.text());
+        assert_eq!(texts.collect::<Vec<_>>(), ["Clone [feature a]", "b :: C [feature a]"]);
     }
 }

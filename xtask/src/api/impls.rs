@@ -164,7 +164,8 @@ fn derives(api: &mut Api<'_>, id: ItemId, item: &Item) -> Result<(), String> {
     };
     let Some(place) = api.reaches[api.krate].best(&Target::Item(id)).cloned() else { return Ok(()) };
     let path: syn::Path = syn::parse_str(&place.path.join("::")).map_err(|error| error.to_string())?;
-    for mut derive in attributes::derived(attributes::of(item)) {
+    let always = attributes::derived(attributes::of(item)).into_iter().map(|path| (path, Gates::default()));
+    for (mut derive, gates) in always.chain(Gates::derives(attributes::of(item))?) {
         let name = derive.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
         let mut paths = Paths::new(api.world, api.reaches, id.module).with(item);
         let text = match DERIVES.iter().find(|(known, _)| *known == name && derive.segments.len() == 1) {
@@ -185,7 +186,7 @@ fn derives(api: &mut Api<'_>, id: ItemId, item: &Item) -> Result<(), String> {
                 format!("derive {} for {}", print::ty(&of), place.path.join("::"))
             }
         };
-        api.tell(Told { place: &place, part: Part::Impl, order: 0, name: bare(&text), text }, &[], &Gates::default())?;
+        api.tell(Told { place: &place, part: Part::Impl, order: 0, name: bare(&text), text }, &[], &gates)?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use super::lines::{Counted, Kind};
 
 /// How many names the root may have besides modules and crates. `None`: they are counted only.
-const ROOT_NAMES_MAX: Option<usize> = None;
+const ROOT_NAMES_MAX: Option<usize> = Some(30);
 
 /// Whether every public type, trait, function and macro must have an example that runs.
 const EXAMPLES_REQUIRED: bool = false;

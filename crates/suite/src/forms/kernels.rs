@@ -1,12 +1,10 @@
 //! The kernels that forms launch, and what they do, again on the host.
 
-use dacapo::{Pod, bytemuck};
-
 /// Where the kernels are.
 pub(crate) const PTX: &str = include_str!("../../kernels/forms.ptx");
 
 /// A struct of the suite's own that a kernel takes by value.
-#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, dacapo::Pod)]
 #[repr(C)]
 pub(crate) struct Affine {
     pub(crate) scale: f32,
@@ -14,8 +12,6 @@ pub(crate) struct Affine {
     /// The first elements that become 0 instead.
     pub(crate) skip: u32,
 }
-
-impl Pod for Affine {}
 
 dacapo::kernels! {
     /// One small kernel for each kind of parameter, condition and geometry.
