@@ -37,6 +37,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("dacapo-example-train", &["dacapo"]),
     ("dacapo-example-port", &["dacapo"]),
     ("dacapo-example-decode", &["dacapo", "dacapo-driver"]),
+    ("dacapo-example-serve", &["dacapo"]),
     ("xtask", &["dacapo", "dacapo-driver", "dacapo-ptx", "dacapo-sim", "dacapo-suite"]),
 ];
 
