@@ -91,7 +91,3 @@ pub mod __private {
     pub use crate::op::kernels::kernel_op;
     pub use crate::value::{Snapshot, Val};
 }
-
-#[cfg(doctest)]
-#[path = "../kernels/readme.rs"]
-mod readme;
