@@ -42,12 +42,6 @@ impl<T> Graph<T> {
         self.inner.as_deref()
     }
 
-    /// Another recording of the same device in its place.
-    pub(super) fn replace(&mut self, replayable: Replayable, out: T) {
-        self.inner = Some(Box::new(replayable));
-        self.out = out;
-    }
-
     pub(crate) fn replayable(&mut self) -> Result<&mut Replayable> {
         self.inner.as_deref_mut().ok_or_else(|| Error::new(ErrorKind::Reset))
     }

@@ -171,30 +171,30 @@ impl<T> Graph<T> {
     pub fn rerecord_with<O: Op<Out = T>>(&mut self, recording: GraphBuilder<'_>, op: O) -> Result<Rerecorded> {
         recording.refuse_preload()?;
         let (recorded, out) = recording.take_down(op)?;
-        self.rerecord_recorded(recorded, recording.graph_options(), out)
+        self.rerecord_recorded(recorded, recording.graph_options(), out).map(|(done, _)| done)
     }
 }
 
 impl<T> Graph<T> {
-    /// The same with what was recorded already.
+    /// The same with what was recorded already. Gives the graph as it was, for the caller to drop: what it holds may be the
+    /// user's, and panic.
     pub(crate) fn rerecord_recorded(
         &mut self,
         recorded: Recorded,
         options: GraphOptions,
         out: T,
-    ) -> Result<Rerecorded> {
+    ) -> Result<(Rerecorded, Graph<T>)> {
         let is_at_home = recorded.device.is(self.device());
         let why = match self.inner() {
             None => "there was no recording",
             Some(_) if !is_at_home => "it is for another device",
             Some(_) => {
                 let (fresh, done) = self.replayable()?.rerecord(recorded, options)?;
-                self.replace(fresh, out);
-                return Ok(done);
+                return Ok((done, std::mem::replace(self, Graph::new(fresh, out))));
             }
         };
-        *self = Graph::new(Replayable::make(recorded, options, StandIns::default())?, out);
-        Ok(Rerecorded::fresh(why))
+        let fresh = Graph::new(Replayable::make(recorded, options, StandIns::default())?, out);
+        Ok((Rerecorded::fresh(why), std::mem::replace(self, fresh)))
     }
 }
 

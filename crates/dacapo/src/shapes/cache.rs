@@ -269,30 +269,36 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
             let (recorded, out) = builder.take_down(|recorder: &mut Recorder<'_>| body(recorder, key))?;
             fresh.push((key.clone(), recorded, out));
         }
-        let mut done = Vec::new();
+        let (mut done, mut before) = (Vec::new(), Vec::new());
         let mut refused = Ok(());
-        // In the order of keys, as above. No code of the user's runs from here on until none of the old ones is left.
+        // In the order of keys, as above. No code of the user's runs until none of the old recordings is left: what they held
+        // is dropped at the very end, and may panic then.
         for (entry, (key, recorded, out)) in self.entries.values_mut().zip(fresh) {
             let options = builder(&self.device, &self.pool, self.shape, self.label.as_deref()).graph_options();
             match entry.graph.rerecord_recorded(recorded, options, out) {
-                Ok(how) => done.push((key, how)),
+                Ok((how, was)) => {
+                    done.push((key, how));
+                    before.push(was);
+                }
                 Err(error) => {
                     refused = Err(error);
                     break;
                 }
             }
         }
-        if refused.is_ok() {
+        if refused.is_err() {
+            let kept = self.entries.len().min(done.len());
+            self.counters.evicted += (self.entries.len() - kept) as u64;
+            // Taken apart by their order: keys are compared by code of the user's.
+            let mut entries = std::mem::take(&mut self.entries).into_iter();
+            let changed: Vec<_> = entries.by_ref().take(kept).collect();
+            before.extend(entries.map(|(_, entry)| entry.graph));
+            self.entries.extend(changed);
+            self.let_pool_go();
+        } else {
             self.shrink();
-            return Ok(done);
         }
-        let (mut number, changed) = (0, done.len());
-        self.counters.evicted += (self.entries.len() - changed) as u64;
-        self.entries.retain(|_, _| {
-            number += 1;
-            number <= changed
-        });
-        self.let_pool_go();
+        drop(before);
         refused.map(|()| done)
     }
 
