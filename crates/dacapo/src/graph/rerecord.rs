@@ -210,7 +210,7 @@ impl Replayable {
                 _ => None,
             });
             // Also where neither has an op that we know of: what was captured is still in the executable graph.
-            let captured = self.captured.then(|| "the graph came of a capture: its nodes are not known".into());
+            let captured = self.captured.then(|| "the graph was captured: its nodes are not known".into());
             other
                 .or(captured)
                 .or_else(|| (self.order != drafted.order).then(|| "the order of its ops is another".into()))
