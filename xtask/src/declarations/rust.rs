@@ -119,6 +119,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_declaration_without_a_text_is_passed_over() {
+        let without = "kernels! { unsafe struct Later { fn f(x: &[f32]) { grid: g(); } } }";
+        let with = "kernels! { unsafe struct Now(\".entry f\") { fn f(x: &[f32]) { grid: g(); } } }";
+        let found = declared(Path::new(""), Path::new("a.rs"), &format!("{without}\n{with}")).unwrap();
+        assert_eq!(found.iter().map(|declared| &*declared.place).collect::<Vec<_>>(), ["a.rs: Now"]);
+    }
+
+    #[test]
     fn a_declaration_is_read_with_its_clauses() {
         let body =
             "fn a(n: u32 = y.len(), unchecked x: &[f32], y: &out [[f32; 2]]) { entry: \"b\"; state: s, t; grid: g(); }";

@@ -196,3 +196,31 @@ impl Given {
         held
     }
 }
+
+#[cfg(all(test, feature = "software"))]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+    use crate::value::{Slot, baked};
+
+    #[test]
+    fn each_argument_is_described_as_its_marker_says() {
+        let device = Device::software().unwrap();
+        let (x, mut y) = (device.zeros::<f32>(3).unwrap(), device.zeros::<f32>(5).unwrap());
+        let mut z = device.zeros::<u8>(7).unwrap();
+        let (mut s, slot) = (device.scalar(1.0f32).unwrap(), Slot::new(2u32));
+        let mut given = Given::default();
+        given.take::<ByValue<f32>, _>("a", baked(1.0));
+        given.take::<Read<[f32]>, _>("x", &x[..]);
+        given.take::<Write<[f32]>, _>("y", &mut y[1..]);
+        given.take::<Read<One<f32>>, _>("s", &*s);
+        given.take::<Write<One<f32>>, _>("t", &mut *s);
+        given.take::<Out<One<f32>>, _>("u", &mut *s);
+        given.take::<ByValue<u32>, _>("b", &slot);
+        given.take::<Out<[u8]>, _>("z", &mut z[..]);
+        let shown = given.access.iter().map(|access| format!("{} {:?} {}", access.name, access.mode, access.len()));
+        let expected = ["x Read 3", "y Write 4", "s Read 1", "t Write 1", "u Out 1", "z Out 7"];
+        assert_eq!(shown.collect::<Vec<_>>(), expected);
+        assert_eq!(given.slots.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true]);
+    }
+}

@@ -67,16 +67,16 @@ macro_rules! __kernels {
             $(from($derived:ident = $e:expr))?
         })*]
     ) => {
-        // `allow`, so that a crate which forbids unsafe code is refused: see `kernels!`.
         $($attribute)*
         #[track_caller]
-        #[allow(unsafe_code, clippy::too_many_arguments)]
+        #[allow(unsafe_code, reason = "said, so that a crate which forbids it is refused")]
+        #[allow(clippy::too_many_arguments, reason = "as many as the kernel has")]
         $visible fn $kernel(&self, $($($given: $argument,)?)*) -> impl $crate::Op<Out = ()> {
             let at = ::core::panic::Location::caller();
             // A name that stands twice would shadow an argument inside the recipe: refused, as in any parameter list.
-            #[allow(unused)]
+            #[allow(unused, reason = "for the names alone")]
             let distinct = |$($p: ()),*| ();
-            #[allow(unused_mut)]
+            #[allow(unused_mut, reason = "a kernel may have no arguments")]
             let mut given = $crate::__private::Given::default();
             $($(
                 let $given = given.take::<$crate::__private::$Marker<$of>, _>(::core::stringify!($given), $given);
@@ -84,9 +84,10 @@ macro_rules! __kernels {
             // A closure of the user's expressions: outside of the block, which is for one call.
             let recipe = move |
                 snapshot: &$crate::__private::Snapshot<'_>,
+                #[allow(unused_variables, reason = "a kernel may have no parameters")]
                 into: &mut $crate::__private::Args,
             | -> $crate::Result<$crate::Grid> {
-                #[allow(unused_imports)]
+                #[allow(unused_imports, reason = "a geometry may be made by a function of the user's")]
                 use $crate::grid::*;
                 $($(let $given = $given.seen(snapshot);)?)*
                 $($(
@@ -94,7 +95,7 @@ macro_rules! __kernels {
                         ::core::stringify!($derived), ::core::stringify!($e), $crate::__private::said(|| $e),
                     )?;
                 )?)*
-                #[allow(unused)]
+                #[allow(unused, reason = "a kernel may have no conditions")]
                 let values = || $crate::__private::describe(
                     &[$((::core::stringify!($p), &$p as &dyn $crate::__private::ToArg)),*],
                 );
@@ -149,4 +150,56 @@ macro_rules! __kernels {
             `name: type = expression`, and a comma before the next, found `", ::core::stringify!($($wrong)*), "`",
         ));
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::kernel::{Declared, KernelDecl};
+
+    crate::kernels! {
+        #[allow(dead_code, reason = "looked at as data")]
+        unsafe struct Forms {
+            #[allow(dead_code, reason = "looked at as data")]
+            fn all(a: f32, n: u64 = x.len(), x: &[f32], unchecked y: &mut [[u32; 2]], z: &out [u8], s: &f32,
+                l: &mut u16, unchecked m: &out f64, v: [f32; 4]) {
+                entry: "symbol";
+                state: table, counter;
+                requires: x.len() == y.len(), z.is_empty();
+                default_grid: linear(x.len(), 256);
+            }
+            #[allow(dead_code, reason = "looked at as data")]
+            fn none() { grid: exact([1, 1, 1], [1, 1, 1]); }
+        }
+    }
+
+    fn params(kernel: &KernelDecl) -> Vec<String> {
+        let word = |is: bool, word: &'static str| if is { word } else { "" };
+        let shown = kernel.params.iter().map(|param| {
+            let mode = param.mode.map_or(String::new(), |mode| format!("{mode:?} "));
+            let (one, unchecked) = (word(param.scalar, "one "), word(param.unchecked, ", unchecked"));
+            let (name, ty, bytes, size) = (param.name, param.ty, param.bytes, (param.plain)().bytes);
+            format!("{name}: {:?} {mode}{one}{ty}, {bytes} of {size}{unchecked}", param.kind)
+        });
+        shown.collect()
+    }
+
+    #[test]
+    fn a_declaration_says_of_each_parameter_what_is_written() {
+        let [all, none] = Forms::KERNELS else { panic!("two kernels") };
+        let expected = [
+            "a: Value f32, 4 of 4",
+            "n: Derived u64, 8 of 8",
+            "x: Pointer Read f32, 8 of 4",
+            "y: Pointer Write [u32; 2], 8 of 8, unchecked",
+            "z: Pointer Out u8, 8 of 1",
+            "s: Pointer Read one f32, 8 of 4",
+            "l: Pointer Write one u16, 8 of 2",
+            "m: Pointer Out one f64, 8 of 8, unchecked",
+            "v: Value [f32; 4], 16 of 16",
+        ];
+        assert_eq!(params(all), expected);
+        assert_eq!((all.name, all.entry, all.tunable, all.state), ("all", "symbol", true, &["table", "counter"][..]));
+        assert_eq!((none.name, none.entry, none.tunable), ("none", "none", false));
+        assert!(none.params.is_empty() && none.state.is_empty());
+    }
 }

@@ -114,10 +114,9 @@ macro_rules! kernels {
         $(#[$attribute])*
         $visible struct $Name { module: $crate::__private::LoadedModule<$Name> }
 
-        // Said, so that a crate which forbids unsafe code is refused: lints do not look into another crate's macro, but
-        // `forbid` does not let itself be allowed.
+        // Lints do not look into another crate's macro, but `forbid` does not let itself be allowed.
         // SAFETY: the word `unsafe` in the declaration promises that it is true.
-        #[allow(unsafe_code)]
+        #[allow(unsafe_code, reason = "said, so that a crate which forbids it is refused")]
         unsafe impl $crate::__private::Declared for $Name {
             const KERNELS: &'static [$crate::__private::KernelDecl] = &[$(
                 $crate::__private::KernelDecl::new(
@@ -130,7 +129,7 @@ macro_rules! kernels {
             ),*];
         }
 
-        #[allow(unsafe_code)]
+        #[allow(unsafe_code, reason = "as above")]
         impl $Name {
             $(
                 /// Loads the module, finds every entry point, and checks its declaration against it.
@@ -160,7 +159,7 @@ macro_rules! kernels {
             /// # Safety
             ///
             /// - Everything that the declaration promises is true of the kernels in this text.
-            #[allow(dead_code)]
+            #[allow(dead_code, reason = "one of two ways to load")]
             $visible unsafe fn load_ptx(device: &$crate::Device, source: &str) -> $crate::Result<Self> {
                 // SAFETY: the caller's promise.
                 let module = unsafe { $crate::__private::LoadedModule::load(device, source) };
@@ -168,7 +167,7 @@ macro_rules! kernels {
             }
 
             /// What was decided about the declaration when the module was loaded.
-            #[allow(dead_code)]
+            #[allow(dead_code, reason = "for those who ask")]
             $visible fn checked(&self) -> &$crate::Checked {
                 self.module.checked()
             }
