@@ -86,7 +86,7 @@ macro_rules! __kernels {
                 snapshot: &$crate::__private::Snapshot<'_>,
                 #[allow(unused_variables, reason = "a kernel may have no parameters")]
                 into: &mut $crate::__private::Args,
-            | -> $crate::Result<$crate::Grid> {
+            | -> $crate::Result<$crate::grid::Grid> {
                 #[allow(unused_imports, reason = "a geometry may be made by a function of the user's")]
                 use $crate::grid::*;
                 $($(let $given = $given.seen(snapshot);)?)*
@@ -106,7 +106,7 @@ macro_rules! __kernels {
                         ));
                     }
                 )*
-                let grid = $crate::__private::said::<$crate::Grid>(|| $grid);
+                let grid = $crate::__private::said::<$crate::grid::Grid>(|| $grid);
                 if snapshot.wants_texts() {
                     $crate::__private::aside(
                         || $crate::__private::tell(snapshot, &[$(&$p as &dyn $crate::__private::ToArg),*]),

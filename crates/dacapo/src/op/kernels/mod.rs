@@ -168,7 +168,7 @@ macro_rules! kernels {
 
             /// What was decided about the declaration when the module was loaded.
             #[allow(dead_code, reason = "for those who ask")]
-            $visible fn checked(&self) -> &$crate::Checked {
+            $visible fn checked(&self) -> &$crate::inspect::Checked {
                 self.module.checked()
             }
 
