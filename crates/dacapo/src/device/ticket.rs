@@ -22,7 +22,9 @@ pub(crate) fn poll_use(
     let waiting = match waiting {
         Some(waiting) => waiting,
         // What is over needs no thread to say so: a program with several requests under way mostly awaits such.
-        None if device.enter().and_then(|()| device.is_done(used)).is_ok_and(|done| done) => return Poll::Ready(Ok(())),
+        None if device.enter().and_then(|()| device.is_done(used)).is_ok_and(|done| done) => {
+            return Poll::Ready(Ok(()));
+        }
         None => match Waiting::begin(device, used) {
             Ok(begun) => waiting.insert(begun),
             Err(error) => return Poll::Ready(Err(error)),

@@ -56,7 +56,7 @@ impl<'a> RawArg<'a> {
     pub fn value<T: Pod>(value: impl Value<T>) -> RawArg<'a> {
         let value = value.into_val();
         let slot = value.slot();
-        let value: ValueOf = Arc::new(move |snapshot| bytes_of(&[value.get(snapshot)]).into());
+        let value: ValueOf = Arc::new(move |snapshot| bytes_of(&[value.seen(snapshot)]).into());
         RawArg { access: None, slot, value: Some(value), _borrowed: PhantomData }
     }
 }

@@ -42,10 +42,10 @@ pub fn fill<T: Pod>(target: &mut Slice<T>, value: impl Value<T>) -> impl Op<Out 
             // A memset knows elements of 1, 2 and 4 bytes; all others are a kernel of ours.
             let device = recorder.device().clone();
             return device.own_kernels()?.fill(recorder, at, access, slot, size_of::<T>(), move |snapshot| {
-                bytes_of(&[value.get(snapshot)]).into()
+                bytes_of(&[value.seen(snapshot)]).into()
             });
         }
-        let recipe: crate::record::FillRecipe = Arc::new(move |snapshot| bytes_of(&[value.get(snapshot)]).into());
+        let recipe: crate::record::FillRecipe = Arc::new(move |snapshot| bytes_of(&[value.seen(snapshot)]).into());
         recorder.push(Node::new("fill".into(), at, access, Work::Fill(recipe)), &[slot])
     }
 }

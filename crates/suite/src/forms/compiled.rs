@@ -17,7 +17,7 @@ const SOURCE: &str = r#"extern "C" __global__ void scale(float* y, unsigned n, f
 }"#;
 
 dacapo::kernels! {
-    unsafe struct Compiled("") {
+    unsafe struct Compiled {
         fn scale(y: &mut [f32], n: u32 = y.len(), a: f32) {
             grid: linear(y.len(), 64);
         }

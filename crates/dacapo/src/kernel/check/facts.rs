@@ -6,9 +6,8 @@
 /// # fn main() -> dacapo::Result<()> {
 /// # let device = dacapo::Device::software()?;
 /// dacapo::kernels! {
-///     unsafe struct Kernels(include_str!("../../../../../kernels/ptx/saxpy.ptx")) {
-///         fn saxpy(n: i32 = y.len(), a: f32, x: &[f32], y: &mut [f32]) {
-///             entry: "saxpy_f32";
+///     unsafe struct Kernels(include_str!("../../../kernels/saxpy.ptx")) {
+///         fn saxpy(a: f32, x: &[f32], y: &mut [f32], n: u32 = y.len()) {
 ///             requires: x.len() == y.len();
 ///             grid: linear(y.len(), 256);
 ///         }
@@ -17,7 +16,7 @@
 /// let k = Kernels::load(&device)?;
 /// let checked = k.checked();
 /// assert_eq!(checked.warnings().count(), 0);
-/// assert_eq!(checked.kernels[0].params[3].found.to_string(), "read and written, 4 bytes at once");
+/// assert_eq!(checked.kernels[0].params[2].found.to_string(), "read and written, 4 bytes at once");
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
