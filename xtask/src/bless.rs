@@ -17,6 +17,7 @@ const KEEPERS: &[Keeper] = &[
     Keeper { package: "dacapo-ptx", test: "docs", expectations: "docs/ptx.md" },
     Keeper { package: "dacapo-libcuda", test: "coverage", expectations: "docs/driver-calls.md" },
     Keeper { package: "dacapo-suite", test: "faults", expectations: "docs/faults.md" },
+    Keeper { package: "dacapo", test: "lib error::tests", expectations: "docs/errors.md" },
     Keeper { package: "dacapo-suite", test: "chance", expectations: "crates/suite/tests/chance/printed.rs" },
 ];
 
@@ -40,15 +41,18 @@ pub fn run(only: Option<&str>) -> Result<(), String> {
         let (package, test) = (keeper.package, keeper.test);
         println!("bless: {package}, {test}");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        // A test of the library itself is `lib` and what its name begins with.
+        let target = test.strip_prefix("lib ").map_or(["--test", test], |name| ["--lib", name]);
         let status = Command::new(cargo)
-            .args(["test", "--quiet", "--package", package, "--test", test])
+            .args(["test", "--quiet", "--package", package])
+            .args(target)
             .env("BLESS", "1")
             .env("DACAPO_BLESS", "1")
             .current_dir(&root)
             .status()
             .map_err(|error| format!("cargo does not start: {error}"))?;
         if !status.success() {
-            failed.push(format!("{package} --test {test}"));
+            failed.push(format!("{package} {}", target.join(" ")));
         }
     }
     let changed = changes(&before, &texts(&root)?);

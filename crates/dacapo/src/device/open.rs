@@ -13,6 +13,7 @@ use dacapo_ledger::{Drops, LaneKind, Ledger};
 
 #[cfg(feature = "software")]
 use crate::device::courier::courier;
+use crate::device::stranger::opened;
 use crate::device::{Abilities, Cuda, Device, Guests, Inner, LaneStream, Live, Properties, RawHandle};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -111,6 +112,8 @@ type OptMachine = Option<dacapo_sim::Machine>;
 #[cfg(not(feature = "software"))]
 type OptMachine = Option<std::convert::Infallible>;
 
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
 impl Device {
     /// The GPU where there is one, else the software device, which it says on standard error.
     ///
@@ -130,7 +133,8 @@ impl Device {
                 static SAID: std::sync::Once = std::sync::Once::new();
                 SAID.call_once(|| {
                     eprintln!(
-                        "dacapo: no GPU ({error}): running on the software device; DACAPO_DRIVER=software asks for it silently"
+                        "dacapo: no GPU ({}): running on the software device; DACAPO_DRIVER=software asks for it silently",
+                        error.chain()
                     );
                 });
                 Ok(device)
@@ -144,14 +148,13 @@ impl Device {
     ///
     /// - [`ErrorKind::NoDevice`]: no driver, no such device, or a driver that is too old; the text says which.
     pub fn cuda(ordinal: usize) -> Result<Device> {
-        let nvidia = Nvidia::open().map_err(|error| Error::new(ErrorKind::NoDevice { why: error.to_string() }))?;
+        let unusable = |why: String, source: BoxError| Error::new(ErrorKind::NoDevice { why }).with_source(source);
+        let nvidia = Nvidia::open().map_err(|error| unusable("NVIDIA's driver cannot be used".into(), error.into()))?;
         let nvidia = Arc::new(nvidia);
         let has = nvidia.clone();
         let software = nvidia.is_software();
         Device::open(nvidia, ordinal, None, software, move |call| has.has(call)).map_err(|error| match error.kind() {
-            ErrorKind::Driver(refused) => {
-                Error::new(ErrorKind::NoDevice { why: format!("device {ordinal}: {refused}") })
-            }
+            ErrorKind::Driver(refused) => unusable(format!("device {ordinal} cannot be opened"), (*refused).into()),
             _ => error,
         })
     }
@@ -255,6 +258,7 @@ impl Device {
             values_waiting: AtomicUsize::new(0),
             is_watched: AtomicBool::new(false),
             was_drained: AtomicBool::new(false),
+            opened: opened(),
             #[cfg(feature = "software")]
             machine,
         })))

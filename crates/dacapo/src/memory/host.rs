@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dacapo_ledger::Access as Touching;
 
 use crate::device::Device;
 use crate::element::{Pod, bytes_of};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::memory::{Access, Allocation, Mode, Place};
 use crate::nesting::refuse_in_recording;
 
@@ -80,8 +81,9 @@ impl<T: Pod> HostBuffer<T> {
     pub fn set(&mut self, elements: &[T]) -> Result<()> {
         refuse_in_recording("HostBuffer::set")?;
         if elements.len() != self.len {
-            let (left, right) = (self.len, elements.len());
-            return Err(Error::new(ErrorKind::Length { what: "HostBuffer::set", left, right }));
+            let sides = [("the buffer", self.len), ("`elements`", elements.len())];
+            let error = Error::lengths("HostBuffer::set", sides, "elements");
+            return Err(error.of("HostBuffer::set", "", Location::caller()));
         }
         self.when_quiet(Touching::Write, |buffer| buffer.copy_in(elements))
     }

@@ -42,7 +42,11 @@ pub unsafe fn kernel_op<D: Declared, const A: usize, const S: usize>(
             access.push(Access { place, mode: Mode::Write, name, element: 1 });
         }
         if !module.device.is(recorder.device()) {
-            return Err(recorder.blame(Error::new(ErrorKind::WrongDevice), decl.name, at));
+            return Err(recorder.blame(
+                recorder.device().stranger("the kernel's module", &module.device),
+                decl.name,
+                at,
+            ));
         }
         if geometry.is_some() && !decl.tunable {
             return Err(recorder.blame(Error::new(ErrorKind::GridFixed), decl.name, at));
