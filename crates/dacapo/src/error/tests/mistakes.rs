@@ -50,7 +50,7 @@ crate::kernels! {
 }
 
 crate::kernels! {
-    unsafe struct TooFew(PTX) {
+    unsafe struct Few(PTX) {
         #[allow(dead_code, reason = "it does not load")]
         fn put(value: u32, y: &mut [u32]) {
             grid: linear(y.len(), 32);
@@ -190,7 +190,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     ("a method whose name is misspelt", || refused(Misspelt::load(&bench().0))),
     ("a name that is like none of the module", || refused(RawKernel::load(&bench().0, PTX, "softmax_backward"))),
     ("a global whose name is misspelt", || refused(NoGlobal::load(&bench().0))),
-    ("a parameter that was forgotten", || refused(TooFew::load(&bench().0))),
+    ("a parameter that was forgotten", || refused(Few::load(&bench().0))),
     ("declarations that say less than the kernels do", || refused(NotTrue::load(&bench().0))),
     ("a line that is no PTX", || {
         let text = ".version 8.4\n.target sm_80\n.address_size 64\nnonsense\n";
