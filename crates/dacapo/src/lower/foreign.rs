@@ -116,7 +116,8 @@ pub(crate) fn capture(
         return Err(Broken { error: first, panic, graph_is_gone });
     }
     let culprit =
-        "that of this op's work; a synchronisation of the context by any library in the process does that".into();
+        "that of this op's work, by the call that was refused or by another library's synchronisation of the context"
+            .into();
     let error = Error::new(ErrorKind::CaptureBroken { culprit }).with_source(first);
     Err(Broken { error, panic: None, graph_is_gone })
 }
