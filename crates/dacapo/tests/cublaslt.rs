@@ -375,7 +375,7 @@ fn a_workspace_of_ones_own_may_be_dropped() {
     assert_eq!(device.counters().allocations, held, "the graph holds it");
     graph.launch(&stream).unwrap();
     assert_eq!(stream.read(&d).unwrap(), [2.0; 4]);
-    assert_eq!(graph.temp_bytes(), 0);
+    assert_eq!(graph.memory().temps(), 0);
 }
 
 #[test]
@@ -387,12 +387,11 @@ fn temps_stand_ins_and_other_devices_are_refused_as_for_every_op() {
         r.run(blas.matmul(2, 2, 2).op(&t, &x, &mut d))
     });
     assert!(matches!(unwritten.unwrap_err().kind(), ErrorKind::UninitTemp { .. }));
-    let frozen = device.recording().record_into(&x[..], &mut d[..], |r, x, d| r.run(blas.matmul(2, 2, 2).op(x, x, d)));
+    let frozen = device.graph().record_into(&x[..], &mut d[..], |r, x, d| r.run(blas.matmul(2, 2, 2).op(x, x, d)));
     assert!(matches!(frozen.unwrap_err().kind(), ErrorKind::NoMemoryYet { call: "matmul" }));
     // A kernel of ours is told its addresses at each launch.
-    let own = device
-        .recording()
-        .record_into(&x[..], &mut d[..], |r, x, d| r.run(blas.matmul(2, 2, 2).reference().op(x, x, d)));
+    let own =
+        device.graph().record_into(&x[..], &mut d[..], |r, x, d| r.run(blas.matmul(2, 2, 2).reference().op(x, x, d)));
     own.unwrap();
     let other = Device::software().unwrap();
     let (y, mut z) = (other.zeros::<f32>(4).unwrap(), other.zeros::<f32>(4).unwrap());
@@ -407,7 +406,7 @@ fn temps_stand_ins_and_other_devices_are_refused_as_for_every_op() {
 fn a_missing_library_is_an_error_that_says_what_was_tried() {
     let machine = Device::software().unwrap().machine().unwrap().clone();
     // SAFETY: it is the machine itself.
-    let device = unsafe { Device::of_driver(std::sync::Arc::new(machine), 0) }.unwrap();
+    let device = unsafe { Device::from_driver(std::sync::Arc::new(machine), 0) }.unwrap();
     // SAFETY: there is no such file.
     let error = unsafe { CublasLt::load_from(&device, "/no/such/folder/libcublasLt.so.13") }.unwrap_err();
     let ErrorKind::NoLibrary { library, variable, tried } = error.kind() else { panic!("{error:?}") };

@@ -214,7 +214,7 @@ impl<T> Graph<T> {
     #[track_caller]
     pub fn record_again<O: Op<Out = T>>(&mut self, op: O) -> Result<()> {
         let device = self.device.clone();
-        self.record_again_with(device.recording(), op)
+        self.rerecord_with(device.graph(), op)
     }
 
     /// The same with options.

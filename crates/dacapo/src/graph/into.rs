@@ -14,7 +14,7 @@ use crate::graph::report_of_graph;
 use crate::inspect::Report;
 use crate::memory::{Access, Place, Reads, Writes};
 
-/// A graph that is launched on any slices of the right lengths: [`Recording::record_into`](crate::Recording::record_into).
+/// A graph that is launched on any slices of the right lengths: [`Recording::record_into`](crate::graph::GraphBuilder::record_into).
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -22,7 +22,7 @@ use crate::memory::{Access, Place, Reads, Writes};
 /// # let stream = device.stream()?;
 /// let (a, b) = (device.buffer(&[1u32, 2])?, device.buffer(&[3u32, 4])?);
 /// let mut out = device.zeros::<u32>(2)?;
-/// let mut copy_pair = device.recording().record_into(&a[..], &mut out[..], |r, x, y| r.run(dacapo::copy(x, y)))?;
+/// let mut copy_pair = device.graph().record_into(&a[..], &mut out[..], |r, x, y| r.run(dacapo::copy(x, y)))?;
 /// copy_pair.launch(&stream, &b, &mut out)?;
 /// assert_eq!(stream.read(&out)?, [3, 4]);
 /// # Ok(()) }

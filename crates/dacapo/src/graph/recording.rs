@@ -19,7 +19,7 @@ use crate::record::{Op, Recorded, Recorder};
 /// # fn main() -> dacapo::Result<()> {
 /// # let device = dacapo::Device::software()?;
 /// # let mut y = device.zeros::<f32>(4)?;
-/// let graph = device.recording().label("decode").record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
+/// let graph = device.graph().label("decode").record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
 /// assert_eq!(graph.label(), "decode");
 /// # Ok(()) }
 /// ```
@@ -234,7 +234,7 @@ impl Device {
     ///
     /// - The first op that failed, or what the driver refused.
     pub fn record<O: Op>(&self, op: O) -> Result<Graph<O::Out>> {
-        self.recording().record(op)
+        self.graph().record(op)
     }
 
     /// Options of a recording.

@@ -157,7 +157,7 @@ impl<T> Graph<T> {
         let device = self.device().clone();
         let recording = match self.inner() {
             Some(inner) => inner.recording(&device),
-            None => device.recording(),
+            None => device.graph(),
         };
         self.rerecord_with(recording, op)
     }

@@ -32,7 +32,7 @@ use crate::memory::{Allocation, Kind};
 /// # let stream = device.stream()?;
 /// let arena = device.arena(1 << 20)?;
 /// let mut out = device.zeros::<f32>(1000)?;
-/// let mut graph = device.recording().arena(&arena).record(|r: &mut Recorder<'_>| {
+/// let mut graph = device.graph().arena(&arena).record(|r: &mut Recorder<'_>| {
 ///     let mut t = r.alloc::<f32>(1000)?;
 ///     r.run(fill(&mut t, baked(3.0)))?;
 ///     r.run(copy(&t, &mut out))

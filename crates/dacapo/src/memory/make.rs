@@ -56,7 +56,7 @@ impl Device {
         HostBuffer::new(self, elements).map_err(|error| error.on_line(at))
     }
 
-    /// Memory of so many bytes for the temps of graphs and eager runs: [`Recording::arena`](crate::Recording::arena),
+    /// Memory of so many bytes for the temps of graphs and eager runs: [`Recording::arena`](crate::graph::GraphBuilder::arena),
     /// [`Stream::run_in`](crate::Stream::run_in).
     ///
     /// # Errors

@@ -165,7 +165,7 @@ macro_rules! kernels {
             }
             /// What was decided about the declaration when the module was loaded.
             #[allow(dead_code)]
-            $v fn checked(&self) -> &$crate::Checked {
+            $v fn checked(&self) -> &$crate::inspect::Checked {
                 self.module.checked()
             }
             $( $crate::kernels!{@params unsafe [$(#[$km])*] [$v] $f [$($body)*] [$($params)*] args[] wrap[] vals[] seen[] derived[] access[] all[] ; $($params)* ,} )*
@@ -234,14 +234,14 @@ macro_rules! kernels {
             $(let $see = $see.numbered(&mut accesses);)*
             let slots = [$($crate::__private::Val::slot(&$val)),*];
             // A closure of the user's expressions: outside of the block, which is for one call.
-            let recipe = move |snapshot: &$crate::__private::Snapshot<'_>, into: &mut $crate::__private::Args| -> $crate::Result<$crate::Grid> {
+            let recipe = move |snapshot: &$crate::__private::Snapshot<'_>, into: &mut $crate::__private::Args| -> $crate::Result<$crate::grid::Grid> {
                 #[allow(unused_imports)] use $crate::grid::*;
                 $(let $val = $val.get(snapshot);)*
                 $(let $see = $see.seen(snapshot);)*
                 $($d)*
                 #[allow(unused)] let values = || $crate::__private::describe(&[$((::core::stringify!($l), &$l as &dyn $crate::__private::ToArg)),*]);
                 $(if !$crate::__private::said::<bool>(|| $c) { return ::core::result::Result::Err($crate::__private::requires_failed(::core::stringify!($c), $crate::__private::aside(values))) })*
-                let grid = $crate::__private::said::<$crate::Grid>(|| $g);
+                let grid = $crate::__private::said::<$crate::grid::Grid>(|| $g);
                 if snapshot.wants_texts() { $crate::__private::aside(|| $crate::__private::tell(snapshot, &[$(&$l as &dyn $crate::__private::ToArg),*])) }
                 $($crate::__private::ToArg::put(&$l, into);)*
                 ::core::result::Result::Ok(grid)

@@ -1,6 +1,6 @@
 //! Pools: graphs that belong together, and what they keep alive.
 //!
-//! - A graph that joins a pool ([`Recording::pool`](crate::Recording::pool)) holds it, and is ordered against the pool's
+//! - A graph that joins a pool ([`Recording::pool`](crate::graph::GraphBuilder::pool)) holds it, and is ordered against the pool's
 //!   other graphs: two of them never overlap, whatever their streams.
 //! - The temps of a pool's graphs lie in one arena, as large as the largest of them needs: it grows in place when a graph
 //!   joins that needs more, and goes with the pool. (On a device that cannot map memory apart from its addresses a larger

@@ -26,7 +26,7 @@ impl<T> Graph<T> {
     /// # fn main() -> dacapo::Result<()> {
     /// # let (device, stream) = { let d = dacapo::Device::software()?; let s = d.stream()?; (d, s) };
     /// let mut y = device.zeros::<f32>(1024)?;
-    /// let mut graph = device.recording().label("clear").record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
+    /// let mut graph = device.graph().label("clear").record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
     /// let profile = graph.profile(&stream)?;
     /// assert_eq!((profile.ops.len(), graph.num_replays()), (1, 1));
     /// println!("{profile}");

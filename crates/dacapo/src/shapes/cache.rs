@@ -36,7 +36,7 @@ const GRAPHS_MAX: usize = 64;
 /// # fn main() -> dacapo::Result<()> {
 /// # let device = dacapo::Device::software()?;
 /// # let stream = device.stream()?;
-/// let mut cache = dacapo::GraphCache::new(&device).max_graphs(2);
+/// let mut cache = dacapo::shapes::GraphCache::new(&device).max_graphs(2);
 /// for len in [3, 5, 3, 7, 3] {
 ///     let y = cache.run(&stream, &len, |r| {
 ///         let mut y = r.output::<f32>(len)?;
@@ -346,7 +346,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         body: &mut dyn for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>,
     ) -> Result<T> {
         let (recorded, out) = loop {
-            match self.device.recording().take_down(|recorder: &mut Recorder<'_>| body(recorder)) {
+            match self.device.graph().take_down(|recorder: &mut Recorder<'_>| body(recorder)) {
                 Err(error) if error.is_memory() && self.make_room() => {}
                 outcome => break outcome?,
             }
@@ -378,7 +378,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     }
 
     fn recording<'c>(&'c self, pool: &Pool) -> Recording<'c> {
-        let recording = self.device.recording().pool(pool);
+        let recording = self.device.graph().pool(pool);
         let recording = if self.shape == Shape::Line { recording.straight_line() } else { recording };
         match &self.label {
             Some(label) => recording.label(label.clone()),

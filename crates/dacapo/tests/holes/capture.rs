@@ -1,7 +1,8 @@
 //! Captures that are left open, by an error, a panic, or by nobody.
 
 use dacapo::capture::{self, CaptureStream, Mode, Status};
-use dacapo::{Error, ErrorKind, Recorder, Result, baked, fill, foreign};
+use dacapo::raw::foreign;
+use dacapo::{Error, ErrorKind, Recorder, Result, baked, fill};
 
 use crate::does_not_compile;
 use crate::kit::{Bench, benches, kind, panics, set_all};
@@ -70,8 +71,8 @@ fn hole_l2() {
             r.run(fill(y, baked(1)))?;
             if panic { panic!("on purpose") } else { Err(Error::msg("no")) }
         };
-        assert!(device.recording().warmup(2).record(|r: &mut Recorder<'_>| failing(r, &mut y, false)).is_err());
-        panics(|| drop(device.recording().warmup(2).record(|r: &mut Recorder<'_>| failing(r, &mut y, true))));
+        assert!(device.graph().warmup(2).record(|r: &mut Recorder<'_>| failing(r, &mut y, false)).is_err());
+        panics(|| drop(device.graph().warmup(2).record(|r: &mut Recorder<'_>| failing(r, &mut y, true))));
         // This thread is not inside a recording any more.
         assert_eq!(stream.read(&y).unwrap(), [0; 4]);
         bench.expect_usable();

@@ -5,7 +5,9 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use dacapo::{Device, ErrorKind, GraphCache, GraphMemory, Recorder, Slot, Stream, baked, inspect};
+use dacapo::graph::GraphMemory;
+use dacapo::shapes::GraphCache;
+use dacapo::{Device, ErrorKind, Recorder, Slot, Stream, baked, inspect};
 use dacapo_driver::{CUresult, Driver};
 
 use crate::kit::{Bench, benches, kind, panics, software};
@@ -111,7 +113,7 @@ fn hole_d11() {
 fn hole_d12() {
     let b = Bench::seeded(0);
     let mut y = b.device.zeros::<u32>(4).unwrap();
-    let mut graph = b.device.recording().label("a/".repeat(300_000)).record(b.k.put(baked(1), &mut y)).unwrap();
+    let mut graph = b.device.graph().label("a/".repeat(300_000)).record(b.k.put(baked(1), &mut y)).unwrap();
     let mut profile = graph.profile(&b.stream).unwrap();
     profile.critical_path = vec![7, 0, usize::MAX];
     profile.ops[0].after = vec![9];
@@ -187,7 +189,7 @@ fn hole_d14() {
         let b = Bench::seeded(0);
         let (pool, arena, slot) = (b.device.pool(), b.device.arena(256).unwrap(), Slot::new([1u64; 4]));
         let mut y = b.device.zeros::<u32>(4).unwrap();
-        let graph = b.device.recording().pool(&pool).record(b.k.put(baked(1), &mut y)).unwrap();
+        let graph = b.device.graph().pool(&pool).record(b.k.put(baked(1), &mut y)).unwrap();
         let ask = || {
             pool.keep(()).unwrap();
             slot.set([arena.graphs() as u64; 4]);
@@ -208,14 +210,14 @@ fn hole_d15() {
     let mut line = 0;
     let nested = b.device.record(|_: &mut Recorder<'_>| {
         line = line!() + 1;
-        b.device.recording().uploaded().record(b.k.put(baked(1), &mut y))
+        b.device.graph().preloaded().record(b.k.put(baked(1), &mut y))
     });
     let error = nested.map(drop).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::EagerInRecording { call: "Recording::uploaded" }), "{error}");
     assert_eq!(error.location().map(|at| (at.file(), at.line())), Some((file!(), line)));
     let nested = b.device.record(|_: &mut Recorder<'_>| {
         line = line!() + 1;
-        kept.rerecord_with(b.device.recording().uploaded(), b.k.put(baked(2), &mut x))
+        kept.rerecord_with(b.device.graph().preloaded(), b.k.put(baked(2), &mut x))
     });
     let error = nested.map(drop).unwrap_err();
     assert_eq!(error.location().map(|at| (at.file(), at.line())), Some((file!(), line)));
@@ -245,7 +247,7 @@ fn hole_d17() {
         let (pool, value) = (b.device.pool(), Arc::new(()));
         let mut y = b.device.zeros::<u32>(4).unwrap();
         let graphs = b.device.counters().graphs;
-        let mut graph = b.device.recording().pool(&pool).record(b.k.put(baked(3), &mut y)).unwrap();
+        let mut graph = b.device.graph().pool(&pool).record(b.k.put(baked(3), &mut y)).unwrap();
         graph.launch(&b.stream).unwrap();
         pool.keep(value.clone()).unwrap();
         pool.keep(graph).unwrap();

@@ -1,6 +1,7 @@
 //! Planned memory: one allocation a graph, arenas of the caller's, and what does not fit.
 
-use dacapo::{ErrorKind, Graph, RawSlice, Recorder, Result, Slice, baked, copy, fill, foreign};
+use dacapo::raw::{RawSlice, foreign};
+use dacapo::{ErrorKind, Graph, Recorder, Result, Slice, baked, copy, fill};
 use dacapo_driver::{CUresult, Call, Count, Driver};
 
 use crate::kit::{Bench, benches, hooked, kind, set_all, software};
@@ -29,7 +30,7 @@ fn a_graph_has_one_allocation_for_all_its_temps_and_an_eager_run_too() {
     let mut out = device.zeros::<u32>(256).unwrap();
     let (before, calls) = (device.counters(), count.of(Call::cuMemAllocAsync).calls);
     let mut graph = device.record(|r: &mut Recorder<'_>| through(r, 10, 7, &mut out)).unwrap();
-    assert_eq!(graph.temp_bytes(), 2048, "of ten temps of 1024 bytes two are alive at a time");
+    assert_eq!(graph.memory().temps(), 2048, "of ten temps of 1024 bytes two are alive at a time");
     assert_eq!(count.of(Call::cuMemAllocAsync).calls - calls, 1);
     assert_eq!(device.counters().allocations - before.allocations, 1);
     graph.launch(stream).unwrap();
@@ -55,8 +56,8 @@ fn temps_of_branches_that_may_overlap_share_nothing() {
             through(r, 4, 2, b)
         };
         let mut graph = device.record(|r: &mut Recorder<'_>| body(&mut outs, r)).unwrap();
-        let line = device.recording().straight_line().record(|r: &mut Recorder<'_>| body(&mut outs, r)).unwrap();
-        assert!(graph.temp_bytes() >= 16_000 && line.temp_bytes() < 9_000, "{graph:?} {line:?}");
+        let line = device.graph().straight_line().record(|r: &mut Recorder<'_>| body(&mut outs, r)).unwrap();
+        assert!(graph.memory().temps() >= 16_000 && line.memory().temps() < 9_000, "{graph:?} {line:?}");
         graph.launch(stream).unwrap();
         assert_eq!(stream.read(&outs[0]).unwrap(), [1; 1000]);
         assert_eq!(stream.read(&outs[1]).unwrap(), [2; 1000]);
@@ -78,7 +79,7 @@ fn temps_without_bytes_or_use_take_nothing() {
             r.run(fill(&mut out, baked(2)))
         })
         .unwrap();
-    assert_eq!((graph.temp_bytes(), device.counters().allocations), (0, before));
+    assert_eq!((graph.memory().temps(), device.counters().allocations), (0, before));
     graph.launch(&stream).unwrap();
     assert_eq!(stream.read(&out).unwrap(), [2; 4]);
 }
@@ -92,9 +93,9 @@ fn an_arena_serves_graphs_and_runs_and_says_how_much_they_needed() {
         let mut outs = [device.zeros::<u32>(256).unwrap(), device.zeros::<u32>(1000).unwrap()];
         let [a, b] = &mut outs;
         let before = device.counters().allocations;
-        let mut small = device.recording().arena(&arena).record(|r: &mut Recorder<'_>| through(r, 3, 1, a)).unwrap();
+        let mut small = device.graph().arena(&arena).record(|r: &mut Recorder<'_>| through(r, 3, 1, a)).unwrap();
         assert_eq!((arena.used(), arena.graphs()), (2048, 1));
-        let mut large = device.recording().arena(&arena).record(|r: &mut Recorder<'_>| through(r, 3, 2, b)).unwrap();
+        let mut large = device.graph().arena(&arena).record(|r: &mut Recorder<'_>| through(r, 3, 2, b)).unwrap();
         assert_eq!((arena.used(), arena.graphs(), arena.bytes()), (8096, 2, 8192));
         assert_eq!(device.counters().allocations, before, "nothing was allocated for them");
         for _ in 0..4 {
@@ -127,7 +128,7 @@ fn what_does_not_fit_an_arena_is_refused_with_op_and_numbers_before_the_driver_i
         r.run(dacapo::Op::label(copy(&a, &mut b), "second"))?;
         r.run(copy(&b, &mut out))
     };
-    refusals.push(device.recording().arena(&arena).label("step").record(&mut body).map(drop).unwrap_err());
+    refusals.push(device.graph().arena(&arena).label("step").record(&mut body).map(drop).unwrap_err());
     refusals.push(stream.run_in(&arena, &mut body).unwrap_err());
     for (error, label) in refusals.iter().zip(["step/second", "second"]) {
         let exhausted = ErrorKind::ArenaExhausted { wanted: 1024, left: 976, bytes: 2000, needed: 2048 };
@@ -150,7 +151,7 @@ fn an_arena_outlives_its_handles_as_long_as_a_graph_or_work_is_in_it() {
         let mut out = device.zeros::<u32>(1000).unwrap();
         let arena = device.arena(1 << 16).unwrap();
         let mut graph: Graph<()> =
-            device.recording().arena(&arena).record(|r: &mut Recorder<'_>| through(r, 9, 5, &mut out)).unwrap();
+            device.graph().arena(&arena).record(|r: &mut Recorder<'_>| through(r, 9, 5, &mut out)).unwrap();
         drop(arena);
         device.synchronize().unwrap();
         graph.launch(stream).unwrap();
@@ -176,7 +177,7 @@ fn an_arena_of_another_device_is_refused() {
     let strange = |kind: ErrorKind| {
         assert!(matches!(&kind, ErrorKind::WrongDevice { what, .. } if what == "the arena"), "{kind:?}")
     };
-    strange(kind(device.recording().arena(&elsewhere).record(fill(&mut y, baked(1)))));
+    strange(kind(device.graph().arena(&elsewhere).record(fill(&mut y, baked(1)))));
     strange(kind(stream.run_in(&elsewhere, fill(&mut y, baked(1)))));
 }
 
@@ -187,7 +188,7 @@ fn a_warm_up_runs_in_the_arena_that_the_graph_will_be_in() {
     let (arena, mut out) = (device.arena(4096).unwrap(), device.zeros::<u32>(64).unwrap());
     let calls = count.of(Call::cuMemAllocAsync).calls;
     let mut graph = device
-        .recording()
+        .graph()
         .arena(&arena)
         .warmup_unrestored(3)
         .record(|r: &mut Recorder<'_>| through(r, 3, 1, &mut out))
@@ -204,7 +205,7 @@ fn temps_apart_show_what_leaves_one_of_them() {
         let bench = Bench::seeded(0);
         let Bench { device, stream, k } = &bench;
         let mut out = device.zeros::<u32>(64).unwrap();
-        let recording = if apart { device.recording().apart() } else { device.recording() };
+        let recording = if apart { device.graph().apart() } else { device.graph() };
         let mut graph = recording
             .record(|r: &mut Recorder<'_>| {
                 let (mut a, mut b) = (r.alloc::<u32>(64)?, r.alloc::<u32>(64)?);
@@ -215,7 +216,7 @@ fn temps_apart_show_what_leaves_one_of_them() {
                 r.run(copy(&a, &mut out))
             })
             .unwrap();
-        let bytes = graph.temp_bytes();
+        let bytes = graph.memory().temps();
         let launched = graph.launch(stream).map(drop).and_then(|()| stream.synchronize());
         let found: Vec<_> =
             device.findings().iter().map(|found| found.split(':').next().unwrap().to_string()).collect();
@@ -248,9 +249,9 @@ fn a_workspace_is_a_temp_that_needs_no_write_and_is_counted() {
             Ok(())
         };
         let mut graph = device.record(body).unwrap();
-        assert_eq!((graph.temp_bytes(), graph.workspace_bytes()), (256, 256), "two of them share the same bytes");
-        let outer = device.record(graph.replay()).unwrap();
-        assert_eq!(outer.workspace_bytes(), 256);
+        assert_eq!((graph.memory().temps(), graph.memory().workspaces), (256, 256), "two of them share the same bytes");
+        let outer = device.record(graph.as_op()).unwrap();
+        assert_eq!(outer.memory().workspaces, 256);
         graph.launch(stream).unwrap();
         assert_eq!(stream.read(&out).unwrap(), [4; 64]);
         bench.expect_no_findings();

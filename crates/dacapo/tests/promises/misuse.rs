@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dacapo_driver::Driver;
 
-use dacapo::{Buffer, ErrorKind, Op, Recorder, Slot, baked, copy, download, fill, foreign, grid, inspect, op, upload};
+use dacapo::op::from_fn;
+use dacapo::raw::foreign;
+use dacapo::{Buffer, ErrorKind, Op, Recorder, Slot, baked, copy, download, fill, grid, inspect, upload};
 
 use crate::kept_by_the_compiler;
 use crate::kit::{Bench, benches, kind, panics, set_all};
@@ -68,7 +70,7 @@ fn a_rebound_slice_that_meets_another_or_a_captured_one_is_an_error_at_launch() 
     let mut y = device.zeros::<u32>(2).unwrap();
     let mut captured = device.buffer(&[5u32; 4]).unwrap();
     let mut graph = device
-        .recording()
+        .graph()
         .record_into(&x[..], &mut y[..], |r, i, o| {
             r.run(copy(i, o))?;
             r.run(k.bump(captured.at_mut(1)))
@@ -267,7 +269,7 @@ fn eager_calls_inside_a_recording_are_errors() {
     let mut scalar = device.scalar(1u32).unwrap();
     let mut host = device.host(&[0u32; 4]).unwrap();
     let mut graph = device.record(k.put(baked(1), &mut y)).unwrap();
-    let mut into = device.recording().record_into(&x[..], &mut y[..], |r, i, o| r.run(copy(i, o))).unwrap();
+    let mut into = device.graph().record_into(&x[..], &mut y[..], |r, i, o| r.run(copy(i, o))).unwrap();
     let mut check = |_: &mut Recorder<'_>| -> dacapo::Result<()> {
         let mut refused = 0;
         let mut expect = |kind: ErrorKind| {
@@ -288,14 +290,14 @@ fn eager_calls_inside_a_recording_are_errors() {
         expect(kind(scalar.get(stream)));
         expect(kind(host.set(&[1; 4])));
         expect(kind(host.to_vec()));
-        expect(kind(device.recording().warmup(1).record(|_| Ok(()))));
+        expect(kind(device.graph().warmup(1).record(|_| Ok(()))));
         assert_eq!(refused, 15);
         Ok(())
     };
     device.record(|r: &mut Recorder<'_>| check(r)).unwrap();
     stream.run(|r: &mut Recorder<'_>| check(r)).unwrap();
-    device.recording().verify(&mut check).unwrap();
-    device.recording().warmup(1).record(&mut check).unwrap();
+    device.graph().verify(&mut check).unwrap();
+    device.graph().warmup(1).record(&mut check).unwrap();
     assert_eq!(stream.read(&y).unwrap(), [0; 4]);
     assert_eq!(scalar.get(stream).unwrap(), 1);
     graph.launch(stream).unwrap();
@@ -361,7 +363,7 @@ fn a_temp_that_nothing_has_written_cannot_be_read() {
             r.run(copy(&t[..2], &mut y[..2]))
         })
         .unwrap();
-    refused(kind(stream.run(op(|r| {
+    refused(kind(stream.run(from_fn(|r| {
         let t = r.alloc::<f32>(4)?;
         r.run(copy(&t, &mut y))
     }))));
@@ -390,7 +392,7 @@ fn a_failed_op_whose_error_is_swallowed_leaves_no_trace() {
                 r.run(k.put(baked(2), &mut y))
             })
             .unwrap();
-        assert_eq!((graph.len(), graph.temp_bytes()), (1, 0));
+        assert_eq!((graph.len(), graph.memory().temps()), (1, 0));
         graph.launch(&stream).unwrap();
         assert_eq!(stream.read(&y).unwrap(), [2; 4]);
         stream
@@ -422,9 +424,9 @@ fn a_panic_in_a_closure_leaves_nothing_behind() {
         };
         assert_eq!(panics(|| drop(device.record(|r: &mut Recorder<'_>| body(r, &mut y)))), "on purpose");
         assert_eq!(panics(|| drop(stream.run(|r: &mut Recorder<'_>| body(r, &mut y)))), "on purpose");
-        let warm = || drop(device.recording().warmup(2).record(|r: &mut Recorder<'_>| body(r, &mut y)));
+        let warm = || drop(device.graph().warmup(2).record(|r: &mut Recorder<'_>| body(r, &mut y)));
         assert_eq!(panics(warm), "on purpose");
-        let verify = || drop(device.recording().verify(|r: &mut Recorder<'_>| body(r, &mut y)));
+        let verify = || drop(device.graph().verify(|r: &mut Recorder<'_>| body(r, &mut y)));
         assert_eq!(panics(verify), "on purpose");
         assert_eq!(stream.read(&y).unwrap(), [0; 4], "nothing ran");
         device.synchronize().unwrap();
@@ -441,7 +443,7 @@ fn a_panic_in_a_later_run_of_a_warm_up_restores_what_earlier_ones_wrote() {
     let mut y = device.buffer(&[4u32; 4]).unwrap();
     let mut runs = 0;
     let warm = || {
-        drop(device.recording().warmup(3).record(|r: &mut Recorder<'_>| {
+        drop(device.graph().warmup(3).record(|r: &mut Recorder<'_>| {
             runs += 1;
             assert!(runs < 2, "on purpose");
             r.run(k.put(baked(1), &mut y))
@@ -521,7 +523,7 @@ fn a_warm_up_leaves_device_memory_as_it_was() {
         let mut host = device.host(&[0u32; 2]).unwrap();
         let mut runs = 0;
         let mut graph = device
-            .recording()
+            .graph()
             .warmup(3)
             .record(|r| {
                 runs += 1;
@@ -539,10 +541,10 @@ fn a_warm_up_leaves_device_memory_as_it_was() {
         );
         graph.launch(&stream).unwrap();
         assert_eq!((stream.read(&weights).unwrap(), count.get(&stream).unwrap()), (vec![11, 20], 1));
-        let too_large = device.recording().warmup(1).warmup_cap(7).record(|r| r.run(fill(&mut weights, baked(0))));
+        let too_large = device.graph().warmup(1).warmup_cap(7).record(|r| r.run(fill(&mut weights, baked(0))));
         assert!(matches!(kind(too_large), ErrorKind::WarmupTooLarge { bytes: 8, cap: 7 }));
         assert_eq!(stream.read(&weights).unwrap(), [11, 20]);
-        device.recording().warmup_unrestored(2).record(|r| r.run(k.bump(weights.at_mut(1)))).unwrap();
+        device.graph().warmup_unrestored(2).record(|r| r.run(k.bump(weights.at_mut(1)))).unwrap();
         assert_eq!(stream.read(&weights).unwrap(), [11, 22]);
     }
 }
@@ -559,9 +561,9 @@ fn a_warm_up_saves_the_bytes_that_are_written_and_no_others() {
             r.run(fill(&mut z[..10], baked(1)))?;
             ranges.iter().try_for_each(|&(from, to)| r.run(fill(&mut y[from..to], baked(1))))
         };
-        match kind(device.recording().warmup(1).warmup_cap(0).record(&mut body)) {
+        match kind(device.graph().warmup(1).warmup_cap(0).record(&mut body)) {
             ErrorKind::WarmupTooLarge { bytes, cap: 0 } => {
-                device.recording().warmup(1).warmup_cap(bytes).record(&mut body).unwrap();
+                device.graph().warmup(1).warmup_cap(bytes).record(&mut body).unwrap();
                 bytes - 10
             }
             other => panic!("{other:?}"),
@@ -590,9 +592,9 @@ fn kernels_memory_streams_and_graphs_of_another_device_are_refused() {
     let mut graph = here.device.record(here.k.put(baked(1), &mut y)).unwrap();
     wrong(kind(graph.launch(&there.stream)));
     wrong(kind(graph.submit(&there.stream)));
-    wrong(kind(there.device.record(graph.replay())));
-    wrong(kind(there.device.recording().pool(&here.device.pool()).record(fill(&mut away, baked(1)))));
-    let mut into = here.device.recording().record_into((), &mut y[..], |r, (), o| r.run(fill(o, baked(1)))).unwrap();
+    wrong(kind(there.device.record(graph.as_op())));
+    wrong(kind(there.device.graph().pool(&here.device.pool()).record(fill(&mut away, baked(1)))));
+    let mut into = here.device.graph().record_into((), &mut y[..], |r, (), o| r.run(fill(o, baked(1)))).unwrap();
     wrong(kind(into.launch(&here.stream, (), &mut away)));
     wrong(kind(into.launch(&there.stream, (), &mut y)));
     assert_eq!(there.stream.read(&away).unwrap(), [0; 4]);
@@ -643,7 +645,7 @@ fn what_a_closure_decides_is_decided_once_and_verify_names_what_it_froze() {
     assert_eq!((step, stream.read(&y).unwrap()), (1, vec![1; 4]));
 
     let frozen = device
-        .recording()
+        .graph()
         .verify(|r| {
             step += 1;
             r.run(k.put_first(baked(step), baked(2), &mut y).label("step"))
@@ -653,7 +655,7 @@ fn what_a_closure_decides_is_decided_once_and_verify_names_what_it_froze() {
     assert_eq!((frozen[0].name.as_str(), frozen[0].argument.as_str()), ("put_first", "value"));
     assert_eq!((frozen[0].first.as_str(), frozen[0].second.as_str(), frozen[0].label.as_str()), ("2", "3", "step"));
     let value = Slot::new(0u32);
-    let slotted = device.recording().verify(|r| r.run(k.put(&value, &mut y))).unwrap();
+    let slotted = device.graph().verify(|r| r.run(k.put(&value, &mut y))).unwrap();
     assert!(slotted.is_empty());
 }
 

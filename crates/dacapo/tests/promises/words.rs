@@ -1,6 +1,7 @@
 //! Texts that a program prints: what a handle says of itself, what an error and a report say of arguments.
 
-use dacapo::{ErrorKind, Graph, Op, RawArg, RawKernel, Recorder, Slot, baked, copy, fill, grid, inspect};
+use dacapo::raw::{RawArg, RawKernel};
+use dacapo::{ErrorKind, Graph, Op, Recorder, Slot, baked, copy, fill, grid, inspect};
 
 use crate::kit::{Bench, kind, software};
 
@@ -37,7 +38,7 @@ fn a_handle_says_what_it_is() {
     assert_eq!(format!("{shared:?}"), "Shared<u16>[4]");
     let (pool, arena) = (device.pool(), device.arena(1000).unwrap());
     pool.keep(1).unwrap();
-    let recording = device.recording().label("two").pool(&pool).arena(&arena);
+    let recording = device.graph().label("two").pool(&pool).arena(&arena);
     let mut graph: Graph<()> = recording
         .record(|r: &mut Recorder<'_>| {
             let (mut t, one) = (r.alloc::<f32>(3)?, r.alloc_scalar::<f32>()?);
@@ -57,7 +58,7 @@ fn a_handle_says_what_it_is() {
     );
     graph.reset();
     assert_eq!(format!("{graph:?}"), "Graph (reset)");
-    let into = device.recording().record_into((), &mut x[..2], |r, (), x| r.run(fill(x, baked(1.0)))).unwrap();
+    let into = device.graph().record_into((), &mut x[..2], |r, (), x| r.run(fill(x, baked(1.0)))).unwrap();
     assert_eq!(format!("{into:?}"), "GraphInto { label: \"\", ops: 1, slices: 1, replays: 0 }");
 }
 
@@ -134,7 +135,7 @@ fn ptx_that_is_not_accepted_is_refused_with_the_drivers_own_words() {
 fn a_value_that_a_fill_froze_is_shown_as_a_value() {
     fn froze<T: dacapo::Pod>(device: &dacapo::Device, values: [T; 2]) -> (String, String) {
         let (mut y, mut values) = (device.zeros::<T>(3).unwrap(), values.into_iter());
-        let found = device.recording().verify(|r| r.run(fill(&mut y, baked(values.next().unwrap())))).unwrap();
+        let found = device.graph().verify(|r| r.run(fill(&mut y, baked(values.next().unwrap())))).unwrap();
         let [frozen] = &found[..] else { panic!("{found:?}") };
         assert_eq!((&*frozen.name, &*frozen.argument), ("fill", "value"));
         assert!(frozen.to_string().contains(&format!("is frozen as {}, and was {}", frozen.first, frozen.second)));
@@ -203,7 +204,7 @@ fn a_graph_of_stand_ins_says_how_many_ops_it_has_and_how_often_it_was_launched()
     for ops in [0, 1, 3] {
         let body =
             |r: &mut Recorder<'_>, y: &mut dacapo::Slice<u32>| (0..ops).try_for_each(|_| r.run(k.bump(y.at_mut(0))));
-        let mut graph = device.recording().record_into((), &mut y[..], |r, (), y| body(r, y)).unwrap();
+        let mut graph = device.graph().record_into((), &mut y[..], |r, (), y| body(r, y)).unwrap();
         assert_eq!((graph.len(), graph.is_empty(), graph.inspect().nodes.len()), (ops, ops == 0, ops));
         for launches in 1..3 {
             graph.launch(&stream, (), &mut y).unwrap();

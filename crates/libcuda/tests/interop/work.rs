@@ -4,7 +4,8 @@ use std::error::Error as _;
 
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use dacapo::interop::cudarc::foreign;
-use dacapo::{Error, baked, fill, op};
+use dacapo::op::from_fn;
+use dacapo::{Error, baked, fill};
 
 use crate::{Outcome, Scenario, both, one_block, saxpy};
 
@@ -22,7 +23,7 @@ fn graph() -> Outcome {
     let x = device.buffer(&[1.0f32; 64])?;
     let mut y = device.zeros::<f32>(64)?;
     let mut z = device.zeros::<f32>(64)?;
-    let mut graph = device.record(op(|r| {
+    let mut graph = device.record(from_fn(|r| {
         r.run(fill(&mut y, baked(10.0)))?;
         let saxpy = saxpy.clone();
         // SAFETY: the kernel reads `x` and writes `y`, 64 elements of each, and ends.

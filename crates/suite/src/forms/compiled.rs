@@ -3,7 +3,8 @@
 use std::sync::OnceLock;
 
 use dacapo::interop::nvrtc::{self, Options, Ptx};
-use dacapo::{Device, ErrorKind, RawArg, RawKernel, baked, grid};
+use dacapo::raw::{RawArg, RawKernel};
+use dacapo::{Device, ErrorKind, baked, grid};
 
 use super::check::{Outcome, holds, refused, same};
 use super::forms;

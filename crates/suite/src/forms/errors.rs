@@ -1,6 +1,7 @@
 //! Errors: what is refused, by what rule, and that everything works after it.
 
-use dacapo::{Device, ErrorKind, Grid, Op, Recorder, Slot, baked, copy, fill, grid};
+use dacapo::grid::{self, Grid};
+use dacapo::{Device, ErrorKind, Op, Recorder, Slot, baked, copy, fill};
 
 use super::check::{Outcome, holds, refused, same, shape};
 use super::forms;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use dacapo::inspect::Kind;
-use dacapo::{Device, Error, ErrorKind, Op, RawArg, RawKernel, Recorder, Slot, baked, copy, fill, foreign, grid};
+use dacapo::raw::{RawArg, RawKernel, foreign};
+use dacapo::{Device, Error, ErrorKind, Op, Recorder, Slot, baked, copy, fill, grid};
 
 use super::check::{Outcome, holds, refused, same, shape};
 use super::forms;
@@ -148,13 +149,13 @@ fn stand_ins_refused(device: &Device) -> Outcome {
     let (stream, library) = (device.stream()?, Library::of(device)?);
     let (x, mut y) = (device.buffer(&[1u32; 4])?, device.zeros::<u32>(4)?);
     let inner = library.clone();
-    let frozen = device.recording().record_into(&x[..], &mut y[..], move |r, _, y| {
+    let frozen = device.graph().record_into(&x[..], &mut y[..], move |r, _, y| {
         // SAFETY: one fill of what is declared as written.
         r.run(unsafe { foreign((), y, move |stream, (), y| inner.set_words(stream, y, 1)) })
     });
     refused("a stand-in", frozen, |kind| matches!(kind, ErrorKind::NoMemoryYet { call: "foreign" }))?;
     // A temp between is the way.
-    let mut graph = device.recording().record_into(&x[..], &mut y[..], move |r, x, y| {
+    let mut graph = device.graph().record_into(&x[..], &mut y[..], move |r, x, y| {
         let (mut s, mut t) = (r.alloc(4)?, r.alloc(4)?);
         r.run(copy(x, &mut s))?;
         // SAFETY: one copy from what is declared as read to what is declared as written.

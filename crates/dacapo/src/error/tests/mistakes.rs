@@ -102,7 +102,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     ("a copy between different lengths", || {
         let (device, _, _) = bench();
         let (x, mut y) = (device.zeros::<f32>(2).unwrap(), device.zeros::<f32>(3).unwrap());
-        refused(device.recording().label("step").record(copy(&x, &mut y)))
+        refused(device.graph().label("step").record(copy(&x, &mut y)))
     }),
     ("an upload of a host buffer that is longer than its target", || {
         let (device, _, _) = bench();
@@ -121,7 +121,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     ("a graph launched with a shorter slice than it was recorded with", || {
         let (device, stream, _) = bench();
         let (x, mut y) = (device.zeros::<f32>(4).unwrap(), device.zeros::<f32>(4).unwrap());
-        let into = device.recording().record_into(&x[..], &mut y[..], |r, x, y| r.run(copy(x, y)));
+        let into = device.graph().record_into(&x[..], &mut y[..], |r, x, y| r.run(copy(x, y)));
         refused(into.unwrap().launch(&stream, &x[..3], &mut y))
     }),
     ("foreign work that reads what it writes", || {
@@ -205,7 +205,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     ("an arena that is too small", || {
         let (device, _, _) = bench();
         let (arena, mut out) = (device.arena(2000).unwrap(), device.zeros::<u32>(256).unwrap());
-        refused(device.recording().arena(&arena).label("step").record(|r: &mut Recorder<'_>| {
+        refused(device.graph().arena(&arena).label("step").record(|r: &mut Recorder<'_>| {
             let (mut a, mut b) = (r.alloc::<u32>(256)?, r.alloc::<u32>(256)?);
             r.run(fill(&mut a, baked(1)))?;
             r.run(copy(&a, &mut b).label("second"))?;
@@ -222,18 +222,18 @@ pub(super) const MISTAKES: &[Mistake] = &[
     ("a warm-up that writes more than may be put back", || {
         let (device, _, k) = bench();
         let mut y = device.zeros::<u32>(4).unwrap();
-        refused(device.recording().warmup(1).warmup_cap(7).record(|r| r.run(k.put(baked(1), &mut y))))
+        refused(device.graph().warmup(1).warmup_cap(7).record(|r| r.run(k.put(baked(1), &mut y))))
     }),
     ("a graph for a sealed pool", || {
         let (device, _, k) = bench();
         let (pool, mut y) = (device.pool(), device.zeros::<u32>(4).unwrap());
         pool.seal();
-        refused(device.recording().pool(&pool).record(k.put(baked(1), &mut y)))
+        refused(device.graph().pool(&pool).record(k.put(baked(1), &mut y)))
     }),
     ("a pool that is cleared under its graph", || {
         let (device, _, k) = bench();
         let (pool, mut y) = (device.pool(), device.zeros::<u32>(4).unwrap());
-        let _graph = device.recording().pool(&pool).record(k.put(baked(1), &mut y)).unwrap();
+        let _graph = device.graph().pool(&pool).record(k.put(baked(1), &mut y)).unwrap();
         refused(pool.clear())
     }),
     ("no buckets", || refused(Buckets::new([]))),

@@ -23,20 +23,20 @@ pub(super) const MISTAKES: &[Mistake] = &[
     ("a launch that the driver refuses", || {
         let device = refusing(Call::cuGraphLaunch, 1, CUresult::CUDA_ERROR_NOT_PERMITTED);
         let (stream, mut y) = (device.stream().unwrap(), device.zeros::<u32>(4).unwrap());
-        let mut graph = device.recording().label("step").record(fill(&mut y, baked(1))).unwrap();
+        let mut graph = device.graph().label("step").record(fill(&mut y, baked(1))).unwrap();
         refused(graph.launch(&stream))
     }),
     ("a kernel that stores outside its slice, on the software device", || {
         let (device, stream, k) = bench();
         let mut y = device.zeros::<u32>(4).unwrap();
-        let mut graph = device.recording().label("bad step").record(k.store_at(baked(1 << 28), &mut y)).unwrap();
+        let mut graph = device.graph().label("bad step").record(k.store_at(baked(1 << 28), &mut y)).unwrap();
         refused(graph.launch(&stream).and_then(|launched| launched.wait().map(|_| ())))
     }),
     ("the same on a GPU, which says neither what nor where", || {
         let device = refusing(Call::cuStreamSynchronize, 6, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
         let (stream, mut y) = (device.stream().unwrap(), device.zeros::<u32>(4).unwrap());
         let k = Kernels::load(&device).unwrap();
-        let mut graph = device.recording().label("bad step").record(k.put(baked(1), &mut y)).unwrap();
+        let mut graph = device.graph().label("bad step").record(k.put(baked(1), &mut y)).unwrap();
         let mut error = None;
         for _ in 0..8 {
             let outcome = graph.launch(&stream).map(drop).and_then(|()| stream.synchronize());

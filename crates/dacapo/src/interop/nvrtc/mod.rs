@@ -9,11 +9,11 @@
 //!     if (i < n) y[i] *= 2;
 //! }"#;
 //! let ptx = nvrtc::compile(source, &Options::new().name("twice.cu").device(&device))?;
-//! let kernel = dacapo::RawKernel::load(&device, &ptx, "twice")?;
+//! let kernel = dacapo::raw::RawKernel::load(&device, &ptx, "twice")?;
 //! # Ok(()) }
 //! ```
 //!
-//! - [`Ptx`] is text: it goes where any PTX goes, to [`RawKernel::load`](crate::RawKernel::load) and to the `load_ptx` of
+//! - [`Ptx`] is text: it goes where any PTX goes, to [`RawKernel::load`](crate::raw::RawKernel::load) and to the `load_ptx` of
 //!   [`kernels!`](crate::kernels), on a GPU and on the software device. Compiling needs neither.
 //! - The library is found at run time: `libnvrtc.so.13`, `.12`, `.11.2`, then the plain name, by the loader's search and in
 //!   the usual folders of toolkit and wheels; [`Options::library`] or `DACAPO_LIBNVRTC` names a file instead. Without it
