@@ -10,6 +10,9 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("Missing", "names an entry point that is not there, on purpose"),
     ("Few", "has a parameter too few, on purpose"),
     ("Kernels2", "names an entry point that is not there, on purpose"),
+    ("Misspelt", "names an entry point that is not there, on purpose"),
+    ("NoGlobal", "names a global that is not there, on purpose"),
+    ("NotTrue", "says that kernels read what they write, on purpose"),
     ("Wide", "has a parameter that is too wide, on purpose"),
     ("Scale", "compiled at run time"),
 ];

@@ -230,7 +230,7 @@ impl Replayable {
                 }
                 Err((_, error)) if matches!(error.kind(), ErrorKind::Lost { .. }) => return Err(error),
                 Err((number, error)) => {
-                    let told = format!("the driver refused to set it: {error}");
+                    let told = format!("the driver refused to set it: {}", error.chain());
                     why = Some(format!("op {number}, `{}`: {told}", nodes[number].op));
                     nodes[number].change = Change::Other(told);
                 }

@@ -95,9 +95,12 @@ impl RawKernel {
     /// # Errors
     ///
     /// - [`ErrorKind::BadModule`], [`ErrorKind::NoSuchKernel`].
+    #[track_caller]
     pub fn load(device: &Device, source: &str, entry: &str) -> Result<RawKernel> {
-        let (module, text) = ModuleSource::load(device, source)?;
-        let function = Arc::new(Function::find(device, &module, &text, Cow::Owned(entry.to_string()))?);
+        let at = Location::caller();
+        let found = ModuleSource::load(device, source)
+            .and_then(|(module, text)| Function::find(device, &module, &text, Cow::Owned(entry.to_string())));
+        let function = Arc::new(found.map_err(|error| error.on_line(at))?);
         Ok(RawKernel { device: device.clone(), function })
     }
 
@@ -115,7 +118,8 @@ impl RawKernel {
             let name = function.name.clone();
             let fail = |kind, label: &str| Err(Error::new(kind).of(&name, label, at));
             if !device.is(recorder.device()) {
-                return fail(ErrorKind::WrongDevice, recorder.label());
+                let stranger = recorder.device().stranger("the kernel's module", &device);
+                return Err(stranger.of(&name, recorder.label(), at));
             }
             if arguments.len() != function.params.len() {
                 let difference =

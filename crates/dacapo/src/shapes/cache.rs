@@ -13,6 +13,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::Location;
 
 use dacapo_ledger::Use;
 
@@ -194,6 +195,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     ///
     /// - [`ErrorKind::OverCap`]: the graph alone is over the cap.
     /// - What the body failed with, or what the driver refused.
+    #[track_caller]
     pub fn get_or_record(
         &mut self,
         key: &K,
@@ -206,7 +208,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
                 self.counters.eager -= 1;
                 self.counters.failed += 1;
                 let wanted = self.alone(Wanted::of(&recorded, self.shape))?;
-                Err(Error::new(ErrorKind::OverCap { wanted, cap: self.bytes_max, graphs: self.graphs_max }))
+                let over = ErrorKind::OverCap { wanted, cap: self.bytes_max, graphs: self.graphs_max };
+                Err(Error::new(over).on_line(Location::caller()))
             }
         }
     }
@@ -391,7 +394,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     #[track_caller]
     fn refuse(&self, stream: &Stream, call: &'static str) -> Result<()> {
         if !stream.device().is(&self.device) {
-            return Err(Error::new(ErrorKind::WrongDevice));
+            return Err(self.device.stranger("the stream", stream.device()).on_line(Location::caller()));
         }
         refuse_in_recording(call)
     }

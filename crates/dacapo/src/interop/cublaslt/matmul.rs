@@ -259,7 +259,7 @@ impl<'a, T: Number> Matmul<'a, T> {
         d: &mut Slice<T>,
     ) -> Result<()> {
         if !self.blas.device.is(recorder.device()) {
-            return Err(Error::new(ErrorKind::WrongDevice));
+            return Err(recorder.device().stranger("the cuBLASLt handle", &self.blas.device));
         }
         self.check(a, b, d)?;
         let accumulate = matches!(self.addend, Addend::Target);
@@ -308,7 +308,7 @@ impl<'a, T: Number> Matmul<'a, T> {
             for (scale, value) in scales.into_iter().zip([alpha, beta]) {
                 match scale {
                     Some(scale) => access.push(scale),
-                    None => access.push(Access::read("scale", &recorder.device().buffer(&[value])?)),
+                    None => access.push(Access::read("scale", &recorder.device().filled(&[value])?)),
                 }
             }
         }

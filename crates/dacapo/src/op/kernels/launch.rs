@@ -33,7 +33,8 @@ pub unsafe fn kernel_op<D: Declared>(
             access.push(Access { place, mode: Mode::Write, name, element: 1 });
         }
         if !module.device.is(recorder.device()) {
-            return Err(recorder.blame(Error::new(ErrorKind::WrongDevice), decl.name, at));
+            let stranger = recorder.device().stranger("the kernel's module", &module.device);
+            return Err(recorder.blame(stranger, decl.name, at));
         }
         if geometry.is_some() && !decl.tunable {
             return Err(recorder.blame(Error::new(ErrorKind::GridFixed), decl.name, at));
