@@ -8,7 +8,7 @@ use std::path::Path;
 /// Pages whose code must run.
 const PAGES: [&str; 3] = ["README.md", "docs/tutorial.md", "docs/recipes.md"];
 /// Where such programs are.
-const PROGRAMS: [&str; 2] = ["crates/dacapo/examples/", "examples/serve/"];
+const PROGRAMS: [&str; 3] = ["crates/dacapo/examples/", "examples/serve/", "tests/outside/readme/"];
 
 /// What is not so, a line each.
 pub fn check<'s>(root: &Path, sources: impl Iterator<Item = (&'s Path, &'s str)>) -> Vec<String> {

@@ -101,11 +101,10 @@ impl Device {
             // Not asked: the machine is inside this process, and reports what it is asked for and does not know.
             return Err(refused("this is a software device inside the process, which cudarc cannot reach"));
         }
-        // SAFETY: only looks for a library to open; its initialisers are the driver's.
-        if !unsafe { sys::is_culib_present() } {
-            return Err(refused("cudarc finds no driver to open"));
-        }
-        let (ours, theirs) = (self.entry_of_ours(), entry_of_theirs());
+        // Where cudarc loads the driver and finds none, it panics; where it is linked to it, it cannot. Which of the two it
+        // does is the program's choice, and nothing that can be asked.
+        let theirs = std::panic::catch_unwind(entry_of_theirs);
+        let (ours, theirs) = (self.entry_of_ours(), theirs.map_err(|_| refused("cudarc finds no driver to open"))?);
         if ours.is_null() || ours != theirs {
             return Err(refused("cudarc has opened another driver than this device is of"));
         }
