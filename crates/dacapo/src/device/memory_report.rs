@@ -8,7 +8,17 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::held::Held;
 
-/// What a device's memory is used for: [`Device::memory_report`].
+/// How a device's memory is used: [`Device::memory_report`]. `Display` prints a table.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// let x = device.zeros::<f32>(1000)?;
+/// let report: dacapo::memory::MemoryReport = device.memory_report()?;
+/// assert_eq!(report.held.buffers, 4000);
+/// assert!(report.used() >= 4000 && report.budget.is_none());
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryReport {

@@ -50,7 +50,7 @@ impl Device {
         HostBuffer::new(self, elements)
     }
 
-    /// Memory of so many bytes for the temps of graphs and eager runs: [`Recording::arena`](crate::graph::GraphBuilder::arena),
+    /// An arena of `bytes` for the temps of graphs and eager runs: [`GraphBuilder::arena`](crate::graph::GraphBuilder::arena),
     /// [`Stream::run_in`](crate::Stream::run_in).
     ///
     /// # Errors
