@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::device::{Device, Garbage};
 
-/// How many objects of a device somebody holds, and how many were dropped and wait to be given back.
+/// How many objects of a device are alive, and how many were dropped and wait to be released.
 ///
-/// A drop makes no driver call: what was dropped is given back by the next allocation, launch or synchronisation, when the
-/// device is done with it. Equal numbers at two quiet moments, with nothing waiting, mean that nothing leaks.
+/// A drop makes no driver call: what was dropped is released by the next allocation, launch or synchronisation, once
+/// the device is done with it. Equal numbers at two quiet moments, with nothing waiting, mean that nothing leaks.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {

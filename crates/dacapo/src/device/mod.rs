@@ -58,9 +58,22 @@ pub(crate) use ticket::{Ticket, is_over, poll_use};
 pub(crate) use values::{Keeps, drop_each, go_on, keep_first};
 pub(crate) use wake::Waiting;
 
-/// One GPU as a program sees it, on NVIDIA's driver or in software.
+/// One GPU, on NVIDIA's driver or in software.
 ///
-/// Clones are the same device. [`Device::best`] takes the GPU where there is one.
+/// It makes memory ([`buffer`](Device::buffer), [`zeros`](Device::zeros), [`host`](Device::host)) and
+/// [`stream`](Device::stream)s, and [`record`](Device::record)s graphs. Clones are the same device.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// let device = dacapo::Device::best()?; // the GPU where there is one
+/// let stream = device.stream()?;
+/// let x = device.buffer(&[1u32, 2, 3])?;
+/// assert_eq!(stream.read(&x)?, [1, 2, 3]);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "cudaSetDevice")]
+#[doc(alias = "CUcontext")]
+#[doc(alias = "CudaContext")]
 #[derive(Clone)]
 pub struct Device(pub(crate) Arc<Inner>);
 

@@ -17,7 +17,7 @@ use crate::device::{Abilities, Cuda, Device, Guests, Inner, LaneStream, Live, Pr
 use crate::error::{Error, ErrorKind, Result};
 use crate::trace::event;
 
-/// How a software device is made.
+/// Options of a software device: seed, memory, and what the machine reports.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -40,19 +40,19 @@ impl Default for Software {
 
 #[cfg(feature = "software")]
 impl Software {
-    /// The seed of `DACAPO_SEED`, else 0; the memory of an H200.
+    /// Seeded from `DACAPO_SEED`, else 0; with the memory of an H200.
     pub fn new() -> Software {
         let seed = std::env::var("DACAPO_SEED").ok().and_then(|seed| parse_seed(&seed)).unwrap_or(0);
         Software { options: dacapo_sim::Options { seed, ..Default::default() } }
     }
 
-    /// Decides every choice of the machine: addresses, the order of what may overlap, when asynchronous work happens.
+    /// The seed of every choice the machine makes: addresses, the order of work that may overlap, when work happens.
     pub fn seed(mut self, seed: u64) -> Software {
         self.options.seed = seed;
         self
     }
 
-    /// Bytes of device memory. Only what is touched takes memory of the host.
+    /// Bytes of device memory. Host memory is used only for what is touched.
     pub fn capacity(mut self, bytes: u64) -> Software {
         self.options.capacity = bytes;
         self
@@ -71,7 +71,7 @@ impl Software {
         dacapo_sim::Machine::new(self.options)
     }
 
-    /// A device of its own, which shares nothing with any other.
+    /// Opens a new device that shares nothing with any other.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ type OptMachine = Option<dacapo_sim::Machine>;
 type OptMachine = Option<std::convert::Infallible>;
 
 impl Device {
-    /// The GPU where there is one, else the software device: [`why_software`](Device::why_software) tells.
+    /// The GPU where there is one, else the software device: [`why_software`](Device::why_software) says why.
     ///
     /// # Errors
     ///
@@ -135,8 +135,7 @@ impl Device {
         }
     }
 
-    /// Why [`Device::best`] took the software device, where it would have taken a GPU: for a program to show to its user.
-    /// Nothing is printed.
+    /// Why [`Device::best`] fell back to the software device, for your program to show. The library prints nothing.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
