@@ -13,11 +13,33 @@ use crate::memory::{Allocation, Kind};
 use crate::pool::Pool;
 use crate::record::{Op, Recorder, whole};
 
-/// A recorded program.
+/// A recorded program: launched in one driver call, as often as you like.
 ///
 /// Launching takes `&mut`: one executable graph cannot overlap itself, and outputs that one launch lends cannot be
 /// overwritten by the next while they are borrowed. To share a graph between threads, put it in a `Mutex`, or record
 /// twice. `Send` if `T` is, `Sync` if `T` is.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Graph, Slot, fill};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let level = Slot::new(1.0f32);
+/// let mut graph: Graph<dacapo::Buffer<f32>> = device.record(|r| {
+///     let mut y = r.output(2)?;
+///     r.run(fill(&mut y, &level))?;
+///     Ok(y) // what the closure returns, each launch lends
+/// })?;
+/// level.set(4.0);
+/// let y = graph.launch(&stream)?.wait()?;
+/// assert_eq!(stream.read(y)?, [4.0, 4.0]);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "cudaGraph")]
+#[doc(alias = "cudaGraphExec")]
+#[doc(alias = "CUgraph")]
+#[doc(alias = "CUgraphExec")]
+#[doc(alias = "executable graph")]
 pub struct Graph<T> {
     inner: Option<Box<Replayable>>,
     device: Device,
@@ -52,13 +74,15 @@ impl<T> Graph<T> {
         self.inner.as_deref_mut().ok_or_else(|| Error::new(ErrorKind::Reset))
     }
 
-    /// Replays it on a stream, without waiting. The outputs are lent by what this returns.
+    /// Replays it on a stream, without waiting. The returned [`Launched`] lends the outputs.
     ///
     /// # Errors
     ///
     /// - A condition of a kernel that a changed slot has broken: nothing was launched.
     /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`], [`ErrorKind::Reset`].
     /// - What the driver refused.
+    #[doc(alias = "cudaGraphLaunch")]
+    #[doc(alias = "replay")]
     #[track_caller]
     pub fn launch(&mut self, stream: &Stream) -> Result<Launched<'_, T>> {
         let Some(inner) = self.inner.as_deref_mut() else { return Err(Error::new(ErrorKind::Reset)) };
@@ -76,7 +100,7 @@ impl<T> Graph<T> {
         self.launch(stream)?.wait()
     }
 
-    /// Replays it and gives a ticket that borrows nothing: for tasks that are spawned.
+    /// Replays it and returns a ticket that borrows nothing, for spawned tasks.
     ///
     /// # Errors
     ///
@@ -87,8 +111,7 @@ impl<T> Graph<T> {
         Ok(Ticket::new(&self.device, Some(used), ()))
     }
 
-    /// Brings it onto the device now, so that the first launch costs no more than the others. The second call does
-    /// nothing.
+    /// Uploads it to the device now, so that the first launch costs no more than the others. A second call does nothing.
     ///
     /// # Errors
     ///
@@ -118,7 +141,7 @@ impl<T> Graph<T> {
         &mut self.out
     }
 
-    /// How much memory it takes, by what it is for.
+    /// How much memory it takes, by purpose.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -163,7 +186,7 @@ impl<T> Graph<T> {
         self.len() == 0
     }
 
-    /// The edges that the data demands, between ops by their numbers; those that others imply are left out.
+    /// The edges that the data requires, as pairs of op numbers. Edges that others imply are left out.
     pub fn dependencies(&self) -> Vec<(usize, usize)> {
         self.inner.as_ref().map_or_else(Vec::new, |inner| inner.order.op_edges())
     }
@@ -173,7 +196,7 @@ impl<T> Graph<T> {
         self.inner.as_ref().and_then(|inner| inner.pool())
     }
 
-    /// What it consists of.
+    /// A report of its nodes, edges and memory.
     pub fn inspect(&self) -> Report {
         match &self.inner {
             Some(inner) => report_of_graph(inner),
@@ -181,14 +204,14 @@ impl<T> Graph<T> {
         }
     }
 
-    /// Lets go of the recording and of everything it holds but the outputs. A launch is an error from then on.
+    /// Drops the recording and everything it holds except the outputs. A launch is an error from then on.
     pub fn reset(&mut self) {
         self.inner = None;
     }
 
-    /// This graph as an op of a larger recording: all its ops again, with temps of the larger one's own. It writes this
-    /// graph's outputs, which the larger graph then holds too, with all else that this graph keeps; and it is ordered
-    /// against the graphs of this one's pool.
+    /// This graph as an op of a larger recording: all its ops again, with the larger recording's own temps. It writes this
+    /// graph's outputs; the larger graph holds them too, with everything else that this graph keeps. It is ordered against
+    /// the graphs of this one's pool.
     pub fn as_op(&self) -> impl Op<Out = ()> {
         whole(|recorder: &mut Recorder<'_>| {
             let inner = self.inner.as_ref().ok_or_else(|| Error::new(ErrorKind::Reset))?;

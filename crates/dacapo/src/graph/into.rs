@@ -15,7 +15,9 @@ use crate::inspect::Report;
 use crate::memory::{Access, Place, Reads, Writes};
 use crate::record::Recorder;
 
-/// A graph that is launched on any slices of the right lengths: [`GraphBuilder::record_into`](crate::GraphBuilder::record_into).
+/// A graph as a function of memory: launched on any slices of the recorded lengths.
+///
+/// [`GraphBuilder::record_into`](crate::graph::GraphBuilder::record_into) makes one.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -40,7 +42,7 @@ impl<I, O> GraphInto<I, O> {
 }
 
 impl<I: Reads, O: Writes> GraphInto<I, O> {
-    /// Replays it with these slices in place of those it was recorded with.
+    /// Replays it on these slices instead of those it was recorded with.
     ///
     /// # Errors
     ///
@@ -59,7 +61,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         Ok(Launched::new(&(), &self.inner.device, self.inner.last_use()))
     }
 
-    /// The same, with a ticket that borrows nothing: for tasks that are spawned.
+    /// [`launch`](GraphInto::launch) with a ticket that borrows nothing, for spawned tasks.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -82,8 +84,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         Ok(Ticket::new(&self.inner.device, Some(self.inner.last_use().clone()), ()))
     }
 
-    /// Brings it onto the device now, so that the first launch costs no more than the others. The second call does
-    /// nothing.
+    /// Uploads it to the device now, so that the first launch costs no more than the others. A second call does nothing.
     ///
     /// # Errors
     ///
@@ -94,9 +95,9 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
     }
 
     /// Records another body in its place, for slices of the lengths of these, with the same label, pool, arena and shape.
-    /// Launches that are under way are not touched by it. If it fails, the graph is what it was.
+    /// Launches in flight are not affected. If it fails, the graph is unchanged.
     ///
-    /// The executable graph is always built anew, so that this costs as much as to record.
+    /// The executable graph is always rebuilt, so this costs as much as a recording.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -126,7 +127,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         Ok(())
     }
 
-    /// How much memory it takes, by what it is for.
+    /// How much memory it takes, by purpose.
     pub fn memory(&self) -> GraphMemory {
         self.inner.memory()
     }
@@ -208,7 +209,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         self.inner.replays
     }
 
-    /// What it consists of.
+    /// A report of its nodes, edges and memory.
     pub fn inspect(&self) -> Report {
         report_of_graph(&self.inner)
     }

@@ -1,6 +1,6 @@
 //! Pools: graphs that belong together, and what they keep alive.
 //!
-//! - A graph that joins a pool ([`Recording::pool`](crate::graph::GraphBuilder::pool)) holds it, and is ordered against the pool's
+//! - A graph that joins a pool ([`GraphBuilder::pool`](crate::graph::GraphBuilder::pool)) holds it, and is ordered against the pool's
 //!   other graphs: two of them never overlap, whatever their streams.
 //! - The temps of a pool's graphs lie in one arena, as large as the largest of them needs: it grows in place when a graph
 //!   joins that needs more, and goes with the pool. (On a device that cannot map memory apart from its addresses a larger
@@ -29,7 +29,24 @@ use crate::memory::GrowingArena;
 
 pub(crate) use space::Space;
 
-/// Graphs that belong together, and what they keep alive. Clones are the same pool.
+/// Graphs that belong together: they share memory for temps, never overlap, and keep values alive. Clones are the same
+/// pool.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Recorder, baked, copy, fill};
+/// # let device = dacapo::Device::software()?;
+/// let (pool, mut y) = (device.pool(), device.zeros::<f32>(1000)?);
+/// let mut body = |r: &mut Recorder<'_>| {
+///     let mut t = r.alloc::<f32>(1000)?;
+///     r.run(fill(&mut t, baked(1.0)))?;
+///     r.run(copy(&t, &mut y))
+/// };
+/// let one = device.graph().pool(&pool).record(&mut body)?;
+/// let two = device.graph().pool(&pool).record(&mut body)?;
+/// assert_eq!((pool.graphs(), one.memory().arena + two.memory().arena), (2, 0)); // one arena, the pool's
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
 pub struct Pool(Arc<Inner>);
 
@@ -49,7 +66,18 @@ struct State {
     graphs: usize,
 }
 
-/// The number by which a pool can be found from any thread.
+/// A number by which a pool can be found from any thread: [`Pool::handle`].
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::graph::Pool;
+/// # let device = dacapo::Device::software()?;
+/// let pool = device.pool();
+/// let handle = pool.handle();
+/// std::thread::spawn(move || Pool::find(handle).unwrap().seal()).join().unwrap();
+/// assert!(pool.is_sealed() && Pool::release(handle));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PoolHandle(u64);
 
@@ -71,10 +99,10 @@ impl Pool {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a value alive as long as the pool, or until it is [cleared](Pool::clear). Its number among the registered.
+    /// Keeps a value alive as long as the pool, or until it is [cleared](Pool::clear). Returns its index.
     ///
-    /// A plain registration, with no call of the driver's: it may be made anywhere, also inside a recording. A graph of
-    /// this very pool is better kept elsewhere: it holds the pool, and neither goes by itself.
+    /// Makes no driver call, so it can be used anywhere, also inside a recording. Do not keep a graph of this very pool: it
+    /// holds the pool, so neither would ever be dropped.
     ///
     /// # Errors
     ///
