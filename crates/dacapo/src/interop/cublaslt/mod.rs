@@ -68,9 +68,21 @@ use handle::Handle;
 pub use matmul::{Activation, Matmul, Number, Scale};
 use reference::Reference;
 
-/// cuBLASLt on one device, or what stands in for it on the software device.
+/// cuBLASLt on one device, or kernels that stand in for it on the software device. Clones are the same library.
 ///
-/// Clones and further loads are the same.
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let blas = dacapo::interop::cublaslt::CublasLt::load(&device)?;
+/// let (a, b) = (device.buffer(&[1.0f32, 2.0])?, device.buffer(&[3.0f32, 4.0])?);
+/// let mut d = device.zeros::<f32>(1)?;
+/// stream.run(blas.matmul(1, 1, 2).op(&a, &b, &mut d))?; // 1 x 2 times 2 x 1
+/// assert_eq!(stream.read(&d)?, [11.0]);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "gemm")]
+#[doc(alias = "cublas")]
 #[derive(Clone)]
 pub struct CublasLt {
     device: Device,

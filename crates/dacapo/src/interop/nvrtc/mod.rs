@@ -44,7 +44,18 @@ const WANTED: Wanted = Wanted {
     wheels: &["cu13", "cuda_nvrtc"],
 };
 
-/// PTX that was compiled at run time.
+/// PTX that was compiled at run time. It derefs to `str`, so it goes wherever PTX goes.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{ErrorKind, interop::nvrtc::{self, Options}};
+/// let source = "template<class T> __global__ void twice(T* y) { y[threadIdx.x] *= 2; }";
+/// match nvrtc::compile(source, &Options::new().instance("twice<float>")) {
+///     Ok(ptx) => assert!(ptx.contains(ptx.entry("twice<float>").unwrap())), // the mangled name
+///     Err(error) => assert!(matches!(error.kind(), ErrorKind::NoLibrary { .. }), "{error}"), // no NVRTC here
+/// }
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ptx {
     text: String,
@@ -90,6 +101,17 @@ impl fmt::Display for Ptx {
 }
 
 /// Compiles CUDA C to PTX. Needs no GPU.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{ErrorKind, interop::nvrtc::{self, Options}};
+/// let source = r#"extern "C" __global__ void twice(float* y) { y[threadIdx.x] *= 2; }"#;
+/// match nvrtc::compile(source, &Options::new()) {
+///     Ok(ptx) => assert!(ptx.contains(".entry twice")), // for `RawKernel::load` or `Kernels::load_ptx`
+///     Err(error) => assert!(matches!(error.kind(), ErrorKind::NoLibrary { .. }), "{error}"), // no NVRTC here
+/// }
+/// # Ok(()) }
+/// ```
 ///
 /// # Errors
 ///
@@ -156,6 +178,16 @@ pub fn compile(source: &str, options: &Options) -> Result<Ptx> {
 }
 
 /// The version of the compiler that [`compile`] would use: `(12, 4)`.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{ErrorKind, interop::nvrtc::{self, Options}};
+/// match nvrtc::version(&Options::new()) {
+///     Ok(version) => assert!(version >= (11, 2)),
+///     Err(error) => assert!(matches!(error.kind(), ErrorKind::NoLibrary { .. }), "{error}"), // no NVRTC here
+/// }
+/// # Ok(()) }
+/// ```
 ///
 /// # Errors
 ///
