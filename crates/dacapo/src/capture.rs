@@ -1,16 +1,18 @@
-//! Stream capture on the user's own terms: for code that is being ported.
+//! Stream capture, for code that is being ported.
 //!
-//! Everywhere else the library builds graphs node by node and needs no capture. Here begin, guard, modes, status and end
-//! are as other systems have them, with what they leave to luck settled:
+//! [`captured`] runs a closure and makes a graph of what it enqueued; [`begin`] gives a [`Capture`] guard instead.
+//! Captures happen on a [`CaptureStream`]. New code does not need any of this:
+//! [`Device::record`](crate::Device::record) builds graphs node by node, and [`raw::foreign`](crate::raw::foreign)
+//! captures just the work that needs it.
 //!
-//! - A capture happens on a [`CaptureStream`], which is used for nothing else: no safe call can put work on it behind
-//!   its owner's back, and the ledger never touches it.
+//! What you can rely on:
+//!
+//! - A [`CaptureStream`] is used for nothing else: no safe call puts work on it.
 //! - The guard always ends the capture: when it is dropped, when the closure fails, when it panics.
-//! - What was recorded through the guard is held by the graph; what raw calls touched is declared with
-//!   [`reads`](Capture::reads), [`writes`](Capture::writes) and [`keep`](Capture::keep).
-//! - A capture that was broken says after which step it was found broken, and which step was the last good one.
-//! - An op that failed when some of it may have been captured already makes the capture useless: what it touched is held
-//!   until the capture is over, and [`finish`](Capture::finish) refuses.
+//! - The graph keeps what ops of this library touched, and what was declared with [`reads`](Capture::reads),
+//!   [`writes`](Capture::writes) and [`keep`](Capture::keep).
+//! - A broken capture says after which step it was found broken, and which step was the last good one.
+//! - If an op fails when part of it may already be captured, [`finish`](Capture::finish) refuses.
 //! - A capture with no work in it is an error.
 //!
 //! What is captured is frozen: slots cannot be used in it.

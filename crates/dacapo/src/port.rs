@@ -1,4 +1,7 @@
-//! Callables that may be backed by a graph.
+//! Helpers for code ported from other frameworks: a function that is recorded at its first call and replayed after.
+//!
+//! [`graphed`] wraps a function of buffers and makes one graph for each input shape, a [`Graphed`]. [`Forward`] is the
+//! trait to write models against, and [`Mirror`] says how an input of your own is copied.
 
 use std::fmt;
 
@@ -85,7 +88,7 @@ pub trait Mirror: Sized {
     ///
     /// # Errors
     ///
-    /// - As [`copy`](crate::copy).
+    /// - As [`copy`].
     fn copy_from(&mut self, recorder: &mut Recorder<'_>, source: &Self) -> Result<()>;
 }
 

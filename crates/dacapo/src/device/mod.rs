@@ -1,11 +1,16 @@
-//! Devices: one GPU as a program sees it, on either driver.
+//! Devices: open a GPU or the software device, and ask what it is and how it is used.
 //!
-//! - [`Device`] opens a driver's device, hands out memory and streams, and records.
-//! - Everything that was made of a device holds it; the driver's objects end with the last of them.
-//! - Every entry makes the device's primary context current, and asks first whether it already is.
-//! - Calls that could break another library's capture are made in relaxed mode, and the mode is put back.
-//! - Dropping anything makes no driver call: it goes to a queue, which the next allocation, launch or
-//!   synchronisation empties.
+//! [`Device::best`] takes the GPU where there is one, [`Device::cuda`] a GPU by number, [`Device::software`] the one
+//! that needs no GPU. [`Properties`] says what a device is, [`Abilities`] what its driver can do, [`Counters`] how
+//! many of its objects are alive. Everything made from a device keeps it open.
+
+// How it works:
+//
+// - The driver's objects end with the last handle on the device.
+// - Every entry makes the device's primary context current, after asking whether it already is.
+// - Calls that could break another library's capture are made in relaxed mode, and the mode is put back.
+// - Dropping makes no driver call: what was dropped goes to a queue, which the next allocation, launch or
+//   synchronisation empties.
 
 mod abilities;
 mod allocate;

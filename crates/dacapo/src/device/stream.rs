@@ -100,7 +100,7 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::EagerInRecording`]: inside a recording.
+    /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
     /// - What the work failed with.
     #[doc(alias = "cudaStreamSynchronize")]
     #[track_caller]
@@ -114,7 +114,7 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::EagerInRecording`]: inside a recording.
+    /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
     /// - What the work failed with.
     #[track_caller]
     pub fn is_done(&self) -> Result<bool> {

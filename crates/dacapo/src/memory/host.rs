@@ -120,8 +120,8 @@ impl<T: Pod> HostBuffer<T> {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::Length`]: `elements` has another length.
-    /// - [`ErrorKind::EagerInRecording`]: inside a recording.
+    /// - [`ErrorKind::Length`](crate::ErrorKind::Length): `elements` has another length.
+    /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
     /// - What the work before failed with.
     #[track_caller]
     pub fn set(&mut self, elements: &[T]) -> Result<()> {
@@ -132,7 +132,7 @@ impl<T: Pod> HostBuffer<T> {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::EagerInRecording`]: inside a recording.
+    /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
     /// - What the work before failed with.
     #[track_caller]
     pub fn to_vec(&self) -> Result<Vec<T>> {
@@ -143,7 +143,7 @@ impl<T: Pod> HostBuffer<T> {
     ///
     /// # Errors
     ///
-    /// - As [`to_vec`](HostBuffer::to_vec), and [`ErrorKind::Length`].
+    /// - As [`to_vec`](HostBuffer::to_vec), and [`ErrorKind::Length`](crate::ErrorKind::Length).
     #[track_caller]
     pub fn read_into(&self, elements: &mut [T]) -> Result<()> {
         self.slice(..).read_into(elements)
