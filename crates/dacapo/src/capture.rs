@@ -148,7 +148,7 @@ impl CaptureStream {
         RawStream(self.raw)
     }
 
-    /// Whether it is capturing; may be asked at any time, and breaks nothing.
+    /// Whether it is capturing. Can be asked at any time without breaking the capture.
     ///
     /// # Errors
     ///
@@ -251,8 +251,8 @@ pub struct Capture<'s> {
 /// Whatever is put on the stream by raw calls until the end:
 ///
 /// - touches only memory that was declared to the guard with [`reads`](Capture::reads) or [`writes`](Capture::writes),
-///   or that lives and is left alone by everyone else as long as the graph is launched;
-/// - may be replayed any number of times, also when what it was called with is gone.
+///   or that lives as long as the graph is launched and that nobody else touches;
+/// - can be replayed any number of times, even after its arguments are gone.
 #[doc(alias = "cudaStreamBeginCapture")]
 #[doc(alias = "stream capture")]
 #[track_caller]
@@ -401,7 +401,7 @@ impl Capture<'_> {
         self.recorded.keeps.push(Arc::new(value));
     }
 
-    /// Captures an op of this library; its memory is declared by it.
+    /// Captures an op of this library. The op declares its own memory.
     ///
     /// # Errors
     ///
@@ -478,7 +478,7 @@ impl Capture<'_> {
     /// # Errors
     ///
     /// - [`ErrorKind::CaptureBroken`]: something broke it; the error says after which step it was last good. Or an op
-    ///   failed half-way, and its first half is in the capture; the error names it.
+    ///   failed half-way and is partly in the capture; the error names it.
     /// - [`ErrorKind::NothingRecorded`].
     /// - [`ErrorKind::Lost`]: a fault broke the device's context.
     /// - What the driver refused. The capture is ended in every case, and the stream can be used again.

@@ -7,8 +7,8 @@ use std::fmt::Debug;
 
 /// Plain data that a GPU can hold.
 ///
-/// Numbers, `half::f16`, `half::bf16` and arrays of them. `bool`, references and `String` are not. A `#[repr(C)]` struct of
-/// your own derives it:
+/// Numbers, `half::f16`, `half::bf16` and arrays of them. `bool`, references and `String` are not. A `#[repr(C)]`
+/// struct of your own derives it:
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -25,8 +25,8 @@ use std::fmt::Debug;
 /// # Ok(()) }
 /// ```
 ///
-/// The derive is part of this crate and needs no other dependency. It refuses a struct with padding. `Debug` is required so
-/// that a failed condition can print the values.
+/// The derive is part of this crate and needs no other dependency. It refuses a struct with padding. `Debug` is
+/// required so that a failed condition can print the values.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not plain data that a GPU can hold",
     note = "numbers, `half::f16`, `half::bf16` and arrays of them are; for a `#[repr(C)]` struct of these write `#[derive(Clone, Copy, Debug, dacapo::Pod)]`"

@@ -104,9 +104,9 @@
 //! 7. Dropping never calls the driver or waits, even after the context is lost. (`tests/promises/drops.rs`) Two
 //!    exceptions: a [`capture`] guard ends its capture, and the last handle on a device closes it.
 
-// How it works, in reading order: `record` takes ops down as recipes, `plan` orders them by what they touch, `lower` makes
-// driver objects of them, `graph` replays, `device` holds drivers, streams, memory and what was dropped; the crate
-// `dacapo-ledger` decides who waits for whom.
+// How it works, in reading order: `record` takes ops down as recipes, `plan` orders them by what they touch, `lower`
+// makes driver objects of them, `graph` replays, `device` holds drivers, streams, memory and what was dropped; the
+// crate `dacapo-ledger` decides who waits for whom.
 
 #[macro_use]
 pub mod op;

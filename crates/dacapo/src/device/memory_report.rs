@@ -22,27 +22,27 @@ use crate::held::Held;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryReport {
-    /// What the library holds, by what it is for.
+    /// What the library holds, by purpose.
     pub held: Held,
     /// The most it may hold, if there is a budget.
     pub budget: Option<usize>,
     /// Executable graphs that are alive.
     pub graphs: usize,
-    /// Bytes of device memory that are free, as the driver counts for the whole device.
+    /// Free bytes of the whole device, as the driver says.
     pub free: usize,
-    /// Bytes of device memory that there are.
+    /// All bytes of the device.
     pub total: usize,
 }
 
 impl MemoryReport {
-    /// Bytes of device memory that are in use, by whomever: measured, not estimated.
+    /// Bytes of the device in use by any process: measured, not estimated.
     pub fn used(&self) -> usize {
         self.total.saturating_sub(self.free)
     }
 }
 
 impl Device {
-    /// What the library holds of this device, and what the driver says of the device as a whole.
+    /// What the library holds of this device, and what the driver says about the whole device.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -57,7 +57,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// - The driver refused to tell.
+    /// - The driver refused the question.
     pub fn memory_report(&self) -> Result<MemoryReport> {
         self.enter()?;
         let (mut free, mut total) = (0, 0);

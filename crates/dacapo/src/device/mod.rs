@@ -143,12 +143,12 @@ impl Device {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// What the device is.
+    /// What the device is: name, compute capability, limits.
     pub fn properties(&self) -> &Properties {
         &self.0.properties
     }
 
-    /// What this device and driver can do, each with what it needs.
+    /// What this device and driver can do.
     pub fn abilities(&self) -> &Abilities {
         &self.0.abilities
     }
@@ -167,7 +167,8 @@ impl Device {
         &self.0.counters
     }
 
-    /// What the detectors of the software device have found so far, each as it is printed; empty on a GPU.
+    /// What the software device has found wrong so far, as text: bad accesses, races, misuse of the driver. Empty on a
+    /// GPU.
     pub fn findings(&self) -> Vec<String> {
         #[cfg(feature = "software")]
         if let Some(machine) = &self.0.machine {
@@ -176,7 +177,7 @@ impl Device {
         Vec::new()
     }
 
-    /// The software machine below, if this is the software device.
+    /// The machine below a software device.
     #[cfg(feature = "software")]
     pub fn machine(&self) -> Option<&dacapo_sim::Machine> {
         self.0.machine.as_ref()
@@ -193,7 +194,7 @@ impl Device {
 
     /// Waits for everything that was enqueued on this device's streams before this call.
     ///
-    /// It waits for the streams it knows and never for the whole context: that would break every capture of every
+    /// It waits for the streams of this library, never for the whole context: that would break the captures of every
     /// library in the process.
     ///
     /// # Errors

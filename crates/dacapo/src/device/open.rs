@@ -60,7 +60,7 @@ impl Software {
 
     /// All other options of the machine.
     ///
-    /// `on_finding` is called on a thread of its own, soon after the finding was made: it may ask the device anything.
+    /// `on_finding` is called on a thread of its own, soon after the finding. It may call the device.
     pub fn options(mut self, change: impl FnOnce(&mut dacapo_sim::Options)) -> Software {
         change(&mut self.options);
         self
@@ -75,14 +75,14 @@ impl Software {
     ///
     /// # Errors
     ///
-    /// - The machine refused a call; with a capacity that is too small for anything, for example.
+    /// - The machine refused a call: with too little memory for anything, for example.
     pub fn open(self) -> Result<Device> {
         let machine = self.machine();
         let driver: Arc<dyn Driver> = Arc::new(machine.clone());
         Device::open(driver, 0, Some(machine), true, |call| dacapo_sim::IMPLEMENTED.contains(&call))
     }
 
-    /// The same with something around the driver: a hook that traces, counts or fails calls.
+    /// [`open`](Software::open) with a hook around the driver that traces, counts or fails calls.
     ///
     /// # Errors
     ///
@@ -90,8 +90,8 @@ impl Software {
     ///
     /// # Safety
     ///
-    /// - What `wrap` returns answers as the machine would, or refuses; it never claims a success that was none.
-    /// - It calls nothing of this library: calls are made under locks, and it would wait for itself.
+    /// - What `wrap` returns answers as the machine would, or refuses. It never reports success for a call that failed.
+    /// - It calls nothing of this library: driver calls are made under locks, so it would deadlock.
     pub unsafe fn open_hooked(self, wrap: impl FnOnce(dacapo_sim::Machine) -> Arc<dyn Driver>) -> Result<Device> {
         let machine = self.machine();
         let driver = wrap(machine.clone());
@@ -117,7 +117,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::NoDevice`]: `DACAPO_DRIVER` asks for what is not there.
+    /// - [`ErrorKind::NoDevice`]: `DACAPO_DRIVER` asks for a device that was not found.
     pub fn best() -> Result<Device> {
         match std::env::var("DACAPO_DRIVER").as_deref() {
             Ok("cuda") => Device::cuda(0),
@@ -149,7 +149,7 @@ impl Device {
         self.0.instead_of_gpu.get()
     }
 
-    /// A GPU by its number.
+    /// A GPU by its ordinal.
     ///
     /// # Errors
     ///
@@ -196,7 +196,7 @@ impl Device {
     ///
     /// # Safety
     ///
-    /// - The driver answers as NVIDIA's does, or refuses; it never claims a success that was none.
+    /// - The driver answers as NVIDIA's does, or refuses. It never reports success for a call that failed.
     pub unsafe fn from_driver(driver: Arc<dyn Driver>, ordinal: usize) -> Result<Device> {
         Device::open(driver, ordinal, None, false, |_| true)
     }

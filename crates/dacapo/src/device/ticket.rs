@@ -97,7 +97,7 @@ impl<T> Ticket<T> {
         Ok(self.take())
     }
 
-    /// Whether it is over. May answer late, never early.
+    /// Whether the work is done. May answer late, never early.
     pub fn is_done(&self) -> bool {
         self.used.as_ref().is_none_or(|used| is_over(&self.device, used))
     }

@@ -44,15 +44,15 @@ impl<'d> GraphBuilder<'d> {
         self
     }
 
-    /// Joins a pool: the graph keeps the pool alive, never overlaps the pool's other graphs, and shares their memory for
-    /// temps.
+    /// Joins a pool: the graph keeps the pool alive, never overlaps the pool's other graphs, and shares their memory
+    /// for temps.
     pub fn pool(mut self, pool: &Pool) -> Self {
         self.pool = Some(pool.clone());
         self
     }
 
-    /// Places the graph's temps in this arena. The graph never overlaps other work in the arena. This holds for a graph in a
-    /// pool too.
+    /// Places the graph's temps in this arena. The graph never overlaps other work in the arena. This holds for a graph
+    /// in a pool too.
     ///
     /// What does not fit is refused by [`record`](GraphBuilder::record): [`ErrorKind::ArenaExhausted`], which names the op.
     pub fn arena(mut self, arena: &Arena) -> Self {
@@ -60,9 +60,9 @@ impl<'d> GraphBuilder<'d> {
         self
     }
 
-    /// Gives each temp memory of its own, whatever the pool or arena: for debugging kernels. The software device then sees
-    /// every access outside a temp and every read of unwritten memory. Where temps share memory, it sees only accesses
-    /// outside all of it.
+    /// Gives each temp memory of its own, whatever the pool or arena: for debugging kernels. The software device then
+    /// sees every access outside a temp and every read of unwritten memory. Where temps share memory, it sees only
+    /// accesses outside all of it.
     pub fn apart(mut self) -> Self {
         self.apart = true;
         self
@@ -81,8 +81,8 @@ impl<'d> GraphBuilder<'d> {
         self
     }
 
-    /// Runs the body eagerly `n` times before recording it, then restores every device buffer that those runs wrote. The body
-    /// is called several times, so it must be `FnMut`.
+    /// Runs the body eagerly `n` times before recording it, then restores every device buffer that those runs wrote.
+    /// The body is called several times, so it must be `FnMut`.
     pub fn warmup(self, n: usize) -> WarmGraphBuilder<'d> {
         WarmGraphBuilder::new(self, n)
     }
@@ -97,7 +97,8 @@ impl<'d> GraphBuilder<'d> {
     /// # Errors
     ///
     /// - The first op that failed, or what the driver refused.
-    /// - [`ErrorKind::EagerInRecording`]: [`preloaded`](GraphBuilder::preloaded), inside another recording.
+    /// - [`ErrorKind::EagerInRecording`]: [`preloaded`](GraphBuilder::preloaded) was asked for inside another
+    ///   recording.
     #[track_caller]
     pub fn record<O: Op>(self, op: O) -> Result<Graph<O::Out>> {
         self.refuse_preload()?;
@@ -138,14 +139,14 @@ impl<'d> GraphBuilder<'d> {
         Ok(order.steps().len())
     }
 
-    /// Records a graph as a function of memory: against stand-ins for these slices, to be launched on any slices of the same
-    /// lengths.
+    /// Records a graph as a function of memory: against stand-ins for these slices, to be launched on any slices of the
+    /// same lengths.
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::NoMemoryYet`], [`ErrorKind::WrongDevice`]: a slice that could not be launched with.
+    /// - [`ErrorKind::NoMemoryYet`], [`ErrorKind::WrongDevice`]: a slice that no launch could take.
     /// - The first op that failed, or what the driver refused.
-    /// - [`ErrorKind::EagerInRecording`]: as of [`record`](GraphBuilder::record).
+    /// - [`ErrorKind::EagerInRecording`]: as for [`record`](GraphBuilder::record).
     #[track_caller]
     pub fn record_into<I: Reads, O: Writes>(
         self,

@@ -78,7 +78,7 @@ impl<T> Graph<T> {
     ///
     /// # Errors
     ///
-    /// - A condition of a kernel that a changed slot has broken: nothing was launched.
+    /// - A changed slot broke a kernel's condition: nothing was launched.
     /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`], [`ErrorKind::Reset`].
     /// - What the driver refused.
     #[doc(alias = "cudaGraphLaunch")]
@@ -90,7 +90,7 @@ impl<T> Graph<T> {
         Ok(Launched::new(&self.out, &self.device, used))
     }
 
-    /// Replays it and waits; lends the outputs.
+    /// Replays it, waits, and lends the outputs.
     ///
     /// # Errors
     ///
@@ -111,7 +111,8 @@ impl<T> Graph<T> {
         Ok(Ticket::new(&self.device, Some(used), ()))
     }
 
-    /// Uploads it to the device now, so that the first launch costs no more than the others. A second call does nothing.
+    /// Uploads it to the device now, so that the first launch costs no more than the others. A second call does
+    /// nothing.
     ///
     /// # Errors
     ///
@@ -131,7 +132,7 @@ impl<T> Graph<T> {
         self.inner.as_ref().map_or(0, |inner| inner.replays)
     }
 
-    /// What the closure returned. Contents are those of the last launch, or zeros before the first.
+    /// What the closure returned. Memory in it has the contents of the last launch, or zeros before the first.
     pub fn outputs(&self) -> &T {
         &self.out
     }
@@ -171,7 +172,7 @@ impl<T> Graph<T> {
         &self.device
     }
 
-    /// What it was called when it was recorded.
+    /// Its label; empty if it has none.
     pub fn label(&self) -> &str {
         self.inner.as_ref().map_or("", |inner| &inner.name.label)
     }
@@ -209,9 +210,9 @@ impl<T> Graph<T> {
         self.inner = None;
     }
 
-    /// This graph as an op of a larger recording: all its ops again, with the larger recording's own temps. It writes this
-    /// graph's outputs; the larger graph holds them too, with everything else that this graph keeps. It is ordered against
-    /// the graphs of this one's pool.
+    /// This graph as an op of a larger recording: all its ops again, with the larger recording's own temps. It writes
+    /// this graph's outputs; the larger graph holds them too, with everything else that this graph keeps. It is ordered
+    /// against the graphs of this one's pool.
     pub fn as_op(&self) -> impl Op<Out = ()> {
         whole(|recorder: &mut Recorder<'_>| {
             let inner = self.inner.as_ref().ok_or_else(|| Error::new(ErrorKind::Reset))?;

@@ -47,8 +47,8 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
     /// # Errors
     ///
     /// - [`ErrorKind::Length`], [`ErrorKind::WrongDevice`], [`ErrorKind::NoMemoryYet`].
-    /// - [`ErrorKind::Overlap`]: a written slice meets another, or memory that the graph itself uses.
-    /// - A kernel's condition that does not hold for these slices, alignment included.
+    /// - [`ErrorKind::Overlap`]: a written slice overlaps another, or memory that the graph itself uses.
+    /// - A kernel's condition does not hold for these slices, alignment included.
     /// - As [`Graph::launch`](crate::Graph::launch).
     #[track_caller]
     pub fn launch<'a>(
@@ -84,7 +84,8 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         Ok(Ticket::new(&self.inner.device, Some(self.inner.last_use().clone()), ()))
     }
 
-    /// Uploads it to the device now, so that the first launch costs no more than the others. A second call does nothing.
+    /// Uploads it to the device now, so that the first launch costs no more than the others. A second call does
+    /// nothing.
     ///
     /// # Errors
     ///
@@ -94,7 +95,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         self.inner.preload(stream)
     }
 
-    /// Records another body in its place, for slices of the lengths of these, with the same label, pool, arena and shape.
+    /// Records another body in its place, for slices of these lengths, with the same label, pool, arena and shape.
     /// Launches in flight are not affected. If it fails, the graph is unchanged.
     ///
     /// The executable graph is always rebuilt, so this costs as much as a recording.
@@ -137,7 +138,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         &self.inner.device
     }
 
-    /// What it was called when it was recorded.
+    /// Its label; empty if it has none.
     pub fn label(&self) -> &str {
         &self.inner.name.label
     }

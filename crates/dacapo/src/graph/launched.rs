@@ -54,7 +54,7 @@ impl<'g, T> Launched<'g, T> {
         Ok(self.out)
     }
 
-    /// Whether it is over. May answer late, never early.
+    /// Whether the launch is done. May answer late, never early.
     pub fn is_done(&self) -> bool {
         is_over(self.device, self.used)
     }

@@ -55,8 +55,7 @@ impl GraphMemory {
         self.arena.saturating_add(self.executable).saturating_add(self.outputs)
     }
 
-    /// Bytes of device memory that an executable with so many nodes of each kind takes: an estimate, from a measurement on
-    /// an H200.
+    /// Estimates the bytes of device memory of an executable graph with these nodes, from a measurement on an H200.
     pub fn executable_of(kernels: usize, copies: usize, memsets: usize, empty: usize) -> usize {
         executable_of(kernels, copies, memsets, empty)
     }

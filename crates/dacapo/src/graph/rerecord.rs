@@ -170,12 +170,12 @@ impl fmt::Display for Change {
 }
 
 impl<T> Graph<T> {
-    /// Records another op in its place, with the same label, pool, arena and shape. The live executable graph is updated
-    /// where that is possible, else another is built. The answer says which, and why, node by node.
+    /// Records another op in its place, with the same label, pool, arena and shape. The live executable graph is
+    /// updated where that is possible, else another is built. The answer says which, and why, node by node.
     ///
-    /// Setting the nodes that differ is much cheaper than building: one driver call each, and the graph stays preloaded. A
-    /// graph with another library's work is always rebuilt, because such work cannot be compared; so is one whose ops, edges
-    /// or kernels differ.
+    /// Setting the nodes that differ is much cheaper than building: one driver call each, and the graph stays
+    /// preloaded. A graph with another library's work is always rebuilt, because such work cannot be compared; so is
+    /// one whose ops, edges or kernels differ.
     ///
     /// The outputs are those of the new op. While it is recorded, the old memory is still there: both must fit.
     ///
@@ -196,8 +196,8 @@ impl<T> Graph<T> {
     ///
     /// # Errors
     ///
-    /// - As [`Device::record`](crate::Device::record). The graph is what it was; a launch may have to set back nodes first,
-    ///   and is refused while the driver refuses that: [`ErrorKind::Unpatched`].
+    /// - As [`Device::record`](crate::Device::record). The graph is unchanged. The next launch may have to restore
+    ///   nodes first, and fails with [`ErrorKind::Unpatched`] as long as the driver refuses that.
     #[track_caller]
     pub fn rerecord<O: Op<Out = T>>(&mut self, op: O) -> Result<Rerecorded> {
         let device = self.device().clone();

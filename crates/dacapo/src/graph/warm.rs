@@ -64,7 +64,8 @@ impl<'d> WarmGraphBuilder<'d> {
     ///
     /// # Errors
     ///
-    /// - The first op that failed, or what the driver refused; what was written is put back also then, and when the body panics.
+    /// - The first op that failed, or what the driver refused. What was written is restored then too, and after a
+    ///   panic.
     /// - [`ErrorKind::WarmupTooLarge`]: more would have to be saved than the cap allows.
     #[track_caller]
     pub fn record<T>(self, mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>) -> Result<Graph<T>> {

@@ -37,7 +37,7 @@ pub struct Report {
     pub version: u32,
     /// The version of the library that made it.
     pub dacapo: String,
-    /// The device, as it calls itself.
+    /// The name of the device.
     pub device: String,
     /// The label of the recording; empty if it has none.
     pub label: String,
@@ -70,7 +70,7 @@ pub struct Report {
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Node {
-    /// Its place in [`Report::nodes`].
+    /// Its index in [`Report::nodes`].
     pub index: usize,
     /// What it does.
     pub kind: Kind,
@@ -284,9 +284,9 @@ pub struct Value {
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Bytes {
-    /// The first one.
+    /// The first byte.
     pub start: u64,
-    /// The one after the last.
+    /// One past the last byte.
     pub end: u64,
 }
 
@@ -333,7 +333,7 @@ pub enum Access {
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Memory {
-    /// Its place in [`Report::memories`].
+    /// Its index in [`Report::memories`].
     pub index: usize,
     /// What kind of memory it is.
     pub kind: MemoryKind,
@@ -343,8 +343,8 @@ pub struct Memory {
     pub bytes: u64,
     /// A power of two that divides its address.
     pub alignment: u64,
-    /// Only the graph holds it: the program dropped or replaced its handle, and can neither prepare this memory nor read
-    /// it.
+    /// Only the graph holds it: the program dropped or replaced its handle, and can neither prepare this memory nor
+    /// read it.
     pub graph_only: bool,
 }
 
@@ -420,7 +420,7 @@ pub struct CriticalPath {
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Totals {
-    /// Nodes, joins among them.
+    /// Nodes, including joins.
     pub nodes: usize,
     /// Kernels.
     pub kernels: usize,
@@ -439,7 +439,8 @@ pub struct Totals {
 }
 
 impl Report {
-    /// Makes a report of these parts: numbers nodes and memories, sorts edges, computes the critical path and the totals.
+    /// Makes a report of these parts: numbers nodes and memories, sorts edges, computes the critical path and the
+    /// totals.
     ///
     /// Edges that do not lead from one of the nodes to a later one are left out.
     pub fn new(
@@ -531,7 +532,7 @@ impl Bytes {
 }
 
 impl Geometry {
-    /// So many blocks of so many threads.
+    /// A geometry.
     pub fn new(blocks: [u32; 3], threads: [u32; 3], shared: u32) -> Geometry {
         Geometry { blocks, threads, shared }
     }

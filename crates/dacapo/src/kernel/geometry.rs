@@ -41,8 +41,8 @@ impl Grid {
 
 /// Launch geometries: what stands after `grid:` in [`kernels!`](crate::kernels).
 ///
-/// [`linear`](grid::linear) covers a vector, [`tiled`](grid::tiled) a plane, [`exact`](grid::exact) is anything else; all make a
-/// [`Grid`]. [`within`](grid::within) is for conditions on offsets.
+/// [`linear`](grid::linear) covers a vector, [`tiled`](grid::tiled) a plane, [`exact`](grid::exact) is anything else;
+/// all make a [`Grid`]. [`within`](grid::within) is for conditions on offsets.
 pub mod grid {
     pub use super::Grid;
 

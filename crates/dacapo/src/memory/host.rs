@@ -82,7 +82,7 @@ impl<T: Pod> HostBuffer<T> {
         self.len == 0
     }
 
-    /// A part of it, to be read: as the source of [`upload`](crate::upload), or on the host.
+    /// A part to read: on the host, or as the source of [`upload`](crate::upload).
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -105,7 +105,7 @@ impl<T: Pod> HostBuffer<T> {
         HostSlice::new(self, within(range, self.len))
     }
 
-    /// A part of it, to be written: as the target of [`download`](crate::download), or on the host.
+    /// A part to write: on the host, or as the target of [`download`](crate::download).
     ///
     /// # Panics
     ///
@@ -116,11 +116,12 @@ impl<T: Pod> HostBuffer<T> {
         HostSliceMut::new(self, range)
     }
 
-    /// Replaces the contents. Waits for launches in flight that use it, then copies; later launches see the new contents.
+    /// Replaces the contents. Waits for launches in flight that use it, then copies; later launches see the new
+    /// contents.
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::Length`](crate::ErrorKind::Length): `elements` has another length.
+    /// - [`ErrorKind::Length`](crate::ErrorKind::Length): `elements` has a different length.
     /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
     /// - What the work before failed with.
     #[track_caller]

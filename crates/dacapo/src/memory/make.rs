@@ -12,22 +12,25 @@ use crate::memory::{Allocation, Arena, Buffer, HostBuffer, Kind, Scalar};
 use crate::trace::event;
 
 impl Device {
-    /// A new buffer with these elements in it.
+    /// A new buffer with these elements.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), [`ErrorKind::Full`](crate::ErrorKind::Full).
+    #[doc(alias = "cudaMalloc")]
+    #[doc(alias = "htod")]
     pub fn buffer<T: Pod>(&self, elements: &[T]) -> Result<Buffer<T>> {
         let buffer = self.allocate_elements(elements.len(), false, Purpose::Buffers)?;
         self.write_now(&buffer, bytes_of(elements))?;
         Ok(buffer)
     }
 
-    /// A new buffer of `len` elements, all bytes zero.
+    /// A new buffer of `len` elements, zeroed.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), [`ErrorKind::Full`](crate::ErrorKind::Full).
+    #[doc(alias = "cudaMalloc")]
     pub fn zeros<T: Pod>(&self, len: usize) -> Result<Buffer<T>> {
         self.allocate_elements(len, true, Purpose::Buffers)
     }
@@ -41,17 +44,20 @@ impl Device {
         Ok(Scalar::new(self.buffer(&[value])?))
     }
 
-    /// Page-locked host memory with these elements in it.
+    /// Page-locked host memory with these elements.
     ///
     /// # Errors
     ///
     /// - As [`buffer`](Device::buffer).
+    #[doc(alias = "pinned")]
+    #[doc(alias = "page-locked")]
+    #[doc(alias = "cudaMallocHost")]
     pub fn host<T: Pod>(&self, elements: &[T]) -> Result<HostBuffer<T>> {
         HostBuffer::new(self, elements)
     }
 
-    /// An arena of `bytes` for the temps of graphs and eager runs: [`GraphBuilder::arena`](crate::graph::GraphBuilder::arena),
-    /// [`Stream::run_in`](crate::Stream::run_in).
+    /// An arena of `bytes` for the temps of graphs and eager runs:
+    /// [`GraphBuilder::arena`](crate::graph::GraphBuilder::arena), [`Stream::run_in`](crate::Stream::run_in).
     ///
     /// # Errors
     ///

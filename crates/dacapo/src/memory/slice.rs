@@ -102,7 +102,7 @@ impl<T: Pod> Slice<T> {
         (self.address() + start * size_of::<T>(), end - start)
     }
 
-    /// Both sides of an index.
+    /// The slices before and after an index.
     ///
     /// # Panics
     ///
@@ -112,7 +112,7 @@ impl<T: Pod> Slice<T> {
         (&self[..mid], &self[mid..])
     }
 
-    /// Both sides of an index, each of which may be written.
+    /// The slices before and after an index, both mutable.
     ///
     /// # Panics
     ///
@@ -124,7 +124,7 @@ impl<T: Pod> Slice<T> {
         unsafe { (Slice::from_address_mut(first, before), Slice::from_address_mut(second, after)) }
     }
 
-    /// Pieces of `len` elements, the last one shorter if it must be.
+    /// Pieces of `len` elements; the last one may be shorter.
     ///
     /// # Panics
     ///

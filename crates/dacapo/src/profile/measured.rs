@@ -16,9 +16,9 @@ impl<T> Graph<T> {
     /// Replays it once, timed: how long each op took on the device, what waited, and the critical path.
     ///
     /// It is a replay like any other: slots, outputs and [`num_replays`](Graph::num_replays) as in a launch, and it is
-    /// waited for. A second executable graph is built for this call, with a one-thread kernel before and after each op that
-    /// stores the device's timer. So it takes far longer than a launch, and foreign work is captured once more. What the
-    /// numbers mean: [`Profile`].
+    /// waited for. A second executable graph is built for this call, with a one-thread kernel before and after each op
+    /// that stores the device's timer. So it takes far longer than a launch, and foreign work is captured once more.
+    /// What the numbers mean: [`Profile`].
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {

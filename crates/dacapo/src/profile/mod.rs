@@ -49,7 +49,7 @@ use crate::inspect::{Kind, Place};
 pub enum Clock {
     /// The GPU's own timer, in nanoseconds.
     Gpu,
-    /// The software device's clock: it counts what the interpreter does, and tells nothing about a GPU.
+    /// The software device's clock: it counts what the interpreter does, and says nothing about a GPU.
     Software,
 }
 
@@ -75,7 +75,7 @@ pub enum Clock {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Profile {
-    /// The device, as it calls itself.
+    /// The name of the device.
     pub device: String,
     /// The graph's label; empty if it has none.
     pub label: String,
@@ -110,7 +110,7 @@ pub struct Profile {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Timed {
-    /// Its place in [`Profile::ops`]: its number in the recording.
+    /// Its index in [`Profile::ops`], and its number in the recording.
     pub index: usize,
     /// What it does. Foreign work is one op, however much it enqueued.
     pub kind: Kind,

@@ -45,13 +45,13 @@ use crate::value::{AnySlot, Readings, Snapshot};
 /// | call | inside a recording, or an eager run |
 /// |---|---|
 /// | `r.run(op)`, `r.alloc`, `r.workspace`, `r.output`, `r.keep` | recorded |
-/// | `stream.run`, `run_in`, `read`, `write`, `synchronize`, `is_done`; `scalar.set`, `get`; `host.set`, `to_vec`; `graph.launch`, `launch_sync`, `submit`, `upload`; `device.synchronize`; a warm-up; `capture::begin` | refused: [`ErrorKind::EagerInRecording`], because they would act now |
-/// | `device.zeros`, `buffer`, `scalar`, `host`, `stream`, `pool`, `arena`; `Kernels::load` | done now; they only make something |
-/// | `slot.set` | done now; this recording keeps the value it has read, launches see the new one |
-/// | `device.record(..)` | a recording of its own; temps of this one are refused in it |
-/// | Rust's `if`, `for`, `return` | decide now, once |
-/// | a panic | the recording is dropped, the panic goes on; if it is caught inside, the op it came from leaves no trace |
-/// | the same calls from another thread | as ever; they see the memory as it is now |
+/// | `stream.run`, `run_in`, `read`, `write`, `synchronize`, `is_done`; `scalar.set`, `get`; `host.set`, `to_vec`; `graph.launch`, `launch_sync`, `submit`, `preload`; `device.synchronize`; a warm-up; `capture::begin` | refused: [`ErrorKind::EagerInRecording`], because they would act now |
+/// | `device.zeros`, `buffer`, `scalar`, `host`, `stream`, `pool`, `arena`; `Kernels::load` | done now: they only create something |
+/// | `slot.set` | done now: this recording keeps the value it has read, launches see the new one |
+/// | `device.record(..)` | a separate recording, which refuses temps of this one |
+/// | Rust's `if`, `for`, `return` | run once, while recording |
+/// | a panic | drops the recording and goes on; if you catch it inside, the op it came from leaves no trace |
+/// | the same calls from another thread | as usual: they see the memory as it is now |
 ///
 /// # Why this is safe
 ///
@@ -160,7 +160,7 @@ impl<'r> Recorder<'r> {
         self.core.id
     }
 
-    /// Records one op. If it fails or panics, the recording is as it was before.
+    /// Records one op. If it fails or panics, the recording is unchanged.
     ///
     /// # Errors
     ///
@@ -226,8 +226,8 @@ impl<'r> Recorder<'r> {
         Ok(allocation)
     }
 
-    /// Scratch memory for a library's call: a temp like any other, but counted as a workspace in reports. Passed as `&mut`, it
-    /// need not be written first.
+    /// Scratch memory for a library's call: a temp like any other, but counted as a workspace in reports. Passed as
+    /// `&mut`, it need not be written first.
     ///
     /// # Errors
     ///

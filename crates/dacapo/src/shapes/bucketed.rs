@@ -17,8 +17,8 @@ use crate::shapes::{Buckets, CacheCounters, GraphCache, Inputs, Outputs};
 /// A function of rows: recorded once for each bucket, called with any number of rows.
 ///
 /// A call copies its rows into fixed inputs, fills the other rows of the bucket as each input says
-/// ([`Pad`](crate::shapes::Pad)), replays the bucket's graph, and lends the outputs, sliced to the rows of the call. Nothing of
-/// the caller's memory is touched beyond those rows, and no padded row is in what comes back.
+/// ([`Pad`](crate::shapes::Pad)), replays the bucket's graph, and lends the outputs, sliced to the rows of the call. No
+/// padded row is in the result.
 ///
 /// ```
 /// # use dacapo::{Slice, baked, copy, shapes::{Bucketed, Buckets, Pad, rows}};
@@ -108,7 +108,7 @@ where
     /// # Errors
     ///
     /// - [`ErrorKind::NotRows`]: an input is not `n` rows of its length.
-    /// - [`ErrorKind::NoBucket`]: no rows; or more than the largest bucket has, where those are refused.
+    /// - [`ErrorKind::NoBucket`]: no rows, or more than the largest bucket if those are refused.
     /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`].
     /// - What recording or replaying failed with.
     #[track_caller]
@@ -116,8 +116,8 @@ where
         self.serve(stream, n, given, None).map(|(out, _)| out)
     }
 
-    /// [`call`](Bucketed::call) with a ticket that borrows nothing, for spawned tasks. The outputs are lent until the next call;
-    /// to have them on the host later, ask for them now: [`Stream::read_later`](crate::Stream::read_later).
+    /// [`call`](Bucketed::call) with a ticket that borrows nothing, for spawned tasks. The outputs are lent until the
+    /// next call; to have them on the host later, ask for them now: [`Stream::read_later`](crate::Stream::read_later).
     ///
     /// ```
     /// # use dacapo::{Slice, copy, shapes::{Bucketed, Buckets, Pad, rows}};

@@ -83,7 +83,7 @@ pub(crate) enum Ready<T> {
 }
 
 impl<K: Ord + Clone, T> GraphCache<K, T> {
-    /// An empty cache, with a cap of 64 graphs and none in bytes.
+    /// An empty cache, for at most 64 graphs of any size.
     pub fn new(device: &Device) -> GraphCache<K, T> {
         GraphCache {
             device: device.clone(),
@@ -108,8 +108,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
 
     /// The most bytes that its graphs may hold, as [`bytes`](GraphCache::bytes) counts them.
     ///
-    /// The memory that they share comes in pieces of 2 MiB on most devices: with a smaller cap, what has temps runs without a
-    /// graph.
+    /// The memory that they share comes in pieces of 2 MiB on most devices: below that, anything with temps runs
+    /// without a graph.
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.bytes_max = bytes;
         self.shrink();
@@ -128,15 +128,15 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         self
     }
 
-    /// Serves a request on a stream, without waiting: replays the graph of its key, and records it first if it is missing. The
-    /// outputs are lent until the next call.
+    /// Serves a request on a stream, without waiting: replays the graph of its key, and records it first if it is
+    /// missing. The outputs are lent until the next call.
     ///
     /// The body may be called more than once: where memory runs out, it is recorded again after graphs were dropped.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`].
-    /// - [`ErrorKind::BadKey`]: a clone of the key is another key.
+    /// - [`ErrorKind::BadKey`]: a clone of the key is not equal to it.
     /// - What the body failed with, or what the driver refused.
     #[track_caller]
     pub fn run(
@@ -151,8 +151,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         self.serve(stream, key, ready)
     }
 
-    /// [`run`](GraphCache::run) with a ticket that borrows nothing, for spawned tasks. The outputs are lent until the next call;
-    /// to have them on the host later, ask for them now: [`Stream::read_later`](crate::Stream::read_later).
+    /// [`run`](GraphCache::run) with a ticket that borrows nothing, for spawned tasks. The outputs are lent until the
+    /// next call; to have them on the host later, ask for them now: [`Stream::read_later`](crate::Stream::read_later).
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -187,7 +187,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         Ok((out, Ticket::new(&device, used, ())))
     }
 
-    /// The graph of a key, recorded now if it is missing. If you rerecord it, its new size counts from the next graph on.
+    /// The graph of a key, recorded now if it is missing. If you rerecord it, its new size counts from the next graph
+    /// on.
     ///
     /// # Errors
     ///
@@ -225,12 +226,13 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         self.entries.keys()
     }
 
-    /// Records every graph again, for example over other weights: [`Graph::rerecord`] for each key, in order. Returns what was
-    /// done for each key.
+    /// Records every graph again, for example over other weights: [`Graph::rerecord`] for each key, in order. Returns
+    /// what was done for each key.
     ///
-    /// All bodies are recorded before the first graph changes: if one fails, all graphs stay as they were. If the driver
-    /// refuses a change after that, the graphs that could not be changed are dropped, and recorded again when they are next
-    /// asked for. Old and new recordings are never mixed. Work in flight is not affected. Counts as neither request nor use.
+    /// All bodies are recorded before the first graph changes: if one fails, all graphs stay as they were. If the
+    /// driver refuses a change after that, the graphs that could not be changed are dropped, and recorded again when
+    /// they are next asked for. Old and new recordings are never mixed. Work in flight is not affected. Counts as
+    /// neither request nor use.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -295,13 +297,14 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         refused.map(|()| done)
     }
 
-    /// Records the graphs of these keys that are missing, as long as they fit without dropping another. Returns how many.
+    /// Records the graphs of these keys that are missing, as long as they fit without dropping another. Returns how
+    /// many.
     ///
     /// The largest key comes first, so that the shared memory is sized once.
     ///
     /// # Errors
     ///
-    /// - What the body failed with, or what the driver refused. What was recorded before it is there.
+    /// - What the body failed with, or what the driver refused. Graphs recorded before that stay.
     pub fn prepare(
         &mut self,
         keys: impl IntoIterator<Item = K>,

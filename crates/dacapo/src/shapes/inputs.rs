@@ -36,8 +36,8 @@ pub enum Pad<T> {
     Value(T),
     /// The last real row again: for work that needs plausible values.
     RepeatLast,
-    /// Whatever is there: zeros at first, later the rows of earlier requests. The cheapest. Right where rows do not depend on
-    /// each other and an old row does no harm.
+    /// Whatever is there: zeros at first, later the rows of earlier requests. The cheapest. Right where rows do not
+    /// depend on each other and an old row does no harm.
     Keep,
 }
 

@@ -30,14 +30,14 @@ pub trait Outputs {
     where
         Self: 'a;
 
-    /// Whether each buffer is so many rows of equal length.
+    /// Checks that each buffer is `rows` rows of equal length.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::NotRows`].
     fn check(&self, rows: usize) -> Result<()>;
 
-    /// The first `rows` of `of`.
+    /// The first `rows` of `of` rows.
     fn first(&self, rows: usize, of: usize) -> Self::At<'_>;
 }
 

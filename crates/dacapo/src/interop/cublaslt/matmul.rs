@@ -276,8 +276,8 @@ impl<'a, T: Number> Matmul<'a, T> {
         self
     }
 
-    /// Uses your scratch memory instead of the graph's own; the algorithm is chosen to fit. It must be aligned to 256 bytes.
-    /// The graph holds it like all other memory, so you may drop it at once.
+    /// Uses your scratch memory instead of the graph's own; the algorithm is chosen to fit. It must be aligned to 256
+    /// bytes. The graph holds it like all other memory, so you may drop it at once.
     pub fn workspace(mut self, scratch: &'a mut Slice<u8>) -> Self {
         self.workspace_max = scratch.len();
         self.workspace = Some(scratch);

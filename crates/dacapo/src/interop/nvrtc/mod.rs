@@ -18,8 +18,7 @@
 //! - The library is found at run time: `libnvrtc.so.13`, `.12`, `.11.2`, then the plain name, by the loader's search and in
 //!   the usual folders of toolkit and wheels; [`Options::library`] or `DACAPO_LIBNVRTC` names a file instead. Without it
 //!   [`compile`] answers [`ErrorKind::NoLibrary`].
-//! - A text that is not accepted is [`ErrorKind::Compile`] with the compiler's log, which names the lines of the text.
-//! - What is compiled is the caller's own code: the log and the lines in it are the caller's, and so is what a kernel does.
+//! - A source with errors is [`ErrorKind::Compile`], with the compiler's log, which names the lines of the source.
 
 mod options;
 mod sys;
@@ -69,12 +68,12 @@ impl Ptx {
         &self.text
     }
 
-    /// What the compiler had to say although it accepted the source: warnings. Often empty.
+    /// The compiler's warnings. Often empty.
     pub fn log(&self) -> &str {
         &self.log
     }
 
-    /// The symbol of a template's instance that was asked for by [`Options::instance`].
+    /// The symbol of a template instance that [`Options::instance`] asked for.
     pub fn entry(&self, instance: &str) -> Option<&str> {
         self.entries.iter().find(|(known, _)| known == instance).map(|(_, symbol)| symbol.as_str())
     }
