@@ -18,6 +18,7 @@ const VARIABLE: &str = "DACAPO_BLESS";
 const KEEPERS: &[Keeper] = &[
     Keeper::new("dacapo", &["--lib", "plan::"], "crates/dacapo/tests/plan"),
     Keeper::new("dacapo", &["--lib", "inspect::"], "crates/dacapo/tests/inspect"),
+    Keeper::new("dacapo", &["--lib", "error::tests"], "docs/errors.md"),
     Keeper::new("dacapo-ptx", &["--test", "texts"], "crates/ptx/tests"),
     Keeper::new("dacapo-ptx", &["--test", "docs"], "docs/ptx.md"),
     Keeper::new("dacapo-libcuda", &["--test", "coverage"], "docs/driver-calls.md"),

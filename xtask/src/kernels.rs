@@ -35,6 +35,7 @@ const PLACES: &[(&str, &str)] = &[
     ("examples/train/kernels", ""),
     ("examples/decode/kernels", ""),
     ("examples/port/kernels", ""),
+    ("examples/serve/kernels", ""),
     ("crates/suite/kernels", ""),
 ];
 

@@ -10,6 +10,7 @@
 //! - A program with a mistake is one file with its near miss, and has no line twice (`programs`).
 
 mod direction;
+mod excerpts;
 mod hidden;
 mod programs;
 
@@ -37,6 +38,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("dacapo-example-train", &["dacapo"]),
     ("dacapo-example-port", &["dacapo"]),
     ("dacapo-example-decode", &["dacapo", "dacapo-driver"]),
+    ("dacapo-example-serve", &["dacapo"]),
     ("xtask", &["dacapo", "dacapo-driver", "dacapo-ptx", "dacapo-sim", "dacapo-suite"]),
 ];
 
@@ -64,6 +66,11 @@ pub fn run() -> Result<(), String> {
     found.extend(programs::check(sources.iter().map(|(file, text)| (*file, text.as_str()))));
     let architecture = std::fs::read_to_string(root.join("docs/ARCHITECTURE.md")).unwrap_or_default();
     found.extend(direction::check(sources.iter().map(|(file, text)| (*file, text.as_str())), &architecture));
+    found.extend(excerpts::check(&root, sources.iter().map(|(file, text)| (*file, text.as_str()))));
+    for page in files.iter().filter(|file| file.extension().is_some_and(|e| e == "md")) {
+        let text = std::fs::read_to_string(root.join(page)).unwrap_or_default();
+        found.extend(excerpts::dead_links(&root, page, &text));
+    }
     found.extend(machine_paths(&root, &files));
     let ptx = std::fs::read_to_string(root.join("crates/ptx/src/lib.rs")).unwrap_or_default();
     if !ptx.contains("#![forbid(unsafe_code)]") {

@@ -288,7 +288,7 @@ pub unsafe fn begin_with_pool<'s>(stream: &'s CaptureStream, mode: Mode, pool: &
         return Err(Error::new(ErrorKind::PoolSealed));
     }
     if !pool.is_of(&stream.device) {
-        return Err(Error::new(ErrorKind::WrongDevice));
+        return Err(stream.device.stranger("the pool", pool.device()));
     }
     open(stream, mode, Some(pool.clone()), Location::caller())
 }
@@ -445,8 +445,7 @@ impl Capture<'_> {
             self.half = Some(half_before.clone().unwrap_or_else(|| step.clone()));
             let launched = lower::launch_one(&device, self.stream.raw, node, &readings);
             let launched = launched.map_err(|error| node.blame(device.noted(error)));
-            self.check_after(&step)?;
-            launched?;
+            self.check_after(&step, launched)?;
         }
         self.half = half_before;
         Ok(out)
@@ -460,17 +459,21 @@ impl Capture<'_> {
     /// - [`ErrorKind::CaptureBroken`]: the capture was found broken after it; the error names the step.
     pub fn step<R>(&mut self, name: &str, f: impl FnOnce(RawStream) -> Result<R>) -> Result<R> {
         let outcome = f(self.stream.raw());
-        self.check_after(name)?;
-        outcome
+        self.check_after(name, outcome)
     }
 
-    fn check_after(&mut self, step: &str) -> Result<()> {
+    /// The outcome of a step, unless it broke the capture: then it is what that came from, if it failed.
+    fn check_after<R>(&mut self, step: &str, outcome: Result<R>) -> Result<R> {
         if self.status()?.is_capturing() {
             self.last_good = step.to_string();
-            return Ok(());
+            return outcome;
         }
         let culprit = format!("it was good after {} and broken after {step}", self.last_good);
-        Err(Error::new(ErrorKind::CaptureBroken { culprit }))
+        let broken = Error::new(ErrorKind::CaptureBroken { culprit }).of("capture", &self.label, self.at);
+        Err(match outcome {
+            Ok(_) => broken,
+            Err(error) => broken.with_source(error),
+        })
     }
 
     /// Ends the capture and makes a graph of it.
@@ -497,9 +500,12 @@ impl Capture<'_> {
             return Err(lost.clone());
         }
         if status.is_ok_and(Status::is_invalidated) || template.is_null() {
-            let first = ended.err().map_or_else(|| "no graph came of it".to_string(), |error| error.to_string());
-            let culprit = format!("it was last good after {} and broken at the end: {first}", self.last_good);
-            return Err(Error::new(ErrorKind::CaptureBroken { culprit }).of("capture", &self.label, self.at));
+            let culprit = format!("it was last good after {} and broken at the end", self.last_good);
+            let broken = |culprit| Error::new(ErrorKind::CaptureBroken { culprit }).of("capture", &self.label, self.at);
+            return Err(match ended {
+                Ok(()) => broken(culprit + ": no graph came of it"),
+                Err(error) => broken(culprit).with_source(error),
+            });
         }
         let template = CapturedGraph::new(&device, template);
         ended?;

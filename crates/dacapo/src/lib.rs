@@ -165,14 +165,10 @@ pub use value::{Baked, Slot, Value, baked};
 #[doc(hidden)]
 pub mod __private {
     pub use crate::kernel::{
-        Args, Class, Declared, ElementArg, KernelDecl, LoadedModule, Param, ParamKind, Plain, PointerMode, SliceArg,
-        ToArg, aside, check_text, derive, describe, position, requires_failed, said, tell, unchecked,
+        Args, ByValue, Class, Declared, Derived, Given, KernelDecl, LoadedModule, One, Out, Param, ParamKind, Plain,
+        PointerMode, Read, ToArg, Write, aside, check_text, derive, describe, position, requires_failed, said, tell,
     };
     pub use crate::memory::access::Access;
     pub use crate::op::kernels::kernel_op;
     pub use crate::value::{Snapshot, Val};
 }
-
-#[cfg(doctest)]
-#[path = "../kernels/readme.rs"]
-mod readme;

@@ -8,6 +8,7 @@ use std::fmt;
 use crate::device::{Device, Stream};
 use crate::element::Pod;
 use crate::error::Result;
+use crate::held::Purpose;
 use crate::lower::run_recorded;
 use crate::memory::{Buffer, Scalar};
 use crate::nesting::Nested;
@@ -98,7 +99,7 @@ impl<T: Pod> Mirror for Buffer<T> {
     }
 
     fn twin(&self, device: &Device) -> Result<Self> {
-        device.zeros(self.len())
+        device.allocate_elements(self.len(), true, Purpose::Buffers)
     }
 
     #[track_caller]
@@ -113,7 +114,7 @@ impl<T: Pod> Mirror for Scalar<T> {
     }
 
     fn twin(&self, device: &Device) -> Result<Self> {
-        device.scalar(T::zeroed())
+        Ok(Scalar::new(device.filled(&[T::zeroed()])?))
     }
 
     #[track_caller]

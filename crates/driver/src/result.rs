@@ -167,3 +167,5 @@ impl fmt::Display for CUresult {
         }
     }
 }
+
+impl std::error::Error for CUresult {}

@@ -1,6 +1,6 @@
 //! A declaration as text, made into what `kernels!` would have made of it.
 
-use dacapo::__private::{KernelDecl, Param, ParamKind, Plain, PointerMode, unchecked};
+use dacapo::__private::{KernelDecl, Param, ParamKind, Plain, PointerMode};
 
 /// Stands for types that only a program knows: structs and arrays.
 struct Composite;
@@ -61,7 +61,7 @@ impl DeclaredParam {
             Some(mode) => Param { plain: plain(ty), ..Param::pointer::<u32>("", ty, mode, elements.is_none()) },
         };
         let param = Param { name: leak(&self.name), ..param };
-        if self.unchecked { unchecked(param) } else { param }
+        if self.unchecked { param.unchecked() } else { param }
     }
 }
 

@@ -3,8 +3,8 @@
 //! Memory comes from the driver's stream-ordered allocator, on a stream of our own that is waited for: when a call
 //! returns, the memory is there for every stream. It goes back in stream order ([`garbage`](super::garbage)).
 
+use dacapo_driver::Call;
 use dacapo_driver::types::{CU_MEMHOSTALLOC_PORTABLE, CUdeviceptr, CUstream};
-use dacapo_driver::{CUresult, Call};
 
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
@@ -43,12 +43,11 @@ impl Device {
     pub(crate) fn allocate_on(&self, stream: CUstream, bytes: usize) -> Result<CUdeviceptr> {
         let mut address = 0;
         // SAFETY: `address` is valid for the write; the stream is one of ours.
-        match unsafe { self.driver().cuMemAllocAsync(&mut address, bytes, stream) } {
-            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(self.out_of_memory(bytes)),
-            code => self.check(code, Call::cuMemAllocAsync).map(|()| address),
-        }
+        let code = unsafe { self.driver().cuMemAllocAsync(&mut address, bytes, stream) };
+        self.check_memory(code, Call::cuMemAllocAsync, bytes).map(|()| address)
     }
 
+    #[cold]
     pub(crate) fn out_of_memory(&self, bytes: usize) -> Error {
         let (mut free, mut total) = (0, 0);
         // SAFETY: both are valid for the write. If the driver does not know, 0 is said to be free.
@@ -61,9 +60,6 @@ impl Device {
         let mut pointer = std::ptr::null_mut();
         // SAFETY: `pointer` is valid for the write.
         let code = unsafe { self.driver().cuMemHostAlloc(&mut pointer, bytes, CU_MEMHOSTALLOC_PORTABLE) };
-        match code {
-            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(self.out_of_memory(bytes)),
-            code => self.check(code, Call::cuMemHostAlloc).map(|()| pointer.cast()),
-        }
+        self.check_memory(code, Call::cuMemHostAlloc, bytes).map(|()| pointer.cast())
     }
 }

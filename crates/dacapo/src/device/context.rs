@@ -46,8 +46,9 @@ impl Device {
         // the program's code.
         #[cfg(feature = "tracing")]
         if !self.0.told_lost.swap(true, Ordering::Relaxed) {
-            let first = lost.first();
-            crate::trace::event!(error, first = %first, "the context is lost");
+            // The whole report: a log is often all that is left.
+            let (first, error) = (lost.first(), lost.error());
+            crate::trace::event!(error, first = %first, error = ?error, "the context is lost");
         }
         Err(lost.error())
     }

@@ -30,6 +30,7 @@ mod queue;
 mod range;
 mod release;
 mod staging;
+mod stranger;
 pub(crate) mod stream;
 mod sweeper;
 pub(crate) mod ticket;
@@ -121,6 +122,8 @@ pub(crate) struct Inner {
     pub(crate) is_watched: AtomicBool,
     /// Whether somebody has emptied the queue since the sweeper's last round.
     pub(crate) was_drained: AtomicBool,
+    /// Which of the devices that this process has opened.
+    opened: u64,
     #[cfg(feature = "software")]
     pub(crate) machine: Option<dacapo_sim::Machine>,
 }

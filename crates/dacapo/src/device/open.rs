@@ -13,6 +13,7 @@ use dacapo_ledger::{Drops, LaneKind, Ledger};
 
 #[cfg(feature = "software")]
 use crate::device::courier::courier;
+use crate::device::stranger::opened;
 use crate::device::{Abilities, Cuda, Device, Guests, Inner, LaneStream, Live, Properties, RawHandle};
 use crate::error::{Error, ErrorKind, Result};
 use crate::trace::event;
@@ -112,6 +113,8 @@ type OptMachine = Option<dacapo_sim::Machine>;
 #[cfg(not(feature = "software"))]
 type OptMachine = Option<std::convert::Infallible>;
 
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
 impl Device {
     /// The GPU where there is one, else the software device: [`why_software`](Device::why_software) says why.
     ///
@@ -155,14 +158,13 @@ impl Device {
     ///
     /// - [`ErrorKind::NoDevice`]: no driver, no such device, or a driver that is too old; the text says which.
     pub fn cuda(ordinal: usize) -> Result<Device> {
-        let nvidia = Nvidia::open().map_err(|error| Error::new(ErrorKind::NoDevice { why: error.to_string() }))?;
+        let unusable = |why: String, source: BoxError| Error::new(ErrorKind::NoDevice { why }).with_source(source);
+        let nvidia = Nvidia::open().map_err(|error| unusable("NVIDIA's driver cannot be used".into(), error.into()))?;
         let nvidia = Arc::new(nvidia);
         let has = nvidia.clone();
         let software = nvidia.is_software();
         Device::open(nvidia, ordinal, None, software, move |call| has.has(call)).map_err(|error| match error.kind() {
-            ErrorKind::Driver(refused) => {
-                Error::new(ErrorKind::NoDevice { why: format!("device {ordinal}: {refused}") })
-            }
+            ErrorKind::Driver(refused) => unusable(format!("device {ordinal} cannot be opened"), (*refused).into()),
             _ => error,
         })
     }
@@ -267,6 +269,7 @@ impl Device {
             values_waiting: AtomicUsize::new(0),
             is_watched: AtomicBool::new(false),
             was_drained: AtomicBool::new(false),
+            opened: opened(),
             #[cfg(feature = "software")]
             machine,
         })))

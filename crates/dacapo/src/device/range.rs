@@ -26,7 +26,7 @@
 //! | asks for more than the device has | `OutOfMemory`, from the driver or because the range ends |
 
 use dacapo_driver::types::*;
-use dacapo_driver::{CUresult, Call, leaves_undone};
+use dacapo_driver::{CUresult, Call, DriverError, leaves_undone};
 
 use crate::device::{Booking, Device, Garbage};
 use crate::error::Result;
@@ -174,7 +174,9 @@ impl Device {
     /// What a code means of a call that may find no memory.
     pub(crate) fn check_memory(&self, code: CUresult, call: Call, bytes: usize) -> Result<()> {
         match code {
-            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(self.out_of_memory(bytes)),
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                Err(self.out_of_memory(bytes).with_source(DriverError { code, call }))
+            }
             code => self.check(code, call),
         }
     }

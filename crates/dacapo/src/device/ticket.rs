@@ -12,7 +12,7 @@ use crate::device::wake::Waiting;
 use crate::device::{Cuda, Device};
 use crate::error::{ErrorKind, Result};
 
-/// Asks to be woken the first time, then whether it is over.
+/// Whether it is over; if not, asks to be woken the first time.
 pub(crate) fn poll_use(
     device: &Device,
     used: &Use<Cuda>,
@@ -21,6 +21,10 @@ pub(crate) fn poll_use(
 ) -> Poll<Result<()>> {
     let waiting = match waiting {
         Some(waiting) => waiting,
+        // What is over needs no thread to say so: a program with several requests under way mostly awaits such.
+        None if device.enter().and_then(|()| device.is_done(used)).is_ok_and(|done| done) => {
+            return Poll::Ready(Ok(()));
+        }
         None => match Waiting::begin(device, used) {
             Ok(begun) => waiting.insert(begun),
             Err(error) => return Poll::Ready(Err(error)),

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dacapo_driver::Call;
 use dacapo_ledger::{Queues, Use};
@@ -15,6 +15,10 @@ use crate::device::{Cuda, Device, Guest, Inner};
 use crate::error::Result;
 
 type Event = <Cuda as Queues>::Event;
+
+/// So long the thread looks again at once after something was asked for or over; then it sleeps between two looks. A sleep of
+/// any length takes some 70 us on Linux, which is as long as many launches.
+const AWAKE: Duration = Duration::from_micros(200);
 
 /// One awaited launch.
 pub(crate) struct Waiting {
@@ -133,6 +137,8 @@ impl Drop for WakerThread {
 /// Takes letters, waits for their events, wakes their tasks.
 fn serve(mailbox: &Mailbox, device: &Weak<Inner>) {
     let mut open: Vec<Arc<Waiting>> = Vec::new();
+    // When something was last asked for or over.
+    let mut moved = Instant::now();
     loop {
         {
             let mut letters = mailbox.letters.lock().unwrap_or_else(PoisonError::into_inner);
@@ -142,6 +148,9 @@ fn serve(mailbox: &Mailbox, device: &Weak<Inner>) {
                 }
                 letters = mailbox.arrived.wait(letters).unwrap_or_else(PoisonError::into_inner);
             }
+            if !letters.new.is_empty() {
+                moved = Instant::now();
+            }
             open.extend(letters.new.drain(..));
         }
         // Everything that is waited for holds its device, so it is there.
@@ -150,7 +159,7 @@ fn serve(mailbox: &Mailbox, device: &Weak<Inner>) {
             open.drain(..).for_each(|waiting| waiting.finish(Err(error.clone())));
             continue;
         }
-        let alone = open.len() == 1;
+        let (alone, before) = (open.len() == 1, open.len());
         open.retain(|waiting| match look(&device, waiting, alone) {
             Some(outcome) => {
                 waiting.finish(outcome);
@@ -158,8 +167,13 @@ fn serve(mailbox: &Mailbox, device: &Weak<Inner>) {
             }
             None => true,
         });
-        if !open.is_empty() {
-            std::thread::sleep(Duration::from_micros(20));
+        if open.len() < before {
+            moved = Instant::now();
+        }
+        match open.is_empty() {
+            true => {}
+            false if moved.elapsed() < AWAKE => std::thread::yield_now(),
+            false => std::thread::sleep(Duration::from_micros(20)),
         }
     }
 }

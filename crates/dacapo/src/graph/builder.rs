@@ -1,5 +1,7 @@
 //! Options of a recording.
 
+use std::panic::Location;
+
 use crate::arrange::{TempPlan, order_of};
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
@@ -102,8 +104,11 @@ impl<'d> GraphBuilder<'d> {
     #[track_caller]
     pub fn record<O: Op>(self, op: O) -> Result<Graph<O::Out>> {
         self.refuse_preload()?;
+        let at = Location::caller();
+        self.refuse_unfit().map_err(|error| error.on_line(at))?;
         let (recorded, out) = self.take_down(op)?;
-        Ok(Graph::new(Replayable::make(recorded, self.graph_options(), StandIns::default())?, out))
+        let made = Replayable::make(recorded, self.graph_options(), StandIns::default());
+        Ok(Graph::new(made.map_err(|error| error.on_line(at))?, out))
     }
 
     /// Records the body twice and reports every baked value that changed: values that a graph would freeze by mistake.
@@ -217,7 +222,7 @@ impl<'d> GraphBuilder<'d> {
             arena.expect_of(self.device)?;
         }
         match &self.pool {
-            Some(pool) if !pool.is_of(self.device) => Err(Error::new(ErrorKind::WrongDevice)),
+            Some(pool) if !pool.is_of(self.device) => Err(self.device.stranger("the pool", pool.device())),
             Some(pool) if pool.is_sealed() => Err(Error::new(ErrorKind::PoolSealed)),
             _ => Ok(()),
         }

@@ -20,7 +20,7 @@ pub(super) fn compare(old: &Replayable, new: &Drafted, params: &[Option<NodePara
     for (number, node) in nodes.iter().enumerate() {
         let change = match old.nodes.get(number) {
             None => Change::Other("there was no such op".into()),
-            Some(_) if old.captured => Change::Other("the graph came of a capture: its nodes are not known".into()),
+            Some(_) if old.captured => Change::Other("the graph was captured: its nodes are not known".into()),
             Some(before) => match &waits {
                 Some((old, new)) if old[number] != new[number] => {
                     Change::Other(format!("it waits for {}, and waited for {}", ops(&new[number]), ops(&old[number])))

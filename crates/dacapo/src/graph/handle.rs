@@ -1,6 +1,7 @@
 //! The graph that the user holds.
 
 use std::fmt;
+use std::panic::Location;
 
 use crate::device::{Device, Stream, Ticket};
 use crate::error::{Error, ErrorKind, Result};
@@ -64,14 +65,10 @@ impl<T> Graph<T> {
         self.inner.as_deref()
     }
 
-    /// Another recording of the same device in its place.
-    pub(super) fn replace(&mut self, replayable: Replayable, out: T) {
-        self.inner = Some(Box::new(replayable));
-        self.out = out;
-    }
-
+    #[track_caller]
     pub(crate) fn replayable(&mut self) -> Result<&mut Replayable> {
-        self.inner.as_deref_mut().ok_or_else(|| Error::new(ErrorKind::Reset))
+        let at = Location::caller();
+        self.inner.as_deref_mut().ok_or_else(|| Error::new(ErrorKind::Reset).on_line(at))
     }
 
     /// Replays it on a stream, without waiting. The returned [`Launched`] lends the outputs.
@@ -85,7 +82,9 @@ impl<T> Graph<T> {
     #[doc(alias = "replay")]
     #[track_caller]
     pub fn launch(&mut self, stream: &Stream) -> Result<Launched<'_, T>> {
-        let Some(inner) = self.inner.as_deref_mut() else { return Err(Error::new(ErrorKind::Reset)) };
+        let Some(inner) = self.inner.as_deref_mut() else {
+            return Err(Error::new(ErrorKind::Reset).on_line(Location::caller()));
+        };
         let used = inner.launch(stream, &[])?;
         Ok(Launched::new(&self.out, &self.device, used))
     }
@@ -217,7 +216,7 @@ impl<T> Graph<T> {
         whole(|recorder: &mut Recorder<'_>| {
             let inner = self.inner.as_ref().ok_or_else(|| Error::new(ErrorKind::Reset))?;
             if !inner.device.is(recorder.device()) {
-                return Err(Error::new(ErrorKind::WrongDevice));
+                return Err(recorder.device().stranger("the graph", &inner.device));
             }
             if inner.captured {
                 let (what, needs) = ("a captured graph inside a recording".into(), "a recorded graph".into());

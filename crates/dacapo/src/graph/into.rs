@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::Location;
 
 use dacapo_ledger::{Access as Touching, MemoryId};
 
@@ -169,12 +170,15 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         launch(&mut *bound.graph, &extra)
     }
 
+    #[track_caller]
     fn check(&self, given: &[Access]) -> Result<()> {
         let holes = &self.inner.stand_ins.holes;
         for (hole, access) in holes.iter().zip(given) {
-            let (left, right) = (hole.allocation.bytes(), access.place.bytes);
-            if left != right {
-                return Err(Error::new(ErrorKind::Length { what: "GraphInto::launch, in bytes", left, right }));
+            let (recorded, given) = (hole.allocation.bytes(), access.place.bytes);
+            if recorded != given {
+                let sides = [("the slice as recorded", recorded), ("the one that is given", given)];
+                let error = Error::lengths("GraphInto::launch", sides, "bytes");
+                return Err(error.of("GraphInto::launch", "", Location::caller()));
             }
             self.inner.device.expect_memory(&access.place, "GraphInto::launch")?;
         }
@@ -188,7 +192,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
                 if (access.mode.writes() || other.mode.writes()) && access.place.overlaps(&other.place) {
                     let (written, read) = if access.mode.writes() { (access, *other) } else { (*other, access) };
                     let (written, other) = (written.describe(), read.describe());
-                    return Err(Error::new(ErrorKind::Overlap { written, other }));
+                    return Err(Error::new(ErrorKind::Overlap { written, other }).on_line(Location::caller()));
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! One replay: slots that changed are brought into the executable graph, then it is launched through the ledger.
 
+use std::panic::Location;
+
 use dacapo_driver::types::CUgraphExec;
 use dacapo_driver::{CUresult, Call};
 use dacapo_ledger::{Access as Touching, MemoryId, Touch, Use};
@@ -22,7 +24,7 @@ impl Replayable {
         // What a clean launch needs is here, and little else: a driver's launch leaves little of our code in the caches, so
         // that every line counts. No question for the current context: a launch takes it from the stream, as observed.
         if !stream.device().is(&self.device) {
-            return Err(Error::new(ErrorKind::WrongDevice));
+            return Err(self.device.stranger("the stream", stream.device()).on_line(Location::caller()));
         }
         refuse_inside("Graph::launch")?;
         self.device.expect_context()?;
@@ -126,11 +128,22 @@ impl Replayable {
             if code == CUresult::CUDA_SUCCESS { Ok(()) } else { again(device, exec, raw, code) }
         });
         if let Err(error) = submitted {
-            return Err(device.noted(error));
+            return Err(self.refused(error));
         }
         stream.0.note(&self.name);
         self.replays += 1;
         Ok(())
+    }
+
+    /// A launch that the driver refused, with the graph's name. A lost context names all that was in flight instead.
+    #[cold]
+    fn refused(&self, error: Error) -> Error {
+        match (self.device.noted(error), self.name.at) {
+            (error, Some(at)) if !matches!(error.kind(), ErrorKind::Lost { .. }) => {
+                error.of(&self.name.name, &self.name.label, at)
+            }
+            (error, _) => error,
+        }
     }
 
     /// Brings changed slots into the executable graph. All recipes are evaluated before the first node is changed.
@@ -243,7 +256,7 @@ impl Replayable {
     pub(crate) fn preload(&mut self, stream: &Stream) -> Result<()> {
         let device = &self.device;
         if !stream.device().is(device) {
-            return Err(Error::new(ErrorKind::WrongDevice));
+            return Err(self.device.stranger("the stream", stream.device()).on_line(Location::caller()));
         }
         refuse_inside("Graph::preload")?;
         if self.preloaded {
@@ -270,7 +283,7 @@ impl Replayable {
 fn untold(node: &Node, nodes: usize, error: Error) -> Error {
     match error.kind() {
         ErrorKind::Lost { .. } => error,
-        _ => node.blame(unpatched(nodes, &error)),
+        _ => node.blame(unpatched(nodes, error)),
     }
 }
 

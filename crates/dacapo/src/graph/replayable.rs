@@ -36,7 +36,7 @@ pub(crate) struct Replayable {
     pub(crate) device: Device,
     pub(super) set: SetId,
     pub(crate) preloaded: bool,
-    /// Whether it came of a capture: then its nodes are not all that it does.
+    /// Whether it was captured: then its nodes are not all that it does.
     pub(crate) captured: bool,
     pub(super) built: Built,
     pub(crate) replays: u64,

@@ -55,7 +55,10 @@ impl Parts<'_> {
 
     fn node(&self, node: &Node, memories: &mut Memories) -> inspect::Node {
         let kind = match &node.work {
-            Work::Kernel(kernel) if kernel.decl.is_none() && node.name == "fill" => inspect::Kind::Fill,
+            // A raw kernel has the name of its function.
+            Work::Kernel(kernel) if node.name == "fill" && kernel.decl.is_none() && kernel.function.name != "fill" => {
+                inspect::Kind::Fill
+            }
             Work::Kernel(_) => inspect::Kind::Kernel,
             Work::Copy => inspect::Kind::Copy,
             Work::Fill(_) => inspect::Kind::Fill,
@@ -72,6 +75,15 @@ impl Parts<'_> {
             told.bytes_written += if access.mode.writes() { bytes } else { 0 };
         }
         told.arguments = match &node.work {
+            // An element that a memset does not know is filled by a kernel of ours: a fill all the same.
+            Work::Kernel(kernel) if kind == inspect::Kind::Fill => {
+                let texts = RefCell::new(Vec::new());
+                let snapshot = Snapshot::new(self.readings, &node.access).telling(&texts);
+                if let Ok(grid) = kernel.grid(&snapshot, &mut Args::default()) {
+                    told.geometry = Some(Geometry::new(grid.blocks, grid.threads, grid.shared));
+                }
+                self.fill_arguments(node, &texts.into_inner(), memories)
+            }
             Work::Kernel(kernel) => {
                 told.warnings = kernel.function.warnings.clone();
                 let texts = RefCell::new(Vec::new());
@@ -82,16 +94,24 @@ impl Parts<'_> {
                 self.kernel_arguments(node, kernel.decl, &texts.into_inner(), memories)
             }
             Work::Fill(recipe) => {
-                let mut arguments = self.memory_arguments(node, memories);
-                let bytes = recipe(&Snapshot::new(self.readings, &node.access));
-                let value = Value::new(format!("{bytes:02x?}"), None);
-                let how = if node.slots.is_empty() { How::Baked { value } } else { How::Slot { value } };
-                arguments.push(Argument::new("value", how));
-                arguments
+                let texts = RefCell::new(Vec::new());
+                recipe(&Snapshot::new(self.readings, &node.access).telling(&texts));
+                self.fill_arguments(node, &texts.into_inner(), memories)
             }
             _ => self.memory_arguments(node, memories),
         };
         told
+    }
+
+    /// What is filled, and with what.
+    fn fill_arguments(&self, node: &Node, texts: &[Option<String>], memories: &mut Memories) -> Vec<Argument> {
+        let mut arguments = self.memory_arguments(node, memories);
+        if let Some(Some(text)) = texts.first() {
+            let value = Value::new(text.clone(), text.parse().ok());
+            let how = if node.slots.is_empty() { How::Baked { value } } else { How::Slot { value } };
+            arguments.push(Argument::new("value", how));
+        }
+        arguments
     }
 
     fn memory_arguments(&self, node: &Node, memories: &mut Memories) -> Vec<Argument> {

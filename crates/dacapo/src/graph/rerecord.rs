@@ -217,30 +217,30 @@ impl<T> Graph<T> {
     pub fn rerecord_with<O: Op<Out = T>>(&mut self, recording: GraphBuilder<'_>, op: O) -> Result<Rerecorded> {
         recording.refuse_preload()?;
         let (recorded, out) = recording.take_down(op)?;
-        self.rerecord_recorded(recorded, recording.graph_options(), out)
+        self.rerecord_recorded(recorded, recording.graph_options(), out).map(|(done, _)| done)
     }
 }
 
 impl<T> Graph<T> {
-    /// The same with what was recorded already.
+    /// The same with what was recorded already. Gives the graph as it was, for the caller to drop: what it holds may be the
+    /// user's, and panic.
     pub(crate) fn rerecord_recorded(
         &mut self,
         recorded: Recorded,
         options: GraphOptions,
         out: T,
-    ) -> Result<Rerecorded> {
+    ) -> Result<(Rerecorded, Graph<T>)> {
         let is_at_home = recorded.device.is(self.device());
         let why = match self.inner() {
             None => "there was no recording",
             Some(_) if !is_at_home => "it is for another device",
             Some(_) => {
                 let (fresh, done) = self.replayable()?.rerecord(recorded, options)?;
-                self.replace(fresh, out);
-                return Ok(done);
+                return Ok((done, std::mem::replace(self, Graph::new(fresh, out))));
             }
         };
-        *self = Graph::new(Replayable::make(recorded, options, StandIns::default())?, out);
-        Ok(Rerecorded::fresh(why))
+        let fresh = Graph::new(Replayable::make(recorded, options, StandIns::default())?, out);
+        Ok((Rerecorded::fresh(why), std::mem::replace(self, fresh)))
     }
 }
 
@@ -256,7 +256,7 @@ impl Replayable {
                 _ => None,
             });
             // Also where neither has an op that we know of: what was captured is still in the executable graph.
-            let captured = self.captured.then(|| "the graph came of a capture: its nodes are not known".into());
+            let captured = self.captured.then(|| "the graph was captured: its nodes are not known".into());
             other
                 .or(captured)
                 .or_else(|| (self.order != drafted.order).then(|| "the order of its ops is another".into()))
@@ -276,7 +276,7 @@ impl Replayable {
                 }
                 Err((_, error)) if matches!(error.kind(), ErrorKind::Lost { .. }) => return Err(error),
                 Err((number, error)) => {
-                    let told = format!("the driver refused to set it: {error}");
+                    let told = format!("the driver refused to set it: {}", error.chain());
                     why = Some(format!("op {number}, `{}`: {told}", nodes[number].op));
                     nodes[number].change = Change::Other(told);
                 }

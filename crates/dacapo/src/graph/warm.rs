@@ -5,6 +5,7 @@
 //! - Bytes that the body does not write are not touched: the rest of a buffer may be somebody else's.
 //! - Host buffers, and what foreign work does beyond its declared writes, are not put back.
 
+use std::panic::Location;
 use std::sync::Arc;
 
 use crate::device::Stream;
@@ -71,8 +72,9 @@ impl<'d> WarmGraphBuilder<'d> {
     pub fn record<T>(self, mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>) -> Result<Graph<T>> {
         refuse_in_recording("WarmGraphBuilder::record")?;
         let side = Stream::internal(self.base.device)?;
+        let at = Location::caller();
         for _ in 0..self.runs {
-            self.run_once(&side, &mut body)?;
+            self.run_once(&side, &mut body).map_err(|error| error.on_line(at))?;
         }
         side.synchronize()?;
         self.base.record(|recorder: &mut Recorder<'_>| body(recorder))

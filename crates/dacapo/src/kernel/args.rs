@@ -4,7 +4,6 @@ use smallvec::SmallVec;
 
 use crate::element::{Pod, bytes_of};
 use crate::kernel::Grid;
-use crate::memory::{Element, Slice};
 use crate::value::Snapshot;
 
 /// The arguments of one launch: values are in place, addresses are filled in when they are known.
@@ -207,15 +206,8 @@ pub struct SliceArg {
 }
 
 impl SliceArg {
-    pub fn new<T: Pod>(slice: &Slice<T>) -> SliceArg {
-        SliceArg { access: 0, len: slice.len() }
-    }
-
-    /// The same as the next access.
-    pub fn numbered(mut self, accesses: &mut usize) -> SliceArg {
-        self.access = *accesses;
-        *accesses += 1;
-        self
+    pub(crate) fn new(access: usize, len: usize) -> SliceArg {
+        SliceArg { access, len }
     }
 
     /// As conditions and geometry see it in this launch.
@@ -268,16 +260,7 @@ impl ToArg for SliceSeen<'_> {
 pub struct ElementArg;
 
 impl ElementArg {
-    pub fn new<T: Pod>(_: &Element<T>) -> ElementArg {
-        ElementArg
-    }
-
-    /// The same as the next access.
-    pub fn numbered(self, accesses: &mut usize) -> ElementArg {
-        *accesses += 1;
-        self
-    }
-
+    /// The same: it is an address, whatever the launch.
     pub fn seen(&self, _: &Snapshot<'_>) -> ElementArg {
         ElementArg
     }

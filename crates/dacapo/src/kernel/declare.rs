@@ -1,10 +1,11 @@
-//! `kernels!`: declarations of entry points, made into methods that return ops.
+//! Declarations of entry points as data, and what the methods that `kernels!` makes of them call.
 
 use std::any::TypeId;
 
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::ToArg;
+use crate::kernel::parameter::Parameter;
 use crate::value::Snapshot;
 
 /// One declared kernel.
@@ -15,6 +16,28 @@ pub struct KernelDecl {
     pub tunable: bool,
     pub params: &'static [Param],
     pub state: &'static [&'static str],
+}
+
+impl KernelDecl {
+    /// A kernel whose entry point has its name, with one geometry, that touches no globals.
+    pub const fn new(name: &'static str, params: &'static [Param]) -> KernelDecl {
+        KernelDecl { name, entry: name, tunable: false, params, state: &[] }
+    }
+
+    /// The same with an entry point of another name.
+    pub const fn entry(self, entry: &'static str) -> KernelDecl {
+        KernelDecl { entry, ..self }
+    }
+
+    /// The same, touching these globals.
+    pub const fn state(self, state: &'static [&'static str]) -> KernelDecl {
+        KernelDecl { state, ..self }
+    }
+
+    /// The same, with this geometry unless a call says another.
+    pub const fn tunable(self, _default_grid: &str) -> KernelDecl {
+        KernelDecl { tunable: true, ..self }
+    }
 }
 
 /// What a struct of `kernels!` declares, in order: the type by which a loaded module is bound to its declaration.
@@ -65,6 +88,16 @@ pub struct Param {
 }
 
 impl Param {
+    /// A declared parameter, of the type that is written like this.
+    pub const fn of<P: Parameter>(name: &'static str, ty: &'static str) -> Param {
+        Param { name, ty, ..P::PARAM }
+    }
+
+    /// The same parameter, held against nothing but its size.
+    pub const fn unchecked(self) -> Param {
+        Param { unchecked: true, ..self }
+    }
+
     /// A value of the type `T`.
     pub const fn value<T: 'static>(name: &'static str, ty: &'static str, kind: ParamKind) -> Param {
         let bytes = size_of::<T>();
@@ -76,12 +109,6 @@ impl Param {
         let kind = ParamKind::Pointer;
         Param { name, bytes: 8, kind, scalar, mode: Some(mode), ty, plain: Plain::of::<T>, unchecked: false }
     }
-}
-
-/// The same parameter, held against nothing but its size.
-#[doc(hidden)]
-pub const fn unchecked(param: Param) -> Param {
-    Param { unchecked: true, ..param }
 }
 
 /// What is declared to be done with memory.

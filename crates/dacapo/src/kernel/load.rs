@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 use std::ffi::{CString, c_void};
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dacapo_driver::types::*;
-use dacapo_driver::{CUresult, Call};
+use dacapo_driver::{CUresult, Call, DriverError};
 use dacapo_ledger::Drops;
 
 use crate::device::{Cuda, Device, Garbage};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, nearest_first};
 use crate::kernel::check::{Checked, check};
 use crate::kernel::declare::{Declared, KernelDecl, ParamKind};
 use crate::kernel::opt_in::SharedOptIn;
@@ -82,7 +83,18 @@ impl<D: Declared> LoadedModule<D> {
     /// # Safety
     ///
     /// - Each declaration is true of its entry point, as [`kernels!`](crate::kernels) says under "Safety".
+    #[track_caller]
     pub unsafe fn load(device: &Device, source: &str) -> Result<LoadedModule<D>> {
+        // In what `kernels!` makes of a declaration, this is the line of the declaration.
+        let at = Location::caller();
+        // SAFETY: the caller's promise.
+        unsafe { LoadedModule::find_all(device, source) }.map_err(|error| error.on_line(at))
+    }
+
+    /// # Safety
+    ///
+    /// - As [`load`](LoadedModule::load).
+    unsafe fn find_all(device: &Device, source: &str) -> Result<LoadedModule<D>> {
         let (module, text) = ModuleSource::load(device, source)?;
         let (mut globals, mut functions) = (Globals::new(), Vec::with_capacity(D::KERNELS.len()));
         let (checked, lies) = check(text.module(), D::KERNELS);
@@ -109,7 +121,8 @@ impl ModuleSource {
         device.enter()?;
         device.drain()?;
         let bad = |log: String| Error::new(ErrorKind::BadModule { log });
-        let image = CString::new(source).map_err(|_| bad("the PTX has a zero byte in it".into()))?;
+        let image =
+            CString::new(source).map_err(|zero| bad("the PTX has a zero byte in it".into()).with_source(zero))?;
         let mut log = vec![0u8; 4096];
         let mut options = [CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
         let mut values: [*mut c_void; 2] =
@@ -134,8 +147,7 @@ impl ModuleSource {
             | CUresult::CUDA_ERROR_NOT_SUPPORTED => {
                 let end = log.iter().position(|&byte| byte == 0).unwrap_or(0);
                 let text = String::from_utf8_lossy(&log[..end]).trim().to_string();
-                let code = code.name().unwrap_or("unknown code");
-                Err(bad(if text.is_empty() { code.to_string() } else { format!("{text} ({code})") }))
+                Err(bad(text).with_source(DriverError { code, call: Call::cuModuleLoadDataEx }))
             }
             code => {
                 device.check(code, Call::cuModuleLoadDataEx)?;
@@ -164,8 +176,11 @@ impl Function {
         entry: Cow<'static, str>,
     ) -> Result<Function> {
         device.enter()?;
-        let no_such = || Error::new(ErrorKind::NoSuchKernel(entry.to_string()));
-        let name = CString::new(&*entry).map_err(|_| no_such())?;
+        let no_such = || {
+            let there = nearest_first(&entry, text.entries());
+            Error::new(ErrorKind::NoSuchKernel { what: "entry point", name: entry.to_string(), there })
+        };
+        let name = CString::new(&*entry).map_err(|zero| no_such().with_source(zero))?;
         let mut raw = CUfunction::NULL;
         // SAFETY: `raw` is valid for the write, the module is held, the name ends in a zero.
         match unsafe { device.driver().cuModuleGetFunction(&mut raw, module.raw, name.as_ptr()) } {
@@ -243,7 +258,7 @@ impl Function {
             let global = match known {
                 Some(global) => global,
                 None => {
-                    let global = module.global(device, name)?;
+                    let global = module.global(device, text, name)?;
                     globals.push((name, global.clone()));
                     global
                 }
@@ -281,9 +296,12 @@ impl ModuleSource {
     }
 
     /// A global of the module as memory that ops touch. It holds the module: without it the memory is gone.
-    fn global(self: &Arc<ModuleSource>, device: &Device, name: &str) -> Result<Arc<Allocation>> {
-        let no_such = || Error::new(ErrorKind::NoSuchKernel(name.to_string()));
-        let symbol = CString::new(name).map_err(|_| no_such())?;
+    fn global(self: &Arc<ModuleSource>, device: &Device, text: &Text, name: &str) -> Result<Arc<Allocation>> {
+        let no_such = || {
+            let there = nearest_first(name, text.globals());
+            Error::new(ErrorKind::NoSuchKernel { what: "global", name: name.to_string(), there })
+        };
+        let symbol = CString::new(name).map_err(|zero| no_such().with_source(zero))?;
         let (mut address, mut bytes) = (0, 0);
         let driver = device.driver();
         // SAFETY: both are valid for the write, the module is held, the name ends in a zero.

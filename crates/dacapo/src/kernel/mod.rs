@@ -10,6 +10,7 @@ mod declare;
 mod geometry;
 mod load;
 mod opt_in;
+mod parameter;
 mod text;
 
 pub use args::{Args, ElementArg, SliceArg, ToArg};
@@ -17,9 +18,10 @@ pub(crate) use args::{Prepared, sealed};
 pub use check::{Checked, CheckedKernel, CheckedParam, Found, Warning, WarningKind, check_text};
 pub use declare::{
     Class, Declared, KernelDecl, Param, ParamKind, Plain, PointerMode, aside, derive, describe, position,
-    requires_failed, said, tell, unchecked,
+    requires_failed, said, tell,
 };
 pub(crate) use geometry::check_grid;
 pub use geometry::{Grid, grid};
 pub use load::LoadedModule;
 pub(crate) use load::{Function, ModuleSource};
+pub use parameter::{ByValue, Derived, Given, One, Out, Read, Write};

@@ -27,6 +27,22 @@ impl Text {
     }
 }
 
+impl Text {
+    /// The names of all entry points; none where the text cannot be read.
+    pub(crate) fn entries(&self) -> Vec<String> {
+        let Ok(module) = &self.0 else { return Vec::new() };
+        module.functions.iter().filter(|found| found.is_kernel).map(|found| found.name.clone()).collect()
+    }
+
+    /// The names of all variables in global and constant memory, likewise.
+    pub(crate) fn globals(&self) -> Vec<String> {
+        let Ok(module) = &self.0 else { return Vec::new() };
+        let global =
+            module.variables.iter().filter(|found| matches!(found.space, ir::Space::Global | ir::Space::Const));
+        global.map(|found| found.name.clone()).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

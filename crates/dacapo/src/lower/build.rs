@@ -534,6 +534,7 @@ pub(crate) fn params_of(
 }
 
 /// A graph that cannot be launched because some of its nodes have old values.
-pub(crate) fn unpatched(nodes: usize, cause: &Error) -> Error {
-    Error::new(ErrorKind::Unpatched { nodes, cause: cause.to_string() })
+#[cold]
+pub(crate) fn unpatched(nodes: usize, cause: Error) -> Error {
+    Error::new(ErrorKind::Unpatched { nodes }).with_source(cause)
 }

@@ -115,11 +115,11 @@ pub(crate) fn capture(
     if !broken || panic.is_some() || matches!(first.kind(), ErrorKind::Interop { .. }) {
         return Err(Broken { error: first, panic, graph_is_gone });
     }
-    let culprit = format!(
-        "the capture of this op's work ended with: {first}; a synchronisation of the context by any library in the process \
-         does that"
-    );
-    Err(Broken { error: Error::new(ErrorKind::CaptureBroken { culprit }), panic: None, graph_is_gone })
+    let culprit =
+        "that of this op's work, by the call that was refused or by another library's synchronisation of the context"
+            .into();
+    let error = Error::new(ErrorKind::CaptureBroken { culprit }).with_source(first);
+    Err(Broken { error, panic: None, graph_is_gone })
 }
 
 fn is_capture_error(error: &Error) -> bool {

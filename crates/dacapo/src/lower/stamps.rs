@@ -13,6 +13,7 @@ use dacapo_ledger::MemoryId;
 
 use crate::device::{Device, Stream};
 use crate::error::Result;
+use crate::held::Purpose;
 use crate::kernel::{Function, Grid, ModuleSource};
 use crate::lower::params;
 use crate::memory::Buffer;
@@ -35,7 +36,7 @@ impl Stamps {
     pub(crate) fn new(device: &Device, ops: usize) -> Result<Stamps> {
         let (module, text) = ModuleSource::load(device, include_str!("../../kernels/stamp.ptx"))?;
         let function = Function::find(device, &module, &text, Cow::Borrowed("stamp"))?;
-        Ok(Stamps { function, times: device.zeros(FIRST + 2 * ops)? })
+        Ok(Stamps { function, times: device.allocate_elements(FIRST + 2 * ops, true, Purpose::Buffers)? })
     }
 
     /// The number of the stamp in front of an op.

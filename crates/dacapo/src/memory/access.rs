@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::element::Pod;
-use crate::memory::{Allocation, Element, Slice};
+use crate::memory::{Allocation, Slice};
 
 /// A byte range of an allocation, held.
 #[derive(Clone)]
@@ -62,32 +62,20 @@ pub struct Access {
 }
 
 impl Access {
-    fn new<T: Pod>(name: &'static str, slice: &Slice<T>, mode: Mode) -> Access {
+    pub(crate) fn new<T: Pod>(name: &'static str, slice: &Slice<T>, mode: Mode) -> Access {
         Access { place: slice.place(), mode, name, element: size_of::<T>() }
     }
 
-    pub fn read<T: Pod>(name: &'static str, slice: &Slice<T>) -> Access {
+    pub(crate) fn read<T: Pod>(name: &'static str, slice: &Slice<T>) -> Access {
         Access::new(name, slice, Mode::Read)
     }
 
-    pub fn write<T: Pod>(name: &'static str, slice: &mut Slice<T>) -> Access {
+    pub(crate) fn write<T: Pod>(name: &'static str, slice: &mut Slice<T>) -> Access {
         Access::new(name, slice, Mode::Write)
     }
 
-    pub fn out<T: Pod>(name: &'static str, slice: &mut Slice<T>) -> Access {
+    pub(crate) fn out<T: Pod>(name: &'static str, slice: &mut Slice<T>) -> Access {
         Access::new(name, slice, Mode::Out)
-    }
-
-    pub fn read_one<T: Pod>(name: &'static str, element: &Element<T>) -> Access {
-        Access::read(name, element.as_slice())
-    }
-
-    pub fn write_one<T: Pod>(name: &'static str, element: &mut Element<T>) -> Access {
-        Access::write(name, element.as_mut_slice())
-    }
-
-    pub fn out_one<T: Pod>(name: &'static str, element: &mut Element<T>) -> Access {
-        Access::out(name, element.as_mut_slice())
     }
 
     pub(crate) fn len(&self) -> usize {

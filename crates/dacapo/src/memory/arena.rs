@@ -13,7 +13,7 @@ use dacapo_driver::types::CUdeviceptr;
 use dacapo_ledger::{Access as Touching, MemoryId};
 
 use crate::device::Device;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::held::Purpose;
 use crate::memory::{Allocation, Kind};
 
@@ -78,7 +78,7 @@ impl Arena {
     pub(crate) fn expect_of(&self, device: &Device) -> Result<()> {
         match self.0.allocation.device().is(device) {
             true => Ok(()),
-            false => Err(Error::new(ErrorKind::WrongDevice)),
+            false => Err(device.stranger("the arena", self.0.allocation.device())),
         }
     }
 

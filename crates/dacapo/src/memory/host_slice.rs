@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::ops::{Bound, Range, RangeBounds};
+use std::panic::Location;
 use std::sync::Arc;
 
 use dacapo_ledger::Access as Touching;
 
 use crate::element::Pod;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::memory::{Access, Gate, HostBuffer, Mode};
 use crate::nesting::refuse_in_recording;
 
@@ -133,8 +134,12 @@ impl<'h, T: Pod> HostSliceMut<'h, T> {
 }
 
 #[track_caller]
-fn same_length(what: &'static str, left: usize, right: usize) -> Result<()> {
-    if left == right { Ok(()) } else { Err(Error::new(ErrorKind::Length { what, left, right })) }
+fn same_length(what: &'static str, buffer: usize, elements: usize) -> Result<()> {
+    if buffer == elements {
+        return Ok(());
+    }
+    let error = Error::lengths(what, [("the buffer", buffer), ("`elements`", elements)], "elements");
+    Err(error.of(what, "", Location::caller()))
 }
 
 impl<T: Pod> fmt::Debug for HostSlice<'_, T> {

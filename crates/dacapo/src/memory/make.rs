@@ -1,5 +1,6 @@
 //! What a device makes: memory of every kind.
 
+use std::panic::Location;
 use std::sync::Arc;
 
 use dacapo_driver::{CUresult, Call};
@@ -19,10 +20,10 @@ impl Device {
     /// - [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), [`ErrorKind::Full`](crate::ErrorKind::Full).
     #[doc(alias = "cudaMalloc")]
     #[doc(alias = "htod")]
+    #[track_caller]
     pub fn buffer<T: Pod>(&self, elements: &[T]) -> Result<Buffer<T>> {
-        let buffer = self.allocate_elements(elements.len(), false, Purpose::Buffers)?;
-        self.write_now(&buffer, bytes_of(elements))?;
-        Ok(buffer)
+        let at = Location::caller();
+        self.filled(elements).map_err(|error| error.on_line(at))
     }
 
     /// A new buffer of `len` elements, zeroed.
@@ -31,8 +32,10 @@ impl Device {
     ///
     /// - [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), [`ErrorKind::Full`](crate::ErrorKind::Full).
     #[doc(alias = "cudaMalloc")]
+    #[track_caller]
     pub fn zeros<T: Pod>(&self, len: usize) -> Result<Buffer<T>> {
-        self.allocate_elements(len, true, Purpose::Buffers)
+        let at = Location::caller();
+        self.allocate_elements(len, true, Purpose::Buffers).map_err(|error| error.on_line(at))
     }
 
     /// One value in device memory.
@@ -40,6 +43,7 @@ impl Device {
     /// # Errors
     ///
     /// - As [`buffer`](Device::buffer).
+    #[track_caller]
     pub fn scalar<T: Pod>(&self, value: T) -> Result<Scalar<T>> {
         Ok(Scalar::new(self.buffer(&[value])?))
     }
@@ -52,8 +56,10 @@ impl Device {
     #[doc(alias = "pinned")]
     #[doc(alias = "page-locked")]
     #[doc(alias = "cudaMallocHost")]
+    #[track_caller]
     pub fn host<T: Pod>(&self, elements: &[T]) -> Result<HostBuffer<T>> {
-        HostBuffer::new(self, elements)
+        let at = Location::caller();
+        HostBuffer::new(self, elements).map_err(|error| error.on_line(at))
     }
 
     /// An arena of `bytes` for the temps of graphs and eager runs:
@@ -62,8 +68,17 @@ impl Device {
     /// # Errors
     ///
     /// - As [`buffer`](Device::buffer).
+    #[track_caller]
     pub fn arena(&self, bytes: usize) -> Result<Arena> {
-        Arena::new(self, bytes)
+        let at = Location::caller();
+        Arena::new(self, bytes).map_err(|error| error.on_line(at))
+    }
+
+    /// As [`buffer`](Device::buffer), for work of the library's own: an error of it has no line of the program's.
+    pub(crate) fn filled<T: Pod>(&self, elements: &[T]) -> Result<Buffer<T>> {
+        let buffer = self.allocate_elements(elements.len(), false, Purpose::Buffers)?;
+        self.write_now(&buffer, bytes_of(elements))?;
+        Ok(buffer)
     }
 
     /// A buffer of `len` elements.

@@ -1,5 +1,7 @@
 //! Copies between the user's slices and device memory, through page-locked memory of ours.
 
+use std::panic::Location;
+
 use dacapo_driver::Call;
 use dacapo_ledger::{Access as Touching, MemoryId, Touch, Use};
 
@@ -24,8 +26,9 @@ impl Stream {
     pub fn write<T: Pod>(&self, target: &mut Slice<T>, elements: &[T]) -> Result<()> {
         let place = self.place_of(target, "Stream::write")?;
         if target.len() != elements.len() {
-            let (left, right) = (target.len(), elements.len());
-            return Err(Error::new(ErrorKind::Length { what: "Stream::write", left, right }));
+            let sides = [("`target`", target.len()), ("`elements`", elements.len())];
+            let error = Error::lengths("Stream::write", sides, "elements");
+            return Err(error.of("Stream::write", "", Location::caller()));
         }
         self.0.copy_in(&place, bytes_of(elements))
     }
@@ -71,8 +74,9 @@ impl Stream {
     pub fn read_into<T: Pod>(&self, source: &Slice<T>, elements: &mut [T]) -> Result<()> {
         let place = self.place_of(source, "Stream::read_into")?;
         if source.len() != elements.len() {
-            let (left, right) = (source.len(), elements.len());
-            return Err(Error::new(ErrorKind::Length { what: "Stream::read_into", left, right }));
+            let sides = [("`source`", source.len()), ("`elements`", elements.len())];
+            let error = Error::lengths("Stream::read_into", sides, "elements");
+            return Err(error.of("Stream::read_into", "", Location::caller()));
         }
         self.0.copy_out(&place, bytemuck::cast_slice_mut(elements))
     }
@@ -114,12 +118,16 @@ impl Stream {
 
 impl Device {
     /// Refuses memory of another device, and what has no memory.
+    #[track_caller]
     pub(crate) fn expect_memory(&self, place: &Place, call: &'static str) -> Result<()> {
         if !place.allocation.device().is(self) {
-            return Err(Error::new(ErrorKind::WrongDevice));
+            let stranger = self.stranger(&format!("memory that `{call}` was given"), place.allocation.device());
+            return Err(stranger.on_line(Location::caller()));
         }
         match place.allocation.kind() {
-            Kind::Temp(_) | Kind::StandIn(_) => Err(Error::new(ErrorKind::NoMemoryYet { call })),
+            Kind::Temp(_) | Kind::StandIn(_) => {
+                Err(Error::new(ErrorKind::NoMemoryYet { call }).on_line(Location::caller()))
+            }
             Kind::Device | Kind::Host | Kind::State | Kind::Arena => Ok(()),
         }
     }

@@ -84,7 +84,7 @@ impl<'a> RawArg<'a> {
     pub fn value<T: Pod>(value: impl Value<T>) -> RawArg<'a> {
         let value = value.into_val();
         let slot = value.slot();
-        let value: ValueOf = Arc::new(move |snapshot| bytes_of(&[value.get(snapshot)]).into());
+        let value: ValueOf = Arc::new(move |snapshot| bytes_of(&[value.seen(snapshot)]).into());
         RawArg { access: None, slot, value: Some(value), _borrowed: PhantomData }
     }
 }
@@ -123,9 +123,12 @@ impl RawKernel {
     /// # Errors
     ///
     /// - [`ErrorKind::BadModule`], [`ErrorKind::NoSuchKernel`].
+    #[track_caller]
     pub fn load(device: &Device, source: &str, entry: &str) -> Result<RawKernel> {
-        let (module, text) = ModuleSource::load(device, source)?;
-        let function = Arc::new(Function::find(device, &module, &text, Cow::Owned(entry.to_string()))?);
+        let at = Location::caller();
+        let found = ModuleSource::load(device, source)
+            .and_then(|(module, text)| Function::find(device, &module, &text, Cow::Owned(entry.to_string())));
+        let function = Arc::new(found.map_err(|error| error.on_line(at))?);
         Ok(RawKernel { device: device.clone(), function })
     }
 
@@ -143,7 +146,8 @@ impl RawKernel {
             let name = function.name.clone();
             let fail = |kind, label: &str| Err(Error::new(kind).of(&name, label, at));
             if !device.is(recorder.device()) {
-                return fail(ErrorKind::WrongDevice, recorder.label());
+                let stranger = recorder.device().stranger("the kernel's module", &device);
+                return Err(stranger.of(&name, recorder.label(), at));
             }
             if arguments.len() != function.params.len() {
                 let difference =

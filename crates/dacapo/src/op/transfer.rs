@@ -3,18 +3,19 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::element::{Pod, bytes_of};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
+use crate::kernel::ToArg;
 use crate::memory::{Access, FromHost, HostSide, Slice, ToHost};
-use crate::record::{Node, Op, Work};
-use crate::value::Value;
+use crate::record::{FillRecipe, Node, Op, Work};
+use crate::value::{Snapshot, Value};
 
-fn same_length(what: &'static str, left: usize, right: usize) -> Result<()> {
-    match left == right {
+fn same_length(what: &'static str, source: usize, target: usize) -> Result<()> {
+    match source == target {
         true => Ok(()),
-        false => Err(Error::new(ErrorKind::Length { what, left, right })),
+        false => Err(Error::lengths(what, [("`source`", source), ("`target`", target)], "elements")),
     }
 }
 
@@ -67,13 +68,21 @@ pub fn fill<T: Pod>(target: &mut Slice<T>, value: impl Value<T>) -> impl Op<Out 
         if !matches!(size_of::<T>(), 1 | 2 | 4) {
             // A memset knows elements of 1, 2 and 4 bytes; all others are a kernel of ours.
             let device = recorder.device().clone();
-            return device.own_kernels()?.fill(recorder, at, access, slot, size_of::<T>(), move |snapshot| {
-                bytes_of(&[value.get(snapshot)]).into()
-            });
+            let recipe = move |snapshot: &Snapshot<'_>| filled_with(snapshot, value.seen(snapshot));
+            return device.own_kernels()?.fill(recorder, at, access, slot, size_of::<T>(), recipe);
         }
-        let recipe: crate::record::FillRecipe = Arc::new(move |snapshot| bytes_of(&[value.get(snapshot)]).into());
+        let recipe: FillRecipe = Arc::new(move |snapshot| filled_with(snapshot, value.seen(snapshot)));
         recorder.push(Node::new("fill".into(), at, access, Work::Fill(recipe)), &[slot])
     }
+}
+
+/// The bytes of a fill's value. A report is told the value itself: bytes would be a riddle to people.
+#[inline]
+fn filled_with<T: Pod>(snapshot: &Snapshot<'_>, value: T) -> SmallVec<[u8; 16]> {
+    if snapshot.wants_texts() {
+        snapshot.tell(&mut std::iter::once(value.text()));
+    }
+    bytes_of(&[value]).into()
 }
 
 /// Copies a host buffer to device memory. In a graph, each replay copies what the host buffer holds then.

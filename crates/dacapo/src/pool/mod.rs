@@ -18,6 +18,7 @@ mod space;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -107,10 +108,11 @@ impl Pool {
     /// # Errors
     ///
     /// - [`ErrorKind::PoolSealed`]: the value is dropped.
+    #[track_caller]
     pub fn keep<K: Any + Send + Sync>(&self, value: K) -> Result<usize> {
         let mut state = self.state();
         if state.sealed {
-            return Err(Error::new(ErrorKind::PoolSealed));
+            return Err(Error::new(ErrorKind::PoolSealed).on_line(Location::caller()));
         }
         state.values.push(Arc::new(value));
         Ok(state.values.len() - 1)
@@ -150,19 +152,21 @@ impl Pool {
     /// - [`ErrorKind::Lost`].
     /// - [`ErrorKind::PoolInUse`]: graphs in it may still use them.
     /// - [`ErrorKind::PoolSealed`].
+    #[track_caller]
     pub fn clear(&self) -> Result<()> {
         self.let_values_go(true)
     }
 
+    #[track_caller]
     fn let_values_go(&self, only_unused: bool) -> Result<()> {
         self.0.device.enter()?;
         let values = {
             let mut state = self.state();
             if state.graphs > 0 && only_unused {
-                return Err(Error::new(ErrorKind::PoolInUse { graphs: state.graphs }));
+                return Err(Error::new(ErrorKind::PoolInUse { graphs: state.graphs }).on_line(Location::caller()));
             }
             if state.sealed {
-                return Err(Error::new(ErrorKind::PoolSealed));
+                return Err(Error::new(ErrorKind::PoolSealed).on_line(Location::caller()));
             }
             std::mem::take(&mut state.values)
         };
@@ -200,6 +204,10 @@ impl Pool {
     /// Whether it is sealed.
     pub fn is_sealed(&self) -> bool {
         self.state().sealed
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        &self.0.device
     }
 
     pub(crate) fn is_of(&self, device: &Device) -> bool {

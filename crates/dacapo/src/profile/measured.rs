@@ -1,5 +1,7 @@
 //! One timed replay.
 
+use std::panic::Location;
+
 use dacapo_ledger::{Access as Touching, MemoryId};
 
 use super::timeline::timeline;
@@ -57,7 +59,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
 #[track_caller]
 fn measure(graph: &mut Replayable, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<Profile> {
     if !stream.device().is(&graph.device) {
-        return Err(Error::new(ErrorKind::WrongDevice));
+        return Err(graph.device.stranger("the stream", stream.device()).on_line(Location::caller()));
     }
     refuse_inside("Graph::profile")?;
     if graph.captured {

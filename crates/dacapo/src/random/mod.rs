@@ -87,6 +87,7 @@ impl Generator {
     /// # Errors
     ///
     /// - What loading its kernels or allocating its state failed with.
+    #[track_caller]
     pub fn new(device: &Device, seed: u64) -> Result<Generator> {
         let state = device.buffer(&Philox::new(seed).state())?;
         Ok(Generator { kernels: Kernels::load(device)?, state })

@@ -396,7 +396,7 @@ impl<'r> Recorder<'r> {
         for (number, access) in node.access.iter().enumerate() {
             let allocation = &access.place.allocation;
             if !allocation.device().is(&self.core.device) {
-                return fail(ErrorKind::WrongDevice);
+                return Err(self.core.device.stranger(&format!("`{}`", access.name), allocation.device()));
             }
             match allocation.kind() {
                 Kind::Temp(of) if of != self.core.id => return fail(ErrorKind::ForeignTemp),

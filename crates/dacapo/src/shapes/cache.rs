@@ -13,6 +13,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::Location;
 
 use dacapo_ledger::Use;
 
@@ -194,6 +195,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     ///
     /// - [`ErrorKind::OverCap`]: the graph alone is over the cap.
     /// - What the body failed with, or what the driver refused.
+    #[track_caller]
     pub fn get_or_record(
         &mut self,
         key: &K,
@@ -206,7 +208,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
                 self.counters.eager -= 1;
                 self.counters.failed += 1;
                 let wanted = self.alone(Wanted::of(&recorded, self.shape))?;
-                Err(Error::new(ErrorKind::OverCap { wanted, cap: self.bytes_max, graphs: self.graphs_max }))
+                let over = ErrorKind::OverCap { wanted, cap: self.bytes_max, graphs: self.graphs_max };
+                Err(Error::new(over).on_line(Location::caller()))
             }
         }
     }
@@ -270,30 +273,36 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
             let (recorded, out) = builder.take_down(|recorder: &mut Recorder<'_>| body(recorder, key))?;
             fresh.push((key.clone(), recorded, out));
         }
-        let mut done = Vec::new();
+        let (mut done, mut before) = (Vec::new(), Vec::new());
         let mut refused = Ok(());
-        // In the order of keys, as above. No code of the user's runs from here on until none of the old ones is left.
+        // In the order of keys, as above. No code of the user's runs until none of the old recordings is left: what they held
+        // is dropped at the very end, and may panic then.
         for (entry, (key, recorded, out)) in self.entries.values_mut().zip(fresh) {
             let options = builder(&self.device, &self.pool, self.shape, self.label.as_deref()).graph_options();
             match entry.graph.rerecord_recorded(recorded, options, out) {
-                Ok(how) => done.push((key, how)),
+                Ok((how, was)) => {
+                    done.push((key, how));
+                    before.push(was);
+                }
                 Err(error) => {
                     refused = Err(error);
                     break;
                 }
             }
         }
-        if refused.is_ok() {
+        if refused.is_err() {
+            let kept = self.entries.len().min(done.len());
+            self.counters.evicted += (self.entries.len() - kept) as u64;
+            // Taken apart by their order: keys are compared by code of the user's.
+            let mut entries = std::mem::take(&mut self.entries).into_iter();
+            let changed: Vec<_> = entries.by_ref().take(kept).collect();
+            before.extend(entries.map(|(_, entry)| entry.graph));
+            self.entries.extend(changed);
+            self.let_pool_go();
+        } else {
             self.shrink();
-            return Ok(done);
         }
-        let (mut number, changed) = (0, done.len());
-        self.counters.evicted += (self.entries.len() - changed) as u64;
-        self.entries.retain(|_, _| {
-            number += 1;
-            number <= changed
-        });
-        self.let_pool_go();
+        drop(before);
         refused.map(|()| done)
     }
 
@@ -386,7 +395,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     #[track_caller]
     fn refuse(&self, stream: &Stream, call: &'static str) -> Result<()> {
         if !stream.device().is(&self.device) {
-            return Err(Error::new(ErrorKind::WrongDevice));
+            return Err(self.device.stranger("the stream", stream.device()).on_line(Location::caller()));
         }
         refuse_in_recording(call)
     }

@@ -6,6 +6,7 @@ use std::panic::Location;
 use crate::device::Device;
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
+use crate::held::Purpose;
 use crate::memory::{Buffer, Slice};
 use crate::op::{copy, fill};
 use crate::record::Recorder;
@@ -150,7 +151,7 @@ impl<T: Pod> Inputs for Rows<T> {
             return Err(Error::new(ErrorKind::BadBuckets { why: "a row of an input has no elements" }));
         }
         // More elements than can be counted are more bytes than any device has.
-        device.zeros(rows.saturating_mul(self.len))
+        device.allocate_elements(rows.saturating_mul(self.len), true, Purpose::Buffers)
     }
 
     fn bytes(fixed: &Buffer<T>) -> usize {

@@ -242,7 +242,7 @@ pub struct SlotVal<T: Pod>(Arc<Cell<Mutex<T>>>);
 impl<T: Pod> Val<T> {
     /// The value in this launch.
     #[inline]
-    pub fn get(&self, snapshot: &Snapshot<'_>) -> T {
+    pub fn seen(&self, snapshot: &Snapshot<'_>) -> T {
         match self {
             Val::Baked(value) => *value,
             Val::Slot(slot) => {

@@ -97,8 +97,8 @@ fn hole_x4() {
                     assert!(matches!(kind(guard.reads(lent)), ErrorKind::NoMemoryYet { .. }));
                     assert!(matches!(kind(guard.writes(lent)), ErrorKind::NoMemoryYet { .. }));
                     assert_eq!(kind(guard.run(fill(lent, baked(1)))), ErrorKind::ForeignTemp);
-                    assert_eq!(kind(guard.writes(&mut theirs)), ErrorKind::WrongDevice);
-                    assert_eq!(kind(guard.run(fill(&mut theirs, baked(1)))), ErrorKind::WrongDevice);
+                    assert!(matches!(kind(guard.writes(&mut theirs)), ErrorKind::WrongDevice { .. }));
+                    assert!(matches!(kind(guard.run(fill(&mut theirs, baked(1)))), ErrorKind::WrongDevice { .. }));
                     assert!(matches!(kind(guard.finish()), ErrorKind::NothingRecorded));
                 });
                 other.join().unwrap();

@@ -12,7 +12,7 @@ use crate::kit::{Bench, benches, hooked, kind, set_all, software};
 /// Numbers of allocations are given out again after the last hold, and never while a slice can still name them.
 /// (That they run out with a typed error is a unit test beside the numbers.)
 #[test]
-fn row_1_numbers_are_reused_and_never_a_strangers() {
+fn numbers_are_reused_and_never_a_strangers() {
     let bench = Bench::seeded(3);
     let before = bench.device.counters().allocations;
     let first = bench.device.buffer(&[u32::MAX; 8]).unwrap();
@@ -34,7 +34,7 @@ fn row_1_numbers_are_reused_and_never_a_strangers() {
 }
 
 #[test]
-fn row_2_host_buffers_are_accesses_like_any_other() {
+fn host_buffers_are_accesses_like_any_other() {
     for bench in benches() {
         let x = bench.device.buffer(&[1.0f32, 2.0]).unwrap();
         let mut y = bench.device.zeros::<f32>(2).unwrap();
@@ -60,7 +60,7 @@ fn row_2_host_buffers_are_accesses_like_any_other() {
 
 /// A set and a launch from another thread: each launch copies the whole of one set.
 #[test]
-fn row_2_a_launch_sees_all_of_one_set_or_all_of_another() {
+fn a_launch_sees_all_of_one_set_or_all_of_another() {
     let Bench { device, stream, .. } = &Bench::seeded(0);
     // Long enough that a copy takes a while: it is in its middle that nothing may begin.
     let len = 1 << 19;
@@ -93,7 +93,7 @@ fn row_2_a_launch_sees_all_of_one_set_or_all_of_another() {
 }
 
 #[test]
-fn row_3_temps_and_stand_ins_are_refused_by_kind_on_every_thread() {
+fn temps_and_stand_ins_are_refused_by_kind_on_every_thread() {
     let Bench { device, stream, k } = &Bench::seeded(1);
     let x = device.buffer(&[1.0f32; 4]).unwrap();
     let mut y = device.zeros::<f32>(4).unwrap();
@@ -138,7 +138,7 @@ fn row_3_temps_and_stand_ins_are_refused_by_kind_on_every_thread() {
 }
 
 #[test]
-fn row_4_eager_is_planned_first_and_nothing_runs_if_an_op_fails() {
+fn eager_is_planned_first_and_nothing_runs_if_an_op_fails() {
     for Bench { device, stream, k } in benches() {
         let mut y = device.buffer(&[7u32; 4]).unwrap();
         let x = device.zeros::<f32>(4).unwrap();
@@ -159,7 +159,7 @@ fn row_4_eager_is_planned_first_and_nothing_runs_if_an_op_fails() {
 }
 
 #[test]
-fn row_5_writes_and_sets_copy_before_they_return() {
+fn writes_and_sets_copy_before_they_return() {
     for Bench { device, stream, .. } in benches() {
         // More than one piece of the staging memory, and small ones that come in quick succession.
         let mut large = device.zeros::<u32>(3 << 20).unwrap();
@@ -183,7 +183,7 @@ fn row_5_writes_and_sets_copy_before_they_return() {
 }
 
 #[test]
-fn row_6_alignment_is_checked_again_when_memory_is_rebound() {
+fn alignment_is_checked_again_when_memory_is_rebound() {
     let Bench { device, stream, k } = Bench::seeded(2);
     let x = device.buffer(&[0.0f32, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]).unwrap();
     let mut y = device.zeros::<f32>(9).unwrap();
@@ -203,7 +203,7 @@ fn row_6_alignment_is_checked_again_when_memory_is_rebound() {
 
 /// A part of a stand-in begins where the bound memory begins and the part in it, for its address and its alignment.
 #[test]
-fn row_6_a_part_of_a_stand_in_is_a_part_of_what_is_bound() {
+fn a_part_of_a_stand_in_is_a_part_of_what_is_bound() {
     let Bench { device, stream, k } = Bench::seeded(0);
     let x: Vec<f32> = (0..20).map(|i| i as f32).collect();
     let (x, mut y) = (device.buffer(&x).unwrap(), device.zeros::<f32>(4).unwrap());
@@ -220,7 +220,7 @@ fn row_6_a_part_of_a_stand_in_is_a_part_of_what_is_bound() {
 }
 
 #[test]
-fn row_7_geometry_is_converted_with_checks_and_no_work_is_no_error() {
+fn geometry_is_converted_with_checks_and_no_work_is_no_error() {
     for Bench { device, stream, k } in benches() {
         let mut y = device.zeros::<u32>(40).unwrap();
         // Over the limit when recorded, and when a slot drives it there.
@@ -254,7 +254,7 @@ fn row_7_geometry_is_converted_with_checks_and_no_work_is_no_error() {
 }
 
 #[test]
-fn row_8_module_state_is_an_access() {
+fn module_state_is_an_access() {
     for Bench { device, stream, k } in benches() {
         let (mut a, mut b) = (device.scalar(0u32).unwrap(), device.scalar(0u32).unwrap());
         let mut graph = device.record(k.count(&mut a).zip(k.count(&mut b))).unwrap();
@@ -270,9 +270,9 @@ fn row_8_module_state_is_an_access() {
     }
 }
 
-/// Also the table's last row: a graph inside another does not share its temps with it.
+/// A graph inside another does not share its temps with it.
 #[test]
-fn row_9_a_graph_inside_a_recording_has_temps_of_its_own() {
+fn a_graph_inside_a_recording_has_temps_of_its_own() {
     for Bench { device, stream, k } in benches() {
         let value = Slot::new(1u32);
         let inner = device
@@ -313,7 +313,7 @@ fn row_9_a_graph_inside_a_recording_has_temps_of_its_own() {
 }
 
 #[test]
-fn row_10_a_patch_that_fails_half_way_keeps_the_graph_from_launching() {
+fn a_patch_that_fails_half_way_keeps_the_graph_from_launching() {
     let code = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
     let patch = Call::cuGraphExecKernelNodeSetParams_v2;
     // The second node is refused at the first launch, and again at the second.
@@ -343,7 +343,7 @@ fn row_10_a_patch_that_fails_half_way_keeps_the_graph_from_launching() {
 }
 
 #[test]
-fn row_11_foreign_work_is_captured_alone_in_relaxed_mode_and_refuses_stand_ins() {
+fn foreign_work_is_captured_alone_in_relaxed_mode_and_refuses_stand_ins() {
     for bench in benches() {
         let Bench { device, stream, .. } = &bench;
         let x = device.zeros::<u32>(4).unwrap();
@@ -386,7 +386,7 @@ fn row_11_foreign_work_is_captured_alone_in_relaxed_mode_and_refuses_stand_ins()
 }
 
 #[test]
-fn row_12_memory_that_is_not_there_is_an_error_and_fills_have_any_element() {
+fn memory_that_is_not_there_is_an_error_and_fills_have_any_element() {
     let bench = Bench::new(software(0).capacity(64 << 20).open().unwrap());
     let Bench { device, stream, .. } = &bench;
     assert!(matches!(kind(device.zeros::<u8>(1 << 30)), ErrorKind::OutOfMemory { .. }));
@@ -425,7 +425,7 @@ fn row_12_memory_that_is_not_there_is_an_error_and_fills_have_any_element() {
 
 /// That `best` warns once is a test among those with child processes.
 #[test]
-fn row_13_a_device_can_be_waited_for() {
+fn a_device_can_be_waited_for() {
     for Bench { device, stream, k } in benches() {
         let streams = [stream, device.stream().unwrap(), device.stream().unwrap()];
         let mut buffers: Vec<_> = (0..3).map(|_| device.zeros::<u32>(256).unwrap()).collect();
@@ -439,7 +439,7 @@ fn row_13_a_device_can_be_waited_for() {
 }
 
 #[test]
-fn row_14_a_ticket_lends_nothing_and_may_go_anywhere() {
+fn a_ticket_lends_nothing_and_may_go_anywhere() {
     fn anywhere<T: Send + 'static>(value: T) -> T {
         value
     }
@@ -466,7 +466,7 @@ fn row_14_a_ticket_lends_nothing_and_may_go_anywhere() {
 /// Somebody who has CUDA C and no PTX finds out how to get it.
 /// The page only: compiling CUDA C at run time, behind a feature `nvrtc`, is not there yet.
 #[test]
-fn row_15_a_page_says_how_to_get_ptx() {
+fn a_page_says_how_to_get_ptx() {
     let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let pages = std::fs::read_dir(docs).unwrap().filter_map(|page| std::fs::read_to_string(page.ok()?.path()).ok());
     let says_all = |page: &String| ["nvcc", "NVRTC", "build script"].iter().all(|words| page.contains(words));

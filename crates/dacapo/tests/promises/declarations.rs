@@ -94,6 +94,7 @@ macro_rules! declared {
 }
 
 declared!(right, copy(n: u64 = y.len(), x: &[u32], y: &mut [u32]) state: copies; requires: x.len() == y.len(););
+const STORED_LINE: u32 = line!() + 1;
 declared!(stored, copy(n: u64 = y.len(), x: &[u32], y: &[u32]) state: copies;);
 declared!(address, copy(n: u64, x: u64, y: &mut [u32]) state: copies;);
 declared!(number, copy(n: &[u32], x: &[u32], y: &mut [u32]) state: copies;);
@@ -133,11 +134,15 @@ fn what_the_text_contradicts_is_refused_with_the_declaration_that_would_be_true(
     let (found, text) = refused(stored::Kernels::load(&device));
     assert_eq!(said(&found), [("y", "y: &[u32]", "y: &mut [u32]")]);
     assert_eq!((found[0].line, found[0].source.as_deref()), (24, Some("copy.cu:5")));
+    // The place is that of the declaration: there is what must be edited.
+    let place = format!("{}:{STORED_LINE}:1", file!());
     assert_eq!(
         text,
-        "error[declaration]: `copy` writes 4 bytes through `y` (line 24 of the PTX, copy.cu:5); declared is \
-         `y: &[u32]`, true would be `y: &mut [u32]`\nhelp: declare `y: &mut [u32]` in `copy`; if the kernel never \
-         does it where it is used, say `unchecked` before the parameter"
+        format!(
+            "error[declaration]: `copy` writes 4 bytes through `y` (line 24 of the PTX, copy.cu:5); declared is \
+             `y: &[u32]`, true would be `y: &mut [u32]`\n  --> {place}\nhelp: declare `y: &mut [u32]` in `copy`; if the \
+             kernel never does it where it is used, say `unchecked` before the parameter"
+        )
     );
     assert_eq!(said(&refused(address::Kernels::load(&device)).0), [("x", "x: u64", "x: &[u32]")]);
     assert_eq!(said(&refused(number::Kernels::load(&device)).0), [("n", "n: &[u32]", "n: u64")]);

@@ -383,7 +383,7 @@ fn the_end_of_a_device_breaks_no_capture_and_gives_everything_back() {
     }
 }
 
-/// Holds up everyone who waits for an event while it is shut.
+/// While it is shut, no event has passed: who waits for one is held up, who asks is told so.
 #[derive(Default)]
 struct Gate {
     shut: AtomicBool,
@@ -391,8 +391,10 @@ struct Gate {
 
 impl Hook for Gate {
     fn around(&self, call: Call, _: &[Argument], run: &mut dyn FnMut() -> CUresult) -> CUresult {
-        if matches!(call, Call::cuEventSynchronize | Call::cuEventQuery) {
-            until("the gate", || !self.shut.load(Ordering::SeqCst));
+        match call {
+            Call::cuEventQuery if self.shut.load(Ordering::SeqCst) => return CUresult::CUDA_ERROR_NOT_READY,
+            Call::cuEventSynchronize => until("the gate", || !self.shut.load(Ordering::SeqCst)),
+            _ => {}
         }
         run()
     }

@@ -233,6 +233,38 @@ fn where_the_driver_refuses_none_of_the_old_recordings_is_left() {
     }
 }
 
+/// An output that panics when it goes, once it is told to.
+struct Loud(Buffer<u32>, std::sync::Arc<std::sync::atomic::AtomicBool>);
+
+impl Drop for Loud {
+    fn drop(&mut self) {
+        if self.1.load(Ordering::SeqCst) && !std::thread::panicking() {
+            panic!("an output of the old recording");
+        }
+    }
+}
+
+#[test]
+fn an_old_output_that_panics_leaves_no_old_recording_behind() {
+    let bench = Bench::seeded(0);
+    let loud = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let mut cache = GraphCache::new(&bench.device);
+    for len in [1, 2, 3] {
+        cache.run(&bench.stream, &len, |r| Ok(Loud(valued(r, len, 1)?, loud.clone()))).unwrap();
+    }
+    let quiet = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    loud.store(true, Ordering::SeqCst);
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        cache.rerecord_all(|r, &len| Ok(Loud(valued(r, len, 2)?, quiet.clone()))).map(drop)
+    }));
+    assert!(caught.is_err(), "the panic is the caller's");
+    for len in [1, 2, 3] {
+        let y = cache.run(&bench.stream, &len, |_| unreachable!("it is there")).unwrap();
+        assert_eq!(bench.stream.read(&y.0).unwrap(), vec![2; len]);
+    }
+    bench.expect_no_findings();
+}
+
 /// A graph of the cache that was reset, or replaced by one of another device, is made anew.
 #[test]
 fn graphs_that_are_no_longer_the_cache_s_own_are_made_anew() {

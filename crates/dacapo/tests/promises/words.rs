@@ -121,10 +121,36 @@ fn a_geometry_over_a_limit_is_refused_with_the_number_and_the_limit() {
 fn ptx_that_is_not_accepted_is_refused_with_the_drivers_own_words() {
     let Bench { device, .. } = Bench::seeded(0);
     let refused = RawKernel::load(&device, ".version 8.4\n.target sm_80\n.address_size 64\nnonsense\n", "f");
-    let ErrorKind::BadModule { log } = kind(refused) else { panic!("it is not accepted") };
-    assert!(log.contains("nonsense") && log.ends_with("(CUDA_ERROR_INVALID_PTX)"), "{log}");
+    let error = refused.err().expect("it is not accepted");
+    let ErrorKind::BadModule { log } = error.kind() else { panic!("{error:?}") };
+    assert!(log.contains("nonsense"), "{log}");
+    assert!(error.to_string().contains("expected a directive, found `nonsense`"), "{error}");
+    assert!(format!("{error:#}").contains(log) && format!("{error:#}").contains("CUDA_ERROR_INVALID_PTX"), "{error:#}");
     let refused = RawKernel::load(&device, "a \0 b", "f");
     assert_eq!(kind(refused), ErrorKind::BadModule { log: "the PTX has a zero byte in it".into() });
+}
+
+/// A fill that froze a value says which, as the program would write it; also one that is no memset but a kernel of ours.
+#[test]
+fn a_value_that_a_fill_froze_is_shown_as_a_value() {
+    fn froze<T: dacapo::Pod>(device: &dacapo::Device, values: [T; 2]) -> (String, String) {
+        let (mut y, mut values) = (device.zeros::<T>(3).unwrap(), values.into_iter());
+        let found = device.graph().verify(|r| r.run(fill(&mut y, baked(values.next().unwrap())))).unwrap();
+        let [frozen] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((&*frozen.name, &*frozen.argument), ("fill", "value"));
+        assert!(frozen.to_string().contains(&format!("is frozen as {}, and was {}", frozen.first, frozen.second)));
+        (frozen.first.clone(), frozen.second.clone())
+    }
+    let Bench { device, .. } = Bench::seeded(0);
+    assert_eq!(froze(&device, [0.5f32, 1.0]), ("0.5".into(), "1.0".into()));
+    assert_eq!(froze(&device, [7u8, 8]), ("7".into(), "8".into()));
+    assert_eq!(froze(&device, [-1.5f64, 2.0]), ("-1.5".into(), "2.0".into()));
+    assert_eq!(froze(&device, [[1u32, 2, 3], [1, 2, 4]]), ("[1, 2, 3]".into(), "[1, 2, 4]".into()));
+    // A slot is shown with what it has now.
+    let (mut y, slot) = (device.zeros::<f64>(3).unwrap(), Slot::new(0.25f64));
+    let report = device.record(fill(&mut y, &slot)).unwrap().inspect();
+    let inspect::How::Slot { value } = &report.nodes[0].arguments[1].how else { panic!("{report}") };
+    assert_eq!((&*value.text, value.number), ("0.25", Some(0.25)));
 }
 
 /// Of a kernel without a declaration nobody knows types or names: its values are shown as bytes.

@@ -20,7 +20,7 @@ impl ToArg for Wide { fn put(&self, _: &mut Args) {} fn show(&self, _: &str) -> 
 //+ unsafe impl bytemuck::Zeroable for Wide {} unsafe impl bytemuck::Pod for Wide {} impl dacapo::Pod for Wide {}
 
 dacapo::kernels! {
-    pub unsafe struct Own("") {
+    pub unsafe struct Own {
         fn clear(n: Wide = y.len(), y: &mut [f32]) { grid: linear(y.len(), 256); }
     }
 }

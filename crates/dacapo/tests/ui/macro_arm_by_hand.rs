@@ -4,7 +4,7 @@
 use kit::*;
 
 dacapo::kernels! {
-    pub unsafe struct Own("") {
+    pub unsafe struct Own {
         #[cfg(any())]
         fn clear(y: &mut [f32]) { grid: linear(y.len(), 256); }
     }
@@ -12,9 +12,8 @@ dacapo::kernels! {
 
 macro_rules! arm {
     ($($word:tt)?) => {
-        dacapo::kernels! {
-            @params $($word)? [] [pub] clear [grid: linear(y.len(), 256);] [y: &mut [f32]]
-            args[] wrap[] vals[] seen[] derived[] access[] all[]; y: &mut [f32],
+        dacapo::__kernels! {
+            @parameters [y: &mut [f32]] [] [method $($word)? [] [pub] clear [] [grid::linear(y.len(), 256)]] []
         }
     };
 }

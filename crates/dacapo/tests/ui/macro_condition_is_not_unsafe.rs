@@ -8,7 +8,7 @@ pub unsafe fn odd(a: f32) -> bool {
 }
 
 dacapo::kernels! {
-    pub unsafe struct Own("") {
+    pub unsafe struct Own {
         fn scale(n: i32 = y.len(), a: f32, y: &mut [f32]) {
             requires: odd(a); //~
             //+ requires: unsafe { odd(a) };

@@ -4,7 +4,7 @@
 use kit::*;
 
 dacapo::kernels! {
-    pub unsafe struct Own("") {
+    pub unsafe struct Own {
         fn clear(y: &mut [f32]) {
             requires: { return Ok(grid::linear(y.len(), 256)) }; //~
             //+ requires: { return y.len() > 1 };

@@ -5,6 +5,6 @@ use kit::*;
 
 dacapo::kernels! {
     /// One kernel.
-    pub unsafe struct K("") { fn f(x: &mut [String]) { grid: linear(x.len(), 256); } } //~
-    //+ pub unsafe struct K("") { fn f(x: &mut [u8]) { grid: linear(x.len(), 256); } }
+    pub unsafe struct K { fn f(x: &mut [String]) { grid: linear(x.len(), 256); } } //~
+    //+ pub unsafe struct K { fn f(x: &mut [u8]) { grid: linear(x.len(), 256); } }
 }

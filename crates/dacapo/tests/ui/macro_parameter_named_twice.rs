@@ -4,7 +4,7 @@
 use kit::*;
 
 dacapo::kernels! {
-    pub unsafe struct Own("") {
+    pub unsafe struct Own {
         fn clear(y: u64 = y.len(), y: &mut [f32]) { grid: exact([1, 1, 1], [1, 1, 1]); } //~
         //+ fn clear(n: u64 = y.len(), y: &mut [f32]) { grid: exact([1, 1, 1], [1, 1, 1]); }
     }

@@ -5,6 +5,6 @@ use kit::*;
 
 dacapo::kernels! {
     /// One kernel.
-    pub unsafe struct K("") { fn f(x: &mut [f32], n: u32 = z.len()) { grid: linear(x.len(), 256); } } //~
-    //+ pub unsafe struct K("") { fn f(x: &mut [f32], n: u32 = x.len()) { grid: linear(x.len(), 256); } }
+    pub unsafe struct K { fn f(x: &mut [f32], n: u32 = z.len()) { grid: linear(x.len(), 256); } } //~
+    //+ pub unsafe struct K { fn f(x: &mut [f32], n: u32 = x.len()) { grid: linear(x.len(), 256); } }
 }

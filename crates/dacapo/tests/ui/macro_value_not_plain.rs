@@ -5,6 +5,6 @@ use kit::*;
 
 dacapo::kernels! {
     /// One kernel.
-    pub unsafe struct K("") { fn f(on: bool, x: &mut [f32]) { grid: linear(x.len(), 256); } } //~
-    //+ pub unsafe struct K("") { fn f(on: u8, x: &mut [f32]) { grid: linear(x.len(), 256); } }
+    pub unsafe struct K { fn f(on: bool, x: &mut [f32]) { grid: linear(x.len(), 256); } } //~
+    //+ pub unsafe struct K { fn f(on: u8, x: &mut [f32]) { grid: linear(x.len(), 256); } }
 }

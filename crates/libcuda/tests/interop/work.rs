@@ -1,5 +1,7 @@
 //! Calls of cudarc's in eager runs and in graphs.
 
+use std::error::Error as _;
+
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use dacapo::interop::cudarc::foreign;
 use dacapo::op::from_fn;
@@ -113,7 +115,11 @@ fn fails() -> Outcome {
         })
     });
     let refused = recorded.expect_err("too many threads");
-    assert!(refused.to_string().contains("INVALID_VALUE"), "{refused:?}");
+    assert!(format!("{refused:#}").contains("INVALID_VALUE"), "{refused:?}");
+    // What cudarc said is found again by its type.
+    let causes = std::iter::successors(refused.source(), |&cause| cause.source());
+    let said = causes.filter_map(|cause| cause.downcast_ref::<cudarc::driver::DriverError>()).next();
+    assert_eq!(said.map(|said| said.0), Some(cudarc::driver::sys::CUresult::CUDA_ERROR_INVALID_VALUE), "{refused:?}");
     stream.run(fill(&mut y, baked(1.0)))?;
     assert_eq!(stream.read(&y)?, [1.0; 64]);
     context.check_err()?;

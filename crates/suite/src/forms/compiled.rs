@@ -17,7 +17,7 @@ const SOURCE: &str = r#"extern "C" __global__ void scale(float* y, unsigned n, f
 }"#;
 
 dacapo::kernels! {
-    unsafe struct Compiled("") {
+    unsafe struct Compiled {
         fn scale(y: &mut [f32], n: u32 = y.len(), a: f32) {
             grid: linear(y.len(), 64);
         }
@@ -72,5 +72,5 @@ fn mistake(device: &Device) -> Outcome {
     let error = refused("a mistake", wrong, |kind| matches!(kind, ErrorKind::Compile { .. }))?;
     holds("its line is told", error.to_string().contains("mine.cu(2)"))?;
     let missing = RawKernel::load(device, ptx, "skale");
-    refused("no such kernel", missing, |kind| matches!(kind, ErrorKind::NoSuchKernel(_))).map(drop)
+    refused("no such kernel", missing, |kind| matches!(kind, ErrorKind::NoSuchKernel { .. })).map(drop)
 }

@@ -190,7 +190,12 @@ fn raw_kernel(device: &Device) -> Outcome {
     let wide = device.record(unsafe { kernel.launch(grid::linear(40, 32), wide) });
     refused("an argument of eight bytes for four", wide, |kind| matches!(kind, ErrorKind::Signature { .. }))?;
     let missing = RawKernel::load(device, PTX, "no_such_kernel");
-    refused("no such kernel", missing, |kind| *kind == ErrorKind::NoSuchKernel("no_such_kernel".into())).map(drop)
+    refused(
+        "no such kernel",
+        missing,
+        |kind| matches!(kind, ErrorKind::NoSuchKernel { name, .. } if name == "no_such_kernel"),
+    )
+    .map(drop)
 }
 
 /// Raw kernels and declared ones in one graph, with edges by what they say they touch.

@@ -311,7 +311,7 @@ impl<'a, T: Number> Matmul<'a, T> {
         d: &mut Slice<T>,
     ) -> Result<()> {
         if !self.blas.device.is(recorder.device()) {
-            return Err(Error::new(ErrorKind::WrongDevice));
+            return Err(recorder.device().stranger("the cuBLASLt handle", &self.blas.device));
         }
         self.check(a, b, d)?;
         let accumulate = matches!(self.addend, Addend::Target);
@@ -326,7 +326,7 @@ impl<'a, T: Number> Matmul<'a, T> {
         access.extend(self.bias.map(|bias| Access::read("bias", bias)));
         let ((alpha, alpha_at), (beta, beta_at)) = (self.alpha.split(), self.beta.split());
         let is_stand_in = |access: &Access| matches!(access.place.allocation.kind(), Kind::StandIn(_));
-        let scales = [alpha_at, beta_at].map(|at| at.map(|at| Access::read_one("scale", at)));
+        let scales = [alpha_at, beta_at].map(|at| at.map(|at| Access::read("scale", at.as_slice())));
         let scratch = self.workspace.as_deref_mut().map(|scratch| Access::write("workspace", scratch));
         if let Some(scratch) = scratch.as_ref().filter(|scratch| !scratch.place.start.is_multiple_of(256)) {
             let values = format!("it begins at byte {} of its buffer", scratch.place.start);
@@ -360,7 +360,7 @@ impl<'a, T: Number> Matmul<'a, T> {
             for (scale, value) in scales.into_iter().zip([alpha, beta]) {
                 match scale {
                     Some(scale) => access.push(scale),
-                    None => access.push(Access::read("scale", &recorder.device().buffer(&[value])?)),
+                    None => access.push(Access::read("scale", &recorder.device().filled(&[value])?)),
                 }
             }
         }

@@ -131,7 +131,7 @@ impl<T> std::error::Error for Refused<T> {
 
 impl From<::cudarc::driver::DriverError> for Error {
     fn from(error: ::cudarc::driver::DriverError) -> Error {
-        Error::msg(format!("cudarc: {error}"))
+        Error::msg("a call of cudarc failed").with_source(error)
     }
 }
 

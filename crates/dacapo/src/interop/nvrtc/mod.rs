@@ -196,7 +196,7 @@ pub fn version(options: &Options) -> Result<(u32, u32)> {
 }
 
 pub(super) fn c_string(text: &str, what: &str) -> Result<CString> {
-    CString::new(text).map_err(|_| Error::msg(format!("{what} has a zero byte in it")))
+    CString::new(text).map_err(|zero| Error::msg(format!("{what} has a zero byte in it")).with_source(zero))
 }
 
 /// The opened library.

@@ -1,2 +1,0 @@
-//! The README's examples, compiled and run as tests. Here, beside the PTX that they include.
-#![doc = include_str!("../../../README.md")]

@@ -1,0 +1,190 @@
+//! Sentences of the [`table`](super::table) that are put together: lists, plurals, help with names and numbers in it.
+
+use std::ops::Range;
+
+use dacapo_driver::DriverError;
+
+use super::FalseDeclaration;
+use super::nearest::is_near;
+
+/// The call that would have been right, for whoever wants the shorter of two lengths.
+pub(super) fn equal_lengths(what: &str, left: usize, right: usize) -> String {
+    let shorter = left.min(right);
+    match (what, left > right) {
+        ("copy", true) => format!("copy a part: `copy(&source[..{shorter}], &mut target)`"),
+        ("copy", false) => format!("copy a part: `copy(&source, &mut target[..{shorter}])`"),
+        ("upload", false) => format!("upload to a part: `upload(&source, &mut target[..{shorter}])`"),
+        ("download", true) => format!("download a part: `download(&source[..{shorter}], &mut target)`"),
+        ("upload" | "download", _) => {
+            format!("make the host buffer with `device.host(..)` of {} elements", left.min(right))
+        }
+        ("Stream::write", true) => format!("write a part: `stream.write(&mut target[..{shorter}], &elements)`"),
+        ("Stream::write", false) => {
+            format!("write fewer elements: `stream.write(&mut target, &elements[..{shorter}])`")
+        }
+        ("HostBuffer::set", _) => format!("`set` gives the whole buffer other contents: pass {left} elements"),
+        _ => "pass slices as long as those that it was recorded with".to_string(),
+    }
+}
+
+pub(super) fn not_written(argument: &str, missing: &Range<usize>, idle: Option<&str>) -> String {
+    let Range { start, end } = missing;
+    let idle = idle.map(|idle| format!(": the grid of {idle} is empty")).unwrap_or_default();
+    format!("{argument} is a temp, and nothing has written its bytes {start}..{end}{idle}")
+}
+
+pub(super) fn write_first(is_idle: bool) -> String {
+    let help = match is_idle {
+        true => {
+            "a kernel with an empty grid writes nothing: fill the temp before it, or give the reader an empty grid too"
+        }
+        false => {
+            "write it first, for example `r.run(fill(&mut t, baked(0.0)))?`; a parameter that is written whole and never \
+             read is `&out`"
+        }
+    };
+    help.to_string()
+}
+
+/// The name that was perhaps meant; else some of those there are.
+pub(super) fn did_you_mean(name: &str, there: &[String]) -> String {
+    const SOME: usize = 3;
+    match there {
+        [] => String::new(),
+        [first, ..] if is_near(name, first) => format!("; did you mean `{first}`?"),
+        all if all.len() <= SOME => format!("; it has {}", quoted(all)),
+        all => format!("; it has {} and {} more", quoted(&all[..SOME]), all.len() - SOME),
+    }
+}
+
+pub(super) fn what_there_is(what: &str, there: &[String]) -> Vec<String> {
+    match there {
+        [] => Vec::new(),
+        [only] => vec![format!("note: its only {what} is {}", quoted(std::slice::from_ref(only)))],
+        all => vec![format!("note: its {what}s are {}", quoted(all))],
+    }
+}
+
+pub(super) fn name_the_symbol(what: &str, name: &str, there: &[String]) -> String {
+    let meant = there.first().filter(|first| is_near(name, first));
+    match (what, meant) {
+        ("global", Some(meant)) => format!("did you mean `{meant}`? write `state: {meant};`"),
+        ("global", None) => {
+            "name a `.global` variable of the module in `state:`, and declare it `extern \"C\"`".to_string()
+        }
+        (_, Some(meant)) => format!("did you mean `{meant}`? write `entry: \"{meant}\";`, or rename the method"),
+        (_, None) => "name the symbol with `entry: \"..\";`, and declare the kernel `extern \"C\"`".to_string(),
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+pub(super) fn first_false(found: &[FalseDeclaration]) -> String {
+    found.first().map_or_else(|| "a kernel is not as it was declared".to_string(), ToString::to_string)
+}
+
+pub(super) fn and_more(count: usize) -> String {
+    if count > 1 { format!("; and {} more", count - 1) } else { String::new() }
+}
+
+pub(super) fn declare_instead(found: &[FalseDeclaration]) -> String {
+    let Some(FalseDeclaration { kernel, instead, .. }) = found.first() else {
+        return "make the declaration in `kernels!` true of the kernel".to_string();
+    };
+    format!(
+        "declare `{instead}` in `{kernel}`; if the kernel never does it where it is used, say `unchecked` before the parameter"
+    )
+}
+
+pub(super) fn first_line(text: &str) -> &str {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+/// The line of a compiler's log that says what is wrong.
+pub(super) fn telling_line(log: &str) -> &str {
+    log.lines().map(str::trim).find(|line| line.contains("error")).unwrap_or_else(|| first_line(log))
+}
+
+/// The same, or that there is none.
+pub(super) fn first_complaint(log: &str) -> &str {
+    match telling_line(log) {
+        "" => "the compiler did not say why",
+        line => line,
+    }
+}
+
+pub(super) fn colon(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(": {text}") }
+}
+
+pub(super) fn log(log: &str) -> Vec<String> {
+    if log.trim().is_empty() { Vec::new() } else { vec![format!("log: {}", log.trim())] }
+}
+
+/// The code's name is the source's to tell.
+pub(super) fn refused(refused: &DriverError) -> String {
+    format!("the driver refused `{}` with code {}", refused.call.symbol(), refused.code.0)
+}
+
+pub(super) fn lost(first: &DriverError) -> String {
+    format!("a fault broke the device's context: `{}` answered with code {}", first.call.symbol(), first.code.0)
+}
+
+/// The newest finding is the one that broke it.
+pub(super) fn lost_line(in_flight: &[String], findings: &[String]) -> String {
+    let found = findings.last().map(|finding| format!("; {}", first_line(finding))).unwrap_or_default();
+    if in_flight.is_empty() { found } else { format!("{found}; in flight: {}", in_flight.join(", ")) }
+}
+
+pub(super) fn lost_notes(in_flight: &[String], findings: &[String]) -> Vec<String> {
+    let findings = findings.iter().map(|finding| format!("finding: {finding}"));
+    findings.chain(in_flight.iter().map(|launch| format!("in flight: {launch}"))).collect()
+}
+
+pub(super) fn after_the_loss(findings: &[String]) -> String {
+    let help = match findings {
+        [] => {
+            "nothing on this device works any more: end the process; run the program on the software device, which names the \
+             instruction"
+        }
+        _ => {
+            "fix what the finding names, in the kernel or in its declaration; nothing on this device works any more: make a \
+             new one"
+        }
+    };
+    help.to_string()
+}
+
+pub(super) fn old_values(nodes: usize) -> String {
+    let nodes =
+        if nodes == 1 { "1 node still has old values".into() } else { format!("{nodes} nodes still have old values") };
+    nodes + ", because the driver refused to change them"
+}
+
+pub(super) fn no_bucket(rows: usize, largest: usize) -> String {
+    match rows {
+        0 => "a call with no rows".to_string(),
+        _ => format!("{rows} rows are more than the largest bucket has, which is {largest}"),
+    }
+}
+
+pub(super) fn first_tried(tried: &[String]) -> String {
+    match tried {
+        [] => String::new(),
+        [only] => format!(": {only}"),
+        [first, rest @ ..] => format!(": {first} (and {} more)", rest.len()),
+    }
+}
+
+pub(super) fn install(library: &str, variable: &str) -> String {
+    let wheels = match library {
+        "cuBLASLt" => "nvidia-cublas-cu12 or nvidia-cublas",
+        _ => "nvidia-cuda-nvrtc-cu12 or nvidia-cuda-nvrtc",
+    };
+    format!(
+        "install the CUDA toolkit, or the Python wheel {wheels}, and name its folder in `LD_LIBRARY_PATH` or its file in \
+         `{variable}`"
+    )
+}
