@@ -1,16 +1,18 @@
-//! Stream capture on the user's own terms: for code that is being ported.
+//! Stream capture, for code that is being ported.
 //!
-//! Everywhere else the library builds graphs node by node and needs no capture. Here begin, guard, modes, status and end
-//! are as other systems have them, with what they leave to luck settled:
+//! [`captured`] runs a closure and makes a graph of what it enqueued; [`begin`] gives a [`Capture`] guard instead.
+//! Captures happen on a [`CaptureStream`]. New code does not need any of this:
+//! [`Device::record`](crate::Device::record) builds graphs node by node, and [`raw::foreign`](crate::raw::foreign)
+//! captures just the work that needs it.
 //!
-//! - A capture happens on a [`CaptureStream`], which is used for nothing else: no safe call can put work on it behind
-//!   its owner's back, and the ledger never touches it.
+//! What you can rely on:
+//!
+//! - A [`CaptureStream`] is used for nothing else: no safe call puts work on it.
 //! - The guard always ends the capture: when it is dropped, when the closure fails, when it panics.
-//! - What was recorded through the guard is held by the graph; what raw calls touched is declared with
-//!   [`reads`](Capture::reads), [`writes`](Capture::writes) and [`keep`](Capture::keep).
-//! - A capture that was broken says after which step it was found broken, and which step was the last good one.
-//! - An op that failed when some of it may have been captured already makes the capture useless: what it touched is held
-//!   until the capture is over, and [`finish`](Capture::finish) refuses.
+//! - The graph keeps what ops of this library touched, and what was declared with [`reads`](Capture::reads),
+//!   [`writes`](Capture::writes) and [`keep`](Capture::keep).
+//! - A broken capture says after which step it was found broken, and which step was the last good one.
+//! - If an op fails when part of it may already be captured, [`finish`](Capture::finish) refuses.
 //! - A capture with no work in it is an error.
 //!
 //! What is captured is frozen: slots cannot be used in it.
@@ -35,15 +37,27 @@ use crate::nesting::{Nested, refuse_in_recording};
 use crate::pool::Pool;
 use crate::record::{Node, Op, Recorded, Recorder, Work};
 
-/// Which calls of the process a capture forbids while it is open.
+/// Which calls a capture forbids while it is open. The names are CUDA's.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::capture::{CaptureStream, Mode, captured};
+/// # let device = dacapo::Device::software()?;
+/// let (stream, mut y) = (CaptureStream::new(&device)?, device.zeros::<u32>(2)?);
+/// // SAFETY: no raw calls are made.
+/// let graph = unsafe { captured(&stream, Mode::Relaxed, |c| c.run(dacapo::fill(&mut y, dacapo::baked(7)))) }?;
+/// assert_eq!(Mode::default(), Mode::ThreadLocal);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "cudaStreamCaptureMode")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Unsafe calls of every thread break it.
+    /// Unsafe calls (such as an allocation) on any thread break it.
     Global,
-    /// Unsafe calls of its own thread break it.
+    /// Unsafe calls on its own thread break it.
     #[default]
     ThreadLocal,
-    /// No call but a synchronisation of the whole context breaks it.
+    /// Only a synchronisation of the whole context breaks it.
     Relaxed,
 }
 
@@ -57,14 +71,28 @@ impl Mode {
     }
 }
 
-/// Whether a stream is capturing.
+/// Whether a stream is capturing: [`CaptureStream::status`].
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::capture::{CaptureStream, Mode, Status, begin};
+/// # let device = dacapo::Device::software()?;
+/// let stream = CaptureStream::new(&device)?;
+/// // SAFETY: no raw calls are made.
+/// let capture = unsafe { begin(&stream, Mode::default()) }?;
+/// assert_eq!(capture.status()?, Status::Active);
+/// drop(capture); // ends it
+/// assert_eq!(stream.status()?, Status::None);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "cudaStreamIsCapturing")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It is not.
+    /// Not capturing.
     None,
-    /// It is.
+    /// Capturing.
     Active,
-    /// It was, until something broke it; it must still be ended.
+    /// Something broke the capture; it must still be ended.
     Invalidated,
 }
 
@@ -80,7 +108,16 @@ impl Status {
     }
 }
 
-/// A stream for captures. The work on it is the owner's, and the library knows nothing of it.
+/// A stream that is used for captures only. The library puts no work of its own on it.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// let stream = dacapo::capture::CaptureStream::new(&device)?;
+/// assert!(!stream.raw().0.is_null()); // for another library's calls
+/// assert!(!stream.status()?.is_capturing());
+/// # Ok(()) }
+/// ```
 pub struct CaptureStream {
     device: Device,
     raw: CUstream,
@@ -111,7 +148,7 @@ impl CaptureStream {
         RawStream(self.raw)
     }
 
-    /// Whether it is capturing; may be asked at any time, and breaks nothing.
+    /// Whether it is capturing. Can be asked at any time without breaking the capture.
     ///
     /// # Errors
     ///
@@ -154,7 +191,23 @@ impl fmt::Debug for CaptureStream {
     }
 }
 
-/// A capture under way: [`begin`]. Ended by [`finish`](Capture::finish), or when it is dropped.
+/// An open capture: [`begin`] opens it, [`finish`](Capture::finish) makes a graph of it. Dropping it ends it too.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::capture::{CaptureStream, Mode, begin};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (side, mut y) = (CaptureStream::new(&device)?, device.zeros::<u32>(2)?);
+/// // SAFETY: no raw calls are made.
+/// let mut capture = unsafe { begin(&side, Mode::default()) }?.label("ported");
+/// capture.run(dacapo::fill(&mut y, dacapo::baked(7)))?;
+/// let mut graph = capture.finish()?;
+/// graph.launch(&stream)?;
+/// assert_eq!(stream.read(&y)?, [7, 7]);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "stream capture")]
 pub struct Capture<'s> {
     stream: &'s CaptureStream,
     recorded: Recorded,
@@ -171,7 +224,23 @@ pub struct Capture<'s> {
     _thread: PhantomData<*const ()>,
 }
 
-/// Begins a capture.
+/// Begins a capture on a stream.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{capture, driver::Driver};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (side, mut y) = (capture::CaptureStream::new(&device)?, device.zeros::<u8>(4)?);
+/// // SAFETY: the one raw call writes what was declared.
+/// let mut open = unsafe { capture::begin(&side, capture::Mode::default()) }?;
+/// let to = open.writes(&mut y)?;
+/// let cuda = device.machine().unwrap(); // stands for any library that takes a stream
+/// assert!(unsafe { cuda.cuMemsetD8Async(to.ptr, 9, to.bytes, open.stream().0) }.is_success());
+/// open.finish()?.launch(&stream)?;
+/// assert_eq!(stream.read(&y)?, [9; 4]);
+/// # Ok(()) }
+/// ```
 ///
 /// # Errors
 ///
@@ -182,14 +251,29 @@ pub struct Capture<'s> {
 /// Whatever is put on the stream by raw calls until the end:
 ///
 /// - touches only memory that was declared to the guard with [`reads`](Capture::reads) or [`writes`](Capture::writes),
-///   or that lives and is left alone by everyone else as long as the graph is launched;
-/// - may be replayed any number of times, also when what it was called with is gone.
+///   or that lives as long as the graph is launched and that nobody else touches;
+/// - can be replayed any number of times, even after its arguments are gone.
+#[doc(alias = "cudaStreamBeginCapture")]
+#[doc(alias = "stream capture")]
 #[track_caller]
 pub unsafe fn begin(stream: &CaptureStream, mode: Mode) -> Result<Capture<'_>> {
     open(stream, mode, None, Location::caller())
 }
 
-/// Begins a capture whose graph joins a pool: it holds the pool, and the pool's values live as long as it does.
+/// Begins a capture whose graph joins a pool: the graph keeps the pool and its values alive.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::capture::{CaptureStream, Mode, begin_with_pool};
+/// # let device = dacapo::Device::software()?;
+/// let (stream, pool, mut y) = (CaptureStream::new(&device)?, device.pool(), device.zeros::<u32>(2)?);
+/// // SAFETY: no raw calls are made.
+/// let mut capture = unsafe { begin_with_pool(&stream, Mode::default(), &pool) }?;
+/// capture.run(dacapo::fill(&mut y, dacapo::baked(7)))?;
+/// let graph = capture.finish()?;
+/// assert_eq!(graph.pool(), Some(&pool));
+/// # Ok(()) }
+/// ```
 ///
 /// # Errors
 ///
@@ -237,9 +321,23 @@ fn open<'s>(
     })
 }
 
-/// Captures what a closure does, and makes a graph of it: begin, run, end.
+/// Captures what a closure does and makes a graph of it: begin, run, end.
 ///
-/// An error of the closure discards the capture and is returned; a panic ends the capture and goes on.
+/// If the closure fails, the capture is discarded and its error returned. If it panics, the capture is ended and the
+/// panic goes on.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::capture::{CaptureStream, Mode, captured};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (side, mut y) = (CaptureStream::new(&device)?, device.zeros::<u32>(2)?);
+/// // SAFETY: no raw calls are made.
+/// let mut graph = unsafe { captured(&side, Mode::default(), |c| c.run(dacapo::fill(&mut y, dacapo::baked(7)))) }?;
+/// graph.launch(&stream)?;
+/// assert_eq!(stream.read(&y)?, [7, 7]);
+/// # Ok(()) }
+/// ```
 ///
 /// # Errors
 ///
@@ -248,6 +346,7 @@ fn open<'s>(
 /// # Safety
 ///
 /// - As [`begin`].
+#[doc(alias = "stream capture")]
 #[track_caller]
 pub unsafe fn captured<T>(
     stream: &CaptureStream,
@@ -260,18 +359,18 @@ pub unsafe fn captured<T>(
 }
 
 impl Capture<'_> {
-    /// The name of the graph.
+    /// Names the graph.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
-    /// Where raw calls put their work.
+    /// The stream for raw calls.
     pub fn stream(&self) -> RawStream {
         self.stream.raw()
     }
 
-    /// Whether it is still good.
+    /// Whether the capture is intact.
     ///
     /// # Errors
     ///
@@ -302,7 +401,7 @@ impl Capture<'_> {
         self.recorded.keeps.push(Arc::new(value));
     }
 
-    /// Captures an op of this library; its memory is declared by it.
+    /// Captures an op of this library. The op declares its own memory.
     ///
     /// # Errors
     ///
@@ -352,7 +451,7 @@ impl Capture<'_> {
         Ok(out)
     }
 
-    /// Runs raw calls under a name, and finds out whether they broke the capture.
+    /// Makes raw calls under a name, and checks whether they broke the capture.
     ///
     /// # Errors
     ///
@@ -382,7 +481,7 @@ impl Capture<'_> {
     /// # Errors
     ///
     /// - [`ErrorKind::CaptureBroken`]: something broke it; the error says after which step it was last good. Or an op
-    ///   failed half-way, and its first half is in the capture; the error names it.
+    ///   failed half-way and is partly in the capture; the error names it.
     /// - [`ErrorKind::NothingRecorded`].
     /// - [`ErrorKind::Lost`]: a fault broke the device's context.
     /// - What the driver refused. The capture is ended in every case, and the stream can be used again.
@@ -450,7 +549,18 @@ impl fmt::Debug for Capture<'_> {
     }
 }
 
-/// Declared memory as raw calls take it.
+/// The address and size of declared memory, for raw calls: [`Capture::reads`], [`Capture::writes`].
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::capture::{CaptureStream, Declared, Mode, begin};
+/// # let device = dacapo::Device::software()?;
+/// let (stream, x) = (CaptureStream::new(&device)?, device.zeros::<f32>(10)?);
+/// // SAFETY: no raw calls are made.
+/// let declared: Declared = unsafe { begin(&stream, Mode::default()) }?.reads(&x)?;
+/// assert_eq!(declared.bytes, 40);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Declared {
     /// The device address of the first byte.

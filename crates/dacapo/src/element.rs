@@ -7,8 +7,8 @@ use std::fmt::Debug;
 
 /// Plain data that a GPU can hold.
 ///
-/// `Debug`, so that a failed condition can print the values. `bool`, references and `String` are no elements; for a
-/// struct of one's own:
+/// Numbers, `half::f16`, `half::bf16` and arrays of them. `bool`, references and `String` are not. A `#[repr(C)]`
+/// struct of your own derives it:
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -25,7 +25,8 @@ use std::fmt::Debug;
 /// # Ok(()) }
 /// ```
 ///
-/// The derive is this crate's own, so that a program needs no other; it checks that there is no padding.
+/// The derive is part of this crate and needs no other dependency. It refuses a struct with padding. `Debug` is
+/// required so that a failed condition can print the values.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not plain data that a GPU can hold",
     note = "numbers, `half::f16`, `half::bf16` and arrays of them are; for a `#[repr(C)]` struct of these write `#[derive(Clone, Copy, Debug, dacapo::Pod)]`"

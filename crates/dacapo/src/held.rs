@@ -21,7 +21,16 @@ pub(crate) enum Purpose {
     Staging,
 }
 
-/// Bytes that the library holds of a device, by what they are for.
+/// Bytes that the library holds of a device, by purpose: [`Device::held`](crate::Device::held).
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// let x = device.zeros::<f32>(1000)?;
+/// let held: dacapo::memory::Held = device.held();
+/// assert_eq!((held.buffers, held.total()), (4000, 4000));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Held {
@@ -33,7 +42,7 @@ pub struct Held {
     pub arenas: usize,
     /// What the graphs of pools share.
     pub pools: usize,
-    /// Executable graphs, by estimate: the most that was ever alive at once, because the driver keeps it for the next ones.
+    /// Executable graphs, by estimate: the most that was ever alive at once, because the driver keeps that memory.
     pub executables: usize,
     /// Page-locked buffers.
     pub host: usize,
@@ -42,7 +51,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// All of it.
+    /// The sum of all purposes.
     pub fn total(&self) -> usize {
         self.rows().iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
     }

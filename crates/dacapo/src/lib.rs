@@ -1,31 +1,112 @@
-//! GPU work as values: run it now on a stream, or record it once and replay it many times as a CUDA graph.
+//! Safe CUDA graphs for Rust: record GPU work once, replay it in one driver call, test it without a GPU.
 //!
-//! Safe code cannot break it: nothing a replay touches is freed, nothing races, no stream is left capturing, and no
-//! number is frozen in silence.
+//! ```
+//! use dacapo::{Device, Slot, copy};
 //!
-//! Where to start: a [`Device`] makes memory ([`Buffer`], [`Scalar`], [`HostBuffer`]) and [`Stream`]s; [`kernels!`] makes
-//! typed ops of a module's entry points; [`Stream::run`] runs an [`Op`] now, [`Device::record`] makes a [`Graph`] of it;
-//! a [`Slot`] is a number that changes between replays. The README's example is all of these in twenty lines.
+//! dacapo::kernels! {
+//!     pub unsafe struct Kernels(include_str!("../kernels/saxpy.ptx")) {
+//!         /// y ← a·x + y
+//!         fn saxpy(a: f32, x: &[f32], y: &mut [f32], n: u32 = y.len()) {
+//!             requires: x.len() == y.len();
+//!             grid: linear(y.len(), 256);
+//!         }
+//!     }
+//! }
 //!
-//! How it works, in reading order: `record` takes ops down as recipes, `plan` orders them by what they touch, `lower`
-//! makes driver objects of them, `graph` replays, `device` holds drivers, streams, memory and what was dropped; the
-//! crate `dacapo-ledger` decides who waits for whom.
+//! fn main() -> dacapo::Result<()> {
+//!     let device = Device::best()?; // the GPU, or the software device
+//!     let stream = device.stream()?;
+//!     let k = Kernels::load(&device)?;
+//!     let x = device.buffer(&[1.0, 2.0, 3.0])?;
+//!     let mut y = device.zeros::<f32>(3)?;
+//!     let a = Slot::new(0.0); // changes between replays
+//!
+//!     let mut graph = device.record(|r| {
+//!         let mut t = r.alloc(x.len())?; // planned memory, cannot leave
+//!         r.run(copy(&x, &mut t))?;
+//!         r.run(k.saxpy(&a, &t, &mut y)) // edges come from what is read and written
+//!     })?;
+//!     for step in 0..3 {
+//!         a.set(step as f32); // patched in at the next launch
+//!         graph.launch(&stream)?;
+//!     }
+//!     assert_eq!(stream.read(&y)?, [3.0, 6.0, 9.0]); // waits
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Where to start
+//!
+//! 1. A [`Device`] makes memory ([`Buffer`], [`Scalar`], [`HostBuffer`]) and [`Stream`]s.
+//! 2. [`kernels!`] turns the entry points of a PTX module into typed methods. Each returns an [`Op`]: work that has
+//!    not run yet. [`copy`], [`fill`], [`upload`] and [`download`] are ops too.
+//! 3. [`Stream::run`] runs an op now. [`Device::record`] makes a [`Graph`] of it, and [`Graph::launch`] replays that.
+//! 4. A number that changes between replays is a [`Slot`]; one that never does is [`baked`]. A plain number does not
+//!    compile.
+//!
+//! A graph is bound to memory, not to variables. Between launches the memory is yours. Calls that touch it, from any
+//! thread or stream, take effect in the order in which they were made.
+//!
+//! # Modules
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`device`] | opening devices; what a device is, can do, and has in use |
+//! | [`memory`] | arenas, parts of host buffers, read-only handles, memory reports |
+//! | [`graph`] | options of a recording, pools, rerecording a live graph |
+//! | [`op`] | ops from closures, boxed ops |
+//! | [`grid`] | launch geometries for `kernels!` |
+//! | [`shapes`] | few graphs for many sizes: buckets and caches |
+//! | [`inspect`] | what a graph consists of: tables, Graphviz, JSON, differences |
+//! | [`profile`] | how long each op takes, and the critical path |
+//! | [`random`] | random numbers that advance with each replay |
+//! | [`interop`] | cuBLASLt, NVRTC and cudarc |
+//! | [`raw`] | `unsafe`: other libraries' work, undeclared kernels, handles |
+//! | [`capture`] | stream capture, for code that is being ported |
+//! | [`port`] | functions that are recorded at their first call, for code that is being ported |
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `software` | yes | [`Device::software`]: a CUDA driver in software that runs PTX, and reports races and bad accesses |
+//! | `json` | no | reports, profiles and generator states as JSON |
+//! | `tracing` | no | events for recording, patching, allocating, launching and losing a context |
+//! | `cublaslt` | no | matrix products by cuBLASLt as safe ops; the library is found at run time |
+//! | `nvrtc` | no | CUDA C compiled at run time; the library is found at run time |
+//! | `cudarc` | no | contexts, streams and slices of the crate cudarc 0.19, in both directions |
+//!
+//! The software device interprets PTX, which is many times slower in a debug build. These lines in your `Cargo.toml`
+//! optimise it there too:
+//!
+//! ```toml
+//! [profile.dev.package.dacapo-sim]
+//! opt-level = 3
+//! [profile.dev.package.dacapo-ptx]
+//! opt-level = 3
+//! ```
 //!
 //! # What safe code can rely on
 //!
-//! 1. Nothing that a replay, running or yet to come, touches is freed, moved or handed to someone else.
-//! 2. Two accesses to the same bytes, one of them a write, are never unordered: inside a graph by edges, between streams,
-//!    graphs and the host by the ledger.
-//! 3. A declared kernel is launched only when its conditions hold, alignment included.
-//! 4. No stream is ever left capturing; after any error but a fault that breaks the context, everything goes on working.
-//!    After such a fault every call answers with it, names the launches in flight, and nothing hangs.
-//! 5. What is frozen in a graph is visible in the source as [`baked`], or inside `unsafe` work.
-//! 6. An error names the op that caused it, its line, the rule, and what to do.
-//! 7. A drop makes no driver call, waits for no device, and runs on any thread, also when the context is gone. (A
-//!    [`capture`] guard ends its capture: that is its purpose. The last handle on a device gives the device back.)
+//! Each sentence is held by the named tests of this package.
 //!
-//! A graph is bound to memory, not to variables. Between launches the memory is yours. Every call that touches it, from any
-//! thread or stream, takes effect in the order in which the calls were made.
+//! 1. Memory that a replay touches, now or later, is not freed, moved or given to anyone else.
+//!    (`tests/promises/lifetimes.rs`)
+//! 2. Two accesses to the same bytes, one of them a write, are always ordered: inside a graph by edges; between
+//!    streams, graphs and the host by events and waits. (`tests/holes/order.rs`)
+//! 3. A kernel is launched only if its declared conditions hold, alignment included. (`tests/promises/misuse.rs`,
+//!    `contract.rs`)
+//! 4. No stream is left capturing. After any error everything else keeps working, unless a fault broke the context;
+//!    then every call returns that fault with the launches in flight, and nothing hangs. (`tests/promises/faults.rs`)
+//! 5. A number that is frozen into a graph says so in the source: it is [`baked`], or inside `unsafe` work.
+//!    (`tests/ui/number_recorded.rs`)
+//! 6. An error names the op that caused it, its line, the rule, and what to do. (`tests/promises/recorders.rs`)
+//! 7. Dropping never calls the driver or waits, even after the context is lost. (`tests/promises/drops.rs`) Two
+//!    exceptions: a [`capture`] guard ends its capture, and the last handle on a device closes it.
+
+// How it works, in reading order: `record` takes ops down as recipes, `plan` orders them by what they touch, `lower`
+// makes driver objects of them, `graph` replays, `device` holds drivers, streams, memory and what was dropped; the
+// crate `dacapo-ledger` decides who waits for whom.
 
 #[macro_use]
 pub mod op;

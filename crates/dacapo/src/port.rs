@@ -1,4 +1,7 @@
-//! Callables that may be backed by a graph.
+//! Helpers for code ported from other frameworks: a function that is recorded at its first call and replayed after.
+//!
+//! [`graphed`] wraps a function of buffers and makes one graph for each input shape, a [`Graphed`]. [`Forward`] is the
+//! trait to write models against, and [`Mirror`] says how an input of your own is copied.
 
 use std::fmt;
 
@@ -14,10 +17,30 @@ use crate::record::Recorder;
 use crate::shapes::{CacheCounters, GraphCache, Ready};
 
 /// A callable that may be backed by a graph. The result is lent until the next call.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Buffer, Result, Stream, copy, port::{Forward, graphed}};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// fn infer<M>(model: &mut M, stream: &Stream, x: &Buffer<f32>) -> Result<Vec<f32>>
+/// where
+///     M: Forward<Input = Buffer<f32>, Output = Buffer<f32>>,
+/// {
+///     stream.read(model.forward(stream, x)?)
+/// }
+/// let mut model = graphed(&device, |r, x: &Buffer<f32>| {
+///     let mut y = r.output(x.len())?;
+///     r.run(copy(x, &mut y))?;
+///     Ok(y)
+/// });
+/// assert_eq!(infer(&mut model, &stream, &device.buffer(&[1.0, 2.0])?)?, [1.0, 2.0]);
+/// # Ok(()) }
+/// ```
 pub trait Forward {
     /// What it is called with.
     type Input: ?Sized;
-    /// What it gives.
+    /// What it returns.
     type Output: ?Sized;
 
     /// Runs it on a stream.
@@ -28,9 +51,31 @@ pub trait Forward {
     fn forward(&mut self, stream: &Stream, input: &Self::Input) -> Result<&Self::Output>;
 }
 
-/// A set of buffers that can be given fixed twins of the same shape.
+/// Inputs that can be given fixed twins of the same shape: [`Buffer`], [`Scalar`], tuples of up to four, or your own
+/// struct.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Buffer, Device, Recorder, Result, port::Mirror};
+/// # let device = dacapo::Device::software()?;
+/// struct Batch { tokens: Buffer<u32>, mask: Buffer<f32> }
+/// impl Mirror for Batch {
+///     fn shape(&self, into: &mut Vec<usize>) { into.extend([self.tokens.len(), self.mask.len()]) }
+///     fn twin(&self, device: &Device) -> Result<Batch> {
+///         Ok(Batch { tokens: self.tokens.twin(device)?, mask: self.mask.twin(device)? })
+///     }
+///     fn copy_from(&mut self, r: &mut Recorder<'_>, from: &Batch) -> Result<()> {
+///         self.tokens.copy_from(r, &from.tokens)?;
+///         self.mask.copy_from(r, &from.mask)
+///     }
+/// }
+/// let batch = Batch { tokens: device.zeros(4)?, mask: device.zeros(2)? };
+/// let twin = batch.twin(&device)?;
+/// assert_eq!((twin.tokens.len(), twin.mask.len()), (4, 2));
+/// # Ok(()) }
+/// ```
 pub trait Mirror: Sized {
-    /// Adds the lengths that make two of them alike.
+    /// Appends the lengths. Two inputs with equal lengths share a graph.
     fn shape(&self, into: &mut Vec<usize>);
 
     /// New memory of the same shape.
@@ -44,7 +89,7 @@ pub trait Mirror: Sized {
     ///
     /// # Errors
     ///
-    /// - As [`copy`](crate::copy).
+    /// - As [`copy`].
     fn copy_from(&mut self, recorder: &mut Recorder<'_>, source: &Self) -> Result<()>;
 }
 
@@ -102,9 +147,27 @@ mirrors!(A 0, B 1);
 mirrors!(A 0, B 1, C 2);
 mirrors!(A 0, B 1, C 2, D 3);
 
-/// `f`, recorded at the first call with each shape and replayed after.
+/// Wraps `f` so that it is recorded at the first call with each shape, and replayed after.
 ///
 /// Inputs are copied into fixed twins before each replay.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Buffer, copy, port::graphed};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut double = graphed(&device, |r, x: &Buffer<f32>| {
+///     let mut y = r.output(2 * x.len())?;
+///     let (low, high) = y.split_at_mut(x.len());
+///     r.run(copy(x, low))?;
+///     r.run(copy(x, high))?;
+///     Ok(y)
+/// });
+/// let y = double.call(&stream, &device.buffer(&[1.0, 2.0])?)?;
+/// assert_eq!(stream.read(y)?, [1.0, 2.0, 1.0, 2.0]);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "make_graphed_callables")]
 pub fn graphed<I: Mirror, O, F>(device: &Device, f: F) -> Graphed<I, O, F>
 where
     F: for<'a, 'r, 'i> FnMut(&'a mut Recorder<'r>, &'i I) -> Result<O>,
@@ -112,7 +175,24 @@ where
     Graphed { f, cache: GraphCache::new(device) }
 }
 
-/// A function with one graph for each shape of its input: [`graphed`].
+/// A function with one graph for each shape of its input: [`graphed`] makes one.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Buffer, copy, port::graphed};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut same = graphed(&device, |r, x: &Buffer<u32>| {
+///     let mut y = r.output(x.len())?;
+///     r.run(copy(x, &mut y))?;
+///     Ok(y)
+/// }).max_graphs(8);
+/// for len in [3, 3, 5] {
+///     same.call(&stream, &device.zeros(len)?)?;
+/// }
+/// assert_eq!((same.recordings(), same.counters().hits), (2, 1));
+/// # Ok(()) }
+/// ```
 pub struct Graphed<I, O, F> {
     f: F,
     /// By shape, each with the twin that it reads.
@@ -123,19 +203,19 @@ impl<I: Mirror, O, F> Graphed<I, O, F>
 where
     F: for<'a, 'r, 'i> FnMut(&'a mut Recorder<'r>, &'i I) -> Result<O>,
 {
-    /// Never more graphs than this; without it 64. The one that was used longest ago goes first, with its twin.
+    /// The most graphs that it keeps, 64 by default. The least recently used goes first, with its twin.
     pub fn max_graphs(mut self, graphs: usize) -> Self {
         self.cache = self.cache.max_graphs(graphs);
         self
     }
 
-    /// Its graphs never hold more bytes than this: [`GraphCache::max_bytes`]. Twins are not counted.
+    /// The most bytes that its graphs may hold: [`GraphCache::max_bytes`]. Twins are not counted.
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.cache = self.cache.max_bytes(bytes);
         self
     }
 
-    /// Copies the input into its twin, replays, and lends the output once it is there.
+    /// Copies the input into its twin, replays, waits, and lends the output.
     ///
     /// # Errors
     ///

@@ -1,7 +1,10 @@
-//! The way down: addresses, streams and kernels by name, for work that this library knows nothing about.
+//! The unsafe layer: addresses, stream handles and undeclared kernels, for code that this library knows nothing about.
 //!
-//! Everything that can break a promise is `unsafe` here, and says what it asks for. What goes through [`foreign`] is
-//! still ordered, held and freed like all other work.
+//! [`foreign`] brings another library's work into a graph. [`RawKernel`] launches an entry point with any [`RawArg`]s.
+//! [`RawStream`] and [`RawSlice`] are the handles and addresses that other libraries take.
+//!
+//! Everything here that can break a promise is `unsafe` and says what it asks for. What goes through [`foreign`] is
+//! still ordered, kept alive and freed like all other work.
 
 pub use crate::device::stream::RawStream;
 pub use crate::memory::lists::RawSlice;

@@ -1,15 +1,15 @@
 //! The software driver behind the C ABI: a `libcuda.so.1` for programs that we did not write.
 //!
 //! - Every symbol of the table is exported under its C name, and its `_ptsz` or `_ptds` twin where NVIDIA has one.
-//! - What `cuda.h` has and the table has not is exported too, and unsupported ([`absent`]).
-//! - `cuGetProcAddress` answers from the same table ([`proc_address`]).
+//! - What `cuda.h` has and the table has not is exported too, and unsupported (`absent.rs`).
+//! - `cuGetProcAddress` answers from the same table (`proc_address.rs`).
 //! - A panic never crosses into the program: it is a bug in Dacapo, is said to be one, and the call answers
 //!   `CUDA_ERROR_UNKNOWN`.
 //! - Nothing happens when the library is loaded: no thread, no file, no memory. The driver is made by the first call,
 //!   so a program may load it, fork, and use it in the children.
 //! - `dacapo_software_driver` is exported so that a loader knows what it has opened.
 //!
-//! What the environment can set is in [`environment`].
+//! What the environment can set is in `environment.rs`.
 
 mod absent;
 mod environment;

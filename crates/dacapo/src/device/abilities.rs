@@ -4,27 +4,47 @@ use std::fmt;
 
 use dacapo_driver::Call;
 
-/// Something that a program may want.
+/// A feature of the driver, and the entry points it needs: an item of [`Abilities`].
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// let capture = device.abilities().iter().find(|ability| ability.name == "stream capture").unwrap();
+/// assert!(capture.is_supported() && capture.required);
+/// assert_eq!(capture.needs[0].symbol(), "cuStreamBeginCapture_v2");
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ability {
     /// What it is called.
     pub name: &'static str,
-    /// The driver's entry points without which it is not there.
+    /// The driver's entry points that it needs.
     pub needs: &'static [Call],
-    /// Those of them that this driver does not have; empty when the ability is there.
+    /// Those that this driver lacks; empty if it is supported.
     pub lacking: Vec<Call>,
-    /// Whether the library itself cannot do without it.
+    /// Whether this library refuses a driver without it.
     pub required: bool,
 }
 
 impl Ability {
-    /// Whether it is there.
+    /// Whether the driver has all that it needs.
     pub fn is_supported(&self) -> bool {
         self.lacking.is_empty()
     }
 }
 
-/// What a device and its driver can do.
+/// What a device and its driver can do: [`Device::abilities`](crate::Device::abilities). `Display` prints a table.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// let abilities = device.abilities();
+/// assert!(abilities.has("graphs by explicit nodes"));
+/// for missing in abilities.iter().filter(|ability| !ability.is_supported()) {
+///     println!("{}: lacks {:?}", missing.name, missing.lacking);
+/// }
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Abilities(Vec<Ability>);
 
@@ -99,7 +119,7 @@ impl Abilities {
         self.0.iter()
     }
 
-    /// Whether one is there; an unknown name is not.
+    /// Whether this one is supported. An unknown name is not.
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|ability| ability.name == name && ability.is_supported())
     }

@@ -153,18 +153,18 @@ impl Device {
         self.0.books.state().expect_room(bytes)
     }
 
-    /// What the library holds of this device now, by what it is for.
+    /// How many bytes of this device the library holds now, by purpose.
     pub fn held(&self) -> Held {
         self.0.books.held()
     }
 
-    /// The most bytes that the library may hold of this device; none without a budget.
+    /// The most bytes that the library may hold of this device, if there is a budget.
     pub fn memory_budget(&self) -> Option<usize> {
         self.0.books.budget()
     }
 
-    /// From now on, what would make the library hold more than this is refused, with the numbers and before the driver is
-    /// asked. What is held already stays. Page-locked memory counts, and executable graphs by estimate.
+    /// Sets a memory budget. What would exceed it is refused, with the numbers, before the driver is asked. What is
+    /// already held stays. Page-locked memory counts, and executable graphs by estimate.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {

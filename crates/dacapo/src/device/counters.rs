@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::device::{Device, Garbage};
 
-/// How many objects of a device somebody holds, and how many were dropped and wait to be given back.
+/// How many objects of a device are alive, and how many were dropped and wait to be released.
 ///
-/// A drop makes no driver call: what was dropped is given back by the next allocation, launch or synchronisation, when the
-/// device is done with it. Equal numbers at two quiet moments, with nothing waiting, mean that nothing leaks.
+/// A drop makes no driver call: what was dropped is released by the next allocation, launch or synchronisation, once
+/// the device is done with it. Equal numbers at two quiet moments, with nothing waiting, mean that nothing leaks.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -26,15 +26,15 @@ use crate::device::{Device, Garbage};
 pub struct Counters {
     /// Allocations, of device and host memory.
     pub allocations: i64,
-    /// Executable graphs that are not waiting to be given back.
+    /// Executable graphs that are not waiting to be released.
     pub graphs: i64,
     /// Streams that the user holds.
     pub streams: i64,
-    /// Modules that are not waiting to be given back.
+    /// Modules that are not waiting to be released.
     pub modules: i64,
     /// Things that were dropped and wait to be released.
     pub waiting: i64,
-    /// Bytes of page-locked memory that reads and writes go through: kept for the next ones.
+    /// Bytes of page-locked memory that reads and writes go through, kept for reuse.
     pub staging_bytes: i64,
 }
 

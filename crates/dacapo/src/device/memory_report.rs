@@ -8,31 +8,41 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::held::Held;
 
-/// What a device's memory is used for: [`Device::memory_report`].
+/// How a device's memory is used: [`Device::memory_report`]. `Display` prints a table.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// let x = device.zeros::<f32>(1000)?;
+/// let report: dacapo::memory::MemoryReport = device.memory_report()?;
+/// assert_eq!(report.held.buffers, 4000);
+/// assert!(report.used() >= 4000 && report.budget.is_none());
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryReport {
-    /// What the library holds, by what it is for.
+    /// What the library holds, by purpose.
     pub held: Held,
     /// The most it may hold, if there is a budget.
     pub budget: Option<usize>,
     /// Executable graphs that are alive.
     pub graphs: usize,
-    /// Bytes of device memory that are free, as the driver counts for the whole device.
+    /// Free bytes of the whole device, as the driver says.
     pub free: usize,
-    /// Bytes of device memory that there are.
+    /// All bytes of the device.
     pub total: usize,
 }
 
 impl MemoryReport {
-    /// Bytes of device memory that are in use, by whomever: measured, not estimated.
+    /// Bytes of the device in use by any process: measured, not estimated.
     pub fn used(&self) -> usize {
         self.total.saturating_sub(self.free)
     }
 }
 
 impl Device {
-    /// What the library holds of this device, and what the driver says of the device as a whole.
+    /// What the library holds of this device, and what the driver says about the whole device.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -47,7 +57,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// - The driver refused to tell.
+    /// - The driver refused the question.
     pub fn memory_report(&self) -> Result<MemoryReport> {
         self.enter()?;
         let (mut free, mut total) = (0, 0);

@@ -1,11 +1,16 @@
-//! Devices: one GPU as a program sees it, on either driver.
+//! Devices: open a GPU or the software device, and ask what it is and how it is used.
 //!
-//! - [`Device`] opens a driver's device, hands out memory and streams, and records.
-//! - Everything that was made of a device holds it; the driver's objects end with the last of them.
-//! - Every entry makes the device's primary context current, and asks first whether it already is.
-//! - Calls that could break another library's capture are made in relaxed mode, and the mode is put back.
-//! - Dropping anything makes no driver call: it goes to a queue, which the next allocation, launch or
-//!   synchronisation empties.
+//! [`Device::best`] takes the GPU where there is one, [`Device::cuda`] a GPU by number, [`Device::software`] the one
+//! that needs no GPU. [`Properties`] says what a device is, [`Abilities`] what its driver can do, [`Counters`] how
+//! many of its objects are alive. Everything made from a device keeps it open.
+
+// How it works:
+//
+// - The driver's objects end with the last handle on the device.
+// - Every entry makes the device's primary context current, after asking whether it already is.
+// - Calls that could break another library's capture are made in relaxed mode, and the mode is put back.
+// - Dropping makes no driver call: what was dropped goes to a queue, which the next allocation, launch or
+//   synchronisation empties.
 
 mod abilities;
 mod allocate;
@@ -59,9 +64,22 @@ pub(crate) use ticket::{Ticket, is_over, poll_use};
 pub(crate) use values::{Keeps, drop_each, go_on, keep_first};
 pub(crate) use wake::Waiting;
 
-/// One GPU as a program sees it, on NVIDIA's driver or in software.
+/// One GPU, on NVIDIA's driver or in software.
 ///
-/// Clones are the same device. [`Device::best`] takes the GPU where there is one.
+/// It makes memory ([`buffer`](Device::buffer), [`zeros`](Device::zeros), [`host`](Device::host)) and
+/// [`stream`](Device::stream)s, and [`record`](Device::record)s graphs. Clones are the same device.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// let device = dacapo::Device::best()?; // the GPU where there is one
+/// let stream = device.stream()?;
+/// let x = device.buffer(&[1u32, 2, 3])?;
+/// assert_eq!(stream.read(&x)?, [1, 2, 3]);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "cudaSetDevice")]
+#[doc(alias = "CUcontext")]
+#[doc(alias = "CudaContext")]
 #[derive(Clone)]
 pub struct Device(pub(crate) Arc<Inner>);
 
@@ -128,12 +146,12 @@ impl Device {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// What the device is.
+    /// What the device is: name, compute capability, limits.
     pub fn properties(&self) -> &Properties {
         &self.0.properties
     }
 
-    /// What this device and driver can do, each with what it needs.
+    /// What this device and driver can do.
     pub fn abilities(&self) -> &Abilities {
         &self.0.abilities
     }
@@ -152,7 +170,8 @@ impl Device {
         &self.0.counters
     }
 
-    /// What the detectors of the software device have found so far, each as it is printed; empty on a GPU.
+    /// What the software device has found wrong so far, as text: bad accesses, races, misuse of the driver. Empty on a
+    /// GPU.
     pub fn findings(&self) -> Vec<String> {
         #[cfg(feature = "software")]
         if let Some(machine) = &self.0.machine {
@@ -161,7 +180,7 @@ impl Device {
         Vec::new()
     }
 
-    /// The software machine below, if this is the software device.
+    /// The machine below a software device.
     #[cfg(feature = "software")]
     pub fn machine(&self) -> Option<&dacapo_sim::Machine> {
         self.0.machine.as_ref()
@@ -178,7 +197,7 @@ impl Device {
 
     /// Waits for everything that was enqueued on this device's streams before this call.
     ///
-    /// It waits for the streams it knows and never for the whole context: that would break every capture of every
+    /// It waits for the streams of this library, never for the whole context: that would break the captures of every
     /// library in the process.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use crate::device::{Abilities, Cuda, Device, Guests, Inner, LaneStream, Live, Pr
 use crate::error::{Error, ErrorKind, Result};
 use crate::trace::event;
 
-/// How a software device is made.
+/// Options of a software device: seed, memory, and what the machine reports.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -41,19 +41,19 @@ impl Default for Software {
 
 #[cfg(feature = "software")]
 impl Software {
-    /// The seed of `DACAPO_SEED`, else 0; the memory of an H200.
+    /// Seeded from `DACAPO_SEED`, else 0; with the memory of an H200.
     pub fn new() -> Software {
         let seed = std::env::var("DACAPO_SEED").ok().and_then(|seed| parse_seed(&seed)).unwrap_or(0);
         Software { options: dacapo_sim::Options { seed, ..Default::default() } }
     }
 
-    /// Decides every choice of the machine: addresses, the order of what may overlap, when asynchronous work happens.
+    /// The seed of every choice the machine makes: addresses, the order of work that may overlap, when work happens.
     pub fn seed(mut self, seed: u64) -> Software {
         self.options.seed = seed;
         self
     }
 
-    /// Bytes of device memory. Only what is touched takes memory of the host.
+    /// Bytes of device memory. Host memory is used only for what is touched.
     pub fn capacity(mut self, bytes: u64) -> Software {
         self.options.capacity = bytes;
         self
@@ -61,7 +61,7 @@ impl Software {
 
     /// All other options of the machine.
     ///
-    /// `on_finding` is called on a thread of its own, soon after the finding was made: it may ask the device anything.
+    /// `on_finding` is called on a thread of its own, soon after the finding. It may call the device.
     pub fn options(mut self, change: impl FnOnce(&mut dacapo_sim::Options)) -> Software {
         change(&mut self.options);
         self
@@ -72,18 +72,18 @@ impl Software {
         dacapo_sim::Machine::new(self.options)
     }
 
-    /// A device of its own, which shares nothing with any other.
+    /// Opens a new device that shares nothing with any other.
     ///
     /// # Errors
     ///
-    /// - The machine refused a call; with a capacity that is too small for anything, for example.
+    /// - The machine refused a call: with too little memory for anything, for example.
     pub fn open(self) -> Result<Device> {
         let machine = self.machine();
         let driver: Arc<dyn Driver> = Arc::new(machine.clone());
         Device::open(driver, 0, Some(machine), true, |call| dacapo_sim::IMPLEMENTED.contains(&call))
     }
 
-    /// The same with something around the driver: a hook that traces, counts or fails calls.
+    /// [`open`](Software::open) with a hook around the driver that traces, counts or fails calls.
     ///
     /// # Errors
     ///
@@ -91,8 +91,8 @@ impl Software {
     ///
     /// # Safety
     ///
-    /// - What `wrap` returns answers as the machine would, or refuses; it never claims a success that was none.
-    /// - It calls nothing of this library: calls are made under locks, and it would wait for itself.
+    /// - What `wrap` returns answers as the machine would, or refuses. It never reports success for a call that failed.
+    /// - It calls nothing of this library: driver calls are made under locks, so it would deadlock.
     pub unsafe fn open_hooked(self, wrap: impl FnOnce(dacapo_sim::Machine) -> Arc<dyn Driver>) -> Result<Device> {
         let machine = self.machine();
         let driver = wrap(machine.clone());
@@ -116,11 +116,11 @@ type OptMachine = Option<std::convert::Infallible>;
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 impl Device {
-    /// The GPU where there is one, else the software device: [`why_software`](Device::why_software) tells.
+    /// The GPU where there is one, else the software device: [`why_software`](Device::why_software) says why.
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::NoDevice`]: `DACAPO_DRIVER` asks for what is not there.
+    /// - [`ErrorKind::NoDevice`]: `DACAPO_DRIVER` asks for a device that was not found.
     pub fn best() -> Result<Device> {
         match std::env::var("DACAPO_DRIVER").as_deref() {
             Ok("cuda") => Device::cuda(0),
@@ -138,8 +138,7 @@ impl Device {
         }
     }
 
-    /// Why [`Device::best`] took the software device, where it would have taken a GPU: for a program to show to its user.
-    /// Nothing is printed.
+    /// Why [`Device::best`] fell back to the software device, for your program to show. The library prints nothing.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -153,7 +152,7 @@ impl Device {
         self.0.instead_of_gpu.get()
     }
 
-    /// A GPU by its number.
+    /// A GPU by its ordinal.
     ///
     /// # Errors
     ///
@@ -199,7 +198,7 @@ impl Device {
     ///
     /// # Safety
     ///
-    /// - The driver answers as NVIDIA's does, or refuses; it never claims a success that was none.
+    /// - The driver answers as NVIDIA's does, or refuses. It never reports success for a call that failed.
     pub unsafe fn from_driver(driver: Arc<dyn Driver>, ordinal: usize) -> Result<Device> {
         Device::open(driver, ordinal, None, false, |_| true)
     }

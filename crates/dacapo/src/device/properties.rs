@@ -3,7 +3,16 @@
 use dacapo_driver::types::*;
 use dacapo_driver::{Call, Check, Driver, DriverError};
 
-/// What a device is. Numbers are the driver's own answers.
+/// What a device is, as its driver says: [`Device::properties`](crate::Device::properties).
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// let properties = device.properties();
+/// assert!(properties.software && properties.compute >= (7, 5));
+/// println!("{}: {} GiB", properties.name, properties.memory_bytes >> 30);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Properties {
@@ -11,7 +20,7 @@ pub struct Properties {
     pub name: String,
     /// Whether it is the software device.
     pub software: bool,
-    /// The driver's CUDA version as it counts: 12_040 is 12.4.
+    /// The CUDA version of the driver, as it counts: 12_040 is 12.4.
     pub driver_version: u32,
     /// Compute capability, major and minor.
     pub compute: (u32, u32),
@@ -21,21 +30,21 @@ pub struct Properties {
     pub multiprocessors: u32,
     /// Threads of a warp.
     pub warp: u32,
-    /// The most threads of a block, in all and in each dimension.
+    /// The most threads of a block.
     pub threads_max: u32,
     /// The most threads of a block in x, y, z.
     pub block_max: [u32; 3],
     /// The most blocks in x, y, z.
     pub grid_max: [u32; 3],
-    /// Shared memory that a block may have without being asked for more.
+    /// Bytes of shared memory that any block may use.
     pub shared_bytes: u32,
-    /// Shared memory that a block may have when it is asked for.
+    /// Bytes of shared memory that a block may use if its kernel opts in.
     pub shared_bytes_max: u32,
     /// Whether cooperative launches work.
     pub cooperative: bool,
     /// Whether stream-ordered memory works.
     pub memory_pools: bool,
-    /// Whether memory can be mapped apart from its addresses.
+    /// Whether addresses can be reserved apart from memory.
     pub virtual_memory: bool,
 }
 

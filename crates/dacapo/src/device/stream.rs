@@ -13,13 +13,42 @@ use crate::nesting::refuse_in_recording;
 
 /// A queue of a device: what is enqueued on it happens in that order.
 ///
-/// Work on two streams that touches the same memory, one of it writing, is ordered as the calls were made: the library
-/// puts the events in. Clones are the same stream. All streams of this library are non-blocking ones: the legacy
+/// Work on two streams that touches the same memory, with at least one write, is ordered as the calls were made: the
+/// library adds the events. Clones are the same stream. All streams of this library are non-blocking: the legacy
 /// default stream of other code neither waits for them nor they for it.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, fill};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let other = device.stream()?;
+/// let mut x = device.zeros::<u32>(2)?;
+/// stream.run(fill(&mut x, baked(7)))?;
+/// assert_eq!(other.read(&x)?, [7, 7]); // waits for the first stream by itself
+/// # Ok(()) }
+/// ```
+#[doc(alias = "cudaStream")]
+#[doc(alias = "CUstream")]
+#[doc(alias = "event")]
+#[doc(alias = "cudaEvent")]
+#[doc(alias = "cudaStreamWaitEvent")]
 #[derive(Clone)]
 pub struct Stream(pub(crate) Arc<StreamInner>);
 
-/// A stream's handle for another library's call.
+/// A stream's handle (`CUstream`), for another library's call: [`Stream::raw`].
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::raw::RawStream;
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let RawStream(handle) = stream.raw(); // what cuBLAS and others call `CUstream`
+/// assert!(!handle.is_null());
+/// # Ok(()) }
+/// ```
+#[doc(alias = "CUstream")]
+#[doc(alias = "cudaStream_t")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawStream(pub CUstream);
 
@@ -61,8 +90,8 @@ impl Stream {
         &self.0.device
     }
 
-    /// Its handle, for another library's call. What that call enqueues is invisible to this library: it is the
-    /// caller's to order it, or to bring it in with [`foreign`](crate::raw::foreign).
+    /// Its handle, for another library's call. This library does not see what that call enqueues: order it yourself, or
+    /// bring it in with [`foreign`](crate::raw::foreign).
     pub fn raw(&self) -> RawStream {
         RawStream(self.0.lane.stream().raw.0)
     }
@@ -71,8 +100,9 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::EagerInRecording`]: inside a recording.
+    /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
     /// - What the work failed with.
+    #[doc(alias = "cudaStreamSynchronize")]
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
         self.0.enter("Stream::synchronize")?;
@@ -84,7 +114,7 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::EagerInRecording`]: inside a recording.
+    /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
     /// - What the work failed with.
     #[track_caller]
     pub fn is_done(&self) -> Result<bool> {

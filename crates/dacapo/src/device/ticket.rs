@@ -41,10 +41,10 @@ pub(crate) fn is_over(device: &Device, used: &Use<Cuda>) -> bool {
     }
 }
 
-/// Work under way that borrows nothing: it may be sent to any task, and waited for or awaited there. It gives what the
-/// work gave: nothing for a launch, the op's result for [`Stream::submit`](crate::Stream::submit).
+/// Work in flight that borrows nothing: send it to any task, and wait for it or await it there.
 ///
-/// Dropping it is fire and forget: no safety rests on its drop, and no runtime is needed to await it.
+/// It yields what the work returns: `()` for a launch, the op's result for [`Stream::submit`](crate::Stream::submit).
+/// Dropping it is fire and forget. Awaiting needs no particular runtime.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -57,6 +57,10 @@ pub(crate) fn is_over(device: &Device, used: &Use<Cuda>) -> bool {
 /// assert_eq!(stream.read(&y)?, [1.0; 4]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "event")]
+#[doc(alias = "async")]
+#[doc(alias = "await")]
+#[doc(alias = "future")]
 #[must_use = "dropping it is fire and forget"]
 pub struct Ticket<T = ()> {
     device: Device,
@@ -88,7 +92,7 @@ impl<T> Ticket<T> {
     ///
     /// # Panics
     ///
-    /// - It was awaited to its end before.
+    /// - It was already awaited to completion.
     pub fn wait(mut self) -> Result<T> {
         if let Some(used) = &self.used {
             self.device.enter()?;
@@ -97,7 +101,7 @@ impl<T> Ticket<T> {
         Ok(self.take())
     }
 
-    /// Whether it is over. May answer late, never early.
+    /// Whether the work is done. May answer late, never early.
     pub fn is_done(&self) -> bool {
         self.used.as_ref().is_none_or(|used| is_over(&self.device, used))
     }

@@ -13,7 +13,7 @@ use crate::plan::Shape;
 use crate::pool::Pool;
 use crate::record::{Op, Recorded, Recorder};
 
-/// How an op shall be recorded: [`Device::graph`].
+/// Options of a recording: [`Device::graph`] begins one, [`record`](GraphBuilder::record) ends it.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -40,21 +40,21 @@ impl<'d> GraphBuilder<'d> {
         GraphBuilder { device, label: None, pool: None, arena: None, apart: false, shape: Shape::Data, preload: false }
     }
 
-    /// The name of the graph, and the first part of its ops' labels.
+    /// Names the graph. The name is the first part of its ops' labels.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
         self
     }
 
-    /// The graph joins a pool: it holds it, is ordered against the pool's other graphs, and has its temps in the arena that
-    /// they share.
+    /// Joins a pool: the graph keeps the pool alive, never overlaps the pool's other graphs, and shares their memory
+    /// for temps.
     pub fn pool(mut self, pool: &Pool) -> Self {
         self.pool = Some(pool.clone());
         self
     }
 
-    /// The graph's temps lie in this arena, and the graph is ordered against all else that is in it. A graph that is in a
-    /// pool too has its temps here all the same.
+    /// Places the graph's temps in this arena. The graph never overlaps other work in the arena. This holds for a graph
+    /// in a pool too.
     ///
     /// What does not fit is refused by [`record`](GraphBuilder::record): [`ErrorKind::ArenaExhausted`], which names the op.
     pub fn arena(mut self, arena: &Arena) -> Self {
@@ -62,34 +62,34 @@ impl<'d> GraphBuilder<'d> {
         self
     }
 
-    /// Each temp gets memory of its own, whatever pool or arena the graph is in: for looking for mistakes in kernels. The
-    /// software device then sees every access outside of a temp, and every read of what nobody wrote; where temps share
-    /// memory it sees only what leaves all of it.
+    /// Gives each temp memory of its own, whatever the pool or arena: for debugging kernels. The software device then
+    /// sees every access outside a temp and every read of unwritten memory. Where temps share memory, it sees only
+    /// accesses outside all of it.
     pub fn apart(mut self) -> Self {
         self.apart = true;
         self
     }
 
-    /// One op after the other in the order they were recorded, whatever the data would allow.
+    /// Runs the ops one after the other, as recorded, even where the data would let them overlap.
     pub fn straight_line(mut self) -> Self {
         self.shape = Shape::Line;
         self
     }
 
-    /// Brings the graph onto the device at once, so that the first launch costs no more than the others. Refused inside
-    /// another recording, because that acts now.
+    /// Uploads the graph to the device at once, so that the first launch costs no more than the others. Refused inside
+    /// another recording, because it acts now.
     pub fn preloaded(mut self) -> Self {
         self.preload = true;
         self
     }
 
-    /// Runs the body eagerly `n` times before it is recorded, then puts back every device buffer that those runs wrote.
-    /// The body must then be callable again.
+    /// Runs the body eagerly `n` times before recording it, then restores every device buffer that those runs wrote.
+    /// The body is called several times, so it must be `FnMut`.
     pub fn warmup(self, n: usize) -> WarmGraphBuilder<'d> {
         WarmGraphBuilder::new(self, n)
     }
 
-    /// As [`warmup`](GraphBuilder::warmup), but what the runs wrote stays written.
+    /// As [`warmup`](GraphBuilder::warmup), without restoring what the runs wrote.
     pub fn warmup_unrestored(self, n: usize) -> WarmGraphBuilder<'d> {
         WarmGraphBuilder::new(self, n).unrestored()
     }
@@ -99,7 +99,8 @@ impl<'d> GraphBuilder<'d> {
     /// # Errors
     ///
     /// - The first op that failed, or what the driver refused.
-    /// - [`ErrorKind::EagerInRecording`]: [`preloaded`](GraphBuilder::preloaded), inside another recording.
+    /// - [`ErrorKind::EagerInRecording`]: [`preloaded`](GraphBuilder::preloaded) was asked for inside another
+    ///   recording.
     #[track_caller]
     pub fn record<O: Op>(self, op: O) -> Result<Graph<O::Out>> {
         self.refuse_preload()?;
@@ -110,7 +111,7 @@ impl<'d> GraphBuilder<'d> {
         Ok(Graph::new(made.map_err(|error| error.on_line(at))?, out))
     }
 
-    /// Records the body twice and names every baked value that changed: what a replay would have frozen.
+    /// Records the body twice and reports every baked value that changed: values that a graph would freeze by mistake.
     ///
     /// # Errors
     ///
@@ -124,7 +125,7 @@ impl<'d> GraphBuilder<'d> {
         Ok(inspect::frozen_changes(&reports[0], &reports[1]))
     }
 
-    /// Records what an op consists of, without making a graph of it.
+    /// Reports what a recording consists of, without building a graph.
     ///
     /// # Errors
     ///
@@ -143,14 +144,14 @@ impl<'d> GraphBuilder<'d> {
         Ok(order.steps().len())
     }
 
-    /// A graph as a function of memory: recorded against stand-ins of these shapes, launched with any slices of the same
-    /// lengths.
+    /// Records a graph as a function of memory: against stand-ins for these slices, to be launched on any slices of the
+    /// same lengths.
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::NoMemoryYet`], [`ErrorKind::WrongDevice`]: a slice that could not be launched with.
+    /// - [`ErrorKind::NoMemoryYet`], [`ErrorKind::WrongDevice`]: a slice that no launch could take.
     /// - The first op that failed, or what the driver refused.
-    /// - [`ErrorKind::EagerInRecording`]: as of [`record`](GraphBuilder::record).
+    /// - [`ErrorKind::EagerInRecording`]: as for [`record`](GraphBuilder::record).
     #[track_caller]
     pub fn record_into<I: Reads, O: Writes>(
         self,
@@ -243,6 +244,9 @@ impl Device {
     /// # Errors
     ///
     /// - The first op that failed, or what the driver refused.
+    #[doc(alias = "cudaGraph")]
+    #[doc(alias = "cudaGraphInstantiate")]
+    #[doc(alias = "stream capture")]
     pub fn record<O: Op>(&self, op: O) -> Result<Graph<O::Out>> {
         self.graph().record(op)
     }

@@ -14,11 +14,33 @@ use crate::memory::{Allocation, Kind};
 use crate::pool::Pool;
 use crate::record::{Op, Recorder, whole};
 
-/// A recorded program.
+/// A recorded program: launched in one driver call, as often as you like.
 ///
 /// Launching takes `&mut`: one executable graph cannot overlap itself, and outputs that one launch lends cannot be
 /// overwritten by the next while they are borrowed. To share a graph between threads, put it in a `Mutex`, or record
 /// twice. `Send` if `T` is, `Sync` if `T` is.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Graph, Slot, fill};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let level = Slot::new(1.0f32);
+/// let mut graph: Graph<dacapo::Buffer<f32>> = device.record(|r| {
+///     let mut y = r.output(2)?;
+///     r.run(fill(&mut y, &level))?;
+///     Ok(y) // what the closure returns, each launch lends
+/// })?;
+/// level.set(4.0);
+/// let y = graph.launch(&stream)?.wait()?;
+/// assert_eq!(stream.read(y)?, [4.0, 4.0]);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "cudaGraph")]
+#[doc(alias = "cudaGraphExec")]
+#[doc(alias = "CUgraph")]
+#[doc(alias = "CUgraphExec")]
+#[doc(alias = "executable graph")]
 pub struct Graph<T> {
     inner: Option<Box<Replayable>>,
     device: Device,
@@ -49,13 +71,15 @@ impl<T> Graph<T> {
         self.inner.as_deref_mut().ok_or_else(|| Error::new(ErrorKind::Reset).on_line(at))
     }
 
-    /// Replays it on a stream, without waiting. The outputs are lent by what this returns.
+    /// Replays it on a stream, without waiting. The returned [`Launched`] lends the outputs.
     ///
     /// # Errors
     ///
-    /// - A condition of a kernel that a changed slot has broken: nothing was launched.
+    /// - A changed slot broke a kernel's condition: nothing was launched.
     /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`], [`ErrorKind::Reset`].
     /// - What the driver refused.
+    #[doc(alias = "cudaGraphLaunch")]
+    #[doc(alias = "replay")]
     #[track_caller]
     pub fn launch(&mut self, stream: &Stream) -> Result<Launched<'_, T>> {
         let Some(inner) = self.inner.as_deref_mut() else {
@@ -65,7 +89,7 @@ impl<T> Graph<T> {
         Ok(Launched::new(&self.out, &self.device, used))
     }
 
-    /// Replays it and waits; lends the outputs.
+    /// Replays it, waits, and lends the outputs.
     ///
     /// # Errors
     ///
@@ -75,7 +99,7 @@ impl<T> Graph<T> {
         self.launch(stream)?.wait()
     }
 
-    /// Replays it and gives a ticket that borrows nothing: for tasks that are spawned.
+    /// Replays it and returns a ticket that borrows nothing, for spawned tasks.
     ///
     /// # Errors
     ///
@@ -86,7 +110,7 @@ impl<T> Graph<T> {
         Ok(Ticket::new(&self.device, Some(used), ()))
     }
 
-    /// Brings it onto the device now, so that the first launch costs no more than the others. The second call does
+    /// Uploads it to the device now, so that the first launch costs no more than the others. A second call does
     /// nothing.
     ///
     /// # Errors
@@ -107,7 +131,7 @@ impl<T> Graph<T> {
         self.inner.as_ref().map_or(0, |inner| inner.replays)
     }
 
-    /// What the closure returned. Contents are those of the last launch, or zeros before the first.
+    /// What the closure returned. Memory in it has the contents of the last launch, or zeros before the first.
     pub fn outputs(&self) -> &T {
         &self.out
     }
@@ -117,7 +141,7 @@ impl<T> Graph<T> {
         &mut self.out
     }
 
-    /// How much memory it takes, by what it is for.
+    /// How much memory it takes, by purpose.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -147,7 +171,7 @@ impl<T> Graph<T> {
         &self.device
     }
 
-    /// What it was called when it was recorded.
+    /// Its label; empty if it has none.
     pub fn label(&self) -> &str {
         self.inner.as_ref().map_or("", |inner| &inner.name.label)
     }
@@ -162,7 +186,7 @@ impl<T> Graph<T> {
         self.len() == 0
     }
 
-    /// The edges that the data demands, between ops by their numbers; those that others imply are left out.
+    /// The edges that the data requires, as pairs of op numbers. Edges that others imply are left out.
     pub fn dependencies(&self) -> Vec<(usize, usize)> {
         self.inner.as_ref().map_or_else(Vec::new, |inner| inner.order.op_edges())
     }
@@ -172,7 +196,7 @@ impl<T> Graph<T> {
         self.inner.as_ref().and_then(|inner| inner.pool())
     }
 
-    /// What it consists of.
+    /// A report of its nodes, edges and memory.
     pub fn inspect(&self) -> Report {
         match &self.inner {
             Some(inner) => report_of_graph(inner),
@@ -180,13 +204,13 @@ impl<T> Graph<T> {
         }
     }
 
-    /// Lets go of the recording and of everything it holds but the outputs. A launch is an error from then on.
+    /// Drops the recording and everything it holds except the outputs. A launch is an error from then on.
     pub fn reset(&mut self) {
         self.inner = None;
     }
 
-    /// This graph as an op of a larger recording: all its ops again, with temps of the larger one's own. It writes this
-    /// graph's outputs, which the larger graph then holds too, with all else that this graph keeps; and it is ordered
+    /// This graph as an op of a larger recording: all its ops again, with the larger recording's own temps. It writes
+    /// this graph's outputs; the larger graph holds them too, with everything else that this graph keeps. It is ordered
     /// against the graphs of this one's pool.
     pub fn as_op(&self) -> impl Op<Out = ()> {
         whole(|recorder: &mut Recorder<'_>| {

@@ -16,7 +16,9 @@ use crate::inspect::Report;
 use crate::memory::{Access, Place, Reads, Writes};
 use crate::record::Recorder;
 
-/// A graph that is launched on any slices of the right lengths: [`GraphBuilder::record_into`](crate::GraphBuilder::record_into).
+/// A graph as a function of memory: launched on any slices of the recorded lengths.
+///
+/// [`GraphBuilder::record_into`](crate::graph::GraphBuilder::record_into) makes one.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -41,13 +43,13 @@ impl<I, O> GraphInto<I, O> {
 }
 
 impl<I: Reads, O: Writes> GraphInto<I, O> {
-    /// Replays it with these slices in place of those it was recorded with.
+    /// Replays it on these slices instead of those it was recorded with.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::Length`], [`ErrorKind::WrongDevice`], [`ErrorKind::NoMemoryYet`].
-    /// - [`ErrorKind::Overlap`]: a written slice meets another, or memory that the graph itself uses.
-    /// - A kernel's condition that does not hold for these slices, alignment included.
+    /// - [`ErrorKind::Overlap`]: a written slice overlaps another, or memory that the graph itself uses.
+    /// - A kernel's condition does not hold for these slices, alignment included.
     /// - As [`Graph::launch`](crate::Graph::launch).
     #[track_caller]
     pub fn launch<'a>(
@@ -60,7 +62,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         Ok(Launched::new(&(), &self.inner.device, self.inner.last_use()))
     }
 
-    /// The same, with a ticket that borrows nothing: for tasks that are spawned.
+    /// [`launch`](GraphInto::launch) with a ticket that borrows nothing, for spawned tasks.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -83,7 +85,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         Ok(Ticket::new(&self.inner.device, Some(self.inner.last_use().clone()), ()))
     }
 
-    /// Brings it onto the device now, so that the first launch costs no more than the others. The second call does
+    /// Uploads it to the device now, so that the first launch costs no more than the others. A second call does
     /// nothing.
     ///
     /// # Errors
@@ -94,10 +96,10 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         self.inner.preload(stream)
     }
 
-    /// Records another body in its place, for slices of the lengths of these, with the same label, pool, arena and shape.
-    /// Launches that are under way are not touched by it. If it fails, the graph is what it was.
+    /// Records another body in its place, for slices of these lengths, with the same label, pool, arena and shape.
+    /// Launches in flight are not affected. If it fails, the graph is unchanged.
     ///
-    /// The executable graph is always built anew, so that this costs as much as to record.
+    /// The executable graph is always rebuilt, so this costs as much as a recording.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -127,7 +129,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         Ok(())
     }
 
-    /// How much memory it takes, by what it is for.
+    /// How much memory it takes, by purpose.
     pub fn memory(&self) -> GraphMemory {
         self.inner.memory()
     }
@@ -137,7 +139,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         &self.inner.device
     }
 
-    /// What it was called when it was recorded.
+    /// Its label; empty if it has none.
     pub fn label(&self) -> &str {
         &self.inner.name.label
     }
@@ -212,7 +214,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         self.inner.replays
     }
 
-    /// What it consists of.
+    /// A report of its nodes, edges and memory.
     pub fn inspect(&self) -> Report {
         report_of_graph(&self.inner)
     }

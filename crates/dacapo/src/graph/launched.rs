@@ -11,9 +11,26 @@ use dacapo_ledger::Use;
 use crate::device::{Cuda, Device, Waiting, is_over, poll_use};
 use crate::error::Result;
 
-/// A launch under way: drop it to go on, [`wait`](Launched::wait) for it, or `.await` it; either lends the outputs.
+/// A launch in flight: drop it to go on, [`wait`](Launched::wait) for it, or `.await` it. Both lend the outputs.
 ///
-/// Dropping it is fire and forget: no safety rests on its drop, and no runtime is needed to await it.
+/// Dropping it is fire and forget. Awaiting needs no particular runtime.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Launched, baked, fill};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut y = device.zeros::<u32>(2)?;
+/// let mut graph = device.record(fill(&mut y, baked(7)))?;
+/// let launched: Launched<'_, ()> = graph.launch(&stream)?;
+/// launched.wait()?; // or `.await`
+/// assert_eq!(stream.read(&y)?, [7, 7]);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "event")]
+#[doc(alias = "async")]
+#[doc(alias = "await")]
+#[doc(alias = "future")]
 pub struct Launched<'g, T> {
     out: &'g T,
     device: &'g Device,
@@ -26,7 +43,7 @@ impl<'g, T> Launched<'g, T> {
         Launched { out, device, used, waiting: None }
     }
 
-    /// Waits for the launch, and lends the outputs.
+    /// Waits for the launch and lends the outputs.
     ///
     /// # Errors
     ///
@@ -37,7 +54,7 @@ impl<'g, T> Launched<'g, T> {
         Ok(self.out)
     }
 
-    /// Whether it is over. May answer late, never early.
+    /// Whether the launch is done. May answer late, never early.
     pub fn is_done(&self) -> bool {
         is_over(self.device, self.used)
     }

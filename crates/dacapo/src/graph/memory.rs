@@ -6,15 +6,30 @@ use std::fmt;
 
 use crate::lower::executable_of;
 
-/// How much memory a graph takes: [`Graph::memory`](crate::Graph::memory).
+/// How much memory a graph takes, by purpose: [`Graph::memory`](crate::Graph::memory). `Display` prints it.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, copy, fill, graph::GraphMemory};
+/// # let device = dacapo::Device::software()?;
+/// let mut y = device.zeros::<f32>(100)?;
+/// let graph = device.record(|r| {
+///     let mut t = r.alloc::<f32>(100)?;
+///     r.run(fill(&mut t, baked(1.0)))?;
+///     r.run(copy(&t, &mut y))
+/// })?;
+/// let memory: GraphMemory = graph.memory();
+/// assert_eq!((memory.temps(), memory.outputs), (400, 0)); // `y` is the program's
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GraphMemory {
-    /// Memory of its own that its temps lie in.
+    /// Its own memory for temps.
     pub arena: usize,
-    /// What its temps need of an arena that it shares, with the graphs of its pool or with whatever the caller's is for.
+    /// What its temps need of a shared arena: its pool's, or yours.
     pub arena_shared: usize,
-    /// Of both, what is a library's workspace at some time. Not added again.
+    /// Of both, what is a library's workspace at some time. Not counted twice.
     pub workspaces: usize,
     /// The executable, by estimate.
     pub executable: usize,
@@ -25,23 +40,22 @@ pub struct GraphMemory {
 }
 
 impl GraphMemory {
-    /// All that it uses.
+    /// Everything that it uses.
     pub fn total(&self) -> usize {
         self.own().saturating_add(self.arena_shared).saturating_add(self.staging)
     }
 
-    /// Bytes that its temps need together: those that are never alive at the same time share bytes.
+    /// Bytes that its temps need together. Temps that are never alive at the same time share bytes.
     pub fn temps(&self) -> usize {
         self.arena.saturating_add(self.arena_shared)
     }
 
-    /// What is its alone, and goes with it and its outputs.
+    /// What belongs to it alone, and is freed with it and its outputs.
     pub fn own(&self) -> usize {
         self.arena.saturating_add(self.executable).saturating_add(self.outputs)
     }
 
-    /// Bytes of device memory that an executable with so many nodes of each kind takes: an estimate, from a measurement on
-    /// an H200.
+    /// Estimates the bytes of device memory of an executable graph with these nodes, from a measurement on an H200.
     pub fn executable_of(kernels: usize, copies: usize, memsets: usize, empty: usize) -> usize {
         executable_of(kernels, copies, memsets, empty)
     }

@@ -1,10 +1,12 @@
-//! Graphs: lowered recordings with everything they keep alive.
+//! Graphs: recordings that are replayed in one driver call, and everything they keep alive.
 //!
-//! - [`Graph`] is what the user holds; [`GraphInto`] is a graph as a function of memory.
-//! - [`Graph::rerecord`] puts another recording onto a graph's executable one where that can be done.
-//! - [`Launched`] is a replay under way.
-//! - A replay takes one snapshot of the slots, re-evaluates only the recipes whose slots changed, all of them before any
-//!   work is submitted, patches those nodes, asks the ledger what to wait for, and makes one driver call.
+//! [`Device::record`](crate::Device::record) makes a [`Graph`]; [`GraphBuilder`] has the options: label,
+//! pool, arena, warm-up. [`GraphInto`] is a graph as a function of memory.
+//! [`Graph::rerecord`](crate::Graph::rerecord) puts another recording in a graph's place, and [`Rerecorded`] says how.
+//! A [`Pool`] holds graphs that belong together.
+
+// How a replay works: it takes one snapshot of the slots, evaluates again only the recipes whose slots changed, all of
+// them before any work is submitted, patches those nodes, asks the ledger what to wait for, and makes one driver call.
 
 mod builder;
 mod compare;

@@ -22,56 +22,102 @@ use crate::held::Purpose;
 use crate::lower::{AsAllocated, Built, NodeParams, executable_bytes};
 use crate::record::{Node, Op, Recorded, Work};
 
-/// What became of [`Graph::rerecord`]: whether the executable graph was updated, and what changed node by node.
+/// What [`Graph::rerecord`] did: whether it updated the executable graph or built another, and what changed in each
+/// node.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, fill, graph::Rerecorded};
+/// # let device = dacapo::Device::software()?;
+/// let mut y = device.zeros::<u32>(4)?;
+/// let mut graph = device.record(fill(&mut y, baked(1)))?;
+/// let done: Rerecorded = graph.rerecord(fill(&mut y, baked(2)))?;
+/// assert!(done.is_updated(), "{done}"); // `Display` says what changed and where
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rerecorded {
-    /// Which of the two.
+    /// Updated or rebuilt.
     pub how: How,
-    /// For each op of the new recording what was done; then those of the old one that have no successor.
+    /// One for each op of the new recording, then the ops of the old one that have no counterpart.
     pub nodes: Vec<NodeChange>,
 }
 
-/// What was done to the executable graph.
+/// What [`Graph::rerecord`] did to the executable graph.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, fill, graph::How};
+/// # let device = dacapo::Device::software()?;
+/// let mut y = device.zeros::<u32>(4)?;
+/// let mut graph = device.record(fill(&mut y, baked(1)))?;
+/// assert_eq!(graph.rerecord(fill(&mut y, baked(2)))?.how, How::Updated { set: 1, kept: 0 });
+/// let two = |r: &mut dacapo::Recorder<'_>| r.run(fill(&mut y, baked(2))).and_then(|()| r.run(fill(&mut y, baked(3))));
+/// assert!(matches!(graph.rerecord(two)?.how, How::Rebuilt { .. })); // another number of nodes
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum How {
-    /// It is the same one: so many nodes were set, so many are as they were.
+    /// It is the same one, with some nodes set to new parameters.
     Updated {
         /// Nodes that were set.
         set: usize,
-        /// Nodes that had nothing to set.
+        /// Nodes that stayed as they were.
         kept: usize,
     },
-    /// It is another one.
+    /// A new one was built.
     Rebuilt {
         /// The first reason.
         why: String,
     },
 }
 
-/// What became of one op.
+/// What [`Graph::rerecord`] did to one op.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, fill, graph::Change};
+/// # let device = dacapo::Device::software()?;
+/// let mut y = device.zeros::<u32>(4)?;
+/// let mut graph = device.record(fill(&mut y, baked(1)))?;
+/// let done = graph.rerecord(fill(&mut y, baked(1)))?;
+/// assert_eq!((done.nodes[0].op.as_str(), &done.nodes[0].change), ("fill", &Change::Kept));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeChange {
-    /// What it is called.
+    /// The op's name.
     pub op: String,
     /// Its label.
     pub label: String,
     /// File and line that recorded it.
     pub at: String,
-    /// What became of it.
+    /// What was done to it.
     pub change: Change,
 }
 
 /// How a new op differs from the one in its place.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, fill, graph::Change};
+/// # let device = dacapo::Device::software()?;
+/// let mut y = device.zeros::<u32>(4)?;
+/// let mut graph = device.record(fill(&mut y, baked(1)))?;
+/// let done = graph.rerecord(fill(&mut y, baked(2)))?;
+/// assert!(matches!(&done.nodes[0].change, Change::Set(what) if what.len() == 1), "{done}");
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
-    /// In nothing that the executable graph knows.
+    /// In nothing that the executable graph knows: the node was kept.
     Kept,
-    /// In this, which can be set.
+    /// In these parameters, which were set.
     Set(Vec<String>),
-    /// In something that cannot be set.
+    /// In something that cannot be set in place.
     Other(String),
 }
 
@@ -124,12 +170,12 @@ impl fmt::Display for Change {
 }
 
 impl<T> Graph<T> {
-    /// Records another op in its place, with the same label, pool, arena and shape, and applies it to the live executable
-    /// graph where that can be done; else builds another. The answer says which, and why, node by node.
+    /// Records another op in its place, with the same label, pool, arena and shape. The live executable graph is
+    /// updated where that is possible, else another is built. The answer says which, and why, node by node.
     ///
-    /// To set the nodes that differ is much cheaper than to build: one driver call each, and the graph stays preloaded. Work
-    /// of another library is never compared, so that a graph with it is always built anew; as is one whose ops, edges or
-    /// kernels are others.
+    /// Setting the nodes that differ is much cheaper than building: one driver call each, and the graph stays
+    /// preloaded. A graph with another library's work is always rebuilt, because such work cannot be compared; so is
+    /// one whose ops, edges or kernels differ.
     ///
     /// The outputs are those of the new op. While it is recorded, the old memory is still there: both must fit.
     ///
@@ -150,8 +196,8 @@ impl<T> Graph<T> {
     ///
     /// # Errors
     ///
-    /// - As [`Device::record`](crate::Device::record). The graph is what it was; a launch may have to set back nodes first,
-    ///   and is refused while the driver refuses that: [`ErrorKind::Unpatched`].
+    /// - As [`Device::record`](crate::Device::record). The graph is unchanged. The next launch may have to restore
+    ///   nodes first, and fails with [`ErrorKind::Unpatched`] as long as the driver refuses that.
     #[track_caller]
     pub fn rerecord<O: Op<Out = T>>(&mut self, op: O) -> Result<Rerecorded> {
         let device = self.device().clone();
@@ -162,7 +208,7 @@ impl<T> Graph<T> {
         self.rerecord_with(recording, op)
     }
 
-    /// The same with other options.
+    /// [`rerecord`](Graph::rerecord) with other options.
     ///
     /// # Errors
     ///

@@ -20,7 +20,21 @@ use crate::record::{Recorded, Recorder};
 /// The most that is saved, unless more is asked for.
 const CAP_BYTES: usize = 1 << 30;
 
-/// A recording that is run eagerly first: [`GraphBuilder::warmup`].
+/// A recording whose body runs eagerly first: [`GraphBuilder::warmup`].
+///
+/// For code that loads modules or picks algorithms on its first run, and for finding a fault before it is in a graph.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, fill};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut y = device.zeros::<u32>(2)?;
+/// let mut graph = device.graph().warmup(2).record(|r| r.run(fill(&mut y, baked(7))))?;
+/// graph.launch(&stream)?;
+/// assert_eq!((graph.num_replays(), stream.read(&y)?), (1, vec![7, 7]));
+/// # Ok(()) }
+/// ```
 #[must_use = "options record nothing until `record` is called"]
 pub struct WarmGraphBuilder<'d> {
     base: GraphBuilder<'d>,
@@ -39,19 +53,20 @@ impl<'d> WarmGraphBuilder<'d> {
         self
     }
 
-    /// The most bytes that may be saved and put back; 1 GiB without this.
+    /// The most bytes that may be saved and restored; 1 GiB by default.
     pub fn warmup_cap(mut self, bytes: usize) -> WarmGraphBuilder<'d> {
         self.cap_bytes = bytes;
         self
     }
 
-    /// Runs the body eagerly, puts back what it wrote, and records it.
+    /// Runs the body eagerly, restores what it wrote, and records it.
     ///
-    /// The eager runs happen on a stream of their own, and are waited for. Each begins with what was there before it.
+    /// The eager runs happen on a stream of their own, and are waited for. Each starts from the original contents.
     ///
     /// # Errors
     ///
-    /// - The first op that failed, or what the driver refused; what was written is put back also then, and when the body panics.
+    /// - The first op that failed, or what the driver refused. What was written is restored then too, and after a
+    ///   panic.
     /// - [`ErrorKind::WarmupTooLarge`]: more would have to be saved than the cap allows.
     #[track_caller]
     pub fn record<T>(self, mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>) -> Result<Graph<T>> {

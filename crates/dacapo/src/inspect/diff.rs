@@ -9,7 +9,19 @@ use super::{Argument, Node, Report};
 use std::collections::HashSet;
 use std::fmt;
 
-/// What is different between two reports; `Display` says it in lines.
+/// What differs between two reports: what [`diff`] returns. `Display` lists it in lines.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, copy, fill, inspect::{Difference, diff}};
+/// # let device = dacapo::Device::software()?;
+/// let (x, mut y) = (device.zeros::<u32>(4)?, device.zeros::<u32>(4)?);
+/// let first = device.graph().inspect(copy(&x, &mut y))?;
+/// let second = device.graph().inspect(fill(&mut y, baked(1)))?;
+/// let difference: Difference = diff(&first, &second);
+/// assert!(!difference.is_empty() && difference.to_string().contains("fill"));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Difference {
@@ -30,6 +42,18 @@ pub struct Difference {
 }
 
 /// A node of one of the reports.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, copy, fill, inspect::diff};
+/// # let device = dacapo::Device::software()?;
+/// let (x, mut y) = (device.zeros::<u32>(4)?, device.zeros::<u32>(4)?);
+/// let first = device.graph().inspect(copy(&x, &mut y))?;
+/// let second = device.graph().inspect(fill(&mut y, baked(1)))?;
+/// let (gone, new) = (&diff(&first, &second).removed[0], &diff(&first, &second).added[0]);
+/// assert_eq!((gone.name.as_str(), new.name.as_str()), ("copy", "fill"));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeOf {
@@ -41,7 +65,19 @@ pub struct NodeOf {
     pub label: String,
 }
 
-/// A node that both reports have, and what is different.
+/// A node that both reports have, and what differs.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{copy, inspect::{ChangedNode, diff}};
+/// # let device = dacapo::Device::software()?;
+/// let (x, mut y) = (device.zeros::<u32>(4)?, device.zeros::<u32>(4)?);
+/// let first = device.graph().inspect(copy(&x, &mut y))?;
+/// let second = device.graph().inspect(copy(&x[..2], &mut y[..2]))?;
+/// let changed: &ChangedNode = &diff(&first, &second).changed[0];
+/// assert_eq!((changed.second.name.as_str(), changed.changes[0].what.as_str()), ("copy", "source"));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChangedNode {
@@ -53,7 +89,19 @@ pub struct ChangedNode {
     pub changes: Vec<Change>,
 }
 
-/// Something that has another value.
+/// One thing that has another value.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{copy, inspect::{Change, diff}};
+/// # let device = dacapo::Device::software()?;
+/// let (x, mut y) = (device.zeros::<u32>(4)?, device.zeros::<u32>(4)?);
+/// let first = device.graph().inspect(copy(&x, &mut y))?;
+/// let second = device.graph().inspect(copy(&x[..2], &mut y[..2]))?;
+/// let source: &Change = &diff(&first, &second).changed[0].changes[0];
+/// assert!(source.from.ends_with("[0..16]") && source.to.ends_with("[0..8]"));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
@@ -66,6 +114,15 @@ pub struct Change {
 }
 
 /// An edge of one of the reports.
+///
+/// ```
+/// use dacapo::inspect::{EdgeOf, Kind, Node, Report, diff};
+/// let nodes = || vec![Node::new(Kind::Fill, "clear"), Node::new(Kind::Kernel, "sum")];
+/// let free = Report::new("device", "", nodes(), vec![], vec![]);
+/// let ordered = Report::new("device", "", nodes(), vec![], vec![(0, 1)]);
+/// let edge: &EdgeOf = &diff(&free, &ordered).edges_added[0];
+/// assert_eq!((edge.before.name.as_str(), edge.after.name.as_str()), ("clear", "sum"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EdgeOf {
@@ -75,7 +132,19 @@ pub struct EdgeOf {
     pub after: NodeOf,
 }
 
-/// Compares two reports. Nodes are matched in order by kind, name and label.
+/// Compares two reports. Nodes are matched in order, by kind, name and label.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, copy, fill, inspect::diff};
+/// # let device = dacapo::Device::software()?;
+/// let (x, mut y) = (device.zeros::<u32>(4)?, device.zeros::<u32>(4)?);
+/// let first = device.graph().inspect(copy(&x, &mut y))?;
+/// let second = device.graph().inspect(fill(&mut y, baked(1)))?;
+/// assert!(diff(&first, &first).is_empty());
+/// println!("{}", diff(&first, &second)); // one line for each node, edge and memory that differs
+/// # Ok(()) }
+/// ```
 pub fn diff(first: &Report, second: &Report) -> Difference {
     let pairs = matches(first, second);
     let mut second_of = vec![None; first.nodes.len()];

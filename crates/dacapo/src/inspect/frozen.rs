@@ -11,7 +11,20 @@ use super::matching::matches;
 use super::{How, Place, Report};
 use std::fmt;
 
-/// A frozen value that was another one the second time. `Display` says what, where, and what to do.
+/// A baked value that differed between two recordings of one closure. `Display` says what, where, and what to do.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, fill, inspect::Frozen};
+/// # let device = dacapo::Device::software()?;
+/// let (mut step, mut y) = (0u32, device.zeros::<u32>(1)?);
+/// let frozen: Vec<Frozen> = device.graph().verify(|r| {
+///     step += 1;
+///     r.run(fill(&mut y, baked(step))) // should be a slot
+/// })?;
+/// assert_eq!((frozen[0].name.as_str(), frozen[0].argument.as_str()), ("fill", "value"));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Frozen {
@@ -31,7 +44,19 @@ pub struct Frozen {
     pub location: Option<Place>,
 }
 
-/// The frozen values that two recordings of one closure do not agree on.
+/// The baked values on which two recordings of one closure disagree.
+/// [`GraphBuilder::verify`](crate::graph::GraphBuilder::verify) does both recordings for you.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, fill, inspect::frozen_changes};
+/// # let device = dacapo::Device::software()?;
+/// let mut y = device.zeros::<u32>(1)?;
+/// let mut at = |step| device.graph().inspect(fill(&mut y, baked(step)));
+/// assert_eq!(frozen_changes(&at(1)?, &at(2)?).len(), 1);
+/// assert!(frozen_changes(&at(3)?, &at(3)?).is_empty());
+/// # Ok(()) }
+/// ```
 pub fn frozen_changes(first: &Report, second: &Report) -> Vec<Frozen> {
     let mut found = Vec::new();
     for (i, j) in matches(first, second) {

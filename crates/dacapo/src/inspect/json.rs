@@ -7,7 +7,13 @@ use super::{How, Report, VERSION};
 use serde::Deserialize;
 use std::fmt;
 
-/// Why a text is no report.
+/// Why a text is not a report.
+///
+/// ```
+/// use dacapo::inspect::{ReadError, Report};
+/// assert!(matches!(Report::from_json("{"), Err(ReadError::Syntax(_))));
+/// assert!(matches!(Report::from_json(r#"{ "version": 0 }"#), Err(ReadError::Version { .. })));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -23,7 +29,7 @@ pub enum ReadError {
 }
 
 impl Report {
-    /// The report as JSON, for people too: in lines, fields in a fixed order.
+    /// The report as JSON, pretty-printed, with fields in a fixed order.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self)
             .expect("a report is numbers, texts and lists, and no map has another key than a text")

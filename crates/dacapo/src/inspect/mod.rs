@@ -1,13 +1,12 @@
-//! What a recording and a graph consist of, as plain data: to print, to draw, to keep in a file, to compare.
+//! Reports: what a graph consists of, as plain data to print, draw, store and compare.
 //!
-//! - A [`Report`] holds everything by value: it outlives the graph it tells of, and needs no device.
-//! - With the feature `json`, `Report::to_json` and `Report::from_json` are inverse to each other; the format has a
-//!   version, and another version is refused by name.
-//! - [`Report::to_dot`] draws it for Graphviz; `Display` prints a table.
-//! - [`diff`] compares two reports; [`frozen_changes`] names the values that two recordings of one closure froze
-//!   differently.
+//! [`Graph::inspect`](crate::Graph::inspect) returns a [`Report`] of [`Node`]s, [`Memory`] and edges. It holds
+//! everything by value, so it outlives the graph. `Display` prints a table, [`Report::to_dot`] draws it for Graphviz,
+//! and with the feature `json` it is written to JSON and read back. [`diff`] compares two reports; [`frozen_changes`]
+//! finds baked values that should have been slots. [`Checked`] is what loading a `kernels!` struct found in its PTX.
 //!
-//! Nothing here measures: the critical path is that of a [cost model](Node::cost).
+//! Nothing here is measured: the critical path of a report is that of a [cost model](Node::cost).
+//! [`profile`](crate::profile) measures.
 
 mod critical;
 mod diff;

@@ -11,7 +11,24 @@ use serde::{Deserialize, Serialize};
 /// The version of the format that this library writes and reads.
 pub const VERSION: u32 = 1;
 
-/// What a graph consists of.
+/// A graph or a recording as plain data: [`Graph::inspect`](crate::Graph::inspect),
+/// [`GraphBuilder::inspect`](crate::graph::GraphBuilder::inspect). `Display` prints a table.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, copy, fill};
+/// # let device = dacapo::Device::software()?;
+/// let (mut x, mut y) = (device.zeros::<f32>(4)?.named("x"), device.zeros::<f32>(4)?);
+/// let graph = device.graph().label("step").record(|r| {
+///     r.run(fill(&mut x, baked(1.0)))?;
+///     r.run(copy(&x, &mut y))
+/// })?;
+/// let report = graph.inspect(); // outlives the graph
+/// assert_eq!((report.label.as_str(), report.nodes.len(), &report.edges[..]), ("step", 2, &[(0, 1)][..]));
+/// assert!(report.to_string().contains("x") && report.to_dot().starts_with("digraph"));
+/// # Ok(()) }
+/// ```
+#[doc(alias = "cudaGraphDebugDotPrint")]
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
@@ -20,7 +37,7 @@ pub struct Report {
     pub version: u32,
     /// The version of the library that made it.
     pub dacapo: String,
-    /// The device, as it calls itself.
+    /// The name of the device.
     pub device: String,
     /// The label of the recording; empty if it has none.
     pub label: String,
@@ -30,18 +47,30 @@ pub struct Report {
     pub memories: Vec<Memory>,
     /// Which node must end before which begins, as `(before, after)`.
     pub edges: Vec<(usize, usize)>,
-    /// The most expensive path, by the model of [`Node::cost`].
+    /// The most expensive path, by the cost model of [`Node::cost`].
     pub critical_path: CriticalPath,
     /// Sums over all nodes.
     pub totals: Totals,
 }
 
-/// One node.
+/// One node of a [`Report`].
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::Node;
+/// # let device = dacapo::Device::software()?;
+/// let mut random = dacapo::random::Generator::new(&device, 42)?;
+/// let mut y = device.zeros::<f32>(8)?.named("noise");
+/// let report = device.graph().inspect(random.uniform(&mut y))?;
+/// let advance: &Node = &report.nodes[1]; // moves the generator on
+/// assert_eq!((advance.name.as_str(), advance.bytes_written), ("philox_advance", 24));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Node {
-    /// Its place in [`Report::nodes`].
+    /// Its index in [`Report::nodes`].
     pub index: usize,
     /// What it does.
     pub kind: Kind,
@@ -51,7 +80,7 @@ pub struct Node {
     pub label: String,
     /// Where the program made the op.
     pub location: Option<Place>,
-    /// How many threads a kernel has.
+    /// The geometry, for a kernel.
     pub geometry: Option<Geometry>,
     /// Its arguments, in the kernel's order.
     pub arguments: Vec<Argument>,
@@ -59,12 +88,24 @@ pub struct Node {
     pub bytes_read: u64,
     /// Bytes it may write.
     pub bytes_written: u64,
-    /// What the kernel's declaration is warned about: it may be right, and seldom is.
+    /// Warnings about the kernel's declaration.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub warnings: Vec<String>,
 }
 
 /// What a node does.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::Kind;
+/// # let device = dacapo::Device::software()?;
+/// let mut random = dacapo::random::Generator::new(&device, 42)?;
+/// let mut y = device.zeros::<f32>(8)?.named("noise");
+/// let report = device.graph().inspect(random.uniform(&mut y))?;
+/// assert!(report.nodes.iter().all(|node| node.kind == Kind::Kernel));
+/// assert_eq!(Kind::Upload.to_string(), "upload");
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "json", serde(rename_all = "snake_case"))]
@@ -81,13 +122,20 @@ pub enum Kind {
     Upload,
     /// Copies from the device to the host.
     Download,
-    /// Does what other code captured.
+    /// Another library's work.
     Foreign,
-    /// Does nothing, and stands between many nodes and many.
+    /// Does nothing: it joins many nodes to many others, to save edges.
     Join,
 }
 
 /// A place in the program's source.
+///
+/// ```
+/// use dacapo::inspect::Place;
+/// let here = Place::from(std::panic::Location::caller());
+/// assert!(here.line > 0 && here.column > 0);
+/// assert_eq!(Place::new("src/main.rs", 12, 9).to_string(), "src/main.rs:12:9");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
@@ -100,7 +148,18 @@ pub struct Place {
     pub column: u32,
 }
 
-/// How many threads a kernel has.
+/// The geometry of a kernel node.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::Geometry;
+/// # let device = dacapo::Device::software()?;
+/// let mut random = dacapo::random::Generator::new(&device, 42)?;
+/// let mut y = device.zeros::<f32>(8)?.named("noise");
+/// let report = device.graph().inspect(random.uniform(&mut y))?;
+/// assert_eq!(report.nodes[0].geometry, Some(Geometry::new([1, 1, 1], [128, 1, 1], 0)));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
@@ -113,7 +172,19 @@ pub struct Geometry {
     pub shared: u32,
 }
 
-/// An argument of a node.
+/// One argument of a node.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::Argument;
+/// # let device = dacapo::Device::software()?;
+/// let mut random = dacapo::random::Generator::new(&device, 42)?;
+/// let mut y = device.zeros::<f32>(8)?.named("noise");
+/// let report = device.graph().inspect(random.uniform(&mut y))?;
+/// let names: Vec<&str> = report.nodes[0].arguments.iter().map(|argument: &Argument| argument.name.as_str()).collect();
+/// assert_eq!(names, ["state", "out", "n"]);
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
@@ -125,13 +196,25 @@ pub struct Argument {
     pub how: How,
 }
 
-/// What is passed to a parameter, and whether it can change.
+/// What is passed to a parameter, and whether it can change between replays.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::How;
+/// # let device = dacapo::Device::software()?;
+/// let mut random = dacapo::random::Generator::new(&device, 42)?;
+/// let mut y = device.zeros::<f32>(8)?.named("noise");
+/// let report = device.graph().inspect(random.uniform(&mut y))?;
+/// assert!(matches!(&report.nodes[0].arguments[2].how, How::Derived { value } if value.text == "8")); // from `out`
+/// assert!(matches!(&report.nodes[1].arguments[1].how, How::Baked { .. }));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "json", serde(tag = "how", rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum How {
-    /// A value that stays as it is.
+    /// A value that never changes.
     Baked {
         /// The value.
         value: Value,
@@ -146,7 +229,7 @@ pub enum How {
         /// Its value when the report was made.
         value: Value,
     },
-    /// One number in device memory.
+    /// One value in device memory.
     Scalar {
         /// The memory: an index into [`Report::memories`].
         memory: usize,
@@ -166,7 +249,14 @@ pub enum How {
     },
 }
 
-/// A value, for people and for programs.
+/// A value of an argument, as text and as a number.
+///
+/// ```
+/// use dacapo::inspect::Value;
+/// let value = Value::new("1e-5", Some(1e-5));
+/// assert_eq!((value.to_string().as_str(), value.number), ("1e-5", Some(1e-5)));
+/// assert_eq!(Value::new("NaN", Some(f64::NAN)).number, None); // finite numbers only
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
@@ -177,18 +267,42 @@ pub struct Value {
     pub number: Option<f64>,
 }
 
-/// A half-open range of bytes.
+/// A half-open range of bytes of a memory.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::{Bytes, How};
+/// # let device = dacapo::Device::software()?;
+/// let mut random = dacapo::random::Generator::new(&device, 42)?;
+/// let mut y = device.zeros::<f32>(8)?.named("noise");
+/// let report = device.graph().inspect(random.uniform(&mut y))?;
+/// let How::Slice { bytes, .. } = report.nodes[0].arguments[1].how else { panic!() };
+/// assert_eq!((bytes, bytes.to_string().as_str()), (Bytes::new(0, 32), "[0..32]"));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Bytes {
-    /// The first one.
+    /// The first byte.
     pub start: u64,
-    /// The one after the last.
+    /// One past the last byte.
     pub end: u64,
 }
 
-/// What is done with memory.
+/// What a node does with memory.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::{Access, How};
+/// # let device = dacapo::Device::software()?;
+/// let mut random = dacapo::random::Generator::new(&device, 42)?;
+/// let mut y = device.zeros::<f32>(8)?.named("noise");
+/// let report = device.graph().inspect(random.uniform(&mut y))?;
+/// let How::Slice { access, .. } = report.nodes[1].arguments[0].how else { panic!() };
+/// assert_eq!(access, Access::ReadWrite); // the generator's counter
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "json", serde(rename_all = "snake_case"))]
@@ -202,27 +316,51 @@ pub enum Access {
     ReadWrite,
 }
 
-/// Memory that nodes touch.
+/// One memory that nodes touch: a buffer, a temp, an output.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::Memory;
+/// # let device = dacapo::Device::software()?;
+/// let mut random = dacapo::random::Generator::new(&device, 42)?;
+/// let mut y = device.zeros::<f32>(8)?.named("noise");
+/// let report = device.graph().inspect(random.uniform(&mut y))?;
+/// let noise: &Memory = report.memories.iter().find(|memory| memory.name == "noise").unwrap();
+/// assert_eq!((noise.bytes, noise.graph_only), (32, false));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Memory {
-    /// Its place in [`Report::memories`].
+    /// Its index in [`Report::memories`].
     pub index: usize,
     /// What kind of memory it is.
     pub kind: MemoryKind,
-    /// What it is called in tables; "buffer 3" where the program gave it no name.
+    /// Its name; "buffer 3" where the program gave it none.
     pub name: String,
     /// Its size.
     pub bytes: u64,
     /// A power of two that divides its address.
     pub alignment: u64,
-    /// No handle but the graph's holds it: the variable it was in was given another value, or is gone. What the graph
-    /// does with it, the program can then neither prepare nor see.
+    /// Only the graph holds it: the program dropped or replaced its handle, and can neither prepare this memory nor
+    /// read it.
     pub graph_only: bool,
 }
 
-/// A kind of memory.
+/// What kind of memory it is.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::MemoryKind;
+/// # let device = dacapo::Device::software()?;
+/// let mut random = dacapo::random::Generator::new(&device, 42)?;
+/// let mut y = device.zeros::<f32>(8)?.named("noise");
+/// let report = device.graph().inspect(random.uniform(&mut y))?;
+/// assert!(report.memories.iter().all(|memory| memory.kind == MemoryKind::Buffer));
+/// assert_eq!(MemoryKind::StandIn.to_string(), "stand-in"); // memory that each launch is given
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "json", serde(rename_all = "snake_case"))]
@@ -231,17 +369,30 @@ pub enum MemoryKind {
     /// A buffer or a scalar of the program.
     #[default]
     Buffer,
-    /// Memory of the recording, dead after a replay.
+    /// Scratch memory of the recording, gone after a replay.
     Temp,
-    /// Memory that the recording handed out.
+    /// Memory that the recording returned.
     Output,
     /// Pinned memory of the host.
     Host,
-    /// Stands for memory that each launch is given.
+    /// Stands for memory that each launch binds.
     StandIn,
 }
 
-/// The most expensive path, by the model of [`Node::cost`]. Not a measurement.
+/// The most expensive path through the graph, by the cost model of [`Node::cost`]. Not a measurement.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::CriticalPath;
+/// # let device = dacapo::Device::software()?;
+/// let mut random = dacapo::random::Generator::new(&device, 42)?;
+/// let mut y = device.zeros::<f32>(8)?.named("noise");
+/// let report = device.graph().inspect(random.uniform(&mut y))?;
+/// let path: &CriticalPath = &report.critical_path;
+/// assert_eq!(path.nodes, [0, 1]);
+/// assert_eq!(path.cost, report.nodes[0].cost() + report.nodes[1].cost());
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
@@ -252,12 +403,24 @@ pub struct CriticalPath {
     pub cost: u64,
 }
 
-/// Sums over a report.
+/// Sums over all nodes of a report.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::Totals;
+/// # let device = dacapo::Device::software()?;
+/// let mut random = dacapo::random::Generator::new(&device, 42)?;
+/// let mut y = device.zeros::<f32>(8)?.named("noise");
+/// let report = device.graph().inspect(random.uniform(&mut y))?;
+/// let totals: Totals = report.totals;
+/// assert_eq!((totals.nodes, totals.kernels, totals.edges), (2, 2, 1));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Totals {
-    /// Nodes, joins among them.
+    /// Nodes, including joins.
     pub nodes: usize,
     /// Kernels.
     pub kernels: usize,
@@ -276,7 +439,8 @@ pub struct Totals {
 }
 
 impl Report {
-    /// A report of these parts. Numbers nodes and memories, sorts edges, and computes path and totals.
+    /// Makes a report of these parts: numbers nodes and memories, sorts edges, computes the critical path and the
+    /// totals.
     ///
     /// Edges that do not lead from one of the nodes to a later one are left out.
     pub fn new(
@@ -368,7 +532,7 @@ impl Bytes {
 }
 
 impl Geometry {
-    /// So many blocks of so many threads.
+    /// A geometry.
     pub fn new(blocks: [u32; 3], threads: [u32; 3], shared: u32) -> Geometry {
         Geometry { blocks, threads, shared }
     }

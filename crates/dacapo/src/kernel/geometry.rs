@@ -4,9 +4,18 @@ use crate::device::Properties;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Function;
 
-/// How many blocks of how many threads, and how much dynamic shared memory a block has.
+/// A launch geometry: blocks, threads of a block, and bytes of dynamic shared memory of a block.
 ///
 /// A grid without blocks is no work: the node does nothing.
+///
+/// ```
+/// use dacapo::grid::{Grid, linear};
+/// let grid: Grid = linear(1000, 256).shared(1024);
+/// assert_eq!((grid.blocks, grid.threads, grid.shared), ([4, 1, 1], [256, 1, 1], 1024));
+/// ```
+#[doc(alias = "dim3")]
+#[doc(alias = "block")]
+#[doc(alias = "threadIdx")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     /// Blocks in x, y, z.
@@ -18,7 +27,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The same with dynamic shared memory.
+    /// The same geometry with this many bytes of dynamic shared memory.
     pub const fn shared(mut self, bytes: u32) -> Grid {
         self.shared = bytes;
         self
@@ -30,7 +39,10 @@ impl Grid {
     }
 }
 
-/// What may be said after `grid:` in [`kernels!`](crate::kernels), and in its conditions.
+/// Launch geometries: what stands after `grid:` in [`kernels!`](crate::kernels).
+///
+/// [`linear`](grid::linear) covers a vector, [`tiled`](grid::tiled) a plane, [`exact`](grid::exact) is anything else;
+/// all make a [`Grid`]. [`within`](grid::within) is for conditions on offsets.
 pub mod grid {
     pub use super::Grid;
 
@@ -41,22 +53,47 @@ pub mod grid {
     }
 
     /// One thread for each of `n` elements.
+    ///
+    /// ```
+    /// use dacapo::grid::linear;
+    /// assert_eq!(linear(1000, 256).blocks, [4, 1, 1]); // rounded up: the kernel checks its index
+    /// assert_eq!(linear(0, 256).blocks, [0, 1, 1]); // nothing to do
+    /// ```
     #[inline]
     pub fn linear(n: usize, threads: u32) -> Grid {
         Grid { blocks: [blocks(n, threads), 1, 1], threads: [threads, 1, 1], shared: 0 }
     }
 
-    /// One thread for each element of a `w` by `h` plane, in tiles.
+    /// One thread for each element of a `w` by `h` plane, in tiles of `tx` by `ty`.
+    ///
+    /// ```
+    /// use dacapo::grid::tiled;
+    /// let grid = tiled((1920, 1080), (16, 16));
+    /// assert_eq!((grid.blocks, grid.threads), ([120, 68, 1], [16, 16, 1]));
+    /// ```
     pub fn tiled((w, h): (usize, usize), (tx, ty): (u32, u32)) -> Grid {
         Grid { blocks: [blocks(w, tx), blocks(h, ty), 1], threads: [tx, ty, 1], shared: 0 }
     }
 
-    /// Exactly this.
+    /// Exactly these blocks of exactly these threads.
+    ///
+    /// ```
+    /// use dacapo::grid::exact;
+    /// let grid = exact([4, 2, 1], [128, 1, 1]); // one block for each of 4 heads and 2 sequences
+    /// assert_eq!(grid.blocks.iter().product::<u32>(), 8);
+    /// ```
     pub fn exact(blocks: [u32; 3], threads: [u32; 3]) -> Grid {
         Grid { blocks, threads, shared: 0 }
     }
 
-    /// `offset + len <= total`, without the overflow.
+    /// Whether `offset + len <= total`, without overflow: for a kernel's `requires`.
+    ///
+    /// ```
+    /// use dacapo::grid::within;
+    /// assert!(within(6u32, 2, 8));
+    /// assert!(!within(7u32, 2, 8));
+    /// assert!(!within(-1i32, 2, 8) && !within(u64::MAX, 2, 8)); // neither wraps around
+    /// ```
     pub fn within(offset: impl TryInto<usize>, len: usize, total: usize) -> bool {
         offset.try_into().ok().and_then(|offset| offset.checked_add(len)).is_some_and(|end| end <= total)
     }

@@ -10,7 +10,7 @@ use crate::nesting::Nested;
 use crate::record::{Op, Recorder};
 
 impl Stream {
-    /// Runs an op now: the same op that could be recorded.
+    /// Runs an op now, without a graph. The same op can be recorded.
     ///
     /// All of it is recorded and checked first; if one op fails, nothing runs.
     ///
@@ -18,12 +18,13 @@ impl Stream {
     ///
     /// - The first op that failed, or what the driver refused.
     /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording or another `run`.
+    #[doc(alias = "cudaLaunchKernel")]
     #[track_caller]
     pub fn run<O: Op>(&self, op: O) -> Result<O::Out> {
         run_eager(self, None, op).map(|(out, _)| out)
     }
 
-    /// Runs an op now, and gives a ticket that borrows nothing: to wait for it or await it, in this task or another.
+    /// Runs an op now and returns a ticket that borrows nothing, to wait for or await in any task.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -43,6 +44,7 @@ impl Stream {
     /// # Errors
     ///
     /// - As [`run`](Stream::run).
+    #[doc(alias = "async")]
     #[track_caller]
     pub fn submit<O: Op>(&self, op: O) -> Result<Ticket<O::Out>> {
         let (out, used) = run_eager(self, None, op)?;

@@ -17,10 +17,10 @@ use crate::error::Result;
 use crate::held::Purpose;
 use crate::memory::{Allocation, Kind};
 
-/// Memory of a size that you choose, for the temps of graphs and eager runs. Clones are the same arena.
+/// Device memory of a fixed size for the temps of graphs and eager runs. Clones are the same arena.
 ///
-/// Temps lie in it as they were planned: those that are never alive together share bytes. What records or runs in it and
-/// needs more is refused with the op that wanted too much, before the driver is asked for anything.
+/// Temps that are never alive together share bytes. A recording or run that needs more than the arena has is refused,
+/// with the op that did not fit, before the driver is asked for anything.
 ///
 /// Graphs and runs in one arena never overlap, whatever their streams: each waits for the one before. It lives as long as
 /// any handle on it or graph in it, and until the last of their work is over.

@@ -10,9 +10,27 @@ use crate::memory::{Allocation, Slice, numbers};
 
 /// Owned device memory. `&Buffer` reads, `&mut Buffer` writes; it is not `Clone`.
 ///
-/// A graph is bound to memory, not to variables: what a graph uses stays alive as long as the graph, also when the
-/// `Buffer` is dropped. Between launches the memory is yours; every call that touches it, from any thread or stream,
-/// takes effect in the order in which the calls were made.
+/// It derefs to [`Slice`](crate::Slice), as `Vec` does to `[T]`.
+///
+/// A graph is bound to memory, not to variables: what a graph uses stays alive as long as the graph, even after the
+/// `Buffer` is dropped. Between launches the memory is yours. Calls that touch it, from any thread or stream, take
+/// effect in the order in which they were made.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::copy;
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let x = device.buffer(&[1.0f32, 2.0, 3.0, 4.0])?;
+/// let mut y = device.zeros::<f32>(2)?;
+/// stream.run(copy(&x[2..], &mut y))?;
+/// assert_eq!(stream.read(&y)?, [3.0, 4.0]);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "cudaMalloc")]
+#[doc(alias = "cuMemAlloc")]
+#[doc(alias = "device memory")]
+#[doc(alias = "DeviceBuffer")]
 pub struct Buffer<T: Pod> {
     allocation: Arc<Allocation>,
     len: usize,
@@ -27,7 +45,7 @@ impl<T: Pod> Buffer<T> {
         Buffer { allocation, len, _elements: PhantomData }
     }
 
-    /// The same with a name, which errors, reports and the findings of the software device call it by.
+    /// Names the buffer. Errors, reports and the findings of the software device use the name.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -45,7 +63,7 @@ impl<T: Pod> Buffer<T> {
 
     /// A second, read-only handle on the same memory.
     ///
-    /// Every op still checks its ranges when it is recorded: reading through a handle what the same op writes is
+    /// Every op still checks its ranges when it is recorded: to read through the handle what the same op writes is
     /// [`ErrorKind::Overlap`](crate::ErrorKind::Overlap).
     pub fn share(&self) -> Shared<T> {
         Shared(Buffer::new(self.allocation.clone(), self.len))
@@ -89,7 +107,18 @@ impl<T: Pod> fmt::Debug for Buffer<T> {
     }
 }
 
-/// A read-only handle on a buffer's memory, freely cloned. It never gives `&mut`.
+/// A read-only handle on a buffer's memory: [`Buffer::share`]. Cloning it is cheap, and it never gives `&mut`.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let weights = device.buffer(&[1.0f32, 2.0])?;
+/// let shared: dacapo::memory::Shared<f32> = weights.share();
+/// drop(weights); // the memory lives as long as the last handle
+/// assert_eq!(stream.read(&shared.clone())?, [1.0, 2.0]);
+/// # Ok(()) }
+/// ```
 pub struct Shared<T: Pod>(Buffer<T>);
 
 impl<T: Pod> Clone for Shared<T> {

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::memory::host_slice::within;
 use crate::memory::{Access, Allocation, HostSlice, HostSliceMut, Mode, Place};
 
-/// Page-locked host memory with copying access only.
+/// Page-locked host memory, read and written by copying.
 ///
 /// There is no `&[T]` into it: a graph may be writing it at that moment. [`set`](HostBuffer::set) and
 /// [`to_vec`](HostBuffer::to_vec) wait for the launches in flight that use it, and no launch begins while they copy.
@@ -31,6 +31,11 @@ use crate::memory::{Access, Allocation, HostSlice, HostSliceMut, Mode, Place};
 /// assert_eq!(stream.read(&x)?, [3.0, 4.0]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "pinned")]
+#[doc(alias = "page-locked")]
+#[doc(alias = "cudaHostAlloc")]
+#[doc(alias = "cudaMallocHost")]
+#[doc(alias = "unified")]
 pub struct HostBuffer<T: Pod> {
     allocation: Arc<Allocation>,
     gate: Arc<Gate>,
@@ -60,7 +65,7 @@ impl<T: Pod> HostBuffer<T> {
         Ok(buffer)
     }
 
-    /// The same with a name: [`Buffer::named`](crate::Buffer::named).
+    /// Names it: [`Buffer::named`](crate::Buffer::named).
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> HostBuffer<T> {
         self.allocation.set_name(name.into());
@@ -77,7 +82,7 @@ impl<T: Pod> HostBuffer<T> {
         self.len == 0
     }
 
-    /// A part of it, to be read: as the source of [`upload`](crate::upload), or on the host.
+    /// A part to read: on the host, or as the source of [`upload`](crate::upload).
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -94,51 +99,52 @@ impl<T: Pod> HostBuffer<T> {
     ///
     /// # Panics
     ///
-    /// - The range is not inside, as of a slice.
+    /// - The range is out of bounds.
     #[track_caller]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> HostSlice<'_, T> {
         HostSlice::new(self, within(range, self.len))
     }
 
-    /// A part of it, to be written: as the target of [`download`](crate::download), or on the host.
+    /// A part to write: on the host, or as the target of [`download`](crate::download).
     ///
     /// # Panics
     ///
-    /// - The range is not inside, as of a slice.
+    /// - The range is out of bounds.
     #[track_caller]
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> HostSliceMut<'_, T> {
         let range = within(range, self.len);
         HostSliceMut::new(self, range)
     }
 
-    /// Other contents. Waits for launches in flight that use it, then copies; launches made later see the new contents.
+    /// Replaces the contents. Waits for launches in flight that use it, then copies; later launches see the new
+    /// contents.
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::Length`]: `elements` has another length.
-    /// - [`ErrorKind::EagerInRecording`]: inside a recording.
+    /// - [`ErrorKind::Length`](crate::ErrorKind::Length): `elements` has a different length.
+    /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
     /// - What the work before failed with.
     #[track_caller]
     pub fn set(&mut self, elements: &[T]) -> Result<()> {
         self.slice_mut(..).set(elements)
     }
 
-    /// Its contents after everything that was enqueued before this call.
+    /// Waits for everything enqueued before this call that uses it, then returns the contents.
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::EagerInRecording`]: inside a recording.
+    /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
     /// - What the work before failed with.
     #[track_caller]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.slice(..).to_vec()
     }
 
-    /// The same into memory of the caller's: nothing is allocated.
+    /// [`to_vec`](HostBuffer::to_vec) into your own slice: nothing is allocated.
     ///
     /// # Errors
     ///
-    /// - As [`to_vec`](HostBuffer::to_vec), and [`ErrorKind::Length`].
+    /// - As [`to_vec`](HostBuffer::to_vec), and [`ErrorKind::Length`](crate::ErrorKind::Length).
     #[track_caller]
     pub fn read_into(&self, elements: &mut [T]) -> Result<()> {
         self.slice(..).read_into(elements)

@@ -30,6 +30,18 @@ pub(super) fn within(range: impl RangeBounds<usize>, len: usize) -> Range<usize>
 }
 
 /// A part of a host buffer that is read: [`HostBuffer::slice`].
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let host = device.host(&[1u32, 2, 3, 4])?;
+/// let tail: dacapo::memory::HostSlice<'_, u32> = host.slice(2..);
+/// let mut x = device.zeros::<u32>(2)?;
+/// stream.run(dacapo::upload(tail, &mut x))?;
+/// assert_eq!(stream.read(&x)?, [3, 4]);
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
 pub struct HostSlice<'h, T: Pod> {
     buffer: &'h HostBuffer<T>,
@@ -37,6 +49,16 @@ pub struct HostSlice<'h, T: Pod> {
 }
 
 /// A part of a host buffer that is written: [`HostBuffer::slice_mut`].
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// let mut host = device.host(&[0u32; 4])?;
+/// let mut middle: dacapo::memory::HostSliceMut<'_, u32> = host.slice_mut(1..3);
+/// middle.set(&[7, 8])?;
+/// assert_eq!(host.to_vec()?, [0, 7, 8, 0]);
+/// # Ok(()) }
+/// ```
 pub struct HostSliceMut<'h, T: Pod> {
     buffer: &'h mut HostBuffer<T>,
     range: Range<usize>,
@@ -149,14 +171,46 @@ mod sealed {
 }
 pub(crate) use sealed::{Source, Target};
 
-/// What [`upload`](crate::upload) copies from: `&HostBuffer<T>` or a [`HostSlice`]. Implemented here only.
+/// What [`upload`](crate::upload) copies from: `&HostBuffer<T>` or a [`HostSlice`].
+///
+/// Sealed. Name it to write a function over both:
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Op, Slice, memory::FromHost, upload};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// fn feed(from: impl FromHost<f32>, to: &mut Slice<f32>) -> impl Op<Out = ()> {
+///     upload(from, to).label("feed")
+/// }
+/// let (host, mut x) = (device.host(&[1.0, 2.0])?, device.zeros(1)?);
+/// stream.run(feed(host.slice(1..), &mut x))?;
+/// assert_eq!(stream.read(&x)?, [2.0]);
+/// # Ok(()) }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not page-locked host memory of `{T}`",
     note = "a slice of the program's would be frozen as it is now: make a `device.host(..)` and give `&host` or `host.slice(..)`"
 )]
 pub trait FromHost<T: Pod>: Source<T> {}
 
-/// What [`download`](crate::download) copies to: `&mut HostBuffer<T>` or a [`HostSliceMut`]. Implemented here only.
+/// What [`download`](crate::download) copies to: `&mut HostBuffer<T>` or a [`HostSliceMut`].
+///
+/// Sealed. Name it to write a function over both:
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Op, Slice, download, memory::ToHost};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// fn fetch(from: &Slice<f32>, to: impl ToHost<f32>) -> impl Op<Out = ()> {
+///     download(from, to).label("fetch")
+/// }
+/// let (x, mut host) = (device.buffer(&[1.0])?, device.host(&[0.0, 0.0])?);
+/// stream.run(fetch(&x, host.slice_mut(1..)))?;
+/// assert_eq!(host.to_vec()?, [0.0, 1.0]);
+/// # Ok(()) }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not page-locked host memory of `{T}`",
     note = "make a `device.host(..)` and give `&mut host` or `host.slice_mut(..)`"

@@ -8,6 +8,21 @@ use crate::error::Result;
 use crate::memory::{Access, Allocation, Place, Slice, numbers};
 
 /// A device address and a length, for another library's call.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::raw::{RawSlice, foreign};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let x = device.buffer(&[1u8, 2, 3])?;
+/// // SAFETY: nothing is enqueued.
+/// let look = unsafe { foreign(&x[1..], (), |_, x: RawSlice<u8>, ()| {
+///     assert!(x.ptr != 0 && x.len == 2); // goes to a C call as pointer and length
+///     Ok(())
+/// }) };
+/// stream.run(look)?;
+/// # Ok(()) }
+/// ```
 pub struct RawSlice<T> {
     /// The device address of the first element.
     pub ptr: u64,
@@ -51,9 +66,27 @@ use sealed::Sealed;
 impl<T: Pod> Sealed for &Slice<T> {}
 impl<T: Pod> Sealed for &mut Slice<T> {}
 
-/// A slice or a tuple of up to four slices that are read. `At<'a>` is the same shape at another lifetime.
+/// Memory that is read: a slice, or a tuple of up to four. `At<'a>` is the same shape at another lifetime.
 ///
-/// Implemented here only.
+/// What [`record_into`](crate::graph::GraphBuilder::record_into) and [`foreign`](crate::raw::foreign) take as inputs.
+/// Sealed.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::copy;
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (a, b) = (device.buffer(&[1u32])?, device.buffer(&[2u32])?);
+/// let mut out = device.zeros::<u32>(2)?;
+/// let mut join = device.graph().record_into((&a[..], &b[..]), &mut out[..], |r, (a, b), out| {
+///     let (first, second) = out.split_at_mut(1);
+///     r.run(copy(a, first))?;
+///     r.run(copy(b, second))
+/// })?;
+/// join.launch(&stream, (&b, &a), &mut out)?; // any memory of these lengths
+/// assert_eq!(stream.read(&out)?, [2, 1]);
+/// # Ok(()) }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not memory that is read",
     note = "it is a `&Slice<T>` or a tuple of up to four: `&x[..]`, `(&x[..], &y[..])`, `()`"
@@ -80,9 +113,25 @@ pub trait Reads: Sealed {
     fn access_at(at: &Self::At<'_>, into: &mut Vec<Access>);
 }
 
-/// A mutable slice or a tuple of up to four that are written.
+/// Memory that is written: a mutable slice, or a tuple of up to four.
 ///
-/// Implemented here only.
+/// What [`record_into`](crate::graph::GraphBuilder::record_into) and [`foreign`](crate::raw::foreign) take as outputs.
+/// Sealed.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::copy;
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (x, mut low, mut high) = (device.buffer(&[1u32, 2])?, device.zeros(1)?, device.zeros(1)?);
+/// let mut split = device.graph().record_into(&x[..], (&mut low[..], &mut high[..]), |r, x, (low, high)| {
+///     r.run(copy(&x[..1], low))?;
+///     r.run(copy(&x[1..], high))
+/// })?;
+/// split.launch(&stream, &x, (&mut low, &mut high))?;
+/// assert_eq!((stream.read(&low)?, stream.read(&high)?), (vec![1], vec![2]));
+/// # Ok(()) }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not memory that is written",
     note = "it is a `&mut Slice<T>` or a tuple of up to four: `&mut x[..]`, `(&mut x[..], &mut y[..])`, `()`"

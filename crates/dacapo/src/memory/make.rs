@@ -13,22 +13,25 @@ use crate::memory::{Allocation, Arena, Buffer, HostBuffer, Kind, Scalar};
 use crate::trace::event;
 
 impl Device {
-    /// A new buffer with these elements in it.
+    /// A new buffer with these elements.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), [`ErrorKind::Full`](crate::ErrorKind::Full).
+    #[doc(alias = "cudaMalloc")]
+    #[doc(alias = "htod")]
     #[track_caller]
     pub fn buffer<T: Pod>(&self, elements: &[T]) -> Result<Buffer<T>> {
         let at = Location::caller();
         self.filled(elements).map_err(|error| error.on_line(at))
     }
 
-    /// A new buffer of `len` elements, all bytes zero.
+    /// A new buffer of `len` elements, zeroed.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), [`ErrorKind::Full`](crate::ErrorKind::Full).
+    #[doc(alias = "cudaMalloc")]
     #[track_caller]
     pub fn zeros<T: Pod>(&self, len: usize) -> Result<Buffer<T>> {
         let at = Location::caller();
@@ -45,19 +48,22 @@ impl Device {
         Ok(Scalar::new(self.buffer(&[value])?))
     }
 
-    /// Page-locked host memory with these elements in it.
+    /// Page-locked host memory with these elements.
     ///
     /// # Errors
     ///
     /// - As [`buffer`](Device::buffer).
+    #[doc(alias = "pinned")]
+    #[doc(alias = "page-locked")]
+    #[doc(alias = "cudaMallocHost")]
     #[track_caller]
     pub fn host<T: Pod>(&self, elements: &[T]) -> Result<HostBuffer<T>> {
         let at = Location::caller();
         HostBuffer::new(self, elements).map_err(|error| error.on_line(at))
     }
 
-    /// Memory of so many bytes for the temps of graphs and eager runs: [`Recording::arena`](crate::graph::GraphBuilder::arena),
-    /// [`Stream::run_in`](crate::Stream::run_in).
+    /// An arena of `bytes` for the temps of graphs and eager runs:
+    /// [`GraphBuilder::arena`](crate::graph::GraphBuilder::arena), [`Stream::run_in`](crate::Stream::run_in).
     ///
     /// # Errors
     ///

@@ -1,11 +1,13 @@
-//! Memory: what the user holds, what a recording asks for, and how both are named.
+//! Device memory and page-locked host memory.
 //!
-//! - [`Buffer`] is to [`Slice`] what `Vec` is to `[T]`; [`Shared`] is a read-only second handle; [`Scalar`] is one value.
-//! - [`Temp`] is planned memory of a recording: it cannot leave the closure, and has no address before it is planned.
-//! - An [`Arena`] is memory that temps are laid out in, of a size that the caller chose.
-//! - [`HostBuffer`] is page-locked host memory with copying access only.
-//! - An [`Allocation`] is what all of them hold. It has a number for as long as anyone holds it, and a borrowed slice is
-//!   that number and an offset: looked up when it is recorded, in O(1).
+//! [`Buffer`] owns device memory and [`Slice`] borrows it, as `Vec` and `[T]` do;
+//! [`Scalar`] is one value, and [`Shared`] a read-only second handle. [`Temp`] is scratch
+//! memory of a recording, and an [`Arena`] is where you want it placed. [`HostBuffer`] is
+//! page-locked host memory, [`HostSlice`] a part of it. [`Reading`] is a copy to the host under way. [`MemoryReport`]
+//! and [`Held`] say where the bytes went.
+
+// How it works: an `Allocation` is what all of them hold. It has a number for as long as anyone holds it, and a
+// borrowed slice is that number and an offset, looked up in O(1) when it is recorded.
 
 pub(crate) mod access;
 mod allocation;

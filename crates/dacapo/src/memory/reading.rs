@@ -14,8 +14,9 @@ use crate::element::Pod;
 use crate::error::Result;
 use crate::memory::Place;
 
-/// Elements on their way to the host: [`Stream::read_later`](crate::Stream::read_later). It borrows nothing, and may be
-/// waited for or awaited in any task.
+/// Elements on their way to the host: [`Stream::read_later`](crate::Stream::read_later).
+///
+/// It borrows nothing, and can be waited for or awaited in any task.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -27,6 +28,9 @@ use crate::memory::Place;
 /// assert_eq!(answer, [1.0, 2.0]);
 /// # Ok(()) }
 /// ```
+#[doc(alias = "await")]
+#[doc(alias = "future")]
+#[doc(alias = "dtoh")]
 #[must_use = "dropping it forgets the answer"]
 pub struct Reading<T: Pod> {
     device: Device,
@@ -73,7 +77,7 @@ impl<T: Pod> Reading<T> {
     ///
     /// # Panics
     ///
-    /// - It was awaited to its end before.
+    /// - It was already awaited to completion.
     pub fn wait(mut self) -> Result<Vec<T>> {
         if let Some(last) = self.pieces.last() {
             self.device.enter()?;
@@ -82,7 +86,7 @@ impl<T: Pod> Reading<T> {
         Ok(self.arrived())
     }
 
-    /// Whether they are there. May answer late, never early.
+    /// Whether the elements have arrived. May answer late, never early.
     pub fn is_done(&self) -> bool {
         self.pieces.last().is_none_or(|last| is_over(&self.device, &last.used))
     }

@@ -11,6 +11,22 @@ use crate::memory::{Buffer, Slice};
 /// One element of device memory, borrowed: what a kernel's `&f32` and `&mut f32` parameters take.
 ///
 /// A [`Scalar`] gives one by coercion (`&s`, `&mut s`), a slice by [`at`](Slice::at) and [`at_mut`](Slice::at_mut).
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// dacapo::kernels! {
+///     unsafe struct Kernels(include_str!("../../kernels/saxpy.ptx")) {
+///         /// sum += a * x, for one value.
+///         fn add(a: f32, x: &f32, sum: &mut f32, n: u32 = 1) { entry: "saxpy"; grid: linear(1, 1); }
+///     }
+/// }
+/// let (losses, mut sum) = (device.buffer(&[1.0, 2.0, 4.0])?, device.scalar(0.5)?);
+/// stream.run(Kernels::load(&device)?.add(dacapo::baked(1.0), losses.at(2), &mut sum))?;
+/// assert_eq!(sum.get(&stream)?, 4.5);
+/// # Ok(()) }
+/// ```
 #[repr(transparent)]
 pub struct Element<T: Pod>(Slice<T>);
 
@@ -48,6 +64,18 @@ impl<T: Pod> fmt::Debug for Element<T> {
 ///
 /// For numbers that kernels share and change: a step count, a loss, a position. Where only the host changes it, a
 /// [`Slot`](crate::Slot) is cheaper.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut step = device.scalar(0u32)?;
+/// step.set(&stream, 41)?;
+/// let before = step.get(&stream)?;
+/// step.set(&stream, before + 1)?;
+/// assert_eq!(step.get(&stream)?, 42);
+/// # Ok(()) }
+/// ```
 pub struct Scalar<T: Pod>(Buffer<T>);
 
 impl<T: Pod> Scalar<T> {
@@ -56,13 +84,13 @@ impl<T: Pod> Scalar<T> {
         Scalar(buffer)
     }
 
-    /// The same with a name: [`Buffer::named`].
+    /// Names it: [`Buffer::named`].
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Scalar<T> {
         Scalar(self.0.named(name))
     }
 
-    /// Another value, in stream order: launches made before see the old one, launches made after see this one.
+    /// Sets the value in stream order: earlier launches see the old one, later launches see this one.
     ///
     /// # Errors
     ///
@@ -72,7 +100,7 @@ impl<T: Pod> Scalar<T> {
         stream.write(&mut self.0, &[value])
     }
 
-    /// The value after everything that was enqueued before this call. Waits for it.
+    /// Waits for everything enqueued before this call, then returns the value.
     ///
     /// # Errors
     ///

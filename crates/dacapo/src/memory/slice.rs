@@ -12,9 +12,26 @@ use crate::memory::{Element, Place, numbers};
 
 /// Borrowed device memory: to [`Buffer<T>`](crate::Buffer) what `[T]` is to `Vec<T>`.
 ///
-/// `&` reads and `&mut` writes, so that two arguments of one op that would meet are a borrow error. Ranges index it as
-/// they index a slice, and panic like one; an element can be named with [`at`](Slice::at) but not read: that takes a
-/// [`Stream`](crate::Stream).
+/// `&` reads and `&mut` writes, so two overlapping arguments of one op are a borrow error. Ranges index it as they
+/// index a slice, and panic as they do there. An element can be passed to a kernel with [`at`](Slice::at), but only a
+/// [`Stream`](crate::Stream) can read its value.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Op, Slice, copy};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// fn swap_halves<'a>(from: &'a Slice<u32>, to: &'a mut Slice<u32>) -> impl Op<Out = ((), ())> + 'a {
+///     let (low, high) = to.split_at_mut(from.len() / 2);
+///     copy(&from[from.len() / 2..], low).zip(copy(&from[..from.len() / 2], high))
+/// }
+/// let (x, mut y) = (device.buffer(&[1, 2, 3, 4])?, device.zeros(4)?);
+/// stream.run(swap_halves(&x, &mut y))?;
+/// assert_eq!(stream.read(&y)?, [3, 4, 1, 2]);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "DeviceSlice")]
+#[doc(alias = "CUdeviceptr")]
 #[repr(transparent)]
 pub struct Slice<T: Pod> {
     _elements: PhantomData<T>,
@@ -85,7 +102,7 @@ impl<T: Pod> Slice<T> {
         (self.address() + start * size_of::<T>(), end - start)
     }
 
-    /// Both sides of an index.
+    /// The slices before and after an index.
     ///
     /// # Panics
     ///
@@ -95,7 +112,7 @@ impl<T: Pod> Slice<T> {
         (&self[..mid], &self[mid..])
     }
 
-    /// Both sides of an index, each of which may be written.
+    /// The slices before and after an index, both mutable.
     ///
     /// # Panics
     ///
@@ -107,7 +124,7 @@ impl<T: Pod> Slice<T> {
         unsafe { (Slice::from_address_mut(first, before), Slice::from_address_mut(second, after)) }
     }
 
-    /// Pieces of `len` elements, the last one shorter if it must be.
+    /// Pieces of `len` elements; the last one may be shorter.
     ///
     /// # Panics
     ///

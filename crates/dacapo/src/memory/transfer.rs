@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Buffer, Kind, Place, Reading, Slice};
 
 impl Stream {
-    /// Copies elements to device memory in stream order. They are not looked at after this returns.
+    /// Copies elements to device memory in stream order. `elements` is free again when this returns.
     ///
     /// More than 8 MiB go in pieces: work that another thread enqueues meanwhile may come between two of them.
     ///
@@ -19,6 +19,9 @@ impl Stream {
     ///
     /// - [`ErrorKind::Length`], [`ErrorKind::WrongDevice`], [`ErrorKind::NoMemoryYet`], [`ErrorKind::EagerInRecording`].
     /// - What the driver refused, or what the work before failed with.
+    #[doc(alias = "htod")]
+    #[doc(alias = "memcpy")]
+    #[doc(alias = "cudaMemcpy")]
     #[track_caller]
     pub fn write<T: Pod>(&self, target: &mut Slice<T>, elements: &[T]) -> Result<()> {
         let place = self.place_of(target, "Stream::write")?;
@@ -30,8 +33,8 @@ impl Stream {
         self.0.copy_in(&place, bytes_of(elements))
     }
 
-    /// The elements after everything that was enqueued before, on this stream or, if it touches them, on any other.
-    /// Waits for it.
+    /// Waits for everything enqueued before this call, on this stream or, if it touches these elements, on any other;
+    /// then returns the elements.
     ///
     /// More than 8 MiB come in pieces: work that another thread enqueues meanwhile may come between two of them.
     ///
@@ -39,6 +42,9 @@ impl Stream {
     ///
     /// - [`ErrorKind::WrongDevice`], [`ErrorKind::NoMemoryYet`], [`ErrorKind::EagerInRecording`].
     /// - What the driver refused, or what the work before failed with.
+    #[doc(alias = "dtoh")]
+    #[doc(alias = "memcpy")]
+    #[doc(alias = "cudaMemcpy")]
     #[track_caller]
     pub fn read<T: Pod>(&self, source: &Slice<T>) -> Result<Vec<T>> {
         let place = self.place_of(source, "Stream::read")?;
@@ -47,7 +53,7 @@ impl Stream {
         Ok(elements)
     }
 
-    /// [`read`](Stream::read) into memory of the caller's: nothing is allocated.
+    /// [`read`](Stream::read) into your own slice: nothing is allocated.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -75,8 +81,8 @@ impl Stream {
         self.0.copy_out(&place, bytemuck::cast_slice_mut(elements))
     }
 
-    /// The elements after everything that was enqueued before, without waiting for it: the answer is waited for or awaited,
-    /// in this task or another. It borrows nothing; what is enqueued later does not change it.
+    /// As [`read`](Stream::read), without waiting: wait for the answer or await it, in this task or another. It borrows
+    /// nothing, and later work does not change it.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {

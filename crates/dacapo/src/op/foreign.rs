@@ -8,13 +8,31 @@ use crate::error::Result;
 use crate::memory::{Access, Reads, Writes};
 use crate::record::{ForeignWork, Node, Op, Work};
 
-/// Work that only a stream can record: a library's call, another crate's kernel.
+/// Another library's work as an op: whatever can only be put on a stream.
 ///
-/// `f` is called with a stream to enqueue on and the addresses of what was declared, when those are known: once for each
-/// recording, with a private stream that is captured into the graph; once for each eager run, with the user's stream. It
-/// may be called again if a capture was broken from outside, and is for each [`Graph::profile`](crate::Graph::profile). What
-/// it enqueues is frozen: slots and rebound slices do not reach into it, and stand-ins of `record_into` are refused. What it
-/// must keep alive it owns: the graph keeps `f` until its last replay is over.
+/// `f` gets a stream to enqueue on and the addresses of the declared memory. A recording calls it once, with a private
+/// stream that is captured into the graph; an eager run calls it once, with the user's stream. It may be called again
+/// if something outside broke the capture, and is called for each [`Graph::profile`](crate::Graph::profile).
+///
+/// What `f` enqueues is frozen: slots and rebound slices do not reach into it, and the stand-ins of `record_into` are
+/// refused. The graph keeps `f`, and what `f` owns, until its last replay is over.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{driver::Driver, raw::foreign};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (x, mut y) = (device.buffer(&[1u32, 2])?, device.zeros::<u32>(2)?);
+/// let cuda = device.machine().unwrap().clone(); // stands for any library that takes a stream
+/// // SAFETY: the copy reads `x`, writes `y`, both declared and equally long, and can be replayed.
+/// let mut graph = device.record(unsafe { foreign(&x[..], &mut y[..], move |stream, x, y| {
+///     let code = cuda.cuMemcpyDtoDAsync_v2(y.ptr, x.ptr, x.len * 4, stream.0);
+///     code.is_success().then_some(()).ok_or_else(|| dacapo::Error::msg(code.to_string()))
+/// }) })?;
+/// graph.launch(&stream)?;
+/// assert_eq!(stream.read(&y)?, [1, 2]);
+/// # Ok(()) }
+/// ```
 ///
 /// # Safety
 ///
@@ -25,6 +43,9 @@ use crate::record::{ForeignWork, Node, Op, Work};
 /// - ends.
 ///
 /// And `f` must not synchronise or query the stream, nor keep the stream's handle or an address.
+#[doc(alias = "stream capture")]
+#[doc(alias = "cublas")]
+#[doc(alias = "cudnn")]
 #[track_caller]
 pub unsafe fn foreign<I: Reads, O: Writes>(
     reads: I,

@@ -15,10 +15,28 @@ use crate::memory::{Access, Slice};
 use crate::record::{KernelWork, Node, Op, Work};
 use crate::value::{AnySlot, Snapshot, Value};
 
-/// An entry point that is launched with arguments of the caller's choice.
+/// An entry point that is launched with any arguments, without a declaration.
 ///
-/// What the driver knows is checked: the number of arguments and their sizes, and the geometry's limits. The rest is
-/// promised by the caller of [`launch`](RawKernel::launch).
+/// What the driver knows is checked: the number of arguments, their sizes, and the limits of the geometry. The rest is
+/// the promise of whoever calls [`launch`](RawKernel::launch). [`kernels!`](crate::kernels) is the safe way.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, grid, raw::{RawArg, RawKernel}};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let saxpy = RawKernel::load(&device, include_str!("../../kernels/saxpy.ptx"), "saxpy")?;
+/// let (x, mut y) = (device.buffer(&[1.0f32, 2.0])?, device.zeros::<f32>(2)?);
+/// let args = vec![
+///     RawArg::value(baked(10f32)), RawArg::read(&x), RawArg::write(&mut y), RawArg::value(baked(2u32)),
+/// ];
+/// // SAFETY: `saxpy` takes (f32, const float*, float*, unsigned) and stays below the given length.
+/// stream.run(unsafe { saxpy.launch(grid::linear(2, 256), args) })?;
+/// assert_eq!(stream.read(&y)?, [10.0, 20.0]);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "cuLaunchKernel")]
+#[doc(alias = "cudaLaunchKernel")]
 #[derive(Clone)]
 pub struct RawKernel {
     function: Arc<Function>,
@@ -26,7 +44,17 @@ pub struct RawKernel {
     device: Device,
 }
 
-/// One argument of a raw kernel.
+/// One argument of a [`RawKernel`]: memory that is read or written, or a value.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Slot, baked, raw::RawArg};
+/// # let device = dacapo::Device::software()?;
+/// let (x, mut y, a) = (device.zeros::<f32>(2)?, device.zeros::<f32>(2)?, Slot::new(1f32));
+/// let args = [RawArg::value(&a), RawArg::read(&x), RawArg::write(&mut y), RawArg::value(baked(2u32))];
+/// assert_eq!(args.len(), 4); // in the order of the kernel's parameters
+/// # Ok(()) }
+/// ```
 pub struct RawArg<'a> {
     access: Option<Access>,
     slot: Option<Arc<AnySlot>>,
@@ -42,17 +70,17 @@ impl<'a> RawArg<'a> {
         RawArg { access: Some(access), slot: None, value: None, _borrowed: PhantomData }
     }
 
-    /// The address of memory that is read.
+    /// Memory that the kernel reads: its address is passed.
     pub fn read<T: Pod>(slice: &'a Slice<T>) -> RawArg<'a> {
         RawArg::memory(Access::read("argument", slice))
     }
 
-    /// The address of memory that is written, and perhaps read.
+    /// Memory that the kernel writes, and may read: its address is passed.
     pub fn write<T: Pod>(slice: &'a mut Slice<T>) -> RawArg<'a> {
         RawArg::memory(Access::write("argument", slice))
     }
 
-    /// A value.
+    /// A value: a slot or `baked(..)`.
     pub fn value<T: Pod>(value: impl Value<T>) -> RawArg<'a> {
         let value = value.into_val();
         let slot = value.slot();

@@ -19,9 +19,23 @@ fn same_length(what: &'static str, source: usize, target: usize) -> Result<()> {
     }
 }
 
-/// Copies device memory to device memory.
+/// Copies device memory to device memory. Different lengths are an error when it is recorded or run.
 ///
-/// Recorded with an error if the lengths differ.
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let x = device.buffer(&[1u32, 2, 3])?;
+/// let mut y = device.zeros::<u32>(3)?;
+/// stream.run(dacapo::copy(&x, &mut y))?;
+/// assert_eq!(stream.read(&y)?, [1, 2, 3]);
+/// assert!(stream.run(dacapo::copy(&x[..2], &mut y)).is_err());
+/// # Ok(()) }
+/// ```
+#[doc(alias = "memcpy")]
+#[doc(alias = "cudaMemcpy")]
+#[doc(alias = "cudaMemcpyAsync")]
+#[doc(alias = "dtod")]
 #[track_caller]
 pub fn copy<T: Pod>(source: &Slice<T>, target: &mut Slice<T>) -> impl Op<Out = ()> {
     let at = Location::caller();
@@ -33,6 +47,18 @@ pub fn copy<T: Pod>(source: &Slice<T>, target: &mut Slice<T>) -> impl Op<Out = (
 }
 
 /// Sets every element to one value.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut y = device.zeros::<f32>(4)?;
+/// stream.run(dacapo::fill(&mut y[1..3], dacapo::baked(2.0)))?;
+/// assert_eq!(stream.read(&y)?, [0.0, 2.0, 2.0, 0.0]);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "memset")]
+#[doc(alias = "cudaMemset")]
 #[track_caller]
 pub fn fill<T: Pod>(target: &mut Slice<T>, value: impl Value<T>) -> impl Op<Out = ()> {
     let (at, value) = (Location::caller(), value.into_val());
@@ -59,7 +85,25 @@ fn filled_with<T: Pod>(snapshot: &Snapshot<'_>, value: T) -> SmallVec<[u8; 16]> 
     bytes_of(&[value]).into()
 }
 
-/// Copies a host buffer's contents, those of the time of each replay, to device memory.
+/// Copies a host buffer to device memory. In a graph, each replay copies what the host buffer holds then.
+///
+/// For a copy outside a graph, [`Stream::write`](crate::Stream::write) takes any slice.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut next = device.host(&[1u32, 2])?;
+/// let mut x = device.zeros::<u32>(2)?;
+/// let mut graph = device.record(dacapo::upload(&next, &mut x))?;
+/// next.set(&[3, 4])?;
+/// graph.launch(&stream)?;
+/// assert_eq!(stream.read(&x)?, [3, 4]);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "htod")]
+#[doc(alias = "memcpy")]
+#[doc(alias = "cudaMemcpy")]
 #[track_caller]
 pub fn upload<T: Pod>(source: impl FromHost<T>, target: &mut Slice<T>) -> impl Op<Out = ()> {
     let at = Location::caller();
@@ -73,6 +117,23 @@ pub fn upload<T: Pod>(source: impl FromHost<T>, target: &mut Slice<T>) -> impl O
 }
 
 /// Copies device memory to a host buffer, at each replay.
+///
+/// For a copy outside a graph, [`Stream::read`](crate::Stream::read) returns a `Vec`.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let x = device.buffer(&[1u32, 2])?;
+/// let mut seen = device.host(&[0u32; 2])?;
+/// let mut graph = device.record(dacapo::download(&x, &mut seen))?;
+/// graph.launch(&stream)?;
+/// assert_eq!(seen.to_vec()?, [1, 2]); // waits for the launch
+/// # Ok(()) }
+/// ```
+#[doc(alias = "dtoh")]
+#[doc(alias = "memcpy")]
+#[doc(alias = "cudaMemcpy")]
 #[track_caller]
 pub fn download<T: Pod>(source: &Slice<T>, mut target: impl ToHost<T>) -> impl Op<Out = ()> {
     let at = Location::caller();

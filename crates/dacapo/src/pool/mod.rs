@@ -1,7 +1,7 @@
 //! Pools: graphs that belong together, and what they keep alive.
 //!
-//! - A graph that joins a pool ([`Recording::pool`](crate::graph::GraphBuilder::pool)) holds it, and is ordered against the pool's
-//!   other graphs: two of them never overlap, whatever their streams.
+//! - A graph that joins a pool ([`GraphBuilder::pool`](crate::graph::GraphBuilder::pool)) holds it, and is ordered
+//!   against the pool's other graphs: two of them never overlap, whatever their streams.
 //! - The temps of a pool's graphs lie in one arena, as large as the largest of them needs: it grows in place when a graph
 //!   joins that needs more, and goes with the pool. (On a device that cannot map memory apart from its addresses a larger
 //!   one takes its place, and earlier graphs keep theirs.) Outputs are never in it.
@@ -30,7 +30,24 @@ use crate::memory::GrowingArena;
 
 pub(crate) use space::Space;
 
-/// Graphs that belong together, and what they keep alive. Clones are the same pool.
+/// Graphs that belong together: they share memory for temps, never overlap, and keep values alive. Clones are the same
+/// pool.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Recorder, baked, copy, fill};
+/// # let device = dacapo::Device::software()?;
+/// let (pool, mut y) = (device.pool(), device.zeros::<f32>(1000)?);
+/// let mut body = |r: &mut Recorder<'_>| {
+///     let mut t = r.alloc::<f32>(1000)?;
+///     r.run(fill(&mut t, baked(1.0)))?;
+///     r.run(copy(&t, &mut y))
+/// };
+/// let one = device.graph().pool(&pool).record(&mut body)?;
+/// let two = device.graph().pool(&pool).record(&mut body)?;
+/// assert_eq!((pool.graphs(), one.memory().arena + two.memory().arena), (2, 0)); // one arena, the pool's
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
 pub struct Pool(Arc<Inner>);
 
@@ -50,7 +67,18 @@ struct State {
     graphs: usize,
 }
 
-/// The number by which a pool can be found from any thread.
+/// A number by which a pool can be found from any thread: [`Pool::handle`].
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::graph::Pool;
+/// # let device = dacapo::Device::software()?;
+/// let pool = device.pool();
+/// let handle = pool.handle();
+/// std::thread::spawn(move || Pool::find(handle).unwrap().seal()).join().unwrap();
+/// assert!(pool.is_sealed() && Pool::release(handle));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PoolHandle(u64);
 
@@ -72,10 +100,10 @@ impl Pool {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a value alive as long as the pool, or until it is [cleared](Pool::clear). Its number among the registered.
+    /// Keeps a value alive as long as the pool, or until it is [cleared](Pool::clear). Returns its index.
     ///
-    /// A plain registration, with no call of the driver's: it may be made anywhere, also inside a recording. A graph of
-    /// this very pool is better kept elsewhere: it holds the pool, and neither goes by itself.
+    /// Makes no driver call, so it can be used anywhere, also inside a recording. Do not keep a graph of this very
+    /// pool: it holds the pool, so neither would ever be dropped.
     ///
     /// # Errors
     ///
@@ -90,12 +118,12 @@ impl Pool {
         Ok(state.values.len() - 1)
     }
 
-    /// How many values are registered.
+    /// How many values it keeps.
     pub fn len(&self) -> usize {
         self.state().values.len()
     }
 
-    /// Whether none is.
+    /// Whether it keeps none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -105,8 +133,8 @@ impl Pool {
         self.state().graphs
     }
 
-    /// Bytes of device memory that the temps of its graphs lie in: what the largest of them needs, in pieces as the driver
-    /// maps them (2 MiB on most devices). It never shrinks: the memory goes with the pool.
+    /// Bytes of device memory for the temps of its graphs: what the largest of them needs, rounded up to the driver's
+    /// granularity (2 MiB on most devices). It never shrinks; the memory is freed with the pool.
     pub fn arena_bytes(&self) -> usize {
         self.0.arena.bytes()
     }
@@ -115,14 +143,14 @@ impl Pool {
         &self.0.arena
     }
 
-    /// Lets go of all registered values, in the order they were registered: each when the last work of the pool's graphs
-    /// is over, those that are free already before this returns.
+    /// Drops all values that it keeps, in the order in which they were added: each when the last work of the pool's
+    /// graphs is over, and at once if it already is.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::EagerInRecording`]: from inside foreign work.
     /// - [`ErrorKind::Lost`].
-    /// - [`ErrorKind::PoolInUse`]: graphs that are in it may still use them.
+    /// - [`ErrorKind::PoolInUse`]: graphs in it may still use them.
     /// - [`ErrorKind::PoolSealed`].
     #[track_caller]
     pub fn clear(&self) -> Result<()> {
@@ -148,8 +176,8 @@ impl Pool {
         Ok(())
     }
 
-    /// As [`clear`](Pool::clear), although graphs are in the pool: for a pool that keeps a graph of its own, which
-    /// holds the pool, so that neither would ever go.
+    /// As [`clear`](Pool::clear), even while graphs are in the pool: for a pool that keeps one of its own graphs, so
+    /// that neither would ever be dropped.
     ///
     /// # Errors
     ///
@@ -157,18 +185,18 @@ impl Pool {
     ///
     /// # Safety
     ///
-    /// - No graph that is in the pool and not among its values is launched again, or none needs any of the values: what
-    ///   relies on a registered value relies on the pool to keep it.
+    /// - No graph in the pool that needs one of the values is launched again, unless the graph itself is among the
+    ///   values.
     pub unsafe fn clear_unchecked(&self) -> Result<()> {
         self.let_values_go(false)
     }
 
-    /// No graph joins it and no value is registered from now on.
+    /// Refuses new graphs and values from now on.
     pub fn seal(&self) {
         self.state().sealed = true;
     }
 
-    /// Graphs and values may join again.
+    /// Accepts graphs and values again.
     pub fn unseal(&self) {
         self.state().sealed = false;
     }
@@ -186,19 +214,19 @@ impl Pool {
         self.0.device.is(device)
     }
 
-    /// A fresh number by which it can be found until it is released.
+    /// A new handle, by which it can be found until the handle is [released](Pool::release).
     pub fn handle(&self) -> PoolHandle {
         let handle = PoolHandle(NEXT.fetch_add(1, Ordering::Relaxed));
         handles().insert(handle.0, self.clone());
         handle
     }
 
-    /// The pool of a handle, from any thread; none if there is none (any more).
+    /// The pool of a handle, from any thread; none if the handle was released.
     pub fn find(handle: PoolHandle) -> Option<Pool> {
         handles().get(&handle.0).cloned()
     }
 
-    /// Forgets a handle. Graphs and other handles keep their own hold. Whether there was something to forget.
+    /// Releases a handle. Graphs and other handles still hold the pool. Returns whether the handle was known.
     pub fn release(handle: PoolHandle) -> bool {
         let pool = handles().remove(&handle.0);
         pool.is_some()

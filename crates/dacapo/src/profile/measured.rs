@@ -15,12 +15,12 @@ use crate::memory::{Reads, Writes};
 use crate::nesting::refuse_inside;
 
 impl<T> Graph<T> {
-    /// Replays it once, timed: how long each op took on the device, what waited, and which ops the replay was as long as.
+    /// Replays it once, timed: how long each op took on the device, what waited, and the critical path.
     ///
-    /// It is a replay like any other: slots, outputs and [`num_replays`](Graph::num_replays) as of a launch, and it is
-    /// waited for. It is made by a second executable graph, built for this call and gone after it, with a kernel of one
-    /// thread before and behind each op that stores the device's timer; so it takes far longer than a launch, and foreign
-    /// work is captured once more. What the numbers are and what they cost: [`Profile`].
+    /// It is a replay like any other: slots, outputs and [`num_replays`](Graph::num_replays) as in a launch, and it is
+    /// waited for. A second executable graph is built for this call, with a one-thread kernel before and after each op
+    /// that stores the device's timer. So it takes far longer than a launch, and foreign work is captured once more.
+    /// What the numbers mean: [`Profile`].
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -35,7 +35,7 @@ impl<T> Graph<T> {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::Unsupported`]: a graph that came of a capture, whose nodes are not ours to take apart.
+    /// - [`ErrorKind::Unsupported`]: a graph that was captured, whose nodes are unknown.
     /// - As [`launch_sync`](Graph::launch_sync).
     #[track_caller]
     pub fn profile(&mut self, stream: &Stream) -> Result<Profile> {

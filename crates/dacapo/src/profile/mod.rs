@@ -1,20 +1,23 @@
-//! How long each op of a graph takes on the device: one replay with a stamp before and behind each.
+//! How long each op of a graph takes on the device, measured in one replay.
 //!
-//! A stamp is a kernel of one thread that stores the device's timer. What one can rely on:
+//! [`Graph::profile`](crate::Graph::profile) returns a [`Profile`]: a [`Timed`] entry for each op, and the critical
+//! path. Print it as a table, or open its trace in Perfetto.
 //!
-//! - an op's interval begins when its first stamp was reached, behind all that it waits for, and ends when the second was,
-//!   behind all that it did: so an op begins after those end that it waits for, always;
-//! - the stamps cost time themselves. How much is measured in the same replay, by a few in a line ([`Profile::stamp_ns`]),
-//!   and taken off each [`Timed::time_ns`] and [`Timed::gap_ns`], never off [`Timed::start_ns`] and [`Timed::end_ns`];
-//! - the critical path is the measured one: from the op that ended last, back each time to the one it waited for longest.
+//! The replay has a stamp before and after each op: a one-thread kernel that stores the device's timer. You can rely
+//! on this:
 //!
-//! What the numbers include: an op's time has the device's own work of starting it and of passing on to the next, a
-//! microsecond or less on an H200; a node that does nothing (a grid without blocks) shows that and little else. Ops
-//! that overlap share the device, and each is longer for it. One replay is one sample: the first after a while is slower.
-//! What was tried and what it costs: docs/timing.md.
+//! - An op's interval begins at its first stamp, after everything it waits for, and ends at its second, after
+//!   everything it did. So an op always begins after the ops that it waits for have ended.
+//! - Stamps cost time. How much is measured in the same replay ([`Profile::stamp_ns`]) and subtracted from each
+//!   [`Timed::time_ns`] and [`Timed::gap_ns`], but not from [`Timed::start_ns`] and [`Timed::end_ns`].
+//! - The critical path is measured: from the op that ended last, back each time to the one it waited for longest.
 //!
-//! On the software device the clock counts what its interpreter does ([`Clock::Software`]). Such numbers say which op does
-//! more; they are no times, and are never printed as such.
+//! An op's time includes the device's own work of starting it, a microsecond or less on an H200; a node that does
+//! nothing shows that and little else. Ops that overlap share the device, so each takes longer. One replay is one
+//! sample, and the first after a pause is slower.
+//!
+//! On the software device the clock counts what its interpreter does ([`Clock::Software`]). Such numbers show which op
+//! does more; they are not times, and are never printed as times.
 
 mod measured;
 mod table;
@@ -28,45 +31,86 @@ pub use table::By;
 
 use crate::inspect::{Kind, Place};
 
-/// Which clock the numbers are of.
+/// Which clock the numbers come from.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::profile::Clock;
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut y = device.zeros::<f32>(1024)?;
+/// let mut graph = device.graph().label("clear").record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
+/// let profile = graph.profile(&stream)?;
+/// assert_eq!(profile.clock, Clock::Software); // counts, not times: only a GPU's clock gives those
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Clock {
     /// The GPU's own timer, in nanoseconds.
     Gpu,
-    /// The software device's clock: it counts what the interpreter does, and tells nothing about a GPU.
+    /// The software device's clock: it counts what the interpreter does, and says nothing about a GPU.
     Software,
 }
 
 /// One timed replay of a graph: [`Graph::profile`](crate::Graph::profile).
 ///
-/// `{}` is a table by start, `{:#}` by time; [`trace`](Profile::trace) is a file for Perfetto or `chrome://tracing`.
+/// `{}` is a table by start, `{:#}` by time. With the feature `json`, `trace` is a file for Perfetto or
+/// `chrome://tracing`.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut y = device.zeros::<f32>(1024)?;
+/// let mut graph = device.graph().label("clear").record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
+/// let profile = graph.profile(&stream)?;
+/// assert_eq!(profile.critical_path, [0]);
+/// assert!(profile.critical_ns() <= profile.total_ns);
+/// println!("{profile:#}");
+/// # Ok(()) }
+/// ```
+#[doc(alias = "cudaEventElapsedTime")]
+#[doc(alias = "timing")]
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Profile {
-    /// The device, as it calls itself.
+    /// The name of the device.
     pub device: String,
     /// The graph's label; empty if it has none.
     pub label: String,
-    /// Which clock the numbers are of.
+    /// Which clock the numbers come from.
     pub clock: Clock,
-    /// The steps that the clock was seen to move in; 0 if it was not seen to move.
+    /// The resolution of the clock, as observed; 0 if it never moved.
     pub step_ns: u64,
-    /// What one stamp costs, as measured in the same replay.
+    /// What one stamp costs, measured in the same replay.
     pub stamp_ns: u64,
-    /// From the last stamp before everything to the last one behind everything: the replay, stamps and all.
+    /// The whole replay, stamps included.
     pub total_ns: u64,
     /// The ops, in the order they were recorded.
     pub ops: Vec<Timed>,
-    /// The ops that the replay was as long as, first to last, by their index.
+    /// The critical path, first to last: indices of ops.
     pub critical_path: Vec<usize>,
 }
 
 /// One op of a profile.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut y = device.zeros::<f32>(1024)?;
+/// let mut graph = device.graph().label("clear").record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
+/// let profile = graph.profile(&stream)?;
+/// let op: &dacapo::profile::Timed = &profile.ops[0];
+/// assert!(op.name == "fill" && op.critical);
+/// assert!(op.start_ns + op.time_ns <= op.end_ns);
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Timed {
-    /// Its place in [`Profile::ops`]: its number in the recording.
+    /// Its index in [`Profile::ops`], and its number in the recording.
     pub index: usize,
     /// What it does. Foreign work is one op, however much it enqueued.
     pub kind: Kind,
@@ -76,19 +120,19 @@ pub struct Timed {
     pub label: String,
     /// Where the program made the op.
     pub location: Option<Place>,
-    /// When its first stamp was reached, from [`Profile::total_ns`]'s beginning.
+    /// When its first stamp was reached, from the start of the replay.
     pub start_ns: u64,
     /// When its second stamp was reached.
     pub end_ns: u64,
-    /// How long it took: from one to the other, less what a stamp costs.
+    /// How long it took: from the first stamp to the second, less the cost of a stamp.
     pub time_ns: u64,
-    /// How long it could have begun before it did: from the end of what it waited for, less what a stamp costs.
+    /// How long it sat ready before it began: from the end of what it waited for, less the cost of a stamp.
     pub gap_ns: u64,
-    /// The ops it waits for, by their index.
+    /// The ops it waits for: indices.
     pub after: Vec<usize>,
-    /// Whether the replay was as long as it was because of this op.
+    /// Whether it is on the critical path.
     pub critical: bool,
-    /// Ops in one lane do not overlap; there are as many lanes as ops that were seen to overlap.
+    /// Ops in one lane do not overlap. There are as many lanes as ops that overlapped.
     pub lane: usize,
 }
 
@@ -109,7 +153,7 @@ impl Profile {
         self.ops.iter().fold(0, |sum, op| sum.saturating_add(op.time_ns))
     }
 
-    /// How many ops were seen to overlap at most.
+    /// The most ops that overlapped.
     pub fn lanes(&self) -> usize {
         self.ops.iter().map(|op| op.lane.saturating_add(1)).max().unwrap_or(0)
     }

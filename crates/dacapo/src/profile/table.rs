@@ -6,12 +6,24 @@ use crate::inspect;
 
 use super::{Clock, Profile, Timed};
 
-/// What the rows of a table are sorted by.
+/// How the rows of a table are sorted: [`Profile::table`].
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::profile::By;
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut y = device.zeros::<f32>(1024)?;
+/// let mut graph = device.graph().label("clear").record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
+/// let profile = graph.profile(&stream)?;
+/// assert!(profile.table(By::Time).contains("fill"));
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// When they began.
+    /// By start.
     Start,
-    /// How long they took, the longest first.
+    /// By time, the longest first.
     Time,
 }
 

@@ -1,9 +1,11 @@
-//! Random numbers whose counter lives on the device.
+//! Random numbers inside graphs: each replay draws the next ones.
 //!
-//! A [`Generator`] draws with Philox4x32-10 (Salmon et al., SC11). Its key and counter are device memory, and every draw
-//! is an op that also moves the counter on: inside a graph the counter is advanced by the replay itself, so each replay
-//! draws what the eager run would have drawn next. Only exactly rounded operations are used: every device gives the
-//! same bits.
+//! A [`Generator`] fills memory with words, uniform or normal numbers. A [`GeneratorState`] is its state, for
+//! checkpoints, and computes the same numbers on the host.
+//!
+//! The generator is Philox4x32-10 (Salmon et al., SC11). Its key and counter are device memory, and every draw is an
+//! op that also advances the counter, so a replay draws what an eager run would have drawn next. Only exactly rounded
+//! operations are used: every device gives the same bits.
 
 mod philox;
 
@@ -58,7 +60,21 @@ pub struct Generator {
     state: Buffer<u32>,
 }
 
-/// Where a generator stands: its seed and how far it has drawn. Plain data, to be kept in a checkpoint.
+/// The state of a generator: its seed and position. Plain data, for a checkpoint.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut random = dacapo::random::Generator::new(&device, 42)?;
+/// let state = random.save(&stream)?;
+/// let mut noise = device.zeros::<f32>(4)?;
+/// stream.run(random.uniform(&mut noise))?;
+/// assert_eq!(stream.read(&noise)?, state.next_uniform(4)); // the same bits, on the host
+/// random.restore(&stream, &state)?;
+/// assert_eq!(random.save(&stream)?, state);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize))]
 pub struct GeneratorState {
@@ -66,7 +82,7 @@ pub struct GeneratorState {
 }
 
 impl Generator {
-    /// A generator at the beginning of a seed's sequence.
+    /// A generator at the start of a seed's sequence.
     ///
     /// # Errors
     ///
@@ -77,7 +93,7 @@ impl Generator {
         Ok(Generator { kernels: Kernels::load(device)?, state })
     }
 
-    /// Fills memory with 32-bit words, and moves on.
+    /// Fills memory with random 32-bit words.
     #[track_caller]
     pub fn words(&mut self, out: &mut Slice<u32>) -> impl Op<Out = ()> {
         let (at, n) = (Location::caller(), out.len() as u64);
@@ -90,7 +106,7 @@ impl Generator {
         }
     }
 
-    /// Fills memory with numbers that are even in [0, 1), and moves on.
+    /// Fills memory with uniform numbers in [0, 1).
     #[track_caller]
     pub fn uniform(&mut self, out: &mut Slice<f32>) -> impl Op<Out = ()> {
         let (at, n) = (Location::caller(), out.len() as u64);
@@ -103,7 +119,7 @@ impl Generator {
         }
     }
 
-    /// Fills memory with normal numbers of mean 0 and deviation 1, and moves on.
+    /// Fills memory with normal numbers of mean 0 and standard deviation 1.
     #[track_caller]
     pub fn normal(&mut self, out: &mut Slice<f32>) -> impl Op<Out = ()> {
         let (at, n) = (Location::caller(), out.len() as u64);
@@ -116,7 +132,7 @@ impl Generator {
         }
     }
 
-    /// To the beginning of another seed's sequence, in stream order.
+    /// Moves to the start of another seed's sequence, in stream order.
     ///
     /// # Errors
     ///
@@ -125,7 +141,7 @@ impl Generator {
         stream.write(&mut self.state, &Philox::new(seed).state())
     }
 
-    /// Where it stands after everything that was enqueued before. Waits for it.
+    /// Waits for everything enqueued before, then returns the state.
     ///
     /// # Errors
     ///
@@ -135,7 +151,7 @@ impl Generator {
         Ok(GeneratorState { words: words.try_into().expect("a state has six words") })
     }
 
-    /// To where it stood when it was saved, in stream order.
+    /// Returns to a saved state, in stream order.
     ///
     /// # Errors
     ///
@@ -146,22 +162,22 @@ impl Generator {
 }
 
 impl GeneratorState {
-    /// What a generator that stands here would draw next: the reference, computed on the host.
+    /// The next `n` words of a generator in this state, computed on the host.
     pub fn next_words(&self, n: usize) -> Vec<u32> {
         Philox::from_state(self.words).words(n)
     }
 
-    /// The same as numbers in [0, 1).
+    /// The next `n` uniform numbers, computed on the host.
     pub fn next_uniform(&self, n: usize) -> Vec<f32> {
         Philox::from_state(self.words).uniform(n)
     }
 
-    /// The same as normal numbers.
+    /// The next `n` normal numbers, computed on the host.
     pub fn next_normal(&self, n: usize) -> Vec<f32> {
         Philox::from_state(self.words).normal(n)
     }
 
-    /// Where a generator stands after it has drawn `n` numbers at once from here.
+    /// The state after drawing `n` numbers at once.
     #[must_use]
     pub fn advanced(&self, n: usize) -> GeneratorState {
         let mut philox = Philox::from_state(self.words);

@@ -9,19 +9,36 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Grid;
 use crate::record::Recorder;
 
-/// A described operation: a function of a [`Recorder`].
+/// A piece of GPU work, described but not yet run: a function of a [`Recorder`].
 ///
-/// `then` and `zip` differ in their result only: neither adds an order that the data does not demand.
+/// [`Stream::run`](crate::Stream::run) runs it now, [`Device::record`](crate::Device::record) makes a graph of it.
+/// Kernel methods, [`copy`](crate::copy) and [`fill`](crate::fill) return ops, and every closure `|r| ..` is one.
+///
+/// [`then`](Op::then) and [`zip`](Op::zip) differ in their result only: neither adds an order that the data does not
+/// need.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Op, baked, copy, fill};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (mut x, mut y) = (device.zeros::<u32>(2)?, device.zeros::<u32>(2)?);
+/// stream.run(fill(&mut x, baked(3)).then(fill(&mut y, baked(4))).label("init"))?; // now
+/// let mut graph = device.record(copy(&x, &mut y).label("step"))?; // or many times
+/// graph.launch(&stream)?;
+/// assert_eq!(stream.read(&y)?, [3, 3]);
+/// # Ok(()) }
+/// ```
 #[must_use = "an operation does nothing until it is run or recorded"]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operation",
     note = "an operation is `FnOnce(&mut Recorder<'_>) -> dacapo::Result<T>`"
 )]
 pub trait Op: Sized + for<'a, 'r> FnOnce(&'a mut Recorder<'r>) -> Result<<Self as Op>::Out> {
-    /// What it gives. (Not `Output`, which is `FnOnce`'s.)
+    /// Its result. (`Output` is taken by `FnOnce`.)
     type Out;
 
-    /// Both, in this order; the second's result.
+    /// Both, in this order, with the result of the second.
     fn then<B: Op>(self, next: B) -> impl Op<Out = B::Out> {
         whole(move |r| {
             self(r)?;
@@ -29,17 +46,17 @@ pub trait Op: Sized + for<'a, 'r> FnOnce(&'a mut Recorder<'r>) -> Result<<Self a
         })
     }
 
-    /// Both; both results.
+    /// Both, with both results.
     fn zip<B: Op>(self, other: B) -> impl Op<Out = (Self::Out, B::Out)> {
         whole(move |r| Ok((self(r)?, other(r)?)))
     }
 
-    /// The same with another result.
+    /// The same op with another result.
     fn map<U>(self, f: impl FnOnce(Self::Out) -> U) -> impl Op<Out = U> {
         whole(move |r| Ok(f(self(r)?)))
     }
 
-    /// Then the op that `f` makes of the result.
+    /// This op, then the one that `f` makes of its result.
     fn and_then<B: Op>(self, f: impl FnOnce(Self::Out) -> B) -> impl Op<Out = B::Out> {
         whole(move |r| {
             let out = self(r)?;
@@ -47,7 +64,7 @@ pub trait Op: Sized + for<'a, 'r> FnOnce(&'a mut Recorder<'r>) -> Result<<Self a
         })
     }
 
-    /// A name in errors, reports and dumps; nests as `outer/inner`.
+    /// Names it in errors and reports. Labels nest as `outer/inner`.
     fn label(self, label: impl Into<String>) -> impl Op<Out = Self::Out> {
         let label = label.into();
         whole(move |r| {
@@ -58,7 +75,7 @@ pub trait Op: Sized + for<'a, 'r> FnOnce(&'a mut Recorder<'r>) -> Result<<Self a
         })
     }
 
-    /// Another geometry for the one kernel inside; an error unless it was declared with `default_grid`.
+    /// Overrides the geometry of the one kernel inside. An error unless the kernel was declared with `default_grid`.
     ///
     /// Exactly one kernel of [`kernels!`](crate::kernels) must be inside; copies, fills and raw kernels do not count.
     #[track_caller]
@@ -83,9 +100,24 @@ where
     type Out = T;
 }
 
-/// A closure as an op, where its parameter's type cannot be inferred otherwise: before `.then`, `.label` and the like.
+/// Makes an op of a closure where its parameter's type cannot be inferred: before `.then`, `.label` and the like.
 ///
-/// It is recorded whole or not at all, also where it is called as the function that it is.
+/// It is recorded whole or not at all.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Op, baked, fill, op::from_fn};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let ones = from_fn(|r| {
+///     let mut y = r.output::<f32>(2)?;
+///     r.run(fill(&mut y, baked(1.0)))?;
+///     Ok(y)
+/// });
+/// let y = stream.run(ones.label("ones"))?;
+/// assert_eq!(stream.read(&y)?, [1.0, 1.0]);
+/// # Ok(()) }
+/// ```
 pub fn from_fn<T, F>(f: F) -> impl Op<Out = T>
 where
     F: for<'a, 'r> FnOnce(&'a mut Recorder<'r>) -> Result<T>,
@@ -102,5 +134,18 @@ where
     move |r: &mut Recorder<'_>| r.run(f)
 }
 
-/// An op on the heap: closures are ops, so nothing more is needed.
+/// A boxed op, for a list or a choice of different ops: `Box::new(op)` is one.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, copy, fill, op::BoxOp};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (x, mut y) = (device.buffer(&[1u32, 2])?, device.zeros::<u32>(2)?);
+/// let clear = true;
+/// let op: BoxOp = if clear { Box::new(fill(&mut y, baked(9))) } else { Box::new(copy(&x, &mut y)) };
+/// stream.run(op)?;
+/// assert_eq!(stream.read(&y)?, [9, 9]);
+/// # Ok(()) }
+/// ```
 pub type BoxOp<'a, T = ()> = Box<dyn for<'x, 'r> FnOnce(&'x mut Recorder<'r>) -> Result<T> + 'a>;

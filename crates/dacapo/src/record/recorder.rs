@@ -17,22 +17,41 @@ use crate::record::written::{Written, temp_of, unwritten};
 use crate::record::{Node, Op, Work};
 use crate::value::{AnySlot, Readings, Snapshot};
 
-/// Where ops go: into a graph, or, eagerly, to a stream. The code cannot tell which.
+/// Where ops go: into a graph, or to a stream when run eagerly. The closure cannot tell which.
 ///
 /// `'r` is the brand of one recording: neither the recorder nor its temps can leave the closure or the thread.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Buffer, Recorder, Result, Slice, copy};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// fn layer(r: &mut Recorder<'_>, x: &Slice<f32>) -> Result<Buffer<f32>> {
+///     let mut t = r.alloc(x.len())?; // scratch, planned
+///     let mut y = r.output(x.len())?; // yours and the graph's
+///     r.run(copy(x, &mut t))?;
+///     r.run(copy(&t, &mut y))?;
+///     Ok(y)
+/// }
+/// let x = device.buffer(&[1.0, 2.0])?;
+/// let y = stream.run(|r: &mut Recorder<'_>| layer(r, &x))?; // eagerly
+/// let mut graph = device.record(|r| layer(r, &x))?; // the same code as a graph
+/// assert_eq!(stream.read(graph.launch_sync(&stream)?)?, stream.read(&y)?);
+/// # Ok(()) }
+/// ```
 ///
 /// # Other calls inside the closure
 ///
 /// | call | inside a recording, or an eager run |
 /// |---|---|
 /// | `r.run(op)`, `r.alloc`, `r.workspace`, `r.output`, `r.keep` | recorded |
-/// | `stream.run`, `run_in`, `read`, `write`, `synchronize`, `is_done`; `scalar.set`, `get`; `host.set`, `to_vec`; `graph.launch`, `launch_sync`, `submit`, `upload`; `device.synchronize`; a warm-up; `capture::begin` | refused: [`ErrorKind::EagerInRecording`], because they would act now |
-/// | `device.zeros`, `buffer`, `scalar`, `host`, `stream`, `pool`, `arena`; `Kernels::load` | done now; they only make something |
-/// | `slot.set` | done now; this recording keeps the value it has read, launches see the new one |
-/// | `device.record(..)` | a recording of its own; temps of this one are refused in it |
-/// | Rust's `if`, `for`, `return` | decide now, once |
-/// | a panic | the recording is dropped, the panic goes on; if it is caught inside, the op it came from leaves no trace |
-/// | the same calls from another thread | as ever; they see the memory as it is now |
+/// | `stream.run`, `run_in`, `read`, `write`, `synchronize`, `is_done`; `scalar.set`, `get`; `host.set`, `to_vec`; `graph.launch`, `launch_sync`, `submit`, `preload`; `device.synchronize`; a warm-up; `capture::begin` | refused: [`ErrorKind::EagerInRecording`], because they would act now |
+/// | `device.zeros`, `buffer`, `scalar`, `host`, `stream`, `pool`, `arena`; `Kernels::load` | done now: they only create something |
+/// | `slot.set` | done now: this recording keeps the value it has read, launches see the new one |
+/// | `device.record(..)` | a separate recording, which refuses temps of this one |
+/// | Rust's `if`, `for`, `return` | run once, while recording |
+/// | a panic | drops the recording and goes on; if you catch it inside, the op it came from leaves no trace |
+/// | the same calls from another thread | as usual: they see the memory as it is now |
 ///
 /// # Why this is safe
 ///
@@ -141,7 +160,7 @@ impl<'r> Recorder<'r> {
         self.core.id
     }
 
-    /// Records one op. If it fails or panics, the recording is as it was before.
+    /// Records one op. If it fails or panics, the recording is unchanged.
     ///
     /// # Errors
     ///
@@ -189,7 +208,7 @@ impl<'r> Recorder<'r> {
         go_on(drop_each(keeps));
     }
 
-    /// Planned memory: its contents are undefined until written, and it is dead after the replay.
+    /// Scratch memory of this recording: undefined until written, gone after the replay.
     ///
     /// # Errors
     ///
@@ -207,8 +226,8 @@ impl<'r> Recorder<'r> {
         Ok(allocation)
     }
 
-    /// Scratch memory for a library's call: a temp like any other, planned with the others and alive for the ops that it
-    /// is passed to, and counted as a workspace. Passed as `&mut`, it need not be written first.
+    /// Scratch memory for a library's call: a temp like any other, but counted as a workspace in reports. Passed as
+    /// `&mut`, it need not be written first.
     ///
     /// # Errors
     ///
@@ -235,7 +254,7 @@ impl<'r> Recorder<'r> {
         }
     }
 
-    /// One planned value.
+    /// One scratch value of this recording.
     ///
     /// # Errors
     ///
@@ -244,7 +263,7 @@ impl<'r> Recorder<'r> {
         Ok(TempScalar::new(self.alloc(1)?))
     }
 
-    /// Memory that the graph holds together with you: zeroed now, and free to leave the closure.
+    /// Memory that you and the graph both hold: zeroed now, and free to leave the closure.
     ///
     /// # Errors
     ///
@@ -256,7 +275,7 @@ impl<'r> Recorder<'r> {
         Ok(buffer)
     }
 
-    /// One value that the graph holds together with you.
+    /// One value that you and the graph both hold.
     ///
     /// # Errors
     ///

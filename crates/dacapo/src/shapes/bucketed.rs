@@ -17,8 +17,8 @@ use crate::shapes::{Buckets, CacheCounters, GraphCache, Inputs, Outputs};
 /// A function of rows: recorded once for each bucket, called with any number of rows.
 ///
 /// A call copies its rows into fixed inputs, fills the other rows of the bucket as each input says
-/// ([`Pad`](crate::shapes::Pad)), replays the bucket's graph, and lends the outputs, sliced to the rows of the call. Nothing of
-/// the caller's memory is touched beyond those rows, and no padded row is in what comes back.
+/// ([`Pad`](crate::shapes::Pad)), replays the bucket's graph, and lends the outputs, sliced to the rows of the call. No
+/// padded row is in the result.
 ///
 /// ```
 /// # use dacapo::{Slice, baked, copy, shapes::{Bucketed, Buckets, Pad, rows}};
@@ -57,7 +57,7 @@ where
     O: Outputs,
     F: for<'a, 'r, 'i> FnMut(&'a mut Recorder<'r>, usize, I::At<'i>) -> Result<O>,
 {
-    /// A function of rows. `f` records it for so many rows, those of a bucket, and is given as much of each input.
+    /// `f` records the function for a bucket's row count and receives that many rows of each input.
     ///
     /// # Errors
     ///
@@ -69,31 +69,31 @@ where
         Ok(Bucketed { device: device.clone(), buckets, inputs, fixed, cache, f, larger: true })
     }
 
-    /// Never more graphs than this; without it, as many as there are buckets.
+    /// The most graphs that it keeps; by default one for each bucket.
     pub fn max_graphs(mut self, graphs: usize) -> Self {
         self.cache = self.cache.max_graphs(graphs);
         self
     }
 
-    /// Its graphs never hold more bytes than this: [`GraphCache::max_bytes`].
+    /// The most bytes that its graphs may hold: [`GraphCache::max_bytes`].
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.cache = self.cache.max_bytes(bytes);
         self
     }
 
-    /// The name of its graphs.
+    /// Names its graphs.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.cache = self.cache.label(label);
         self
     }
 
-    /// More rows than the largest bucket are an error, and not run without a graph.
+    /// Refuses more rows than the largest bucket, instead of running them without a graph.
     pub fn refuse_larger(mut self) -> Self {
         self.larger = false;
         self
     }
 
-    /// Records the graphs of all buckets that are not there, the largest first, as long as they fit. How many.
+    /// Records the missing buckets, the largest first, as long as they fit. Returns how many.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ where
     /// # Errors
     ///
     /// - [`ErrorKind::NotRows`]: an input is not `n` rows of its length.
-    /// - [`ErrorKind::NoBucket`]: no rows; or more than the largest bucket has, where those are refused.
+    /// - [`ErrorKind::NoBucket`]: no rows, or more than the largest bucket if those are refused.
     /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`].
     /// - What recording or replaying failed with.
     #[track_caller]
@@ -116,8 +116,8 @@ where
         self.serve(stream, n, given, None).map(|(out, _)| out)
     }
 
-    /// The same with a ticket that borrows nothing, for tasks that are spawned. The outputs are lent until the next call;
-    /// to have them on the host later, ask for them now: [`Stream::read_later`](crate::Stream::read_later).
+    /// [`call`](Bucketed::call) with a ticket that borrows nothing, for spawned tasks. The outputs are lent until the
+    /// next call; to have them on the host later, ask for them now: [`Stream::read_later`](crate::Stream::read_later).
     ///
     /// ```
     /// # use dacapo::{Slice, copy, shapes::{Bucketed, Buckets, Pad, rows}};
@@ -147,8 +147,8 @@ where
         Ok((out, Ticket::new(&device, used, ())))
     }
 
-    /// Records the graphs that are there anew, for example because `f` finds other weights now: all or none, as
-    /// [`GraphCache::rerecord_all`]. What each bucket's graph became.
+    /// Records all existing graphs again, for example because `f` finds other weights now: all or none, as
+    /// [`GraphCache::rerecord_all`]. Returns what was done for each bucket.
     ///
     /// # Errors
     ///

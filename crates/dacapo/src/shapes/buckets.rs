@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Sizes that graphs are recorded for. A request is rounded up to the next of them.
+/// The sizes that graphs are recorded for. A request is rounded up to the next size.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 pub struct Buckets(Vec<usize>);
 
 impl Buckets {
-    /// These sizes, in any order; one that is named twice counts once.
+    /// These sizes, in any order. Duplicates are removed.
     ///
     /// # Errors
     ///
@@ -58,8 +58,7 @@ impl Buckets {
         self.0.len()
     }
 
-    /// Each of them, the largest first: the order in which they should be recorded, so that the shared memory is sized
-    /// once.
+    /// The sizes, the largest first: the order in which to record them, so that the shared memory is sized once.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().rev().copied()
     }

@@ -32,7 +32,7 @@ use crate::shapes::CacheCounters;
 /// So many graphs, unless the cache is told otherwise.
 const GRAPHS_MAX: usize = 64;
 
-/// Graphs by key, with caps in graphs and in bytes; the one that was used longest ago goes first.
+/// Graphs by key, with limits in graphs and in bytes. The least recently used goes first.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -84,7 +84,7 @@ pub(crate) enum Ready<T> {
 }
 
 impl<K: Ord + Clone, T> GraphCache<K, T> {
-    /// An empty cache, with a cap of 64 graphs and none in bytes.
+    /// An empty cache, for at most 64 graphs of any size.
     pub fn new(device: &Device) -> GraphCache<K, T> {
         GraphCache {
             device: device.clone(),
@@ -100,24 +100,24 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         }
     }
 
-    /// Never more graphs than this; with 0 everything runs without one.
+    /// The most graphs that it keeps; with 0 everything runs without a graph.
     pub fn max_graphs(mut self, graphs: usize) -> Self {
         self.graphs_max = graphs;
         self.shrink();
         self
     }
 
-    /// Its graphs never hold more bytes than this, by the count of [`bytes`](GraphCache::bytes).
+    /// The most bytes that its graphs may hold, as [`bytes`](GraphCache::bytes) counts them.
     ///
-    /// The memory that they share comes in pieces of 2 MiB on most devices: with a smaller cap, what has temps runs without a
-    /// graph.
+    /// The memory that they share comes in pieces of 2 MiB on most devices: below that, anything with temps runs
+    /// without a graph.
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.bytes_max = bytes;
         self.shrink();
         self
     }
 
-    /// The name of its graphs.
+    /// Names its graphs.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
         self
@@ -129,15 +129,15 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         self
     }
 
-    /// Serves a request on a stream, without waiting: replays the graph of its key, recorded now if it is not there. The
-    /// outputs are lent until the next call.
+    /// Serves a request on a stream, without waiting: replays the graph of its key, and records it first if it is
+    /// missing. The outputs are lent until the next call.
     ///
     /// The body may be called more than once: where memory runs out, it is recorded again after graphs were dropped.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`].
-    /// - [`ErrorKind::BadKey`]: a clone of the key is another key.
+    /// - [`ErrorKind::BadKey`]: a clone of the key is not equal to it.
     /// - What the body failed with, or what the driver refused.
     #[track_caller]
     pub fn run(
@@ -152,8 +152,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         self.serve(stream, key, ready)
     }
 
-    /// The same with a ticket that borrows nothing, for tasks that are spawned. The outputs are lent until the next call;
-    /// to have them on the host later, ask for them now: [`Stream::read_later`](crate::Stream::read_later).
+    /// [`run`](GraphCache::run) with a ticket that borrows nothing, for spawned tasks. The outputs are lent until the
+    /// next call; to have them on the host later, ask for them now: [`Stream::read_later`](crate::Stream::read_later).
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -188,8 +188,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         Ok((out, Ticket::new(&device, used, ())))
     }
 
-    /// The graph of a key, recorded now if it is not there. If you record another op in its place, that counts against the
-    /// caps from the next graph on.
+    /// The graph of a key, recorded now if it is missing. If you rerecord it, its new size counts from the next graph
+    /// on.
     ///
     /// # Errors
     ///
@@ -214,12 +214,12 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         }
     }
 
-    /// The graph of a key, if it is there. Counts as a use of it and as a request, if it is.
+    /// The graph of a key, if there is one. Counts as a request and as a use.
     pub fn get(&mut self, key: &K) -> Option<&mut Graph<T>> {
         if self.find(key) { self.graph(key).ok() } else { None }
     }
 
-    /// The graph of a key, if it is there. Counts as nothing: neither as a use nor as a request.
+    /// The graph of a key, if there is one. Counts as neither a request nor a use.
     pub fn peek(&self, key: &K) -> Option<&Graph<T>> {
         self.entries.get(key).map(|entry| &entry.graph)
     }
@@ -229,12 +229,13 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         self.entries.keys()
     }
 
-    /// Records every graph that is there anew, for example over other weights: [`Graph::rerecord`] for each key, in order.
-    /// What each became, by its key.
+    /// Records every graph again, for example over other weights: [`Graph::rerecord`] for each key, in order. Returns
+    /// what was done for each key.
     ///
-    /// All bodies are recorded before the first graph is changed: if one fails, all graphs are what they were. If the
-    /// driver refuses a change after that, the graphs that could not be changed are dropped, to be recorded when they are asked
-    /// for: none of the old recordings is left in either case. What is in flight is not touched. Counts as nothing.
+    /// All bodies are recorded before the first graph changes: if one fails, all graphs stay as they were. If the
+    /// driver refuses a change after that, the graphs that could not be changed are dropped, and recorded again when
+    /// they are next asked for. Old and new recordings are never mixed. Work in flight is not affected. Counts as
+    /// neither request nor use.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -305,14 +306,14 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         refused.map(|()| done)
     }
 
-    /// Records the graphs of these keys that are not there, the largest key first, as long as they fit without dropping
-    /// another. How many it recorded.
+    /// Records the graphs of these keys that are missing, as long as they fit without dropping another. Returns how
+    /// many.
     ///
-    /// Largest first, so that the memory that they share is sized once.
+    /// The largest key comes first, so that the shared memory is sized once.
     ///
     /// # Errors
     ///
-    /// - What the body failed with, or what the driver refused. What was recorded before it is there.
+    /// - What the body failed with, or what the driver refused. Graphs recorded before that stay.
     pub fn prepare(
         &mut self,
         keys: impl IntoIterator<Item = K>,
@@ -335,12 +336,12 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         Ok(made)
     }
 
-    /// Whether there is a graph of this key.
+    /// Whether there is a graph for this key.
     pub fn contains(&self, key: &K) -> bool {
         self.entries.contains_key(key)
     }
 
-    /// Drops the graph of a key; whether there was one. It may be in flight.
+    /// Drops the graph of a key, also while it is in flight. Returns whether there was one.
     pub fn evict(&mut self, key: &K) -> bool {
         // Dropped last: what it holds may be the user's, and panic.
         let gone = self.entries.remove(key);
@@ -349,7 +350,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         gone.is_some()
     }
 
-    /// Drops all graphs, and the memory that they share. They may be in flight.
+    /// Drops all graphs and the memory that they share, also while they are in flight.
     pub fn clear(&mut self) {
         self.counters.evicted += self.entries.len() as u64;
         let _gone = (std::mem::take(&mut self.entries), self.overflow.take());

@@ -5,6 +5,22 @@ use std::fmt;
 /// What a [`GraphCache`](crate::shapes::GraphCache) has done so far.
 ///
 /// `hits + missed + eager + failed` is the number of requests, and `recorded - evicted` the number of graphs in it.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut cache = dacapo::shapes::GraphCache::new(&device);
+/// for len in [2, 3, 2] {
+///     cache.run(&stream, &len, |r| {
+///         let mut y = r.output::<u32>(len)?;
+///         r.run(dacapo::fill(&mut y, dacapo::baked(1)))
+///     })?;
+/// }
+/// let counters: dacapo::shapes::CacheCounters = cache.counters();
+/// assert_eq!((counters.hits, counters.missed, counters.alive()), (1, 2, 2));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheCounters {

@@ -12,28 +12,65 @@ use crate::op::{copy, fill};
 use crate::record::Recorder;
 use crate::value::baked;
 
-/// What stands in the rows of a bucket that a request does not fill. Each input names its own: there is no default,
-/// because the right one depends on what the recording does with a row.
+/// What fills the rows of a bucket that a request does not use. There is no default: the right choice depends on what
+/// the recording does with a row.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Slice, copy, shapes::{Bucketed, Buckets, Pad, rows}};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut last = Bucketed::new(&device, Buckets::new([4])?, rows(1, Pad::Value(-1)), |r, n, x: &Slice<i32>| {
+///     let mut y = r.output_scalar()?;
+///     r.run(copy(&x[n - 1..], y.as_mut_slice()))?; // the last row of the bucket
+///     Ok(y)
+/// })?;
+/// let x = device.buffer(&[1, 2, 3])?;
+/// assert_eq!(last.call(&stream, 3, &x)?.get(&stream)?, -1); // is padding for three rows of four
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pad<T> {
     /// All bytes zero.
     Zero,
-    /// Every element this value: an index that is masked out, minus infinity before a maximum.
+    /// This value everywhere: an index that is masked out, minus infinity before a maximum.
     Value(T),
-    /// The last real row again: for work that must see values that can occur.
+    /// The last real row again: for work that needs plausible values.
     RepeatLast,
-    /// Whatever is there: zeros at first, later rows of earlier requests. The cheapest; right where no row looks at
-    /// another one, and no value that was once a real row can do harm.
+    /// Whatever is there: zeros at first, later the rows of earlier requests. The cheapest. Right where rows do not
+    /// depend on each other and an old row does no harm.
     Keep,
 }
 
-/// An input of a bucketed function: so many elements a row, and what stands in the rows that a request does not fill.
+/// An input of a bucketed function: how many elements a row has, and how unused rows are padded. [`rows`] makes one.
+///
+/// ```
+/// use dacapo::shapes::{Pad, Rows, rows};
+/// let tokens: Rows<u32> = rows(1, Pad::Value(u32::MAX)); // one id a row; padding is masked out
+/// let images: Rows<f32> = rows(28 * 28, Pad::Zero);
+/// assert_eq!(format!("{images:?}"), "Rows<f32>[784, Zero]");
+/// ```
 pub struct Rows<T: Pod> {
     len: usize,
     pad: Pad<T>,
 }
 
-/// An input with rows of `len` elements.
+/// Declares an input with rows of `len` elements.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Slice, copy, shapes::{Bucketed, Buckets, Pad, rows}};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut first = Bucketed::new(&device, Buckets::new([2, 4])?, rows(2, Pad::Zero), |r, n, x: &Slice<u32>| {
+///     let mut y = r.output(n * 2)?;
+///     r.run(copy(x, &mut y))?;
+///     Ok(y)
+/// })?;
+/// let x = device.buffer(&[1, 2, 3, 4, 5, 6])?;
+/// assert_eq!(stream.read(first.call(&stream, 3, &x)?)?, [1, 2, 3, 4, 5, 6]); // three rows of two
+/// # Ok(()) }
+/// ```
 pub fn rows<T: Pod>(len: usize, pad: Pad<T>) -> Rows<T> {
     Rows { len, pad }
 }
@@ -49,9 +86,23 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// The inputs of a bucketed function: [`Rows`], or a tuple of up to four.
+/// The inputs of a bucketed function: [`Rows`], or a tuple of up to four. Sealed.
 ///
-/// Implemented here only.
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Slice, copy, shapes::{Bucketed, Buckets, Pad, rows}};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let inputs = (rows(1, Pad::Zero), rows(2, Pad::Zero));
+/// let mut pick = Bucketed::new(&device, Buckets::new([2])?, inputs, |r, n, (_, b): (&Slice<u32>, &Slice<f32>)| {
+///     let mut y = r.output(n * 2)?;
+///     r.run(copy(b, &mut y))?;
+///     Ok(y)
+/// })?;
+/// let (a, b) = (device.buffer(&[1])?, device.buffer(&[2.0, 3.0])?);
+/// assert_eq!(stream.read(pick.call(&stream, 1, (&a, &b))?)?, [2.0, 3.0]);
+/// # Ok(()) }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not declare inputs of a bucketed function",
     note = "declare each with its row length and padding: `rows(3, Pad::Zero)`, or a tuple of up to four, `()` for none"

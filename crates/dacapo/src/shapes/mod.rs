@@ -1,9 +1,9 @@
-//! Shapes: few graphs for many sizes.
+//! Few graphs for many sizes: round a request up to a bucket, and replay that bucket's graph.
 //!
-//! - [`Buckets`] are the sizes that graphs are recorded for; a request is rounded up to one of them.
-//! - [`GraphCache`] holds graphs by key, all in one pool, never more than its caps allow; the least recently used goes.
-//! - [`Bucketed`] is what most programs call: rows are copied into fixed inputs, the rest is padded as each input says
-//!   ([`Pad`]), the bucket's graph is replayed, and the outputs come back sliced to the real rows.
+//! [`Bucketed`] is what most programs use: it copies a request's rows into fixed inputs, pads the rest ([`Pad`]),
+//! replays the graph of the bucket, and returns the outputs cut to the real rows. [`Buckets`] are the sizes, and
+//! [`rows`] declares an input. Below it is [`GraphCache`]: graphs by key, in one pool, within limits on their number
+//! and bytes; the least recently used goes first.
 
 mod bucketed;
 mod buckets;

@@ -4,11 +4,22 @@ use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Buffer, Scalar, Slice};
 
-/// What a bucketed recording gives: buffers of rows, of which a request sees its own; numbers, which it sees whole; or a
-/// tuple of up to four.
+/// The outputs of a bucketed function: buffers of rows, of which a request sees its own; scalars, which it sees whole;
+/// or a tuple of up to four.
 ///
-/// A buffer has as many rows as the recording was asked for, so its length says how long a row is. A number that comes of
-/// all rows comes of the padded ones too: choose the padding for it.
+/// A buffer has as many rows as the bucket, so its length says how long a row is. A scalar that is computed from all
+/// rows includes the padded ones: choose the padding for it.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::shapes::Outputs;
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let y = device.buffer(&[1u32, 2, 3, 4, 5, 6, 7, 8])?; // a bucket of four rows of two
+/// let seen = y.first(3, 4); // what a request for three rows gets
+/// assert_eq!(stream.read(seen)?, [1, 2, 3, 4, 5, 6]);
+/// # Ok(()) }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an output of a bucketed function",
     note = "return a `Buffer<T>` of rows, a `Scalar<T>`, or a tuple of up to four, `()` for none"
@@ -19,14 +30,14 @@ pub trait Outputs {
     where
         Self: 'a;
 
-    /// Whether each buffer is so many rows of equal length.
+    /// Checks that each buffer is `rows` rows of equal length.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::NotRows`].
     fn check(&self, rows: usize) -> Result<()>;
 
-    /// The first `rows` of `of`.
+    /// The first `rows` of `of` rows.
     fn first(&self, rows: usize, of: usize) -> Self::At<'_>;
 }
 

@@ -7,16 +7,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::element::{Pod, bytes_of};
 use crate::value::reading::{AnySlot, Snapshot};
 
-/// A by-value kernel argument that may change between replays.
+/// A by-value kernel argument that can change between replays.
 ///
-/// A launch takes one snapshot of each slot, so two nodes of one replay never see different values; [`set`](Slot::set)
-/// acts on later launches only. Clones are the same slot.
+/// A launch reads each slot once, so two nodes of one replay never see different values. [`set`](Slot::set) takes
+/// effect from the next launch on. Clones share one value.
 ///
 /// ```
-/// let a = dacapo::Slot::new(1.5f32);
-/// a.set(2.5);
-/// assert_eq!(a.get(), 2.5);
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Slot, fill};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let level = Slot::new(1.5f32);
+/// let mut y = device.zeros::<f32>(2)?;
+/// let mut graph = device.record(fill(&mut y, &level))?;
+/// level.set(2.5); // no new recording: the next launch patches the node
+/// graph.launch(&stream)?;
+/// assert_eq!(stream.read(&y)?, [2.5, 2.5]);
+/// # Ok(()) }
 /// ```
+#[doc(alias = "scalar argument")]
+#[doc(alias = "kernel parameter")]
 pub struct Slot<T: Pod> {
     cell: Arc<Cell<Mutex<T>>>,
 }
@@ -59,14 +69,14 @@ impl<V: ?Sized> Cell<V> {
 }
 
 impl<T: Pod> Slot<T> {
-    /// A slot with a first value.
+    /// A slot with its first value.
     pub fn new(value: T) -> Slot<T> {
         const { assert!(size_of::<T>() > 0, "a slot of a type without size holds nothing") }
         let word = if fits::<T>() { to_word(value) } else { 0 };
         Slot { cell: Arc::new(Cell { word: AtomicU64::new(word), value: Mutex::new(value) }) }
     }
 
-    /// Another value for every launch that begins after this call.
+    /// Sets the value for every launch that begins after this call.
     pub fn set(&self, value: T) {
         if fits::<T>() {
             self.cell.word.store(to_word(value), Ordering::Release);
@@ -78,7 +88,7 @@ impl<T: Pod> Slot<T> {
         self.cell.word.fetch_add(1, Ordering::Release);
     }
 
-    /// The value that the next launch will take.
+    /// The value that the next launch will read.
     pub fn get(&self) -> T {
         match fits::<T>() {
             true => of_word(self.cell.word()),
@@ -127,7 +137,19 @@ impl<T: Pod> fmt::Debug for Slot<T> {
     }
 }
 
-/// A by-value argument that is the same in every replay: see [`baked`].
+/// A by-value argument that is the same in every replay: what [`baked`] returns.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Baked, baked, fill};
+/// # let device = dacapo::Device::software()?;
+/// const EPSILON: f32 = 1e-5;
+/// let epsilon: Baked<f32> = baked(EPSILON); // `Copy`: one constant, many ops
+/// let (mut x, mut y) = (device.zeros(1)?, device.zeros(1)?);
+/// let graph = device.record(|r| r.run(fill(&mut x, epsilon)).and_then(|()| r.run(fill(&mut y, epsilon))))?;
+/// assert_eq!(graph.len(), 2);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Baked<T>(T);
 
@@ -139,7 +161,23 @@ impl<T: Copy> Baked<T> {
     }
 }
 
-/// A by-value argument that is the same in every replay, and says so.
+/// A by-value argument that is the same in every replay, and says so in the source.
+///
+/// A plain number does not compile as an argument: it would be frozen into the graph without a word.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, fill};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut y = device.zeros::<u32>(3)?;
+/// let mut graph = device.record(fill(&mut y, baked(7)))?;
+/// graph.launch(&stream)?;
+/// assert_eq!(stream.read(&y)?, [7; 3]);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "constant")]
+#[doc(alias = "scalar argument")]
 pub fn baked<T>(value: T) -> Baked<T> {
     Baked(value)
 }
@@ -150,7 +188,24 @@ mod sealed {
     impl<T: super::Pod> Sealed for &super::Slot<T> {}
 }
 
-/// What may stand for a by-value parameter of type `T`: `&Slot<T>` or `baked(x)`; never a plain number.
+/// What can be passed for a by-value parameter of type `T`: `&Slot<T>` or `baked(x)`, never a plain number.
+///
+/// Take `impl Value<T>` in a function of your own to let its caller choose.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Op, Slice, Slot, Value, baked, fill};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// fn reset(y: &mut Slice<f32>, to: impl Value<f32>) -> impl Op<Out = ()> {
+///     fill(y, to)
+/// }
+/// let mut y = device.zeros::<f32>(1)?;
+/// stream.run(reset(&mut y, baked(1.0)))?;
+/// stream.run(reset(&mut y, &Slot::new(2.0)))?;
+/// assert_eq!(stream.read(&y)?, [2.0]);
+/// # Ok(()) }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand for a by-value argument of type `{T}`",
     label = "expected `&Slot<{T}>` or `baked(..)`",

@@ -26,7 +26,19 @@ use crate::memory::{Access, Element, Kind, Slice};
 use crate::record::{ForeignWork, Node, Op, Recorder, Work};
 use crate::value::Baked;
 
-/// What is done to each element of the result.
+/// A function applied to each element of the result.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::interop::cublaslt::{Activation, CublasLt};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let blas = CublasLt::load(&device)?;
+/// let (x, w, mut y) = (device.buffer(&[1f32, -1.0])?, device.buffer(&[2f32])?, device.zeros::<f32>(2)?);
+/// stream.run(blas.matmul(2, 1, 1).activation(Activation::Relu).op(&x, &w, &mut y))?;
+/// assert_eq!(stream.read(&y)?, [2.0, 0.0]);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Activation {
     /// Nothing.
@@ -56,7 +68,22 @@ mod sealed {
     }
 }
 
-/// What matrices are made of: `f32`, `half::f16` or `half::bf16`.
+/// What matrices are made of: `f32`, `half::f16` or `half::bf16`. Sealed.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Op, Slice, interop::cublaslt::{CublasLt, Number}};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// fn square<'a, T: Number>(blas: &'a CublasLt, x: &'a Slice<T>, d: &'a mut Slice<T>) -> impl Op<Out = ()> {
+///     blas.matmul(1, 1, x.len()).op(x, x, d)
+/// }
+/// let (blas, mut d) = (CublasLt::load(&device)?, device.zeros::<f32>(1)?);
+/// let x = device.buffer(&[1.0, 2.0, 2.0])?;
+/// stream.run(square(&blas, &x, &mut d))?;
+/// assert_eq!(stream.read(&d)?, [9.0]);
+/// # Ok(()) }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "matrices of `{Self}` are not multiplied here",
     note = "`f32`, `half::f16` and `half::bf16` are"
@@ -74,8 +101,21 @@ macro_rules! numbers {
 }
 numbers!(f32: F32, half::f16: F16, half::bf16: Bf16);
 
-/// A factor of the whole product: `baked(0.5)`, which never changes, or one value in device memory, which is read at each
-/// replay.
+/// A scale factor: `baked(0.5)`, which never changes, or one value in device memory, read at each replay.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let blas = dacapo::interop::cublaslt::CublasLt::load(&device)?;
+/// let (x, mut y) = (device.buffer(&[3f32])?, device.zeros::<f32>(1)?);
+/// let mut alpha = device.scalar(1f32)?;
+/// let mut graph = device.record(blas.matmul(1, 1, 1).alpha(&*alpha).op(&x, &x, &mut y))?;
+/// alpha.set(&stream, 2.0)?;
+/// graph.launch(&stream)?;
+/// assert_eq!(stream.read(&y)?, [18.0]);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Scale<'a>(ScaleOf<'a>);
 
@@ -107,7 +147,19 @@ impl<'a> Scale<'a> {
     }
 }
 
-/// A product that is being described: [`CublasLt::matmul`] begins it, [`op`](Matmul::op) makes an op of it.
+/// A matrix product being described: [`CublasLt::matmul`] begins it, [`op`](Matmul::op) makes an op of it.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let blas = dacapo::interop::cublaslt::CublasLt::load(&device)?;
+/// let x = device.buffer(&[1f32, 2.0, 3.0, 4.0])?; // 2 x 2, row by row
+/// let (bias, mut y) = (device.buffer(&[10f32, 20.0])?, device.zeros::<f32>(4)?);
+/// stream.run(blas.matmul(2, 2, 2).transpose_b().bias(&bias).op(&x, &x, &mut y))?; // x · xᵀ + bias
+/// assert_eq!(stream.read(&y)?, [15.0, 31.0, 21.0, 45.0]);
+/// # Ok(()) }
+/// ```
 #[must_use = "a description does nothing until `op(..)` makes an op of it"]
 pub struct Matmul<'a, T: Number> {
     blas: &'a CublasLt,
@@ -160,37 +212,37 @@ impl<'a, T: Number> Matmul<'a, T> {
         }
     }
 
-    /// A lies in memory as k rows of m.
+    /// A is stored as k rows of m.
     pub fn transpose_a(mut self) -> Self {
         self.shape.a_transposed = true;
         self
     }
 
-    /// B lies in memory as n rows of k: how the weights of a linear layer usually lie.
+    /// B is stored as n rows of k, as the weights of a linear layer usually are.
     pub fn transpose_b(mut self) -> Self {
         self.shape.b_transposed = true;
         self
     }
 
-    /// So many products at once; the matrices of each lie one behind the other. The bias is the same for all.
+    /// This many products at once. The matrices of each operand are stored one after the other; the bias is shared.
     pub fn batch(mut self, products: usize) -> Self {
         self.shape.batch = products;
         self
     }
 
-    /// A factor of the product: `baked(0.5f32)`, or a `&Element<f32>` that is read at each replay. 1 without this.
+    /// Scales the product: `baked(0.5f32)`, or a `&Element<f32>` that is read at each replay. 1 by default.
     pub fn alpha(mut self, alpha: impl Into<Scale<'a>>) -> Self {
         self.alpha = alpha.into();
         self
     }
 
-    /// Adds beta · C, where C is m x n as D is. Where beta is 0, C is not read.
+    /// Adds beta · C, where C is m x n like D. Where beta is 0, C is not read.
     pub fn add(mut self, c: &'a Slice<T>, beta: impl Into<Scale<'a>>) -> Self {
         (self.addend, self.beta) = (Addend::Slice(c), beta.into());
         self
     }
 
-    /// Adds beta times what D holds: `accumulate(baked(1.0f32))` sums gradients.
+    /// Adds beta · D, with the old contents of D: `accumulate(baked(1.0f32))` sums gradients.
     pub fn accumulate(mut self, beta: impl Into<Scale<'a>>) -> Self {
         (self.addend, self.beta) = (Addend::Target, beta.into());
         self
@@ -202,7 +254,7 @@ impl<'a, T: Number> Matmul<'a, T> {
         self
     }
 
-    /// What is done to each element at the end, bias and C included.
+    /// Applies a function to each element at the end, after bias and C.
     pub fn activation(mut self, activation: Activation) -> Self {
         self.activation = activation;
         self
@@ -218,27 +270,27 @@ impl<'a, T: Number> Matmul<'a, T> {
         self.activation(Activation::Gelu)
     }
 
-    /// The most bytes of workspace that the algorithm may want; 32 MiB without this.
+    /// The most bytes of workspace that the algorithm may use; 32 MiB by default.
     pub fn workspace_max(mut self, bytes: usize) -> Self {
         self.workspace_max = bytes;
         self
     }
 
-    /// Scratch memory of the caller's in place of the graph's own; the algorithm may want no more than it has. It must begin
-    /// at a multiple of 256 bytes. The graph holds it like all other memory: it may be dropped at once.
+    /// Uses your scratch memory instead of the graph's own; the algorithm is chosen to fit. It must be aligned to 256
+    /// bytes. The graph holds it like all other memory, so you may drop it at once.
     pub fn workspace(mut self, scratch: &'a mut Slice<u8>) -> Self {
         self.workspace_max = scratch.len();
         self.workspace = Some(scratch);
         self
     }
 
-    /// Done by a kernel of ours on every device: slow, with an order of the sum that is known. For comparisons.
+    /// Uses our own kernel on every device: slow, but with a known order of summation. For comparisons.
     pub fn reference(mut self) -> Self {
         self.reference = true;
         self
     }
 
-    /// The op: `d` becomes the product of `a` and `b`, with all that was described.
+    /// The op: writes the product of `a` and `b` to `d`, as described.
     ///
     /// Recorded with an error if a length does not fit, or if `d` overlaps what is read.
     #[track_caller]

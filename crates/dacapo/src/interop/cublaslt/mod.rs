@@ -68,9 +68,21 @@ use handle::Handle;
 pub use matmul::{Activation, Matmul, Number, Scale};
 use reference::Reference;
 
-/// cuBLASLt on one device, or what stands in for it on the software device.
+/// cuBLASLt on one device, or kernels that stand in for it on the software device. Clones are the same library.
 ///
-/// Clones and further loads are the same.
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let blas = dacapo::interop::cublaslt::CublasLt::load(&device)?;
+/// let (a, b) = (device.buffer(&[1.0f32, 2.0])?, device.buffer(&[3.0f32, 4.0])?);
+/// let mut d = device.zeros::<f32>(1)?;
+/// stream.run(blas.matmul(1, 1, 2).op(&a, &b, &mut d))?; // 1 x 2 times 2 x 1
+/// assert_eq!(stream.read(&d)?, [11.0]);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "gemm")]
+#[doc(alias = "cublas")]
 #[derive(Clone)]
 pub struct CublasLt {
     device: Device,
@@ -93,13 +105,13 @@ impl CublasLt {
     /// - [`ErrorKind::NoLibrary`](crate::ErrorKind::NoLibrary): there is none, with what was tried.
     /// - What making the handle, or loading the kernels, failed with.
     ///
-    /// Safe, although opening a library runs its code: which file it is, the system and who started the process decide,
-    /// by variables of the loader's rank, and no safe code does.
+    /// This is safe, although opening a library runs its code: the file is chosen by the system and by whoever started
+    /// the process (as with `LD_LIBRARY_PATH`), never by safe code.
     pub fn load(device: &Device) -> Result<CublasLt> {
         CublasLt::load_at(device, None)
     }
 
-    /// The same with the library's file. If the device has loaded one before, it is that one.
+    /// [`load`](CublasLt::load) from this file. If the device has already loaded the library, that one is used.
     ///
     /// # Errors
     ///
@@ -136,17 +148,17 @@ impl CublasLt {
         Ok(CublasLt { device: device.clone(), shared: device.take_in(shared) })
     }
 
-    /// The library's version, or none where kernels of ours stand in for it.
+    /// The library's version; none on the software device.
     pub fn version(&self) -> Option<(u32, u32, u32)> {
         self.shared.handle.as_ref().map(|handle| handle.version())
     }
 
-    /// The file it was loaded from, or its name as the loader was given it.
+    /// The file it was loaded from, or the name that the loader was given.
     pub fn path(&self) -> Option<&Path> {
         self.shared.handle.as_ref().map(|handle| handle.path())
     }
 
-    /// A product of an m x k with a k x n matrix, to be completed by [`Matmul::op`].
+    /// Begins a product of an m x k with a k x n matrix; [`Matmul::op`] completes it.
     pub fn matmul<'a, T: Number>(&'a self, m: usize, n: usize, k: usize) -> Matmul<'a, T> {
         Matmul::new(self, m, n, k)
     }

@@ -35,7 +35,7 @@
 //!
 //! - as an argument of a kernel they are not looked at: the stream decides, and it does not track;
 //! - in a copy or a fill cudarc looks at the slice: in a recording that is refused, and the op fails with
-//!   [`ErrorKind::Interop`](crate::ErrorKind::Interop), which says so. Declare the memory, or copy before the recording.
+//!   [`ErrorKind::Interop`], which says so. Declare the memory, or copy before the recording.
 //!
 //! # Example
 //!
@@ -77,9 +77,21 @@ pub use work::{Lend, Lent, LentMut, foreign};
 
 use crate::error::{Error, ErrorKind};
 
-/// An error, and what the call was given: it is handed back.
+/// An error together with what the call was given, handed back.
 ///
 /// `?` keeps the error and drops the rest.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let Ok(device) = dacapo::Device::cuda(0) else { return Ok(()) }; // no driver to share
+/// let theirs = device.to_cudarc()?.new_stream()?;
+/// let y = device.buffer(&[1.0f32, 2.0])?;
+/// let also = y.share();
+/// let refused = y.into_cudarc(&theirs).unwrap_err(); // somebody else holds the memory
+/// assert_eq!(device.stream()?.read(&refused.given)?, [1.0, 2.0]); // the buffer is back
+/// # drop(also);
+/// # Ok(()) }
+/// ```
 pub struct Refused<T> {
     /// Why not.
     pub error: Error,

@@ -15,6 +15,18 @@ use crate::memory::{Allocation, Kind, Owner, Slice};
 use crate::nesting::refuse_in_recording;
 
 /// A view of cudarc's as a [`Slice`]: to be read, written, and used in recordings.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let Ok(device) = dacapo::Device::cuda(0) else { return Ok(()) }; // no driver to share
+/// let (stream, theirs) = (device.stream()?, device.to_cudarc()?.new_stream()?);
+/// let mut slice = theirs.clone_htod(&[1.0f32, 2.0, 3.0])?;
+/// // SAFETY: no graph keeps the address, and the read below waits for the work.
+/// let mut tail = unsafe { dacapo::interop::cudarc::Borrowed::new(&device, slice.slice_mut(1..)) }?;
+/// stream.run(dacapo::fill(&mut tail, dacapo::baked(7.0)))?;
+/// assert_eq!(stream.read(&tail)?, [7.0, 7.0]);
+/// # Ok(()) }
+/// ```
 pub struct Borrowed<'a, T: Pod> {
     allocation: Arc<Allocation>,
     /// From where an allocation would begin, in bytes: a slice's alignment is told from its offset.

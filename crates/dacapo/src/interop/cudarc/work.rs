@@ -24,6 +24,19 @@ use crate::record::{Op, Recorder};
 /// and once for each eager run. The ledger and the graph's edges order the work by what was declared, so nothing has to
 /// be waited for. See [`interop::cudarc`](crate::interop::cudarc) for slices that `f` brings itself.
 ///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let Ok(device) = dacapo::Device::cuda(0) else { return Ok(()) }; // no driver to share
+/// use dacapo::interop::cudarc::foreign;
+/// let (stream, x) = (device.stream()?, device.buffer(&[1.0f32, 2.0])?);
+/// let mut y = device.zeros::<f32>(2)?;
+/// // SAFETY: the copy reads `x` and writes `y`, both declared, and can be replayed.
+/// let op = unsafe { foreign(&x[..], &mut y[..], |stream, x, mut y| Ok(stream.memcpy_dtod(&*x, &mut *y)?)) };
+/// device.record(op)?.launch_sync(&stream)?;
+/// assert_eq!(stream.read(&y)?, [1.0, 2.0]);
+/// # Ok(()) }
+/// ```
+///
 /// # Errors
 ///
 /// Of the op, when it is recorded or run:
@@ -38,6 +51,7 @@ use crate::record::{Op, Recorder};
 ///   it neither synchronises the stream nor keeps it, nor anything that came of it.
 /// - The slices that `f` is given stay where they are: one that is swapped for another (`std::mem::swap`) would free the
 ///   declared memory when it is dropped.
+#[doc(alias = "stream capture")]
 #[track_caller]
 pub unsafe fn foreign<I, O>(
     reads: I,
@@ -94,13 +108,39 @@ fn with_stream(
     }
 }
 
-/// Memory that is read, as cudarc's calls take it. It is freed by nobody here.
+/// Memory that is read, as a `CudaSlice` for cudarc's calls. Dropping it frees nothing.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let Ok(device) = dacapo::Device::cuda(0) else { return Ok(()) }; // no driver to share
+/// use dacapo::interop::cudarc::{Lent, foreign};
+/// let (stream, x) = (device.stream()?, device.buffer(&[1.0f32, 2.0])?);
+/// // SAFETY: nothing is enqueued.
+/// stream.run(unsafe { foreign(&x[..], (), |_, x: Lent<'_, f32>, ()| {
+///     assert_eq!(x.len(), 2); // a `CudaSlice<f32>`
+///     Ok(())
+/// }) })?;
+/// # Ok(()) }
+/// ```
 pub struct Lent<'c, T> {
     slice: ManuallyDrop<CudaSlice<T>>,
     _stream: PhantomData<&'c CudaStream>,
 }
 
-/// Memory that is written, as cudarc's calls take it. It is freed by nobody here.
+/// Memory that is written, as a `CudaSlice` for cudarc's calls. Dropping it frees nothing.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let Ok(device) = dacapo::Device::cuda(0) else { return Ok(()) }; // no driver to share
+/// use dacapo::interop::cudarc::{LentMut, foreign};
+/// let (stream, mut y) = (device.stream()?, device.buffer(&[1.0f32, 2.0])?);
+/// // SAFETY: the memset writes `y`, which is declared.
+/// stream.run(unsafe {
+///     foreign((), &mut y[..], |stream, (), mut y: LentMut<'_, f32>| Ok(stream.memset_zeros(&mut *y)?))
+/// })?;
+/// assert_eq!(stream.read(&y)?, [0.0, 0.0]);
+/// # Ok(()) }
+/// ```
 pub struct LentMut<'c, T>(Lent<'c, T>);
 
 impl<'c, T> Lent<'c, T> {
@@ -160,7 +200,20 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// Addresses that can be lent: what [`Reads`] and [`Writes`] name, a slice or a tuple of up to four. Implemented here only.
+/// Addresses that can be lent to cudarc: what [`Reads`] and [`Writes`] name, a slice or a tuple of up to four. Sealed.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let Ok(device) = dacapo::Device::cuda(0) else { return Ok(()) }; // no driver to share
+/// use dacapo::interop::cudarc::foreign;
+/// let (stream, a, b) = (device.stream()?, device.buffer(&[1u32])?, device.buffer(&[2u32, 3])?);
+/// // SAFETY: nothing is enqueued.
+/// stream.run(unsafe { foreign((&a[..], &b[..]), (), |_, (a, b), ()| {
+///     assert_eq!((a.len(), b.len()), (1, 2)); // each is lent on its own
+///     Ok(())
+/// }) })?;
+/// # Ok(()) }
+/// ```
 pub trait Lend: Sealed {
     /// As memory that is read.
     type Read<'c>;

@@ -18,8 +18,7 @@
 //! - The library is found at run time: `libnvrtc.so.13`, `.12`, `.11.2`, then the plain name, by the loader's search and in
 //!   the usual folders of toolkit and wheels; [`Options::library`] or `DACAPO_LIBNVRTC` names a file instead. Without it
 //!   [`compile`] answers [`ErrorKind::NoLibrary`].
-//! - A text that is not accepted is [`ErrorKind::Compile`] with the compiler's log, which names the lines of the text.
-//! - What is compiled is the caller's own code: the log and the lines in it are the caller's, and so is what a kernel does.
+//! - A source with errors is [`ErrorKind::Compile`], with the compiler's log, which names the lines of the source.
 
 mod options;
 mod sys;
@@ -44,7 +43,18 @@ const WANTED: Wanted = Wanted {
     wheels: &["cu13", "cuda_nvrtc"],
 };
 
-/// PTX that was compiled at run time.
+/// PTX that was compiled at run time. It derefs to `str`, so it goes wherever PTX goes.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{ErrorKind, interop::nvrtc::{self, Options}};
+/// let source = "template<class T> __global__ void twice(T* y) { y[threadIdx.x] *= 2; }";
+/// match nvrtc::compile(source, &Options::new().instance("twice<float>")) {
+///     Ok(ptx) => assert!(ptx.contains(ptx.entry("twice<float>").unwrap())), // the mangled name
+///     Err(error) => assert!(matches!(error.kind(), ErrorKind::NoLibrary { .. }), "{error}"), // no NVRTC here
+/// }
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ptx {
     text: String,
@@ -58,12 +68,12 @@ impl Ptx {
         &self.text
     }
 
-    /// What the compiler had to say although it accepted the source: warnings. Often empty.
+    /// The compiler's warnings. Often empty.
     pub fn log(&self) -> &str {
         &self.log
     }
 
-    /// The symbol of a template's instance that was asked for by [`Options::instance`].
+    /// The symbol of a template instance that [`Options::instance`] asked for.
     pub fn entry(&self, instance: &str) -> Option<&str> {
         self.entries.iter().find(|(known, _)| known == instance).map(|(_, symbol)| symbol.as_str())
     }
@@ -90,6 +100,17 @@ impl fmt::Display for Ptx {
 }
 
 /// Compiles CUDA C to PTX. Needs no GPU.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{ErrorKind, interop::nvrtc::{self, Options}};
+/// let source = r#"extern "C" __global__ void twice(float* y) { y[threadIdx.x] *= 2; }"#;
+/// match nvrtc::compile(source, &Options::new()) {
+///     Ok(ptx) => assert!(ptx.contains(".entry twice")), // for `RawKernel::load` or `Kernels::load_ptx`
+///     Err(error) => assert!(matches!(error.kind(), ErrorKind::NoLibrary { .. }), "{error}"), // no NVRTC here
+/// }
+/// # Ok(()) }
+/// ```
 ///
 /// # Errors
 ///
@@ -156,6 +177,16 @@ pub fn compile(source: &str, options: &Options) -> Result<Ptx> {
 }
 
 /// The version of the compiler that [`compile`] would use: `(12, 4)`.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{ErrorKind, interop::nvrtc::{self, Options}};
+/// match nvrtc::version(&Options::new()) {
+///     Ok(version) => assert!(version >= (11, 2)),
+///     Err(error) => assert!(matches!(error.kind(), ErrorKind::NoLibrary { .. }), "{error}"), // no NVRTC here
+/// }
+/// # Ok(()) }
+/// ```
 ///
 /// # Errors
 ///

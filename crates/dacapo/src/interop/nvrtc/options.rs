@@ -7,7 +7,18 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::interop::nvrtc::c_string;
 
-/// How a text is compiled; what NVRTC is told on its command line.
+/// How a source is compiled: NVRTC's command line.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{ErrorKind, interop::nvrtc::{self, Options}};
+/// let source = r#"extern "C" __global__ void set(int* y) { *y = N; }"#;
+/// match nvrtc::compile(source, &Options::new().name("set.cu").define("N", 4).line_info()) {
+///     Ok(ptx) => assert!(ptx.contains("set.cu")),
+///     Err(error) => assert!(matches!(error.kind(), ErrorKind::NoLibrary { .. }), "{error}"), // no NVRTC here
+/// }
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     name: Option<String>,
@@ -33,12 +44,12 @@ enum Arch {
 const ARCH: &str = "compute_75";
 
 impl Options {
-    /// For `compute_75`, with nothing else said.
+    /// For `compute_75`, with no other options.
     pub fn new() -> Options {
         Options::default()
     }
 
-    /// What the log calls the text; `program.cu` without this.
+    /// The file name in the compiler's log; `program.cu` by default.
     pub fn name(mut self, name: impl Into<String>) -> Options {
         self.name = Some(name.into());
         self
@@ -69,31 +80,31 @@ impl Options {
         self
     }
 
-    /// A header that is text: `#include "name"` finds it without a file.
+    /// A header as text: `#include "name"` finds it without a file.
     pub fn header(mut self, name: impl Into<String>, text: impl Into<String>) -> Options {
         self.headers.push((name.into(), text.into()));
         self
     }
 
-    /// An instance of a template that the PTX shall have: `scale<float>`. [`Ptx::entry`](super::Ptx::entry) gives its symbol.
+    /// A template instance to compile: `scale<float>`. [`Ptx::entry`](super::Ptx::entry) gives its symbol.
     pub fn instance(mut self, expression: impl Into<String>) -> Options {
         self.instances.push(expression.into());
         self
     }
 
-    /// Approximate functions, and numbers near 0 flushed to it.
+    /// Fast approximate math; denormals are flushed to zero.
     pub fn fast_math(mut self) -> Options {
         self.fast_math = true;
         self
     }
 
-    /// Lines of the source in the PTX, so that the reports of the software device name them.
+    /// Adds source lines to the PTX, so that the software device can name them in its reports.
     pub fn line_info(mut self) -> Options {
         self.line_info = true;
         self
     }
 
-    /// Anything else, as it is: `--std=c++17`.
+    /// Any other option, passed as it is: `--std=c++17`.
     pub fn flag(mut self, flag: impl Into<String>) -> Options {
         self.flags.push(flag.into());
         self

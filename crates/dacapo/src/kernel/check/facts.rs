@@ -1,6 +1,6 @@
 //! What was decided about a declaration, as data.
 
-/// What was decided about the kernels of a `kernels!` struct when it was loaded.
+/// What loading a `kernels!` struct found in the text of its kernels: `Kernels::checked`.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -14,9 +14,8 @@
 ///     }
 /// }
 /// let k = Kernels::load(&device)?;
-/// let checked = k.checked();
-/// assert_eq!(checked.warnings().count(), 0);
-/// assert_eq!(checked.kernels[0].params[2].found.to_string(), "read and written, 4 bytes at once");
+/// assert_eq!(k.checked().warnings().count(), 0);
+/// assert_eq!(k.checked().kernels[0].params[2].found.to_string(), "read and written, 4 bytes at once");
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,7 +25,25 @@ pub struct Checked {
     pub kernels: Vec<CheckedKernel>,
 }
 
-/// What was decided about one kernel.
+/// What was found in one kernel.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::CheckedKernel;
+/// # let device = dacapo::Device::software()?;
+/// dacapo::kernels! {
+///     unsafe struct Kernels(include_str!("../../../kernels/saxpy.ptx")) {
+///         fn saxpy(a: f32, x: &[f32], y: &mut [f32], n: u32 = y.len()) {
+///             requires: x.len() == y.len();
+///             grid: linear(y.len(), 256);
+///         }
+///     }
+/// }
+/// let k = Kernels::load(&device)?;
+/// let kernel: &CheckedKernel = &k.checked().kernels[0];
+/// assert!(kernel.entry == "saxpy" && kernel.not_decided.is_none());
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CheckedKernel {
@@ -34,19 +51,37 @@ pub struct CheckedKernel {
     pub name: String,
     /// The entry point's.
     pub entry: String,
-    /// Why nothing was decided, where it was not: a form of PTX that is not known, say.
+    /// Why nothing could be decided, if so: an unknown form of PTX, for example.
     pub not_decided: Option<String>,
     /// In the order of the declaration.
     pub params: Vec<CheckedParam>,
-    /// What may be right, and seldom is.
+    /// Its warnings.
     pub warnings: Vec<Warning>,
 }
 
-/// What was decided about one parameter.
+/// What was found about one parameter.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::CheckedParam;
+/// # let device = dacapo::Device::software()?;
+/// dacapo::kernels! {
+///     unsafe struct Kernels(include_str!("../../../kernels/saxpy.ptx")) {
+///         fn saxpy(a: f32, x: &[f32], y: &mut [f32], n: u32 = y.len()) {
+///             requires: x.len() == y.len();
+///             grid: linear(y.len(), 256);
+///         }
+///     }
+/// }
+/// let k = Kernels::load(&device)?;
+/// let x: &CheckedParam = &k.checked().kernels[0].params[1];
+/// assert_eq!((x.name.as_str(), x.declared.as_str()), ("x", "&[f32]"));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CheckedParam {
-    /// Its name.
+    /// The parameter's name.
     pub name: String,
     /// What it is declared as: `&mut [f32]`.
     pub declared: String,
@@ -54,26 +89,45 @@ pub struct CheckedParam {
     pub found: Found,
 }
 
-/// What the text does with a parameter.
+/// What a kernel's text does with a parameter.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::Found;
+/// # let device = dacapo::Device::software()?;
+/// dacapo::kernels! {
+///     unsafe struct Kernels(include_str!("../../../kernels/saxpy.ptx")) {
+///         fn saxpy(a: f32, x: &[f32], y: &mut [f32], n: u32 = y.len()) {
+///             requires: x.len() == y.len();
+///             grid: linear(y.len(), 256);
+///         }
+///     }
+/// }
+/// let k = Kernels::load(&device)?;
+/// let params = &k.checked().kernels[0].params;
+/// assert_eq!(params[0].found, Found::Value);
+/// assert!(matches!(params[1].found, Found::Memory { read: true, written: false, .. }));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Found {
-    /// It is declared as a value, and no address is made of it alone.
+    /// A value: no address is made from it alone.
     Value,
-    /// Every access that can go through it is known.
+    /// Memory: every access through it is known.
     Memory {
-        /// Whether one reads.
+        /// Whether an access reads.
         read: bool,
-        /// Whether one writes; atomics do both.
+        /// Whether an access writes; atomics do both.
         written: bool,
-        /// Whether one is atomic.
+        /// Whether an access is atomic.
         atomic: bool,
-        /// The fewest bytes at once; 0 where there is no access.
+        /// The narrowest access in bytes; 0 if there is none.
         bytes_min: u32,
-        /// The most.
+        /// The widest access in bytes.
         bytes_max: u32,
     },
-    /// It could not be followed.
+    /// The analysis could not follow it.
     NotDecided {
         /// Why not.
         why: String,
@@ -82,23 +136,58 @@ pub enum Found {
     Unchecked,
 }
 
-/// Something that may be right, and seldom is.
+/// Something in a declaration that may be right but seldom is.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// dacapo::kernels! {
+///     unsafe struct Kernels(include_str!("../../../kernels/saxpy.ptx")) {
+///         fn saxpy(a: f32, x: &mut [f32], y: &mut [f32], n: u32 = y.len()) {
+///             requires: x.len() == y.len();
+///             grid: linear(y.len(), 256);
+///         }
+///     }
+/// }
+/// let k = Kernels::load(&device)?;
+/// let (kernel, warning) = k.checked().warnings().next().unwrap();
+/// assert_eq!((kernel.name.as_str(), warning.param.as_str()), ("saxpy", "x")); // `&mut`, and never written
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Warning {
-    /// Which.
+    /// Which warning it is.
     pub kind: WarningKind,
     /// The parameter; empty where it is about the whole kernel.
     pub param: String,
-    /// In one line, with the place where there is one.
+    /// One line, with the place if it is known.
     pub text: String,
 }
 
-/// Which warning.
+/// Which warning it is.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::WarningKind;
+/// # let device = dacapo::Device::software()?;
+/// dacapo::kernels! {
+///     unsafe struct Kernels(include_str!("../../../kernels/saxpy.ptx")) {
+///         fn saxpy(a: f32, x: &mut [f32], y: &mut [f32], n: u32 = y.len()) {
+///             requires: x.len() == y.len();
+///             grid: linear(y.len(), 256);
+///         }
+///     }
+/// }
+/// let k = Kernels::load(&device)?;
+/// let (_, warning) = k.checked().warnings().next().unwrap();
+/// assert_eq!(warning.kind, WarningKind::NeverWritten);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// An address came out of memory, or from nothing that could be followed: what it leads to is not declared.
+    /// An address was loaded from memory, or could not be followed: what it points to is not declared.
     AddressFromMemory,
     /// Every access is narrower than the declared element.
     Narrow,
