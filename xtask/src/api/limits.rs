@@ -10,7 +10,7 @@ use super::lines::{Counted, Kind};
 const ROOT_NAMES_MAX: Option<usize> = Some(30);
 
 /// Whether every public type, trait, function and macro must have an example that runs.
-const EXAMPLES_REQUIRED: bool = false;
+const EXAMPLES_REQUIRED: bool = true;
 
 /// What [`ROOT_NAMES_MAX`] is to become.
 const ROOT_NAMES_GOAL: usize = 30;

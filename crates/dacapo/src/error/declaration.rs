@@ -3,6 +3,23 @@
 use std::fmt;
 
 /// A sentence of a declaration that the text of the kernel contradicts.
+///
+/// ```
+/// use dacapo::ErrorKind;
+/// dacapo::kernels! {
+///     /// `y` is written by the kernel, and declared as read.
+///     unsafe struct Kernels(include_str!("../../kernels/saxpy.ptx")) {
+///         fn saxpy(a: f32, x: &[f32], y: &[f32], n: u32 = y.len()) { grid: linear(y.len(), 256); }
+///     }
+/// }
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// let error = Kernels::load(&device).map(drop).unwrap_err();
+/// let ErrorKind::Declaration(found) = error.kind() else { panic!("{error}") };
+/// assert_eq!((found[0].kernel.as_str(), found[0].param.as_str()), ("saxpy", "y"));
+/// assert!(found[0].instead.contains("&mut [f32]"));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FalseDeclaration {

@@ -9,6 +9,18 @@ use crate::held::Held;
 ///
 /// Each has a [`word`](ErrorKind::word) that stands in brackets in reports and stays the same between versions.
 /// `docs/errors.md` has all of them, each with the text of a real mistake.
+///
+/// ```
+/// use dacapo::{ErrorKind, copy};
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (x, mut y) = (device.zeros::<f32>(3)?, device.zeros::<f32>(2)?);
+/// let error = stream.run(copy(&x, &mut y)).unwrap_err();
+/// assert!(matches!(error.kind(), ErrorKind::Length { left: 3, right: 2, .. }));
+/// assert_eq!(error.kind().word(), "length");
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ErrorKind {

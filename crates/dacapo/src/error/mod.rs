@@ -31,6 +31,15 @@ pub use kind::ErrorKind;
 pub(crate) use nearest::nearest_first;
 
 /// What every fallible call of this library answers with.
+///
+/// ```
+/// fn zeros(len: usize) -> dacapo::Result<Vec<f32>> {
+///     let device = dacapo::Device::software()?;
+///     device.stream()?.read(&device.zeros::<f32>(len)?)
+/// }
+/// assert_eq!(zeros(2)?, [0.0, 0.0]);
+/// # Ok::<(), dacapo::Error>(())
+/// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, where, and what to do.
