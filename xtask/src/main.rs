@@ -126,10 +126,10 @@ enum Task {
     Survivors(survivors::Scale),
     /// Hold the training steps measured on a GPU, by hand, by the library and by PyTorch, against their limits
     Train {
-        /// What `dacapo bench --only train --json` wrote; the committed file when left out
+        /// What `dacapo-bench --only train --json` wrote; the committed file when left out
         #[arg(long, value_name = "FILE")]
         bench: Option<std::path::PathBuf>,
-        /// What crates/cli/anchors/torch_train.py printed; the committed file when left out
+        /// What crates/bench/anchors/torch_train.py printed; the committed file when left out
         #[arg(long, value_name = "FILE")]
         torch: Option<std::path::PathBuf>,
     },

@@ -66,12 +66,7 @@ macro_rules! from_errors {
         }
     )* };
 }
-from_errors!(
-    dacapo::inspect::ReadError,
-    dacapo_driver::DriverError,
-    dacapo_driver::LoadError,
-    dacapo_suite::session::Refused
-);
+from_errors!(dacapo::inspect::ReadError, dacapo_driver::DriverError, dacapo_driver::LoadError, crate::session::Refused);
 
 #[cfg(test)]
 mod tests {

@@ -5,11 +5,10 @@
 
 use std::sync::Arc;
 
+use crate::complaint::Complaint;
+use crate::session::Session;
 use dacapo::{Device, Software};
 use dacapo_driver::{Call, Check, Driver, Nvidia};
-use dacapo_suite::session::Session;
-
-use crate::complaint::Complaint;
 
 /// What the command line may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -4,7 +4,7 @@ use dacapo::{Device, Result, Slot, copy};
 
 dacapo::kernels! {
     /// Kernels of the example.
-    pub unsafe struct Kernels(include_str!("../../../kernels/ptx/saxpy.ptx")) {
+    pub unsafe struct Kernels(include_str!("saxpy.ptx")) {
         /// y ← a·x + y
         fn saxpy(n: i32 = y.len(), a: f32, x: &[f32], y: &mut [f32]) {
             entry: "saxpy_f32";

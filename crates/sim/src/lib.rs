@@ -36,7 +36,7 @@ pub use finding::{Ending, Finding};
 pub use machine::{Machine, with_per_thread_default_stream};
 pub use options::{H200_BYTES, OnFinding, Options, Time};
 
-/// The example of docs/software-driver.md, compiled and run.
+/// The README's example, compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/software-driver.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -188,6 +188,7 @@ fn figure(microseconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::limits::Limit;
 
     fn report(is_software: bool, blocks: u32, library: f64) -> Report {
         let same = |value: f64| (0..blocks).map(|_| value).collect::<Samples>();
@@ -206,7 +207,12 @@ mod tests {
         let note = Note { name: "bytes".into(), lines: vec!["of the device: 7".into()], json: json!(7) };
         Report {
             header,
-            rows: vec![Row { name, launches: 100, sides: sides.into_iter().chain([eager]).collect() }],
+            rows: vec![Row {
+                name,
+                launches: 100,
+                sides: sides.into_iter().chain([eager]).collect(),
+                limit: Some(Limit::MicrosecondsOver(0.2)),
+            }],
             notes: vec![note],
         }
     }
@@ -231,7 +237,7 @@ mod tests {
     #[test]
     fn no_limit_is_said_to_hold_where_there_is_none() {
         let mut report = report(false, 21, 2.0);
-        report.rows[0].name = "decode/batch-1".into();
+        report.rows[0].limit = None;
         assert!(report.to_string().ends_with("Nothing that was measured has a limit."), "{report}");
     }
 

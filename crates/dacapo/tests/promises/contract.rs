@@ -462,13 +462,3 @@ fn row_14_a_ticket_lends_nothing_and_may_go_anywhere() {
     }
     crate::kept_by_the_compiler(&[("launched_to_thread", "E0597")]);
 }
-
-/// Somebody who has CUDA C and no PTX finds out how to get it.
-/// The page only: compiling CUDA C at run time, behind a feature `nvrtc`, is not there yet.
-#[test]
-fn row_15_a_page_says_how_to_get_ptx() {
-    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let pages = std::fs::read_dir(docs).unwrap().filter_map(|page| std::fs::read_to_string(page.ok()?.path()).ok());
-    let says_all = |page: &String| ["nvcc", "NVRTC", "build script"].iter().all(|words| page.contains(words));
-    assert!(pages.into_iter().any(|page| says_all(&page)));
-}

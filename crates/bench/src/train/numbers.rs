@@ -4,10 +4,10 @@ use dacapo_example_train::{Shape, data};
 use serde_json::json;
 
 use super::{MODELS, Recorded, SEED, shape};
-use crate::bench::compare::{Bench, Row};
-use crate::bench::library::Library;
-use crate::bench::report::Note;
-use crate::complaint::Complaint;
+use dacapo_cli::bench::compare::{Bench, Row};
+use dacapo_cli::bench::library::Library;
+use dacapo_cli::bench::report::Note;
+use dacapo_cli::complaint::Complaint;
 
 /// Steps that are compared.
 const STEPS: usize = 10;

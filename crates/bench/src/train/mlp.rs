@@ -5,12 +5,12 @@
 //!                                              \-> other weights ----------/
 //! ```
 
+use dacapo_cli::session::DeviceBytes;
 use dacapo_example_train::{Adam, Shape};
-use dacapo_suite::session::DeviceBytes;
 
 use super::by_hand::{Functions, Memory, adam, float, number, product};
-use crate::bench::raw::{KernelNode, Raw};
-use crate::complaint::Complaint;
+use dacapo_cli::bench::raw::{KernelNode, Raw};
+use dacapo_cli::complaint::Complaint;
 
 pub fn nodes<'d>(
     raw: &Raw<'d>,

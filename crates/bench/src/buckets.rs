@@ -13,9 +13,9 @@ use dacapo::half::bf16;
 use dacapo::{Buffer, Device, Graph, Recorder};
 use serde_json::{Value, json};
 
-use super::compare::Bench;
-use super::report::Note;
-use crate::complaint::Complaint;
+use dacapo_cli::bench::compare::Bench;
+use dacapo_cli::bench::report::Note;
+use dacapo_cli::complaint::Complaint;
 
 /// What it is called.
 pub const NAME: &str = "buckets/memory";
@@ -31,7 +31,7 @@ dacapo::kernels! {
     /// Layers of an MLP in bf16.
     ///
     /// Safe by: both compare their thread's row and output with the sizes below, which follow from the lengths.
-    unsafe struct Kernels(include_str!("../../../../kernels/bench/mlp.ptx")) {
+    unsafe struct Kernels(include_str!("../kernels/mlp.ptx")) {
         fn mlp_linear(x: &[bf16], w: &[bf16], b: &[bf16], y: &out [bf16], rows: u32 = y.len() / b.len().max(1),
                       inputs: u32 = w.len() / b.len().max(1), outputs: u32 = b.len()) {
             requires: inputs.is_multiple_of(8), x.len() == rows as usize * inputs as usize,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The training steps of `dacapo bench --only train`, as PyTorch makes them: a whole step in one CUDA graph.
+"""The training steps of `dacapo-bench --only train`, as PyTorch makes them: a whole step in one CUDA graph.
 
     torch_train.py [--blocks 21] [--launches 40]
 

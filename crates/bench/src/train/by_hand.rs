@@ -1,14 +1,14 @@
 //! A training step by driver calls alone: memory, kernels, and a graph with every edge written down.
 
+use dacapo_cli::session::{DeviceBytes, Session};
 use dacapo_driver::types::*;
 use dacapo_example_train::kernels::PTX;
 use dacapo_example_train::{Adam, Model, Shape, data};
-use dacapo_suite::session::{DeviceBytes, Session};
 
 use super::{SEED, Way, gru, mlp};
-use crate::bench::blocks::each;
-use crate::bench::raw::{KernelNode, Raw, RawGraph, RawStream, read_floats};
-use crate::complaint::Complaint;
+use dacapo_cli::bench::blocks::each;
+use dacapo_cli::bench::raw::{KernelNode, Raw, RawGraph, RawStream, read_floats};
+use dacapo_cli::complaint::Complaint;
 
 /// The kernels' functions.
 pub struct Functions {

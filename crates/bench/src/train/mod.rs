@@ -12,12 +12,12 @@ mod numbers;
 use dacapo::{Graph, Scalar, Slot};
 use dacapo_example_train::{Adam, Kernels, Model, Network, Shape, data};
 
-use super::blocks::{Contender, each};
-use super::compare::{Bench, LIBRARY, RAW, Round, Row};
-use super::library::Library;
-use super::raw::Raw;
-use crate::complaint::Complaint;
 use by_hand::ByHand;
+use dacapo_cli::bench::blocks::{Contender, each};
+use dacapo_cli::bench::compare::{Bench, LIBRARY, RAW, Round, Row};
+use dacapo_cli::bench::library::Library;
+use dacapo_cli::bench::raw::Raw;
+use dacapo_cli::complaint::Complaint;
 pub use numbers::notes;
 
 /// The seed of the data that is measured with.
@@ -169,7 +169,8 @@ mod tests {
                 let library = Library::open(&device).unwrap();
                 let recorded = Recorded::new(&library, shape).unwrap();
                 let machine = device.machine().unwrap().clone();
-                let raw = Raw::open(&machine as &dyn Driver).unwrap();
+                // SAFETY: nothing is launched through it.
+                let raw = unsafe { Raw::open(&machine as &dyn Driver) }.unwrap();
                 let by_hand = ByHand::new(&raw, shape).unwrap().edges();
                 assert_eq!(recorded.has_edges(by_hand.clone()), Ok(()), "{name} {time}");
                 assert!(recorded.has_edges(by_hand[1..].to_vec()).is_err());

@@ -6,10 +6,10 @@
 use dacapo_example_decode::{Engine, How, Model, Sampling, Shape, Weights, steady};
 use serde_json::json;
 
-use super::blocks::{Contender, together};
-use super::compare::{Bench, LIBRARY, Round, Row};
-use super::report::{Header, Note};
-use crate::complaint::Complaint;
+use dacapo_cli::bench::blocks::{Contender, together};
+use dacapo_cli::bench::compare::{Bench, LIBRARY, Round, Row};
+use dacapo_cli::bench::report::{Header, Note};
+use dacapo_cli::complaint::Complaint;
 
 /// Sequences that are decoded together.
 pub const BATCHES: [usize; 2] = [1, 8];
