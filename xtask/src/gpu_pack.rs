@@ -20,7 +20,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/results}
 mkdir -p "$out"
 case "$1" in
-bench) shift && exec "$here/dacapo-bench" --device cuda --json "$out/bench.json" "$@" ;;
+bench) shift && exec "$here/dacapo-bench" --device cuda --report "$out/bench.json" "$@" ;;
 client)
     DACAPO_COMMIT=COMMIT "$here/cudarc" record "$out/cudarc-h200.txt" || exit 1
     DACAPO_COMMIT=COMMIT "$here/cudarc" record "$out/cudarc-again.txt" && cmp "$out/cudarc-h200.txt" "$out/cudarc-again.txt"

@@ -15,6 +15,7 @@ use dacapo_cli::bench::limits::{Limit, Named};
 use dacapo_cli::bench::report::Header;
 use dacapo_cli::bench::{self, Family, Found};
 use dacapo_cli::complaint::Complaint;
+use dacapo_cli::output::Output;
 use dacapo_cli::pipe;
 
 /// What the library costs over driver calls by hand, measured; whole models too
@@ -23,6 +24,9 @@ use dacapo_cli::pipe;
 struct Program {
     #[command(flatten)]
     bench: bench::Arguments,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    json: bool,
 }
 
 /// Steps of whole models. Those without a limit compare the library with itself, or are about bytes.
@@ -52,8 +56,10 @@ fn measure(bench: &Bench<'_>, header: &Header) -> Result<Found, Complaint> {
 
 fn main() -> ExitCode {
     pipe::end_quietly_when_closed();
-    bench::run(&Program::parse().bench, &[bench::LAUNCHES, MODELS]).unwrap_or_else(|complaint| {
-        eprintln!("{complaint}");
+    let Program { bench, json } = Program::parse();
+    let output = Output { json };
+    bench::run(&bench, output, &[bench::LAUNCHES, MODELS]).unwrap_or_else(|complaint| {
+        output.complain(&complaint);
         ExitCode::FAILURE
     })
 }

@@ -14,7 +14,7 @@ fn bench(arguments: &[&str]) -> Output {
 /// What the measurements of this name gave.
 fn measured(only: &str) -> Value {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{only}.json"));
-    let output = bench(&["--quick", "--only", only, "--json", file.to_str().unwrap()]);
+    let output = bench(&["--quick", "--only", only, "--report", file.to_str().unwrap()]);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     assert!(said.starts_with("*** THE SOFTWARE DEVICE") && said.contains("\ndacapo-bench --quick"), "{said}");

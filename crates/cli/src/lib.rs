@@ -6,16 +6,19 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use complaint::Complaint;
+use output::Output;
 
 pub mod bench;
 pub mod complaint;
 mod demo;
 mod doctor;
 mod inspect;
+mod libcuda;
+pub mod output;
 pub mod pipe;
 mod run;
 pub mod session;
+mod settings;
 mod soak;
 pub mod target;
 
@@ -25,6 +28,9 @@ pub mod target;
 struct Arguments {
     #[command(subcommand)]
     task: Option<Task>,
+    /// Print one JSON document instead of text; complaints too are JSON then, on standard error
+    #[arg(long, global = true)]
+    json: bool,
 }
 
 #[derive(Subcommand, Debug)]
@@ -32,13 +38,11 @@ enum Task {
     /// A step of a small network, run eagerly, replayed and checked (what `dacapo` does when given nothing)
     Demo(demo::Arguments),
     /// Which drivers and devices there are, what they can do, and a self-test
-    Doctor {
-        /// The seed of the software driver's self-test
-        #[arg(long, default_value_t = 0)]
-        seed: u64,
-    },
+    Doctor(doctor::Arguments),
     /// Run a program that uses the CUDA driver API on the software driver
     Run(run::Arguments),
+    /// Find or build the software driver's `libcuda.so.1`, and print where it is
+    Libcuda(libcuda::Arguments),
     /// What the library costs over driver calls by hand, measured
     Bench(bench::Arguments),
     /// Very many replays by several threads: every number right, nothing leaks
@@ -50,16 +54,19 @@ enum Task {
 /// Does what the command line asks for, and says how it ended.
 pub fn main() -> ExitCode {
     pipe::end_quietly_when_closed();
-    let done = match Arguments::parse().task.unwrap_or(Task::Demo(demo::Arguments::default())) {
-        Task::Demo(arguments) => demo::run(&arguments),
-        Task::Doctor { seed } => Ok(doctor::run(seed)),
-        Task::Run(arguments) => Ok(run::run(&arguments)),
-        Task::Bench(arguments) => bench::run(&arguments, &[bench::LAUNCHES]),
-        Task::Soak(arguments) => soak::run(&arguments),
-        Task::Inspect(arguments) => inspect::run(&arguments),
+    let Arguments { task, json } = Arguments::parse();
+    let output = Output { json };
+    let done = match task.unwrap_or(Task::Demo(demo::Arguments::default())) {
+        Task::Demo(arguments) => demo::run(&arguments, output),
+        Task::Doctor(arguments) => Ok(doctor::run(&arguments, output)),
+        Task::Run(arguments) => Ok(run::run(&arguments, output)),
+        Task::Libcuda(arguments) => libcuda::run(&arguments, output),
+        Task::Bench(arguments) => bench::run(&arguments, output, &[bench::LAUNCHES]),
+        Task::Soak(arguments) => soak::run(&arguments, output),
+        Task::Inspect(arguments) => inspect::run(&arguments, output),
     };
-    done.unwrap_or_else(|complaint: Complaint| {
-        eprintln!("{complaint}");
+    done.unwrap_or_else(|complaint| {
+        output.complain(&complaint);
         ExitCode::FAILURE
     })
 }
@@ -77,10 +84,12 @@ mod tests {
 
     #[test]
     fn what_follows_the_program_is_the_programs() {
-        let arguments = Arguments::parse_from(["dacapo", "run", "--seed", "7", "--", "prog", "--seed", "8", "-x"]);
+        let line = ["dacapo", "run", "--seed", "7", "--", "prog", "--seed", "8", "-x", "--json"];
+        let arguments = Arguments::parse_from(line);
+        assert!(!arguments.json);
         let Some(Task::Run(run)) = arguments.task else { panic!("not run: {arguments:?}") };
-        assert_eq!(run.seed.as_deref(), Some("7"));
-        assert_eq!(run.program, ["prog", "--seed", "8", "-x"]);
+        assert_eq!(run.seed, Some(7));
+        assert_eq!(run.program, ["prog", "--seed", "8", "-x", "--json"]);
         assert!(Arguments::try_parse_from(["dacapo", "run"]).is_err());
     }
 }

@@ -48,6 +48,7 @@ impl Target {
 
     fn software(seed: u64) -> Result<Target, Complaint> {
         let device = Software::new().seed(seed).open()?;
+        device.notes().iter().for_each(|note| eprintln!("dacapo: {note}"));
         let machine = device.machine().ok_or_else(|| Complaint::new("the software device has no machine"))?.clone();
         Ok(Target { device, driver: Arc::new(machine), is_software: true })
     }

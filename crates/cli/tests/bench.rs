@@ -14,7 +14,7 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn every_measurement_runs_and_the_simulator_is_named() {
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench.json");
-    let output = bench(&["--quick", "--commit", "0123abc", "--json", file.to_str().unwrap()]);
+    let output = bench(&["--quick", "--commit", "0123abc", "--report", file.to_str().unwrap()]);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{said}{}", text(&output.stderr));
     assert!(said.starts_with("*** THE SOFTWARE DEVICE"), "{said}");

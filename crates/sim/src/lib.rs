@@ -9,6 +9,7 @@
 //! **Invariant:** no code of the program runs while the machine's lock is held.
 
 mod breaking;
+mod built;
 mod calls;
 mod census;
 mod check;
@@ -28,6 +29,7 @@ mod random;
 mod schedule;
 mod visit;
 
+pub use built::{OPTIMISED, SLOW_BUILD};
 pub use census::Census;
 pub use check::Broken;
 pub use detect::{Detectors, UnknownDetector};

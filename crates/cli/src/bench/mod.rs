@@ -20,14 +20,12 @@ pub mod report;
 mod slot;
 pub mod statistics;
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
-
 use crate::complaint::Complaint;
+use crate::output::{Output, Told};
 use crate::target::{Target, Which};
 use compare::{BLOCKS_OF_A_ROUND, Bench, Row};
 use limits::{BLOCKS_MIN, Named};
@@ -62,9 +60,9 @@ pub struct Arguments {
     /// Blocks of each side; a claim needs at least 21
     #[arg(long, default_value_t = BLOCKS_MIN, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub blocks: u32,
-    /// Write everything that was measured to this file
+    /// Write everything that was measured to this file, as JSON
     #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    pub report: Option<PathBuf>,
     /// Only measurements whose name contains this, such as chain-10/
     #[arg(long, value_name = "NAME")]
     pub only: Option<String>,
@@ -84,7 +82,7 @@ pub struct Arguments {
 /// # Errors
 ///
 /// - A GPU that was asked for and is not there, a refused call, a wrong number, a file that cannot be written.
-pub fn run(arguments: &Arguments, families: &[Family]) -> Result<ExitCode, Complaint> {
+pub fn run(arguments: &Arguments, output: Output, families: &[Family]) -> Result<ExitCode, Complaint> {
     let target = Target::open(arguments.device, 0)?;
     let blocks = if arguments.quick { BLOCKS_QUICK } else { arguments.blocks };
     if arguments.check && (target.is_software() || blocks < BLOCKS_MIN) {
@@ -96,14 +94,16 @@ pub fn run(arguments: &Arguments, families: &[Family]) -> Result<ExitCode, Compl
     }
     let small = arguments.quick || target.is_software();
     let mut bench = Bench::open(&target, families, blocks, small, arguments.only.clone())?;
-    bench.progress = progress(&bench);
+    // Most measurements have three sides, and rounds one block more than is counted.
+    let rows = bench.names().filter(|name| bench.wants(name)).count() as u64;
+    bench.progress = output.progress(rows * 3 * u64::from(blocks + blocks.div_ceil(BLOCKS_OF_A_ROUND)));
     let header = header(&bench, &target, arguments.commit.as_deref())?;
     let measured = measure(&bench, families, &header);
     bench.progress.finish_and_clear();
     let (rows, notes) = measured?;
     let report = Report { header, rows, notes };
-    println!("{report}");
-    if let Some(path) = &arguments.json {
+    output.tell(&report);
+    if let Some(path) = &arguments.report {
         std::fs::write(path, format!("{:#}\n", report.json()))
             .map_err(|error| Complaint::new(format!("{}: {error}", path.display())))?;
     }
@@ -161,15 +161,4 @@ fn command() -> String {
     let program = program.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
     let words = words.map(|word| if word.contains(' ') { format!("'{word}'") } else { word });
     std::iter::once(program).chain(words).collect::<Vec<_>>().join(" ")
-}
-
-/// A bar on a terminal, nothing elsewhere. Most measurements have three sides, and rounds one block more than is counted.
-fn progress(bench: &Bench<'_>) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let (rows, blocks) = (bench.names().filter(|name| bench.wants(name)).count() as u64, bench.blocks);
-    let style = ProgressStyle::with_template("{bar:40} {percent:>3} %  {msg}  ({elapsed})");
-    let bar = ProgressBar::new(rows * 3 * u64::from(blocks + blocks.div_ceil(BLOCKS_OF_A_ROUND)));
-    style.map_or(bar.clone(), |style| bar.with_style(style))
 }

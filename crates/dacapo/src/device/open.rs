@@ -112,7 +112,8 @@ type OptMachine = Option<dacapo_sim::Machine>;
 type OptMachine = Option<std::convert::Infallible>;
 
 impl Device {
-    /// The GPU where there is one, else the software device, which it says on standard error.
+    /// The GPU where there is one, else the software device, which it says on standard error, with the
+    /// [`notes`](Device::notes) of that device.
     ///
     /// # Errors
     ///
@@ -132,6 +133,7 @@ impl Device {
                     eprintln!(
                         "dacapo: no GPU ({error}): running on the software device; DACAPO_DRIVER=software asks for it silently"
                     );
+                    device.notes().iter().for_each(|note| eprintln!("dacapo: {note}"));
                 });
                 Ok(device)
             }),
