@@ -1,4 +1,5 @@
-//! Tells the crate how it is optimised. An interpreter without optimisation is slow, and whoever runs one should be told.
+//! Tells the crate how it is optimised. An interpreter without optimisation is slow, and whoever runs one should be
+//! told.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

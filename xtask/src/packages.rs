@@ -2,13 +2,13 @@
 //!
 //! - `make`: cargo makes the packages. Each has a README, both licences and a description.
 //! - `look`: no source of a package includes a file that is not in it.
-//! - `outside`: a workspace in the temporary folder has the unpacked packages as members, and every dependency between them
-//!   is patched to these. The crates of strangers in `tests/outside` are members too.
-//! - `install`: `cargo install` of the program from its package, and a C program on `dacapo run` with the driver that the
-//!   installed program builds.
+//! - `outside`: a workspace in the temporary folder has the unpacked packages as members, and every dependency between
+//!   them is patched to these. The crates of strangers in `tests/outside` are members too.
+//! - `install`: `cargo install` of the program from its package, and a C program on `dacapo run` with the driver that
+//!   the installed program builds.
 //!
-//! Without `--full` only some tests run outside. What a package lacks is found all the same: all of them are built, and all
-//! includes are looked at; only a path that a test puts together when it runs is not.
+//! Without `--full` only some tests run outside. What a package lacks is found all the same: all of them are built, and
+//! all includes are looked at; only a path that a test puts together when it runs is not.
 
 mod install;
 mod look;

@@ -1,7 +1,7 @@
 //! The program `dacapo-bench`: everything that `dacapo bench` measures, and whole models.
 //!
-//! It takes the options of `dacapo bench` and writes the same reports. The models are those of `examples/`, which are not
-//! published; that is why it is no part of the program `dacapo`.
+//! It takes the options of `dacapo bench` and writes the same reports. The models are those of `examples/`, which are
+//! not published; that is why it is no part of the program `dacapo`.
 
 mod buckets;
 mod decode;

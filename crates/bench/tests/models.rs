@@ -1,5 +1,5 @@
-//! The benchmarks of whole models keep working: every one runs here, on the software device, and checks its numbers. Those
-//! that `dacapo bench` has too are tested there.
+//! The benchmarks of whole models keep working: every one runs here, on the software device, and checks its numbers.
+//! Those that `dacapo bench` has too are tested there.
 
 use std::path::Path;
 use std::process::{Command, Output};

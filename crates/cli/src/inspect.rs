@@ -1,4 +1,5 @@
-//! `dacapo inspect FILE`: a report of a recording or graph from a file, as a table or a drawing, or compared with another.
+//! `dacapo inspect FILE`: a report of a recording or graph from a file, as a table or a drawing, or compared with
+//! another.
 //!
 //! The file is what `Report::to_json` of the library wrote; a file of another version of the format is refused as that.
 //! Exit codes of a comparison are those of `diff`: 0 for no difference, 1 for some.
@@ -37,11 +38,10 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<ExitCode, Complaint>
         let difference = diff(&report, &read(other)?);
         match output.json {
             true => {
-                let lines: Vec<String> = difference.to_string().lines().map(str::to_string).collect();
-                println!(
-                    "{:#}",
-                    json!({ "same": difference.is_empty(), "differences": if difference.is_empty() { vec![] } else { lines } })
-                );
+                // Two equal reports have one line too, which says so.
+                let lines = difference.to_string();
+                let lines: Vec<&str> = lines.lines().filter(|_| !difference.is_empty()).collect();
+                println!("{:#}", json!({ "same": difference.is_empty(), "differences": lines }));
             }
             false => print!("{difference}"),
         }

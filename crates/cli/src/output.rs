@@ -1,7 +1,7 @@
 //! How a task tells what it found: a text for people, or with `--json` one JSON document for programs.
 //!
-//! - Colour and progress are for a terminal: none of either where the stream is a pipe or a file, where `NO_COLOR` is set
-//!   (no-color.org), or where `TERM` is `dumb`.
+//! - Colour and progress are for a terminal: a pipe or a file gets neither. `NO_COLOR` (no-color.org) and `TERM=dumb`
+//!   switch colour off there too.
 //! - What is told goes to standard output; progress and complaints go to standard error.
 
 use std::fmt;

@@ -4,13 +4,13 @@
 //! signals and its terminal are its own. Only its environment differs:
 //!
 //! - `LD_LIBRARY_PATH` begins with the folder of our `libcuda.so.1`, and `DACAPO_LIBCUDA` names that file;
-//! - `DACAPO_SEED`, `DACAPO_MEMORY`, `DACAPO_DETECT`, `DACAPO_CORES` and `DACAPO_FINDINGS` are set where the command line
-//!   sets them; with `--json` `DACAPO_FINDINGS_FORMAT` is `json`, and each finding is one line of JSON.
+//! - `DACAPO_SEED`, `DACAPO_MEMORY`, `DACAPO_DETECT`, `DACAPO_CORES` and `DACAPO_FINDINGS` are set where the command
+//!   line sets them; with `--json` `DACAPO_FINDINGS_FORMAT` is `json`, and each finding is one line of JSON.
 //!
 //! A value that the software driver would not take is refused before anything is started.
 //!
-//! Exit codes of its own are those of `env` and `timeout`: 125 for no library, 126 for a program that cannot be run, 127
-//! for one that is not there.
+//! Exit codes of its own are those of `env` and `timeout`: 125 for no library, 126 for a program that cannot be run,
+//! 127 for one that is not there.
 //!
 //! Not promised: that the program uses it. One with an absolute path or an `RPATH` to NVIDIA's library keeps that.
 

@@ -164,7 +164,8 @@ impl Drop for Session<'_> {
     }
 }
 
-/// The word of digits and two dots in what the kernel module says of itself: one file is the word, the other a sentence.
+/// The word of digits and two dots in what the kernel module says of itself: one file is the word, the other a
+/// sentence.
 fn release_in(text: &str) -> Option<&str> {
     let is_release =
         |word: &&str| word.matches('.').count() == 2 && word.chars().all(|c| c.is_ascii_digit() || c == '.');

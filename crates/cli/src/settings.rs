@@ -1,5 +1,5 @@
-//! What `dacapo run` may be told about the software driver, refused here with the reason where it makes no sense: the program
-//! that it is meant for would only complain and go on with the default.
+//! What `dacapo run` may be told about the software driver, refused here with the reason where it makes no sense: the
+//! program that it is meant for would only complain and go on with the default.
 
 use dacapo_sim::Detectors;
 

@@ -1,5 +1,5 @@
-//! The documents of the repository say what this crate does: `docs/holes.md` names every hole, and a page says how to get
-//! PTX.
+//! The documents of the repository say what this crate does: `docs/holes.md` names every hole, and a page says how to
+//! get PTX.
 //!
 //! Not part of the package, which has neither document.
 

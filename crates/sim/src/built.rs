@@ -4,9 +4,8 @@
 pub const OPTIMISED: bool = is_optimised(env!("DACAPO_SIM_OPT_LEVEL"));
 
 /// What to tell whoever runs a build that is not [`OPTIMISED`]: one line, with the cure.
-pub const SLOW_BUILD: &str = "the software device is built without optimisation and is slow; write \
-     `[profile.dev.package.dacapo-sim]` and `opt-level = 3` into the Cargo.toml of your workspace, \
-     and the same for `dacapo-ptx`";
+pub const SLOW_BUILD: &str =
+    "the software device is slow: it was built without `[profile.dev.package.dacapo-sim] opt-level = 3` in Cargo.toml";
 
 const fn is_optimised(level: &str) -> bool {
     !matches!(level.as_bytes(), b"0")

@@ -1,12 +1,15 @@
 //! The program as a stranger gets it: installed from its package, it builds the driver and runs a C program on it.
 //!
-//! The driver is built from its package as well: the cache lies below the unpacked packages, whose configuration of cargo
-//! says where they are.
+//! The driver is built from its package as well: the cache lies below the unpacked packages, whose configuration of
+//! cargo says where they are.
 
 use std::path::Path;
 use std::process::Command;
 
 use super::outside::{Outside, succeed};
+
+/// The workflow for other people's CI; its line with `dacapo run` is run here as it stands there.
+const WORKFLOW: &str = include_str!("../../../docs/ci/github.yml");
 
 /// A program that knows nothing of Dacapo; it opens the driver, or with `-DLINKED` is linked with it.
 const CLIENT: &str = include_str!("client.c");
@@ -41,12 +44,42 @@ pub fn run(outside: &Outside) -> Result<(), String> {
     }
     std::fs::write(folder.join("client.c"), CLIENT).map_err(|error| format!("client.c: {error}"))?;
     let drivers = path.parent().unwrap_or(folder);
+    let line = workflow_line()?;
     for (name, how) in [("opened", &["-ldl"][..]), ("linked", &["-DLINKED", "-lcuda"])] {
         let mut gcc = Command::new("gcc");
         gcc.args(["-Wall", "-Werror", "-o", name, "client.c"]).arg("-L").arg(drivers).args(how).current_dir(folder);
         succeed(&mut gcc)?;
-        succeed(&mut dacapo(&["run", "--detect", "all", "--", &format!("./{name}")]))?;
+        let program = format!("./{name}");
+        let line: Vec<&str> = line[..line.len() - 1].iter().copied().chain([program.as_str()]).collect();
+        succeed(&mut dacapo(&line))?;
+    }
+    match std::fs::metadata(folder.join(FINDINGS)).map_or(0, |file| file.len()) {
+        0 => {}
+        bytes => return Err(format!("{bytes} bytes of findings about a program without a mistake")),
     }
     println!("a C program that opens libcuda.so.1, and one that is linked with it, ran on the installed driver");
     Ok(())
+}
+
+/// The file that the workflow has findings written to.
+const FINDINGS: &str = "findings.txt";
+
+/// What the workflow tells `dacapo`; the last word is the program.
+fn workflow_line() -> Result<Vec<&'static str>, String> {
+    let line = WORKFLOW.lines().find_map(|line| line.trim().strip_prefix("- run: dacapo run "));
+    let line = line.ok_or("docs/ci/github.yml has no line with `dacapo run`")?;
+    match line.contains(&format!("--findings {FINDINGS} ")) && line.ends_with(" -- ./tests") {
+        true => Ok(std::iter::once("run").chain(line.split(' ')).collect()),
+        false => Err(format!("docs/ci/github.yml runs `dacapo run {line}`, which is not what is looked for here")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_workflow_has_the_line_that_is_run() {
+        assert_eq!(workflow_line().map(|words| (words[0], words[words.len() - 1])), Ok(("run", "./tests")));
+    }
 }

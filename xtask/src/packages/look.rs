@@ -1,7 +1,7 @@
 //! No source of a package includes a file that is not in it, and each package has what a registry's page shows.
 //!
-//! Looked at, in code and in the examples of documentation: `include_str!`, `include_bytes!`, `include!` and `#[path = ..]`. A path
-//! that a test puts together when it runs is not seen here; `--full` runs all of them.
+//! Looked at, in code and in the examples of documentation: `include_str!`, `include_bytes!`, `include!` and `#[path =
+//! ..]`. A path that a test puts together when it runs is not seen here; `--full` runs all of them.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -47,7 +47,8 @@ impl Outside {
         let packages = folder.join("packages");
         std::fs::create_dir_all(&packages).map_err(|error| format!("{}: {error}", packages.display()))?;
         for made in made {
-            // With the time of today: the times in a package are all the same, and cargo would take new sources for old.
+            // With the time of today: the times in a package are all the same, and cargo would take new sources for
+            // old.
             let mut tar = Command::new("tar");
             succeed(tar.arg("-xmzf").arg(&made.file).arg("-C").arg(&packages))?;
         }

@@ -1,7 +1,7 @@
 //! `dacapo doctor`: which drivers there are and where, what each device can do, and whether they work.
 //!
-//! Two self-tests for each device: one by driver calls alone, one by the library. Where only the second fails the mistake
-//! is ours; where the first fails too, the driver does not work.
+//! Two self-tests for each device: one by driver calls alone, one by the library. Where only the second fails the
+//! mistake is ours; where the first fails too, the driver does not work.
 
 mod report;
 
@@ -115,8 +115,8 @@ fn test_driver(driver: &dyn Driver) -> SelfTest {
 /// `y += 2 x; z += 3 y; z += 1`, captured once and replayed: small whole numbers, so that every step is exact.
 fn capture_and_replay(driver: &dyn Driver, replays: u32) -> Result<(), Complaint> {
     const ELEMENTS: u32 = 1000;
-    // SAFETY: each call below is of a kernel with its own arguments, over memory of as many elements, which lives until this
-    // function has waited for the last replay or the driver has refused to do any more.
+    // SAFETY: each call below is of a kernel with its own arguments, over memory of as many elements, which lives until
+    // this function has waited for the last replay or the driver has refused to do any more.
     let raw = unsafe { Raw::open(driver) }?;
     let stream = raw.stream()?;
     let floats = |value: f32| raw.floats(&[value; ELEMENTS as usize]);

@@ -1,4 +1,5 @@
-//! Builds the software driver's `libcuda.so.1` from its published package, once for each version, into the user's cache.
+//! Builds the software driver's `libcuda.so.1` from its published package, once for each version, into the user's
+//! cache.
 //!
 //! - The package `dacapo-libcuda` of this program's own version, built in release by the user's cargo.
 //! - The library appears under its name when it is whole: built in a folder of its own, then renamed. Two programs that
@@ -17,7 +18,8 @@ use crate::complaint::Complaint;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A package that has the driver as its only dependency, and nothing in it. It is a workspace of its own, whatever lies above it.
+/// A package that has the driver as its only dependency, and nothing in it. It is a workspace of its own, whatever lies
+/// above it.
 const MANIFEST: &str = r#"[package]
 name = "dacapo-run"
 version = "0.0.0"
@@ -137,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_library_is_the_file_that_cargo_names() {
-        let messages = r#"{"reason":"compiler-artifact","target":{"name":"dacapo_sim"},"filenames":["/t/libdacapo_sim.so"]}
+        let messages = r#"{"reason":"compiler-artifact","target":{"name":"dacapo_sim"},"filenames":["/t/liby.so"]}
 not json
 {"reason":"compiler-artifact","target":{"name":"dacapo_libcuda"},"filenames":["/t/libx.rlib","/t/libx-1f.so"]}"#;
         assert_eq!(library_in(messages), Some("/t/libx-1f.so".into()));

@@ -1,8 +1,8 @@
 //! `dacapo libcuda`: the software driver as a `libcuda.so.1`, found or built, and where it is.
 //!
-//! It is looked for in this order: the file that `DACAPO_LIBCUDA` names; beside this program; under the `target` folder of
-//! the repository that this program was built in; in the user's cache. Where it is in none of these it is built into the
-//! cache (`build`). What is given out was opened, and says of itself that it is the software driver.
+//! It is looked for in this order: the file that `DACAPO_LIBCUDA` names; beside this program; under the `target` folder
+//! of the repository that this program was built in; in the user's cache. Where it is in none of these it is built into
+//! the cache (`build`). What is given out was opened, and says of itself that it is the software driver.
 
 mod build;
 
