@@ -121,7 +121,7 @@ fn take(bench: &Bench<'_>, mode: Mode, width: usize) -> Result<Taken, Complaint>
     }
     let mut graphs: Vec<(usize, Graph<Buffer<bf16>>)> = Vec::new();
     for rows in sizes {
-        let recording = device.recording().label(format!("{rows} rows"));
+        let recording = device.graph().label(format!("{rows} rows"));
         let recording = if mode == Mode::Private { recording } else { recording.pool(&pool) };
         graphs.push((rows, recording.record(|r: &mut Recorder<'_>| mlp.forward(r, rows))?));
     }
@@ -136,7 +136,7 @@ fn take(bench: &Bench<'_>, mode: Mode, width: usize) -> Result<Taken, Complaint>
     for (rows, graph) in &graphs {
         mlp.check(*rows, &stream.read(graph.outputs())?)?;
     }
-    let needs = graphs.iter().map(|(_, graph)| graph.temp_bytes());
+    let needs = graphs.iter().map(|(_, graph)| graph.memory().temps());
     let (temps, held) = match mode {
         Mode::Private => (needs.clone().sum(), needs.sum()),
         _ => (needs.max().unwrap_or(0), pool.arena_bytes()),

@@ -65,7 +65,7 @@ impl Target {
     /// - The driver refused.
     pub fn opened_again(&self) -> Result<Device, Complaint> {
         // SAFETY: the driver is NVIDIA's, or the simulator, which answers as NVIDIA's does or refuses.
-        Ok(unsafe { Device::of_driver(self.driver.clone(), 0) }?)
+        Ok(unsafe { Device::from_driver(self.driver.clone(), 0) }?)
     }
 
     /// The driver under it.

@@ -137,7 +137,7 @@ fn main() -> Result<()> {
     let quick = !std::env::args().any(|arg| arg == "--bench");
     let launches = if quick { 100 } else { 200_000 };
     // SAFETY: nothing is executed and no memory is read: addresses are never looked behind.
-    let device = unsafe { Device::of_driver(Arc::new(Nothing), 0) }?;
+    let device = unsafe { Device::from_driver(Arc::new(Nothing), 0) }?;
     let stream = device.stream()?;
     let k = Kernels::load(&device)?;
     let (x, mut y) = (device.zeros::<f32>(1024)?, device.zeros::<f32>(1024)?);

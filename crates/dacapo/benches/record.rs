@@ -35,12 +35,12 @@ fn main() -> Result<()> {
             let (x, y) = buffers.split_at_mut(1);
             let (x, y) = (&x[0], &mut y[0]);
             device
-                .recording()
+                .graph()
                 .plan_only(|r: &mut dacapo::Recorder<'_>| (0..ops).try_for_each(|_| r.run(k.saxpy(&a, x, y))))
         };
         let chain_time = median(quick, || chain(&mut buffers))?;
         let mixed = |buffers: &mut [Buffer<f32>]| {
-            device.recording().plan_only(|r: &mut dacapo::Recorder<'_>| {
+            device.graph().plan_only(|r: &mut dacapo::Recorder<'_>| {
                 let mut state = 1u32;
                 (0..ops).try_for_each(|_| {
                     state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

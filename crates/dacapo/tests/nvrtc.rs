@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use dacapo::interop::nvrtc::{self, Options, Ptx};
-use dacapo::{Device, ErrorKind, RawArg, RawKernel, baked, grid};
+use dacapo::{Device, ErrorKind, baked, grid};
+use dacapo::raw::{RawArg, RawKernel};
 
 /// Options with a library that is there, or none.
 fn options() -> Option<Options> {

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use dacapo::capture::{self, CaptureStream, Mode, Status};
 use dacapo::random::Generator;
-use dacapo::{
-    Buffer, Device, Error, ErrorKind, Graph, Module, Op, Pool, Recorder, Result, Scalar, Slot, Software, baked, copy,
-    fill, graphed, op,
-};
+use dacapo::{Buffer, Device, Error, ErrorKind, Graph, Op, Recorder, Result, Scalar, Slot, Software, baked, copy, fill};
+use dacapo::graph::Pool;
+use dacapo::op::from_fn;
+use dacapo::port::{Forward, graphed};
 use dacapo_driver::{CUresult, Call, Count, Driver, Fault, Hooked, Trace};
 
 dacapo::kernels! {
@@ -108,16 +108,16 @@ fn f5_upload() -> Result<()> {
     let (device, count) = counted()?;
     let (stream, mut y) = (device.stream()?, device.zeros::<u32>(2)?);
     let mut graph = device.record(fill(&mut y, baked(4)))?;
-    assert!(!graph.is_uploaded());
+    assert!(!graph.is_preloaded());
     graph.upload(&stream)?;
     graph.upload(&stream)?; // does nothing
-    assert!(graph.is_uploaded());
+    assert!(graph.is_preloaded());
     assert_eq!(count.of(Call::cuGraphUpload).calls, 1);
     assert_eq!(stream.read(&y)?, [0, 0]); // uploading runs nothing
     graph.launch(&stream)?;
     assert_eq!(stream.read(&y)?, [4, 4]);
-    let graph = device.recording().uploaded().record(fill(&mut y, baked(5)))?;
-    assert!(graph.is_uploaded());
+    let graph = device.graph().preloaded().record(fill(&mut y, baked(5)))?;
+    assert!(graph.is_preloaded());
     Ok(())
 }
 
@@ -178,7 +178,7 @@ fn f7_what_a_graph_says_of_its_pool() -> Result<()> {
     pool.keep(vec![1, 2, 3])?;
     let alone = device.record(fill(&mut y, baked(1)))?;
     assert!(alone.pool().is_none());
-    let graph = device.recording().pool(&pool).record(fill(&mut y, baked(1)))?;
+    let graph = device.graph().pool(&pool).record(fill(&mut y, baked(1)))?;
     assert_eq!(graph.pool(), Some(&pool));
     assert_eq!(graph.pool().map(Pool::len), Some(1));
     assert_eq!(pool.graphs(), 1);
@@ -220,8 +220,8 @@ fn f10_a_graph_holds_its_pool() -> Result<()> {
     let (stream, pool, value) = (device.stream()?, device.pool(), Arc::new(()));
     pool.keep(value.clone())?;
     let mut y = device.zeros::<u32>(2)?;
-    let first = device.recording().pool(&pool).record(fill(&mut y, baked(1)))?;
-    let mut second = device.recording().pool(&pool).record(fill(&mut y, baked(2)))?;
+    let first = device.graph().pool(&pool).record(fill(&mut y, baked(1)))?;
+    let mut second = device.graph().pool(&pool).record(fill(&mut y, baked(2)))?;
     drop((pool, first));
     device.synchronize()?;
     assert_eq!(Arc::strong_count(&value), 2);
@@ -238,17 +238,17 @@ fn f11_a_sealed_pool_takes_no_graph_and_no_value() -> Result<()> {
     let device = Device::software()?;
     let (stream, pool) = (device.stream()?, device.pool());
     let mut y = device.zeros::<u32>(2)?;
-    let mut inside = device.recording().pool(&pool).record(fill(&mut y, baked(3)))?;
+    let mut inside = device.graph().pool(&pool).record(fill(&mut y, baked(3)))?;
     pool.seal();
     assert!(pool.is_sealed());
     assert!(matches!(pool.keep(1).unwrap_err().kind(), ErrorKind::PoolSealed));
-    let refused = device.recording().pool(&pool).record(fill(&mut y, baked(1)));
+    let refused = device.graph().pool(&pool).record(fill(&mut y, baked(1)));
     assert!(matches!(refused.unwrap_err().kind(), ErrorKind::PoolSealed));
     inside.launch(&stream)?; // what is in it goes on
     assert_eq!(stream.read(&y)?, [3, 3]);
     pool.unseal();
     pool.keep(1)?;
-    device.recording().pool(&pool).record(fill(&mut y, baked(1)))?;
+    device.graph().pool(&pool).record(fill(&mut y, baked(1)))?;
     Ok(())
 }
 
@@ -268,7 +268,7 @@ fn f12_any_value_is_kept_and_released_in_order() -> Result<()> {
     assert_eq!(pool.keep(String::from("anything"))?, 4);
     assert_eq!(pool.len(), 5);
     let mut y = device.zeros::<u32>(2)?;
-    let graph = device.recording().pool(&pool).record(fill(&mut y, baked(1)))?;
+    let graph = device.graph().pool(&pool).record(fill(&mut y, baked(1)))?;
     assert!(matches!(pool.clear().unwrap_err().kind(), ErrorKind::PoolInUse { graphs: 1 }));
     assert_eq!(*dropped.lock().unwrap(), [] as [usize; 0]);
     drop(graph);
@@ -289,7 +289,7 @@ fn f13_pools_are_found_by_handle_from_any_thread() -> Result<()> {
         scope.spawn(|| assert_eq!(Pool::find(first).as_ref(), Some(&pool))).join().unwrap();
     });
     let mut y = device.zeros::<u32>(2)?;
-    let graph = device.recording().pool(&pool).record(fill(&mut y, baked(1)))?;
+    let graph = device.graph().pool(&pool).record(fill(&mut y, baked(1)))?;
     assert!(Pool::release(first));
     assert!(!Pool::release(first)); // again: nothing happens
     assert_eq!(Pool::find(first), None);
@@ -422,7 +422,7 @@ fn l1_graphs_of_a_pool_found_by_its_id_share_one_memory() -> Result<()> {
     let mut graphs = Vec::new();
     for rows in [1000, 400_000, 1_200_000] {
         let pool = std::thread::spawn(move || Pool::find(id)).join().expect("no panic").expect("it was not released");
-        graphs.push(device.recording().pool(&pool).record(|r: &mut Recorder<'_>| {
+        graphs.push(device.graph().pool(&pool).record(|r: &mut Recorder<'_>| {
             let (mut hidden, mut out) = (r.alloc(rows)?, r.output(8)?);
             r.run(fill(&mut hidden[rows - 8..], baked(rows as f32)))?;
             r.run(k.saxpy(baked(1.0), &hidden[rows - 8..], &mut out))?;
@@ -430,7 +430,7 @@ fn l1_graphs_of_a_pool_found_by_its_id_share_one_memory() -> Result<()> {
         })?);
     }
     let pool = Pool::find(id).expect("it was not released");
-    let largest = graphs[2].temp_bytes();
+    let largest = graphs[2].memory().temps();
     assert_eq!((largest, pool.graphs()), (4_800_000, 3));
     assert!(pool.arena_bytes() >= largest && pool.arena_bytes() < largest + (2 << 20), "{pool:?}");
     for replay in 1..=3 {
@@ -453,10 +453,10 @@ fn l2_empty_then_recorded_then_reset_then_recorded_again() -> Result<()> {
     let mut graph = Graph::empty(&device, ());
     assert!(matches!(graph.launch(&stream).unwrap_err().kind(), ErrorKind::Reset));
     for value in [1, 2] {
-        graph.record_again(fill(&mut y, baked(value)))?;
+        graph.rerecord(fill(&mut y, baked(value)))?;
         graph.launch(&stream)?;
         assert_eq!(stream.read(&y)?, [value; 2]);
-        let failed = graph.record_again(|_: &mut Recorder<'_>| Err::<(), _>(Error::msg("no")));
+        let failed = graph.rerecord(|_: &mut Recorder<'_>| Err::<(), _>(Error::msg("no")));
         assert!(failed.is_err());
         graph.launch(&stream)?; // as it was
         graph.reset();
@@ -470,7 +470,7 @@ fn l3_warm_up_runs_and_leaves_no_trace() -> Result<()> {
     let device = Device::software()?;
     let (stream, k) = (device.stream()?, Kernels::load(&device)?);
     let (x, mut y, mut runs) = (device.buffer(&[1.0f32; 3])?, device.zeros::<f32>(3)?, 0);
-    let mut graph = device.recording().warmup(3).record(|r| {
+    let mut graph = device.graph().warmup(3).record(|r| {
         runs += 1;
         r.run(k.saxpy(baked(1.0), &x, &mut y))
     })?;
@@ -487,7 +487,7 @@ fn l4_a_recording_never_touches_the_callers_stream() -> Result<()> {
     let stream = device.stream()?;
     let mut y = device.zeros::<u32>(2)?;
     // SAFETY: nothing is enqueued.
-    let failed = device.record(unsafe { dacapo::foreign((), &mut y[..], |_, (), _| Err(Error::msg("no"))) });
+    let failed = device.record(unsafe { dacapo::raw::foreign((), &mut y[..], |_, (), _| Err(Error::msg("no"))) });
     assert_eq!(failed.unwrap_err().to_string().split(": ").last(), Some("no"));
     let mut status = dacapo_driver::types::CU_STREAM_CAPTURE_STATUS_ACTIVE;
     let machine = device.machine().expect("a software device");
@@ -731,7 +731,7 @@ fn a7_ops_are_values_that_compose() -> Result<()> {
     let (stream, mut y) = (device.stream()?, device.zeros::<u32>(4)?);
     let (low, high) = y.split_at_mut(2);
     let both = fill(low, baked(1)).zip(fill(high, baked(2))).map(|((), ())| 9).label("both");
-    let later = op(|_| Ok(1)).and_then(|one| op(move |_| Ok(one + 1)));
+    let later = from_fn(|_| Ok(1)).and_then(|one| from_fn(move |_| Ok(one + 1)));
     let mut graph = device.record(both.zip(later))?;
     assert_eq!(*graph.launch_sync(&stream)?, (9, 2));
     assert_eq!(stream.read(&y)?, [1, 1, 2, 2]);
@@ -764,8 +764,8 @@ fn a8_every_other_call_inside_a_closure_is_defined() -> Result<()> {
         let _fresh = device.zeros::<u32>(1)?;
         let _stream = device.stream()?;
         let _pool = device.pool();
-        let _inner = device.record(|r| r.run(graph.replay()))?;
-        r.run(graph.replay())
+        let _inner = device.record(|r| r.run(graph.as_op()))?;
+        r.run(graph.as_op())
     })?;
     Ok(())
 }
@@ -876,7 +876,7 @@ fn a12_a_module_copies_in_launches_and_lends() -> Result<()> {
     let first = net.forward(&stream, &device.buffer(&[1.0, 2.0])?)?;
     assert_eq!(stream.read(first)?, [2.0, 4.0]);
     assert_eq!(net.recordings(), 1);
-    let mut boxed: Box<dyn Module<Input = Buffer<f32>, Output = Buffer<f32>> + '_> = Box::new(net);
+    let mut boxed: Box<dyn Forward<Input = Buffer<f32>, Output = Buffer<f32>> + '_> = Box::new(net);
     let second = boxed.forward(&stream, &device.buffer(&[0.5, 1.0])?)?;
     assert_eq!(stream.read(second)?, [3.0, 6.0]); // it adds into its output
     Ok(())
@@ -894,7 +894,7 @@ fn a14_a_recording_may_allocate() -> Result<()> {
         r.run(k.saxpy(baked(3.0), &hidden, &mut out))?;
         Ok(out)
     })?;
-    assert_eq!(graph.temp_bytes(), 16);
+    assert_eq!(graph.memory().temps(), 16);
     for replay in 1..=3 {
         let out = graph.launch_sync(&stream)?;
         assert_eq!(stream.read(out)?, [3.0 * replay as f32; 4]);
@@ -917,7 +917,7 @@ fn n1_a_graph_writes_into_given_memory_and_keeps_it() -> Result<()> {
     assert_eq!(stream.read(&seen)?, [2.0; 2]);
     // And as a function of memory.
     let (a, mut b) = (device.buffer(&[5.0f32; 2])?, device.zeros::<f32>(2)?);
-    let mut any = device.recording().record_into(&a[..], &mut b[..], |r, x, y| r.run(k.saxpy(baked(2.0), x, y)))?;
+    let mut any = device.graph().record_into(&a[..], &mut b[..], |r, x, y| r.run(k.saxpy(baked(2.0), x, y)))?;
     let (c, mut d) = (device.buffer(&[7.0f32; 2])?, device.zeros::<f32>(4)?);
     any.launch(&stream, &c, &mut d[2..])?;
     assert_eq!(stream.read(&d)?, [0.0, 0.0, 14.0, 14.0]);
@@ -943,8 +943,8 @@ fn n2_one_arena_serves_every_intermediate_and_outlives_the_graph() -> Result<()>
         r.run(k.saxpy(baked(1.0), &last, out))
     };
     // One buffer for all of them, whether recorded or run now, and it says how much of it was needed.
-    let mut graph = device.recording().arena(&arena).record(|r: &mut Recorder<'_>| step(r, 12, &mut y))?;
-    assert_eq!((arena.bytes(), arena.used(), graph.temp_bytes()), (1024, 512, 512));
+    let mut graph = device.graph().arena(&arena).record(|r: &mut Recorder<'_>| step(r, 12, &mut y))?;
+    assert_eq!((arena.bytes(), arena.used(), graph.memory().temps()), (1024, 512, 512));
     stream.run_in(&arena, |r: &mut Recorder<'_>| step(r, 12, &mut y))?;
     assert_eq!(count.of(Call::cuMemAllocAsync).calls, allocations);
     // Its addresses are baked, and it lives as long as the graph.
@@ -953,7 +953,7 @@ fn n2_one_arena_serves_every_intermediate_and_outlives_the_graph() -> Result<()>
     assert_eq!(stream.read(&y)?, [2.0; 64]);
     // What does not fit is an error with the op, what it wanted and what was left.
     let small = device.arena(300)?;
-    let error = device.recording().arena(&small).record(|r: &mut Recorder<'_>| step(r, 2, &mut y)).unwrap_err();
+    let error = device.graph().arena(&small).record(|r: &mut Recorder<'_>| step(r, 2, &mut y)).unwrap_err();
     assert_eq!(*error.kind(), ErrorKind::ArenaExhausted { wanted: 256, left: 44, bytes: 300, needed: 512 });
     assert_eq!((error.op(), small.used()), ("copy", 0));
     assert!(error.to_string().contains("a temp of 256 bytes does not fit the arena: 44 of its 300 bytes"), "{error}");
@@ -1032,7 +1032,7 @@ fn n5_send_and_sync() {
 fn n6_debug_says_sizes_and_what_is_held() -> Result<()> {
     let device = Device::software()?;
     let mut y = device.zeros::<u32>(3)?;
-    let graph = device.recording().label("step").record(fill(&mut y, baked(1)))?;
+    let graph = device.graph().label("step").record(fill(&mut y, baked(1)))?;
     assert_eq!(
         format!("{graph:?}"),
         "Graph { label: \"step\", ops: 1, edges: 0, slots: 0, allocations: 1, temp_bytes: 0, replays: 0, uploaded: false, pool: false }"

@@ -17,7 +17,9 @@
 use std::path::Path;
 
 use dacapo::__private::check_text;
-use dacapo::{Device, FalseDeclaration, RawKernel, WarningKind};
+use dacapo::Device;
+use dacapo::inspect::{FalseDeclaration, WarningKind};
+use dacapo::raw::RawKernel;
 
 use super::declared::{Declaration, bracketed, params};
 

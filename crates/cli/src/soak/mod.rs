@@ -18,7 +18,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use dacapo::{Counters, Pool, Shared, Stream};
+use dacapo::Stream;
+use dacapo::device::Counters;
+use dacapo::graph::Pool;
+use dacapo::memory::Shared;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 

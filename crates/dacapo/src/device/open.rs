@@ -188,7 +188,7 @@ impl Device {
     /// # Safety
     ///
     /// - The driver answers as NVIDIA's does, or refuses; it never claims a success that was none.
-    pub unsafe fn of_driver(driver: Arc<dyn Driver>, ordinal: usize) -> Result<Device> {
+    pub unsafe fn from_driver(driver: Arc<dyn Driver>, ordinal: usize) -> Result<Device> {
         Device::open(driver, ordinal, None, false, |_| true)
     }
 

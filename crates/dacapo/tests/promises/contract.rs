@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use dacapo::{ErrorKind, Op, Slice, Slot, baked, copy, download, fill, foreign, inspect, upload};
+use dacapo::{ErrorKind, Op, Slice, Slot, baked, copy, download, fill, inspect, upload};
+use dacapo::raw::foreign;
 use dacapo_driver::{CUresult, Call, Driver, Fault};
 
 use crate::kit::{Bench, benches, hooked, kind, set_all, software};
@@ -96,7 +97,7 @@ fn row_3_temps_and_stand_ins_are_refused_by_kind_on_every_thread() {
     let Bench { device, stream, k } = &Bench::seeded(1);
     let x = device.buffer(&[1.0f32; 4]).unwrap();
     let mut y = device.zeros::<f32>(4).unwrap();
-    let mut into = device.recording().record_into(&x[..], &mut y[..], |r, i, o| r.run(copy(i, o))).unwrap();
+    let mut into = device.graph().record_into(&x[..], &mut y[..], |r, i, o| r.run(copy(i, o))).unwrap();
     let is_refused = |kind: ErrorKind| assert!(matches!(kind, ErrorKind::NoMemoryYet { .. }), "{kind:?}");
     device
         .record(|r| {
@@ -121,7 +122,7 @@ fn row_3_temps_and_stand_ins_are_refused_by_kind_on_every_thread() {
         })
         .unwrap();
     device
-        .recording()
+        .graph()
         .record_into(&x[..], &mut y[..], |_, i, o| {
             std::thread::scope(|scope| {
                 let other = scope.spawn(|| {
@@ -190,7 +191,7 @@ fn row_6_alignment_is_checked_again_when_memory_is_rebound() {
     assert!(matches!(kind(misaligned), ErrorKind::Requires { condition: "x.aligned(16)", .. }));
 
     let body = |r: &mut dacapo::Recorder<'_>, i: &Slice<f32>, o: &mut Slice<f32>| r.run(k.copy_four(i, o));
-    let mut graph = device.recording().record_into(&x[..4], &mut y[..4], body).unwrap();
+    let mut graph = device.graph().record_into(&x[..4], &mut y[..4], body).unwrap();
     let misaligned = graph.launch(&stream, &x[1..5], &mut y[..4]);
     assert!(matches!(kind(misaligned), ErrorKind::Requires { condition: "x.aligned(16)", .. }));
     let misaligned = graph.launch(&stream, &x[..4], &mut y[2..6]);
@@ -207,7 +208,7 @@ fn row_6_a_part_of_a_stand_in_is_a_part_of_what_is_bound() {
     let x: Vec<f32> = (0..20).map(|i| i as f32).collect();
     let (x, mut y) = (device.buffer(&x).unwrap(), device.zeros::<f32>(4).unwrap());
     let mut graph =
-        device.recording().record_into(&x[..8], &mut y[..], |r, x, y| r.run(k.copy_four(&x[4..], y))).unwrap();
+        device.graph().record_into(&x[..8], &mut y[..], |r, x, y| r.run(k.copy_four(&x[4..], y))).unwrap();
     for start in [0, 4, 12, 8] {
         graph.launch(&stream, &x[start..start + 8], &mut y).unwrap();
         let first = (start + 4) as f32;
@@ -288,7 +289,7 @@ fn row_9_a_graph_inside_a_recording_has_temps_of_its_own() {
         let shared = inner.outputs().share();
         let mut outer = device
             .record(|r| {
-                r.run(inner.replay())?;
+                r.run(inner.as_op())?;
                 r.run(copy(&shared, &mut copied))
             })
             .unwrap();
@@ -296,9 +297,9 @@ fn row_9_a_graph_inside_a_recording_has_temps_of_its_own() {
             report.memories.iter().filter(|memory| memory.kind == inspect::MemoryKind::Temp).count()
         };
         assert_eq!((temps(inner.inspect()), temps(outer.inspect())), (1, 1));
-        assert_eq!(outer.temp_bytes(), 256);
+        assert_eq!(outer.memory().temps(), 256);
         // The outer graph holds all it needs: the inner one may go, with its outputs.
-        stream.run(inner.replay()).unwrap();
+        stream.run(inner.as_op()).unwrap();
         assert_eq!(stream.read(&shared).unwrap(), [1; 64], "eagerly, it is the same");
         drop((shared, inner.into_outputs()));
         let reused: Vec<_> = (0..8).map(|_| device.buffer(&[9u32; 64]).unwrap()).collect();
@@ -348,7 +349,7 @@ fn row_11_foreign_work_is_captured_alone_in_relaxed_mode_and_refuses_stand_ins()
         let Bench { device, stream, .. } = &bench;
         let x = device.zeros::<u32>(4).unwrap();
         let mut y = device.zeros::<u32>(4).unwrap();
-        let refused = device.recording().record_into(&x[..], &mut y[..], |r, _, o| {
+        let refused = device.graph().record_into(&x[..], &mut y[..], |r, _, o| {
             // SAFETY: it enqueues nothing.
             r.run(unsafe { foreign((), o, |_, (), _| Ok(())) })
         });

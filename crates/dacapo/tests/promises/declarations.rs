@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use dacapo::{Device, ErrorKind, FalseDeclaration, Found, WarningKind};
+use dacapo::{Device, ErrorKind};
+use dacapo::inspect::{FalseDeclaration, Found, WarningKind};
 
 use crate::kit::{Bench, benches};
 
@@ -186,14 +187,14 @@ fn what_is_doubtful_loads_and_is_told_by_checked_and_by_inspect() {
     let warnings: Vec<_> = k.checked().warnings().map(|(kernel, warning)| (&*kernel.name, warning.kind)).collect();
     assert_eq!(warnings, [("copy", WarningKind::NeverWritten)]);
     let (mut x, mut y) = (device.zeros::<u32>(3).unwrap(), device.zeros::<u32>(3).unwrap());
-    let report = device.recording().inspect(k.copy(&mut x, &mut y)).unwrap();
+    let report = device.graph().inspect(k.copy(&mut x, &mut y)).unwrap();
     assert_eq!(report.nodes[0].warnings, ["`x: &mut [u32]` is never written"]);
     assert!(report.to_string().contains("    warning: `x: &mut [u32]` is never written\n"), "{report}");
     let again = dacapo::inspect::Report::from_json(&report.to_json()).unwrap();
     assert_eq!(again, report);
     // Without a warning there is no word of them, so that a report is what it was.
     let k = right::Kernels::load(&device).unwrap();
-    let report = device.recording().inspect(k.copy(&x, &mut y)).unwrap();
+    let report = device.graph().inspect(k.copy(&x, &mut y)).unwrap();
     assert!(!report.to_json().contains("warning"));
     let k = narrow::Kernels::load(&device).unwrap();
     assert_eq!(k.checked().warnings().map(|(_, warning)| warning.kind).collect::<Vec<_>>(), [WarningKind::Narrow]);
