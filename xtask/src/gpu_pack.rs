@@ -1,9 +1,9 @@
 //! `cargo xtask gpu-pack`: stripped binaries with everything that wants a GPU, and a script that runs them.
 //!
 //! The pack is for a machine with a GPU and glibc 2.39 that has no Rust: target/gpu-pack/ holds `dacapo-gpu` (what
-//! is recorded and checked), `dacapo` (the program itself: bench, soak, demo, doctor), `cudarc` (the scenarios of that client,
-//! a test of crates/libcuda) and `run.sh`, nothing else. It must stay under 40 MiB, and is not made from a tree whose commit
-//! cannot be told.
+//! is recorded and checked), `dacapo-bench` (everything that is measured, whole models too), `dacapo` (the program itself:
+//! soak, demo, doctor), `cudarc` (the scenarios of that client, a test of crates/libcuda) and `run.sh`, nothing else. It
+//! must stay under 40 MiB, and is not made from a tree whose commit cannot be told.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,13 +13,14 @@ use crate::workspace;
 const BYTES_MAX: u64 = 40 << 20;
 
 const RUN: &str = r#"#!/bin/sh
-# Runs the pack: run.sh [corpus|singles|device|check|programs|silent|forms|declarations|conformance|memory|cublaslt|all|client], or run.sh [bench|soak|demo|doctor] with options of `dacapo`.
+# Runs the pack: run.sh [corpus|singles|device|check|programs|silent|forms|declarations|conformance|memory|cublaslt|all|client],
+# run.sh bench with options of `dacapo-bench`, or run.sh [soak|demo|doctor] with options of `dacapo`.
 # Results as JSON go to $OUT, else to results/ beside this script.
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/results}
 mkdir -p "$out"
 case "$1" in
-bench) shift && exec "$here/dacapo" bench --device cuda --json "$out/bench.json" "$@" ;;
+bench) shift && exec "$here/dacapo-bench" --device cuda --report "$out/bench.json" "$@" ;;
 client)
     DACAPO_COMMIT=COMMIT "$here/cudarc" record "$out/cudarc-h200.txt" || exit 1
     DACAPO_COMMIT=COMMIT "$here/cudarc" record "$out/cudarc-again.txt" && cmp "$out/cudarc-h200.txt" "$out/cudarc-again.txt"
@@ -45,16 +46,18 @@ pub fn run() -> Result<(), String> {
             false => Err("the binaries did not build".to_string()),
         }
     };
-    cargo(&["build", "-p", "dacapo-suite", "--bin", "dacapo-gpu", "-p", "dacapo-cli", "--bin", "dacapo"])?;
+    let programs = ["-p", "dacapo-suite", "-p", "dacapo-bench", "-p", "dacapo-cli", "--bins"];
+    cargo(&[&["build"], &programs[..]].concat())?;
     let client =
         client(&cargo(&["test", "-p", "dacapo-libcuda", "--test", "cudarc", "--no-run", "--message-format", "json"])?)?;
     let pack = root.join("target/gpu-pack");
     let at = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     std::fs::create_dir_all(&pack).map_err(|error| at(&pack, error))?;
     let script = pack.join("run.sh");
-    let binaries = ["dacapo-gpu", "dacapo", "cudarc"].map(|name| pack.join(name));
+    let binaries = ["dacapo-gpu", "dacapo-bench", "dacapo", "cudarc"].map(|name| pack.join(name));
     let release = target.join("release");
-    for (binary, built) in binaries.iter().zip([release.join("dacapo-gpu"), release.join("dacapo"), client]) {
+    let built = ["dacapo-gpu", "dacapo-bench", "dacapo"].map(|name| release.join(name)).into_iter().chain([client]);
+    for (binary, built) in binaries.iter().zip(built) {
         std::fs::copy(built, binary).map_err(|error| at(binary, error))?;
     }
     std::fs::write(&script, RUN.replace("=COMMIT", &format!("={commit}"))).map_err(|error| at(&script, error))?;

@@ -29,8 +29,8 @@ const ARCH_FAST: &str = "compute_80";
 /// Folders with sources, from the workspace's root, and the folder in each that takes the PTX.
 const PLACES: &[(&str, &str)] = &[
     ("kernels", "ptx"),
-    ("kernels/bench", ""),
     ("crates/dacapo/kernels", ""),
+    ("crates/bench/kernels", ""),
     ("crates/cli/kernels", ""),
     ("examples/train/kernels", ""),
     ("examples/decode/kernels", ""),

@@ -20,6 +20,7 @@ mod libcuda;
 mod mutants;
 mod mutate;
 mod nvrtc;
+mod packages;
 mod patches;
 mod planner;
 mod probe;
@@ -109,6 +110,8 @@ enum Task {
     Mutate(mutate::Scale),
     /// Run the tests of CUDA C compiled at run time with a real NVRTC, from its wheel
     Nvrtc,
+    /// Make the packages that would be published, build and test them outside of the tree, install the program from them
+    Packages(packages::Scale),
     /// Plan the committed traces and random ones: how small, and nothing alive is shared
     Planner(planner::Scale),
     /// Compare the software driver with what an H200 answered to probe.c
@@ -126,10 +129,10 @@ enum Task {
     Survivors(survivors::Scale),
     /// Hold the training steps measured on a GPU, by hand, by the library and by PyTorch, against their limits
     Train {
-        /// What `dacapo bench --only train --json` wrote; the committed file when left out
+        /// What `dacapo-bench --only train --report` wrote; the committed file when left out
         #[arg(long, value_name = "FILE")]
         bench: Option<std::path::PathBuf>,
-        /// What crates/cli/anchors/torch_train.py printed; the committed file when left out
+        /// What crates/bench/anchors/torch_train.py printed; the committed file when left out
         #[arg(long, value_name = "FILE")]
         torch: Option<std::path::PathBuf>,
     },
@@ -154,6 +157,7 @@ fn main() -> ExitCode {
         Task::Mutants => mutants::run(),
         Task::Mutate(scale) => mutate::run(&scale),
         Task::Nvrtc => nvrtc::run(),
+        Task::Packages(scale) => packages::run(&scale),
         Task::Planner(scale) => planner::run(&scale),
         Task::Probe { only } => probe::run(only.as_deref()),
         Task::Programs(scale) => programs::run(&scale),

@@ -1,6 +1,6 @@
 //! `cargo xtask train`: the committed training steps, by hand, by the library and by PyTorch, held against their limits.
 //!
-//! It reads what `dacapo bench --only train --json` and `crates/cli/anchors/torch_train.py` wrote in one run on a GPU:
+//! It reads what `dacapo-bench --only train --report` and `crates/bench/anchors/torch_train.py` wrote in one run on a GPU:
 //!
 //! - on the device the library's step takes at most 1.02 times the one by hand, and at most 0.2 us more on the host;
 //! - it takes at most 0.8 times PyTorch's whole-step graph: tf32 on, a GRU as cells, the faster of its two ways to run Adam,
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::workspace;
 
-/// What `dacapo bench` wrote.
+/// What `dacapo-bench` wrote.
 const BENCH: &str = "results/train-h200.json";
 /// What PyTorch's program wrote, before and after.
 const TORCH: &str = "results/train-torch-h200.jsonl";

@@ -4,6 +4,10 @@
 
 use std::fmt;
 
+use serde_json::{Value, json};
+
+use crate::output::{Ink, inked};
+
 /// What went wrong, with help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
@@ -28,15 +32,22 @@ impl Complaint {
     pub fn at(self, place: impl fmt::Display) -> Complaint {
         Complaint { what: format!("{place}: {}", self.what), ..self }
     }
+
+    /// The same for programs; what is not there is null.
+    pub fn json(&self) -> Value {
+        let text = |text: &str| if text.is_empty() { Value::Null } else { text.into() };
+        json!({ "error": { "word": text(&self.word), "what": self.what, "help": text(&self.help) } })
+    }
 }
 
 impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.word.as_str() {
-            "" => write!(f, "error: {}", self.what)?,
-            word => write!(f, "error[{word}]: {}", self.what)?,
-        }
-        if self.help.is_empty() { Ok(()) } else { write!(f, "\nhelp: {}", self.help) }
+        let error = match self.word.as_str() {
+            "" => "error:".to_string(),
+            word => format!("error[{word}]:"),
+        };
+        write!(f, "{} {}", inked(f, Ink::Bad, &error), self.what)?;
+        if self.help.is_empty() { Ok(()) } else { write!(f, "\n{} {}", inked(f, Ink::Help, "help:"), self.help) }
     }
 }
 
@@ -66,12 +77,7 @@ macro_rules! from_errors {
         }
     )* };
 }
-from_errors!(
-    dacapo::inspect::ReadError,
-    dacapo_driver::DriverError,
-    dacapo_driver::LoadError,
-    dacapo_suite::session::Refused
-);
+from_errors!(dacapo::inspect::ReadError, dacapo_driver::DriverError, dacapo_driver::LoadError, crate::session::Refused);
 
 #[cfg(test)]
 mod tests {
@@ -82,6 +88,14 @@ mod tests {
         let complaint = Complaint::new("the numbers are wrong").help("dacapo doctor").at("chain of 10");
         assert_eq!(complaint.to_string(), "error: chain of 10: the numbers are wrong\nhelp: dacapo doctor");
         assert_eq!(Complaint::new("no").to_string(), "error: no");
+        let coloured = format!("{:#}", Complaint::new("no").help("yes"));
+        assert_eq!(coloured, "\x1b[1;31merror:\x1b[0m no\n\x1b[36mhelp:\x1b[0m yes");
+    }
+
+    #[test]
+    fn a_program_gets_the_same_as_data() {
+        let complaint = Complaint::new("no device").help("dacapo doctor");
+        assert_eq!(complaint.json()["error"], json!({ "word": null, "what": "no device", "help": "dacapo doctor" }));
     }
 
     #[test]

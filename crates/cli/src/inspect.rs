@@ -1,4 +1,5 @@
-//! `dacapo inspect FILE`: a report of a recording or graph from a file, as a table or a drawing, or compared with another.
+//! `dacapo inspect FILE`: a report of a recording or graph from a file, as a table or a drawing, or compared with
+//! another.
 //!
 //! The file is what `Report::to_json` of the library wrote; a file of another version of the format is refused as that.
 //! Exit codes of a comparison are those of `diff`: 0 for no difference, 1 for some.
@@ -7,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dacapo::inspect::{Report, diff};
+use serde_json::json;
 
 use crate::complaint::Complaint;
+use crate::output::Output;
 
 /// The arguments of `dacapo inspect`.
 #[derive(clap::Args, Debug)]
@@ -17,7 +20,7 @@ pub struct Arguments {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Draw it for Graphviz instead: dacapo inspect FILE --dot | dot -Tsvg
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub dot: bool,
     /// Say what is different in this other report; ends with 1 if anything is
     #[arg(long, value_name = "OTHER", conflicts_with = "dot")]
@@ -29,16 +32,25 @@ pub struct Arguments {
 /// # Errors
 ///
 /// - A file that cannot be read, or that is no report.
-pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
+pub fn run(arguments: &Arguments, output: Output) -> Result<ExitCode, Complaint> {
     let report = read(&arguments.file)?;
     if let Some(other) = &arguments.diff {
         let difference = diff(&report, &read(other)?);
-        print!("{difference}");
+        match output.json {
+            true => {
+                // Two equal reports have one line too, which says so.
+                let lines = difference.to_string();
+                let lines: Vec<&str> = lines.lines().filter(|_| !difference.is_empty()).collect();
+                println!("{:#}", json!({ "same": difference.is_empty(), "differences": lines }));
+            }
+            false => print!("{difference}"),
+        }
         return Ok(if difference.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
-    match arguments.dot {
-        true => print!("{}", report.to_dot()),
-        false => print!("{report}"),
+    match (arguments.dot, output.json) {
+        (true, _) => print!("{}", report.to_dot()),
+        (false, true) => println!("{}", report.to_json().trim_end()),
+        (false, false) => print!("{report}"),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,11 +5,10 @@
 
 use std::sync::Arc;
 
+use crate::complaint::Complaint;
+use crate::session::Session;
 use dacapo::{Device, Software};
 use dacapo_driver::{Call, Check, Driver, Nvidia};
-use dacapo_suite::session::Session;
-
-use crate::complaint::Complaint;
 
 /// What the command line may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -49,6 +48,7 @@ impl Target {
 
     fn software(seed: u64) -> Result<Target, Complaint> {
         let device = Software::new().seed(seed).open()?;
+        device.notes().iter().for_each(|note| eprintln!("dacapo: {note}"));
         let machine = device.machine().ok_or_else(|| Complaint::new("the software device has no machine"))?.clone();
         Ok(Target { device, driver: Arc::new(machine), is_software: true })
     }

@@ -14,7 +14,7 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn every_measurement_runs_and_the_simulator_is_named() {
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench.json");
-    let output = bench(&["--quick", "--commit", "0123abc", "--json", file.to_str().unwrap()]);
+    let output = bench(&["--quick", "--commit", "0123abc", "--report", file.to_str().unwrap()]);
     let said = text(&output.stdout);
     assert!(output.status.success(), "{said}{}", text(&output.stderr));
     assert!(said.starts_with("*** THE SOFTWARE DEVICE"), "{said}");
@@ -28,29 +28,9 @@ fn every_measurement_runs_and_the_simulator_is_named() {
             assert!(names.contains(&name.as_str()) && said.contains(&name), "{name} is missing\n{said}");
         }
     }
-    let others = [
-        "slot/host-launch",
-        "fork-join/back-to-back",
-        "fork-join/launch-and-wait",
-        "overlap/step",
-        "decode/batch-1",
-        "decode/batch-8",
-    ];
+    let others = ["slot/host-launch", "fork-join/back-to-back", "fork-join/launch-and-wait", "overlap/step"];
     assert!(others.iter().all(|name| names.contains(name)), "{names:?}");
-    let buckets = json["notes"].as_array().unwrap().iter().find(|note| note["name"].to_string().contains("buckets"));
-    let temps = |mode: usize| buckets.unwrap()["found"][mode]["temps"].as_u64().unwrap();
-    // Two activations of 128 rows of 64 in bf16 are alive at a time; private memory has them for 255 rows in all.
-    assert_eq!((temps(0), temps(1)), (2 * 128 * 64 * 2, 2 * 128 * 64 * 2));
-    assert!(temps(2) >= 2 * 255 * 64 * 2 && temps(2) < 2 * 260 * 64 * 2 + 16 * 256, "{}", temps(2));
-    for model in ["train-gru", "train-mlp"] {
-        for way in ["device", "host-launch"] {
-            assert!(names.contains(&format!("{model}/{way}").as_str()), "{names:?}");
-        }
-        let note = json["notes"].as_array().unwrap().iter().find(|note| note["name"] == model);
-        let losses = note.unwrap()["found"]["losses"].as_array().unwrap();
-        assert_eq!(losses.len(), 10);
-        assert!(losses[9].as_f64() < losses[0].as_f64(), "ten steps on one batch lower its loss: {losses:?}");
-    }
+    assert_eq!(names.len(), 20, "{names:?}");
 }
 
 #[test]

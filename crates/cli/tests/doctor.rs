@@ -23,7 +23,7 @@ fn the_self_test_passes_and_says_how_to_run_it_again() {
         assert!(output.status.success(), "{said}");
         assert!(said.contains("self-test: three kernels captured by driver calls, replayed 20 times"), "{said}");
         assert!(said.contains("replayed, as eager and plain Rust in every bit"), "{said}");
-        assert!(said.contains(&format!("reproduce: cargo run --release -- doctor --seed {seed}")), "{said}");
+        assert!(said.contains(&format!("reproduce: dacapo doctor --seed {seed}")), "{said}");
         assert!(said.contains("conditional nodes                   yes"), "{said}");
     }
 }

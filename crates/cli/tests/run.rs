@@ -50,7 +50,8 @@ fn the_loader_would_find_it_too() {
 
 #[test]
 fn settings_reach_the_program_and_its_exit_code_comes_back() {
-    let script = "test \"$DACAPO_SEED $DACAPO_MEMORY $DACAPO_DETECT $DACAPO_CORES $DACAPO_FINDINGS\" = '0x2a 16G all 2 f.txt' && exit 42";
+    let script = "test \"$DACAPO_SEED $DACAPO_MEMORY $DACAPO_DETECT $DACAPO_CORES $DACAPO_FINDINGS\" = \
+                  '42 17179869184 all 2 f.txt' && exit 42";
     let settings = ["--seed", "0x2a", "--memory", "16G", "--detect", "all", "--cores", "2", "--findings", "f.txt"];
     let output = dacapo(&[&["run"], &settings[..], &["--", "sh", "-c", script]].concat());
     assert_eq!(output.status.code(), Some(42), "{output:?}");
@@ -71,5 +72,29 @@ fn no_library_is_125_and_says_how_to_make_one() {
         .output()
         .expect("the program starts");
     assert_eq!(output.status.code(), Some(125));
-    assert!(text(&output.stderr).contains("help: unset DACAPO_LIBCUDA, or make the library"), "{output:?}");
+    assert!(text(&output.stderr).contains("help: unset DACAPO_LIBCUDA: `dacapo libcuda`"), "{output:?}");
+}
+
+#[test]
+fn a_setting_that_makes_no_sense_is_refused_before_anything_runs() {
+    let wrong =
+        [("--detect", "nonsense", "global_races"), ("--cores", "0", "from 1 to 1024"), ("--seed", "x", "0x5eed")];
+    for (option, value, accepted) in wrong {
+        let output = dacapo(&["run", option, value, "--", "sh", "-c", "echo ran"]);
+        let said = text(&output.stderr);
+        assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""), "{said}");
+        assert!(said.contains(value) && said.contains(option) && said.contains(accepted), "{said}");
+    }
+}
+
+#[test]
+fn findings_are_lines_of_json_where_that_is_asked_for() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("findings.json");
+    let _ = std::fs::remove_file(&folder);
+    let script = "test \"$DACAPO_FINDINGS_FORMAT\" = json";
+    assert!(dacapo(&["run", "--json", "--", "sh", "-c", script]).status.success());
+    assert!(!dacapo(&["run", "--", "sh", "-c", script]).status.success());
+    let output = dacapo(&["--json", "run", "--", "/nowhere/program"]);
+    let complaint: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert!(complaint["error"]["what"].as_str().unwrap().contains("/nowhere/program"), "{complaint}");
 }

@@ -15,7 +15,7 @@ use dacapo_driver::types::{CUdevice, CUdevice_attribute, CUdeviceptr, CUfunction
 use dacapo_driver::{CUresult, Call, Driver};
 
 dacapo::kernels! {
-    unsafe struct Kernels(include_str!("../../../kernels/ptx/saxpy.ptx")) {
+    unsafe struct Kernels(include_str!("../tests/saxpy.ptx")) {
         fn saxpy(n: i32 = y.len(), a: f32, x: &[f32], y: &mut [f32]) {
             entry: "saxpy_f32";
             requires: x.len() == y.len();

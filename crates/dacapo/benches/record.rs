@@ -10,7 +10,7 @@ use dacapo::{Buffer, Device, Result, Slot};
 
 dacapo::kernels! {
     /// Two inputs, one output.
-    unsafe struct Kernels(include_str!("../../../kernels/ptx/saxpy.ptx")) {
+    unsafe struct Kernels(include_str!("../tests/saxpy.ptx")) {
         fn saxpy(n: i32 = y.len(), a: f32, x: &[f32], y: &mut [f32]) {
             entry: "saxpy_f32";
             requires: x.len() == y.len();

@@ -15,7 +15,7 @@ use dacapo_driver::{CUresult, Call, Count, Driver, Fault, Hooked, Trace};
 
 dacapo::kernels! {
     /// What the tests launch.
-    unsafe struct Kernels(include_str!("../../../kernels/ptx/saxpy.ptx")) {
+    unsafe struct Kernels(include_str!("saxpy.ptx")) {
         fn saxpy(n: i32 = y.len(), a: f32, x: &[f32], y: &mut [f32]) {
             entry: "saxpy_f32";
             requires: x.len() == y.len();

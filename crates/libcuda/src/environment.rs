@@ -7,6 +7,7 @@
 //! | `DACAPO_DETECT` | what is looked for: `all`, `default`, `none`, or names of detectors with commas between | `default` |
 //! | `DACAPO_CORES` | threads that the blocks of a kernel may run on, where `DACAPO_DETECT` is `none` | 1 |
 //! | `DACAPO_FINDINGS` | the file that findings are appended to; `-` for standard error | `-` |
+//! | `DACAPO_FINDINGS_FORMAT` | `text` for people, `json` for one line of JSON each | `text` |
 //!
 //! A value that cannot be read is named on standard error with what is accepted, and the default is used: a program that
 //! nobody here wrote should not die of a typo in a variable it does not know.
@@ -32,6 +33,17 @@ pub struct Settings {
     pub cores: usize,
     /// Where findings go.
     pub findings: Sink,
+    /// How they are written.
+    pub format: Format,
+}
+
+/// How findings are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// For people, an empty line behind each.
+    Text,
+    /// For programs, a line each.
+    Json,
 }
 
 /// Where findings go.
@@ -74,7 +86,17 @@ impl Settings {
             }
             Some(path) => Sink::File(path.into()),
         };
-        Settings { seed, memory, detectors, cores, findings }
+        let format = match get("DACAPO_FINDINGS_FORMAT") {
+            None => Format::Text,
+            Some(format) if format == "text" => Format::Text,
+            Some(format) if format == "json" => Format::Json,
+            Some(other) => {
+                let what = format!("DACAPO_FINDINGS_FORMAT is {other:?}, which is not text or json");
+                complain(format!("dacapo: {what}; text is used instead"));
+                Format::Text
+            }
+        };
+        Settings { seed, memory, detectors, cores, findings, format }
     }
 }
 
@@ -124,6 +146,7 @@ mod tests {
             detectors: Detectors::default(),
             cores: 1,
             findings: Sink::StandardError,
+            format: Format::Text,
         };
         assert_eq!(read(&[]), (expected, vec![]));
     }
@@ -138,6 +161,7 @@ mod tests {
         assert_eq!(settings.findings, Sink::File("found.txt".into()));
         assert_eq!(read(&[("DACAPO_DETECT", "all")]).0.detectors, Detectors::all());
         assert_eq!(read(&[("DACAPO_CORES", "8")]).0.cores, 8);
+        assert_eq!(read(&[("DACAPO_FINDINGS_FORMAT", "json")]).0.format, Format::Json);
         let fewer = Detectors { freed: false, ..Detectors::default() };
         assert_eq!(read(&[("DACAPO_DETECT", "-freed")]).0.detectors, fewer);
         for (text, expected) in [("1024", 1024), ("1k", 1024), ("3 MiB", 3 << 20), ("2tb", 2 << 40)] {
@@ -157,6 +181,7 @@ mod tests {
             ("DACAPO_CORES", "0"),
             ("DACAPO_CORES", "all"),
             ("DACAPO_MEMORY", "99999999999999T"),
+            ("DACAPO_FINDINGS_FORMAT", "xml"),
         ] {
             let (settings, complaints) = read(&[(name, value)]);
             assert_eq!(settings, read(&[]).0, "{name}={value}");

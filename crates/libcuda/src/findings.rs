@@ -3,20 +3,23 @@
 //! A finding is one `write`, so that the findings of processes that share a file do not mix. A file that cannot be
 //! written is said once, and the findings go to standard error: they are never lost in silence.
 
-use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 
-use crate::environment::Sink;
+use dacapo_sim::Finding;
+
+use crate::environment::{Format, Sink};
+use crate::json;
 
 /// An open sink.
 pub struct Findings {
     file: Option<File>,
+    format: Format,
 }
 
 impl Findings {
     /// Opens the sink.
-    pub fn open(sink: &Sink) -> Findings {
+    pub fn open(sink: &Sink, format: Format) -> Findings {
         let file = match sink {
             Sink::StandardError => None,
             Sink::File(path) => match OpenOptions::new().append(true).create(true).open(path) {
@@ -30,12 +33,15 @@ impl Findings {
                 }
             },
         };
-        Findings { file }
+        Findings { file, format }
     }
 
-    /// Writes one finding, with an empty line behind it.
-    pub fn write(&self, finding: &dyn fmt::Display) {
-        let text = format!("{finding}\n\n");
+    /// Writes one finding: a text with an empty line behind it, or a line of JSON.
+    pub fn write(&self, finding: &Finding) {
+        let text = match self.format {
+            Format::Text => format!("{finding}\n\n"),
+            Format::Json => json::line(finding),
+        };
         let written = self.file.as_ref().is_some_and(|mut file| file.write_all(text.as_bytes()).is_ok());
         if !written {
             // Standard error may be closed; there is nowhere left to say so.
@@ -46,21 +52,27 @@ impl Findings {
 
 #[cfg(test)]
 mod tests {
+    use dacapo_sim::Ending;
+
     use super::*;
 
     #[test]
     fn findings_are_appended() {
         let path = std::env::temp_dir().join(format!("dacapo-findings-{}.txt", std::process::id()));
-        for text in ["one", "two"] {
-            Findings::open(&Sink::File(path.clone())).write(&text);
+        for (what, format) in [("one", Format::Text), ("two", Format::Json)] {
+            Findings::open(&Sink::File(path.clone()), format).write(&Finding::new("code", Ending::YourProgram, what));
         }
         let written = std::fs::read_to_string(&path);
         let _ = std::fs::remove_file(&path);
-        assert_eq!(written.unwrap(), "one\n\ntwo\n\n");
+        let written = written.unwrap();
+        let (text, json) = written.split_once("\n\n").unwrap();
+        assert_eq!(text, "error[code]: one");
+        assert!(json.starts_with("{\"code\":\"code\",") && json.ends_with("}\n"), "{json}");
     }
 
     #[test]
     fn a_file_that_cannot_be_opened_is_no_reason_to_stop() {
-        Findings::open(&Sink::File("/nowhere/at/all.txt".into())).write(&"this line belongs on standard error");
+        let finding = Finding::new("code", Ending::OurBug, "this line belongs on standard error");
+        Findings::open(&Sink::File("/nowhere/at/all.txt".into()), Format::Text).write(&finding);
     }
 }

@@ -15,6 +15,7 @@ mod absent;
 mod environment;
 mod export;
 mod findings;
+mod json;
 mod proc_address;
 mod software;
 

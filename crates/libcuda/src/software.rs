@@ -24,7 +24,10 @@ fn machine() -> &'static Machine {
     DRIVER.get_or_init(|| {
         let settings =
             Settings::read(|name| std::env::var_os(name), |complaint| drop(writeln!(std::io::stderr(), "{complaint}")));
-        let findings = Findings::open(&settings.findings);
+        if !dacapo_sim::OPTIMISED {
+            let _ = writeln!(std::io::stderr(), "dacapo: {}", dacapo_sim::SLOW_BUILD);
+        }
+        let findings = Findings::open(&settings.findings, settings.format);
         Machine::new(Options {
             seed: settings.seed,
             detectors: settings.detectors,

@@ -35,6 +35,11 @@ mod resolve;
 pub use error::{Error, ErrorKind, Errors};
 pub use forms::{Family, FormRow, Status, Support, classify, decode_text, supported_forms};
 
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// A module from its text.
 ///
 /// # Errors

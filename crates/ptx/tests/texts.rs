@@ -66,9 +66,9 @@ fn what_is_right_is_decoded_as_listed() {
 
 #[test]
 fn the_kernels_of_the_project_are_read_whole() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels/ptx");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels");
     let mut read = 0;
-    for entry in std::fs::read_dir(folder).expect("the folder of kernels is part of the project").flatten() {
+    for entry in std::fs::read_dir(folder).expect("the folder of kernels is part of the crate").flatten() {
         let path = entry.path();
         if path.extension().is_none_or(|e| e != "ptx") {
             continue;

@@ -173,7 +173,7 @@ struct Bench {
 
 impl Bench {
     fn new(file: &str, how: How) -> Bench {
-        let path = format!("{}/../../kernels/ptx/{file}", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("{}/tests/kernels/{file}", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
         let module = dacapo_ptx::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
         let mut memory = Memory::new(MemoryOptions { capacity: 1 << 32, seed: 1 });

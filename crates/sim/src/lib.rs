@@ -9,6 +9,7 @@
 //! **Invariant:** no code of the program runs while the machine's lock is held.
 
 mod breaking;
+mod built;
 mod calls;
 mod census;
 mod check;
@@ -28,6 +29,7 @@ mod random;
 mod schedule;
 mod visit;
 
+pub use built::{OPTIMISED, SLOW_BUILD};
 pub use census::Census;
 pub use check::Broken;
 pub use detect::{Detectors, UnknownDetector};
@@ -36,7 +38,7 @@ pub use finding::{Ending, Finding};
 pub use machine::{Machine, with_per_thread_default_stream};
 pub use options::{H200_BYTES, OnFinding, Options, Time};
 
-/// The example of docs/software-driver.md, compiled and run.
+/// The README's example, compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/software-driver.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

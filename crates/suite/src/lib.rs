@@ -12,6 +12,8 @@ pub mod corpus;
 pub mod cublaslt;
 pub mod device;
 pub mod digest;
+#[cfg(doctest)]
+mod documents;
 pub mod faults;
 pub mod footprint;
 pub mod forms;

@@ -1,4 +1,4 @@
-//! A small transformer's decode step on Dacapo: what `main.rs` shows and `dacapo bench` measures.
+//! A small transformer's decode step on Dacapo: what `main.rs` shows and `dacapo-bench` measures.
 //!
 //! Where to start: [`model`] is the step as one operation and the device memory that it moves on; [`engine`] runs it eagerly
 //! or as replays of a graph for each batch size; [`traffic`] has requests that come and go; [`show`] puts all of it together

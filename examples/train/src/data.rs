@@ -1,7 +1,7 @@
 //! First parameters, inputs and targets by a formula of whole numbers: any program can make the same ones.
 //!
 //! A number is `mix` of a place, its upper 24 bits taken as a fraction of [-1, 1). All of it is exact in single precision, but
-//! for one multiplication by a width. `crates/cli/anchors/torch_train.py` has the same formula in Python.
+//! for one multiplication by a width. `crates/bench/anchors/torch_train.py` has the same formula in Python.
 
 use crate::shape::{Model, Shape};
 

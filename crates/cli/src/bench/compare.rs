@@ -1,15 +1,16 @@
 //! What a measurement is handed: the device, how much to measure, and who is told.
 
 use dacapo::Buffer;
-use dacapo_suite::session::DeviceBytes;
 use indicatif::ProgressBar;
 
+use super::Family;
 use super::blocks::{self, Contender};
 use super::library::Library;
-use super::limits::{self, Limit};
+use super::limits::Limit;
 use super::raw::Raw;
 use super::statistics::Samples;
 use crate::complaint::Complaint;
+use crate::session::DeviceBytes;
 use crate::target::Target;
 
 /// The contender that makes driver calls by hand.
@@ -31,6 +32,7 @@ pub struct Bench<'d> {
     pub small: bool,
     /// Only measurements whose name contains this.
     pub only: Option<String>,
+    families: &'d [Family],
     /// Shows how far it is.
     pub progress: ProgressBar,
 }
@@ -41,9 +43,16 @@ impl<'d> Bench<'d> {
     /// # Errors
     ///
     /// - The driver refused.
-    pub fn open(target: &'d Target, blocks: u32, small: bool, only: Option<String>) -> Result<Self, Complaint> {
-        let raw = Raw::open(target.driver())?;
-        Ok(Bench { target, raw, blocks, small, only, progress: ProgressBar::hidden() })
+    pub fn open(
+        target: &'d Target,
+        families: &'d [Family],
+        blocks: u32,
+        small: bool,
+        only: Option<String>,
+    ) -> Result<Self, Complaint> {
+        // SAFETY: every measurement keeps what its kernels touch until it has waited for its streams.
+        let raw = unsafe { Raw::open(target.driver()) }?;
+        Ok(Bench { target, raw, blocks, small, only, families, progress: ProgressBar::hidden() })
     }
 
     /// The device and the driver under it.
@@ -63,6 +72,11 @@ impl<'d> Bench<'d> {
     /// Whether the measurement of this name was asked for.
     pub fn wants(&self, name: &str) -> bool {
         self.only.as_deref().is_none_or(|only| name.contains(only))
+    }
+
+    /// The name of every measurement that there is, asked for or not.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.families.iter().flat_map(|family| family.names).map(|(name, _)| *name)
     }
 
     /// How many launches of `kernels` kernels a block has: about `kernels_total` kernels in all, within bounds.
@@ -86,7 +100,9 @@ impl<'d> Bench<'d> {
         mut body: impl FnMut(&Round<'_, 'd>) -> Result<Row, Complaint>,
     ) -> Result<Row, Complaint> {
         self.progress.set_message(name.to_string());
-        let mut row = Row { name: name.to_string(), launches: 0, sides: Vec::new() };
+        let names = self.families.iter().flat_map(|family| family.names);
+        let limit = names.into_iter().find(|(of, _)| *of == name).and_then(|(_, limit)| *limit);
+        let mut row = Row { name: name.to_string(), launches: 0, sides: Vec::new(), limit };
         // Kept until the end: what comes after does not get the places of what went before.
         let mut rounds = Vec::new();
         for (number, first) in (0..self.blocks).step_by(BLOCKS_OF_A_ROUND as usize).enumerate() {
@@ -117,11 +133,13 @@ pub struct Round<'b, 'd> {
 impl<'b, 'd> Round<'b, 'd> {
     fn open(bench: &'b Bench<'d>, number: u32, blocks: u32) -> Result<Self, Complaint> {
         let (driver, device) = (bench.target.driver(), bench.target.opened_again()?);
+        // SAFETY: as in `Bench::open`.
+        let open_raw = || unsafe { Raw::open(driver) };
         let (raw, raw_again, library) = match number.is_multiple_of(2) {
-            true => (Raw::open(driver)?, Raw::open(driver)?, Library::open(&device)?),
+            true => (open_raw()?, open_raw()?, Library::open(&device)?),
             false => {
                 let library = Library::open(&device)?;
-                (Raw::open(driver)?, Raw::open(driver)?, library)
+                (open_raw()?, open_raw()?, library)
             }
         };
         // An odd number of kibibytes, another one in each round.
@@ -144,7 +162,7 @@ impl<'b, 'd> Round<'b, 'd> {
         let (names, mut bodies): (Vec<_>, Vec<_>) = contenders.into_iter().unzip();
         let samples = blocks::alternate(self.number, self.blocks, &mut bodies, || self.bench.progress.inc(1))?;
         let sides = names.into_iter().map(str::to_string).zip(samples).collect();
-        Ok(Row { name: String::new(), launches, sides })
+        Ok(Row { name: String::new(), launches, sides, limit: None })
     }
 }
 
@@ -157,6 +175,8 @@ pub struct Row {
     pub launches: u32,
     /// The contenders and their samples.
     pub sides: Vec<(String, Samples)>,
+    /// What the library may cost.
+    pub limit: Option<Limit>,
 }
 
 impl Row {
@@ -183,7 +203,7 @@ impl Row {
 
     /// Its limit and whether it holds.
     pub fn judged(&self) -> Option<(Limit, bool)> {
-        let ((raw, library), limit) = (self.medians()?, limits::of(&self.name)?);
+        let ((raw, library), limit) = (self.medians()?, self.limit?);
         Some((limit, limit.holds(raw, library)))
     }
 }
@@ -201,8 +221,9 @@ mod tests {
                 (RAW.to_string(), [raw].into_iter().collect()),
                 (LIBRARY.to_string(), [library].into_iter().collect()),
             ],
+            limit: None,
         };
-        let mut row = Row { name: "a".into(), launches: 0, sides: Vec::new() };
+        let mut row = Row { name: "a".into(), launches: 0, sides: Vec::new(), limit: None };
         row.append(round(1.0, 2.0));
         row.append(round(3.0, 6.0));
         assert_eq!((row.name.as_str(), row.launches, row.sides.len()), ("a", 9, 2));

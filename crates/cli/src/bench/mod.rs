@@ -4,34 +4,31 @@
 //!   graphs of their own; figures are medians with their spread.
 //! - Every result is checked: data is read back and compared, and a wrong number ends the run.
 //! - Limits are judged on a GPU only, over at least 21 blocks.
+//!
+//! What is measured comes in families: [`LAUNCHES`] here, whole models in `crates/bench`, whose program measures both.
 
 pub mod blocks;
-mod buckets;
 mod chain;
-mod compare;
-mod decode;
+pub mod compare;
 mod fork_join;
 pub mod library;
-mod limits;
+pub mod limits;
 mod overlap;
 pub mod raw;
 mod record;
-mod report;
+pub mod report;
 mod slot;
 pub mod statistics;
-mod train;
 
-use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
-
 use crate::complaint::Complaint;
+use crate::output::{Output, Told};
 use crate::target::{Target, Which};
 use compare::{BLOCKS_OF_A_ROUND, Bench, Row};
-use limits::BLOCKS_MIN;
+use limits::{BLOCKS_MIN, Named};
 use report::{Header, Note, Report};
 
 /// Blocks of a quick look.
@@ -39,6 +36,20 @@ const BLOCKS_QUICK: u32 = 3;
 
 /// How long the device works before anything is measured: its clocks rise with work.
 const WARM_UP: Duration = Duration::from_secs(1);
+
+/// What was found: times of launches, and what is none.
+pub type Found = (Vec<Row>, Vec<Note>);
+
+/// Measurements that belong together.
+pub struct Family {
+    /// Their names, and what each may cost.
+    pub names: &'static [Named],
+    /// Makes those that were asked for.
+    pub measure: fn(&Bench<'_>, &Header) -> Result<Found, Complaint>,
+}
+
+/// What launching and recording costs; no models.
+pub const LAUNCHES: Family = Family { names: limits::LAUNCHES, measure: launches };
 
 /// The arguments of `dacapo bench`.
 #[derive(clap::Args, Debug)]
@@ -49,9 +60,9 @@ pub struct Arguments {
     /// Blocks of each side; a claim needs at least 21
     #[arg(long, default_value_t = BLOCKS_MIN, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub blocks: u32,
-    /// Write everything that was measured to this file
+    /// Write everything that was measured to this file, as JSON
     #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    pub report: Option<PathBuf>,
     /// Only measurements whose name contains this, such as chain-10/
     #[arg(long, value_name = "NAME")]
     pub only: Option<String>,
@@ -71,7 +82,7 @@ pub struct Arguments {
 /// # Errors
 ///
 /// - A GPU that was asked for and is not there, a refused call, a wrong number, a file that cannot be written.
-pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
+pub fn run(arguments: &Arguments, output: Output, families: &[Family]) -> Result<ExitCode, Complaint> {
     let target = Target::open(arguments.device, 0)?;
     let blocks = if arguments.quick { BLOCKS_QUICK } else { arguments.blocks };
     if arguments.check && (target.is_software() || blocks < BLOCKS_MIN) {
@@ -82,16 +93,17 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
         .help("leave out `--check` to measure without a verdict"));
     }
     let small = arguments.quick || target.is_software();
-    let mut bench = Bench::open(&target, blocks, small, arguments.only.clone())?;
-    bench.progress = progress(blocks, |name| bench.wants(name));
+    let mut bench = Bench::open(&target, families, blocks, small, arguments.only.clone())?;
+    // Most measurements have three sides, and rounds one block more than is counted.
+    let rows = bench.names().filter(|name| bench.wants(name)).count() as u64;
+    bench.progress = output.progress(rows * 3 * u64::from(blocks + blocks.div_ceil(BLOCKS_OF_A_ROUND)));
     let header = header(&bench, &target, arguments.commit.as_deref())?;
-    let measured = measure(&bench);
+    let measured = measure(&bench, families, &header);
     bench.progress.finish_and_clear();
-    let (rows, mut notes) = measured?;
-    notes.extend(decode::notes(&rows, &header));
+    let (rows, notes) = measured?;
     let report = Report { header, rows, notes };
-    println!("{report}");
-    if let Some(path) = &arguments.json {
+    output.tell(&report);
+    if let Some(path) = &arguments.report {
         std::fs::write(path, format!("{:#}\n", report.json()))
             .map_err(|error| Complaint::new(format!("{}: {error}", path.display())))?;
     }
@@ -99,9 +111,23 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
 }
 
 /// Every measurement that was asked for.
-fn measure(bench: &Bench<'_>) -> Result<(Vec<Row>, Vec<Note>), Complaint> {
-    let mut rows = Vec::new();
+fn measure(bench: &Bench<'_>, families: &[Family], header: &Header) -> Result<Found, Complaint> {
     chain::warm_up(&bench.raw, if bench.small { Duration::ZERO } else { WARM_UP })?;
+    let mut found: Found = (Vec::new(), Vec::new());
+    for family in families {
+        let (rows, notes) = (family.measure)(bench, header)?;
+        found.0.extend(rows);
+        found.1.extend(notes);
+    }
+    match found.0.is_empty() && found.1.is_empty() {
+        false => Ok(found),
+        true => Err(Complaint::new(format!("no measurement is called {:?}", bench.only.as_deref().unwrap_or("")))
+            .help(format!("names are {}", bench.names().collect::<Vec<_>>().join(", ")))),
+    }
+}
+
+fn launches(bench: &Bench<'_>, _header: &Header) -> Result<Found, Complaint> {
+    let mut rows = Vec::new();
     for length in chain::LENGTHS {
         rows.extend(chain::measure(bench, length)?);
     }
@@ -111,17 +137,7 @@ fn measure(bench: &Bench<'_>) -> Result<(Vec<Row>, Vec<Note>), Complaint> {
     rows.extend(slot::measure(bench)?);
     rows.extend(fork_join::measure(bench)?);
     rows.extend(overlap::measure(bench)?);
-    for batch in decode::BATCHES {
-        rows.extend(decode::measure(bench, batch)?);
-    }
-    rows.extend(train::measure(bench)?);
-    let mut notes: Vec<Note> = buckets::measure(bench)?.into_iter().collect();
-    notes.extend(train::notes(bench, &rows)?);
-    match rows.is_empty() && notes.is_empty() {
-        false => Ok((rows, notes)),
-        true => Err(Complaint::new(format!("no measurement is called {:?}", bench.only.as_deref().unwrap_or("")))
-            .help(format!("names are {}", limits::names().collect::<Vec<_>>().join(", ")))),
-    }
+    Ok((rows, Vec::new()))
 }
 
 fn header(bench: &Bench<'_>, target: &Target, commit: Option<&str>) -> Result<Header, Complaint> {
@@ -140,17 +156,9 @@ fn header(bench: &Bench<'_>, target: &Target, commit: Option<&str>) -> Result<He
 
 /// The command as it was typed; the path of the program is nobody's business.
 fn command() -> String {
-    let words = std::env::args().skip(1).map(|word| if word.contains(' ') { format!("'{word}'") } else { word });
-    std::iter::once("dacapo".to_string()).chain(words).collect::<Vec<_>>().join(" ")
-}
-
-/// A bar on a terminal, nothing elsewhere. Most measurements have three sides, and rounds one block more than is counted.
-fn progress(blocks: u32, wants: impl Fn(&str) -> bool) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let rows = limits::names().filter(|name| wants(name)).count() as u64;
-    let style = ProgressStyle::with_template("{bar:40} {percent:>3} %  {msg}  ({elapsed})");
-    let bar = ProgressBar::new(rows * 3 * u64::from(blocks + blocks.div_ceil(BLOCKS_OF_A_ROUND)));
-    style.map_or(bar.clone(), |style| bar.with_style(style))
+    let mut words = std::env::args();
+    let program = words.next().map(PathBuf::from);
+    let program = program.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+    let words = words.map(|word| if word.contains(' ') { format!("'{word}'") } else { word });
+    std::iter::once(program).chain(words).collect::<Vec<_>>().join(" ")
 }

@@ -11,6 +11,7 @@ use super::compare::{Bench, LIBRARY, RAW, Round, Row};
 use super::library::Library;
 use super::raw::{self, KernelCall, Raw, RawEvent, RawGraph, Shape};
 use crate::complaint::Complaint;
+use crate::session::DeviceBytes;
 
 const NAME: &str = "overlap/step";
 
@@ -89,8 +90,8 @@ enum Streams {
 struct ByHand<'d> {
     size: Size,
     batches: Vec<raw::Pinned<'d>>,
-    buffers: [dacapo_suite::session::DeviceBytes<'d>; 2],
-    sum: dacapo_suite::session::DeviceBytes<'d>,
+    buffers: [DeviceBytes<'d>; 2],
+    sum: DeviceBytes<'d>,
     work: [RawGraph<'d>; 2],
     /// A buffer has been filled; a buffer has been read for the last time.
     filled: [RawEvent<'d>; 2],

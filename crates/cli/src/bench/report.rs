@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::compare::{BLOCKS_OF_A_ROUND, LIBRARY, RAW, Row};
 use super::limits::BLOCKS_MIN;
 use super::statistics::Samples;
+use crate::output::{Ink, Told, inked};
 
 /// The version of the JSON.
 const VERSION: u32 = 1;
@@ -70,7 +71,7 @@ impl Report {
     }
 
     /// The report for programs.
-    pub fn json(&self) -> Value {
+    fn to_json(&self) -> Value {
         let Header { device, is_software, driver_api, driver_release, commit, command, blocks } = &self.header;
         json!({
             "version": VERSION,
@@ -111,11 +112,17 @@ const SIMULATOR: &str = "\
 *** THE SOFTWARE DEVICE: these are the simulator's times on this machine's processor.
 *** They say nothing of any GPU, and are never to be shown as a GPU's.";
 
+impl Told for Report {
+    fn json(&self) -> Value {
+        self.to_json()
+    }
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Header { device, is_software, driver_api, driver_release, commit, command, blocks } = &self.header;
         if *is_software {
-            writeln!(f, "{SIMULATOR}")?;
+            writeln!(f, "{}", inked(f, Ink::Warn, SIMULATOR))?;
         }
         writeln!(f, "{device}, driver {driver_release} (CUDA {driver_api}), dacapo {commit}")?;
         writeln!(f, "{command}")?;
@@ -135,14 +142,14 @@ impl fmt::Display for Report {
             note.lines.iter().try_for_each(|line| writeln!(f, "  {line}"))?;
         }
         match (is_software, self.header.is_judged()) {
-            (true, _) => write!(f, "\n{SIMULATOR}"),
+            (true, _) => write!(f, "\n{}", inked(f, Ink::Warn, SIMULATOR)),
             (false, false) => write!(f, "\nNo limit is judged: a claim needs at least {BLOCKS_MIN} blocks."),
             (false, true) if self.rows.iter().all(|row| row.judged().is_none()) => {
                 write!(f, "\nNothing that was measured has a limit.")
             }
             (false, true) => match self.failed().as_slice() {
-                [] => write!(f, "\nEvery limit holds."),
-                failed => write!(f, "\nOver the limit: {}", failed.join(", ")),
+                [] => write!(f, "\n{}", inked(f, Ink::Good, "Every limit holds.")),
+                failed => write!(f, "\n{} {}", inked(f, Ink::Bad, "Over the limit:"), failed.join(", ")),
             },
         }
     }
@@ -156,15 +163,15 @@ impl Report {
             None => ("-".to_string(), "-".to_string()),
         };
         let (limit, verdict) = match row.judged() {
-            Some((limit, true)) if self.header.is_judged() => (limit.to_string(), "pass"),
-            Some((limit, false)) if self.header.is_judged() => (limit.to_string(), "FAIL"),
-            _ => ("-".to_string(), ""),
+            Some((limit, true)) if self.header.is_judged() => (limit.to_string(), inked(f, Ink::Good, "pass")),
+            Some((limit, false)) if self.header.is_judged() => (limit.to_string(), inked(f, Ink::Bad, "FAIL")),
+            _ => ("-".to_string(), "    ".to_string()),
         };
         let others = row.sides.iter().filter(|(name, _)| name != RAW && name != LIBRARY);
         let others: String = others.map(|(name, samples)| format!("  {name} {}", figure(samples.median()))).collect();
         let (raw, library) = (spread(RAW), spread(LIBRARY));
         let line = format!(
-            "{:<width$}  {raw:>27}  {library:>27}  {ratio:>7}  {over:>9}  {limit:>11}  {verdict:<4}{others}",
+            "{:<width$}  {raw:>27}  {library:>27}  {ratio:>7}  {over:>9}  {limit:>11}  {verdict}{others}",
             row.name
         );
         writeln!(f, "{}", line.trim_end())
@@ -188,6 +195,7 @@ fn figure(microseconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::limits::Limit;
 
     fn report(is_software: bool, blocks: u32, library: f64) -> Report {
         let same = |value: f64| (0..blocks).map(|_| value).collect::<Samples>();
@@ -206,7 +214,12 @@ mod tests {
         let note = Note { name: "bytes".into(), lines: vec!["of the device: 7".into()], json: json!(7) };
         Report {
             header,
-            rows: vec![Row { name, launches: 100, sides: sides.into_iter().chain([eager]).collect() }],
+            rows: vec![Row {
+                name,
+                launches: 100,
+                sides: sides.into_iter().chain([eager]).collect(),
+                limit: Some(Limit::MicrosecondsOver(0.2)),
+            }],
             notes: vec![note],
         }
     }
@@ -231,7 +244,7 @@ mod tests {
     #[test]
     fn no_limit_is_said_to_hold_where_there_is_none() {
         let mut report = report(false, 21, 2.0);
-        report.rows[0].name = "decode/batch-1".into();
+        report.rows[0].limit = None;
         assert!(report.to_string().ends_with("Nothing that was measured has a limit."), "{report}");
     }
 

@@ -6,9 +6,10 @@
 mod kernels;
 mod network;
 mod reference;
+mod report;
 
 use std::cell::{Cell, RefCell};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -17,9 +18,11 @@ use dacapo::{Device, Slot, Stream};
 use crate::bench::blocks::{Contender, alternate};
 use crate::bench::statistics::Samples;
 use crate::complaint::Complaint;
+use crate::output::Output;
 use crate::target::{Target, Which};
 use kernels::Kernels;
 use network::{Network, Parameters, batch, parameters};
+use report::{Profiled, Report, Times};
 
 /// Rounds of blocks that are timed; one more warms up.
 const BLOCKS: u32 = 5;
@@ -44,19 +47,14 @@ pub struct Arguments {
     pub trace: Option<PathBuf>,
 }
 
-/// Runs the demonstration and prints a table.
+/// Runs the demonstration and tells what came of it.
 ///
 /// # Errors
 ///
 /// - A GPU that was asked for and is not there, a refused call, results that differ.
-pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
+pub fn run(arguments: &Arguments, output: Output) -> Result<ExitCode, Complaint> {
     let target = Target::open(arguments.device, arguments.seed)?;
     let device = target.device();
-    let properties = device.properties();
-    println!("dacapo {}: a step of a small network on {}\n", env!("CARGO_PKG_VERSION"), properties.name);
-    if target.is_software() {
-        println!("*** NO GPU: this is the software device. Its results are right; its times are the simulator's.\n");
-    }
     let steps = if target.is_software() { 4 } else { 200 };
 
     let k = Kernels::load(device)?;
@@ -66,11 +64,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
     let started = Instant::now();
     let mut graph = device.record(recorded.step(&k, &rate))?;
     let recording = started.elapsed();
-    println!("recorded {} operations with {} dependencies in {recording:.0?}", graph.len(), graph.dependencies().len());
     if let Some(path) = &arguments.report {
-        let written = std::fs::write(path, graph.inspect().to_json());
-        written.map_err(|error| Complaint::new(format!("{}: {error}", path.display())))?;
-        println!("its report is in {0}: dacapo inspect {0}", path.display());
+        write(path, &graph.inspect().to_json())?;
     }
 
     let counts = [Cell::new(0), Cell::new(0)];
@@ -102,32 +97,43 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
     let (expected, losses) = by_hand(total);
     compare("eager runs", &eager.read(&stream)?, &expected)?;
     compare("replays", &recorded.read(&stream)?, &expected)?;
-    println!("{total} steps each: eager, replayed and plain Rust agree in every bit");
-    println!("loss {:.4} before, {:.4} after\n", losses.0, losses.1);
-    table(&eager_times, &replay, &hosts);
-    if target.is_software() {
-        println!("\n*** NO GPU: these are the simulator's times, and say nothing of any GPU.");
-        println!("    Replay is there to be checked here, not to be fast: on a GPU it is one driver call a step.");
-    }
-    profile(arguments, &mut graph, &stream)?;
+    let [eager_host, replay_host] = hosts.map(|host| host.borrow().median());
+    output.tell(&Report {
+        device: device.properties().name.clone(),
+        is_software: target.is_software(),
+        operations: graph.len(),
+        dependencies: graph.dependencies().len(),
+        recording,
+        steps: total,
+        losses,
+        eager: Times { step: eager_times.median(), host: eager_host },
+        replay: Times { step: replay.median(), host: replay_host },
+        profile: profile(arguments, &mut graph, &stream)?,
+        report_file: arguments.report.clone(),
+        trace_file: arguments.trace.clone(),
+    });
     Ok(ExitCode::SUCCESS)
 }
 
-/// One more step, timed op by op, where that was asked for.
-fn profile<T>(arguments: &Arguments, graph: &mut dacapo::Graph<T>, stream: &Stream) -> Result<(), Complaint> {
+/// One more step, timed op by op, where that was asked for: the table, if it was.
+fn profile<T>(
+    arguments: &Arguments,
+    graph: &mut dacapo::Graph<T>,
+    stream: &Stream,
+) -> Result<Option<Profiled>, Complaint> {
     if !arguments.profile && arguments.trace.is_none() {
-        return Ok(());
+        return Ok(None);
     }
     let profile = graph.profile(stream)?;
-    if arguments.profile {
-        print!("\n{profile:#}");
-    }
     if let Some(path) = &arguments.trace {
-        let written = std::fs::write(path, profile.trace());
-        written.map_err(|error| Complaint::new(format!("{}: {error}", path.display())))?;
-        println!("\nthe trace is in {}: open it in https://ui.perfetto.dev", path.display());
+        write(path, &profile.trace())?;
     }
-    Ok(())
+    let ops = profile.ops.iter().map(|op| (op.name.clone(), op.time_ns)).collect();
+    Ok(arguments.profile.then(|| Profiled { table: format!("{profile:#}"), total_ns: profile.total_ns, ops }))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Complaint> {
+    std::fs::write(path, text).map_err(|error| Complaint::new(format!("{}: {error}", path.display())))
 }
 
 /// Three steps, eagerly and replayed, compared with plain Rust: for `doctor`. Says how many operations a step has.
@@ -194,12 +200,4 @@ fn compare(whose: &str, got: &Parameters, want: &Parameters) -> Result<(), Compl
         }
     }
     Ok(())
-}
-
-fn table(eager: &Samples, replay: &Samples, hosts: &[RefCell<Samples>; 2]) {
-    println!("{:<10} {:>22} {:>22}", "", "a step, waited for", "of it in our calls");
-    for (name, samples, host) in [("eager", eager, &hosts[0]), ("replay", replay, &hosts[1])] {
-        println!("{name:<10} {:>19.1} us {:>19.1} us", samples.median(), host.borrow().median());
-    }
-    println!("{:<10} {:>20.1} x", "", eager.median() / replay.median());
 }

@@ -12,6 +12,7 @@ mod draws;
 mod line;
 mod part;
 
+use std::fmt;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -21,9 +22,12 @@ use dacapo::Stream;
 use dacapo::device::Counters;
 use dacapo::graph::Pool;
 use dacapo::memory::Shared;
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
 
 use crate::bench::library::Kernels;
 use crate::complaint::Complaint;
+use crate::output::{Ink, Output, Told, inked};
 use crate::target::{Target, Which};
 use cached::Cached;
 use draws::Draws;
@@ -63,22 +67,65 @@ pub struct Arguments {
 /// # Errors
 ///
 /// - A refused call, a wrong number, something that leaks.
-pub fn run(arguments: &Arguments) -> Result<ExitCode, Complaint> {
+pub fn run(arguments: &Arguments, output: Output) -> Result<ExitCode, Complaint> {
     let target = Target::open(arguments.device, arguments.seed)?;
     let replays = arguments.replays.unwrap_or(if target.is_software() { 10_000 } else { 1_000_000 });
-    let soak = Soak::new(&target)?;
-    println!("{}: {replays} replays of {GRAPHS} graphs by {THREADS} threads", target.device().properties().name);
+    let soak = Soak::new(&target, output.progress(replays))?;
     let started = Instant::now();
     soak.phase(replays / 2, arguments.seed)?;
     let middle = soak.rest()?;
     soak.phase(replays - replays / 2, arguments.seed.wrapping_add(1))?;
     let end = soak.rest()?;
-    println!("half-way: {}\nat the end: {}", middle.shown(), end.shown());
+    soak.progress.finish_and_clear();
     middle.same(&end)?;
-    let seconds = started.elapsed().as_secs_f64();
-    let recordings = soak.recordings.load(Ordering::Relaxed);
-    println!("soak: {replays} replays, {recordings} recordings, every number right, nothing leaked, {seconds:.1} s");
+    output.tell(&Report {
+        device: target.device().properties().name.clone(),
+        is_software: target.is_software(),
+        replays,
+        recordings: soak.recordings.load(Ordering::Relaxed),
+        middle,
+        end,
+        seconds: started.elapsed().as_secs_f64(),
+    });
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a soak ended with: nothing was wrong.
+struct Report {
+    device: String,
+    is_software: bool,
+    replays: u64,
+    recordings: u64,
+    middle: Rest,
+    end: Rest,
+    seconds: f64,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { device, replays, recordings, middle, end, seconds, .. } = self;
+        writeln!(f, "{device}: {replays} replays of {GRAPHS} graphs by {THREADS} threads")?;
+        writeln!(f, "half-way: {}\nat the end: {}", middle.shown(), end.shown())?;
+        let right = inked(f, Ink::Good, "every number right, nothing leaked");
+        write!(f, "soak: {replays} replays, {recordings} recordings, {right}, {seconds:.1} s")
+    }
+}
+
+impl Told for Report {
+    fn json(&self) -> Value {
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "device": self.device,
+            "simulator": self.is_software,
+            "graphs": GRAPHS,
+            "threads": THREADS,
+            "replays": self.replays,
+            "recordings": self.recordings,
+            "half_way": self.middle.json(),
+            "end": self.end.json(),
+            "seconds": self.seconds,
+        })
+    }
 }
 
 /// Everything that the threads share.
@@ -93,10 +140,11 @@ struct Soak<'t> {
     /// One for each thread, and one for the rests.
     streams: Vec<Stream>,
     recordings: AtomicU64,
+    progress: ProgressBar,
 }
 
 impl<'t> Soak<'t> {
-    fn new(target: &'t Target) -> Result<Soak<'t>, Complaint> {
+    fn new(target: &'t Target, progress: ProgressBar) -> Result<Soak<'t>, Complaint> {
         let device = target.device();
         let mut soak = Soak {
             target,
@@ -106,6 +154,7 @@ impl<'t> Soak<'t> {
             parts: Vec::new(),
             streams: (0..THREADS).map(|_| device.stream()).collect::<Result<_, _>>()?,
             recordings: AtomicU64::new(0),
+            progress,
         };
         for number in 0..GRAPHS {
             let part = soak.part(number, &soak.streams[0])?;
@@ -156,6 +205,7 @@ impl<'t> Soak<'t> {
             let number = choice % GRAPHS;
             let mut part = self.parts[number].lock().unwrap_or_else(PoisonError::into_inner);
             part.replay(stream, choice / GRAPHS % 8)?;
+            self.progress.inc(1);
             if part.replays() == LIFE {
                 part.check(stream)?;
                 *part = self.part(number, stream)?;
@@ -185,6 +235,19 @@ struct Rest {
 impl Rest {
     fn shown(&self) -> String {
         format!("{:?}, {} MiB free", self.counters, self.free_bytes >> 20)
+    }
+
+    fn json(&self) -> Value {
+        let Counters { allocations, graphs, streams, modules, waiting, staging_bytes } = self.counters;
+        json!({
+            "allocations": allocations,
+            "graphs": graphs,
+            "streams": streams,
+            "modules": modules,
+            "waiting": waiting,
+            "staging_bytes": staging_bytes,
+            "free_bytes": self.free_bytes,
+        })
     }
 
     /// Refuses when there is more or less than before.

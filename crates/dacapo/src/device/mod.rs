@@ -180,6 +180,24 @@ impl Device {
         Vec::new()
     }
 
+    /// What is worth knowing about this device, a line each: that the software device was built without optimisation, and
+    /// what cures it. Empty where there is nothing to say.
+    ///
+    /// ```
+    /// let device = dacapo::Device::software()?;
+    /// for note in device.notes() {
+    ///     eprintln!("note: {note}");
+    /// }
+    /// # Ok::<(), dacapo::Error>(())
+    /// ```
+    pub fn notes(&self) -> Vec<String> {
+        #[cfg(feature = "software")]
+        if self.0.machine.is_some() && !dacapo_sim::OPTIMISED {
+            return vec![dacapo_sim::SLOW_BUILD.to_string()];
+        }
+        Vec::new()
+    }
+
     /// The machine below a software device.
     #[cfg(feature = "software")]
     pub fn machine(&self) -> Option<&dacapo_sim::Machine> {

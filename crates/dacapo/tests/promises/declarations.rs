@@ -10,10 +10,10 @@ use dacapo::{Device, ErrorKind};
 
 use crate::kit::{Bench, benches};
 
-#[path = "../../../../xtask/src/declarations/declared.rs"]
+#[path = "declared.rs"]
 #[allow(dead_code)] // shared with `cargo xtask declarations`, which uses more of it
 mod declared;
-#[path = "../../../../xtask/src/declarations/wrong.rs"]
+#[path = "wrong.rs"]
 mod wrong;
 
 /// y ← x, and a counter; with lines of a source.
@@ -284,7 +284,7 @@ fn an_offset_beside_an_address_of_halves_is_no_address() {
 
 #[test]
 fn every_wrong_declaration_is_found_and_the_true_one_beside_it_loads_without_a_word() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/src/declarations/wrong");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promises/wrong");
     let (files, found) = wrong::run(&folder).unwrap();
     assert!(files >= 50, "{files}");
     assert_eq!(found, files, "those that are not are printed");

@@ -6,7 +6,7 @@ use dacapo_sim::exec::Program;
 
 #[test]
 fn every_kernel_of_the_folder_decodes() {
-    let folder = format!("{}/../../kernels/ptx", env!("CARGO_MANIFEST_DIR"));
+    let folder = format!("{}/tests/kernels", env!("CARGO_MANIFEST_DIR"));
     let mut count = 0;
     let mut refused = Vec::new();
     for entry in std::fs::read_dir(&folder).expect("the folder is there") {

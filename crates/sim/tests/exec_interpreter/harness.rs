@@ -210,6 +210,6 @@ impl Random {
 
 /// Reads a kernel of the `kernels` folder.
 pub fn kernel_file(name: &str) -> String {
-    let path = format!("{}/../../kernels/ptx/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/tests/kernels/{name}", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }

@@ -11,7 +11,6 @@ mod stream;
 
 use dacapo_driver::Driver;
 use dacapo_driver::types::*;
-use dacapo_suite::session::{DeviceBytes, Session};
 
 pub use graph::{RawGraph, Shape};
 pub use kernel::KernelCall;
@@ -20,9 +19,10 @@ pub use node::KernelNode;
 pub use stream::{RawEvent, RawStream};
 
 use crate::complaint::Complaint;
+use crate::session::{DeviceBytes, Session};
 
 /// The PTX that both sides launch.
-pub const PTX: &str = include_str!("../../../../../kernels/bench/bench.ptx");
+pub const PTX: &str = include_str!("../../../kernels/bench.ptx");
 
 /// Threads of a block of the kernels that work on elements.
 pub const THREADS: u32 = 256;
@@ -39,10 +39,16 @@ pub struct Raw<'d> {
 impl<'d> Raw<'d> {
     /// Opens device 0 and loads the kernels.
     ///
+    /// # Safety
+    ///
+    /// - What is launched or copied through it, or through what it makes, touches only memory that lives until its stream
+    ///   has been waited for, and no more of it than there is.
+    /// - A kernel gets the arguments that it asks for.
+    ///
     /// # Errors
     ///
     /// - The first call that was refused.
-    pub fn open(driver: &'d dyn Driver) -> Result<Raw<'d>, Complaint> {
+    pub unsafe fn open(driver: &'d dyn Driver) -> Result<Raw<'d>, Complaint> {
         let mut session = Session::open(driver)?;
         let mut kernel = |name| session.kernel("bench", PTX, name);
         let (bump, axpy, spin) = (kernel("bump")?, kernel("axpy_slot")?, kernel("spin_cycles")?);

@@ -2,10 +2,10 @@
 
 use dacapo_driver::types::*;
 use dacapo_driver::{Call, Check, Driver, DriverError};
-use dacapo_suite::session::DeviceBytes;
 
 use super::Pinned;
 use crate::complaint::Complaint;
+use crate::session::DeviceBytes;
 
 /// A stream of its own; destroyed when dropped.
 pub struct RawStream<'d> {

@@ -1,0 +1,67 @@
+//! The benchmarks of whole models keep working: every one runs here, on the software device, and checks its numbers.
+//! Those that `dacapo bench` has too are tested there.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn bench(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dacapo-bench"));
+    command.args(arguments).args(["--device", "software"]).output().expect("the program starts")
+}
+
+/// What the measurements of this name gave.
+fn measured(only: &str) -> Value {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{only}.json"));
+    let output = bench(&["--quick", "--only", only, "--report", file.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.starts_with("*** THE SOFTWARE DEVICE") && said.contains("\ndacapo-bench --quick"), "{said}");
+    serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap()
+}
+
+fn names(report: &Value) -> Vec<&str> {
+    report["rows"].as_array().unwrap().iter().filter_map(|row| row["name"].as_str()).collect()
+}
+
+fn note<'r>(report: &'r Value, name: &str) -> &'r Value {
+    let mut notes = report["notes"].as_array().unwrap().iter();
+    &notes.find(|note| note["name"].as_str().unwrap().contains(name)).unwrap()["found"]
+}
+
+#[test]
+fn decoding_is_measured_in_batches_of_one_and_eight() {
+    assert_eq!(names(&measured("decode")), ["decode/batch-1", "decode/batch-8"]);
+}
+
+#[test]
+fn training_lowers_the_loss() {
+    let report = measured("train");
+    let rows = ["train-gru/device", "train-gru/host-launch", "train-mlp/device", "train-mlp/host-launch"];
+    assert_eq!(names(&report), rows);
+    for model in ["train-gru", "train-mlp"] {
+        let losses = note(&report, model)["losses"].as_array().unwrap();
+        assert_eq!(losses.len(), 10);
+        assert!(losses[9].as_f64() < losses[0].as_f64(), "ten steps on one batch lower its loss: {losses:?}");
+    }
+}
+
+#[test]
+fn graphs_of_a_pool_take_the_memory_of_the_largest() {
+    let report = measured("buckets");
+    let temps = |mode: usize| note(&report, "buckets")[mode]["temps"].as_u64().unwrap();
+    // Two activations of 128 rows of 64 in bf16 are alive at a time; private memory has them for 255 rows in all.
+    assert_eq!((temps(0), temps(1)), (2 * 128 * 64 * 2, 2 * 128 * 64 * 2));
+    assert!(temps(2) >= 2 * 255 * 64 * 2 && temps(2) < 2 * 260 * 64 * 2 + 16 * 256, "{}", temps(2));
+}
+
+#[test]
+fn all_that_can_be_measured_is_named() {
+    let output = bench(&["--quick", "--only", "nonsense"]);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{complained}");
+    for name in ["chain-1/host-launch", "overlap/step", "train-gru/device", "decode/batch-8", "buckets/memory"] {
+        assert!(complained.contains(name), "{name} is missing: {complained}");
+    }
+}
