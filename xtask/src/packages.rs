@@ -45,10 +45,8 @@ const PACKAGES: &[(&str, &[&str])] = &[
 ];
 
 /// What a quick run tests: examples of the documentation, and tests that read files or open the shared library.
-const QUICK: &[&[&str]] = &[
-    &["--workspace", "--doc"],
-    &["--workspace", "--test", "texts", "--test", "exports", "--test", "run", "--test", "inspect"],
-];
+const QUICK: &[&[&str]] =
+    &[&["--doc"], &["--test", "texts", "--test", "exports", "--test", "run", "--test", "inspect"]];
 
 /// Makes, looks, builds, tests and installs.
 ///
@@ -68,8 +66,11 @@ pub fn run(scale: &Scale) -> Result<(), String> {
         match scale.full {
             // One by one: what a package needs of another's features must be its own wish.
             true => PACKAGES.iter().try_for_each(|(name, how)| outside.test(&[&["--package", name], *how].concat()))?,
-            // All in one, so that nothing is built twice.
-            false => QUICK.iter().try_for_each(|how| outside.test(how))?,
+            // All in one, so that nothing is built twice; without the strangers, who ask for what cannot be together.
+            false => {
+                let all: Vec<&str> = names.iter().flat_map(|name| ["--package", name]).collect();
+                QUICK.iter().try_for_each(|how| outside.test(&[&all, *how].concat()))?;
+            }
         }
         let strangers = outside.strangers();
         strangers.iter().try_for_each(|stranger| outside.try_stranger(stranger))?;
