@@ -47,6 +47,9 @@ fn pod(input: &DeriveInput) -> Result<Tokens> {
         const _: () = {
             const fn is_pod<T: #dacapo::Pod>() {}
             #(is_pod::<#types>();)*
+            // By the very path that is promised below, whatever a `crate = ..` makes of it.
+            const fn is_plain<T: #dacapo::bytemuck::Pod + #dacapo::bytemuck::Zeroable>() {}
+            #(is_plain::<#types>();)*
             ::core::assert!(::core::mem::size_of::<#name>() == 0 #(+ ::core::mem::size_of::<#types>())*, #padding);
         };
         // SAFETY: the layout is declared, every field is plain data, and nothing lies between them: checked above.
