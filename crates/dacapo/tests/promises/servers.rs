@@ -48,6 +48,18 @@ fn an_eager_run_is_awaited_and_gives_what_the_op_gave() {
 }
 
 #[test]
+fn what_is_over_needs_no_waking() {
+    let bench = Bench::seeded(0);
+    let mut y = bench.device.zeros::<u32>(4).unwrap();
+    let mut graph = bench.device.record(bench.k.put(baked(1), &mut y)).unwrap();
+    let (ticket, reading) = (graph.submit(&bench.stream).unwrap(), bench.stream.read_later(&y).unwrap());
+    bench.device.synchronize().unwrap();
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(pin!(ticket).poll(&mut context).is_ready());
+    assert!(pin!(reading).poll(&mut context).is_ready());
+}
+
+#[test]
 fn a_reading_has_what_was_there_when_it_was_asked_for() {
     for bench in benches() {
         let Bench { device, stream, k } = &bench;
