@@ -10,7 +10,7 @@ use std::time::Instant;
 
 // The planner itself and not the library: it is private there, and needs nothing of it.
 #[path = "../src/plan/mod.rs"]
-#[allow(dead_code, unused_imports)] // What only the library or its tests call.
+#[allow(dead_code, unused_imports, reason = "What only the library or its tests call")]
 mod plan;
 
 fn main() {

@@ -159,7 +159,7 @@ macro_rules! tuples {
     ($($name:ident $index:tt),*) => {
         impl<$($name: Sealed),*> Sealed for ($($name,)*) {}
 
-        #[allow(unused_variables, unused_unsafe, clippy::unused_unit)] // the tuple of nothing
+        #[allow(unused_variables, unused_unsafe, clippy::unused_unit, reason = "the tuple of nothing")]
         impl<$($name: Reads),*> Reads for ($($name,)*) {
             type At<'a> = ($($name::At<'a>,)*);
             type Raw = ($($name::Raw,)*);
@@ -182,7 +182,7 @@ macro_rules! tuples {
             }
         }
 
-        #[allow(unused_variables, unused_unsafe, clippy::unused_unit)]
+        #[allow(unused_variables, unused_unsafe, clippy::unused_unit, reason = "the tuple of nothing")]
         impl<$($name: Writes),*> Writes for ($($name,)*) {
             type At<'a> = ($($name::At<'a>,)*);
             type Raw = ($($name::Raw,)*);

@@ -13,7 +13,7 @@ use crate::value::{AnySlot, Snapshot};
 
 /// The slot of an argument, if it has one.
 #[doc(hidden)]
-#[allow(private_interfaces)]
+#[allow(private_interfaces, reason = "what `kernels!` writes only passes it on")]
 pub type OptSlot = Option<Arc<AnySlot>>;
 
 /// The op of a declared kernel.
@@ -24,7 +24,7 @@ pub type OptSlot = Option<Arc<AnySlot>>;
 /// - `access` are its pointers, in order, each with the mode that is declared; `recipe` gives its arguments, in order, and
 ///   refuses whenever one of its conditions does not hold, before it writes the first of them.
 #[doc(hidden)]
-#[allow(private_interfaces)]
+#[allow(private_interfaces, reason = "what `kernels!` writes only passes it on")]
 pub unsafe fn kernel_op<D: Declared, const A: usize, const S: usize>(
     module: &LoadedModule<D>,
     position: usize,
@@ -124,11 +124,11 @@ macro_rules! kernels {
         // Said, so that a crate which forbids unsafe code is refused: lints do not look into another crate's macro, but
         // `forbid` does not let itself be allowed.
         // SAFETY: the word `unsafe` in the declaration promises that it is true.
-        #[allow(unsafe_code)]
+        #[allow(unsafe_code, reason = "the declaration has the word")]
         unsafe impl $crate::__private::Declared for $Name {
             const KERNELS: &'static [$crate::__private::KernelDecl] = &[$($crate::kernels!(@decl $f [$($body)*] [] ; $($params)* ,)),*];
         }
-        #[allow(unsafe_code)]
+        #[allow(unsafe_code, reason = "the declaration has the word")]
         impl $Name {
             /// Loads the module, finds every entry point, and checks its declaration against it.
             ///
@@ -153,14 +153,14 @@ macro_rules! kernels {
             /// # Safety
             ///
             /// - Everything that the declaration promises is true of the kernels in this text.
-            #[allow(dead_code)]
+            #[allow(dead_code, reason = "a program need not use all that is declared")]
             $v unsafe fn load_ptx(device: &$crate::Device, source: &str) -> $crate::Result<Self> {
                 // SAFETY: the caller's promise.
                 let module = unsafe { $crate::__private::LoadedModule::load(device, source) };
                 ::core::result::Result::Ok($Name { module: module? })
             }
             /// What was decided about the declaration when the module was loaded.
-            #[allow(dead_code)]
+            #[allow(dead_code, reason = "a program need not use all that is declared")]
             $v fn checked(&self) -> &$crate::inspect::Checked {
                 self.module.checked()
             }
@@ -218,12 +218,12 @@ macro_rules! kernels {
     (@body unsafe $m:tt $v:tt $f:ident $b:tt $ps:tt req $req:tt args $a:tt wrap $w:tt vals $vals:tt seen $s:tt derived $d:tt access $x:tt all $l:tt; [$($bad:tt)*]) => {
         ::core::compile_error!(::core::concat!("kernel `", ::core::stringify!($f), "`: expected `entry: \"..\";`, `state: ..;`, `requires: ..;`, then `grid: ..;` or `default_grid: ..;`, found `", ::core::stringify!($($bad)*), "`")); };
     (@emit unsafe [$($m:tt)*] [$v:vis] $f:ident $b:tt [$($ps:tt)*] req[$($c:expr;)*] args[$($a:tt)*] wrap[$($w:tt)*] vals[$($val:ident)*] seen[$($see:ident)*] derived[$($d:tt)*] access[$($x:tt)*] all[$($l:ident)*]; $g:expr) => {
-        $($m)* #[track_caller] #[allow(clippy::too_many_arguments)]
+        $($m)* #[track_caller] #[allow(clippy::too_many_arguments, reason = "the kernel's")]
         $v fn $f(&self, $($a)*) -> impl $crate::Op<Out = ()> {
             let at = ::core::panic::Location::caller();
             // A name that stands twice would shadow an argument inside the recipe: refused, as in any list of parameters.
-            #[allow(unused)] let distinct = |$($l: ()),*| ();
-            #[allow(unused_mut, unused_variables)]
+            #[allow(unused, reason = "only its list of parameters counts")] let distinct = |$($l: ()),*| ();
+            #[allow(unused_mut, unused_variables, reason = "a kernel may take no slice")]
             let mut accesses = 0usize;
             let access = [$($x)*];
             $($w)*
@@ -231,11 +231,11 @@ macro_rules! kernels {
             let slots = [$($crate::__private::Val::slot(&$val)),*];
             // A closure of the user's expressions: outside of the block, which is for one call.
             let recipe = move |snapshot: &$crate::__private::Snapshot<'_>, into: &mut $crate::__private::Args| -> $crate::Result<$crate::grid::Grid> {
-                #[allow(unused_imports)] use $crate::grid::*;
+                #[allow(unused_imports, reason = "a grid may be written without them")] use $crate::grid::*;
                 $(let $val = $val.get(snapshot);)*
                 $(let $see = $see.seen(snapshot);)*
                 $($d)*
-                #[allow(unused)] let values = || $crate::__private::describe(&[$((::core::stringify!($l), &$l as &dyn $crate::__private::ToArg)),*]);
+                #[allow(unused, reason = "a kernel may have no conditions")] let values = || $crate::__private::describe(&[$((::core::stringify!($l), &$l as &dyn $crate::__private::ToArg)),*]);
                 $(if !$crate::__private::said::<bool>(|| $c) { return ::core::result::Result::Err($crate::__private::requires_failed(::core::stringify!($c), $crate::__private::aside(values))) })*
                 let grid = $crate::__private::said::<$crate::grid::Grid>(|| $g);
                 if snapshot.wants_texts() { $crate::__private::aside(|| $crate::__private::tell(snapshot, &[$(&$l as &dyn $crate::__private::ToArg),*])) }

@@ -101,7 +101,7 @@ pub struct ParamFacts {
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)] // the names say it
+#[allow(missing_docs, reason = "the names say it")]
 pub enum AccessKind {
     Read,
     Write,

@@ -1,5 +1,5 @@
 //! Beginning, asking about, steering and ending a capture. The rules stand in [`crate::model::capture`].
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::collections::HashMap;
 use std::ffi::c_uint;
@@ -239,7 +239,7 @@ pub(crate) unsafe fn is_capturing(v: &mut Visit<'_>, handle: CUstream, out: *mut
     unsafe { put(out, status(v, stream).0) }
 }
 
-#[allow(clippy::too_many_arguments)] // C's
+#[allow(clippy::too_many_arguments, reason = "C's signature")]
 pub(crate) unsafe fn get_info(
     v: &mut Visit<'_>,
     handle: CUstream,

@@ -1,5 +1,5 @@
 //! Contexts and what is current on a thread.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{c_int, c_uint};

@@ -2,7 +2,7 @@
 //!
 //! Pageable host memory: an asynchronous copy *from* it takes the bytes when the call is made; one *to* it returns
 //! when the bytes are there. A copy node reads and writes it when it runs.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::c_void;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! Events: marks in the order of work, in a stream or in a capture.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::c_uint;
 

@@ -118,7 +118,7 @@ pub fn committed(root: &Path, file: &str) -> Result<SingleRecording, String> {
 /// # Errors
 ///
 /// - The device does not say its name.
-#[allow(clippy::type_complexity)] // the parts are named above
+#[allow(clippy::type_complexity, reason = "the parts are named above")]
 pub fn record(
     session: &mut Session<'_>,
     commit: &str,

@@ -1,5 +1,5 @@
 //! Programs of `cargo xtask programs` as Rust tests. Made by `cargo xtask bless`; do not edit.
-#![allow(unused, dropping_copy_types, clippy::all)]
+#![allow(unused, dropping_copy_types, clippy::all, reason = "printed by a program, read by a person once")]
 
 #[path = "../../src/chance/kernels.rs"]
 mod kernels;
