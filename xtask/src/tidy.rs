@@ -7,10 +7,12 @@
 //! - Nothing names a folder of the machine it was written on.
 //! - The modules of `dacapo` import in one direction (`direction`).
 //! - A public item that the documentation hides stands in docs/holes.md, and nothing else does (`hidden`).
+//! - Functions fit on a screen, but for those that are listed (`lengths`).
 //! - A program with a mistake is one file with its near miss, and has no line twice (`programs`).
 
 mod direction;
 mod hidden;
+mod lengths;
 mod programs;
 
 use std::path::{Path, PathBuf};
@@ -60,6 +62,7 @@ pub fn run() -> Result<(), String> {
     }
     let holes = std::fs::read_to_string(root.join("docs/holes.md")).unwrap_or_default();
     found.extend(hidden::check(sources.iter().map(|(file, text)| (*file, text.as_str())), &holes));
+    found.extend(lengths::check(sources.iter().map(|(file, text)| (*file, text.as_str()))));
     found.extend(programs::check(sources.iter().map(|(file, text)| (*file, text.as_str()))));
     let architecture = std::fs::read_to_string(root.join("docs/ARCHITECTURE.md")).unwrap_or_default();
     found.extend(direction::check(sources.iter().map(|(file, text)| (*file, text.as_str())), &architecture));

@@ -83,18 +83,8 @@ impl State {
                 return self.run_kernel(key, grid, ready == 1);
             }
             Work::Running(grid) => return self.run_kernel(key, grid, ready == 1),
-            Work::Copy(work) => {
-                self.note(|| format!("copy {} bytes", work.extent.iter().product::<u64>()));
-                self.watch_memory_work(key, "memcpy", work.extent.iter().product());
-                let done = self.copy(&work, None);
-                self.end_memory_work(key, done, "memcpy");
-            }
-            Work::CopyTaken(work, bytes) => {
-                self.note(|| format!("copy {} bytes", bytes.len()));
-                self.watch_memory_work(key, "memcpy", work.extent.iter().product());
-                let done = self.copy(&work, Some(&bytes));
-                self.end_memory_work(key, done, "memcpy");
-            }
+            Work::Copy(work) => self.run_copy(key, &work, None),
+            Work::CopyTaken(work, bytes) => self.run_copy(key, &work, Some(&bytes)),
             Work::Set(work) => {
                 self.note(|| format!("set {} x {} elements", work.width, work.height));
                 self.watch_memory_work(key, "memset", work.width * work.height * u64::from(work.element));
@@ -116,15 +106,7 @@ impl State {
                 self.tasks.finish(key);
             }
             Work::Map { address, bytes, label } => {
-                self.promised -= bytes;
-                let request = Request { bytes, align: 512, kind: Kind::Pool, label: &label };
-                if self.memory.alloc_at(address, request).is_err() {
-                    self.find(Finding::new(
-                        "pool-address-in-use",
-                        Ending::OurBug,
-                        format!("a pool handed out {address:#x} while it was in use"),
-                    ));
-                }
+                self.run_map(address, bytes, &label);
                 self.watch_pool(key, address, false);
                 self.tasks.finish(key);
             }
@@ -163,6 +145,28 @@ impl State {
         }
         self.polls = 0;
         Step::Moved
+    }
+
+    /// Copies; `taken` is what a source in the host's memory held when the call was made.
+    fn run_copy(&mut self, key: Key<Task>, work: &CopyWork, taken: Option<&[u8]>) {
+        let bytes: u64 = work.extent.iter().product();
+        self.note(|| format!("copy {} bytes", taken.map_or(bytes, |taken| taken.len() as u64)));
+        self.watch_memory_work(key, "memcpy", bytes);
+        let done = self.copy(work, taken);
+        self.end_memory_work(key, done, "memcpy");
+    }
+
+    /// Memory of a pool at the address that its allocation was promised.
+    fn run_map(&mut self, address: u64, bytes: u64, label: &str) {
+        self.promised -= bytes;
+        let request = Request { bytes, align: 512, kind: Kind::Pool, label };
+        if self.memory.alloc_at(address, request).is_err() {
+            self.find(Finding::new(
+                "pool-address-in-use",
+                Ending::OurBug,
+                format!("a pool handed out {address:#x} while it was in use"),
+            ));
+        }
     }
 
     fn begin_kernel(&mut self, work: &Arc<KernelWork>) -> Box<Grid> {

@@ -201,9 +201,15 @@ impl Built {
                 }
             }
         }
+        Built::instantiated(draft, told, nodes, bytes)
+    }
+
+    /// The executable graph of a draft in which all nodes are; ops that have nothing to do are switched off in it.
+    fn instantiated(mut draft: Draft<'_>, told: Vec<Told>, nodes: &[Node], bytes: usize) -> Result<Built> {
+        let device = draft.device;
         let mut exec = CUgraphExec::NULL;
         // SAFETY: `exec` is valid for the write, and the graph is ours.
-        let code = unsafe { driver.cuGraphInstantiateWithFlags(&mut exec, raw, 0) };
+        let code = unsafe { device.driver().cuGraphInstantiateWithFlags(&mut exec, draft.raw, 0) };
         device.check_memory(code, Call::cuGraphInstantiateWithFlags, asked_for(bytes))?;
         device.live().graphs.add(1);
         let template = std::mem::replace(&mut draft.raw, CUgraph::NULL);
