@@ -14,10 +14,10 @@ use crate::finding::{Ending, Finding};
 use crate::foreign::{HostCall, read_host, write_host};
 use crate::machine::{FaultState, State};
 use crate::memory::{AccessError, AccessErrorKind, Kind, Request};
-use crate::model::objects::{Event, Recorded};
+use crate::model::objects::{Event, EventState};
 use crate::model::table::Key;
 use crate::model::tasks::{Signal, Task};
-use crate::model::work::{CopyWork, KernelWork, Place, SetWork, Work};
+use crate::model::work::{CopyMemory, CopyWork, KernelWork, SetWork, Work};
 use crate::options::Time;
 
 /// What a step did.
@@ -299,7 +299,7 @@ impl State {
         let now = self.now_ns();
         if let Some(event) = self.events.get_mut(event) {
             match &mut event.recorded {
-                Recorded::Stream { number: n, time_ns, .. } | Recorded::Graph { number: n, time_ns, .. }
+                EventState::Stream { number: n, time_ns, .. } | EventState::Graph { number: n, time_ns, .. }
                     if *n == number =>
                 {
                     *time_ns = Some(now);
@@ -313,20 +313,20 @@ impl State {
         let row = work.extent[0];
         self.time_ns += 500 + work.extent.iter().product::<u64>() / 64;
         for (at, (target, source)) in work.rows().enumerate() {
-            if taken.is_none() && work.source.place != Place::Pageable {
+            if taken.is_none() && work.source.place != CopyMemory::Pageable {
                 self.memory.touch(source, row, false);
             }
-            if work.target.place != Place::Pageable {
+            if work.target.place != CopyMemory::Pageable {
                 self.memory.touch(target, row, true);
             }
             let bytes = match (taken, work.source.place, work.target.place) {
-                (None, Place::Device, Place::Device) => {
+                (None, CopyMemory::Device, CopyMemory::Device) => {
                     self.memory.copy(target, source, row)?;
                     continue;
                 }
                 (Some(bytes), _, _) => bytes[at * row as usize..][..row as usize].to_vec(),
                 // SAFETY: the program promised with the call that pageable memory stays valid until the copy has run.
-                (None, Place::Pageable, _) => unsafe { read_host(source, row as usize) },
+                (None, CopyMemory::Pageable, _) => unsafe { read_host(source, row as usize) },
                 (None, _, _) => {
                     let mut bytes = vec![0; row as usize];
                     self.memory.read(source, &mut bytes)?;
@@ -335,7 +335,7 @@ impl State {
             };
             match work.target.place {
                 // SAFETY: as above, for the target.
-                Place::Pageable => unsafe { write_host(target, &bytes) },
+                CopyMemory::Pageable => unsafe { write_host(target, &bytes) },
                 _ => self.memory.write(target, &bytes)?,
             }
         }

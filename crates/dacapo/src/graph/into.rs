@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use dacapo_ledger::{Access as Touching, MemoryId};
+use dacapo_ledger::{MemoryId, Touching};
 
 use crate::device::{Device, Stream, Ticket};
 use crate::error::{Error, ErrorKind, Result};
@@ -12,7 +12,7 @@ use crate::graph::launched::Launched;
 use crate::graph::replayable::Replayable;
 use crate::graph::report_of_graph;
 use crate::inspect::Report;
-use crate::memory::{Access, Place, Reads, Writes};
+use crate::memory::{Access, Extent, Reads, Writes};
 use crate::record::Recorder;
 
 /// A graph that is launched on any slices of the right lengths: [`GraphBuilder::record_into`](crate::GraphBuilder::record_into).
@@ -232,7 +232,7 @@ struct Bound<'g> {
 }
 
 impl<'g> Bound<'g> {
-    fn new(graph: &'g mut Replayable, places: Vec<Place>) -> Bound<'g> {
+    fn new(graph: &'g mut Replayable, places: Vec<Extent>) -> Bound<'g> {
         graph.bind(places);
         Bound { graph }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{Bound, Range, RangeBounds};
 use std::sync::Arc;
 
-use dacapo_ledger::Access as Touching;
+use dacapo_ledger::Touching;
 
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::element::Pod;
 use crate::error::Result;
-use crate::memory::{Access, Allocation, Place, Slice, numbers};
+use crate::memory::{Access, Allocation, Extent, Slice, numbers};
 
 /// A device address and a length, for another library's call.
 pub struct RawSlice<T> {
@@ -213,7 +213,7 @@ tuples!(A 0, B 1, C 2);
 tuples!(A 0, B 1, C 2, D 3);
 
 /// Address and length in bytes of each place.
-pub(crate) fn raw_places<'a>(places: impl Iterator<Item = &'a Place>) -> Vec<(u64, usize)> {
+pub(crate) fn raw_places<'a>(places: impl Iterator<Item = &'a Extent>) -> Vec<(u64, usize)> {
     places.map(|place| (place.address(), place.bytes)).collect()
 }
 

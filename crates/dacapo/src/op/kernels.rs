@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::{Args, Declared, Grid, LoadedModule};
-use crate::memory::{Access, Mode, Place};
+use crate::memory::{Access, Extent, Mode};
 use crate::record::{KernelWork, Node, Op, Work};
 use crate::value::{AnySlot, Snapshot};
 
@@ -38,7 +38,7 @@ pub unsafe fn kernel_op<D: Declared, const A: usize, const S: usize>(
         let (decl, function) = (&D::KERNELS[position], module.functions[position].clone());
         let mut access: SmallVec<[Access; 4]> = access.into_iter().collect();
         for (name, allocation) in &function.state {
-            let place = Place { allocation: allocation.clone(), start: 0, bytes: allocation.bytes() };
+            let place = Extent { allocation: allocation.clone(), start: 0, bytes: allocation.bytes() };
             access.push(Access { place, mode: Mode::Write, name, element: 1 });
         }
         if !module.device.is(recorder.device()) {

@@ -1,6 +1,6 @@
 //! One timed replay.
 
-use dacapo_ledger::{Access as Touching, MemoryId};
+use dacapo_ledger::{MemoryId, Touching};
 
 use super::timeline::timeline;
 use super::{Clock, Profile, Timed};

@@ -13,7 +13,7 @@ use super::launch::programmatic;
 use crate::foreign::{get, put, put_optional};
 use crate::model::capture::{Branch, Capture, Rule};
 use crate::model::graph::{Edge, Graph, Node, NodeKind, is_plain};
-use crate::model::objects::{Event, Recorded, Stream, StreamKind};
+use crate::model::objects::{Event, EventState, Stream, StreamKind};
 use crate::model::table::Key;
 use crate::model::tasks::Signal;
 use crate::model::work::KernelWork;
@@ -202,7 +202,7 @@ pub(crate) fn record_kernel(
     let node = record(v, capture, stream, NodeKind::Kernel(Arc::new(work)))?;
     for (event, data) in events {
         if let Some(event) = v.events.get_mut(*event) {
-            event.recorded = Recorded::Capture { capture, nodes: vec![(node, *data)] };
+            event.recorded = EventState::Capture { capture, nodes: vec![(node, *data)] };
         }
     }
     Ok(())

@@ -13,7 +13,7 @@ use crate::finding::{Ending, Finding};
 use crate::foreign::{get, list};
 use crate::h200;
 use crate::model::capture::Rule;
-use crate::model::objects::{Event, Function, Recorded};
+use crate::model::objects::{Event, EventState, Function};
 use crate::model::table::Key;
 use crate::model::tasks::Signal;
 use crate::model::work::{KernelWork, Work};
@@ -352,7 +352,7 @@ unsafe fn launch(
                 let number = v.number();
                 let task = v.tasks.add_early(Work::Record(event, number), id, [], [(kernel, signal)]);
                 if let Some(event) = v.events.get_mut(event) {
-                    event.recorded = Recorded::Stream { number, task, time_ns: None };
+                    event.recorded = EventState::Stream { number, task, time_ns: None };
                 }
             }
             Ok(())

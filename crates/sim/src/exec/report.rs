@@ -5,10 +5,10 @@
 
 use dacapo_ptx::ir::{self, Instruction};
 
-use super::access::lanes;
+use super::access::{Group, lanes};
 use super::launch::Fault;
 use super::machine::{Machine, Problem};
-use super::op::{Access, Atomic, Code};
+use super::op::{Atomic, Code, LoadStore};
 use super::program::{KernelId, Program};
 use super::warp::{Fragment, State, Warp};
 use super::window;
@@ -134,17 +134,8 @@ impl Machine<'_> {
     }
 
     /// The problem of a refused load or store.
-    pub(super) fn bad_access(
-        &self,
-        fragment: &Fragment,
-        mask: u32,
-        addresses: &[u64; 32],
-        access: &Access,
-        doing: Doing,
-        bad: Bad,
-    ) -> Box<Problem> {
-        let total = u64::from(access.bytes) * access.values.len() as u64;
-        self.bad_address(fragment, mask, addresses, total, doing, bad)
+    pub(super) fn bad_access(&self, group: &Group<'_>, doing: Doing, bad: Bad) -> Box<Problem> {
+        self.bad_address(group.fragment, group.mask, group.addresses, group.access.total(), doing, bad)
     }
 
     /// The problem of a refused atomic.
@@ -278,14 +269,14 @@ impl Machine<'_> {
         fragment: &Fragment,
         unwritten: u32,
         address: u64,
-        access: &Access,
+        access: &LoadStore,
         memory: &str,
     ) {
         if !self.progress.first_time(fragment.pc, "uninitialised-read") {
             return;
         }
         let lane = unwritten.trailing_zeros() as usize;
-        let total = u64::from(access.bytes) * access.values.len() as u64;
+        let total = access.total();
         let size = if total == 1 { "1 byte".to_string() } else { format!("{total} bytes") };
         let place = match memory {
             "global memory" => format!("at {address:#x}, {}", self.memory.describe(address)),
