@@ -40,16 +40,16 @@ const PLACES: &[(&str, &str)] = &[
 ];
 
 /// A folder with sources.
-struct Place {
+struct Folder {
     /// From the workspace's root: how messages and the PTX name it.
     name: &'static str,
     sources: PathBuf,
     ptx: PathBuf,
 }
 
-impl Place {
-    fn new(root: &Path, (name, ptx): (&'static str, &str)) -> Place {
-        Place { name, sources: root.join(name), ptx: root.join(name).join(ptx) }
+impl Folder {
+    fn new(root: &Path, (name, ptx): (&'static str, &str)) -> Folder {
+        Folder { name, sources: root.join(name), ptx: root.join(name).join(ptx) }
     }
 }
 
@@ -85,7 +85,7 @@ struct Plan {
 /// - What failed, in words; for a check, the first file that is not as it should be.
 pub fn run(check_only: bool) -> Result<(), String> {
     let root = workspace::root();
-    for place in PLACES.iter().map(|place| Place::new(&root, *place)) {
+    for place in PLACES.iter().map(|place| Folder::new(&root, *place)) {
         if !check_only {
             compile(&place)?;
         }
@@ -102,14 +102,14 @@ pub fn run(check_only: bool) -> Result<(), String> {
 /// - A folder or a source cannot be read.
 pub fn pairs(root: &Path) -> Result<Vec<(PathBuf, PathBuf)>, String> {
     let mut pairs = Vec::new();
-    for place in PLACES.iter().map(|place| Place::new(root, *place)) {
+    for place in PLACES.iter().map(|place| Folder::new(root, *place)) {
         let plans = plans(&place)?;
         pairs.extend(plans.iter().map(|plan| (place.sources.join(&plan.source), place.ptx.join(&plan.file))));
     }
     Ok(pairs)
 }
 
-fn compile(place: &Place) -> Result<(), String> {
+fn compile(place: &Folder) -> Result<(), String> {
     let plans = plans(place)?;
     let python = environment()?;
     let script = workspace::root().join("kernels/compile.py");
@@ -142,7 +142,7 @@ fn compile(place: &Place) -> Result<(), String> {
 
 /// What was made before of the same source with the same options and compiler: kept. NVRTC may number registers otherwise
 /// when asked again, and recordings belong to the very text.
-fn still_good(before: &Manifest, place: &Place, plan: &Plan) -> Option<Entry> {
+fn still_good(before: &Manifest, place: &Folder, plan: &Plan) -> Option<Entry> {
     let entry = before.ptx.iter().find(|entry| entry.file == plan.file)?;
     let same = before.nvrtc == WHEEL
         && entry.source == plan.source
@@ -159,7 +159,7 @@ fn options(plan: &Plan) -> Vec<String> {
 }
 
 /// Every PTX file that the sources ask for, in order.
-fn plans(place: &Place) -> Result<Vec<Plan>, String> {
+fn plans(place: &Folder) -> Result<Vec<Plan>, String> {
     let mut plans = Vec::new();
     for source in names(&place.sources, "cu")? {
         let text = read(&place.sources.join(&source))?;
@@ -188,7 +188,7 @@ fn plans(place: &Place) -> Result<Vec<Plan>, String> {
 }
 
 /// Holds sources, PTX and kernels.json against each other; returns the number of PTX files.
-fn check(place: &Place) -> Result<usize, String> {
+fn check(place: &Folder) -> Result<usize, String> {
     const AGAIN: &str = "run `cargo xtask kernels`";
     let name = place.name;
     let manifest: Manifest = serde_json::from_str(&read(&place.sources.join("kernels.json"))?)
@@ -285,14 +285,14 @@ mod tests {
     fn committed_ptx_belongs_to_the_committed_sources() {
         let root = workspace::root();
         for place in PLACES {
-            check(&Place::new(&root, *place)).unwrap();
+            check(&Folder::new(&root, *place)).unwrap();
         }
     }
 
     #[test]
     fn a_change_on_either_side_is_noticed() {
         let root = std::env::temp_dir().join(format!("dacapo-kernels-{}", std::process::id()));
-        let (place, folder) = (Place::new(&root, PLACES[0]), root.join(PLACES[0].0));
+        let (place, folder) = (Folder::new(&root, PLACES[0]), root.join(PLACES[0].0));
         let from = workspace::root().join("kernels");
         std::fs::create_dir_all(folder.join("ptx")).unwrap();
         for (part, extension) in [("", "cu"), ("", "json"), ("ptx", "ptx")] {

@@ -7,16 +7,29 @@
 //! - Nothing names a folder of the machine it was written on.
 //! - The modules of `dacapo` import in one direction (`direction`).
 //! - A public item that the documentation hides stands in docs/holes.md, and nothing else does (`hidden`).
+//! - Functions fit on a screen, but for those that are listed (`lengths`).
 //! - A program with a mistake is one file with its near miss, and has no line twice (`programs`).
+//! - A word that named several types once names one (`words`).
+//! - Lists and maps of the documentation are true: who reads the environment (`environment`), folders, crates and areas
+//!   (`maps`), what CI runs, the tasks of `cargo xtask`, what is meant to come (`lists`), files that are named (`paths`).
 
+mod code;
 mod direction;
+mod environment;
 mod excerpts;
 mod hidden;
+mod lengths;
+mod lists;
+mod maps;
+mod paths;
 mod programs;
+mod words;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use clap::CommandFactory;
 use serde_json::Value;
 
 use crate::workspace;
@@ -59,19 +72,31 @@ pub fn run() -> Result<(), String> {
     for (file, text) in &sources {
         found.extend(ignored_without_reason(file, text));
     }
-    let holes = std::fs::read_to_string(root.join("docs/holes.md")).unwrap_or_default();
-    found.extend(hidden::check(sources.iter().map(|(file, text)| (*file, text.as_str())), &holes));
-    found.extend(programs::check(sources.iter().map(|(file, text)| (*file, text.as_str()))));
-    let architecture = std::fs::read_to_string(root.join("docs/ARCHITECTURE.md")).unwrap_or_default();
-    found.extend(direction::check(sources.iter().map(|(file, text)| (*file, text.as_str())), &architecture));
-    found.extend(excerpts::check(&root, sources.iter().map(|(file, text)| (*file, text.as_str()))));
-    for page in files.iter().filter(|file| file.extension().is_some_and(|e| e == "md")) {
-        let text = std::fs::read_to_string(root.join(page)).unwrap_or_default();
-        found.extend(excerpts::dead_links(&root, page, &text));
+    let all = || sources.iter().map(|(file, text)| (*file, text.as_str()));
+    let text_of = |name: &str| std::fs::read_to_string(root.join(name)).unwrap_or_default();
+    found.extend(hidden::check(all(), &text_of("docs/holes.md")));
+    found.extend(programs::check(all()));
+    found.extend(lengths::check(all()));
+    found.extend(words::check(all()));
+    let architecture = text_of("docs/ARCHITECTURE.md");
+    found.extend(direction::check(all(), &architecture));
+    found.extend(environment::check(all(), &architecture));
+    found.extend(maps::folders(&files, &architecture));
+    found.extend(maps::crates(&architecture, MAY_USE));
+    found.extend(excerpts::check(&root, all()));
+    found.extend(maps::areas(&files, &text_of("docs/testing.md")));
+    for document in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "md")) {
+        let text = std::fs::read_to_string(root.join(document)).unwrap_or_default();
+        found.extend(paths::check(document, &text, &files));
+        found.extend(excerpts::dead_links(&root, document, &text));
     }
+    let contributing = text_of("CONTRIBUTING.md");
+    found.extend(lists::steps(&contributing, &text_of(".ci/run")));
+    found.extend(lists::tasks(&contributing, &tasks()));
+    let (manifest, ptx) = (text_of("crates/dacapo/Cargo.toml"), text_of("docs/ptx.md"));
+    found.extend(lists::to_come(&contributing, &manifest, &ptx, &text_of("docs/driver-calls.md")));
     found.extend(machine_paths(&root, &files));
-    let ptx = std::fs::read_to_string(root.join("crates/ptx/src/lib.rs")).unwrap_or_default();
-    if !ptx.contains("#![forbid(unsafe_code)]") {
+    if !text_of("crates/ptx/src/lib.rs").contains("#![forbid(unsafe_code)]") {
         found.push("crates/ptx/src/lib.rs: must forbid unsafe code".into());
     }
     if found.is_empty() {
@@ -103,6 +128,16 @@ fn dependencies(root: &Path) -> Result<Vec<String>, String> {
         }
     }
     Ok(found)
+}
+
+/// The names of the tasks of `cargo xtask`.
+fn tasks() -> BTreeSet<String> {
+    crate::Arguments::command().get_subcommands().map(|task| task.get_name().to_string()).collect()
+}
+
+/// What stands between backticks in a line.
+fn quoted(line: &str) -> impl Iterator<Item = &str> {
+    line.split('`').skip(1).step_by(2)
 }
 
 fn tracked(root: &Path) -> Result<Vec<PathBuf>, String> {

@@ -27,7 +27,7 @@ dacapo::kernels! {
 /// Every call succeeds and does nothing; limits are generous, memory is somewhere, and kernels are `saxpy_f32`.
 struct Nothing;
 
-#[allow(non_snake_case)] // C's names
+#[allow(non_snake_case, reason = "C's names")]
 impl Driver for Nothing {
     fn missing(&self, _: Call) -> CUresult {
         CUresult::CUDA_SUCCESS

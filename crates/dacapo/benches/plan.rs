@@ -4,13 +4,13 @@
 //! Only the host is measured; no driver is called. In full, a layout of 10,000 temps that takes 100 ms or more is an error.
 
 use plan::layout::{TempUse, layout};
-use plan::{Shape, Touch, What};
+use plan::{Shape, TouchedBytes, What};
 use std::hint::black_box;
 use std::time::Instant;
 
 // The planner itself and not the library: it is private there, and needs nothing of it.
 #[path = "../src/plan/mod.rs"]
-#[allow(dead_code, unused_imports)] // What only the library or its tests call.
+#[allow(dead_code, unused_imports, reason = "What only the library or its tests call")]
 mod plan;
 
 fn main() {
@@ -28,8 +28,8 @@ fn orders(is_full: bool) {
     );
     for (name, make) in RECORDINGS {
         for size in sizes {
-            let ops: Vec<Vec<Touch>> = (0..*size).map(|i| make(i, *size)).collect();
-            let plan = |ops: &[Vec<Touch>]| plan::order(ops.iter().map(Vec::as_slice), Shape::Data);
+            let ops: Vec<Vec<TouchedBytes>> = (0..*size).map(|i| make(i, *size)).collect();
+            let plan = |ops: &[Vec<TouchedBytes>]| plan::order(ops.iter().map(Vec::as_slice), Shape::Data);
             let planned = plan(&ops);
             let (median, range) = time(is_full, *size, || {
                 black_box(plan(black_box(&ops)));
@@ -49,7 +49,7 @@ fn layouts(is_full: bool) {
     for (name, shape, make) in LAYOUTS {
         for size in sizes {
             // Temp i is memory i; op i writes it.
-            let ops: Vec<Vec<Touch>> = (0..*size).map(|i| make(i, *size)).collect();
+            let ops: Vec<Vec<TouchedBytes>> = (0..*size).map(|i| make(i, *size)).collect();
             let order = plan::order(ops.iter().map(Vec::as_slice), *shape);
             let mut uses: Vec<Vec<u32>> = vec![Vec::new(); *size as usize];
             for (op, touches) in ops.iter().enumerate() {
@@ -92,7 +92,7 @@ fn time(is_full: bool, size: u64, mut act: impl FnMut()) -> (f64, String) {
 }
 
 /// Op `i` of `n`.
-type Make = fn(u64, u64) -> Vec<Touch>;
+type Make = fn(u64, u64) -> Vec<TouchedBytes>;
 
 const RECORDINGS: &[(&str, Make)] = &[
     ("a chain", |i, _| vec![whole(i % 7), whole(100 + i % 3), rewritten((i + 1) % 7)]),
@@ -124,7 +124,7 @@ const LAYOUTS: &[(&str, Shape, Make)] =
     ];
 
 /// Op `i` makes temp `i` from those so many before it.
-fn made(i: u64, from: &[u64]) -> Vec<Touch> {
+fn made(i: u64, from: &[u64]) -> Vec<TouchedBytes> {
     let reads = from.iter().filter(|back| **back > 0 && **back <= i).map(|back| whole(i - back));
     reads.chain([rewritten(i)]).collect()
 }
@@ -134,16 +134,16 @@ fn any(i: u64, salt: u64) -> u64 {
     (i * 3 + salt).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
 }
 
-fn fans(i: u64, _: u64) -> Vec<Touch> {
+fn fans(i: u64, _: u64) -> Vec<TouchedBytes> {
     if i.is_multiple_of(1000) { vec![rewritten(0)] } else { vec![whole(0), whole(1), rewritten(2 + i)] }
 }
 
-fn mixed(i: u64, _: u64) -> Vec<Touch> {
+fn mixed(i: u64, _: u64) -> Vec<TouchedBytes> {
     vec![whole(any(i, 0) % 1000), whole(any(i, 1) % 1000), rewritten(any(i, 2) % 1000)]
 }
 
 /// Every other cell is written; all are read; the cells between are written.
-fn strided(i: u64, n: u64) -> Vec<Touch> {
+fn strided(i: u64, n: u64) -> Vec<TouchedBytes> {
     let cell = 4 * i % n.max(1);
     vec![match 4 * i / n.max(1) {
         0 => written(cell, cell + 1),
@@ -153,33 +153,33 @@ fn strided(i: u64, n: u64) -> Vec<Touch> {
 }
 
 /// Each reads half of the buffer, each time one further; then the same with writes.
-fn sliding(i: u64, n: u64) -> Vec<Touch> {
+fn sliding(i: u64, n: u64) -> Vec<TouchedBytes> {
     let half = n / 2 + 1;
     let start = i % half;
     vec![if i < half { read(start, start + half) } else { written(start, start + half) }]
 }
 
-fn hundreds(i: u64, n: u64) -> Vec<Touch> {
+fn hundreds(i: u64, n: u64) -> Vec<TouchedBytes> {
     let piece = i * 7919 % n;
     vec![if (i / 100).is_multiple_of(2) { written(piece, piece + 1) } else { read(0, n) }]
 }
 
 /// All of one of many memories is read.
-fn whole(memory: u64) -> Touch {
-    Touch { memory: memory as u32, start: 0, end: 4096, write: false }
+fn whole(memory: u64) -> TouchedBytes {
+    TouchedBytes { memory: memory as u32, start: 0, end: 4096, write: false }
 }
 
 /// All of one of many memories is written.
-fn rewritten(memory: u64) -> Touch {
-    Touch { write: true, ..whole(memory) }
+fn rewritten(memory: u64) -> TouchedBytes {
+    TouchedBytes { write: true, ..whole(memory) }
 }
 
 /// A piece of the one memory is read.
-fn read(start: u64, end: u64) -> Touch {
-    Touch { memory: 1, start, end, write: false }
+fn read(start: u64, end: u64) -> TouchedBytes {
+    TouchedBytes { memory: 1, start, end, write: false }
 }
 
 /// A piece of the one memory is written.
-fn written(start: u64, end: u64) -> Touch {
-    Touch { memory: 1, start, end, write: true }
+fn written(start: u64, end: u64) -> TouchedBytes {
+    TouchedBytes { memory: 1, start, end, write: true }
 }

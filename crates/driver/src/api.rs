@@ -15,7 +15,12 @@ macro_rules! define_driver {
         ///
         /// Every method is unsafe as the C function is: pointers are read and written as the CUDA driver API's page
         /// of that function says, and must be valid for that (or null where the page allows it).
-        #[allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)] // C's names; safety is stated above, once
+        #[allow(
+            non_snake_case,
+            clippy::missing_safety_doc,
+            clippy::too_many_arguments,
+            reason = "C's names; safety is stated above, once"
+        )]
         pub trait Driver: Send + Sync {
             /// What a call answers that this driver does not have. Every method's default body comes here.
             fn missing(&self, call: Call) -> CUresult;

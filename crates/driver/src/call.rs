@@ -42,7 +42,7 @@ pub enum PerThreadTwin {
 
 /// The chapters of the driver API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)] // the names say it
+#[allow(missing_docs, reason = "the names say it")]
 pub enum Family {
     General,
     Device,
@@ -73,7 +73,7 @@ macro_rules! define_calls {
     ($($symbol:ident [$name:ident, $family:ident, $since:literal, $on:ident, $beside:ident, $twin:ident] ($($arg:ident: $ty:ty),*);)*) => {
         /// A row of the table: one symbol of the driver API.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-        #[allow(non_camel_case_types, missing_docs)] // cuda.h's own names
+        #[allow(non_camel_case_types, missing_docs, reason = "cuda.h's own names")]
         #[repr(u16)]
         pub enum Call { $($symbol,)* }
 

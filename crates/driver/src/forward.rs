@@ -7,7 +7,7 @@ use crate::{CUresult, Call, Declared, DeclaredOf, Driver};
 
 macro_rules! forward_through {
     ($pointer:ty; $($symbol:ident [$name:ident, $family:ident, $since:literal, $on:ident, $beside:ident, $twin:ident] ($($arg:ident: $ty:ty),*);)*) => {
-        #[allow(non_snake_case)] // C's names
+        #[allow(non_snake_case, reason = "C's names")]
         impl<D: Driver + ?Sized> Driver for $pointer {
             fn missing(&self, call: Call) -> CUresult {
                 (**self).missing(call)

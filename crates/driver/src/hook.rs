@@ -91,7 +91,7 @@ impl<D: Driver, H: Hook> Hooked<D, H> {
 
 macro_rules! define_hooked {
     ($($symbol:ident [$name:ident, $family:ident, $since:literal, $on:ident, $beside:ident, $twin:ident] ($($arg:ident: $ty:ty),*);)*) => {
-        #[allow(non_snake_case)] // C's names
+        #[allow(non_snake_case, reason = "C's names")]
         impl<D: Driver, H: Hook> Driver for Hooked<D, H> {
             fn missing(&self, call: Call) -> CUresult {
                 self.driver.missing(call)

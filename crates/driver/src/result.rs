@@ -9,7 +9,7 @@ pub struct CUresult(pub u32);
 
 macro_rules! define_codes {
     ($($name:ident = $number:literal;)*) => {
-        #[allow(missing_docs)] // the names are cuda.h's own, and so is their meaning
+        #[allow(missing_docs, reason = "the names are cuda.h's own, and so is their meaning")]
         impl CUresult {
             $(pub const $name: CUresult = CUresult($number);)*
 

@@ -3,7 +3,7 @@
 //! They are ours, written from cuda.h's layouts and tested against another set of bindings (tests/layouts.rs).
 //! Enumerations are plain integers with constants: a driver may answer values that no header of today names, and a
 //! Rust `enum` would make reading one undefined behaviour.
-#![allow(non_camel_case_types, non_snake_case, non_upper_case_globals, missing_docs)] // cuda.h's own names
+#![allow(non_camel_case_types, non_snake_case, non_upper_case_globals, missing_docs, reason = "cuda.h's own names")]
 
 pub use std::ffi::{c_char, c_int, c_uint, c_void};
 

@@ -10,7 +10,7 @@ use cudarc::driver::sys;
 use dacapo_driver::types as ours;
 
 /// cudarc's names, and what it calls otherwise than we do.
-#[allow(non_camel_case_types)] // C's names
+#[allow(non_camel_case_types, reason = "C's names")]
 mod theirs {
     pub use cudarc::driver::sys::*;
 

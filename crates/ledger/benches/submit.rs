@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::hint::black_box;
 use std::time::Instant;
 
-use dacapo_ledger::{Access, LaneKind, Ledger, MemoryId, Queues, Touch};
+use dacapo_ledger::{LaneKind, Ledger, MemoryId, Queues, Touch, Touching};
 
 /// A device that does nothing.
 struct Nothing;
@@ -51,7 +51,7 @@ fn main() {
     let full = std::env::args().any(|argument| argument == "--bench");
     let ledger = Ledger::<Nothing>::new();
     let (a, b) = (ledger.add_lane((), LaneKind::User), ledger.add_lane((), LaneKind::User));
-    let members: Vec<(MemoryId, Access)> = (0..100).map(|_| (ledger.add_memory(), Access::Write)).collect();
+    let members: Vec<(MemoryId, Touching)> = (0..100).map(|_| (ledger.add_memory(), Touching::Write)).collect();
     let (small, large) = (ledger.add_set(&members[..1]), ledger.add_set(&members));
     let submit = |lane, touch| {
         let done = ledger.submit(&Nothing, lane, touch, |()| Ok::<(), Infallible>(()));

@@ -4,7 +4,7 @@ use crate::records::Records;
 use crate::submit::{passed_over, wait};
 use crate::sync::Mutex;
 use crate::uses::keep_latest;
-use crate::{Access, Lane, LaneKind, MemoryId, Queues, SetId, Use};
+use crate::{Lane, LaneKind, MemoryId, Queues, SetId, Touching, Use};
 
 /// Who used what last, on one device. Shared by all threads.
 ///
@@ -47,7 +47,7 @@ impl<Q: Queues> Ledger<Q> {
     ///
     /// - A member was removed, or is of another ledger.
     #[must_use]
-    pub fn add_set(&self, members: &[(MemoryId, Access)]) -> SetId {
+    pub fn add_set(&self, members: &[(MemoryId, Touching)]) -> SetId {
         self.records.lock().add_set(members)
     }
 
@@ -88,7 +88,7 @@ impl<Q: Queues> Ledger<Q> {
     ///
     /// - The memory was removed.
     #[must_use]
-    pub fn wait_list(&self, memory: MemoryId, access: Access) -> Vec<Use<Q>> {
+    pub fn wait_list(&self, memory: MemoryId, access: Touching) -> Vec<Use<Q>> {
         let mut list = Vec::new();
         self.records.lock().conflicts_of(memory, access, |used| {
             if !used.is_finished() {

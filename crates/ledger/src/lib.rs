@@ -6,7 +6,7 @@
 //! before its last use. There is no CUDA in it: a device is the trait [`Queues`], two calls.
 //!
 //! ```
-//! use dacapo_ledger::{Access, LaneKind, Ledger, Queues, Touch};
+//! use dacapo_ledger::{LaneKind, Ledger, Queues, Touch, Touching};
 //!
 //! struct Device;
 //! impl Queues for Device {
@@ -26,9 +26,9 @@
 //! let ledger = Ledger::new();
 //! let (copies, compute) = (ledger.add_lane("copies", LaneKind::User), ledger.add_lane("compute", LaneKind::User));
 //! let input = ledger.add_memory();
-//! let graph = ledger.add_set(&[(input, Access::Read)]);
+//! let graph = ledger.add_set(&[(input, Touching::Read)]);
 //!
-//! ledger.submit(&Device, &copies, Touch::Memory(&[(input, Access::Write)]), |_| Ok::<_, String>(()))?;
+//! ledger.submit(&Device, &copies, Touch::Memory(&[(input, Touching::Write)]), |_| Ok::<_, String>(()))?;
 //! // Waits for the copy:
 //! let ((), launch) = ledger.submit(&Device, &compute, Touch::Set(graph), |_| Ok::<_, String>(()))?;
 //! assert_eq!(launch.position(), 1);
@@ -121,7 +121,7 @@ mod uses;
 pub use drops::Drops;
 pub use lane::{Lane, LaneKind};
 pub use ledger::Ledger;
-pub use queues::{Access, Queues, Touch};
+pub use queues::{Queues, Touch, Touching};
 #[cfg(all(feature = "baton", not(loom)))]
 #[doc(hidden)]
 pub use sync::when_locked;

@@ -34,18 +34,18 @@ pub trait Queues {
 
 /// How a piece of work touches a piece of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Access {
+pub enum Touching {
     /// It reads only.
     Read,
     /// It writes, and perhaps reads as well.
     Write,
 }
 
-impl Access {
+impl Touching {
     /// Whether two accesses to the same memory need an order.
     #[must_use]
-    pub fn conflicts_with(self, other: Access) -> bool {
-        self == Access::Write || other == Access::Write
+    pub fn conflicts_with(self, other: Touching) -> bool {
+        self == Touching::Write || other == Touching::Write
     }
 }
 
@@ -55,9 +55,9 @@ pub enum Touch<'a> {
     /// Everything in a set, each with the access it was added with: one launch of a graph.
     Set(SetId),
     /// Some memory. What is named twice is touched both ways.
-    Memory(&'a [(MemoryId, Access)]),
+    Memory(&'a [(MemoryId, Touching)]),
     /// A set, and memory that only this launch touches: a graph with a rebound output.
-    SetAnd(SetId, &'a [(MemoryId, Access)]),
+    SetAnd(SetId, &'a [(MemoryId, Touching)]),
 }
 
 impl<'a> Touch<'a> {
@@ -70,7 +70,7 @@ impl<'a> Touch<'a> {
     }
 
     #[inline]
-    pub(crate) fn memory(self) -> &'a [(MemoryId, Access)] {
+    pub(crate) fn memory(self) -> &'a [(MemoryId, Touching)] {
         match self {
             Touch::Memory(memory) | Touch::SetAnd(_, memory) => memory,
             Touch::Set(_) => &[],

@@ -20,7 +20,7 @@
 
 use crate::slots::Slots;
 use crate::uses::keep_latest;
-use crate::{Access, Lane, LaneKind, MemoryId, Queues, SetId, Touch, Use};
+use crate::{Lane, LaneKind, MemoryId, Queues, SetId, Touch, Touching, Use};
 
 const KNOWN_MEMORY: &str = "memory is touched only while it is in the ledger";
 const KNOWN_SET: &str = "a set is launched only while it is in the ledger";
@@ -47,7 +47,7 @@ impl<Q: Queues> Records<Q> {
         MemoryId(self.memories.insert(Memory::new()))
     }
 
-    pub(crate) fn add_set(&mut self, members: &[(MemoryId, Access)]) -> SetId {
+    pub(crate) fn add_set(&mut self, members: &[(MemoryId, Touching)]) -> SetId {
         let mut members = members.to_vec();
         // Backwards, so that a write stands before a read of the same memory and is the one that stays.
         members.sort_unstable_by(|a, b| b.cmp(a));
@@ -90,7 +90,7 @@ impl<Q: Queues> Records<Q> {
     /// # Panics
     ///
     /// - The memory is not here.
-    pub(crate) fn conflicts_of(&self, memory: MemoryId, access: Access, mut see: impl FnMut(&Use<Q>)) {
+    pub(crate) fn conflicts_of(&self, memory: MemoryId, access: Touching, mut see: impl FnMut(&Use<Q>)) {
         self.memories.get(memory.0).expect(KNOWN_MEMORY).conflicts(&self.sets, None, access, &mut see);
     }
 
@@ -150,7 +150,7 @@ impl<Q: Queues> Records<Q> {
     }
 
     /// Makes dirty the sets that an access on `lane` conflicts with.
-    fn disturb_sets(&mut self, memory: MemoryId, access: Access, lane: &Lane<Q>) {
+    fn disturb_sets(&mut self, memory: MemoryId, access: Touching, lane: &Lane<Q>) {
         let memory = self.memories.get(memory.0).expect(KNOWN_MEMORY);
         for set in memory.sets_against(access) {
             self.sets.get_mut(set.0).expect(NAME_EACH_OTHER).disturb(lane);
@@ -182,8 +182,8 @@ impl<Q: Queues> Records<Q> {
             let Some(launch) = unfinished else { continue };
             // Into a list, and not in the place of the last write: this launch may be older than that.
             match access {
-                Access::Read => keep_latest(&mut memory.reads, launch),
-                Access::Write => keep_latest(&mut memory.writes, launch),
+                Touching::Read => keep_latest(&mut memory.reads, launch),
+                Touching::Write => keep_latest(&mut memory.writes, launch),
             }
         }
         set.last_launch
@@ -229,27 +229,27 @@ impl<Q: Queues> Memory<Q> {
     }
 
     /// The sets it is in with this access.
-    fn sets_with(&mut self, access: Access) -> &mut Vec<SetId> {
+    fn sets_with(&mut self, access: Touching) -> &mut Vec<SetId> {
         match access {
-            Access::Read => &mut self.read_by,
-            Access::Write => &mut self.written_by,
+            Touching::Read => &mut self.read_by,
+            Touching::Write => &mut self.written_by,
         }
     }
 
     /// The sets it is in that an access conflicts with.
-    fn sets_against(&self, access: Access) -> impl Iterator<Item = SetId> {
+    fn sets_against(&self, access: Touching) -> impl Iterator<Item = SetId> {
         let readers = match access {
-            Access::Read => &[][..],
-            Access::Write => &self.read_by,
+            Touching::Read => &[][..],
+            Touching::Write => &self.read_by,
         };
         self.written_by.iter().chain(readers).copied()
     }
 
     /// Shows every use that one with `access` must come after. A set that is looking is not shown its own launch: it
     /// has seen that once, and not for each member.
-    fn conflicts(&self, sets: &Slots<Set<Q>>, looking: Option<SetId>, access: Access, see: &mut impl FnMut(&Use<Q>)) {
+    fn conflicts(&self, sets: &Slots<Set<Q>>, looking: Option<SetId>, access: Touching, see: &mut impl FnMut(&Use<Q>)) {
         self.writes.iter().for_each(&mut *see);
-        if access == Access::Write {
+        if access == Touching::Write {
             self.reads.iter().for_each(&mut *see);
         }
         for set in self.sets_against(access).filter(|set| Some(*set) != looking) {
@@ -258,15 +258,15 @@ impl<Q: Queues> Memory<Q> {
     }
 
     /// A write replaces all before it, a read the one before it on its lane.
-    fn enter(&mut self, access: Access, lane: &Lane<Q>, position: u64) {
+    fn enter(&mut self, access: Touching, lane: &Lane<Q>, position: u64) {
         let entered = Use { lane: lane.clone(), position, event: None };
         match access {
-            Access::Write => {
+            Touching::Write => {
                 self.reads.clear();
                 self.writes.clear();
                 self.writes.push(entered);
             }
-            Access::Read => match self.reads.iter_mut().find(|read| read.lane == *lane) {
+            Touching::Read => match self.reads.iter_mut().find(|read| read.lane == *lane) {
                 Some(read) => *read = entered,
                 None => {
                     self.reads.retain(|read| !read.is_finished());
@@ -279,7 +279,7 @@ impl<Q: Queues> Memory<Q> {
 
 /// Memory that is used together: what a graph touches.
 struct Set<Q: Queues> {
-    members: Vec<(MemoryId, Access)>,
+    members: Vec<(MemoryId, Touching)>,
     last_launch: Option<Use<Q>>,
     is_clean: bool,
 }

@@ -14,7 +14,7 @@ use crate::software;
 
 macro_rules! define_absent {
     ($($symbol:ident,)*) => {
-        #[allow(non_snake_case)] // C's names
+        #[allow(non_snake_case, reason = "C's names")]
         mod exports {
             use super::*;
             $(

@@ -76,7 +76,7 @@ macro_rules! address_of_twin {
 
 macro_rules! define_exports {
     ($($symbol:ident [$name:ident, $family:ident, $since:literal, $on:ident, $beside:ident, $twin:ident] ($($arg:ident: $ty:ty),*);)*) => {
-        #[allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)] // C's names, C's safety
+        #[allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments, reason = "C's names, C's safety")]
         mod plain {
             use super::*;
             $(
@@ -87,7 +87,7 @@ macro_rules! define_exports {
             )*
         }
 
-        #[allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)] // as above
+        #[allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments, reason = "C's names, C's safety")]
         mod twins {
             $(define_twin! { $twin $symbol ($($arg: $ty),*) })*
         }

@@ -30,7 +30,7 @@ pub struct SourceLoc {
 
 /// The type of a register, of a variable's elements, or in an instruction's modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // PTX's own names
+#[allow(missing_docs, reason = "PTX's own names")]
 pub enum Type {
     B8,
     B16,
@@ -75,7 +75,7 @@ impl Type {
 
 /// A state space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // PTX's own names
+#[allow(missing_docs, reason = "PTX's own names")]
 pub enum Space {
     /// No space given: a generic address.
     #[default]
@@ -125,7 +125,7 @@ pub enum VariableRef {
 
 /// `.visible`, `.extern`, `.weak`, or nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)] // PTX's own names
+#[allow(missing_docs, reason = "PTX's own names")]
 pub enum Linkage {
     #[default]
     Internal,
@@ -370,7 +370,7 @@ pub enum AddressBase {
 
 /// A special register, or the constant `WARP_SZ`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // PTX's own names
+#[allow(missing_docs, reason = "PTX's own names")]
 pub enum Special {
     Tid(u8),
     Ntid(u8),
@@ -505,7 +505,7 @@ impl Form {
 
 /// Opcodes. `addc`, `subc` and `madc` are `Add`, `Sub`, `Mad` with [`Form::carry_in`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)] // PTX's own names
+#[allow(missing_docs, reason = "PTX's own names")]
 pub enum Opcode {
     Abs,
     Activemask,
@@ -596,7 +596,7 @@ pub enum Opcode {
 
 /// Rounding modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // PTX's own names
+#[allow(missing_docs, reason = "PTX's own names")]
 pub enum Rounding {
     Rn,
     Rz,
@@ -612,7 +612,7 @@ pub enum Rounding {
 
 /// `.lo`, `.hi`, `.wide`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // PTX's own names
+#[allow(missing_docs, reason = "PTX's own names")]
 pub enum Half {
     Lo,
     Hi,
@@ -621,7 +621,7 @@ pub enum Half {
 
 /// Comparisons; `Ltu` .. `Neu` are the unordered ones, `Lo`, `Ls`, `Hi`, `Hs` the unsigned ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // PTX's own names
+#[allow(missing_docs, reason = "PTX's own names")]
 pub enum Compare {
     Eq,
     Ne,
@@ -645,7 +645,7 @@ pub enum Compare {
 
 /// How a predicate is combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // PTX's own names
+#[allow(missing_docs, reason = "PTX's own names")]
 pub enum BoolOp {
     And,
     Or,
@@ -654,7 +654,7 @@ pub enum BoolOp {
 
 /// What an atomic or a reduction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // PTX's own names
+#[allow(missing_docs, reason = "PTX's own names")]
 pub enum Reduce {
     Add,
     And,
@@ -671,7 +671,7 @@ pub enum Reduce {
 
 /// Memory order of loads, stores, atomics and fences; `.volatile` is one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // PTX's own names
+#[allow(missing_docs, reason = "PTX's own names")]
 pub enum Order {
     Weak,
     Relaxed,
@@ -684,7 +684,7 @@ pub enum Order {
 
 /// Scope of a memory order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // PTX's own names
+#[allow(missing_docs, reason = "PTX's own names")]
 pub enum Scope {
     Cta,
     Cluster,
@@ -694,7 +694,7 @@ pub enum Scope {
 
 /// Modes of instructions that have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // PTX's own names
+#[allow(missing_docs, reason = "PTX's own names")]
 pub enum Mode {
     /// `shfl`
     Up,

@@ -19,7 +19,7 @@ use crate::machine::State;
 use crate::model::conditional::{Condition, Kind};
 use crate::model::executable::{Body, ExecKind, ExecNode};
 use crate::model::graph_memory::AllocWork;
-use crate::model::objects::{Event, Recorded};
+use crate::model::objects::{Event, EventState};
 use crate::model::table::Key;
 use crate::model::tasks::{Signal, Task};
 use crate::model::value_ops::{ValueOp, ValueWork};
@@ -176,7 +176,8 @@ impl State {
                 Does::Record(event) => Work::Record(*event, self.number()),
                 Does::Wait(event) => {
                     let recorded = self.events.get(*event).map(|event| event.recorded.clone());
-                    if let Some(Recorded::Stream { task, .. } | Recorded::Graph { task: Some(task), .. }) = recorded {
+                    if let Some(EventState::Stream { task, .. } | EventState::Graph { task: Some(task), .. }) = recorded
+                    {
                         after.push(task);
                     }
                     Work::Nothing
@@ -206,7 +207,7 @@ impl State {
             if let Some((event, number)) = recorded
                 && let Some(event) = self.events.get_mut(event)
             {
-                event.recorded = Recorded::Graph { number, task: Some(task), time_ns: None };
+                event.recorded = EventState::Graph { number, task: Some(task), time_ns: None };
             }
             if part.is_leaf {
                 ends.push(task);

@@ -14,10 +14,10 @@ use crate::finding::{Ending, Finding};
 use crate::foreign::{HostCall, read_host, write_host};
 use crate::machine::{FaultState, State};
 use crate::memory::{AccessError, AccessErrorKind, Kind, Request};
-use crate::model::objects::{Event, Recorded};
+use crate::model::objects::{Event, EventState};
 use crate::model::table::Key;
 use crate::model::tasks::{Signal, Task};
-use crate::model::work::{CopyWork, KernelWork, Place, SetWork, Work};
+use crate::model::work::{CopyMemory, CopyWork, KernelWork, SetWork, Work};
 use crate::options::Time;
 
 /// What a step did.
@@ -83,18 +83,8 @@ impl State {
                 return self.run_kernel(key, grid, ready == 1);
             }
             Work::Running(grid) => return self.run_kernel(key, grid, ready == 1),
-            Work::Copy(work) => {
-                self.note(|| format!("copy {} bytes", work.extent.iter().product::<u64>()));
-                self.watch_memory_work(key, "memcpy", work.extent.iter().product());
-                let done = self.copy(&work, None);
-                self.end_memory_work(key, done, "memcpy");
-            }
-            Work::CopyTaken(work, bytes) => {
-                self.note(|| format!("copy {} bytes", bytes.len()));
-                self.watch_memory_work(key, "memcpy", work.extent.iter().product());
-                let done = self.copy(&work, Some(&bytes));
-                self.end_memory_work(key, done, "memcpy");
-            }
+            Work::Copy(work) => self.run_copy(key, &work, None),
+            Work::CopyTaken(work, bytes) => self.run_copy(key, &work, Some(&bytes)),
             Work::Set(work) => {
                 self.note(|| format!("set {} x {} elements", work.width, work.height));
                 self.watch_memory_work(key, "memset", work.width * work.height * u64::from(work.element));
@@ -116,15 +106,7 @@ impl State {
                 self.tasks.finish(key);
             }
             Work::Map { address, bytes, label } => {
-                self.promised -= bytes;
-                let request = Request { bytes, align: 512, kind: Kind::Pool, label: &label };
-                if self.memory.alloc_at(address, request).is_err() {
-                    self.find(Finding::new(
-                        "pool-address-in-use",
-                        Ending::OurBug,
-                        format!("a pool handed out {address:#x} while it was in use"),
-                    ));
-                }
+                self.run_map(address, bytes, &label);
                 self.watch_pool(key, address, false);
                 self.tasks.finish(key);
             }
@@ -163,6 +145,28 @@ impl State {
         }
         self.polls = 0;
         Step::Moved
+    }
+
+    /// Copies; `taken` is what a source in the host's memory held when the call was made.
+    fn run_copy(&mut self, key: Key<Task>, work: &CopyWork, taken: Option<&[u8]>) {
+        let bytes: u64 = work.extent.iter().product();
+        self.note(|| format!("copy {} bytes", taken.map_or(bytes, |taken| taken.len() as u64)));
+        self.watch_memory_work(key, "memcpy", bytes);
+        let done = self.copy(work, taken);
+        self.end_memory_work(key, done, "memcpy");
+    }
+
+    /// Memory of a pool at the address that its allocation was promised.
+    fn run_map(&mut self, address: u64, bytes: u64, label: &str) {
+        self.promised -= bytes;
+        let request = Request { bytes, align: 512, kind: Kind::Pool, label };
+        if self.memory.alloc_at(address, request).is_err() {
+            self.find(Finding::new(
+                "pool-address-in-use",
+                Ending::OurBug,
+                format!("a pool handed out {address:#x} while it was in use"),
+            ));
+        }
     }
 
     fn begin_kernel(&mut self, work: &Arc<KernelWork>) -> Box<Grid> {
@@ -295,7 +299,7 @@ impl State {
         let now = self.now_ns();
         if let Some(event) = self.events.get_mut(event) {
             match &mut event.recorded {
-                Recorded::Stream { number: n, time_ns, .. } | Recorded::Graph { number: n, time_ns, .. }
+                EventState::Stream { number: n, time_ns, .. } | EventState::Graph { number: n, time_ns, .. }
                     if *n == number =>
                 {
                     *time_ns = Some(now);
@@ -309,20 +313,20 @@ impl State {
         let row = work.extent[0];
         self.time_ns += 500 + work.extent.iter().product::<u64>() / 64;
         for (at, (target, source)) in work.rows().enumerate() {
-            if taken.is_none() && work.source.place != Place::Pageable {
+            if taken.is_none() && work.source.place != CopyMemory::Pageable {
                 self.memory.touch(source, row, false);
             }
-            if work.target.place != Place::Pageable {
+            if work.target.place != CopyMemory::Pageable {
                 self.memory.touch(target, row, true);
             }
             let bytes = match (taken, work.source.place, work.target.place) {
-                (None, Place::Device, Place::Device) => {
+                (None, CopyMemory::Device, CopyMemory::Device) => {
                     self.memory.copy(target, source, row)?;
                     continue;
                 }
                 (Some(bytes), _, _) => bytes[at * row as usize..][..row as usize].to_vec(),
                 // SAFETY: the program promised with the call that pageable memory stays valid until the copy has run.
-                (None, Place::Pageable, _) => unsafe { read_host(source, row as usize) },
+                (None, CopyMemory::Pageable, _) => unsafe { read_host(source, row as usize) },
                 (None, _, _) => {
                     let mut bytes = vec![0; row as usize];
                     self.memory.read(source, &mut bytes)?;
@@ -331,7 +335,7 @@ impl State {
             };
             match work.target.place {
                 // SAFETY: as above, for the target.
-                Place::Pageable => unsafe { write_host(target, &bytes) },
+                CopyMemory::Pageable => unsafe { write_host(target, &bytes) },
                 _ => self.memory.write(target, &bytes)?,
             }
         }

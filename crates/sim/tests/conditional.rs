@@ -5,7 +5,7 @@ mod kit;
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Driver};
 use dacapo_sim::Options;
-use kit::{Device, INVALID, NOT_SUPPORTED, ok};
+use kit::{Device, INVALID, NOT_SUPPORTED, ok, one_thread};
 
 const IF: u32 = CU_GRAPH_COND_TYPE_IF;
 const WHILE: u32 = CU_GRAPH_COND_TYPE_WHILE;
@@ -272,17 +272,7 @@ fn a_capture_can_fill_a_body_and_a_change_reaches_it() {
         let mut count = 2;
         let args = [q, 8];
         let mut pointers = args.each_ref().map(|arg| std::ptr::from_ref(arg).cast_mut().cast());
-        let params = CUDA_KERNEL_NODE_PARAMS {
-            func: k.append,
-            gridDimX: 1,
-            gridDimY: 1,
-            gridDimZ: 1,
-            blockDimX: 1,
-            blockDimY: 1,
-            blockDimZ: 1,
-            kernelParams: pointers.as_mut_ptr(),
-            ..Default::default()
-        };
+        let params = one_thread(k.append, &mut pointers);
         // SAFETY: valid arrays; a kernel of two 8-byte parameters.
         unsafe {
             ok(d.cuGraphGetNodes(bodies[0], nodes.as_mut_ptr(), &mut count));

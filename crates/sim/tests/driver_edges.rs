@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Driver};
 use dacapo_sim::{Machine, Options};
-use kit::{Device, INVALID, OK};
+use kit::{Device, INVALID, OK, one_thread};
 
 const PTX: &str = ".version 7.8
 .target sm_90
@@ -111,17 +111,7 @@ fn arguments_lent_by_a_node_survive_another_question_and_a_new_attribute() {
     let (function, mut p, mut value) = (kernel(&m, "set"), m.buffer(4), 5u32);
     let mut pointers = [(&raw mut p).cast::<c_void>(), (&raw mut value).cast()];
     let (mut graph, mut node) = (CUgraph::NULL, CUgraphNode::NULL);
-    let params = CUDA_KERNEL_NODE_PARAMS {
-        func: function,
-        gridDimX: 1,
-        gridDimY: 1,
-        gridDimZ: 1,
-        blockDimX: 1,
-        blockDimY: 1,
-        blockDimZ: 1,
-        kernelParams: pointers.as_mut_ptr(),
-        ..Default::default()
-    };
+    let params = one_thread(function, &mut pointers);
     let (mut first, mut second) = (params, params);
     // SAFETY: valid pointers; what is read back was lent by the node, which is alive.
     unsafe {

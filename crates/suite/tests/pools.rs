@@ -2,11 +2,16 @@
 
 use dacapo::Software;
 use dacapo_sim::Detectors;
-use dacapo_suite::forms::{Recorded, eight_in_one_pool};
+use dacapo_suite::forms::{RecordingOrder, eight_in_one_pool};
 
 #[test]
 fn eight_buckets_share_one_arena_and_a_thousand_orders_of_replays_are_right() {
-    let all = [Recorded::SmallestFirst, Recorded::LargestFirst, Recorded::Shuffled(1), Recorded::Shuffled(2)];
+    let all = [
+        RecordingOrder::SmallestFirst,
+        RecordingOrder::LargestFirst,
+        RecordingOrder::Shuffled(1),
+        RecordingOrder::Shuffled(2),
+    ];
     // Each way of recording gets its part of the orders.
     for (number, recorded) in (0..).zip(all) {
         let device = Software::new().seed(number).options(|options| options.detectors = Detectors::all());

@@ -13,7 +13,7 @@ use super::gates::Gates;
 use super::lines::{Api, Part, Told, value};
 use super::names::{ItemId, ModuleId, Space, Target, World};
 use super::paths::Paths;
-use super::reach::Place;
+use super::reach::Reached;
 use super::{attributes, examples, print};
 
 /// Derives of std's, by the trait that they make.
@@ -57,7 +57,7 @@ fn inherent(api: &mut Api<'_>, at: ModuleId, block: &ItemImpl, gates: &Gates) ->
     }
     let Some(target) = head(api.world, at, &block.self_ty, 0) else { return Ok(()) };
     let Some(place) = api.reaches[api.krate].best(&target).cloned() else { return Ok(()) };
-    let place = Place { is_hidden: place.is_hidden || attributes::is_hidden(&block.attrs), ..place };
+    let place = Reached { is_hidden: place.is_hidden || attributes::is_hidden(&block.attrs), ..place };
     let file = api.world.module(at).file.clone();
     let item = Item::Impl(block.clone());
     let mut paths = Paths::new(api.world, api.reaches, at).with(&item);
@@ -123,7 +123,7 @@ fn of_trait(api: &mut Api<'_>, at: ModuleId, block: &ItemImpl, gates: &Gates) ->
     let is_hidden = named.ours.iter().filter_map(|target| reach.best(target)).any(|place| place.is_hidden);
     let gates =
         named.ours.iter().filter_map(|target| reach.best(target)).fold(gates.clone(), |all, it| all.and(&it.gates));
-    let place = Place { is_hidden, ..place };
+    let place = Reached { is_hidden, ..place };
     let attrs = block.attrs.clone();
     Paths::new(api.world, api.reaches, at).with(&item).visit_item_impl_mut(&mut block);
     let text = print::implementation(block);

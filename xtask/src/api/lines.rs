@@ -10,7 +10,7 @@ use syn::{Attribute, Expr, Fields, Item, ItemEnum, ItemTrait, TraitItem, UnOp, V
 use super::gates::Gates;
 use super::names::{ItemId, ModuleId, Target, World};
 use super::paths::Paths;
-use super::reach::{Place, Reach};
+use super::reach::{Reach, Reached};
 use super::tree::Files;
 use super::{attributes, examples, impls, print};
 
@@ -70,7 +70,7 @@ pub struct Api<'a> {
 
 /// A member or item that is about to become a line.
 pub struct Told<'a> {
-    pub place: &'a Place,
+    pub place: &'a Reached,
     pub part: Part,
     pub order: usize,
     pub name: String,
@@ -93,14 +93,14 @@ impl<'a> Api<'a> {
             for place in places.iter().skip(1) {
                 api.reexport(place, &best.path);
             }
-            let is_name = |place: &&Place| place.path.len() == 2 && !place.is_hidden;
+            let is_name = |place: &&Reached| place.path.len() == 2 && !place.is_hidden;
             let is_crate = matches!(target, Target::External(path) if path.len() == 1);
             if !matches!(target, Target::Module(_)) && !is_crate {
                 api.root_names.extend(places.iter().filter(is_name).map(|place| place.path[1].clone()));
             }
         }
         for (place, of) in &reach.globs {
-            let place = Place { path: place.path.iter().cloned().chain(["*".into()]).collect(), ..place.clone() };
+            let place = Reached { path: place.path.iter().cloned().chain(["*".into()]).collect(), ..place.clone() };
             api.reexport(&place, &of.iter().cloned().chain(["*".into()]).collect::<Vec<_>>());
         }
         impls::list(&mut api)?;
@@ -122,19 +122,19 @@ impl<'a> Api<'a> {
         Ok(())
     }
 
-    fn item_line(&mut self, place: &Place, text: String, attributes: &[Attribute]) -> Result<(), String> {
+    fn item_line(&mut self, place: &Reached, text: String, attributes: &[Attribute]) -> Result<(), String> {
         let told = Told { place, part: Part::Item, order: 0, name: String::new(), text };
         self.tell(told, attributes, &Gates::default())
     }
 
-    fn reexport(&mut self, place: &Place, of: &[String]) {
+    fn reexport(&mut self, place: &Reached, of: &[String]) {
         let text = format!("use {} = {}", place.path.join("::"), of.join("::"));
         let told = Told { place, part: Part::Alias, order: 0, name: String::new(), text };
         // There are no attributes to be misunderstood.
         let _ = self.tell(told, &[], &Gates::default());
     }
 
-    fn target(&mut self, target: &Target, place: &Place) -> Result<(), String> {
+    fn target(&mut self, target: &Target, place: &Reached) -> Result<(), String> {
         let own = match target {
             Target::Module(module) => module.krate == self.krate,
             Target::Item(item) => item.module.krate == self.krate,
@@ -157,7 +157,7 @@ impl<'a> Api<'a> {
         }
     }
 
-    fn item(&mut self, id: ItemId, place: &Place) -> Result<(), String> {
+    fn item(&mut self, id: ItemId, place: &Reached) -> Result<(), String> {
         let mut item = self.world.entry(id).item.clone();
         let mut paths = Paths::new(self.world, self.reaches, id.module).with(&item);
         let attrs = attributes::of(&item).to_vec();
@@ -220,7 +220,7 @@ impl<'a> Api<'a> {
         }
     }
 
-    fn fields(&mut self, place: &Place, fields: &Fields, in_order: bool) -> Result<(), String> {
+    fn fields(&mut self, place: &Reached, fields: &Fields, in_order: bool) -> Result<(), String> {
         let named =
             fields.iter().filter(|field| is_public(field)).filter_map(|field| Some((field.ident.as_ref()?, field)));
         for (order, (name, field)) in named.enumerate() {
@@ -232,7 +232,7 @@ impl<'a> Api<'a> {
         Ok(())
     }
 
-    fn variants(&mut self, place: &Place, it: ItemEnum) -> Result<(), String> {
+    fn variants(&mut self, place: &Reached, it: ItemEnum) -> Result<(), String> {
         for (order, variant) in it.variants.into_iter().enumerate() {
             let (name, attrs) = (variant.ident.to_string(), variant.attrs);
             let number = variant.discriminant.map(|(_, number)| value(&number)).unwrap_or_default();
@@ -242,7 +242,7 @@ impl<'a> Api<'a> {
         Ok(())
     }
 
-    fn members(&mut self, place: &Place, it: ItemTrait) -> Result<(), String> {
+    fn members(&mut self, place: &Reached, it: ItemTrait) -> Result<(), String> {
         for item in it.items {
             let path = |name: &syn::Ident| format!("{}::{name}", place.path.join("::"));
             let (name, attrs, text) = match item {

@@ -10,7 +10,7 @@ use super::names::{Found, ModuleId, SPACES, Space, Target, World};
 
 /// One path by which something is reached.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct Reached {
     // In this order: the least place is the best.
     pub is_hidden: bool,
     pub steps: usize,
@@ -22,14 +22,14 @@ pub struct Place {
 /// Everything that a user of one crate reaches, with its paths, the best first.
 #[derive(Default)]
 pub struct Reach {
-    pub places: BTreeMap<Target, BTreeSet<Place>>,
+    pub places: BTreeMap<Target, BTreeSet<Reached>>,
     /// Globs of other crates, by where they stand: nobody knows here what they bring.
-    pub globs: Vec<(Place, Vec<String>)>,
+    pub globs: Vec<(Reached, Vec<String>)>,
 }
 
 impl Reach {
     /// Where it is best found.
-    pub fn best(&self, target: &Target) -> Option<&Place> {
+    pub fn best(&self, target: &Target) -> Option<&Reached> {
         self.places.get(target).and_then(BTreeSet::first)
     }
 }
@@ -48,7 +48,7 @@ struct Export {
 pub fn reach(world: &World, krate: usize) -> Result<Reach, String> {
     let mut reach = Reach::default();
     let root = Target::Module(ModuleId { krate, module: 0 });
-    let place = Place {
+    let place = Reached {
         is_hidden: false,
         steps: 1,
         is_reexport: false,
@@ -68,11 +68,11 @@ pub fn reach(world: &World, krate: usize) -> Result<Reach, String> {
         let mut exports = Vec::new();
         for (path, gates) in exports_of(world, module, &mut Vec::new(), &mut exports)? {
             let gates = place.gates.and(&gates);
-            reach.globs.push((Place { gates, ..place.clone() }, path));
+            reach.globs.push((Reached { gates, ..place.clone() }, path));
         }
         for Export { name, found } in exports {
             let path: Vec<String> = place.path.iter().cloned().chain([name]).collect();
-            let next = Place {
+            let next = Reached {
                 is_hidden: place.is_hidden || found.is_hidden || is_hidden(world, &found.target),
                 steps: path.len(),
                 is_reexport: written_in(world, &found.target) != Some(module),

@@ -578,7 +578,7 @@ fn node_word(call: Call) -> Option<&'static str> {
 macro_rules! define_perform {
     ($($symbol:ident [$name:ident, $family:ident, $since:literal, $on:ident, $beside:ident, $twin:ident] ($($arg:ident: $ty:ty),*);)*) => {
         /// Draws the arguments of `call`, makes it, and remembers what it has handed out.
-        #[allow(non_snake_case)] // C's names
+        #[allow(non_snake_case, reason = "C's names")]
         fn perform(case: &mut Case, call: Call) -> CUresult {
             match call {
                 $(Call::$symbol => {

@@ -4,11 +4,11 @@
 //! - A path inside the library begins with a module, `crate::memory::Buffer`, never with what the root exports: so the
 //!   direction can be seen.
 //! - Tests may name anything.
-//!
-//! Reads the text as rustfmt leaves it: a module of tests begins with `#[cfg(test)]`, or `all(test, ..)`, and ends with a brace at the margin.
 
 use std::collections::BTreeSet;
 use std::path::Path;
+
+use super::code;
 
 /// The heading above the list.
 const HEADING: &str = "### The order of modules";
@@ -62,16 +62,8 @@ fn module_of(file: &Path) -> Option<&str> {
 
 /// What stands behind `crate::`, with its line; of a group each name.
 fn names_in(source: &str) -> Vec<(usize, &str)> {
-    let (mut names, mut in_tests) = (Vec::new(), false);
-    let mut lines = source.lines().enumerate().peekable();
-    while let Some((at, line)) = lines.next() {
-        if line == "#[cfg(test)]" || line.starts_with("#[cfg(all(test,") {
-            in_tests = lines.peek().is_some_and(|(_, next)| next.ends_with('{'));
-        }
-        if in_tests || line.trim_start().starts_with("//") {
-            in_tests &= line != "}";
-            continue;
-        }
+    let mut names = Vec::new();
+    for (at, line) in code::lines(source) {
         for (start, _) in line.match_indices("crate::") {
             let before = line[..start].chars().next_back();
             if before.is_some_and(|c| c == '$' || c.is_alphanumeric() || c == '_') {
@@ -79,8 +71,8 @@ fn names_in(source: &str) -> Vec<(usize, &str)> {
             }
             let rest = &line[start + "crate::".len()..];
             match rest.strip_prefix('{') {
-                Some(group) => names.extend(group.split(',').map(|name| (at + 1, word(name.trim_start())))),
-                None => names.push((at + 1, word(rest))),
+                Some(group) => names.extend(group.split(',').map(|name| (at, word(name.trim_start())))),
+                None => names.push((at, word(rest))),
             }
         }
     }

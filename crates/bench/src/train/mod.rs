@@ -63,7 +63,7 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
 
 fn compare(round: &Round<'_, '_>, shape: Shape, way: Way, launches: u32) -> Result<Row, Complaint> {
     let (raw, again) = (ByHand::new(&round.raw, shape)?, ByHand::new(&round.raw_again, shape)?);
-    let mut recorded = Recorded::new(&round.library, shape)?;
+    let mut recorded = LibraryStep::new(&round.library, shape)?;
     recorded.has_edges(raw.edges())?;
     let by_hand: Contender<'_> = Box::new(|| raw.block(&round.raw, way, launches));
     let by_hand_again: Contender<'_> = Box::new(|| again.block(&round.raw_again, way, launches));
@@ -81,25 +81,25 @@ fn compare(round: &Round<'_, '_>, shape: Shape, way: Way, launches: u32) -> Resu
 }
 
 /// The library's side.
-pub struct Recorded {
+pub struct LibraryStep {
     network: Network,
     graph: Graph<Scalar<f32>>,
 }
 
-impl Recorded {
+impl LibraryStep {
     /// Records the step of a network with the measured data in it.
     ///
     /// # Errors
     ///
     /// - The device refused.
-    pub fn new(library: &Library, shape: Shape) -> Result<Recorded, Complaint> {
+    pub fn new(library: &Library, shape: Shape) -> Result<LibraryStep, Complaint> {
         let (device, stream) = (&library.device, &library.stream);
         let (kernels, adam) = (Kernels::load(device)?, Adam::default());
         let mut network = Network::new(device, shape, adam, &data::parameters(shape, SEED))?;
         network.feed(stream, &data::noise(shape, SEED))?;
         let graph = device.record(network.step(&kernels, &Slot::new(adam.rate)))?;
         stream.synchronize()?;
-        Ok(Recorded { network, graph })
+        Ok(LibraryStep { network, graph })
     }
 
     /// Refuses when the graph has other edges than these: then the two sides would not be compared at the same work.
@@ -167,7 +167,7 @@ mod tests {
                 let shape = Shape { time, ..shape(model, true) };
                 let device = Software::new().open().unwrap();
                 let library = Library::open(&device).unwrap();
-                let recorded = Recorded::new(&library, shape).unwrap();
+                let recorded = LibraryStep::new(&library, shape).unwrap();
                 let machine = device.machine().unwrap().clone();
                 // SAFETY: nothing is launched through it.
                 let raw = unsafe { Raw::open(&machine as &dyn Driver) }.unwrap();

@@ -3,7 +3,7 @@
 use dacapo_example_train::{Shape, data};
 use serde_json::json;
 
-use super::{MODELS, Recorded, SEED, shape};
+use super::{LibraryStep, MODELS, SEED, shape};
 use dacapo_cli::bench::compare::{Bench, Row};
 use dacapo_cli::bench::library::Library;
 use dacapo_cli::bench::report::Note;
@@ -28,7 +28,7 @@ pub fn notes(bench: &Bench<'_>, rows: &[Row]) -> Result<Vec<Note>, Complaint> {
 
 /// Trains the network for a few steps, by replays: every loss, and every so many parameters one, before and after.
 fn first_steps(library: &Library, name: &str, shape: Shape) -> Result<Note, Complaint> {
-    let mut recorded = Recorded::new(library, shape)?;
+    let mut recorded = LibraryStep::new(library, shape)?;
     let losses = (0..STEPS).map(|_| recorded.step(library)).collect::<Result<Vec<f32>, _>>()?;
     let told = |all: &[f32]| all.iter().step_by((shape.parameters() / TOLD).max(1)).copied().collect::<Vec<f32>>();
     let after = recorded.outcome(library)?;

@@ -47,7 +47,7 @@ fn measure_one(round: &Round<'_, '_>, size: Size) -> Result<Row, Complaint> {
     let (by_hand, in_line) = (ByHand::new(&round.raw, size)?, ByHand::new(&round.raw, size)?);
     let overlapping: Contender<'_> = Box::new(|| by_hand.block(Streams::Two));
     let waiting: Contender<'_> = Box::new(|| in_line.block(Streams::One));
-    let mut recorded = Recorded::new(&round.library, size)?;
+    let mut recorded = LibraryPipeline::new(&round.library, size)?;
     let replaying: Contender<'_> = Box::new(|| recorded.block());
     let contenders = vec![(RAW, overlapping), (LIBRARY, replaying), ("one stream", waiting)];
     let row = round.compare(size.steps, contenders)?;
@@ -151,7 +151,7 @@ impl<'d> ByHand<'d> {
 }
 
 /// The pipeline with the library: no event is named, the waits follow from what is read and written.
-struct Recorded<'b> {
+struct LibraryPipeline<'b> {
     library: &'b Library,
     size: Size,
     batches: Vec<HostBuffer<f32>>,
@@ -161,8 +161,8 @@ struct Recorded<'b> {
     copy: Stream,
 }
 
-impl<'b> Recorded<'b> {
-    fn new(library: &'b Library, size: Size) -> Result<Recorded<'b>, Complaint> {
+impl<'b> LibraryPipeline<'b> {
+    fn new(library: &'b Library, size: Size) -> Result<LibraryPipeline<'b>, Complaint> {
         let (device, k, elements) = (&library.device, &library.kernels, size.elements as usize);
         let buffers = [device.zeros(elements)?, device.zeros(elements)?];
         let mut sum = device.zeros(elements)?;
@@ -177,12 +177,12 @@ impl<'b> Recorded<'b> {
         };
         let work = [work(&buffers[0])?, work(&buffers[1])?];
         let batches = BATCHES.iter().map(|value| device.host(&vec![*value; elements])).collect::<Result<_, _>>()?;
-        Ok(Recorded { library, size, batches, buffers, sum, work, copy: device.stream()? })
+        Ok(LibraryPipeline { library, size, batches, buffers, sum, work, copy: device.stream()? })
     }
 
     /// All steps, waited for at the end: microseconds a step.
     fn block(&mut self) -> Result<f64, Complaint> {
-        let Recorded { library, size, batches, buffers, work, copy, .. } = self;
+        let LibraryPipeline { library, size, batches, buffers, work, copy, .. } = self;
         let mut step = 0;
         let launch = || {
             let (buffer, batch) = (step % 2, step % 3);

@@ -8,7 +8,7 @@ pub(crate) fn order_of(nodes: &[Node], shape: Shape) -> Order {
     let mut touches = Vec::with_capacity(nodes.len() * 3);
     let mut ends = Vec::with_capacity(nodes.len());
     for node in nodes {
-        touches.extend(node.access.iter().map(|access| plan::Touch {
+        touches.extend(node.access.iter().map(|access| plan::TouchedBytes {
             memory: access.place.allocation.number(),
             start: access.place.start as u64,
             end: (access.place.start + access.place.bytes) as u64,

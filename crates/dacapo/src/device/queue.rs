@@ -69,9 +69,9 @@ unsafe impl Sync for RawEvent {}
 
 /// A recorded event; back to the free ones with its last holder, without a driver call.
 #[derive(Clone)]
-pub(crate) struct Event(Arc<Recorded>);
+pub(crate) struct Event(Arc<HeldEvent>);
 
-struct Recorded {
+struct HeldEvent {
     raw: RawEvent,
     free: Arc<Mutex<Vec<RawEvent>>>,
 }
@@ -82,7 +82,7 @@ impl Event {
     }
 }
 
-impl Drop for Recorded {
+impl Drop for HeldEvent {
     fn drop(&mut self) {
         self.free.lock().unwrap_or_else(PoisonError::into_inner).push(RawEvent(self.raw.0));
     }
@@ -131,7 +131,7 @@ impl Queues for Cuda {
             }
         };
         // Owned before the next call can fail.
-        let event = Event(Arc::new(Recorded { raw, free: self.free.clone() }));
+        let event = Event(Arc::new(HeldEvent { raw, free: self.free.clone() }));
         // SAFETY: event and stream are of this driver and alive: the stream is destroyed when nobody names its lane.
         unsafe { self.driver.cuEventRecord(event.raw(), stream.raw.0) }.check(Call::cuEventRecord)?;
         Ok(event)

@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Asked, Graph, GraphInto, GraphOptions, Hole, Replayable, StandIns, WarmGraphBuilder, report_of};
 use crate::inspect;
-use crate::memory::{Allocation, Arena, Kind, Place, Reads, Writes};
+use crate::memory::{Allocation, Arena, Extent, Kind, Reads, Writes};
 use crate::nesting::{Nested, refuse_in_recording};
 use crate::plan::Shape;
 use crate::pool::Pool;
@@ -176,7 +176,7 @@ impl<'d> GraphBuilder<'d> {
         let mut given = Vec::new();
         I::access_at(&inputs, &mut given);
         O::access_at(&mut outputs, &mut given);
-        let given: Vec<Place> = given.into_iter().map(|access| access.place).collect();
+        let given: Vec<Extent> = given.into_iter().map(|access| access.place).collect();
         for place in &given {
             self.device.expect_memory(place, "GraphBuilder::record_into")?;
         }

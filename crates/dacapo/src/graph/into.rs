@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
 
-use dacapo_ledger::{Access as Touching, MemoryId};
+use dacapo_ledger::{MemoryId, Touching};
 
 use crate::device::{Device, Stream, Ticket};
 use crate::error::{Error, ErrorKind, Result};
@@ -13,7 +13,7 @@ use crate::graph::launched::Launched;
 use crate::graph::replayable::Replayable;
 use crate::graph::report_of_graph;
 use crate::inspect::Report;
-use crate::memory::{Access, Place, Reads, Writes};
+use crate::memory::{Access, Extent, Reads, Writes};
 use crate::record::Recorder;
 
 /// A graph as a function of memory: launched on any slices of the recorded lengths.
@@ -238,7 +238,7 @@ struct Bound<'g> {
 }
 
 impl<'g> Bound<'g> {
-    fn new(graph: &'g mut Replayable, places: Vec<Place>) -> Bound<'g> {
+    fn new(graph: &'g mut Replayable, places: Vec<Extent>) -> Bound<'g> {
         graph.bind(places);
         Bound { graph }
     }

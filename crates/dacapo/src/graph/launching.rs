@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use dacapo_driver::types::CUgraphExec;
 use dacapo_driver::{CUresult, Call};
-use dacapo_ledger::{Access as Touching, MemoryId, Touch, Use};
+use dacapo_ledger::{MemoryId, Touch, Touching, Use};
 
 use crate::device::{Cuda, Device, Garbage, LaneStream, Stream};
 use crate::error::{Error, ErrorKind, Result};
@@ -12,7 +12,7 @@ use crate::graph::Replayable;
 use crate::graph::stand_ins::Rebound;
 use crate::held::Purpose;
 use crate::lower::{Built, NodeParams, Rewritten, Stamps, executable_bytes, params_of, unpatched};
-use crate::memory::Place;
+use crate::memory::Extent;
 use crate::nesting::refuse_inside;
 use crate::record::{Node, expect_written, lock_gates};
 use crate::trace::event;
@@ -238,7 +238,7 @@ impl Replayable {
     }
 
     /// Binds the stand-ins for this launch and all later ones; the nodes that touch a changed one become dirty.
-    pub(crate) fn bind(&mut self, places: Vec<Place>) {
+    pub(crate) fn bind(&mut self, places: Vec<Extent>) {
         for (hole, place) in places.into_iter().enumerate() {
             let Some(rebound) = self.stand_ins.bind(hole, place) else { continue };
             let number = self.stand_ins.holes[hole].allocation.number();

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use crate::lower::Resolve;
-use crate::memory::{Allocation, Place};
+use crate::memory::{Allocation, Extent};
 
 /// A stand-in: what a launch must bind.
 pub(crate) struct Hole {
@@ -15,7 +15,7 @@ pub(crate) struct Hole {
 pub(crate) struct StandIns {
     pub(crate) holes: Vec<Hole>,
     /// What this launch has bound, held until it is in the ledger.
-    bound: Vec<Option<Place>>,
+    bound: Vec<Option<Extent>>,
     /// Which memory the nodes were told last for each, and where; not held.
     told: Vec<(Weak<Allocation>, u64)>,
 }
@@ -31,7 +31,7 @@ pub(crate) enum Rebound {
 impl StandIns {
     /// Bound to the memory that they were made after: a driver refuses a copy without addresses, so the nodes are built
     /// with these, and no launch is made before it has bound its own.
-    pub(crate) fn new(holes: Vec<Hole>, given: Vec<Place>) -> StandIns {
+    pub(crate) fn new(holes: Vec<Hole>, given: Vec<Extent>) -> StandIns {
         let told = given.iter().map(|place| (Arc::downgrade(&place.allocation), place.address())).collect();
         StandIns { holes, bound: given.into_iter().map(Some).collect(), told }
     }
@@ -45,7 +45,7 @@ impl StandIns {
     }
 
     /// Binds one for this launch. What that changes, if anything.
-    pub(crate) fn bind(&mut self, hole: usize, place: Place) -> Option<Rebound> {
+    pub(crate) fn bind(&mut self, hole: usize, place: Extent) -> Option<Rebound> {
         let before = self.bound[hole].as_ref().map(|before| (before.address(), before.start));
         if before == Some((place.address(), place.start)) {
             return None;
@@ -75,7 +75,7 @@ impl StandIns {
 
 /// Stand-ins are where this launch has bound them.
 impl Resolve for StandIns {
-    fn place<'p>(&'p self, place: &'p Place) -> (u64, u64) {
+    fn place<'p>(&'p self, place: &'p Extent) -> (u64, u64) {
         let hole = self.holes.iter().position(|hole| hole.allocation.number() == place.allocation.number());
         match hole.and_then(|hole| self.bound[hole].as_ref()) {
             Some(bound) if bound.address() != 0 => {

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Graph, GraphBuilder};
 use crate::held::Purpose;
 use crate::lower::{self, Aside};
-use crate::memory::{Kind, Place};
+use crate::memory::{Extent, Kind};
 use crate::nesting::{Nested, refuse_in_recording};
 use crate::record::{Recorded, Recorder};
 
@@ -102,7 +102,7 @@ impl<'d> WarmGraphBuilder<'d> {
         if bytes > self.cap_bytes {
             return Err(Error::new(ErrorKind::WarmupTooLarge { bytes, cap: self.cap_bytes }));
         }
-        let aside = |place: Place| {
+        let aside = |place: Extent| {
             let kept = self.base.device.allocate_elements::<u8>(place.bytes, false, Purpose::Buffers)?;
             Ok(Aside { place, kept: kept.allocation().clone() })
         };
@@ -111,9 +111,9 @@ impl<'d> WarmGraphBuilder<'d> {
 }
 
 /// The bytes that a recording will write, each once: of memory that was there before it.
-fn written(recorded: &Recorded) -> Vec<Place> {
+fn written(recorded: &Recorded) -> Vec<Extent> {
     let accesses = recorded.nodes.iter().flat_map(|node| &node.access);
-    let mut places: Vec<Place> = accesses
+    let mut places: Vec<Extent> = accesses
         .filter(|access| access.mode.writes() && access.place.bytes > 0)
         .map(|access| &access.place)
         .filter(|place| matches!(place.allocation.kind(), Kind::Device | Kind::State))

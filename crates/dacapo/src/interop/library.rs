@@ -109,7 +109,7 @@ impl Library {
 macro_rules! entries {
     ($($name:ident($($arg:ident: $ty:ty),* $(,)?) -> $out:ty;)*) => {
         /// The entry points that are used, as the library's header states them.
-        #[allow(non_snake_case)] // C's names
+        #[allow(non_snake_case, reason = "C's names")]
         #[derive(Clone, Copy)]
         pub(super) struct Entries { $(pub(super) $name: unsafe extern "C" fn($($arg: $ty),*) -> $out,)* }
 

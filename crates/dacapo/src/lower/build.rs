@@ -63,12 +63,12 @@ unsafe impl Send for Built {}
 unsafe impl Sync for Built {}
 
 /// A graph that is not finished, destroyed if it never is.
-struct Draft<'d> {
+struct Unfinished<'d> {
     device: &'d Device,
     raw: CUgraph,
 }
 
-impl Drop for Draft<'_> {
+impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
         if !self.raw.is_null() {
             // SAFETY: made by `cuGraphCreate` or by a capture, and not given away.
@@ -140,7 +140,7 @@ impl Built {
         let mut raw = CUgraph::NULL;
         // SAFETY: `raw` is valid for the write.
         device.check(unsafe { driver.cuGraphCreate(&mut raw, 0) }, Call::cuGraphCreate)?;
-        let mut draft = Draft { device, raw };
+        let mut draft = Unfinished { device, raw };
         let mut told: Vec<Told> = Vec::with_capacity(nodes.len());
         // What a step stands for: one node, except for foreign work, which may end in several or in what it began with.
         let mut ends = Ends::with_capacity(order.steps().len());
@@ -201,9 +201,15 @@ impl Built {
                 }
             }
         }
+        Built::instantiated(draft, told, nodes, bytes)
+    }
+
+    /// The executable graph of a draft in which all nodes are; ops that have nothing to do are switched off in it.
+    fn instantiated(mut draft: Unfinished<'_>, told: Vec<Told>, nodes: &[Node], bytes: usize) -> Result<Built> {
+        let device = draft.device;
         let mut exec = CUgraphExec::NULL;
         // SAFETY: `exec` is valid for the write, and the graph is ours.
-        let code = unsafe { driver.cuGraphInstantiateWithFlags(&mut exec, raw, 0) };
+        let code = unsafe { device.driver().cuGraphInstantiateWithFlags(&mut exec, draft.raw, 0) };
         device.check_memory(code, Call::cuGraphInstantiateWithFlags, asked_for(bytes))?;
         device.live().graphs.add(1);
         let template = std::mem::replace(&mut draft.raw, CUgraph::NULL);
@@ -489,11 +495,11 @@ fn add(
 }
 
 /// A graph that came of a capture, destroyed if nothing is made of it.
-pub(crate) struct CapturedGraph<'d>(Draft<'d>);
+pub(crate) struct CapturedGraph<'d>(Unfinished<'d>);
 
 impl<'d> CapturedGraph<'d> {
     pub(crate) fn new(device: &'d Device, raw: CUgraph) -> CapturedGraph<'d> {
-        CapturedGraph(Draft { device, raw })
+        CapturedGraph(Unfinished { device, raw })
     }
 
     /// How many nodes it has.

@@ -8,21 +8,21 @@ use smallvec::SmallVec;
 use crate::device::Device;
 use crate::error::Result;
 use crate::kernel::{Grid, Prepared};
-use crate::memory::{Access, Kind, Place};
+use crate::memory::{Access, Extent, Kind};
 use crate::record::{FillRecipe, Node, Work};
 use crate::value::{Readings, Snapshot};
 
 /// Where places are: most are where their allocation is, stand-ins are where a launch has bound them.
 pub(crate) trait Resolve {
     /// The place that stands behind this one.
-    fn place<'p>(&'p self, place: &'p Place) -> (u64, u64);
+    fn place<'p>(&'p self, place: &'p Extent) -> (u64, u64);
 }
 
 /// Places are where their allocations are.
 pub(crate) struct AsAllocated;
 
 impl Resolve for AsAllocated {
-    fn place<'p>(&'p self, place: &'p Place) -> (u64, u64) {
+    fn place<'p>(&'p self, place: &'p Extent) -> (u64, u64) {
         (place.address(), place.start as u64)
     }
 }

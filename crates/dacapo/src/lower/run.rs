@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dacapo_driver::types::{CUdeviceptr, CUstream};
 use dacapo_driver::{Call, leaves_undone};
-use dacapo_ledger::{Access as Touching, MemoryId, Touch, Use};
+use dacapo_ledger::{MemoryId, Touch, Touching, Use};
 
 use crate::arrange::TempPlan;
 use crate::device::{Cuda, Device, Garbage, Keeps, RawStream, StreamInner};
@@ -14,7 +14,7 @@ use crate::held::Purpose;
 use crate::kernel::Prepared;
 use crate::lower::declared::declared;
 use crate::lower::params::{self, AsAllocated, NodeParams};
-use crate::memory::{Allocation, Arena, Kind, Place, raw_places};
+use crate::memory::{Allocation, Arena, Extent, Kind, raw_places};
 use crate::nesting::InForeign;
 use crate::pool::Pool;
 use crate::record::{Node, Recorded, Work, gates, lock_gates};
@@ -202,7 +202,7 @@ fn launch(device: &Device, stream: CUstream, node: &Node, readings: &Readings) -
 
 /// A place, and as much memory that its contents are kept in meanwhile.
 pub(crate) struct Aside {
-    pub(crate) place: Place,
+    pub(crate) place: Extent,
     pub(crate) kept: Arc<Allocation>,
 }
 

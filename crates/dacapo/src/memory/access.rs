@@ -7,15 +7,15 @@ use crate::memory::{Allocation, Slice};
 
 /// A byte range of an allocation, held.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct Extent {
     pub(crate) allocation: Arc<Allocation>,
     pub(crate) start: usize,
     pub(crate) bytes: usize,
 }
 
-impl Place {
+impl Extent {
     /// Whether two places have a byte in common; one without bytes has none in common with any.
-    pub(crate) fn overlaps(&self, other: &Place) -> bool {
+    pub(crate) fn overlaps(&self, other: &Extent) -> bool {
         self.allocation.number() == other.allocation.number()
             && self.bytes > 0
             && other.bytes > 0
@@ -53,7 +53,7 @@ impl Mode {
 #[doc(hidden)]
 #[derive(Clone)]
 pub struct Access {
-    pub(crate) place: Place,
+    pub(crate) place: Extent,
     pub(crate) mode: Mode,
     /// The parameter's name; `src` and `dst` for copies.
     pub(crate) name: &'static str,
@@ -84,7 +84,7 @@ impl Access {
 
     /// For errors: the parameter and its range in its allocation.
     pub(crate) fn describe(&self) -> String {
-        let Place { allocation, start, bytes } = &self.place;
+        let Extent { allocation, start, bytes } = &self.place;
         match allocation.name() {
             Some(name) => format!("`{}` (bytes {start}..{} of `{name}`)", self.name, start + bytes),
             None => format!("`{}` (bytes {start}..{})", self.name, start + bytes),

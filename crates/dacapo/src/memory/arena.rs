@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dacapo_driver::types::CUdeviceptr;
-use dacapo_ledger::{Access as Touching, MemoryId};
+use dacapo_ledger::{MemoryId, Touching};
 
 use crate::device::Device;
 use crate::error::Result;

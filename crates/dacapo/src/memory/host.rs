@@ -5,13 +5,13 @@ use std::marker::PhantomData;
 use std::ops::{Range, RangeBounds};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dacapo_ledger::Access as Touching;
+use dacapo_ledger::Touching;
 
 use crate::device::Device;
 use crate::element::{Pod, bytes_of};
 use crate::error::Result;
 use crate::memory::host_slice::within;
-use crate::memory::{Access, Allocation, HostSlice, HostSliceMut, Mode, Place};
+use crate::memory::{Access, Allocation, Extent, HostSlice, HostSliceMut, Mode};
 
 /// Page-locked host memory, read and written by copying.
 ///
@@ -199,7 +199,7 @@ impl<T: Pod> HostBuffer<T> {
     pub(super) fn access(&self, range: &Range<usize>, name: &'static str, mode: Mode) -> Access {
         let element = size_of::<T>();
         let (start, bytes) = (range.start * element, range.len() * element);
-        Access { place: Place { allocation: self.allocation.clone(), start, bytes }, mode, name, element }
+        Access { place: Extent { allocation: self.allocation.clone(), start, bytes }, mode, name, element }
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::{Bound, Range, RangeBounds};
 use std::panic::Location;
 use std::sync::Arc;
 
-use dacapo_ledger::Access as Touching;
+use dacapo_ledger::Touching;
 
 use crate::element::Pod;
 use crate::error::{Error, Result};

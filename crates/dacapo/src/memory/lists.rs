@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::element::Pod;
 use crate::error::Result;
-use crate::memory::{Access, Allocation, Place, Slice, numbers};
+use crate::memory::{Access, Allocation, Extent, Slice, numbers};
 
 /// A device address and a length, for another library's call.
 ///
@@ -208,7 +208,7 @@ macro_rules! tuples {
     ($($name:ident $index:tt),*) => {
         impl<$($name: Sealed),*> Sealed for ($($name,)*) {}
 
-        #[allow(unused_variables, unused_unsafe, clippy::unused_unit)] // the tuple of nothing
+        #[allow(unused_variables, unused_unsafe, clippy::unused_unit, reason = "the tuple of nothing")]
         impl<$($name: Reads),*> Reads for ($($name,)*) {
             type At<'a> = ($($name::At<'a>,)*);
             type Raw = ($($name::Raw,)*);
@@ -231,7 +231,7 @@ macro_rules! tuples {
             }
         }
 
-        #[allow(unused_variables, unused_unsafe, clippy::unused_unit)]
+        #[allow(unused_variables, unused_unsafe, clippy::unused_unit, reason = "the tuple of nothing")]
         impl<$($name: Writes),*> Writes for ($($name,)*) {
             type At<'a> = ($($name::At<'a>,)*);
             type Raw = ($($name::Raw,)*);
@@ -262,7 +262,7 @@ tuples!(A 0, B 1, C 2);
 tuples!(A 0, B 1, C 2, D 3);
 
 /// Address and length in bytes of each place.
-pub(crate) fn raw_places<'a>(places: impl Iterator<Item = &'a Place>) -> Vec<(u64, usize)> {
+pub(crate) fn raw_places<'a>(places: impl Iterator<Item = &'a Extent>) -> Vec<(u64, usize)> {
     places.map(|place| (place.address(), place.bytes)).collect()
 }
 

@@ -27,7 +27,7 @@ mod transfer;
 
 pub use crate::device::memory_report::MemoryReport;
 pub use crate::held::Held;
-pub(crate) use access::{Access, Mode, Place};
+pub(crate) use access::{Access, Extent, Mode};
 #[cfg(feature = "cudarc")]
 pub(crate) use allocation::Owner;
 pub(crate) use allocation::{Allocation, Kind};

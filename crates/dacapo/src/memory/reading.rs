@@ -12,7 +12,7 @@ use dacapo_ledger::Use;
 use crate::device::{Block, Cuda, Device, PIECE_MAX, Stream, Waiting, is_over, poll_use};
 use crate::element::Pod;
 use crate::error::Result;
-use crate::memory::Place;
+use crate::memory::Extent;
 
 /// Elements on their way to the host: [`Stream::read_later`](crate::Stream::read_later).
 ///
@@ -51,7 +51,7 @@ struct Piece {
 
 impl<T: Pod> Reading<T> {
     /// Enqueues the copies. The place must have memory of the stream's device.
-    pub(crate) fn begin(stream: &Stream, place: &Place, len: usize) -> Result<Reading<T>> {
+    pub(crate) fn begin(stream: &Stream, place: &Extent, len: usize) -> Result<Reading<T>> {
         let memory = place.allocation.memory().expect("the place has memory");
         let device = stream.device().clone();
         let mut reading =

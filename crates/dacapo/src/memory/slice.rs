@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::ops::{Bound, Index, IndexMut, RangeBounds};
 
 use crate::element::Pod;
-use crate::memory::{Element, Place, numbers};
+use crate::memory::{Element, Extent, numbers};
 
 /// Borrowed device memory: to [`Buffer<T>`](crate::Buffer) what `[T]` is to `Vec<T>`.
 ///
@@ -77,13 +77,13 @@ impl<T: Pod> Slice<T> {
     }
 
     /// The allocation it is of, held, and which bytes of it.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Extent {
         let address = self.address() as u64;
         let number = (address >> numbers::OFFSET_BITS) as u32;
         // SAFETY: a slice is made only of an allocation that is held for as long as the slice is borrowed.
         let allocation = unsafe { numbers::hold(number) };
         let start = (address & ((1 << numbers::OFFSET_BITS) - 1)) as usize;
-        Place { allocation, start, bytes: self.len() * size_of::<T>() }
+        Extent { allocation, start, bytes: self.len() * size_of::<T>() }
     }
 
     #[track_caller]

@@ -3,12 +3,12 @@
 use std::panic::Location;
 
 use dacapo_driver::Call;
-use dacapo_ledger::{Access as Touching, MemoryId, Touch, Use};
+use dacapo_ledger::{MemoryId, Touch, Touching, Use};
 
 use crate::device::{Block, Cuda, Device, PIECE_MAX, Stream, StreamInner};
 use crate::element::{Pod, bytes_of};
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::{Buffer, Kind, Place, Reading, Slice};
+use crate::memory::{Buffer, Extent, Kind, Reading, Slice};
 
 impl Stream {
     /// Copies elements to device memory in stream order. `elements` is free again when this returns.
@@ -107,7 +107,7 @@ impl Stream {
     }
 
     #[track_caller]
-    fn place_of<T: Pod>(&self, slice: &Slice<T>, call: &'static str) -> Result<Place> {
+    fn place_of<T: Pod>(&self, slice: &Slice<T>, call: &'static str) -> Result<Extent> {
         self.0.enter(call)?;
         let place = slice.place();
         self.0.device.expect_memory(&place, call)?;
@@ -119,7 +119,7 @@ impl Stream {
 impl Device {
     /// Refuses memory of another device, and what has no memory.
     #[track_caller]
-    pub(crate) fn expect_memory(&self, place: &Place, call: &'static str) -> Result<()> {
+    pub(crate) fn expect_memory(&self, place: &Extent, call: &'static str) -> Result<()> {
         if !place.allocation.device().is(self) {
             let stranger = self.stranger(&format!("memory that `{call}` was given"), place.allocation.device());
             return Err(stranger.on_line(Location::caller()));
@@ -170,7 +170,7 @@ impl Device {
 
 impl StreamInner {
     /// Copies bytes to a place in stream order; they are not looked at after this returns.
-    pub(crate) fn copy_in(&self, place: &Place, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn copy_in(&self, place: &Extent, bytes: &[u8]) -> Result<()> {
         let device = &self.device;
         let memory = place.allocation.memory().expect("the place has memory");
         for (piece, offset) in bytes.chunks(PIECE_MAX).zip((0..).step_by(PIECE_MAX)) {
@@ -204,7 +204,7 @@ impl StreamInner {
     }
 
     /// Copies a place out in stream order, and waits for it.
-    pub(crate) fn copy_out(&self, place: &Place, bytes: &mut [u8]) -> Result<()> {
+    pub(crate) fn copy_out(&self, place: &Extent, bytes: &mut [u8]) -> Result<()> {
         let device = &self.device;
         let memory = place.allocation.memory().expect("the place has memory");
         for (piece, offset) in bytes.chunks_mut(PIECE_MAX).zip((0..).step_by(PIECE_MAX)) {

@@ -3,11 +3,11 @@
 //! A memory that is only ever touched as one range (the usual case: whole allocations) is one cell, and nothing is sorted
 //! for it.
 
-use super::{NONE, Touch, number};
+use super::{NONE, TouchedBytes, number};
 
 /// Where a touch lies: cells `from..to` of a memory that has `cells` of them, whose tree begins at node `root`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct CellRange {
     pub root: u32,
     pub cells: u32,
     pub from: u32,
@@ -33,7 +33,7 @@ struct Memory {
 
 impl Cells {
     /// The cells of `ops`.
-    pub(super) fn new(ops: &[&[Touch]]) -> Cells {
+    pub(super) fn new(ops: &[&[TouchedBytes]]) -> Cells {
         let touches = || ops.iter().flat_map(|op| op.iter());
         let mut numbers = Numbers::default();
         let mut memories: Vec<Memory> = Vec::new();
@@ -83,14 +83,14 @@ impl Cells {
     }
 
     /// Where the touch that is `nth` of the whole recording lies; `None` if it is empty.
-    pub(super) fn place(&self, nth: usize, touch: &Touch) -> Option<Place> {
+    pub(super) fn place(&self, nth: usize, touch: &TouchedBytes) -> Option<CellRange> {
         let memory = self.memories.get(self.memory_of[nth] as usize)?;
         if memory.cuts.is_empty() {
-            return Some(Place { root: memory.root, cells: 1, from: 0, to: 1 });
+            return Some(CellRange { root: memory.root, cells: 1, from: 0, to: 1 });
         }
         let cell = |at: u64| number(memory.cuts.binary_search(&at).expect("each touch cut its memory at both ends"));
         let (from, to) = (cell(touch.start), cell(touch.end));
-        Some(Place { root: memory.root, cells: number(memory.cells()), from, to })
+        Some(CellRange { root: memory.root, cells: number(memory.cells()), from, to })
     }
 }
 

@@ -2,13 +2,13 @@
 //!
 //! The same promise as the general way, and a full reduction: an edge that any path implies is left out.
 
-use super::{Order, Touch, What};
+use super::{Order, TouchedBytes, What};
 
 /// So few that a set of them is a word, and that no join could pay.
 pub(super) const FEW: usize = 16;
 
 /// Orders at most [`FEW`] ops.
-pub(super) fn order(ops: &[&[Touch]]) -> Order {
+pub(super) fn order(ops: &[&[TouchedBytes]]) -> Order {
     debug_assert!(ops.len() <= FEW);
     let mut order = Order { steps: Vec::with_capacity(ops.len()), after: Vec::with_capacity(ops.len()) };
     // All that come before each op, by any path, as bits.
@@ -35,7 +35,7 @@ pub(super) fn order(ops: &[&[Touch]]) -> Order {
 }
 
 /// Whether two ops have a byte in common that one of them writes.
-fn conflict(first: &[Touch], second: &[Touch]) -> bool {
+fn conflict(first: &[TouchedBytes], second: &[TouchedBytes]) -> bool {
     first.iter().any(|a| {
         second.iter().any(|b| a.memory == b.memory && (a.write || b.write) && a.start.max(b.start) < a.end.min(b.end))
     })

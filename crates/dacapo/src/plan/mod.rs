@@ -29,13 +29,13 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use cells::{Cells, Place};
+use cells::{CellRange, Cells};
 use draft::Draft;
 use state::State;
 
 /// One access: bytes of one memory. An empty range is no access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Touch {
+pub(crate) struct TouchedBytes {
     /// Which memory; any number, the same for the same allocation.
     pub memory: u32,
     /// First byte.
@@ -82,7 +82,7 @@ pub(crate) struct Order {
 }
 
 /// Orders ops by what they touch. `ops` are in recorded order.
-pub(crate) fn order<'a>(ops: impl ExactSizeIterator<Item = &'a [Touch]>, shape: Shape) -> Order {
+pub(crate) fn order<'a>(ops: impl ExactSizeIterator<Item = &'a [TouchedBytes]>, shape: Shape) -> Order {
     match shape {
         // One op waits for nothing. It is what an eager call plans, so it costs next to nothing.
         Shape::Data if ops.len() > few::FEW => by_data(&ops.collect::<Vec<_>>()),
@@ -134,7 +134,7 @@ impl Order {
     }
 }
 
-fn by_data(ops: &[&[Touch]]) -> Order {
+fn by_data(ops: &[&[TouchedBytes]]) -> Order {
     let cells = Cells::new(ops);
     let mut state = State::new(cells.nodes());
     let mut draft = Draft::with_capacity(ops.len());
@@ -150,8 +150,9 @@ fn by_data(ops: &[&[Touch]]) -> Order {
         }
         let step = draft.op();
         // Reads before writes: what it also writes, others then find written by it, and nothing more.
-        let of =
-            |write| places.iter().filter(move |(_, is_write)| *is_write == write).map(|(place, _): &(Place, _)| *place);
+        let of = |write| {
+            places.iter().filter(move |(_, is_write)| *is_write == write).map(|(place, _): &(CellRange, _)| *place)
+        };
         of(false).for_each(|place| state.read(place, step));
         of(true).for_each(|place| state.write(place, step));
     }

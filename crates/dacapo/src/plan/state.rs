@@ -9,7 +9,7 @@
 //! one, the right child comes after the 2m - 1 nodes of the left child's m cells.
 
 use super::NONE;
-use super::cells::Place;
+use super::cells::CellRange;
 use super::draft::Draft;
 use super::readers::{Readers, SetId};
 
@@ -38,7 +38,7 @@ impl State {
     }
 
     /// Makes the op being drafted wait for the writers of `place`.
-    pub(super) fn before_read(&mut self, place: Place, draft: &mut Draft) {
+    pub(super) fn before_read(&mut self, place: CellRange, draft: &mut Draft) {
         self.parts(place, false, &mut |state, root, cells| {
             let writer = state.writers(root, cells, draft);
             if writer != NONE {
@@ -48,12 +48,12 @@ impl State {
     }
 
     /// Makes the op being drafted wait for the readers of `place`, and for the writers where nobody read.
-    pub(super) fn before_write(&mut self, place: Place, draft: &mut Draft) {
+    pub(super) fn before_write(&mut self, place: CellRange, draft: &mut Draft) {
         self.parts(place, false, &mut |state, root, cells| state.everyone(root, cells, false, draft));
     }
 
     /// `step` reads `place`.
-    pub(super) fn read(&mut self, place: Place, step: u32) {
+    pub(super) fn read(&mut self, place: CellRange, step: u32) {
         self.parts(place, false, &mut |state, root, _| {
             let node = &mut state.nodes[root];
             node.readers = state.readers.with(node.readers, step);
@@ -61,7 +61,7 @@ impl State {
     }
 
     /// `step` writes `place`.
-    pub(super) fn write(&mut self, place: Place, step: u32) {
+    pub(super) fn write(&mut self, place: CellRange, step: u32) {
         self.parts(place, true, &mut |state, root, cells| {
             state.forget(root, cells);
             state.nodes[root].writer = step;
@@ -69,8 +69,8 @@ impl State {
     }
 
     /// Calls `act` with the fewest nodes that make up `place`. With `writes`, what is above them is not known any more.
-    fn parts(&mut self, place: Place, writes: bool, act: &mut impl FnMut(&mut State, usize, usize)) {
-        let Place { root, cells, from, to } = place;
+    fn parts(&mut self, place: CellRange, writes: bool, act: &mut impl FnMut(&mut State, usize, usize)) {
+        let CellRange { root, cells, from, to } = place;
         self.parts_of(root as usize, cells as usize, from as usize, to as usize, writes, act);
     }
 

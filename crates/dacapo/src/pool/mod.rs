@@ -22,7 +22,7 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dacapo_ledger::{Access as Touching, MemoryId};
+use dacapo_ledger::{MemoryId, Touching};
 
 use crate::device::{Device, Garbage, Range};
 use crate::error::{Error, ErrorKind, Result};

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use dacapo_driver::types::CUdeviceptr;
-use dacapo_ledger::{Access as Touching, MemoryId};
+use dacapo_ledger::{MemoryId, Touching};
 
 use crate::device::Device;
 use crate::error::Result;

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use dacapo_ledger::{Access as Touching, MemoryId};
+use dacapo_ledger::{MemoryId, Touching};
 
 use super::timeline::timeline;
 use super::{Clock, Profile, Timed};

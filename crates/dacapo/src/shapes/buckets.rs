@@ -53,7 +53,7 @@ impl Buckets {
     }
 
     /// How many there are; at least one.
-    #[allow(clippy::len_without_is_empty)] // never empty
+    #[allow(clippy::len_without_is_empty, reason = "never empty")]
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -203,7 +203,7 @@ macro_rules! inputs {
     ($($name:ident $index:tt),*) => {
         impl<$($name: Inputs),*> Sealed for ($($name,)*) {}
 
-        #[allow(unused_variables, clippy::unused_unit)] // the tuple of nothing
+        #[allow(unused_variables, clippy::unused_unit, reason = "the tuple of nothing")]
         impl<$($name: Inputs),*> Inputs for ($($name,)*) {
             type At<'a> = ($($name::At<'a>,)*);
             type Fixed = ($($name::Fixed,)*);

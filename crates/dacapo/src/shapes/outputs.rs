@@ -70,7 +70,7 @@ impl<T: Pod> Outputs for Scalar<T> {
 
 macro_rules! outputs {
     ($($name:ident $index:tt),*) => {
-        #[allow(unused_variables, clippy::unused_unit)] // the tuple of nothing
+        #[allow(unused_variables, clippy::unused_unit, reason = "the tuple of nothing")]
         impl<$($name: Outputs),*> Outputs for ($($name,)*) {
             type At<'a> = ($($name::At<'a>,)*) where Self: 'a;
 

@@ -256,7 +256,7 @@ impl<T: Pod> Val<T> {
     }
 
     /// The slot behind it, if there is one.
-    #[allow(private_interfaces)]
+    #[allow(private_interfaces, reason = "hidden: called by what `kernels!` writes, which only passes it on")]
     pub fn slot(&self) -> Option<Arc<AnySlot>> {
         match self {
             Val::Baked(_) => None,

@@ -8,7 +8,7 @@
 
 mod capture;
 #[path = "../promises/kit.rs"]
-#[allow(dead_code)] // shared with the promises, which use more of it
+#[allow(dead_code, reason = "shared with the promises, which use more of it")]
 mod kit;
 mod left_behind;
 mod lifetimes;

@@ -11,7 +11,7 @@ use dacapo::{Device, ErrorKind};
 use crate::kit::{Bench, benches};
 
 #[path = "declared.rs"]
-#[allow(dead_code)] // shared with `cargo xtask declarations`, which uses more of it
+#[allow(dead_code, reason = "shared with `cargo xtask declarations`, which uses more of it")]
 mod declared;
 #[path = "wrong.rs"]
 mod wrong;
@@ -85,7 +85,7 @@ macro_rules! declared {
         mod $name {
             dacapo::kernels! {
                 pub unsafe struct Kernels(super::COPY) {
-                    #[allow(dead_code)]
+                    #[allow(dead_code, reason = "loaded, never run")]
                     fn $f($($params)*) { $($clauses)* grid: exact([1, 1, 1], [32, 1, 1]); }
                 }
             }

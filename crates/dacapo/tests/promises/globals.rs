@@ -8,7 +8,7 @@ dacapo::kernels! {
     /// One entry point declared twice.
     unsafe struct Twice(include_str!("kernels.ptx")) {
         /// Declared without the global, which it only reads; only loaded here, never run.
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "loaded, never run")]
         fn unsaid(out: &out u32) {
             entry: "peek";
             grid: exact([1, 1, 1], [1, 1, 1]);

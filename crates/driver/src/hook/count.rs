@@ -9,11 +9,11 @@ use crate::{CUresult, Call};
 /// A hook that counts calls and their times. Threads count into the same numbers without waiting for each other.
 #[derive(Debug)]
 pub struct Count {
-    cells: Box<[Cell]>,
+    cells: Box<[Counted]>,
 }
 
 #[derive(Debug, Default)]
-struct Cell {
+struct Counted {
     calls: AtomicU64,
     failed: AtomicU64,
     total_ns: AtomicU64,
@@ -38,7 +38,7 @@ pub struct CallCount {
 impl Count {
     /// Nothing counted yet.
     pub fn new() -> Count {
-        Count { cells: Call::ALL.iter().map(|_| Cell::default()).collect() }
+        Count { cells: Call::ALL.iter().map(|_| Counted::default()).collect() }
     }
 
     /// What was counted so far, in the table's order; entry points never called are left out.

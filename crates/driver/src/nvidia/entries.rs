@@ -11,7 +11,7 @@ use crate::{CUresult, Call, Driver};
 macro_rules! define_entries {
     ($($symbol:ident [$name:ident, $family:ident, $since:literal, $on:ident, $beside:ident, $twin:ident] ($($arg:ident: $ty:ty),*);)*) => {
         /// One pointer for each row of the table; none for what the library lacks.
-        #[allow(non_snake_case)] // C's names
+        #[allow(non_snake_case, reason = "C's names")]
         pub struct Entries { $($symbol: Option<unsafe extern "C" fn($($ty),*) -> CUresult>,)* }
 
         impl Entries {
@@ -32,7 +32,7 @@ macro_rules! define_entries {
             }
         }
 
-        #[allow(non_snake_case)] // C's names
+        #[allow(non_snake_case, reason = "C's names")]
         impl Driver for Nvidia {
             /// `CUDA_ERROR_NOT_SUPPORTED`: NVIDIA's driver answers it only with a reason, and here it has one.
             fn missing(&self, _: Call) -> CUresult {

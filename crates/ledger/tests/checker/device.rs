@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use dacapo_ledger::{Access, Queues};
+use dacapo_ledger::{Queues, Touching};
 
 use crate::baton::step;
 use crate::dice::Dice;
@@ -92,7 +92,7 @@ impl Device {
     }
 
     /// Puts work on a stream. What it touches is checked against all that was ever enqueued.
-    pub fn enqueue(&self, stream: &Stream, touches: &[(usize, Access)], label: &str) {
+    pub fn enqueue(&self, stream: &Stream, touches: &[(usize, Touching)], label: &str) {
         step();
         self.with(|machine| machine.enqueue(stream.0, touches, label));
     }
@@ -101,14 +101,14 @@ impl Device {
     pub fn release(&self, stream: &Stream, object: usize, label: &str) {
         step();
         self.with(|machine| {
-            machine.enqueue(stream.0, &[(object, Access::Write)], label);
+            machine.enqueue(stream.0, &[(object, Touching::Write)], label);
             machine.objects[object].released = Some(format!("{label} on {}", NAMES[stream.0]));
             machine.tally.frees += 1;
         });
     }
 
     /// The host reads or writes an object itself.
-    pub fn host(&self, object: usize, access: Access, label: &str) {
+    pub fn host(&self, object: usize, access: Touching, label: &str) {
         step();
         self.with(|machine| {
             let completed = machine.completed;
@@ -169,7 +169,7 @@ impl Machine {
         self.digest = (self.digest.rotate_left(5) ^ what).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
 
-    fn enqueue(&mut self, stream: usize, touches: &[(usize, Access)], label: &str) {
+    fn enqueue(&mut self, stream: usize, touches: &[(usize, Touching)], label: &str) {
         let completed = self.completed;
         join(&mut self.clocks[stream], &completed);
         let before = self.clocks[stream];
@@ -184,14 +184,14 @@ impl Machine {
     }
 
     /// Whether everything that conflicts is over by `clock`.
-    fn check(&mut self, clock: &Clock, stream: Option<usize>, object: usize, access: Access, label: &str) {
+    fn check(&mut self, clock: &Clock, stream: Option<usize>, object: usize, access: Touching, label: &str) {
         self.tally.checked += 1;
         let on = stream.map_or("", |stream| NAMES[stream]);
         let known = &self.objects[object];
         let mut failure =
             known.released.as_ref().map(|by| format!("{label} on {on} touches object {object} behind {by}"));
         for (other, last) in known.last.iter().enumerate().filter(|(other, _)| Some(*other) != stream) {
-            for (kind, last) in [Access::Read, Access::Write].into_iter().zip(last) {
+            for (kind, last) in [Touching::Read, Touching::Write].into_iter().zip(last) {
                 if let Some((number, by)) = last
                     && kind.conflicts_with(access)
                     && *number > clock[other]

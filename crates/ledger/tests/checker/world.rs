@@ -7,7 +7,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, RwLock};
 
-use dacapo_ledger::{Access, Drops, Lane, LaneKind, Ledger, MemoryId, SetId, Touch, Use};
+use dacapo_ledger::{Drops, Lane, LaneKind, Ledger, MemoryId, SetId, Touch, Touching, Use};
 
 use crate::baton::step;
 use crate::device::{Device, Refused, Stream};
@@ -32,7 +32,7 @@ pub struct Graph {
     id: SetId,
     /// The executable: each launch uses it alone.
     object: usize,
-    members: Vec<(Arc<Buffer>, Access)>,
+    members: Vec<(Arc<Buffer>, Touching)>,
     home: usize,
     /// Whether its buffers go before it does.
     members_first: bool,
@@ -159,13 +159,13 @@ impl World {
         dice: &mut Dice,
         lane: &Lane<Device>,
         graph: Option<&Arc<Graph>>,
-        touched: &[(Arc<Buffer>, Access)],
+        touched: &[(Arc<Buffer>, Touching)],
         label: &str,
         kept: &mut Vec<Use<Device>>,
     ) {
         let all = touched.iter().chain(graph.into_iter().flat_map(|graph| &graph.members));
         let mut objects: Vec<_> = all.clone().map(|(buffer, access)| (buffer.object, *access)).collect();
-        objects.extend(graph.map(|graph| (graph.object, Access::Write)));
+        objects.extend(graph.map(|graph| (graph.object, Touching::Write)));
         let Some(_borrows) = all.map(|(buffer, _)| buffer.borrow.try_read().ok()).collect::<Option<Vec<_>>>() else {
             return;
         };
@@ -315,8 +315,8 @@ impl World {
     }
 }
 
-fn access(dice: &mut Dice) -> Access {
-    if dice.percent(45) { Access::Write } else { Access::Read }
+fn access(dice: &mut Dice) -> Touching {
+    if dice.percent(45) { Touching::Write } else { Touching::Read }
 }
 
 fn take<T>(list: &Mutex<Vec<T>>, dice: &mut Dice) -> Option<T> {

@@ -1,6 +1,6 @@
 //! Queues with vector clocks. Each call is one step: its lock is loom's, so that loom tries what comes between.
 
-use dacapo_ledger::{Access, Drops, Lane, LaneKind, Ledger, Queues, Touch, Use};
+use dacapo_ledger::{Drops, Lane, LaneKind, Ledger, Queues, Touch, Touching, Use};
 use loom::sync::Mutex;
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ fn join(into: &mut Clock, from: &Clock) {
 }
 
 impl Device {
-    pub fn enqueue(&self, stream: &Stream, touches: &[(usize, Access)]) {
+    pub fn enqueue(&self, stream: &Stream, touches: &[(usize, Touching)]) {
         let machine = &mut *self.0.lock().unwrap();
         let completed = machine.completed;
         join(&mut machine.clocks[stream.0], &completed);
@@ -40,7 +40,7 @@ impl Device {
         for &(object, access) in touches {
             assert!(!machine.released[object], "object {object} is used behind its release");
             for (other, [read, write]) in machine.objects[object].iter().enumerate() {
-                let last = if access == Access::Write { *read.max(write) } else { *write };
+                let last = if access == Touching::Write { *read.max(write) } else { *write };
                 assert!(last <= clock[other], "no order on object {object} between streams {other} and {}", stream.0);
             }
             machine.objects[object][stream.0][access as usize] = clock[stream.0];
@@ -48,7 +48,7 @@ impl Device {
     }
 
     fn release(&self, stream: &Stream, object: usize) {
-        self.enqueue(stream, &[(object, Access::Write)]);
+        self.enqueue(stream, &[(object, Touching::Write)]);
         self.0.lock().unwrap().released[object] = true;
     }
 
@@ -93,7 +93,7 @@ impl World {
     }
 
     /// Work that the ledger is told `touch` of and that touches `objects`.
-    pub fn submit(&self, lane: usize, touch: Touch<'_>, objects: &[(usize, Access)]) -> Use<Device> {
+    pub fn submit(&self, lane: usize, touch: Touch<'_>, objects: &[(usize, Touching)]) -> Use<Device> {
         let enqueue = |stream: &Stream| {
             self.device.enqueue(stream, objects);
             Ok::<(), Refused>(())

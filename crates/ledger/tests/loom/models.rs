@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dacapo_ledger::Access::{Read, Write};
+use dacapo_ledger::Touching::{Read, Write};
 use dacapo_ledger::{MemoryId, Touch};
 
 use crate::device::World;
@@ -34,7 +34,7 @@ fn run(world: World, programs: Vec<Box<dyn FnOnce(&World) + Send>>) -> Arc<World
     world
 }
 
-fn touch(lane: usize, memory: MemoryId, access: dacapo_ledger::Access) -> Box<dyn FnOnce(&World) + Send> {
+fn touch(lane: usize, memory: MemoryId, access: dacapo_ledger::Touching) -> Box<dyn FnOnce(&World) + Send> {
     Box::new(move |world| {
         world.submit(lane, Touch::Memory(&[(memory, access)]), &[(0, access)]);
     })

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use dacapo_ledger::{Access, Lane, LaneKind, Ledger, Queues, Touch, Use};
+use dacapo_ledger::{Lane, LaneKind, Ledger, Queues, Touch, Touching, Use};
 
 /// Calls as text: `b: wait a1` is stream b told to wait for the first event of stream a.
 #[derive(Default)]
@@ -110,5 +110,5 @@ impl Bench {
     }
 }
 
-pub const READ: Access = Access::Read;
-pub const WRITE: Access = Access::Write;
+pub const READ: Touching = Touching::Read;
+pub const WRITE: Touching = Touching::Write;

@@ -76,7 +76,7 @@ macro_rules! raw {
     ($call:expr) => {{
         // SAFETY: pointers are to locals with room for the answer, or to memory of the scenario that outlives the work;
         // a handle that is not alive is what its scenario is about, and is one that drivers answer for.
-        #[allow(unused_unsafe)]
+        #[allow(unused_unsafe, reason = "some of the calls are safe")]
         unsafe {
             $call
         }

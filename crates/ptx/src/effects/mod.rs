@@ -57,7 +57,7 @@ pub struct Effects {
     pub params: Vec<ParamFacts>,
     /// Loads, stores and atomics of global and generic memory, in the order of the text. One in a function that is
     /// called from two places may stand here twice.
-    pub accesses: Vec<Access>,
+    pub accesses: Vec<MemoryOp>,
 }
 
 /// What could not be looked into.
@@ -66,12 +66,12 @@ pub struct Opaque {
     /// As a sentence: "`wgmma.fence` is not a form that is known".
     pub why: String,
     /// Where.
-    pub place: Place,
+    pub place: PtxPlace,
 }
 
 /// A place in the PTX, and in the CUDA source where it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct PtxPlace {
     /// In the PTX.
     pub line: u32,
     /// Column there.
@@ -80,10 +80,10 @@ pub struct Place {
     pub source: Option<(u32, u32)>,
 }
 
-impl Place {
-    fn new(span: Span, loc: Option<SourceLoc>) -> Place {
+impl PtxPlace {
+    fn new(span: Span, loc: Option<SourceLoc>) -> PtxPlace {
         let source = loc.filter(|loc| loc.file != 0).map(|loc| (loc.file, loc.line));
-        Place { line: span.line, column: span.column, source }
+        PtxPlace { line: span.line, column: span.column, source }
     }
 }
 
@@ -91,17 +91,17 @@ impl Place {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParamFacts {
     /// Where it, or something computed from it, is stored to memory or passed where it cannot be followed.
-    pub escapes: Option<Place>,
+    pub escapes: Option<PtxPlace>,
     /// Where it is multiplied, shifted, divided, converted, or held against a number as a size is: what one does with a
     /// number and not with an address.
-    pub number: Option<Place>,
+    pub number: Option<PtxPlace>,
     /// Whether it is ever loaded or used as a floating-point number.
     pub float: bool,
 }
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)] // the names say it
+#[allow(missing_docs, reason = "the names say it")]
 pub enum AccessKind {
     Read,
     Write,
@@ -111,7 +111,7 @@ pub enum AccessKind {
 
 /// One load, store or atomic.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Access {
+pub struct MemoryOp {
     /// What it does.
     pub kind: AccessKind,
     /// The type of one element.
@@ -119,12 +119,12 @@ pub struct Access {
     /// How many elements at once: 1, 2 or 4. The address must be a multiple of the bytes of all of them.
     pub vector: u8,
     /// Where.
-    pub place: Place,
+    pub place: PtxPlace,
     /// The ways in which its address comes about, at least one.
     pub routes: Vec<Route>,
 }
 
-impl Access {
+impl MemoryOp {
     /// How many bytes one element has.
     pub fn element_bytes(&self) -> u32 {
         self.ty.bytes()

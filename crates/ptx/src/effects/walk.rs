@@ -10,7 +10,7 @@ use std::rc::Rc;
 use super::flow::{Block, Current, Flow, Read};
 use super::memory::Objects;
 use super::value::{ANYWHERE, Factor, NOTHING, NUMBER, Origin, Target, Term, Value, Values};
-use super::{Access, AccessKind, Base, Effects, Opaque, ParamFacts, Place, Route};
+use super::{AccessKind, Base, Effects, MemoryOp, Opaque, ParamFacts, PtxPlace, Route};
 use crate::ir::{
     Call, CallTarget, Function, FunctionId, Instruction, Module, Opcode, Operand, Reg, Space, Type, Variable,
     VariableRef,
@@ -25,7 +25,7 @@ const PASSES_MAX: usize = 64;
 pub(super) fn walk(module: &Module, entry: FunctionId) -> Effects {
     let Some(function) = module.functions.get(entry.0 as usize) else { return Effects::default() };
     if let Some(unsupported) = module.unsupported_in(entry).first() {
-        let place = Place::new(unsupported.span, unsupported.loc);
+        let place = PtxPlace::new(unsupported.span, unsupported.loc);
         return opaque(unsupported.why.clone(), place);
     }
     let mut walk = Walk {
@@ -57,10 +57,10 @@ pub(super) fn walk(module: &Module, entry: FunctionId) -> Effects {
         return Effects { opaque: None, params: walk.params, accesses: walk.accesses };
     }
     let why = format!("`{}` is too involved to be followed", function.name);
-    opaque(why, Place::new(function.span, None))
+    opaque(why, PtxPlace::new(function.span, None))
 }
 
-fn opaque(why: String, place: Place) -> Effects {
+fn opaque(why: String, place: PtxPlace) -> Effects {
     Effects { opaque: Some(Opaque { why, place }), ..Effects::default() }
 }
 
@@ -86,7 +86,7 @@ pub(super) struct Walk<'m> {
     flows: HashMap<usize, Rc<Flow>>,
     frames: Vec<Frame>,
     pub(super) params: Vec<ParamFacts>,
-    accesses: Vec<Access>,
+    accesses: Vec<MemoryOp>,
     changed: bool,
     /// Whether what has no value by now is a number.
     settled: bool,
@@ -101,7 +101,7 @@ pub(super) struct Here<'f> {
     flow: Rc<Flow>,
     current: Current,
     index: usize,
-    pub(super) place: Place,
+    pub(super) place: PtxPlace,
 }
 
 impl<'m> Walk<'m> {
@@ -130,11 +130,11 @@ impl<'m> Walk<'m> {
 
     fn block(&mut self, frame: usize, function: &'m Function, flow: &Rc<Flow>, block: &Block, above: &mut Vec<usize>) {
         let (flow, current) = (flow.clone(), flow.enter(block));
-        let mut here = Here { frame, function, flow, current, index: block.start, place: Place::default() };
+        let mut here = Here { frame, function, flow, current, index: block.start, place: PtxPlace::default() };
         for index in block.start..block.end {
             let instruction = &function.body[index];
             here.index = index;
-            here.place = Place::new(instruction.span, instruction.loc);
+            here.place = PtxPlace::new(instruction.span, instruction.loc);
             match instruction.form.opcode {
                 Opcode::Call => {
                     if let Some(Operand::Call(call)) = instruction.operands.first() {
@@ -369,7 +369,7 @@ impl<'m> Walk<'m> {
     }
 
     /// What goes where it cannot be followed.
-    fn escape(&mut self, place: Place, value: Value) {
+    fn escape(&mut self, place: PtxPlace, value: Value) {
         for term in self.values.terms(value).to_vec() {
             for (origin, _) in term.parts {
                 match origin {
@@ -400,7 +400,7 @@ impl<'m> Walk<'m> {
         let routes: Vec<Route> = self.values.terms(place).iter().map(route).collect();
         if routes.iter().any(tells) {
             let (ty, vector) = (form.ty(), form.vector);
-            self.accesses.push(Access { kind, ty, vector, place: here.place, routes });
+            self.accesses.push(MemoryOp { kind, ty, vector, place: here.place, routes });
         }
     }
 

@@ -20,7 +20,7 @@ use table::{ROWS, Row};
 
 /// What kind of instruction a row is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)] // the names say it
+#[allow(missing_docs, reason = "the names say it")]
 pub enum Family {
     Integer,
     Carry,

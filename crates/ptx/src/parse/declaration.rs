@@ -1,6 +1,6 @@
 //! Declarations: registers, variables, parameters, with ranges, dimensions and initialisers.
 
-use super::tree::{Declaration, Declarator, InitTree, InitValue, Place};
+use super::tree::{Declaration, Declarator, InitTree, InitValue, Storage};
 use super::{Parsed, Parser};
 use crate::error::{Error, ErrorKind};
 use crate::forms::type_of_word;
@@ -14,14 +14,14 @@ const DEPTH_MAX: u32 = 16;
 pub(super) const ELEMENTS_MAX: u64 = 1 << 40;
 
 /// The state space a declaration may begin with.
-pub(super) fn place_of_word(word: &str) -> Option<Place> {
+pub(super) fn place_of_word(word: &str) -> Option<Storage> {
     Some(match word {
-        "reg" => Place::Register,
-        "global" => Place::Memory(Space::Global),
-        "shared" => Place::Memory(Space::Shared),
-        "local" => Place::Memory(Space::Local),
-        "const" => Place::Memory(Space::Const),
-        "param" => Place::Memory(Space::Param),
+        "reg" => Storage::Register,
+        "global" => Storage::Memory(Space::Global),
+        "shared" => Storage::Memory(Space::Shared),
+        "local" => Storage::Memory(Space::Local),
+        "const" => Storage::Memory(Space::Const),
+        "param" => Storage::Memory(Space::Param),
         _ => return None,
     })
 }
@@ -72,7 +72,7 @@ impl<'t> Parser<'t, '_> {
     fn declaration_head(&mut self, linkage: Linkage) -> Parsed<Declaration<'t>> {
         let start = self.span();
         let mut declaration = Declaration {
-            place: Place::Register,
+            place: Storage::Register,
             linkage,
             align: None,
             ty: Type::B8,

@@ -36,7 +36,7 @@ pub(crate) struct Name<'t> {
 
 /// Where a declaration puts its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Storage {
     Register,
     Memory(Space),
 }
@@ -44,7 +44,7 @@ pub(crate) enum Place {
 /// `.reg .b32 %r<4>, %x;` or `.global .align 4 .b8 t[8] = {1, 2};` or one parameter.
 #[derive(Debug)]
 pub(crate) struct Declaration<'t> {
-    pub(crate) place: Place,
+    pub(crate) place: Storage,
     pub(crate) linkage: Linkage,
     pub(crate) align: Option<u64>,
     pub(crate) ty: Type,

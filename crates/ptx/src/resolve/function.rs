@@ -11,7 +11,7 @@ use crate::ir::{
     AddressBase, Form, Function, Guard, Instruction, Module, Opcode, Operand, Prototype, Reg, Register, SourceLoc,
     Space, Span, Type, Unsupported, VariableRef,
 };
-use crate::parse::tree::{Declaration, FunctionTree, InstructionTree, Name, Place, Statement};
+use crate::parse::tree::{Declaration, FunctionTree, InstructionTree, Name, Statement, Storage};
 
 /// The function at `index` of `module`, whose tree has a body.
 pub(super) fn body<'t>(
@@ -131,8 +131,8 @@ impl<'t> Body<'t, '_> {
             let Some(declarator) = declaration.names.first() else { continue };
             let name = declarator.name;
             match declaration.place {
-                Place::Memory(_) => self.declare(name, Symbol::Variable(VariableRef::Param(i as u32))),
-                Place::Register => {
+                Storage::Memory(_) => self.declare(name, Symbol::Variable(VariableRef::Param(i as u32))),
+                Storage::Register => {
                     if tree.is_kernel {
                         let message = format!("the kernel's parameter `{}` must be `.param`", name.text);
                         self.errors.push(Error::new(ErrorKind::Directive, name.span, message, "not in a register"));
@@ -148,8 +148,8 @@ impl<'t> Body<'t, '_> {
             let Some(declarator) = declaration.names.first() else { continue };
             let name = declarator.name;
             match declaration.place {
-                Place::Memory(_) => self.declare(name, Symbol::Variable(VariableRef::Return(i as u32))),
-                Place::Register => {
+                Storage::Memory(_) => self.declare(name, Symbol::Variable(VariableRef::Return(i as u32))),
+                Storage::Register => {
                     let reg = self.new_register(name.text, declaration.ty);
                     self.declare(name, Symbol::Register { ty: declaration.ty, lanes: 1, number: Some(reg) });
                     self.register_results.push((i as u32, reg));
@@ -201,7 +201,7 @@ impl<'t> Body<'t, '_> {
         for declarator in &declaration.names {
             let name = declarator.name;
             match declaration.place {
-                Place::Register => {
+                Storage::Register => {
                     let (ty, lanes) = (declaration.ty, declaration.vector);
                     match declarator.range {
                         Some(count) => {
@@ -214,7 +214,7 @@ impl<'t> Body<'t, '_> {
                         None => self.declare(name, Symbol::Register { ty, lanes, number: None }),
                     }
                 }
-                Place::Memory(space) => {
+                Storage::Memory(space) => {
                     let mut variable = variables::variable(declaration, declarator, self.errors);
                     variable.init = variables::initial_contents(
                         &variable,

@@ -4,7 +4,7 @@ use super::Names;
 use super::types::constant_bits;
 use crate::error::{Error, ErrorKind};
 use crate::ir::{Init, Linkage, Space, Span, Type, Variable};
-use crate::parse::tree::{Const, Declaration, Declarator, InitTree, InitValue, Place};
+use crate::parse::tree::{Const, Declaration, Declarator, InitTree, InitValue, Storage};
 
 use super::symbols::Symbol;
 
@@ -44,19 +44,19 @@ pub(super) fn variable(
         0
     });
     let open = declarator.dims.contains(&None) && declarator.init.is_none();
-    if open && declaration.linkage != Linkage::Extern && !matches!(declaration.place, Place::Memory(Space::Param)) {
+    if open && declaration.linkage != Linkage::Extern && !matches!(declaration.place, Storage::Memory(Space::Param)) {
         let message = format!("`{}` has no size", declarator.name.text);
         let error = Error::new(ErrorKind::Directive, span, message, "only `.extern` arrays may leave it open");
         errors.push(error);
     }
-    if declaration.ty == Type::Pred && matches!(declaration.place, Place::Memory(_)) {
+    if declaration.ty == Type::Pred && matches!(declaration.place, Storage::Memory(_)) {
         let message = format!("`{}` is a predicate, and predicates live in registers", declarator.name.text);
         errors.push(Error::new(ErrorKind::Directive, span, message, "not in memory"));
     }
     let space = match declaration.place {
-        Place::Memory(space) => space,
+        Storage::Memory(space) => space,
         // Parameters in registers are given a place among the others; see `function`.
-        Place::Register => Space::Param,
+        Storage::Register => Space::Param,
     };
     Variable {
         name: declarator.name.text.to_string(),

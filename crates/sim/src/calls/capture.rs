@@ -1,5 +1,5 @@
 //! Beginning, asking about, steering and ending a capture. The rules stand in [`crate::model::capture`].
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::collections::HashMap;
 use std::ffi::c_uint;
@@ -13,7 +13,7 @@ use super::launch::programmatic;
 use crate::foreign::{get, put, put_optional};
 use crate::model::capture::{Branch, Capture, Rule};
 use crate::model::graph::{Edge, Graph, Node, NodeKind, is_plain};
-use crate::model::objects::{Event, Recorded, Stream, StreamKind};
+use crate::model::objects::{Event, EventState, Stream, StreamKind};
 use crate::model::table::Key;
 use crate::model::tasks::Signal;
 use crate::model::work::KernelWork;
@@ -202,7 +202,7 @@ pub(crate) fn record_kernel(
     let node = record(v, capture, stream, NodeKind::Kernel(Arc::new(work)))?;
     for (event, data) in events {
         if let Some(event) = v.events.get_mut(*event) {
-            event.recorded = Recorded::Capture { capture, nodes: vec![(node, *data)] };
+            event.recorded = EventState::Capture { capture, nodes: vec![(node, *data)] };
         }
     }
     Ok(())
@@ -239,7 +239,7 @@ pub(crate) unsafe fn is_capturing(v: &mut Visit<'_>, handle: CUstream, out: *mut
     unsafe { put(out, status(v, stream).0) }
 }
 
-#[allow(clippy::too_many_arguments)] // C's
+#[allow(clippy::too_many_arguments, reason = "C's signature")]
 pub(crate) unsafe fn get_info(
     v: &mut Visit<'_>,
     handle: CUstream,

@@ -1,5 +1,5 @@
 //! Conditional nodes: handles, and nodes with their bodies. The rules stand in [`crate::model::conditional`].
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::c_uint;
 use std::sync::Arc;

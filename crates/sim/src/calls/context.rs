@@ -1,5 +1,5 @@
 //! Contexts and what is current on a thread.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{c_int, c_uint};
@@ -8,7 +8,7 @@ use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
 use crate::foreign::{put, put_optional};
-use crate::model::objects::{Context, Recorded};
+use crate::model::objects::{Context, EventState};
 use crate::model::table::{Key, Lookup};
 use crate::model::work::Work;
 use crate::visit::{Answer, Visit};
@@ -239,7 +239,7 @@ pub(crate) unsafe fn record_event(v: &mut Visit<'_>, handle: CUcontext, event: C
     let (number, before) = (v.number(), v.tasks.of(id));
     let task = v.tasks.add(Work::Record(event, number), id, before);
     if let Some(event) = v.events.get_mut(event) {
-        event.recorded = Recorded::Stream { number, task, time_ns: None };
+        event.recorded = EventState::Stream { number, task, time_ns: None };
     }
     Ok(())
 }
@@ -250,8 +250,8 @@ pub(crate) unsafe fn wait_event(v: &mut Visit<'_>, handle: CUcontext, event: CUe
     let event = v.event(event)?;
     v.check_anywhere(key)?;
     let task = match v.events.get(event).map(|event| &event.recorded) {
-        Some(Recorded::Stream { task, .. } | Recorded::Graph { task: Some(task), .. }) => *task,
-        Some(Recorded::Capture { .. }) => return Err(v.unsupported("a context that waits for an event of a capture")),
+        Some(EventState::Stream { task, .. } | EventState::Graph { task: Some(task), .. }) => *task,
+        Some(EventState::Capture { .. }) => return Err(v.unsupported("a context that waits for an event of a capture")),
         _ => return Ok(()),
     };
     let mut held = v.contexts.get_mut(key).map(|context| std::mem::take(&mut context.held)).unwrap_or_default();

@@ -2,7 +2,7 @@
 //!
 //! Pageable host memory: an asynchronous copy *from* it takes the bytes when the call is made; one *to* it returns
 //! when the bytes are there. A copy node reads and writes it when it runs.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::foreign::{get, read_host};
 use crate::model::graph::NodeKind;
 use crate::model::objects::Owner;
 use crate::model::table::Lookup;
-use crate::model::work::{CopyWork, Place, Side, Work};
+use crate::model::work::{CopyMemory, CopyWork, Side, Work};
 use crate::visit::{Answer, Refusal, Target, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -55,22 +55,24 @@ fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3], by_node: bool) -> Result
     let known = holding(v, address);
     let place = match (&known, end.kind) {
         (Some((_, seen)), _) => match seen.owner {
-            Owner::HostAllocated { .. } | Owner::HostRegistered { .. } => Place::Pinned,
-            _ => Place::Device,
+            Owner::HostAllocated { .. } | Owner::HostRegistered { .. } => CopyMemory::Pinned,
+            _ => CopyMemory::Device,
         },
         // An address of the device's that nothing lies at is no host memory either.
-        (None, CU_MEMORYTYPE_HOST | CU_MEMORYTYPE_UNIFIED) if !v.memory.is_device_address(address) => Place::Pageable,
+        (None, CU_MEMORYTYPE_HOST | CU_MEMORYTYPE_UNIFIED) if !v.memory.is_device_address(address) => {
+            CopyMemory::Pageable
+        }
         (None, CU_MEMORYTYPE_DEVICE | CU_MEMORYTYPE_UNIFIED) if is_touchable(v, address, bytes, by_node) => {
-            Place::Device
+            CopyMemory::Device
         }
         (None, _) => return Err(refuse(v, address, bytes)),
     };
     match place {
-        Place::Pageable if base < LOWEST => return Err(INVALID),
-        Place::Pageable => {}
+        CopyMemory::Pageable if base < LOWEST => return Err(INVALID),
+        CopyMemory::Pageable => {}
         // A host pointer into registered memory may reach beyond it: the rest is pageable, and all of it is the program's.
-        Place::Pinned if end.kind == CU_MEMORYTYPE_HOST && !is_visible(v, address, bytes) => {
-            return Ok(Side { place: Place::Pageable, kind: end.kind, address, pitch, slice });
+        CopyMemory::Pinned if end.kind == CU_MEMORYTYPE_HOST && !is_visible(v, address, bytes) => {
+            return Ok(Side { place: CopyMemory::Pageable, kind: end.kind, address, pitch, slice });
         }
         _ if !is_touchable(v, address, bytes, by_node) => return Err(refuse(v, address, bytes)),
         _ => {}
@@ -118,8 +120,8 @@ fn go(v: &mut Visit<'_>, handle: CUstream, source: &End, target: &End, extent: [
         }
         Target::Run(stream) => stream,
     };
-    let wait = wait || copy.target.place == Place::Pageable;
-    let task = if copy.source.place == Place::Pageable {
+    let wait = wait || copy.target.place == CopyMemory::Pageable;
+    let task = if copy.source.place == CopyMemory::Pageable {
         let mut bytes = Vec::new();
         for (_, row) in copy.rows() {
             // SAFETY: the program promises that the source is readable when it makes the call.

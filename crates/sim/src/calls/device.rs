@@ -1,5 +1,5 @@
 //! The one device: an H200, as far as it was observed.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_uint};

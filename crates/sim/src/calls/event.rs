@@ -1,5 +1,5 @@
 //! Events: marks in the order of work, in a stream or in a capture.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::c_uint;
 
@@ -10,7 +10,7 @@ use crate::foreign::put;
 use crate::machine::State;
 use crate::model::capture::Rule;
 use crate::model::graph::NodeKind;
-use crate::model::objects::{Event, Recorded};
+use crate::model::objects::{Event, EventState};
 use crate::model::table::Key;
 use crate::model::work::Work;
 use crate::visit::{Answer, Target, Visit};
@@ -26,7 +26,7 @@ pub(crate) unsafe fn create(v: &mut Visit<'_>, out: *mut CUevent, flags: c_uint)
     }
     let context = v.context()?;
     let timing = flags & CU_EVENT_DISABLE_TIMING == 0;
-    let key = v.events.insert(Event { context, timing, recorded: Recorded::Never });
+    let key = v.events.insert(Event { context, timing, recorded: EventState::Never });
     let handle = CUevent::from_bits(v.events.handle(key));
     // SAFETY: an out pointer of this call.
     unsafe { put(out, handle) }
@@ -60,7 +60,7 @@ pub(crate) unsafe fn record_with_flags(v: &mut Visit<'_>, handle: CUevent, strea
             let number = v.number();
             let task = v.submit(stream, Work::Record(key, number));
             if let Some(event) = v.events.get_mut(key) {
-                event.recorded = Recorded::Stream { number, task, time_ns: None };
+                event.recorded = EventState::Stream { number, task, time_ns: None };
             }
         }
         Target::Record(capture, stream) if flags == CU_EVENT_RECORD_EXTERNAL => {
@@ -70,7 +70,7 @@ pub(crate) unsafe fn record_with_flags(v: &mut Visit<'_>, handle: CUevent, strea
             let branch = v.captures.get(capture).and_then(|capture| capture.branches.get(&stream));
             let nodes = branch.map(|branch| branch.after.clone()).unwrap_or_default();
             if let Some(event) = v.events.get_mut(key) {
-                event.recorded = Recorded::Capture { capture, nodes };
+                event.recorded = EventState::Capture { capture, nodes };
             }
         }
     }
@@ -91,12 +91,12 @@ enum Standing {
 
 fn standing(state: &State, key: Key<Event>) -> Standing {
     match state.events.get(key).map(|event| &event.recorded) {
-        None | Some(Recorded::Never) => Standing::Past,
-        Some(Recorded::Stream { task, .. } | Recorded::Graph { task: Some(task), .. }) => {
+        None | Some(EventState::Never) => Standing::Past,
+        Some(EventState::Stream { task, .. } | EventState::Graph { task: Some(task), .. }) => {
             if state.tasks.is_done(*task) { Standing::Past } else { Standing::Ahead }
         }
-        Some(Recorded::Graph { task: None, .. }) => Standing::Past,
-        Some(Recorded::Capture { capture, .. }) => {
+        Some(EventState::Graph { task: None, .. }) => Standing::Past,
+        Some(EventState::Capture { capture, .. }) => {
             // A capture that is broken has let go of its events, though it has not ended.
             if state.captures.get(*capture).is_some_and(|capture| capture.broken.is_none()) {
                 Standing::Captured(*capture)
@@ -122,7 +122,7 @@ fn ask(v: &mut Visit<'_>, key: Key<Event>) -> Answer {
 
 /// The host knows that what the event stands for is done.
 fn host_has(v: &mut Visit<'_>, key: Key<Event>) {
-    if let Some(Recorded::Stream { task, .. } | Recorded::Graph { task: Some(task), .. }) =
+    if let Some(EventState::Stream { task, .. } | EventState::Graph { task: Some(task), .. }) =
         v.events.get(key).map(|event| event.recorded.clone())
     {
         v.tasks.host_has([task]);
@@ -146,7 +146,7 @@ pub(crate) unsafe fn synchronize(v: &mut Visit<'_>, handle: CUevent) -> Answer {
     ask(v, key)?;
     // The record of this call: another thread may record the event again meanwhile.
     let recorded = v.events.get(key).map(|event| event.recorded.clone());
-    if let Some(Recorded::Stream { task, .. } | Recorded::Graph { task: Some(task), .. }) = recorded {
+    if let Some(EventState::Stream { task, .. } | EventState::Graph { task: Some(task), .. }) = recorded {
         v.wait_until(|state| state.tasks.is_done(task))?;
         v.tasks.host_has([task]);
     }
@@ -167,9 +167,9 @@ pub(crate) unsafe fn elapsed_time(v: &mut Visit<'_>, out: *mut f32, start: CUeve
         }
         *time = match v.events.get(key) {
             Some(Event { timing: false, .. }) => return Err(INVALID_HANDLE),
-            Some(Event { recorded: Recorded::Stream { time_ns, .. } | Recorded::Graph { time_ns, .. }, .. }) => {
-                time_ns.ok_or(INVALID_HANDLE)?
-            }
+            Some(Event {
+                recorded: EventState::Stream { time_ns, .. } | EventState::Graph { time_ns, .. }, ..
+            }) => time_ns.ok_or(INVALID_HANDLE)?,
             _ => return Err(INVALID_HANDLE),
         };
     }
@@ -189,7 +189,7 @@ pub(crate) unsafe fn stream_wait(v: &mut Visit<'_>, stream: CUstream, event: CUe
     }
     let external = flags == CU_EVENT_WAIT_EXTERNAL;
     let captured = match v.events.get(event).map(|event| event.recorded.clone()) {
-        Some(Recorded::Capture { capture, nodes }) if !external => Some((capture, nodes)),
+        Some(EventState::Capture { capture, nodes }) if !external => Some((capture, nodes)),
         _ => None,
     };
     // The legacy stream never joins a capture.
@@ -206,7 +206,7 @@ pub(crate) unsafe fn stream_wait(v: &mut Visit<'_>, stream: CUstream, event: CUe
         (Target::Run(_), None) if external => Err(CUresult::CUDA_ERROR_ILLEGAL_STATE),
         (Target::Run(stream), None) => {
             let recorded = v.events.get(event).map(|event| event.recorded.clone());
-            if let Some(Recorded::Stream { task, .. } | Recorded::Graph { task: Some(task), .. }) = recorded {
+            if let Some(EventState::Stream { task, .. } | EventState::Graph { task: Some(task), .. }) = recorded {
                 v.submit_after(stream, Work::Nothing, [task]);
             }
             Ok(())
@@ -226,7 +226,7 @@ pub(crate) unsafe fn stream_wait(v: &mut Visit<'_>, stream: CUstream, event: CUe
             super::capture::record(v, capture, stream, NodeKind::EventWait(event)).map(|_| ())
         }
         (Target::Record(capture, _), None) => {
-            if matches!(v.events.get(event).map(|event| &event.recorded), Some(Recorded::Never)) {
+            if matches!(v.events.get(event).map(|event| &event.recorded), Some(EventState::Never)) {
                 return Ok(());
             }
             let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_ISOLATION;

@@ -1,5 +1,5 @@
 //! Initialisation, versions, error names.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::{c_char, c_int, c_uint};
 

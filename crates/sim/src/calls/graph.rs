@@ -1,5 +1,5 @@
 //! Graphs: making, asking, joining and taking them apart. What a node does stands in [`super::graph_node`].
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::{c_char, c_uint};
 use std::fmt::Write as _;

@@ -3,7 +3,7 @@
 //! The rules that were observed stand in [`crate::model::graph_memory`]; here too: a graph with memory nodes is not cloned, is no
 //! child, keeps its nodes and edges, and has one executable at a time (`NOT_SUPPORTED`). A launch whose allocation still lives,
 //! and one that frees what does not live, are refused (`INVALID_VALUE`).
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::c_void;
 use std::sync::Arc;

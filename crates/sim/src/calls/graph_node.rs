@@ -1,5 +1,5 @@
 //! Nodes: adding them, and asking for and changing what they do.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::c_void;
 use std::sync::Arc;

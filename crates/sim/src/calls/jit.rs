@@ -1,5 +1,5 @@
 //! PTX text to a program, as the driver compiles it at load: what is accepted, what is refused and with which code.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::{CStr, c_void};
 

@@ -1,5 +1,5 @@
 //! Kernel launches, and what a kernel node is made of.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::{c_uint, c_void};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::finding::{Ending, Finding};
 use crate::foreign::{get, list};
 use crate::h200;
 use crate::model::capture::Rule;
-use crate::model::objects::{Event, Function, Recorded};
+use crate::model::objects::{Event, EventState, Function};
 use crate::model::table::Key;
 use crate::model::tasks::Signal;
 use crate::model::work::{KernelWork, Work};
@@ -352,7 +352,7 @@ unsafe fn launch(
                 let number = v.number();
                 let task = v.tasks.add_early(Work::Record(event, number), id, [], [(kernel, signal)]);
                 if let Some(event) = v.events.get_mut(event) {
-                    event.recorded = Recorded::Stream { number, task, time_ns: None };
+                    event.recorded = EventState::Stream { number, task, time_ns: None };
                 }
             }
             Ok(())
@@ -375,7 +375,7 @@ fn fits_at_once(work: &KernelWork) -> bool {
     blocks <= u64::from(per_sm) * h200::attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1) as u64
 }
 
-#[allow(clippy::too_many_arguments)] // C's
+#[allow(clippy::too_many_arguments, reason = "C's signature")]
 pub(crate) unsafe fn kernel(
     v: &mut Visit<'_>,
     function: CUfunction,
@@ -395,7 +395,7 @@ pub(crate) unsafe fn kernel(
     unsafe { launch(v, stream, &request, &[], false) }
 }
 
-#[allow(clippy::too_many_arguments)] // C's
+#[allow(clippy::too_many_arguments, reason = "C's signature")]
 pub(crate) unsafe fn cooperative(
     v: &mut Visit<'_>,
     function: CUfunction,

@@ -1,5 +1,5 @@
 //! Libraries: modules whose kernels are named by kernel handles.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -16,7 +16,7 @@ use crate::visit::{Answer, Visit};
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 const INVALID_HANDLE: CUresult = CUresult::CUDA_ERROR_INVALID_HANDLE;
 
-#[allow(clippy::too_many_arguments)] // C's
+#[allow(clippy::too_many_arguments, reason = "C's signature")]
 pub(crate) unsafe fn load_data(
     v: &mut Visit<'_>,
     out: *mut CUlibrary,
@@ -152,7 +152,7 @@ pub(crate) unsafe fn get_global(
     unsafe { super::module::get_global(v, out, bytes_out, CUmodule::from_bits(handle.bits()), name) }
 }
 
-#[allow(clippy::too_many_arguments)] // C's
+#[allow(clippy::too_many_arguments, reason = "C's signature")]
 pub(crate) unsafe fn load_from_file(
     v: &mut Visit<'_>,
     out: *mut CUlibrary,

@@ -1,5 +1,5 @@
 //! Device memory and pinned host memory.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::{c_uint, c_void};

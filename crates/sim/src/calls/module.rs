@@ -1,5 +1,5 @@
 //! Modules: loading, unloading, and what is in them. How PTX is compiled stands in [`super::jit`].
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_uint, c_void};

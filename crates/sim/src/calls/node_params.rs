@@ -1,5 +1,5 @@
 //! What nodes do, asked for and changed by calls that take a node of any kind.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::c_void;
 use std::sync::Arc;

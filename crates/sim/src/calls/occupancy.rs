@@ -1,5 +1,5 @@
 //! How many blocks fit a multiprocessor: a model of the documented limits, not of the scheduler.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::{c_int, c_uint};
 
@@ -132,7 +132,7 @@ pub(crate) unsafe fn potential_block(
     }
 }
 
-#[expect(clippy::too_many_arguments)] // C's signature
+#[expect(clippy::too_many_arguments, reason = "C's signature")]
 pub(crate) unsafe fn potential_block_with_flags(
     v: &mut Visit<'_>,
     grid_out: *mut c_int,

@@ -2,7 +2,7 @@
 //!
 //! A fresh block is mapped when the call is made. A block that was freed in the same stream is handed out again at
 //! once, and mapped anew when the stream comes to it; a block freed in another stream waits until that free is done.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::c_void;
 

@@ -1,5 +1,5 @@
 //! Memory sets, and what a set node is made of.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::c_uint;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! Streams, and the host functions in them.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::{c_int, c_uint, c_void};
 

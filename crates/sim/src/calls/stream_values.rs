@@ -1,5 +1,5 @@
 //! Words that streams write and wait for: calls, batches, and nodes of them.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::c_uint;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! User objects: memory of the program that graphs keep alive. The rules stand in [`crate::model::user_object`].
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::{c_uint, c_void};
 

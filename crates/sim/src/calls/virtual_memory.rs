@@ -2,7 +2,7 @@
 //!
 //! Only the successful order was observed (create, reserve, map, set access: `sweep.cuMemMap_and_SetAccess`). What the manual
 //! documents as refused is refused with the code it lists, `INVALID_VALUE`; what it leaves open is unsupported.
-#![allow(clippy::missing_safety_doc)] // stated once, in calls/mod.rs
+#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::c_void;
 

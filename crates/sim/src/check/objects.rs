@@ -8,7 +8,7 @@
 
 use super::Report;
 use crate::machine::State;
-use crate::model::objects::{Recorded, StreamKind};
+use crate::model::objects::{EventState, StreamKind};
 use crate::model::table::Key;
 
 impl State {
@@ -19,7 +19,7 @@ impl State {
         for (key, event) in self.events.iter() {
             let lives = self.contexts.get(event.context).is_some_and(|context| context.is_active);
             report.ask("event-context", lives, || format!("event {key:?} is in no active context"));
-            if let Recorded::Stream { task, time_ns: None, .. } = &event.recorded {
+            if let EventState::Stream { task, time_ns: None, .. } = &event.recorded {
                 let is_open = self.fault.is_some() || !self.tasks.is_done(*task);
                 report.ask("event-time", is_open, || format!("event {key:?} has happened and does not know when"));
             }

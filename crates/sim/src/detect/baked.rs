@@ -17,7 +17,7 @@ use crate::finding::{Ending, Finding};
 use crate::model::executable::{Body, ExecKind, ExecNode, Executable};
 use crate::model::objects::Owner;
 use crate::model::table::Key;
-use crate::model::work::{CopyWork, KernelWork, Place, SetWork};
+use crate::model::work::{CopyMemory, CopyWork, KernelWork, SetWork};
 use crate::visit::Visit;
 
 /// What one node meant.
@@ -96,8 +96,8 @@ impl Held {
     fn pageable(&self) -> Option<(&'static str, u64)> {
         let Held::Copy(work) = self else { return None };
         match (work.source.place, work.target.place) {
-            (Place::Pageable, _) => Some(("reads", work.source.address)),
-            (_, Place::Pageable) => Some(("writes", work.target.address)),
+            (CopyMemory::Pageable, _) => Some(("reads", work.source.address)),
+            (_, CopyMemory::Pageable) => Some(("writes", work.target.address)),
             _ => None,
         }
     }

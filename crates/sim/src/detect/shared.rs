@@ -26,7 +26,7 @@ const BARRIERS: usize = 16;
 
 /// How a thread touches memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Touch {
+pub(crate) enum Direction {
     Read,
     Write,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Other {
     pub(crate) exact: bool,
     /// Its record.
     pub(crate) place: u32,
-    pub(crate) touch: Touch,
+    pub(crate) touch: Direction,
 }
 
 /// Who touches memory: warp and record.
@@ -54,7 +54,7 @@ pub(crate) struct Who {
 
 /// Who touched a grain last.
 #[derive(Clone, Copy, Default)]
-struct Cell {
+struct LastTouch {
     /// When it was written; 0: never.
     write_time: u32,
     write_place: u32,
@@ -99,7 +99,7 @@ const NOTHING: Released = Released { warps: [0; WARPS], warp: u32::MAX, lanes: [
 pub(crate) struct SharedWatch {
     /// A grain is this power of two bytes: the smallest that any access of the kernel has, at most 4.
     shift: u32,
-    cells: Vec<Cell>,
+    cells: Vec<LastTouch>,
     warps: Vec<Knows>,
     barriers: [Released; BARRIERS],
     addresses: HashMap<u32, Released>,
@@ -113,7 +113,7 @@ impl SharedWatch {
         let knows = Knows { floor: 0, warps: [0; WARPS], together: 0, lanes: None };
         SharedWatch {
             shift,
-            cells: vec![Cell::default(); bytes.div_ceil(1 << shift)],
+            cells: vec![LastTouch::default(); bytes.div_ceil(1 << shift)],
             warps: vec![knows; warps.min(WARPS)],
             barriers: [NOTHING; BARRIERS],
             addresses: HashMap::new(),
@@ -124,7 +124,7 @@ impl SharedWatch {
     /// Another block begins in the same memory: what was there is over.
     pub(crate) fn start(&mut self) {
         if self.now > u32::MAX / 2 {
-            self.cells.fill(Cell::default());
+            self.cells.fill(LastTouch::default());
             self.now = 0;
         }
         let over = self.now;
@@ -173,7 +173,7 @@ impl SharedWatch {
                     thread: cell.writer.into(),
                     exact: true,
                     place: cell.write_place,
-                    touch: Touch::Write,
+                    touch: Direction::Write,
                 });
             }
             let cell = &mut self.cells[grain];
@@ -246,21 +246,21 @@ impl SharedWatch {
                     thread: cell.writer.into(),
                     exact: true,
                     place: cell.write_place,
-                    touch: Touch::Write,
+                    touch: Direction::Write,
                 });
             }
             if cell.read_last > floor
                 && !(who.strong && cell.read_strong)
                 && let Some((thread, exact)) = self.unordered_reader(warp, lane, cell)
             {
-                return Some(Other { thread, exact, place: cell.read_place, touch: Touch::Read });
+                return Some(Other { thread, exact, place: cell.read_place, touch: Direction::Read });
             }
         }
         None
     }
 
     /// A reader of the cell that the lane knows nothing of.
-    fn unordered_reader(&self, warp: usize, lane: u32, cell: &Cell) -> Option<(u32, bool)> {
+    fn unordered_reader(&self, warp: usize, lane: u32, cell: &LastTouch) -> Option<(u32, bool)> {
         if !self.ordered(warp, lane, cell.last_reader, cell.read_last) {
             return Some((cell.last_reader.into(), true));
         }
@@ -427,7 +427,7 @@ mod tests {
     fn a_barrier_orders_those_who_come_to_it_and_nobody_else() {
         let mut w = watch(3);
         assert_eq!(store(&mut w, 0, 0), None);
-        assert_eq!(load(&mut w, 40, 0).map(|o| (o.thread, o.touch)), Some((0, Touch::Write)));
+        assert_eq!(load(&mut w, 40, 0).map(|o| (o.thread, o.touch)), Some((0, Direction::Write)));
         let mut w = watch(3);
         store(&mut w, 0, 0);
         barrier(&mut w, 1, &[0, 1]);
@@ -482,7 +482,7 @@ mod tests {
         }
         // It has met the first and the last reader, not the one between them.
         barrier(&mut w, 1, &[0, 2, 3]);
-        assert_eq!(store(&mut w, 96, 0).map(|o| (o.thread / 32, o.touch)), Some((1, Touch::Read)));
+        assert_eq!(store(&mut w, 96, 0).map(|o| (o.thread / 32, o.touch)), Some((1, Direction::Read)));
         let mut w = watch(2);
         load(&mut w, 0, 0);
         assert_eq!(store(&mut w, 0, 0), None, "its own read");

@@ -10,7 +10,7 @@ use super::lanes::Regs;
 use super::lanes::rows::{LoadFrom, StoreTo, addresses, first_address};
 use super::local::Local;
 use super::machine::{Machine, Seen, Stop};
-use super::op::{Access, At, NONE, Value};
+use super::op::{At, LoadStore, NONE, Value};
 use super::report::{Bad, Doing};
 use super::warp::{Base, Fragment};
 use super::window;
@@ -18,6 +18,15 @@ use crate::detect::declared::Window;
 use crate::memory::region::Region;
 use crate::memory::rows::Part;
 use crate::memory::{Backing, Memory, Slot};
+
+/// Lanes that a load or store is run for together, with all 32 addresses.
+#[derive(Clone, Copy)]
+pub(super) struct Group<'a> {
+    pub(super) access: &'a LoadStore,
+    pub(super) addresses: &'a [u64; 32],
+    pub(super) fragment: &'a Fragment,
+    pub(super) mask: u32,
+}
 
 impl Machine<'_> {
     /// Runs a load.
@@ -79,38 +88,27 @@ impl Machine<'_> {
         mask: u32,
     ) -> Stop<()> {
         let access = &self.code.accesses[index as usize];
+        let mut addresses = match access.address.at {
+            At::Frame => [u64::from(frame_offset(fragment, access)); 32],
+            _ => addresses(regs, &access.address),
+        };
+        let all = Group { access, addresses: &addresses, fragment, mask };
         match access.address.at {
-            At::Frame => {
-                let offset = frame_offset(fragment, access);
-                self.load_frame(access, offset, regs, local, fragment, mask)
-            }
-            At::Param => {
-                let addresses = addresses(regs, &access.address);
-                self.load_param(access, &addresses, regs, fragment, mask)
-            }
-            At::Shared => {
-                let addresses = addresses(regs, &access.address);
-                self.load_shared(access, &addresses, regs, fragment, mask)
-            }
-            At::Global | At::Const => {
-                let addresses = addresses(regs, &access.address);
-                self.load_each(index, access, &addresses, regs, fragment, mask)
-            }
-            At::Local => {
-                let addresses = addresses(regs, &access.address);
-                self.load_local(access, &addresses, regs, local, fragment, mask)
-            }
+            At::Frame | At::Local => self.load_local(&all, regs, local),
+            At::Param => self.load_param(&all, regs),
+            At::Shared => self.load_shared(&all, regs),
+            At::Global | At::Const => self.load_each(index, &all, regs),
             At::Generic => {
-                let mut addresses = addresses(regs, &access.address);
                 let mut rest = mask;
                 while rest != 0 {
-                    let (group, start) = same_window(&mut addresses, rest);
-                    rest &= !group;
+                    let (lanes, start) = same_window(&mut addresses, rest);
+                    rest &= !lanes;
+                    let group = Group { access, addresses: &addresses, fragment, mask: lanes };
                     match start {
-                        window::SHARED => self.load_shared(access, &addresses, regs, fragment, group)?,
-                        window::LOCAL => self.load_local(access, &addresses, regs, local, fragment, group)?,
-                        window::PARAM => self.load_param(access, &addresses, regs, fragment, group)?,
-                        _ => self.load_each(index, access, &addresses, regs, fragment, group)?,
+                        window::SHARED => self.load_shared(&group, regs)?,
+                        window::LOCAL => self.load_local(&group, regs, local)?,
+                        window::PARAM => self.load_param(&group, regs)?,
+                        _ => self.load_each(index, &group, regs)?,
                     }
                 }
                 Ok(())
@@ -214,48 +212,27 @@ impl Machine<'_> {
         mask: u32,
     ) -> Stop<()> {
         let access = &self.code.accesses[index as usize];
+        let mut addresses = match access.address.at {
+            At::Frame => [u64::from(frame_offset(fragment, access)); 32],
+            _ => addresses(regs, &access.address),
+        };
+        let all = Group { access, addresses: &addresses, fragment, mask };
         match access.address.at {
-            At::Frame => {
-                let offset = frame_offset(fragment, access);
-                let addresses = [u64::from(offset); 32];
-                self.store_local(access, &addresses, regs, local, fragment, mask)
-            }
-            At::Shared => {
-                let addresses = addresses(regs, &access.address);
-                self.store_shared(access, &addresses, regs, fragment, mask)
-            }
-            At::Global => {
-                let addresses = addresses(regs, &access.address);
-                self.store_each(access, &addresses, regs, fragment, mask)
-            }
-            At::Local => {
-                let addresses = addresses(regs, &access.address);
-                self.store_local(access, &addresses, regs, local, fragment, mask)
-            }
-            At::Const | At::Param => {
-                let addresses = addresses(regs, &access.address);
-                Err(self.bad_access(fragment, mask, &addresses, access, Doing::Write, Bad::ReadOnly))
-            }
+            At::Frame | At::Local => self.store_local(&all, regs, local),
+            At::Shared => self.store_shared(&all, regs),
+            At::Global => self.store_each(&all, regs),
+            At::Const | At::Param => Err(self.bad_access(&all, Doing::Write, Bad::ReadOnly)),
             At::Generic => {
-                let mut addresses = addresses(regs, &access.address);
                 let mut rest = mask;
                 while rest != 0 {
-                    let (group, start) = same_window(&mut addresses, rest);
-                    rest &= !group;
+                    let (lanes, start) = same_window(&mut addresses, rest);
+                    rest &= !lanes;
+                    let group = Group { access, addresses: &addresses, fragment, mask: lanes };
                     match start {
-                        window::SHARED => self.store_shared(access, &addresses, regs, fragment, group)?,
-                        window::LOCAL => self.store_local(access, &addresses, regs, local, fragment, group)?,
-                        window::PARAM => {
-                            return Err(self.bad_access(
-                                fragment,
-                                group,
-                                &addresses,
-                                access,
-                                Doing::Write,
-                                Bad::ReadOnly,
-                            ));
-                        }
-                        _ => self.store_each(access, &addresses, regs, fragment, group)?,
+                        window::SHARED => self.store_shared(&group, regs)?,
+                        window::LOCAL => self.store_local(&group, regs, local)?,
+                        window::PARAM => return Err(self.bad_access(&group, Doing::Write, Bad::ReadOnly)),
+                        _ => self.store_each(&group, regs)?,
                     }
                 }
                 Ok(())
@@ -263,19 +240,13 @@ impl Machine<'_> {
         }
     }
 
-    fn load_shared(
-        &mut self,
-        access: &Access,
-        addresses: &[u64; 32],
-        regs: &mut Regs<'_>,
-        fragment: &Fragment,
-        mask: u32,
-    ) -> Stop<()> {
+    fn load_shared(&mut self, group: &Group<'_>, regs: &mut Regs<'_>) -> Stop<()> {
+        let Group { access, addresses, fragment, mask } = *group;
         let check = self.uninitialised;
         let part = Part::whole(self.shared, 0);
         let from = LoadFrom { access, addresses: Some(addresses), region: self.shared, part, check };
         let Some(unwritten) = self.isa.load(regs, &from, mask) else {
-            return Err(self.bad_access(fragment, mask, addresses, access, Doing::Read, Bad::Shared));
+            return Err(self.bad_access(group, Doing::Read, Bad::Shared));
         };
         if unwritten.lanes != 0 {
             self.uninitialised_read(fragment, unwritten.lanes, unwritten.address, access, "shared memory");
@@ -283,37 +254,22 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn store_shared(
-        &mut self,
-        access: &Access,
-        addresses: &[u64; 32],
-        regs: &mut Regs<'_>,
-        fragment: &Fragment,
-        mask: u32,
-    ) -> Stop<()> {
+    fn store_shared(&mut self, group: &Group<'_>, regs: &mut Regs<'_>) -> Stop<()> {
         let part = Part::whole(self.shared, 0);
-        let mut to = StoreTo { access, addresses: Some(addresses), region: self.shared, part };
-        if self.isa.store(regs, &mut to, mask) {
+        let addresses = Some(group.addresses);
+        let mut to = StoreTo { access: group.access, addresses, region: self.shared, part };
+        if self.isa.store(regs, &mut to, group.mask) {
             return Ok(());
         }
-        Err(self.bad_access(fragment, mask, addresses, access, Doing::Write, Bad::Shared))
+        Err(self.bad_access(group, Doing::Write, Bad::Shared))
     }
 
     /// Lane by lane: lanes in different allocations, host memory, and whatever is wrong.
     #[inline(never)]
-    fn load_each(
-        &mut self,
-        index: u32,
-        access: &Access,
-        addresses: &[u64; 32],
-        regs: &mut Regs<'_>,
-        fragment: &Fragment,
-        mask: u32,
-    ) -> Stop<()> {
+    fn load_each(&mut self, index: u32, group: &Group<'_>, regs: &mut Regs<'_>) -> Stop<()> {
+        let Group { access, addresses, fragment, mask } = *group;
+        self.check_lanes(group, Doing::Read)?;
         let bytes = u64::from(access.bytes);
-        let total = bytes * access.values.len() as u64;
-        self.check_lanes(access, addresses, fragment, mask, total, Doing::Read)?;
-        self.check_declared(fragment.pc, mask, addresses, total, Doing::Read);
         let mut unwritten = 0u32;
         for lane in lanes(mask) {
             let address = addresses[lane];
@@ -354,18 +310,10 @@ impl Machine<'_> {
     }
 
     #[inline(never)]
-    fn store_each(
-        &mut self,
-        access: &Access,
-        addresses: &[u64; 32],
-        regs: &mut Regs<'_>,
-        fragment: &Fragment,
-        mask: u32,
-    ) -> Stop<()> {
+    fn store_each(&mut self, group: &Group<'_>, regs: &mut Regs<'_>) -> Stop<()> {
+        let Group { access, addresses, mask, .. } = *group;
+        self.check_lanes(group, Doing::Write)?;
         let bytes = access.bytes as usize;
-        let total = (bytes * access.values.len()) as u64;
-        self.check_lanes(access, addresses, fragment, mask, total, Doing::Write)?;
-        self.check_declared(fragment.pc, mask, addresses, total, Doing::Write);
         for lane in lanes(mask) {
             let address = addresses[lane];
             let Some(index) = self.memory.slot_index(address) else { continue };
@@ -386,18 +334,11 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Finds the first lane whose access is wrong.
-    fn check_lanes(
-        &mut self,
-        access: &Access,
-        addresses: &[u64; 32],
-        fragment: &Fragment,
-        mask: u32,
-        total: u64,
-        doing: Doing,
-    ) -> Stop<()> {
-        for lane in lanes(mask) {
-            let address = addresses[lane];
+    /// Finds the first lane whose access is wrong, and reports what was not declared.
+    fn check_lanes(&mut self, group: &Group<'_>, doing: Doing) -> Stop<()> {
+        let total = group.access.total();
+        for lane in lanes(group.mask) {
+            let address = group.addresses[lane];
             let bad = if address >= window::GLOBAL_END {
                 Bad::Space
             } else if !address.is_multiple_of(total) {
@@ -407,19 +348,14 @@ impl Machine<'_> {
             } else {
                 continue;
             };
-            return Err(self.bad_access(fragment, mask, addresses, access, doing, bad));
+            return Err(self.bad_access(group, doing, bad));
         }
+        self.check_declared(group.fragment.pc, group.mask, group.addresses, total, doing);
         Ok(())
     }
 
-    fn load_param(
-        &mut self,
-        access: &Access,
-        addresses: &[u64; 32],
-        regs: &mut Regs<'_>,
-        fragment: &Fragment,
-        mask: u32,
-    ) -> Stop<()> {
+    fn load_param(&mut self, group: &Group<'_>, regs: &mut Regs<'_>) -> Stop<()> {
+        let Group { access, addresses, mask, .. } = *group;
         let bytes = usize::from(access.bytes);
         if access.address.base == NONE && access.address.at == At::Param {
             // By name, as nearly always: one value for all lanes.
@@ -444,14 +380,8 @@ impl Machine<'_> {
                         let start = (offset as usize).saturating_add(k * bytes);
                         let Some(field) = start.checked_add(bytes).and_then(|end| self.launch.params.get(start..end))
                         else {
-                            return Err(self.bad_access(
-                                fragment,
-                                1 << lane,
-                                addresses,
-                                access,
-                                Doing::Read,
-                                Bad::Param,
-                            ));
+                            let alone = Group { mask: 1 << lane, ..*group };
+                            return Err(self.bad_access(&alone, Doing::Read, Bad::Param));
                         };
                         let mut raw = [0; 8];
                         raw[..bytes].copy_from_slice(field);
@@ -465,33 +395,10 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn load_frame(
-        &mut self,
-        access: &Access,
-        offset: u32,
-        regs: &mut Regs<'_>,
-        local: &mut Local,
-        fragment: &Fragment,
-        mask: u32,
-    ) -> Stop<()> {
-        self.load_local(access, &[u64::from(offset); 32], regs, local, fragment, mask)
-    }
-
-    fn load_local(
-        &mut self,
-        access: &Access,
-        addresses: &[u64; 32],
-        regs: &mut Regs<'_>,
-        local: &mut Local,
-        fragment: &Fragment,
-        mask: u32,
-    ) -> Stop<()> {
+    fn load_local(&mut self, group: &Group<'_>, regs: &mut Regs<'_>, local: &mut Local) -> Stop<()> {
+        let Group { access, addresses, fragment, mask } = *group;
         let bytes = u32::from(access.bytes);
-        let top = self.local_top(fragment.function, fragment.base);
-        let total = u64::from(bytes) * access.values.len() as u64;
-        let Some(uniform) = inside(addresses, mask, top, total) else {
-            return Err(self.bad_access(fragment, mask, addresses, access, Doing::Read, Bad::Local));
-        };
+        let uniform = self.agree_in_local(group, Doing::Read)?;
         let first = addresses[mask.trailing_zeros() as usize & 31];
         let mut unwritten = 0u32;
         for (k, value) in access.values.iter().enumerate() {
@@ -518,21 +425,10 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn store_local(
-        &mut self,
-        access: &Access,
-        addresses: &[u64; 32],
-        regs: &mut Regs<'_>,
-        local: &mut Local,
-        fragment: &Fragment,
-        mask: u32,
-    ) -> Stop<()> {
+    fn store_local(&mut self, group: &Group<'_>, regs: &mut Regs<'_>, local: &mut Local) -> Stop<()> {
+        let Group { access, addresses, mask, .. } = *group;
         let bytes = u32::from(access.bytes);
-        let top = self.local_top(fragment.function, fragment.base);
-        let total = u64::from(bytes) * access.values.len() as u64;
-        let Some(uniform) = inside(addresses, mask, top, total) else {
-            return Err(self.bad_access(fragment, mask, addresses, access, Doing::Write, Bad::Local));
-        };
+        let uniform = self.agree_in_local(group, Doing::Write)?;
         let first = addresses[mask.trailing_zeros() as usize & 31];
         for (k, value) in access.values.iter().enumerate() {
             let add = k as u32 * bytes;
@@ -545,6 +441,13 @@ impl Machine<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether all lanes name the same place of their local memory; none may leave it.
+    fn agree_in_local(&self, group: &Group<'_>, doing: Doing) -> Stop<bool> {
+        let Group { access, addresses, fragment, mask } = *group;
+        let top = self.local_top(fragment.function, fragment.base);
+        inside(addresses, mask, top, access.total()).ok_or_else(|| self.bad_access(group, doing, Bad::Local))
     }
 
     /// End of the local memory that a frame may touch: its own and its callers'.
@@ -628,7 +531,7 @@ pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
 }
 
 #[inline(always)]
-fn extend(bits: u64, access: &Access) -> u64 {
+fn extend(bits: u64, access: &LoadStore) -> u64 {
     match (access.signed, access.bytes) {
         (true, 1) => bits as i8 as u64,
         (true, 2) => bits as i16 as u64,
@@ -662,13 +565,13 @@ fn put_uniform(regs: &mut Regs<'_>, value: &Value, bits: u64, mask: u32) {
     }
 }
 
-/// Do all active lanes lie below `top`, aligned? If so: do they agree?
 /// Where an access to the frame lies in local memory; beyond any frame if its offset is.
-fn frame_offset(fragment: &Fragment, access: &Access) -> u32 {
+fn frame_offset(fragment: &Fragment, access: &LoadStore) -> u32 {
     let at = i128::from(fragment.base.local) + i128::from(access.address.offset);
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
+/// Do all active lanes lie below `top`, aligned? If so: do they agree?
 fn inside(addresses: &[u64; 32], mask: u32, top: u64, total: u64) -> Option<bool> {
     let room = top.checked_sub(total)?;
     let first = addresses[mask.trailing_zeros() as usize & 31];

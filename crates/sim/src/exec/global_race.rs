@@ -18,7 +18,7 @@ use crate::finding::{Ending, Finding};
 /// An instruction that touches global memory, by its number among its like.
 #[derive(Clone, Copy)]
 pub(super) enum By {
-    Access(u32),
+    LoadStore(u32),
     Atomic(u32),
     Copy(u32),
 }
@@ -125,7 +125,7 @@ impl Machine<'_> {
         let (block, warp) = (number(self.launch, self.block), self.warp as u16);
         let meaning = blocks.meaning(pc);
         let instruction = match by {
-            By::Access(index) => index as usize,
+            By::LoadStore(index) => index as usize,
             By::Atomic(index) => blocks.atomics_at + index as usize,
             By::Copy(index) => blocks.copies_at + index as usize,
         };

@@ -124,15 +124,8 @@ impl Grid {
         if self.over || self.launch.block.contains(&0) {
             return Outcome::Done;
         }
-        if self.launch.cooperative && self.workspace.is_none() {
-            let request = Request { bytes: WORKSPACE, align: 256, kind: Kind::Module, label: "cooperative workspace" };
-            match memory.alloc(request) {
-                Ok(address) => {
-                    memory.mark_initialised(address);
-                    self.workspace = Some(address);
-                }
-                Err(_) => return self.no_host_memory(),
-            }
+        if self.launch.cooperative && self.workspace.is_none() && !self.make_workspace(memory) {
+            return self.no_host_memory();
         }
         if self.cores == 0 {
             self.cores = 1;
@@ -178,48 +171,8 @@ impl Grid {
                 }
             };
             left = left.saturating_sub(ran.max(1));
-            let triggers = std::mem::take(&mut self.progress.triggered) || turn == BlockTurn::Done;
-            let newly = triggers && !std::mem::replace(&mut self.resident[self.current].triggered, true);
-            self.triggered += u64::from(newly);
-            match turn {
-                BlockTurn::Done => {
-                    self.used += ran;
-                    self.polling = 0;
-                    self.turn_used = 0;
-                    let block = self.resident.remove(self.current);
-                    if let Some(blocks) = &mut self.blocks {
-                        blocks.end(&self.launch, block.index());
-                    }
-                    self.spare.push(block);
-                }
-                BlockTurn::Over if triggers => {
-                    self.used += ran;
-                    self.polling = 0;
-                    self.turn_used = 0;
-                    self.rotate();
-                    if newly && self.triggered == self.total {
-                        // Whoever waits for this may run next.
-                        return Outcome::Yield;
-                    }
-                }
-                BlockTurn::Over => {
-                    self.used += ran;
-                    self.polling = 0;
-                    // A block's turn goes on over calls: a short quantum must not keep the others out for ever.
-                    self.turn_used += ran;
-                    if left > 0 || self.turn_used >= turn_length {
-                        self.turn_used = 0;
-                        self.rotate();
-                    }
-                }
-                BlockTurn::Polls => {
-                    self.polling += 1;
-                    let full = !self.rotate();
-                    if full && self.polling >= self.resident.len() {
-                        self.polling = 0;
-                        return Outcome::Waits;
-                    }
-                }
+            if let Some(outcome) = self.count_turn(turn, ran, left, turn_length) {
+                return outcome;
             }
             if self.used > self.options.budget {
                 return self.endless();
@@ -229,6 +182,62 @@ impl Grid {
                 return if finished { Outcome::Done } else { Outcome::Yield };
             }
         }
+    }
+
+    /// Memory for a cooperative launch to synchronise its blocks with; false where the host has none.
+    fn make_workspace(&mut self, memory: &mut Memory) -> bool {
+        let request = Request { bytes: WORKSPACE, align: 256, kind: Kind::Module, label: "cooperative workspace" };
+        self.workspace = memory.alloc(request).ok();
+        self.workspace.inspect(|&address| memory.mark_initialised(address)).is_some()
+    }
+
+    /// The current block has had its turn of `ran` instructions, and there are `left` for others: who is next, and what to
+    /// answer if this call is over.
+    fn count_turn(&mut self, turn: BlockTurn, ran: u64, left: u64, turn_length: u64) -> Option<Outcome> {
+        let triggers = std::mem::take(&mut self.progress.triggered) || turn == BlockTurn::Done;
+        let newly = triggers && !std::mem::replace(&mut self.resident[self.current].triggered, true);
+        self.triggered += u64::from(newly);
+        match turn {
+            BlockTurn::Done => {
+                self.used += ran;
+                self.polling = 0;
+                self.turn_used = 0;
+                let block = self.resident.remove(self.current);
+                if let Some(blocks) = &mut self.blocks {
+                    blocks.end(&self.launch, block.index());
+                }
+                self.spare.push(block);
+            }
+            BlockTurn::Over if triggers => {
+                self.used += ran;
+                self.polling = 0;
+                self.turn_used = 0;
+                self.rotate();
+                if newly && self.triggered == self.total {
+                    // Whoever waits for this may run next.
+                    return Some(Outcome::Yield);
+                }
+            }
+            BlockTurn::Over => {
+                self.used += ran;
+                self.polling = 0;
+                // A block's turn goes on over calls: a short quantum must not keep the others out for ever.
+                self.turn_used += ran;
+                if left > 0 || self.turn_used >= turn_length {
+                    self.turn_used = 0;
+                    self.rotate();
+                }
+            }
+            BlockTurn::Polls => {
+                self.polling += 1;
+                let full = !self.rotate();
+                if full && self.polling >= self.resident.len() {
+                    self.polling = 0;
+                    return Some(Outcome::Waits);
+                }
+            }
+        }
+        None
     }
 
     /// Runs all blocks on several threads, if that can be done and is worth it; false: nothing has happened.

@@ -419,7 +419,7 @@ pub(super) struct Address {
 
 /// A load or a store.
 #[derive(Clone, Debug)]
-pub(super) struct Access {
+pub(super) struct LoadStore {
     pub(super) address: Address,
     /// Bytes of one element: 1, 2, 4, 8.
     pub(super) bytes: u8,
@@ -431,6 +431,13 @@ pub(super) struct Access {
     pub(super) copied: bool,
     /// One element of 4 bytes in a 32-bit column, as nearly always.
     pub(super) word: bool,
+}
+
+impl LoadStore {
+    /// Bytes of all elements.
+    pub(super) fn total(&self) -> u64 {
+        u64::from(self.bytes) * self.values.len() as u64
+    }
 }
 
 /// A column of known width.
@@ -701,7 +708,7 @@ pub(super) struct Code {
     pub(super) ops: Vec<Op>,
     pub(super) origins: Vec<Origin>,
     pub(super) functions: Vec<Function>,
-    pub(super) accesses: Vec<Access>,
+    pub(super) accesses: Vec<LoadStore>,
     pub(super) atomics: Vec<Atomic>,
     pub(super) copies: Vec<CopyAsync>,
     pub(super) calls: Vec<Call>,

@@ -15,14 +15,8 @@ pub(super) trait Arguments {
 /// The text, and how many arguments it took.
 pub(super) fn format(format: &[u8], arguments: &mut impl Arguments) -> (Vec<u8>, u32) {
     let mut out = Vec::new();
-    let (mut at, mut offset, mut count) = (0, 0u64, 0);
-    let mut next = |bytes: u32, arguments: &mut dyn FnMut(u64, u32) -> u64| {
-        offset = offset.next_multiple_of(bytes.into());
-        let value = arguments(offset, bytes);
-        offset += u64::from(bytes);
-        count += 1;
-        value
-    };
+    let mut values = Values { arguments, offset: 0, count: 0 };
+    let mut at = 0;
     while at < format.len() {
         if format[at] != b'%' {
             out.push(format[at]);
@@ -30,83 +24,48 @@ pub(super) fn format(format: &[u8], arguments: &mut impl Arguments) -> (Vec<u8>,
             continue;
         }
         let start = at;
-        let mut spec = Spec::default();
         at += 1;
-        while let Some(flag) = format.get(at).filter(|c| b"-+ #0".contains(c)) {
-            match flag {
-                b'-' => spec.left = true,
-                b'+' => spec.plus = true,
-                b' ' => spec.space = true,
-                b'#' => spec.alternative = true,
-                _ => spec.zero = true,
-            }
-            at += 1;
-        }
-        let mut number = |at: &mut usize, read: &mut dyn FnMut(u64, u32) -> u64| -> Option<i64> {
-            if format.get(*at) == Some(&b'*') {
-                *at += 1;
-                return Some(i64::from(next(4, read) as i32));
-            }
-            let begin = *at;
-            while format.get(*at).is_some_and(u8::is_ascii_digit) {
-                *at += 1;
-            }
-            std::str::from_utf8(&format[begin..*at]).ok()?.parse().ok()
-        };
-        let mut read = |offset, bytes| arguments.value(offset, bytes);
-        let width = number(&mut at, &mut read).unwrap_or(0);
-        spec.left |= width < 0;
-        // A width beyond this is a mistake, and would only fill memory.
-        spec.width = width.unsigned_abs().min(4096) as usize;
-        if format.get(at) == Some(&b'.') {
-            at += 1;
-            let precision = number(&mut at, &mut read).unwrap_or(0);
-            spec.precision = usize::try_from(precision).ok().map(|p| p.min(1024));
-        }
-        let mut long = false;
-        while let Some(modifier) = format.get(at).filter(|c| b"hlLzjtq".contains(c)) {
-            long |= *modifier != b'h';
-            at += 1;
-        }
-        let size = if long { 8 } else { 4 };
+        let spec = Spec::read(format, &mut at, &mut values);
         let Some(&conversion) = format.get(at) else {
             out.extend_from_slice(&format[start..]);
             break;
         };
         at += 1;
-        match conversion {
-            b'%' => out.push(b'%'),
-            b'd' | b'i' => {
-                let value = next(size, &mut read);
-                let value = if long { value as i64 } else { i64::from(value as i32) };
-                spec.integer(&mut out, value < 0, &value.unsigned_abs().to_string(), "");
-            }
-            b'u' => spec.unsigned(&mut out, &next(size, &mut read).to_string(), ""),
-            b'o' => spec.unsigned(&mut out, &format!("{:o}", next(size, &mut read)), "0"),
-            b'x' => spec.unsigned(&mut out, &format!("{:x}", next(size, &mut read)), "0x"),
-            b'X' => spec.unsigned(&mut out, &format!("{:X}", next(size, &mut read)), "0X"),
-            b'p' => {
-                let value = next(8, &mut read);
-                spec.pad(&mut out, format!("0x{value:x}").as_bytes());
-            }
-            b'c' => {
-                let value = next(4, &mut read) as u8;
-                spec.pad(&mut out, &[value]);
-            }
-            b's' => {
-                let address = next(8, &mut read);
-                let mut text = arguments.text(address);
-                text.truncate(spec.precision.unwrap_or(usize::MAX));
-                spec.pad(&mut out, &text);
-            }
-            b'f' | b'F' | b'e' | b'E' | b'g' | b'G' => {
-                let value = f64::from_bits(next(8, &mut read));
-                spec.float(&mut out, value, conversion);
-            }
-            _ => out.extend_from_slice(&format[start..at]),
+        if !spec.convert(&mut out, conversion, &mut values) {
+            out.extend_from_slice(&format[start..at]);
         }
     }
-    (out, count)
+    (out, values.count)
+}
+
+/// The arguments that are not taken yet.
+struct Values<'a, A> {
+    arguments: &'a mut A,
+    offset: u64,
+    count: u32,
+}
+
+impl<A: Arguments> Values<'_, A> {
+    fn next(&mut self, bytes: u32) -> u64 {
+        self.offset = self.offset.next_multiple_of(bytes.into());
+        let value = self.arguments.value(self.offset, bytes);
+        self.offset += u64::from(bytes);
+        self.count += 1;
+        value
+    }
+}
+
+/// A width or a precision: digits, or an argument where `*` stands.
+fn number(format: &[u8], at: &mut usize, values: &mut Values<'_, impl Arguments>) -> Option<i64> {
+    if format.get(*at) == Some(&b'*') {
+        *at += 1;
+        return Some(i64::from(values.next(4) as i32));
+    }
+    let begin = *at;
+    while format.get(*at).is_some_and(u8::is_ascii_digit) {
+        *at += 1;
+    }
+    std::str::from_utf8(&format[begin..*at]).ok()?.parse().ok()
 }
 
 /// What stands between `%` and the conversion.
@@ -119,9 +78,68 @@ struct Spec {
     zero: bool,
     width: usize,
     precision: Option<usize>,
+    /// An integer of 8 bytes.
+    long: bool,
 }
 
 impl Spec {
+    /// Reads up to the conversion, which stands at `at` then.
+    fn read(format: &[u8], at: &mut usize, values: &mut Values<'_, impl Arguments>) -> Spec {
+        let mut spec = Spec::default();
+        while let Some(flag) = format.get(*at).filter(|c| b"-+ #0".contains(c)) {
+            match flag {
+                b'-' => spec.left = true,
+                b'+' => spec.plus = true,
+                b' ' => spec.space = true,
+                b'#' => spec.alternative = true,
+                _ => spec.zero = true,
+            }
+            *at += 1;
+        }
+        let width = number(format, at, values).unwrap_or(0);
+        spec.left |= width < 0;
+        // A width beyond this is a mistake, and would only fill memory.
+        spec.width = width.unsigned_abs().min(4096) as usize;
+        if format.get(*at) == Some(&b'.') {
+            *at += 1;
+            let precision = number(format, at, values).unwrap_or(0);
+            spec.precision = usize::try_from(precision).ok().map(|p| p.min(1024));
+        }
+        while let Some(modifier) = format.get(*at).filter(|c| b"hlLzjtq".contains(c)) {
+            spec.long |= *modifier != b'h';
+            *at += 1;
+        }
+        spec
+    }
+
+    /// Appends one argument; false where the conversion is none that is known.
+    fn convert(&self, out: &mut Vec<u8>, conversion: u8, values: &mut Values<'_, impl Arguments>) -> bool {
+        let size = if self.long { 8 } else { 4 };
+        match conversion {
+            b'%' => out.push(b'%'),
+            b'd' | b'i' => {
+                let value = values.next(size);
+                let value = if self.long { value as i64 } else { i64::from(value as i32) };
+                self.integer(out, value < 0, &value.unsigned_abs().to_string(), "");
+            }
+            b'u' => self.unsigned(out, &values.next(size).to_string(), ""),
+            b'o' => self.unsigned(out, &format!("{:o}", values.next(size)), "0"),
+            b'x' => self.unsigned(out, &format!("{:x}", values.next(size)), "0x"),
+            b'X' => self.unsigned(out, &format!("{:X}", values.next(size)), "0X"),
+            b'p' => self.pad(out, format!("0x{:x}", values.next(8)).as_bytes()),
+            b'c' => self.pad(out, &[values.next(4) as u8]),
+            b's' => {
+                let address = values.next(8);
+                let mut text = values.arguments.text(address);
+                text.truncate(self.precision.unwrap_or(usize::MAX));
+                self.pad(out, &text);
+            }
+            b'f' | b'F' | b'e' | b'E' | b'g' | b'G' => self.float(out, f64::from_bits(values.next(8)), conversion),
+            _ => return false,
+        }
+        true
+    }
+
     fn pad(&self, out: &mut Vec<u8>, text: &[u8]) {
         let fill = self.width.saturating_sub(text.len());
         if !self.left {

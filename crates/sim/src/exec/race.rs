@@ -11,11 +11,11 @@ use super::global_race::{By, Does};
 use super::lanes::Regs;
 use super::lanes::rows::addresses;
 use super::machine::Machine;
-use super::op::{Access, At};
+use super::op::{At, LoadStore};
 use super::report::{self, who};
 use super::warp::{Fragment, Warp};
 use super::window;
-use crate::detect::shared::{Other, Touch, Who};
+use crate::detect::shared::{Direction, Other, Who};
 use crate::finding::{Ending, Finding};
 use crate::memory::watch::Toucher;
 
@@ -23,17 +23,17 @@ impl Machine<'_> {
     /// Lanes are about to load.
     #[inline(never)]
     pub(super) fn watch_load(&mut self, index: u32, regs: &Regs<'_>, fragment: &Fragment, mask: u32) {
-        self.watch(index, regs, fragment, mask, Touch::Read);
+        self.watch(index, regs, fragment, mask, Direction::Read);
     }
 
     /// Lanes are about to store.
     #[inline(never)]
     pub(super) fn watch_store(&mut self, index: u32, regs: &Regs<'_>, fragment: &Fragment, mask: u32) {
-        self.watch(index, regs, fragment, mask, Touch::Write);
+        self.watch(index, regs, fragment, mask, Direction::Write);
     }
 
     #[inline(always)]
-    fn watch(&mut self, index: u32, regs: &Regs<'_>, fragment: &Fragment, mask: u32, touch: Touch) {
+    fn watch(&mut self, index: u32, regs: &Regs<'_>, fragment: &Fragment, mask: u32, touch: Direction) {
         let access = &self.code.accesses[index as usize];
         if !matches!(access.address.at, At::Global | At::Shared | At::Generic) {
             return;
@@ -51,20 +51,20 @@ impl Machine<'_> {
                 (window::SHARED, _) => {
                     self.watch_shared_strong(fragment.pc);
                     match touch {
-                        Touch::Read => self.watch_shared_load(access, &addresses, fragment.pc, group),
-                        Touch::Write => self.watch_shared_store(access, &addresses, regs, fragment.pc, group),
+                        Direction::Read => self.watch_shared_load(access, &addresses, fragment.pc, group),
+                        Direction::Write => self.watch_shared_store(access, &addresses, regs, fragment.pc, group),
                     }
                 }
                 (0, _) => {
                     let total = u32::from(access.bytes) * access.values.len() as u32;
                     if self.watched_tasks {
                         let strong = self.is_strong(fragment.pc);
-                        let by = Toucher { place: fragment.pc, strong, writes: touch == Touch::Write };
+                        let by = Toucher { place: fragment.pc, strong, writes: touch == Direction::Write };
                         let memo = &mut self.progress.touches[0][index as usize];
                         self.memory.touch_lanes(&addresses, group, total, by, memo);
                     }
-                    let does = Does { reads: touch == Touch::Read, writes: touch == Touch::Write };
-                    self.watch_blocks(By::Access(index), fragment.pc, &addresses, group, total, does);
+                    let does = Does { reads: touch == Direction::Read, writes: touch == Direction::Write };
+                    self.watch_blocks(By::LoadStore(index), fragment.pc, &addresses, group, total, does);
                 }
                 _ => {}
             }
@@ -84,7 +84,7 @@ impl Machine<'_> {
         room.is_some_and(|room| address <= room as u64) && address.is_multiple_of(total as u64)
     }
 
-    fn watch_shared_load(&mut self, access: &Access, addresses: &[u64; 32], pc: u32, mask: u32) {
+    fn watch_shared_load(&mut self, access: &LoadStore, addresses: &[u64; 32], pc: u32, mask: u32) {
         let total = usize::from(access.bytes) * access.values.len();
         let by = Who { warp: self.warp, place: pc, strong: self.is_strong(pc) };
         let mut found = None;
@@ -113,7 +113,7 @@ impl Machine<'_> {
             found = found.or(self.read_shared(by, last, before, total));
         }
         if let Some((lane, other)) = found {
-            self.shared_race(pc, lane, addresses[lane] as u32, total, Touch::Read, other);
+            self.shared_race(pc, lane, addresses[lane] as u32, total, Direction::Read, other);
         }
     }
 
@@ -129,7 +129,7 @@ impl Machine<'_> {
         races.read(by, lane as u32, address as usize, total).map(|other| (lane, other))
     }
 
-    fn watch_shared_store(&mut self, access: &Access, addresses: &[u64; 32], regs: &Regs<'_>, pc: u32, mask: u32) {
+    fn watch_shared_store(&mut self, access: &LoadStore, addresses: &[u64; 32], regs: &Regs<'_>, pc: u32, mask: u32) {
         let bytes = usize::from(access.bytes);
         let total = bytes * access.values.len();
         let by = Who { warp: self.warp, place: pc, strong: self.is_strong(pc) };
@@ -159,7 +159,7 @@ impl Machine<'_> {
             }
         }
         if let Some((lane, other)) = found {
-            self.shared_race(pc, lane, addresses[lane] as u32, total, Touch::Write, other);
+            self.shared_race(pc, lane, addresses[lane] as u32, total, Direction::Write, other);
         }
         if let Some((lane, other)) = twice {
             self.same_word(pc, lane, other as usize, addresses[lane] as u32);
@@ -177,7 +177,7 @@ impl Machine<'_> {
         races.wrote(by, lane as u32, 0, at, bytes);
         races.release(by.warp, lane as u32, at);
         if let Some(other) = found {
-            self.shared_race(pc, lane, at as u32, bytes, Touch::Write, other);
+            self.shared_race(pc, lane, at as u32, bytes, Direction::Write, other);
         }
     }
 
@@ -190,7 +190,7 @@ impl Machine<'_> {
         let found = races.write(by, lane as u32, at, data.len(), same);
         races.wrote(by, lane as u32, 0, at, data.len());
         if let Some(other) = found {
-            self.shared_race(pc, lane, at as u32, data.len(), Touch::Write, other);
+            self.shared_race(pc, lane, at as u32, data.len(), Direction::Write, other);
         }
     }
 
@@ -226,11 +226,11 @@ impl Machine<'_> {
     }
 
     /// Reports two threads of the block that nothing orders; once for each pair of instructions of a launch.
-    fn shared_race(&mut self, pc: u32, lane: usize, offset: u32, bytes: usize, touch: Touch, other: Other) {
+    fn shared_race(&mut self, pc: u32, lane: usize, offset: u32, bytes: usize, touch: Direction, other: Other) {
         if !self.progress.races.insert((pc.min(other.place), pc.max(other.place))) {
             return;
         }
-        let does = |touch: Touch| if touch == Touch::Read { "reads" } else { "writes" };
+        let does = |touch: Direction| if touch == Direction::Read { "reads" } else { "writes" };
         let place = self.shared_place(offset);
         let (mine, its) = (does(touch), does(other.touch));
         let what = format!(

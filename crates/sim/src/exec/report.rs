@@ -5,10 +5,10 @@
 
 use dacapo_ptx::ir::{self, Instruction};
 
-use super::access::lanes;
+use super::access::{Group, lanes};
 use super::launch::Fault;
 use super::machine::{Machine, Problem};
-use super::op::{Access, Atomic, Code};
+use super::op::{Atomic, Code, LoadStore};
 use super::program::{KernelId, Program};
 use super::warp::{Fragment, State, Warp};
 use super::window;
@@ -134,17 +134,8 @@ impl Machine<'_> {
     }
 
     /// The problem of a refused load or store.
-    pub(super) fn bad_access(
-        &self,
-        fragment: &Fragment,
-        mask: u32,
-        addresses: &[u64; 32],
-        access: &Access,
-        doing: Doing,
-        bad: Bad,
-    ) -> Box<Problem> {
-        let total = u64::from(access.bytes) * access.values.len() as u64;
-        self.bad_address(fragment, mask, addresses, total, doing, bad)
+    pub(super) fn bad_access(&self, group: &Group<'_>, doing: Doing, bad: Bad) -> Box<Problem> {
+        self.bad_address(group.fragment, group.mask, group.addresses, group.access.total(), doing, bad)
     }
 
     /// The problem of a refused atomic.
@@ -189,41 +180,6 @@ impl Machine<'_> {
 
     /// What is wrong with one lane's access; `None` where nothing is.
     fn judge(&self, address: u64, total: u64, bad: Bad, fragment: &Fragment) -> Option<Verdict> {
-        let misaligned = |what: String| Verdict {
-            code: "misaligned",
-            fault: Fault::MisalignedAddress,
-            what,
-            help: "the address must be a multiple of the access's size: look at casts to wider or vector types",
-        };
-        let foreign = |what: String| Verdict {
-            code: "wrong-space",
-            fault: Fault::InvalidAddressSpace,
-            what,
-            help: "pass generic pointers to functions that do not know the space, or convert them with `cvta`",
-        };
-        let inside = |len: u64| len.checked_sub(total).is_some_and(|room| address <= room);
-        let in_space = |len: u64, space: &str, size: String| {
-            if !inside(len) {
-                if self.memory.containing(address).is_some() || address >= window::GLOBAL_END {
-                    let what = format!("through an address of another space: {address:#x} is not in {space} memory");
-                    // The code an H200 answers for shared memory; for the other spaces none was seen.
-                    let fault = if space == "shared" { Fault::IllegalInstruction } else { Fault::InvalidAddressSpace };
-                    return Some(Verdict { fault, ..foreign(what) });
-                }
-                return Some(Verdict {
-                    code: "out-of-bounds",
-                    fault: Fault::IllegalAddress,
-                    what: format!("at byte {address} of {space} memory, which has {size}"),
-                    help: if space == "shared" {
-                        "make the shared array larger, or pass the size of dynamic shared memory at the launch"
-                    } else {
-                        "compare the index with the length before the access"
-                    },
-                });
-            }
-            (!address.is_multiple_of(total))
-                .then(|| misaligned(format!("at byte {address} of {space} memory, not a multiple of {total}")))
-        };
         match bad {
             Bad::ReadOnly => Some(Verdict {
                 code: "wrong-space",
@@ -234,64 +190,76 @@ impl Machine<'_> {
             Bad::Shared => {
                 let len = self.shared.len() as u64;
                 let (fixed, dynamic) = (self.code.static_shared, self.launch.dynamic_shared);
-                in_space(len, "shared", format!("{len} bytes ({fixed} static, {dynamic} dynamic)"))
+                let size = format!("{len} bytes ({fixed} static, {dynamic} dynamic)");
+                self.judge_in("shared", len, size, address, total)
             }
             Bad::Local => {
                 let len = self.local_top(fragment.function, fragment.base);
-                in_space(len, "local", format!("{len} bytes"))
+                self.judge_in("local", len, format!("{len} bytes"), address, total)
             }
             Bad::Param => {
                 let len = self.launch.params.len() as u64;
-                in_space(len, "parameter", format!("{len} bytes"))
+                self.judge_in("parameter", len, format!("{len} bytes"), address, total)
             }
-            Bad::Address | Bad::Alignment | Bad::Space => {
-                if address >= window::GLOBAL_END {
-                    return Some(foreign(format!(
-                        "through an address of another space: {address:#x} is not in global memory"
-                    )));
-                }
-                if !address.is_multiple_of(total) {
-                    return Some(misaligned(format!(
-                        "at {address:#x}, not a multiple of {total}: {}",
-                        self.memory.describe(address)
-                    )));
-                }
-                let error = self.memory.check(address, total).err()?;
-                let what = format!("at {address:#x}, {}", error.what);
-                Some(match error.kind {
-                    AccessErrorKind::Null => Verdict {
-                        code: "null-pointer",
-                        fault: Fault::IllegalAddress,
-                        what,
-                        help: "pass a device pointer for this parameter",
-                    },
-                    AccessErrorKind::Freed => Verdict {
-                        code: "use-after-free",
-                        fault: Fault::IllegalAddress,
-                        what,
-                        help: "free the memory after the last kernel that uses it has finished",
-                    },
-                    AccessErrorKind::OutOfBounds => Verdict {
-                        code: "out-of-bounds",
-                        fault: Fault::IllegalAddress,
-                        what,
-                        help: "compare the index with the length before the access: `if (i < n)`",
-                    },
-                    AccessErrorKind::NotAllocated => Verdict {
-                        code: "graph-memory-not-allocated",
-                        fault: Fault::IllegalAddress,
-                        what,
-                        help: "order this work behind the launch, and behind the node, that allocates the memory",
-                    },
-                    AccessErrorKind::NoAccess => Verdict {
-                        code: "no-access",
-                        fault: Fault::IllegalAddress,
-                        what,
-                        help: "call cuMemMap and then cuMemSetAccess for the range before the first kernel that uses it",
-                    },
-                })
-            }
+            Bad::Address | Bad::Alignment | Bad::Space => self.judge_in_global(address, total),
         }
+    }
+
+    /// The same for a space of `len` bytes that is addressed from 0; `size` are the words for its size.
+    fn judge_in(&self, space: &str, len: u64, size: String, address: u64, total: u64) -> Option<Verdict> {
+        if len.checked_sub(total).is_some_and(|room| address <= room) {
+            return (!address.is_multiple_of(total)).then(|| {
+                Verdict::misaligned(format!("at byte {address} of {space} memory, not a multiple of {total}"))
+            });
+        }
+        if self.memory.containing(address).is_some() || address >= window::GLOBAL_END {
+            let what = format!("through an address of another space: {address:#x} is not in {space} memory");
+            // The code an H200 answers for shared memory; for the other spaces none was seen.
+            let fault = if space == "shared" { Fault::IllegalInstruction } else { Fault::InvalidAddressSpace };
+            return Some(Verdict { fault, ..Verdict::foreign(what) });
+        }
+        Some(Verdict {
+            code: "out-of-bounds",
+            fault: Fault::IllegalAddress,
+            what: format!("at byte {address} of {space} memory, which has {size}"),
+            help: if space == "shared" {
+                "make the shared array larger, or pass the size of dynamic shared memory at the launch"
+            } else {
+                "compare the index with the length before the access"
+            },
+        })
+    }
+
+    /// The same for global memory.
+    fn judge_in_global(&self, address: u64, total: u64) -> Option<Verdict> {
+        if address >= window::GLOBAL_END {
+            let what = format!("through an address of another space: {address:#x} is not in global memory");
+            return Some(Verdict::foreign(what));
+        }
+        if !address.is_multiple_of(total) {
+            let what = format!("at {address:#x}, not a multiple of {total}: {}", self.memory.describe(address));
+            return Some(Verdict::misaligned(what));
+        }
+        let error = self.memory.check(address, total).err()?;
+        let (code, help) = match error.kind {
+            AccessErrorKind::Null => ("null-pointer", "pass a device pointer for this parameter"),
+            AccessErrorKind::Freed => {
+                ("use-after-free", "free the memory after the last kernel that uses it has finished")
+            }
+            AccessErrorKind::OutOfBounds => {
+                ("out-of-bounds", "compare the index with the length before the access: `if (i < n)`")
+            }
+            AccessErrorKind::NotAllocated => (
+                "graph-memory-not-allocated",
+                "order this work behind the launch, and behind the node, that allocates the memory",
+            ),
+            AccessErrorKind::NoAccess => (
+                "no-access",
+                "call cuMemMap and then cuMemSetAccess for the range before the first kernel that uses it",
+            ),
+        };
+        let what = format!("at {address:#x}, {}", error.what);
+        Some(Verdict { code, fault: Fault::IllegalAddress, what, help })
     }
 
     /// Notes that lanes read what nobody wrote; once for each instruction of a launch.
@@ -301,14 +269,14 @@ impl Machine<'_> {
         fragment: &Fragment,
         unwritten: u32,
         address: u64,
-        access: &Access,
+        access: &LoadStore,
         memory: &str,
     ) {
         if !self.progress.first_time(fragment.pc, "uninitialised-read") {
             return;
         }
         let lane = unwritten.trailing_zeros() as usize;
-        let total = u64::from(access.bytes) * access.values.len() as u64;
+        let total = access.total();
         let size = if total == 1 { "1 byte".to_string() } else { format!("{total} bytes") };
         let place = match memory {
             "global memory" => format!("at {address:#x}, {}", self.memory.describe(address)),
@@ -391,9 +359,30 @@ impl Machine<'_> {
     }
 }
 
+/// What is wrong with an access.
 struct Verdict {
     code: &'static str,
     fault: Fault,
     what: String,
     help: &'static str,
+}
+
+impl Verdict {
+    fn misaligned(what: String) -> Verdict {
+        Verdict {
+            code: "misaligned",
+            fault: Fault::MisalignedAddress,
+            what,
+            help: "the address must be a multiple of the access's size: look at casts to wider or vector types",
+        }
+    }
+
+    fn foreign(what: String) -> Verdict {
+        Verdict {
+            code: "wrong-space",
+            fault: Fault::InvalidAddressSpace,
+            what,
+            help: "pass generic pointers to functions that do not know the space, or convert them with `cvta`",
+        }
+    }
 }

@@ -20,7 +20,7 @@ use dacapo_driver::types::*;
 use super::executable::Refused;
 use super::graph::{Graph, Graphs, Node, NodeKind};
 use super::table::Key;
-use super::work::Place;
+use super::work::CopyMemory;
 
 /// A value that kernels set and a conditional node reads.
 #[derive(Debug)]
@@ -171,7 +171,7 @@ impl Graphs {
                     self.check_body(*child)?;
                     true
                 }
-                Some(NodeKind::Copy(work)) => ![work.source.place, work.target.place].contains(&Place::Pageable),
+                Some(NodeKind::Copy(work)) => ![work.source.place, work.target.place].contains(&CopyMemory::Pageable),
                 Some(NodeKind::Kernel(_) | NodeKind::Set(_) | NodeKind::Empty | NodeKind::Conditional(_)) => true,
                 _ => false,
             };

@@ -57,7 +57,7 @@ pub(crate) struct Stream {
 
 /// What an event stands for.
 #[derive(Clone, Debug)]
-pub(crate) enum Recorded {
+pub(crate) enum EventState {
     /// Never recorded: every wait for it is over at once.
     Never,
     /// Work on a stream: which record it is, the task that marks it, and when it happened.
@@ -72,7 +72,7 @@ pub(crate) enum Recorded {
 pub(crate) struct Event {
     pub(crate) context: Key<Context>,
     pub(crate) timing: bool,
-    pub(crate) recorded: Recorded,
+    pub(crate) recorded: EventState,
 }
 
 /// A loaded module.

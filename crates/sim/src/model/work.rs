@@ -74,7 +74,7 @@ pub(crate) struct KernelWork {
 
 /// Where one end of a copy lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum CopyMemory {
     /// The machine's address space: device memory, or pinned host memory by its address.
     Device,
     /// Host memory that the driver knows (allocated or registered).
@@ -86,7 +86,7 @@ pub(crate) enum Place {
 /// One end of a copy, its offsets applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Side {
-    pub(crate) place: Place,
+    pub(crate) place: CopyMemory,
     /// `CU_MEMORYTYPE_*`, as the program named it.
     pub(crate) kind: u32,
     pub(crate) address: u64,

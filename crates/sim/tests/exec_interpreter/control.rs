@@ -2,21 +2,9 @@
 
 use dacapo_sim::exec::{Fault, Outcome};
 
-use crate::harness::{Arg, Bench, kernel_file};
+use crate::harness::{Arg, Bench, START, kernel_file, run};
 
 const ONE: [u32; 3] = [1, 1, 1];
-
-/// Reads `%tid.x` into `%t`, the output's element into `%o`.
-const START: &str = "
-    .reg .pred %p, %q; .reg .b32 %t, %i, %n, %v, %w; .reg .b64 %o, %x, %y;
-    mov.u32 %t, %tid.x; ld.param.u64 %o, [out]; mad.wide.u32 %o, %t, 4, %o;";
-
-fn run(body: &str, threads: u32) -> Vec<u32> {
-    let mut b = Bench::kernel(".param .u64 out", &format!("{START} {body} st.global.u32 [%o], %v; ret;"));
-    let out = b.upload(&vec![0u32; threads as usize], "out");
-    b.go("k", ONE, [threads, 1, 1], 0, &[Arg::U64(out)]);
-    b.download(out, threads as usize)
-}
 
 #[test]
 fn both_sides_of_a_branch_run_and_meet() {

@@ -2,20 +2,9 @@
 
 use dacapo_sim::exec::{ExecOptions, Grid, Outcome, Program};
 
-use crate::harness::{Arg, Bench, Ticks};
+use crate::harness::{Arg, Bench, Ticks, run};
 
 const ONE: [u32; 3] = [1, 1, 1];
-
-const START: &str = "
-    .reg .pred %p; .reg .b32 %t, %i, %v; .reg .b64 %o;
-    mov.u32 %t, %tid.x; ld.param.u64 %o, [out]; mad.wide.u32 %o, %t, 4, %o;";
-
-fn run(body: &str, threads: u32) -> Vec<u32> {
-    let mut b = Bench::kernel(".param .u64 out", &format!("{START} {body} st.global.u32 [%o], %v; ret;"));
-    let out = b.upload(&vec![0u32; threads as usize], "out");
-    b.go("k", ONE, [threads, 1, 1], 0, &[Arg::U64(out)]);
-    b.download(out, threads as usize)
-}
 
 #[test]
 fn lanes_meet_at_bar_warp_sync_wherever_they_come_to_it() {

@@ -45,6 +45,19 @@ pub enum Arg {
     F32(f32),
 }
 
+/// Reads `%tid.x` into `%t`, the output's element into `%o`.
+pub const START: &str = "
+    .reg .pred %p, %q; .reg .b32 %t, %i, %n, %v, %w; .reg .b64 %o, %x, %y;
+    mov.u32 %t, %tid.x; ld.param.u64 %o, [out]; mad.wide.u32 %o, %t, 4, %o;";
+
+/// What each of some threads of one block leaves in `%v`.
+pub fn run(body: &str, threads: u32) -> Vec<u32> {
+    let mut b = Bench::kernel(".param .u64 out", &format!("{START} {body} st.global.u32 [%o], %v; ret;"));
+    let out = b.upload(&vec![0u32; threads as usize], "out");
+    b.go("k", [1, 1, 1], [threads, 1, 1], 0, &[Arg::U64(out)]);
+    b.download(out, threads as usize)
+}
+
 impl Bench {
     pub fn new(ptx: &str) -> Bench {
         let module = dacapo_ptx::parse(ptx).unwrap_or_else(|errors| panic!("{errors}"));

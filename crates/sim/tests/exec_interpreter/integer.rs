@@ -129,7 +129,7 @@ fn logic_and_shifts() {
 }
 
 #[test]
-fn bits_and_fields() {
+fn bits() {
     let i = integers();
     check("popc.b32 %d, %a;", Out::W32, &i, |a, _, _| (a as u32).count_ones().into());
     check("popc.b64 %d, %A;", Out::W32, &i, |a, _, _| a.count_ones().into());
@@ -146,7 +146,22 @@ fn bits_and_fields() {
         w((a as u32).checked_ilog2().map_or(u32::MAX, |n| 31 - n))
     });
     check("bfind.u64 %d, %A;", Out::W32, &i, |a, _, _| w(a.checked_ilog2().unwrap_or(u32::MAX)));
-    // The manual's loops, bit by bit.
+    check("fns.b32 %d, %a, 0, 3;", Out::W32, &i, |a, _, _| {
+        let mut seen = 0;
+        for bit in 0..32 {
+            seen += a >> bit & 1;
+            if seen == 3 {
+                return bit;
+            }
+        }
+        w(u32::MAX)
+    });
+}
+
+/// The manual's loops, bit by bit.
+#[test]
+fn fields() {
+    let i = integers();
     let field = |x: u64, position: u64, len: u64, top: u64, signed: bool| {
         let cut = if top == 31 { 0xff } else { 0xffff_ffff };
         let (position, len) = (position & cut, len & cut);
@@ -178,6 +193,11 @@ fn bits_and_fields() {
     });
     check("bfi.b64 %D, %A, %B, %c, 40;", Out::W64, &i, |a, b, c| insert(a, b, c, 40, 63));
     check("bfi.b32 %d, %a, %b, 7, %c;", Out::W32, &i, |a, b, c| insert(a & 0xffff_ffff, b & 0xffff_ffff, 7, c, 31));
+}
+
+#[test]
+fn bytes() {
+    let i = integers();
     check("prmt.b32 %d, %a, %b, %c;", Out::W32, &i, |a, b, c| {
         let bytes = (b & 0xffff_ffff) << 32 | a & 0xffff_ffff;
         (0..4).fold(0, |out, n| {
@@ -200,16 +220,6 @@ fn bits_and_fields() {
         let sum = (0..4)
             .fold(i64::from(s32(c)), |sum, n| sum + i64::from((a >> (8 * n)) as i8) * i64::from((b >> (8 * n)) as i8));
         w(sum as u32)
-    });
-    check("fns.b32 %d, %a, 0, 3;", Out::W32, &i, |a, _, _| {
-        let mut seen = 0;
-        for bit in 0..32 {
-            seen += a >> bit & 1;
-            if seen == 3 {
-                return bit;
-            }
-        }
-        w(u32::MAX)
     });
 }
 

@@ -44,6 +44,21 @@ pub fn word(machine: &Machine, address: CUdeviceptr) -> u32 {
     word
 }
 
+/// The parameters of a kernel node of one block of one thread.
+pub fn one_thread(func: CUfunction, arguments: &mut [*mut c_void]) -> CUDA_KERNEL_NODE_PARAMS {
+    CUDA_KERNEL_NODE_PARAMS {
+        func,
+        gridDimX: 1,
+        gridDimY: 1,
+        gridDimZ: 1,
+        blockDimX: 1,
+        blockDimY: 1,
+        blockDimZ: 1,
+        kernelParams: arguments.as_mut_ptr(),
+        ..Default::default()
+    }
+}
+
 impl Device {
     pub fn new(options: Options) -> Device {
         let machine = Machine::new(options);
@@ -140,17 +155,7 @@ impl Device {
         args: &[u64],
     ) -> CUgraphNode {
         let mut pointers: Vec<*mut c_void> = args.iter().map(|arg| std::ptr::from_ref(arg).cast_mut().cast()).collect();
-        let params = CUDA_KERNEL_NODE_PARAMS {
-            func: function,
-            gridDimX: 1,
-            gridDimY: 1,
-            gridDimZ: 1,
-            blockDimX: 1,
-            blockDimY: 1,
-            blockDimZ: 1,
-            kernelParams: pointers.as_mut_ptr(),
-            ..Default::default()
-        };
+        let params = one_thread(function, &mut pointers);
         let mut node = CUgraphNode::NULL;
         // SAFETY: the arrays are as long as said, and each argument is 8 bytes.
         ok(unsafe { self.cuGraphAddKernelNode_v2(&mut node, graph, after.as_ptr(), after.len(), &params) });

@@ -8,7 +8,7 @@ use super::dice::Dice;
 use super::draw_body::Bodies;
 use super::model::{Kind, Model, Phase};
 use super::program::{
-    Body, End, Greedy, How, Name, Op, Padding, Part, Place, Program, Step, Stranger, Value, Wait, Warm,
+    Body, End, Greedy, How, Name, NamedMemory, Op, Padding, Part, Program, Step, Stranger, Value, Wait, Warm,
 };
 
 /// A program, and where a fault shall strike: which of its driver calls, and with which of the lawful faults, both
@@ -177,7 +177,7 @@ impl Drawer {
         }
         let name = self.name();
         let how = self.how();
-        let mut ops = vec![Op::Bump(Part { place: Place::Scalar(scalar), start: 0, len: 1 })];
+        let mut ops = vec![Op::Bump(Part { place: NamedMemory::Scalar(scalar), start: 0, len: 1 })];
         ops.extend(Bodies::of(self, None, None).team_ops());
         if self.dice.chance(50) {
             ops.rotate_left(1);
@@ -275,16 +275,16 @@ impl Drawer {
     }
 
     /// A place outside of recordings, with its length.
-    fn place(&mut self, writable: bool) -> Option<(Place, u8)> {
+    fn place(&mut self, writable: bool) -> Option<(NamedMemory, u8)> {
         let mut all = Vec::new();
         for (name, kind, may_change) in self.model.names() {
             match kind {
-                Kind::Buffer(len) if may_change || !writable => all.push((Place::Buffer(name), len)),
-                Kind::Scalar if may_change || !writable => all.push((Place::Scalar(name), 1)),
+                Kind::Buffer(len) if may_change || !writable => all.push((NamedMemory::Buffer(name), len)),
+                Kind::Scalar if may_change || !writable => all.push((NamedMemory::Scalar(name), 1)),
                 Kind::Graph(outputs) if !writable => {
                     for output in 0..outputs {
                         let len = self.model.output_len(name, output);
-                        all.extend(len.map(|len| (Place::Result(name, output), len)));
+                        all.extend(len.map(|len| (NamedMemory::Result(name, output), len)));
                     }
                 }
                 _ => {}

@@ -2,7 +2,7 @@
 
 use super::draw::Drawer;
 use super::model::Kind;
-use super::program::{Body, Eager, End, Name, Op, Part, Place};
+use super::program::{Body, Eager, End, Name, NamedMemory, Op, Part};
 
 /// The lengths of stand-ins: those that are read, those that are written.
 type Holes = Option<([u8; 2], [u8; 2])>;
@@ -46,8 +46,8 @@ impl<'d> Bodies<'d> {
         body.ops.push(Op::Output(0, len));
         let value = self.drawer.value(false);
         let first = match self.drawer.dice.chance(50) {
-            true => Op::Put(value, whole(Place::Output(0), len)),
-            false => Op::Fill(value, whole(Place::Output(0), len)),
+            true => Op::Put(value, whole(NamedMemory::Output(0), len)),
+            false => Op::Fill(value, whole(NamedMemory::Output(0), len)),
         };
         self.try_op(&mut body, first, true);
         let count = self.drawer.dice.below(5);
@@ -78,7 +78,7 @@ impl<'d> Bodies<'d> {
         }
         if is_new_temp && self.drawer.dice.chance(88) {
             let (number, len) = (temps as u8, self.temps[temps]);
-            let to = whole(Place::Temp(number), len);
+            let to = whole(NamedMemory::Temp(number), len);
             let value = self.drawer.value(false);
             let source = self.part(false, Some(len));
             let op = match (self.drawer.dice.below(3), source) {
@@ -106,30 +106,30 @@ impl<'d> Bodies<'d> {
     }
 
     /// A place with its length.
-    fn place(&mut self, writable: bool) -> Option<(Place, u8)> {
+    fn place(&mut self, writable: bool) -> Option<(NamedMemory, u8)> {
         let mut all = Vec::new();
         let (temps, outputs) = (self.temps.iter().enumerate(), self.outputs.iter().enumerate());
         // Twice: what a recording makes is what it is about.
         for _ in 0..2 {
-            all.extend(temps.clone().map(|(number, len)| (Place::Temp(number as u8), *len)));
-            all.extend(outputs.clone().map(|(number, len)| (Place::Output(number as u8), *len)));
+            all.extend(temps.clone().map(|(number, len)| (NamedMemory::Temp(number as u8), *len)));
+            all.extend(outputs.clone().map(|(number, len)| (NamedMemory::Output(number as u8), *len)));
         }
         if let Some((ins, outs)) = self.holes {
             for _ in 0..3 {
-                all.extend(outs.iter().enumerate().map(|(number, len)| (Place::Out(number as u8), *len)));
+                all.extend(outs.iter().enumerate().map(|(number, len)| (NamedMemory::Out(number as u8), *len)));
                 if !writable {
-                    all.extend(ins.iter().enumerate().map(|(number, len)| (Place::In(number as u8), *len)));
+                    all.extend(ins.iter().enumerate().map(|(number, len)| (NamedMemory::In(number as u8), *len)));
                 }
             }
         }
         for (name, kind, may_change) in self.drawer.model.names() {
             match kind {
-                Kind::Buffer(len) if may_change || !writable => all.push((Place::Buffer(name), len)),
-                Kind::Scalar if may_change || !writable => all.push((Place::Scalar(name), 1)),
+                Kind::Buffer(len) if may_change || !writable => all.push((NamedMemory::Buffer(name), len)),
+                Kind::Scalar if may_change || !writable => all.push((NamedMemory::Scalar(name), 1)),
                 Kind::Graph(outputs) if !writable && self.instead_of != Some(name) => {
                     for output in 0..outputs {
                         let len = self.drawer.model.output_len(name, output);
-                        all.extend(len.map(|len| (Place::Result(name, output), len)));
+                        all.extend(len.map(|len| (NamedMemory::Result(name, output), len)));
                     }
                 }
                 _ => {}
@@ -248,7 +248,7 @@ impl<'d> Bodies<'d> {
                         else {
                             return None;
                         };
-                        Eager::Read(self.drawer.stream()?, whole(Place::Buffer(name), len))
+                        Eager::Read(self.drawer.stream()?, whole(NamedMemory::Buffer(name), len))
                     }
                     _ => Eager::Host(self.drawer.pick(|kind| matches!(kind, Kind::Host(_)))?.0),
                 };
@@ -258,6 +258,6 @@ impl<'d> Bodies<'d> {
     }
 }
 
-fn whole(place: Place, len: u8) -> Part {
+fn whole(place: NamedMemory, len: u8) -> Part {
     Part { place, start: 0, len }
 }

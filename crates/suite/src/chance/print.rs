@@ -10,7 +10,7 @@ use super::dice::Dice;
 use super::judge::{Ended, play};
 use super::model::{Expect, Model, Phase, Word};
 use super::print_body::{body, part, split};
-use super::program::{Body, Greedy, Name, Padding, Place, Program, Step, Stranger, Wait};
+use super::program::{Body, Greedy, Name, NamedMemory, Padding, Program, Step, Stranger, Wait};
 
 /// What printed tests have together.
 pub const PRELUDE: &str = include_str!("prelude.rs");
@@ -343,7 +343,7 @@ impl Printer {
             for (place, name, words) in self.model.contents() {
                 let variable = self.variable(name);
                 let expression = match (place, self.letters.get(&name)) {
-                    (Place::Result(_, output), _) => format!("last.read(&{variable}.outputs()[{output}])"),
+                    (NamedMemory::Result(_, output), _) => format!("last.read(&{variable}.outputs()[{output}])"),
                     (_, Some('x')) => format!("{variable}.get(&last).map(|x| vec![x])"),
                     (_, Some('h')) => format!("{variable}.to_vec()"),
                     (_, Some('n')) => format!("{variable}.save(&last).map(|state| state.next_words(4))"),

@@ -1,18 +1,18 @@
 //! Bodies of recordings, and parts of memory, as Rust.
 
-use super::program::{Body, Eager, End, Op, Part, Place, Value};
+use super::program::{Body, Eager, End, NamedMemory, Op, Part, Value};
 
 /// What stands before the range of a part.
-fn base(place: Place, writable: bool) -> String {
+fn base(place: NamedMemory, writable: bool) -> String {
     match place {
-        Place::Buffer(name) => format!("b{name}"),
-        Place::Scalar(name) if writable => format!("x{name}.as_mut_slice()"),
-        Place::Scalar(name) => format!("x{name}.as_slice()"),
-        Place::Result(name, output) => format!("g{name}.outputs()[{output}]"),
-        Place::Temp(number) => format!("t{number}"),
-        Place::Output(number) => format!("y{number}"),
-        Place::In(number) => format!("i{number}"),
-        Place::Out(number) => format!("o{number}"),
+        NamedMemory::Buffer(name) => format!("b{name}"),
+        NamedMemory::Scalar(name) if writable => format!("x{name}.as_mut_slice()"),
+        NamedMemory::Scalar(name) => format!("x{name}.as_slice()"),
+        NamedMemory::Result(name, output) => format!("g{name}.outputs()[{output}]"),
+        NamedMemory::Temp(number) => format!("t{number}"),
+        NamedMemory::Output(number) => format!("y{number}"),
+        NamedMemory::In(number) => format!("i{number}"),
+        NamedMemory::Out(number) => format!("o{number}"),
     }
 }
 
@@ -25,7 +25,7 @@ pub(super) fn part(part: Part, writable: bool) -> String {
 /// Arguments for parts that are read and parts that are written, with the lines that split what they share.
 pub(super) fn split(reads: &[Part], writes: &[Part]) -> (Vec<String>, Vec<String>, Vec<String>) {
     let mut lines = Vec::new();
-    let mut pieces: Vec<(Place, u8, u8, String)> = Vec::new();
+    let mut pieces: Vec<(NamedMemory, u8, u8, String)> = Vec::new();
     let mut write_names: Vec<Option<String>> = vec![None; writes.len()];
     for (number, write) in writes.iter().enumerate() {
         let is_first = writes[..number].iter().all(|other| other.place != write.place);

@@ -44,7 +44,7 @@ pub struct Strike {
 
 /// Memory that an op or a call names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum NamedMemory {
     /// A buffer.
     Buffer(Name),
     /// A scalar.
@@ -65,7 +65,7 @@ pub enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Of what.
-    pub place: Place,
+    pub place: NamedMemory,
     /// The first.
     pub start: u8,
     /// How many.

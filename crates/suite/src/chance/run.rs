@@ -12,7 +12,7 @@ use dacapo::shapes::{Bucketed, Buckets, GraphCache, Pad, rows};
 use dacapo::{Error, Graph, Recorder, Result, Slice, Software, copy};
 
 use super::body::{Env, Meant};
-use super::program::{Body, Greedy, How, Name, Padding, Part, Place, Step, Stranger, Wait};
+use super::program::{Body, Greedy, How, Name, NamedMemory, Padding, Part, Step, Stranger, Wait};
 use super::things::{Local, Outputs, RowsBody, Thing, lend};
 
 /// How a step has ended.
@@ -378,9 +378,9 @@ impl Env<'_> {
     }
 
     /// What can be read at the end.
-    pub(super) fn contents(&mut self, place: Place, name: Name, stream: &dacapo::Stream) -> Result<Vec<u32>> {
+    pub(super) fn contents(&mut self, place: NamedMemory, name: Name, stream: &dacapo::Stream) -> Result<Vec<u32>> {
         match (place, self.see(name)) {
-            (Place::Result(_, output), Thing::Graph(graph)) => stream.read(&graph.outputs()[usize::from(output)]),
+            (NamedMemory::Result(_, output), Thing::Graph(graph)) => stream.read(&graph.outputs()[usize::from(output)]),
             (_, Thing::Buffer(buffer)) => stream.read(buffer),
             (_, Thing::Scalar(scalar)) => Ok(vec![scalar.get(stream)?]),
             (_, Thing::Host(host)) => host.to_vec(),

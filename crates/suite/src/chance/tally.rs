@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::model::Expect;
-use super::program::{Body, End, Op, Place, Step, Value};
+use super::program::{Body, End, NamedMemory, Op, Step, Value};
 
 /// Counts by area and word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -206,7 +206,7 @@ impl Tally {
 
     fn op(&mut self, op: &Op) {
         let (reads, write) = op.parts();
-        let shared = |place: Place| !matches!(place, Place::Temp(_) | Place::Output(_));
+        let shared = |place: NamedMemory| !matches!(place, NamedMemory::Temp(_) | NamedMemory::Output(_));
         if write.is_some_and(|write| reads.iter().any(|read| read.place == write.place && shared(read.place))) {
             self.count("with", "disjoint parts of one buffer");
         }

@@ -9,7 +9,7 @@ use dacapo::random::{Generator, GeneratorState};
 use dacapo::shapes::{Bucketed, GraphCache, Rows};
 use dacapo::{Buffer, Graph, GraphInto, HostBuffer, Recorder, Scalar, Slice, Slot, Stream, Temp};
 
-use super::program::{Body, Name, Part, Place};
+use super::program::{Body, Name, NamedMemory, Part};
 
 /// What every graph gives.
 pub(super) type Outputs = Vec<Buffer<u32>>;
@@ -82,27 +82,27 @@ pub(super) fn lend<'e>(
     beside: Option<Name>,
 ) -> Lent<'e> {
     let mut lent = Lent::default();
-    let wanted = |place: Place| reads.iter().chain(writes).any(|part| part.place == place);
-    let mut found: Vec<(Place, Whole<'e>)> = Vec::new();
+    let wanted = |place: NamedMemory| reads.iter().chain(writes).any(|part| part.place == place);
+    let mut found: Vec<(NamedMemory, Whole<'e>)> = Vec::new();
     for (name, thing) in shared.into_iter().flatten() {
         match thing {
-            Thing::Buffer(buffer) if wanted(Place::Buffer(*name)) => {
-                found.push((Place::Buffer(*name), Whole::Read(buffer)));
+            Thing::Buffer(buffer) if wanted(NamedMemory::Buffer(*name)) => {
+                found.push((NamedMemory::Buffer(*name), Whole::Read(buffer)));
             }
             _ => {}
         }
     }
     for (name, thing) in things.iter_mut() {
         match thing {
-            Thing::Buffer(buffer) if wanted(Place::Buffer(*name)) => {
-                found.push((Place::Buffer(*name), Whole::Write(buffer)));
+            Thing::Buffer(buffer) if wanted(NamedMemory::Buffer(*name)) => {
+                found.push((NamedMemory::Buffer(*name), Whole::Write(buffer)));
             }
-            Thing::Scalar(scalar) if wanted(Place::Scalar(*name)) => {
-                found.push((Place::Scalar(*name), Whole::Write(scalar.as_mut_slice())));
+            Thing::Scalar(scalar) if wanted(NamedMemory::Scalar(*name)) => {
+                found.push((NamedMemory::Scalar(*name), Whole::Write(scalar.as_mut_slice())));
             }
             Thing::Graph(graph) => {
                 for (number, output) in graph.outputs().iter().enumerate() {
-                    let place = Place::Result(*name, number as u8);
+                    let place = NamedMemory::Result(*name, number as u8);
                     if wanted(place) {
                         found.push((place, Whole::Read(output)));
                     }
@@ -113,13 +113,14 @@ pub(super) fn lend<'e>(
             _ => {}
         }
     }
-    found.extend(local.temps.iter_mut().map(|(number, temp)| (Place::Temp(*number), Whole::Write(temp))));
-    found.extend(local.outputs.iter_mut().map(|(number, output)| (Place::Output(*number), Whole::Write(output))));
-    found.extend(local.ins.iter().enumerate().map(|(number, hole)| (Place::In(number as u8), Whole::Read(hole))));
-    found
-        .extend(local.outs.iter_mut().enumerate().map(|(number, hole)| (Place::Out(number as u8), Whole::Write(hole))));
-    let mut read_pieces: Vec<(Place, u8, &'e Slice<u32>)> = Vec::new();
-    let mut write_pieces: Vec<(Place, u8, &'e mut Slice<u32>)> = Vec::new();
+    found.extend(local.temps.iter_mut().map(|(number, temp)| (NamedMemory::Temp(*number), Whole::Write(temp))));
+    found.extend(local.outputs.iter_mut().map(|(number, output)| (NamedMemory::Output(*number), Whole::Write(output))));
+    found.extend(local.ins.iter().enumerate().map(|(number, hole)| (NamedMemory::In(number as u8), Whole::Read(hole))));
+    found.extend(
+        local.outs.iter_mut().enumerate().map(|(number, hole)| (NamedMemory::Out(number as u8), Whole::Write(hole))),
+    );
+    let mut read_pieces: Vec<(NamedMemory, u8, &'e Slice<u32>)> = Vec::new();
+    let mut write_pieces: Vec<(NamedMemory, u8, &'e mut Slice<u32>)> = Vec::new();
     for (place, whole) in found.into_iter().filter(|(place, _)| wanted(*place)) {
         let mut rest = match whole {
             Whole::Read(slice) => {

@@ -90,7 +90,7 @@ impl Told for Kernel {
 
 /// One side of a copy.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
+pub(super) enum CopyEnd {
     /// Device memory.
     Dev(u64),
     /// Host memory.
@@ -102,8 +102,8 @@ pub(super) enum Place {
 /// A copy of bytes, rows or layers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Copy3 {
-    pub source: Place,
-    pub target: Place,
+    pub source: CopyEnd,
+    pub target: CopyEnd,
     /// Bytes of a row, and rows of a layer, on either side.
     pub source_pitch: [usize; 2],
     pub target_pitch: [usize; 2],
@@ -116,7 +116,7 @@ pub(super) struct Copy3 {
 
 impl Copy3 {
     /// A copy of bytes.
-    pub fn flat(target: Place, source: Place, bytes: usize) -> Copy3 {
+    pub fn flat(target: CopyEnd, source: CopyEnd, bytes: usize) -> Copy3 {
         Copy3 {
             source,
             target,
@@ -129,7 +129,14 @@ impl Copy3 {
     }
 
     /// A copy of rows.
-    pub fn rows(target: Place, to_pitch: usize, source: Place, from_pitch: usize, width: usize, rows: usize) -> Copy3 {
+    pub fn rows(
+        target: CopyEnd,
+        to_pitch: usize,
+        source: CopyEnd,
+        from_pitch: usize,
+        width: usize,
+        rows: usize,
+    ) -> Copy3 {
         Copy3 {
             source_pitch: [from_pitch, rows],
             target_pitch: [to_pitch, rows],
@@ -140,10 +147,10 @@ impl Copy3 {
 
     /// As the driver wants it.
     pub fn params(&self) -> CUDA_MEMCPY3D {
-        let side = |place: Place| match place {
-            Place::Dev(address) => (CU_MEMORYTYPE_DEVICE, std::ptr::null_mut(), address),
-            Place::Host(address) => (CU_MEMORYTYPE_HOST, address as usize as *mut c_void, 0),
-            Place::Any(address) => (CU_MEMORYTYPE_UNIFIED, std::ptr::null_mut(), address),
+        let side = |place: CopyEnd| match place {
+            CopyEnd::Dev(address) => (CU_MEMORYTYPE_DEVICE, std::ptr::null_mut(), address),
+            CopyEnd::Host(address) => (CU_MEMORYTYPE_HOST, address as usize as *mut c_void, 0),
+            CopyEnd::Any(address) => (CU_MEMORYTYPE_UNIFIED, std::ptr::null_mut(), address),
         };
         let (source, target) = (side(self.source), side(self.target));
         CUDA_MEMCPY3D {
@@ -195,11 +202,11 @@ impl Copy3 {
 
 impl Told for Copy3 {
     fn told(&self, names: &mut Names) -> String {
-        let side = |place: Place, at: [usize; 3], pitch: [usize; 2]| {
+        let side = |place: CopyEnd, at: [usize; 3], pitch: [usize; 2]| {
             let name = match place {
-                Place::Dev(address) => names.address(address),
-                Place::Host(address) => format!("host {}", names.address(address)),
-                Place::Any(address) => format!("any {}", names.address(address)),
+                CopyEnd::Dev(address) => names.address(address),
+                CopyEnd::Host(address) => format!("host {}", names.address(address)),
+                CopyEnd::Any(address) => format!("any {}", names.address(address)),
             };
             let at = if at == [0; 3] { String::new() } else { format!(" at {at:?}") };
             let pitch = if pitch == [0, 0] { String::new() } else { format!(" pitch {pitch:?}") };

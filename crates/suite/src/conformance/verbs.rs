@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
-pub(super) use super::arguments::{Arg, Copy3, Edge, Fill, Kernel, Place};
+pub(super) use super::arguments::{Arg, Copy3, CopyEnd, Edge, Fill, Kernel};
 use super::case::{Case, HostAct, callback, host_function};
 use super::names::{Handle, Told, code_name};
 

@@ -8,7 +8,7 @@ use crate::session::Geometry;
 
 /// The type of the elements of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // Rust's own names
+#[allow(missing_docs, reason = "Rust's own names")]
 pub enum Element {
     U8,
     I8,

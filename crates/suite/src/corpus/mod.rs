@@ -22,5 +22,5 @@ pub use cases::all;
 pub use compare::{Verdict, compare};
 pub(crate) use data::Random;
 pub use modules::{MODULES, ptx};
-pub use recording::{RECORDING_FILE, Recorded, Recording, RecordingError, committed, record};
+pub use recording::{CaseOutputs, RECORDING_FILE, Recording, RecordingError, committed, record};
 pub use run::{Failure, run};

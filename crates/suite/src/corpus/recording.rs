@@ -40,7 +40,7 @@ pub struct RecordedCase {
 }
 
 /// The outputs of one case, as bytes.
-pub type Recorded = Vec<Vec<u8>>;
+pub type CaseOutputs = Vec<Vec<u8>>;
 
 /// Why a recording has no answer for a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Recording {
     }
 
     /// The outputs of a case, if they were recorded with the PTX and the inputs of today.
-    pub fn outputs(&self, case: &Case) -> Result<Recorded, RecordingError> {
+    pub fn outputs(&self, case: &Case) -> Result<CaseOutputs, RecordingError> {
         let recorded = self.cases.get(&case.name()).ok_or(RecordingError::Missing)?;
         let module = ptx(case.module).unwrap_or_default();
         if self.modules.get(case.module) != Some(&sha256(module.as_bytes())) {

@@ -182,7 +182,7 @@ fn guard_panics(bench: &Bench) -> Result<()> {
             capture::captured(&side, Mode::Global, |capture| {
                 capture.run(k.churn(baked(1), &mut y))?;
                 std::panic::panic_any("meant");
-                #[allow(unreachable_code)]
+                #[allow(unreachable_code, reason = "gives the closure its type")]
                 Ok(())
             })
         }

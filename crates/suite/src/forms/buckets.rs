@@ -22,7 +22,7 @@ const ROOM: usize = 17_500;
 
 /// In which order the graphs are recorded.
 #[derive(Clone, Copy, Debug)]
-pub enum Recorded {
+pub enum RecordingOrder {
     /// Each needs more than all before it.
     SmallestFirst,
     /// None needs more than the first.
@@ -101,14 +101,18 @@ impl Random {
 /// # Errors
 ///
 /// - An output that is not right, an arena that is more than 1.05 times what the largest needs, or what was refused.
-pub fn eight_in_one_pool(device: &Device, recorded: Recorded, orders: std::ops::Range<u64>) -> Result<Shared, Failure> {
+pub fn eight_in_one_pool(
+    device: &Device,
+    recorded: RecordingOrder,
+    orders: std::ops::Range<u64>,
+) -> Result<Shared, Failure> {
     let (k, pool) = (Kernels::load(device)?, device.pool());
     let streams = [device.stream()?, device.stream()?, device.stream()?];
     let mut rows = ROWS;
     match recorded {
-        Recorded::SmallestFirst => {}
-        Recorded::LargestFirst => rows.reverse(),
-        Recorded::Shuffled(seed) => Random(seed).shuffle(&mut rows),
+        RecordingOrder::SmallestFirst => {}
+        RecordingOrder::LargestFirst => rows.reverse(),
+        RecordingOrder::Shuffled(seed) => Random(seed).shuffle(&mut rows),
     }
     let mut buckets = Vec::new();
     for rows in rows {

@@ -148,7 +148,7 @@ fn panic_in_closure(device: &Device) -> Outcome {
             r.run(fill(&mut y, baked(1)))?;
             // `resume_unwind` does not print, unlike `panic!`.
             std::panic::resume_unwind(Box::new("on purpose"));
-            #[allow(unreachable_code)]
+            #[allow(unreachable_code, reason = "gives the closure its type")]
             Ok(())
         })
     }));

@@ -35,7 +35,7 @@ mod shapes;
 mod slots;
 mod streams;
 
-pub use buckets::{Recorded, Shared, eight_in_one_pool};
+pub use buckets::{RecordingOrder, Shared, eight_in_one_pool};
 pub use check::{Failure, Outcome, check, on_software};
 
 use dacapo::Device;

@@ -7,7 +7,7 @@ use dacapo::graph::Pool;
 use dacapo::{Device, ErrorKind, Recorder, baked, capture};
 
 use super::arenas::busy;
-use super::buckets::{Recorded, eight_in_one_pool};
+use super::buckets::{RecordingOrder, eight_in_one_pool};
 use super::check::{Failure, Outcome, holds, refused, same, shape};
 use super::forms;
 use super::kernels::{Kernels, churned};
@@ -165,7 +165,7 @@ fn kept_until_the_last_replay(device: &Device) -> Outcome {
 
 /// Eight bucketed graphs share one arena of the largest, in whatever order they were recorded.
 fn one_arena(device: &Device) -> Outcome {
-    for recorded in [Recorded::SmallestFirst, Recorded::LargestFirst, Recorded::Shuffled(5)] {
+    for recorded in [RecordingOrder::SmallestFirst, RecordingOrder::LargestFirst, RecordingOrder::Shuffled(5)] {
         let shared = eight_in_one_pool(device, recorded, 0..2)?;
         holds("each with its own would take much more", shared.apart as f64 > 1.9 * shared.largest as f64)?;
     }

@@ -1,7 +1,7 @@
 //! Holds results against a recording.
 
 use super::limit::{Approx, Bound};
-use super::recording::{Recorded, StaleSingle, keep};
+use super::recording::{SingleAnswer, StaleSingle, keep};
 use super::{Rule, Single};
 
 /// The largest errors of an approximation, as parts of what the manual allows.
@@ -36,7 +36,7 @@ pub enum Judged {
 }
 
 /// Compares our results with what was recorded.
-pub fn judge(single: &Single, ours: &[u64], recorded: &Recorded) -> Judged {
+pub fn judge(single: &Single, ours: &[u64], recorded: &SingleAnswer) -> Judged {
     match single.rule {
         Rule::Exact => exact(single, ours, recorded),
         Rule::Apart(_) => match recorded.results(single) {
@@ -51,7 +51,7 @@ pub fn judge(single: &Single, ours: &[u64], recorded: &Recorded) -> Judged {
     }
 }
 
-fn exact(single: &Single, ours: &[u64], recorded: &Recorded) -> Judged {
+fn exact(single: &Single, ours: &[u64], recorded: &SingleAnswer) -> Judged {
     let kept = keep(single, ours);
     if kept.inputs != recorded.inputs {
         return Judged::Failed(StaleSingle::Inputs.to_string());

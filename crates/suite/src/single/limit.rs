@@ -18,7 +18,7 @@ pub enum Bound {
 
 /// The format of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the names say it
+#[allow(missing_docs, reason = "the names say it")]
 pub enum Format {
     F32,
     F64,

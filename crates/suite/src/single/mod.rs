@@ -21,7 +21,7 @@ mod run;
 pub use judge::{Errors, Judged, judge};
 pub use limit::{Approx, Bound, Format};
 pub use recording::{
-    APPROX_FILE, FACTS_FILE, Recorded, SingleRecording, StaleSingle, committed, hash_of, keep, record,
+    APPROX_FILE, FACTS_FILE, SingleAnswer, SingleRecording, StaleSingle, committed, hash_of, keep, record,
 };
 pub use run::{ptx, run};
 

@@ -29,12 +29,12 @@ pub struct SingleRecording {
     /// The commit that the recorder was built from.
     pub commit: String,
     /// By [`Single::name`].
-    pub singles: BTreeMap<String, Recorded>,
+    pub singles: BTreeMap<String, SingleAnswer>,
 }
 
 /// What was given for one instruction.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
-pub struct Recorded {
+pub struct SingleAnswer {
     /// [`hash_of`] the instruction and its inputs.
     pub inputs: String,
     /// Results in base64, as wide as they are: all of them, or the first 256.
@@ -67,7 +67,7 @@ impl fmt::Display for StaleSingle {
 
 impl std::error::Error for StaleSingle {}
 
-impl Recorded {
+impl SingleAnswer {
     /// The results that were kept in full.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ pub fn hash_of(single: &Single) -> String {
 }
 
 /// The form in which results are kept.
-pub fn keep(single: &Single, results: &[u64]) -> Recorded {
+pub fn keep(single: &Single, results: &[u64]) -> SingleAnswer {
     let width = single.out.bytes();
     let bytes: Vec<u8> = results.iter().flat_map(|word| word.to_le_bytes().into_iter().take(width)).collect();
     let in_full = single.is_approx() || results.len() <= CHUNK;
@@ -100,7 +100,7 @@ pub fn keep(single: &Single, results: &[u64]) -> Recorded {
         false => bytes.chunks(CHUNK * width).map(|chunk| sha256(chunk)[..8].to_string()).collect(),
     };
     let full = if in_full { &bytes[..] } else { &bytes[..CHUNK * width] };
-    Recorded { inputs: hash_of(single), results: BASE64_STANDARD.encode(full), digests }
+    SingleAnswer { inputs: hash_of(single), results: BASE64_STANDARD.encode(full), digests }
 }
 
 /// Reads one of the committed recordings.
@@ -118,7 +118,7 @@ pub fn committed(root: &Path, file: &str) -> Result<SingleRecording, String> {
 /// # Errors
 ///
 /// - The device does not say its name.
-#[allow(clippy::type_complexity)] // the parts are named above
+#[allow(clippy::type_complexity, reason = "the parts are named above")]
 pub fn record(
     session: &mut Session<'_>,
     commit: &str,

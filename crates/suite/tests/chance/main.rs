@@ -13,7 +13,7 @@ const PRINTED: &[u64] = &[246, 462, 622, 203, 1008, 173, 584, 436, 167, 424, 431
 fn text() -> String {
     let mut text = String::from(
         "//! Programs of `cargo xtask programs` as Rust tests. Made by `cargo xtask bless`; do not edit.\n\
-         #![allow(unused, dropping_copy_types, clippy::all)]\n\n\
+         #![allow(unused, dropping_copy_types, clippy::all, reason = \"printed by a program, read by a person once\")]\n\n\
          #[path = \"../../src/chance/kernels.rs\"]\nmod kernels;\n\n",
     );
     text += PRELUDE;

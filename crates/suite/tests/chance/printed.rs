@@ -1,5 +1,5 @@
 //! Programs of `cargo xtask programs` as Rust tests. Made by `cargo xtask bless`; do not edit.
-#![allow(unused, dropping_copy_types, clippy::all)]
+#![allow(unused, dropping_copy_types, clippy::all, reason = "printed by a program, read by a person once")]
 
 #[path = "../../src/chance/kernels.rs"]
 mod kernels;
@@ -102,7 +102,7 @@ fn lock(cache: &Cache) -> MutexGuard<'_, GraphCache<u8, Vec<Buffer<u32>>>> {
     cache.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-type Recorded = Box<
+type RowsFunction = Box<
     dyn for<'a, 'r, 'i> FnMut(&'a mut Recorder<'r>, usize, &'i Slice<u32>) -> Result<(Buffer<u32>, Scalar<u32>)> + Send,
 >;
 
@@ -115,9 +115,9 @@ fn rows_of(
     pad: Pad<u32>,
     slot: &Slot<u32>,
     larger: bool,
-) -> Result<Bucketed<Rows<u32>, (Buffer<u32>, Scalar<u32>), Recorded>> {
+) -> Result<Bucketed<Rows<u32>, (Buffer<u32>, Scalar<u32>), RowsFunction>> {
     let (k, slot) = (k.clone(), slot.clone());
-    let body: Recorded = Box::new(move |r, n, x| {
+    let body: RowsFunction = Box::new(move |r, n, x| {
         let (mut t, mut y, mut sum) = (r.alloc(n * row)?, r.output(n * row)?, r.output_scalar()?);
         r.run(copy(x, &mut t))?;
         r.run(k.put(&slot, &mut y))?;

@@ -63,7 +63,7 @@ mod sealed {
     pub trait Sealed {
         /// Which it is.
         #[doc(hidden)]
-        #[allow(private_interfaces)]
+        #[allow(private_interfaces, reason = "a sealed trait: nobody outside can name what is in it")]
         const FORMAT: super::Format;
     }
 }
@@ -92,7 +92,7 @@ pub trait Number: Pod + sealed::Sealed {}
 
 macro_rules! numbers {
     ($($t:ty: $format:ident),*) => { $(
-        #[allow(private_interfaces)]
+        #[allow(private_interfaces, reason = "a sealed trait: nobody outside can name what is in it")]
         impl sealed::Sealed for $t {
             const FORMAT: Format = Format::$format;
         }
@@ -373,23 +373,7 @@ impl<'a, T: Number> Matmul<'a, T> {
             }
             None => {}
         }
-        let has_addend = product.key().has_addend;
-        let call = move |stream: RawStream, places: &mut dyn Iterator<Item = (u64, usize)>| {
-            let mut next = || places.next().map_or(0, |(address, _)| address);
-            let (d, a, b) = (next(), next(), next());
-            let c = if has_addend { next() } else { d };
-            let bias = product.key().has_bias.then(&mut next);
-            let scales = match host {
-                Scales::Device(..) => Scales::Device(next(), next()),
-                host => host,
-            };
-            let at = Operands { a, b, c, d, bias, scales, workspace: next() };
-            // SAFETY: the places are the declared accesses in their order, whose lengths were checked against the key and
-            // whose alignment is in it, the workspace the last if there is one; the recording holds them until the
-            // work is over. Foreign work is called with the device's context current and a stream of it.
-            unsafe { product.enqueue(stream.0, &at) }
-        };
-        let work = Work::Foreign(ForeignWork { call: Arc::new(call) });
+        let work = Work::Foreign(enqueues(product, host));
         recorder.push(Node::new("matmul".into(), at, access, work), &[])
     }
 
@@ -468,6 +452,27 @@ impl<'a, T: Number> Matmul<'a, T> {
             beta,
         }
     }
+}
+
+/// What the replay calls: the product at the places that it is handed, in the order of the accesses that `record` declared.
+fn enqueues(product: Product, host: Scales) -> ForeignWork {
+    let has_addend = product.key().has_addend;
+    let call = move |stream: RawStream, places: &mut dyn Iterator<Item = (u64, usize)>| {
+        let mut next = || places.next().map_or(0, |(address, _)| address);
+        let (d, a, b) = (next(), next(), next());
+        let c = if has_addend { next() } else { d };
+        let bias = product.key().has_bias.then(&mut next);
+        let scales = match host {
+            Scales::Device(..) => Scales::Device(next(), next()),
+            host => host,
+        };
+        let at = Operands { a, b, c, d, bias, scales, workspace: next() };
+        // SAFETY: the places are the declared accesses in their order, whose lengths were checked against the key and
+        // whose alignment is in it, the workspace the last if there is one; the recording holds them until the
+        // work is over. Foreign work is called with the device's context current and a stream of it.
+        unsafe { product.enqueue(stream.0, &at) }
+    };
+    ForeignWork { call: Arc::new(call) }
 }
 
 impl Matmul<'_, f32> {

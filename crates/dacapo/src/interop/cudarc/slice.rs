@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use ::cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, sys};
-use dacapo_ledger::Access as Touching;
+use dacapo_ledger::Touching;
 
 use super::{Refused, refused};
 use crate::device::Device;

@@ -252,7 +252,7 @@ macro_rules! tuples {
     ($($name:ident $index:tt),*) => {
         impl<$($name: Sealed),*> Sealed for ($($name,)*) {}
 
-        #[allow(unused_variables, unused_unsafe, clippy::unused_unit)] // the tuple of nothing
+        #[allow(unused_variables, unused_unsafe, clippy::unused_unit, reason = "the tuple of nothing")]
         impl<$($name: Lend),*> Lend for ($($name,)*) {
             type Read<'c> = ($($name::Read<'c>,)*);
             type Write<'c> = ($($name::Write<'c>,)*);

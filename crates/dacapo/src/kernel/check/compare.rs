@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-use dacapo_ptx::effects::{Access, AccessKind, Base, Effects, ParamFacts, Place, Route, effects};
+use dacapo_ptx::effects::{AccessKind, Base, Effects, MemoryOp, ParamFacts, PtxPlace, Route, effects};
 use dacapo_ptx::ir::{Function, FunctionId, Module, Type, Variable};
 
 use super::facts::{CheckedKernel, CheckedParam, Found, Warning, WarningKind};
@@ -296,7 +296,7 @@ impl Comparison<'_> {
         !self.decl.state.contains(&self.module.variables[global as usize].name.as_str())
     }
 
-    fn undecided(&mut self, index: usize, what: &str, place: Place) {
+    fn undecided(&mut self, index: usize, what: &str, place: PtxPlace) {
         let why = self.words.at(what, place);
         self.pointers[index].not_decided.get_or_insert(why);
     }
@@ -339,7 +339,7 @@ fn is_whole(variable: &Variable) -> bool {
     matches!(variable.ty, U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64)
 }
 
-fn note(pointer: &mut Pointer, access: &Access, route: &Route) {
+fn note(pointer: &mut Pointer, access: &MemoryOp, route: &Route) {
     let bytes = access.bytes();
     pointer.read |= access.kind != AccessKind::Write;
     pointer.written |= access.kind != AccessKind::Read;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dacapo_ptx::effects::{Access, AccessKind, Base, Opaque, Place, Route};
+use dacapo_ptx::effects::{AccessKind, Base, MemoryOp, Opaque, PtxPlace, Route};
 use dacapo_ptx::ir::{Module, Type, Variable};
 
 use super::facts::{Checked, CheckedKernel, Found, Warning, WarningKind};
@@ -23,14 +23,14 @@ pub(crate) fn not_read(errors: &dacapo_ptx::Errors) -> String {
 
 impl Words<'_> {
     /// `saxpy.cu:12`.
-    fn source(&self, place: Place) -> Option<String> {
+    fn source(&self, place: PtxPlace) -> Option<String> {
         let (file, line) = place.source?;
         let file = self.module.files.get(file as usize).filter(|file| !file.is_empty())?;
         Some(format!("{file}:{line}"))
     }
 
     /// `stored, line 12 of the PTX (saxpy.cu:3)`.
-    pub(super) fn at(&self, what: &str, place: Place) -> String {
+    pub(super) fn at(&self, what: &str, place: PtxPlace) -> String {
         let source = self.source(place).map(|source| format!(" ({source})")).unwrap_or_default();
         format!("{what}, line {} of the PTX{source}", place.line)
     }
@@ -39,17 +39,17 @@ impl Words<'_> {
         self.at(&opaque.why, opaque.place)
     }
 
-    fn lie(&self, param: &str, place: Place, what: String, declared: String, instead: String) -> FalseDeclaration {
+    fn lie(&self, param: &str, place: PtxPlace, what: String, declared: String, instead: String) -> FalseDeclaration {
         let (kernel, source) = (self.decl.name.to_string(), self.source(place));
         FalseDeclaration { kernel, param: param.to_string(), what, line: place.line, source, declared, instead }
     }
 
-    fn of_param(&self, param: &Param, place: Place, what: String, instead: &str) -> FalseDeclaration {
+    fn of_param(&self, param: &Param, place: PtxPlace, what: String, instead: &str) -> FalseDeclaration {
         let instead = format!("{}: {instead}", param.name);
         self.lie(param.name, place, what, format!("{}: {}", param.name, param.written()), instead)
     }
 
-    pub(super) fn stored(&self, param: &Param, access: &Access) -> FalseDeclaration {
+    pub(super) fn stored(&self, param: &Param, access: &MemoryOp) -> FalseDeclaration {
         let what = match access.kind {
             AccessKind::Atomic => format!("changes {} bytes at once through `{}`", access.bytes(), param.name),
             _ => format!("writes {} bytes through `{}`", access.bytes(), param.name),
@@ -58,7 +58,7 @@ impl Words<'_> {
         self.of_param(param, access.place, what, &instead)
     }
 
-    pub(super) fn value_as_address(&self, param: &Param, access: &Access, written: bool) -> FalseDeclaration {
+    pub(super) fn value_as_address(&self, param: &Param, access: &MemoryOp, written: bool) -> FalseDeclaration {
         let verb = if access.kind == AccessKind::Read { "reads" } else { "writes" };
         let what = format!("{verb} {} bytes at an address that is `{}`", access.bytes(), param.name);
         let borrow = if written { "&mut " } else { "&" };
@@ -67,7 +67,7 @@ impl Words<'_> {
         self.of_param(param, access.place, what, &instead)
     }
 
-    pub(super) fn pointer_as_number(&self, param: &Param, variable: &Variable, place: Place) -> FalseDeclaration {
+    pub(super) fn pointer_as_number(&self, param: &Param, variable: &Variable, place: PtxPlace) -> FalseDeclaration {
         let what = format!("uses `{}` as a number, and no address is made of it", param.name);
         self.of_param(param, place, what, rust(variable.ty))
     }
@@ -84,7 +84,7 @@ impl Words<'_> {
         self.of_param(param, place_of(variable), what, ty)
     }
 
-    pub(super) fn global(&self, global: u32, access: &Access) -> FalseDeclaration {
+    pub(super) fn global(&self, global: u32, access: &MemoryOp) -> FalseDeclaration {
         let name = &self.module.variables[global as usize].name;
         let what = format!("writes {} bytes of the global `{name}`", access.bytes());
         let list = |names: &[&str]| format!("state: {}", names.join(", "));
@@ -93,7 +93,7 @@ impl Words<'_> {
         self.lie(name, access.place, what, declared, list(&names))
     }
 
-    pub(super) fn out_of_memory(&self, access: &Access, route: &Route) -> Warning {
+    pub(super) fn out_of_memory(&self, access: &MemoryOp, route: &Route) -> Warning {
         let verb = if access.kind == AccessKind::Read { "reads" } else { "writes" };
         let loaded = route.bases.iter().find_map(|base| match base {
             Base::Memory { through } => Some(through.map(|index| self.decl.params[index as usize].name)),
@@ -122,8 +122,8 @@ impl Words<'_> {
     }
 }
 
-fn place_of(variable: &Variable) -> Place {
-    Place { line: variable.span.line, column: variable.span.column, source: None }
+fn place_of(variable: &Variable) -> PtxPlace {
+    PtxPlace { line: variable.span.line, column: variable.span.column, source: None }
 }
 
 /// The type of Rust's that has this type's values.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::{Args, Declared, Given, Grid, LoadedModule};
-use crate::memory::{Access, Mode, Place};
+use crate::memory::{Access, Extent, Mode};
 use crate::record::{KernelWork, Node, Op, Work};
 use crate::value::Snapshot;
 
@@ -29,7 +29,7 @@ pub unsafe fn kernel_op<D: Declared>(
         let (decl, function) = (&D::KERNELS[position], module.functions[position].clone());
         let Given { mut access, slots } = given;
         for (name, allocation) in &function.state {
-            let place = Place { allocation: allocation.clone(), start: 0, bytes: allocation.bytes() };
+            let place = Extent { allocation: allocation.clone(), start: 0, bytes: allocation.bytes() };
             access.push(Access { place, mode: Mode::Write, name, element: 1 });
         }
         if !module.device.is(recorder.device()) {

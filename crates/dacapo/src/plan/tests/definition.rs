@@ -3,9 +3,10 @@
 use super::*;
 use proptest::prelude::*;
 
-fn conflict(a: &[Touch], b: &[Touch]) -> bool {
-    let meet =
-        |a: &Touch, b: &Touch| a.memory == b.memory && (a.write || b.write) && a.start.max(b.start) < a.end.min(b.end);
+fn conflict(a: &[TouchedBytes], b: &[TouchedBytes]) -> bool {
+    let meet = |a: &TouchedBytes, b: &TouchedBytes| {
+        a.memory == b.memory && (a.write || b.write) && a.start.max(b.start) < a.end.min(b.end)
+    };
     a.iter().any(|a| b.iter().any(|b| meet(a, b)))
 }
 
@@ -23,14 +24,14 @@ fn closure(count: usize, before: impl Fn(usize) -> Vec<usize>) -> Vec<Vec<bool>>
 }
 
 /// Checks all of the promises but the speed.
-fn check(ops: &[Vec<Touch>]) {
+fn check(ops: &[Vec<TouchedBytes>]) {
     check_order(ops, &by_data(ops));
     // A few ops go their own way: the general one must hold for them too.
-    let slices: Vec<&[Touch]> = ops.iter().map(Vec::as_slice).collect();
+    let slices: Vec<&[TouchedBytes]> = ops.iter().map(Vec::as_slice).collect();
     check_order(ops, &crate_by_data(&slices));
 }
 
-fn check_order(ops: &[Vec<Touch>], order: &Order) {
+fn check_order(ops: &[Vec<TouchedBytes>], order: &Order) {
     let steps = order.steps();
     let recorded: Vec<u32> =
         steps.iter().filter_map(|s| if let What::Op(op) = s.what { Some(op) } else { None }).collect();
@@ -57,7 +58,7 @@ fn check_order(ops: &[Vec<Touch>], order: &Order) {
     assert!(contracted.iter().all(|(a, b)| conflict(&ops[*a], &ops[*b])), "each edge between ops is a conflict");
 }
 
-fn touch(memories: u32, bytes: u64, writes: f64) -> impl Strategy<Value = Touch> {
+fn touch(memories: u32, bytes: u64, writes: f64) -> impl Strategy<Value = TouchedBytes> {
     let range = prop_oneof![
         2 => Just((0, bytes)),
         3 => (0..bytes, 0..bytes).prop_map(|(a, b)| (a.min(b), a.max(b))),
@@ -65,7 +66,7 @@ fn touch(memories: u32, bytes: u64, writes: f64) -> impl Strategy<Value = Touch>
         3 => (0..bytes / 4).prop_map(|piece| (4 * piece, 4 * piece + 4)),
     ];
     // Numbers far apart: nothing may depend on their being small.
-    (0..memories, range, proptest::bool::weighted(writes)).prop_map(|(memory, (start, end), write)| Touch {
+    (0..memories, range, proptest::bool::weighted(writes)).prop_map(|(memory, (start, end), write)| TouchedBytes {
         memory: memory.wrapping_mul(0x3001_0001),
         start,
         end,
@@ -73,15 +74,15 @@ fn touch(memories: u32, bytes: u64, writes: f64) -> impl Strategy<Value = Touch>
     })
 }
 
-fn ops(memories: u32, bytes: u64, writes: f64, count: usize) -> impl Strategy<Value = Vec<Vec<Touch>>> {
+fn ops(memories: u32, bytes: u64, writes: f64, count: usize) -> impl Strategy<Value = Vec<Vec<TouchedBytes>>> {
     proptest::collection::vec(proptest::collection::vec(touch(memories, bytes, writes), 0..4), 0..count)
 }
 
 /// Phases in which all read or all write: where joins come from.
-fn phases() -> impl Strategy<Value = Vec<Vec<Touch>>> {
+fn phases() -> impl Strategy<Value = Vec<Vec<TouchedBytes>>> {
     let phase = (any::<bool>(), proptest::collection::vec(touch(2, 64, 0.0), 1..40));
     proptest::collection::vec(phase, 1..6).prop_map(|phases| {
-        let one = |write| move |touch: Touch| vec![Touch { write, ..touch }];
+        let one = |write| move |touch: TouchedBytes| vec![TouchedBytes { write, ..touch }];
         phases.into_iter().flat_map(|(write, touches)| touches.into_iter().map(one(write))).collect()
     })
 }

@@ -5,18 +5,18 @@ mod layouts;
 mod shapes;
 mod texts;
 
-use super::{Order, Shape, Touch, What, by_data as crate_by_data, order};
+use super::{Order, Shape, TouchedBytes, What, by_data as crate_by_data, order};
 
-fn by_data(ops: &[Vec<Touch>]) -> Order {
+fn by_data(ops: &[Vec<TouchedBytes>]) -> Order {
     order(ops.iter().map(Vec::as_slice), Shape::Data)
 }
 
-fn read(memory: u32, start: u64, end: u64) -> Touch {
-    Touch { memory, start, end, write: false }
+fn read(memory: u32, start: u64, end: u64) -> TouchedBytes {
+    TouchedBytes { memory, start, end, write: false }
 }
 
-fn write(memory: u32, start: u64, end: u64) -> Touch {
-    Touch { memory, start, end, write: true }
+fn write(memory: u32, start: u64, end: u64) -> TouchedBytes {
+    TouchedBytes { memory, start, end, write: true }
 }
 
 fn joins(order: &Order) -> usize {

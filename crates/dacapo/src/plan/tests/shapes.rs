@@ -91,7 +91,7 @@ fn many_before_one_and_one_before_many_need_no_join() {
 }
 
 /// Recordings of `n` ops in which a plan that compares pairs has about n² edges.
-pub(super) fn slow_ones(n: u64) -> Vec<(&'static str, Vec<Vec<Touch>>)> {
+pub(super) fn slow_ones(n: u64) -> Vec<(&'static str, Vec<Vec<TouchedBytes>>)> {
     let half = n / 2;
     let whole_then_pieces =
         (0..half).map(|_| vec![read(1, 0, half)]).chain((0..half).map(|i| vec![write(1, i, i + 1)])).collect();
@@ -99,8 +99,9 @@ pub(super) fn slow_ones(n: u64) -> Vec<(&'static str, Vec<Vec<Touch>>)> {
         (0..half).map(|i| vec![write(1, i, i + 1)]).chain((0..half).map(|_| vec![read(1, 0, half)])).collect();
     let turns = (0..half).flat_map(|i| [vec![write(1, i, i + 1)], vec![read(1, 0, half)]]).collect();
     // Each reads half of the buffer, each time one further; then the same with writes.
-    let sliding =
-        (0..n).map(|i| vec![Touch { memory: 1, start: i % half, end: i % half + half, write: i >= half }]).collect();
+    let sliding = (0..n)
+        .map(|i| vec![TouchedBytes { memory: 1, start: i % half, end: i % half + half, write: i >= half }])
+        .collect();
     // Every other cell is written; all are read; the cells between are written.
     let strided = (0..half / 2)
         .map(|i| vec![write(1, 2 * i, 2 * i + 1)])
@@ -119,7 +120,7 @@ pub(super) fn slow_ones(n: u64) -> Vec<(&'static str, Vec<Vec<Touch>>)> {
     let random = (0..n)
         .map(|i| {
             let (a, b) = (draw(n), draw(n));
-            vec![Touch { memory: 1, start: a.min(b), end: a.max(b) + 1, write: i % 16 == 0 }]
+            vec![TouchedBytes { memory: 1, start: a.min(b), end: a.max(b) + 1, write: i % 16 == 0 }]
         })
         .collect();
     let mut piece = 0;
@@ -127,7 +128,11 @@ pub(super) fn slow_ones(n: u64) -> Vec<(&'static str, Vec<Vec<Touch>>)> {
         .map(|i| {
             piece = (piece + 7919) % n;
             let write = (i / 100) % 2 == 0;
-            if write { vec![Touch { memory: 1, start: piece, end: piece + 1, write }] } else { vec![read(1, 0, n)] }
+            if write {
+                vec![TouchedBytes { memory: 1, start: piece, end: piece + 1, write }]
+            } else {
+                vec![read(1, 0, n)]
+            }
         })
         .collect();
     vec![

@@ -16,7 +16,7 @@ pub(super) struct Text {
     /// The names of the ops.
     pub names: Vec<String>,
     /// What they touch.
-    pub ops: Vec<Vec<Touch>>,
+    pub ops: Vec<Vec<TouchedBytes>>,
     /// The names of the memories, by number.
     pub memories: Vec<String>,
 }
@@ -48,7 +48,7 @@ pub(super) fn parse(text: &str) -> Result<Text, String> {
                     memories.push(memory.to_string());
                     memories.len() - 1
                 });
-                op.push(Touch { memory: index as u32, start, end, write });
+                op.push(TouchedBytes { memory: index as u32, start, end, write });
             }
         }
         ops.push(op);

@@ -15,45 +15,9 @@ impl Lower<'_> {
         if (relu || finite) && !matches!(to, Type::F16 | Type::Bf16 | Type::F16x2 | Type::Bf16x2) {
             return Err("`.relu` and `.satfinite` to this type are not interpreted yet".to_string());
         }
-        let (round, integral) = match i.form.rounding {
-            None | Some(Rounding::Rn) => (Round::Nearest, false),
-            Some(Rounding::Rz) => (Round::Zero, false),
-            Some(Rounding::Rm) => (Round::Down, false),
-            Some(Rounding::Rp) => (Round::Up, false),
-            Some(Rounding::Rni) => (Round::Nearest, true),
-            Some(Rounding::Rzi) => (Round::Zero, true),
-            Some(Rounding::Rmi) => (Round::Down, true),
-            Some(Rounding::Rpi) => (Round::Up, true),
-            Some(Rounding::Rna | Rounding::Rs) => return Err("this rounding is not interpreted yet".to_string()),
-        };
+        let (round, integral) = rounding(i.form.rounding)?;
         if matches!(to, Type::F16x2 | Type::Bf16x2) {
-            // The first source becomes the upper half.
-            let [d, a, b] = super::moves::three(i)?;
-            let to = if to == Type::F16x2 { Num::F16 } else { Num::Bf16 };
-            if from != Type::F32 {
-                return Err("a pair of this source type".to_string());
-            }
-            let (a, b, d) = (self.source32(a, false)?, self.source32(b, false)?, self.target32(d)?);
-            let (hi, lo) = (self.temp32(), self.temp32());
-            for (d, a) in [(hi, a), (lo, b)] {
-                self.emit(Op::Convert(ConvertOp {
-                    to,
-                    from: Num::F32,
-                    round,
-                    integral: false,
-                    ftz: i.form.ftz,
-                    sat: i.form.sat,
-                    relu,
-                    finite,
-                    d_short: true,
-                    d_wide: false,
-                    a_wide: false,
-                    d,
-                    a,
-                }));
-            }
-            self.emit_move(MoveOp::Pack32 { d, lo, hi });
-            return Ok(());
+            return self.cvt_pair(i, to, from, round, finite);
         }
         let [d, a] = super::moves::two(i)?;
         let (to, from) = (num(to)?, num(from)?);
@@ -99,6 +63,36 @@ impl Lower<'_> {
         Ok(())
     }
 
+    /// Two floats to a pair of 16-bit ones: the first source becomes the upper half.
+    fn cvt_pair(&mut self, i: &Instruction, to: Type, from: Type, round: Round, finite: bool) -> Lowered<()> {
+        let [d, a, b] = super::moves::three(i)?;
+        let to = if to == Type::F16x2 { Num::F16 } else { Num::Bf16 };
+        if from != Type::F32 {
+            return Err("a pair of this source type".to_string());
+        }
+        let (a, b, d) = (self.source32(a, false)?, self.source32(b, false)?, self.target32(d)?);
+        let (hi, lo) = (self.temp32(), self.temp32());
+        for (d, a) in [(hi, a), (lo, b)] {
+            self.emit(Op::Convert(ConvertOp {
+                to,
+                from: Num::F32,
+                round,
+                integral: false,
+                ftz: i.form.ftz,
+                sat: i.form.sat,
+                relu: i.form.relu,
+                finite,
+                d_short: true,
+                d_wide: false,
+                a_wide: false,
+                d,
+                a,
+            }));
+        }
+        self.emit_move(MoveOp::Pack32 { d, lo, hi });
+        Ok(())
+    }
+
     /// To and from pairs of 8-bit floats, in a register of 16 bits.
     fn cvt_eight(&mut self, i: &Instruction, to: Type, from: Type, format: Eight) -> Lowered<()> {
         let relu = i.form.relu;
@@ -116,6 +110,21 @@ impl Lower<'_> {
         self.rare(kind, d, a, b, NONE);
         Ok(())
     }
+}
+
+/// The direction, and whether the result is an integer.
+fn rounding(rounding: Option<Rounding>) -> Lowered<(Round, bool)> {
+    Ok(match rounding {
+        None | Some(Rounding::Rn) => (Round::Nearest, false),
+        Some(Rounding::Rz) => (Round::Zero, false),
+        Some(Rounding::Rm) => (Round::Down, false),
+        Some(Rounding::Rp) => (Round::Up, false),
+        Some(Rounding::Rni) => (Round::Nearest, true),
+        Some(Rounding::Rzi) => (Round::Zero, true),
+        Some(Rounding::Rmi) => (Round::Down, true),
+        Some(Rounding::Rpi) => (Round::Up, true),
+        Some(Rounding::Rna | Rounding::Rs) => return Err("this rounding is not interpreted yet".to_string()),
+    })
 }
 
 fn eight(ty: Type) -> Option<Eight> {

@@ -320,14 +320,14 @@ impl<'a> Lower<'a> {
                 Ok(d)
             }
             Operand::Variable { variable, offset } => match self.place(*variable)? {
-                Place::Shared(at) => Ok(self.constant32(at.wrapping_add(*offset as u32))),
-                Place::KernelParam(at) => Ok(self.constant32(at.wrapping_add(*offset as u32))),
-                Place::Frame(at) => {
+                Home::Shared(at) => Ok(self.constant32(at.wrapping_add(*offset as u32))),
+                Home::KernelParam(at) => Ok(self.constant32(at.wrapping_add(*offset as u32))),
+                Home::Frame(at) => {
                     let d = self.temp32();
                     self.emit(Op::FrameAddress { d, offset: at.wrapping_add(*offset as u32), wide: false });
                     Ok(d)
                 }
-                Place::Memory(_) => Err("the address of a global variable has 64 bits".to_string()),
+                Home::Memory(_) => Err("the address of a global variable has 64 bits".to_string()),
             },
             _ => Err("an operand of this kind is not read here".to_string()),
         }
@@ -354,15 +354,15 @@ impl<'a> Lower<'a> {
                 Ok(d)
             }
             Operand::Variable { variable, offset } => match self.place(*variable)? {
-                Place::Shared(at) | Place::KernelParam(at) => {
+                Home::Shared(at) | Home::KernelParam(at) => {
                     Ok(self.constant64(Const64::Value(u64::from(at).wrapping_add_signed(*offset))))
                 }
-                Place::Frame(at) => {
+                Home::Frame(at) => {
                     let d = self.temp64();
                     self.emit(Op::FrameAddress { d, offset: at.wrapping_add(*offset as u32), wide: true });
                     Ok(d)
                 }
-                Place::Memory(index) => Ok(self.constant64(Const64::Variable(index, *offset))),
+                Home::Memory(index) => Ok(self.constant64(Const64::Variable(index, *offset))),
             },
             Operand::Function(FunctionId(f)) => Ok(self.constant64(Const64::Value(crate::exec::function_address(*f)))),
             _ => Err("an operand of this kind is not read here".to_string()),
@@ -430,23 +430,23 @@ impl<'a> Lower<'a> {
     }
 
     /// Where a variable lives.
-    pub(super) fn place(&self, variable: VariableRef) -> Lowered<Place> {
+    pub(super) fn place(&self, variable: VariableRef) -> Lowered<Home> {
         let missing = || "a variable is not declared".to_string();
         if let Some(&(at, _)) = self.frame.get(&variable) {
-            return Ok(Place::Frame(at));
+            return Ok(Home::Frame(at));
         }
         match variable {
             VariableRef::Module(i) => {
                 let v = self.module.variables.get(i as usize).ok_or_else(missing)?;
                 match v.space {
-                    Space::Shared => Ok(Place::Shared(self.shared.get(&(None, i)).copied().ok_or_else(missing)?)),
-                    Space::Global | Space::Const => Ok(Place::Memory(i)),
+                    Space::Shared => Ok(Home::Shared(self.shared.get(&(None, i)).copied().ok_or_else(missing)?)),
+                    Space::Global | Space::Const => Ok(Home::Memory(i)),
                     _ => Err("a module variable of this space".to_string()),
                 }
             }
             VariableRef::Function(i) => {
                 let key = (Some(self.id.0), i);
-                Ok(Place::Shared(
+                Ok(Home::Shared(
                     self.shared
                         .get(&key)
                         .copied()
@@ -455,7 +455,7 @@ impl<'a> Lower<'a> {
             }
             VariableRef::Param(i) => {
                 let v = self.f.params.get(i as usize).ok_or_else(missing)?;
-                Ok(Place::KernelParam(v.offset as u32))
+                Ok(Home::KernelParam(v.offset as u32))
             }
             VariableRef::Return(_) => Err(missing()),
         }
@@ -507,7 +507,7 @@ fn only_stored(f: &ir::Function) -> Vec<bool> {
 
 /// Where a variable lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Home {
     /// Offset in shared memory.
     Shared(u32),
     /// Offset in the frame's memory.

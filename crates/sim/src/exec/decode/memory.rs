@@ -2,8 +2,8 @@
 
 use dacapo_ptx::ir::{AddressBase, Instruction, Operand, Reduce, Space, Type};
 
-use super::lower::{Class, Lower, Lowered, Place};
-use crate::exec::op::{Access, Address, At, Atomic, Const64, CopyAsync, NONE, Op, Rmw, Value};
+use super::lower::{Class, Home, Lower, Lowered};
+use crate::exec::op::{Address, At, Atomic, Const64, CopyAsync, LoadStore, NONE, Op, Rmw, Value};
 
 impl Lower<'_> {
     pub(super) fn ld(&mut self, i: &Instruction) -> Lowered<()> {
@@ -67,7 +67,7 @@ impl Lower<'_> {
         let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
         let index = self.code.accesses.len() as u32;
         let word = ty.bytes() == 4 && matches!(values[..], [Value { col, wide: false, .. }] if col != NONE);
-        self.code.accesses.push(Access { address, bytes: ty.bytes() as u8, signed, values, copied, word });
+        self.code.accesses.push(LoadStore { address, bytes: ty.bytes() as u8, signed, values, copied, word });
         self.emit(if store { Op::Store(index) } else { Op::Load(index) });
         Ok(())
     }
@@ -100,12 +100,12 @@ impl Lower<'_> {
             }
             AddressBase::Absolute => Ok(Address { at, base: NONE, wide: true, offset: *offset }),
             AddressBase::Variable(variable) => Ok(match self.place(*variable)? {
-                Place::Shared(o) => Address { at: At::Shared, base: NONE, wide: true, offset: i64::from(o) + offset },
-                Place::Frame(o) => Address { at: At::Frame, base: NONE, wide: true, offset: i64::from(o) + offset },
-                Place::KernelParam(o) => {
+                Home::Shared(o) => Address { at: At::Shared, base: NONE, wide: true, offset: i64::from(o) + offset },
+                Home::Frame(o) => Address { at: At::Frame, base: NONE, wide: true, offset: i64::from(o) + offset },
+                Home::KernelParam(o) => {
                     Address { at: At::Param, base: NONE, wide: true, offset: i64::from(o) + offset }
                 }
-                Place::Memory(index) => {
+                Home::Memory(index) => {
                     let base = self.constant64(Const64::Variable(index, 0));
                     let at = if at == At::Const { At::Const } else { At::Global };
                     Address { at, base, wide: true, offset: *offset }

@@ -96,32 +96,7 @@ impl Lower<'_> {
                 let members = self.source32(members, false)?;
                 WarpOp { kind, d, p, a, b: NONE, c: NONE, members }
             }
-            Opcode::Redux => {
-                let [d, a, members] = three(i)?;
-                let signed = form.ty() == Type::S32;
-                if !matches!(form.ty(), Type::S32 | Type::U32 | Type::B32) || !form.rare.is_empty() || form.nan {
-                    return Err("a reduction of this type is not interpreted yet".to_string());
-                }
-                let reduce = form.reduce.or(form.bool_op.map(|b| match b {
-                    BoolOp::And => Reduce::And,
-                    BoolOp::Or => Reduce::Or,
-                    BoolOp::Xor => Reduce::Xor,
-                }));
-                let kind = match (reduce, signed) {
-                    (Some(Reduce::Add), _) => WarpKind::ReduxAdd,
-                    (Some(Reduce::And), _) => WarpKind::ReduxAnd,
-                    (Some(Reduce::Or), _) => WarpKind::ReduxOr,
-                    (Some(Reduce::Xor), _) => WarpKind::ReduxXor,
-                    (Some(Reduce::Min), true) => WarpKind::ReduxMinS,
-                    (Some(Reduce::Min), false) => WarpKind::ReduxMinU,
-                    (Some(Reduce::Max), true) => WarpKind::ReduxMaxS,
-                    (Some(Reduce::Max), false) => WarpKind::ReduxMaxU,
-                    _ => return Err("no operation is named".to_string()),
-                };
-                let d = self.target32(d)?;
-                let [a, members] = self.all32([a, members])?;
-                WarpOp { kind, d, p: NONE, a, b: NONE, c: NONE, members }
-            }
+            Opcode::Redux => self.redux(i)?,
             _ => {
                 let [d, members] = two(i)?;
                 let (d, p) = self.pair32(d)?;
@@ -133,6 +108,34 @@ impl Lower<'_> {
         self.code.warp_ops.push(op);
         self.emit(Op::Warp(index));
         Ok(())
+    }
+
+    fn redux(&mut self, i: &Instruction) -> Lowered<WarpOp> {
+        let form = &i.form;
+        let [d, a, members] = three(i)?;
+        let signed = form.ty() == Type::S32;
+        if !matches!(form.ty(), Type::S32 | Type::U32 | Type::B32) || !form.rare.is_empty() || form.nan {
+            return Err("a reduction of this type is not interpreted yet".to_string());
+        }
+        let reduce = form.reduce.or(form.bool_op.map(|b| match b {
+            BoolOp::And => Reduce::And,
+            BoolOp::Or => Reduce::Or,
+            BoolOp::Xor => Reduce::Xor,
+        }));
+        let kind = match (reduce, signed) {
+            (Some(Reduce::Add), _) => WarpKind::ReduxAdd,
+            (Some(Reduce::And), _) => WarpKind::ReduxAnd,
+            (Some(Reduce::Or), _) => WarpKind::ReduxOr,
+            (Some(Reduce::Xor), _) => WarpKind::ReduxXor,
+            (Some(Reduce::Min), true) => WarpKind::ReduxMinS,
+            (Some(Reduce::Min), false) => WarpKind::ReduxMinU,
+            (Some(Reduce::Max), true) => WarpKind::ReduxMaxS,
+            (Some(Reduce::Max), false) => WarpKind::ReduxMaxU,
+            _ => return Err("no operation is named".to_string()),
+        };
+        let d = self.target32(d)?;
+        let [a, members] = self.all32([a, members])?;
+        Ok(WarpOp { kind, d, p: NONE, a, b: NONE, c: NONE, members })
     }
 
     /// A 32-bit target with an optional predicate behind `|`.

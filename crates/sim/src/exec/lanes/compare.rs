@@ -57,7 +57,7 @@ fn ordered<T: Ord>(test: Test, x: impl Fn(usize) -> T, y: impl Fn(usize) -> T) -
 
 /// The plain tests are false with a NaN, the unordered ones true; `ne` is ordered too (PTX ISA, `setp`).
 #[inline(always)]
-#[allow(clippy::neg_cmp_op_on_partial_ord)] // the negations are what "unordered" means
+#[allow(clippy::neg_cmp_op_on_partial_ord, reason = "the negations are what \"unordered\" means")]
 fn float<T: PartialOrd + Copy>(test: Test, x: impl Fn(usize) -> T, y: impl Fn(usize) -> T) -> u32 {
     match test {
         Test::Eq => lanes_where(|i| x(i) == y(i)),

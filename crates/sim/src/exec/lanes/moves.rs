@@ -79,20 +79,18 @@ pub(crate) fn run(r: &mut Regs<'_>, op: &MoveOp, mask: u32) {
                 r.put32(hi, &out, mask);
             }
         }
-        MoveOp::IsSpace { d, a, window: which } => {
-            let x = &r.r64[a as usize];
-            let start = match which {
-                Window::Shared => window::SHARED,
-                Window::Local => window::LOCAL,
-                Window::Param => window::PARAM,
-                Window::Global => 0,
-            };
-            let inside = if start == 0 {
-                lanes_where(|lane| x[lane] < window::GLOBAL_END)
-            } else {
-                lanes_where(|lane| x[lane].wrapping_sub(start) < window::SPAN)
-            };
-            r.put_p(d, inside, mask);
-        }
+        MoveOp::IsSpace { d, a, window } => r.put_p(d, lanes_in(window, &r.r64[a as usize]), mask),
     }
+}
+
+/// The lanes whose generic address is in a space.
+#[inline(always)]
+fn lanes_in(space: Window, addresses: &[u64; 32]) -> u32 {
+    let start = match space {
+        Window::Shared => window::SHARED,
+        Window::Local => window::LOCAL,
+        Window::Param => window::PARAM,
+        Window::Global => return lanes_where(|lane| addresses[lane] < window::GLOBAL_END),
+    };
+    lanes_where(|lane| addresses[lane].wrapping_sub(start) < window::SPAN)
 }

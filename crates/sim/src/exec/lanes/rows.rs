@@ -1,13 +1,13 @@
 //! Loads and stores of a warp whose lanes all touch one region.
 
-use super::super::op::{Access, Address, NONE, Value};
+use super::super::op::{Address, LoadStore, NONE, Value};
 use super::Regs;
 use crate::memory::region::{Element, Region};
 use crate::memory::rows::Part;
 
 /// A load from one region.
 pub(crate) struct LoadFrom<'a> {
-    pub(crate) access: &'a Access,
+    pub(crate) access: &'a LoadStore,
     /// The lanes' addresses; `None`: as the access says.
     pub(crate) addresses: Option<&'a [u64; 32]>,
     pub(crate) region: &'a Region,
@@ -19,7 +19,7 @@ pub(crate) struct LoadFrom<'a> {
 
 /// A store to one region.
 pub(crate) struct StoreTo<'a> {
-    pub(crate) access: &'a Access,
+    pub(crate) access: &'a LoadStore,
     /// The lanes' addresses; `None`: as the access says.
     pub(crate) addresses: Option<&'a [u64; 32]>,
     pub(crate) region: &'a mut Region,
@@ -124,7 +124,7 @@ fn load_as<T: Element + Into<u64>>(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mas
 }
 
 #[inline(always)]
-fn put_row<T: Element + Into<u64>>(raw: [T; 32], access: &Access, value: Value, regs: &mut Regs<'_>, mask: u32) {
+fn put_row<T: Element + Into<u64>>(raw: [T; 32], access: &LoadStore, value: Value, regs: &mut Regs<'_>, mask: u32) {
     if value.col == NONE {
         return;
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use dacapo::Device;
 use dacapo_driver::Nvidia;
-use dacapo_suite::forms::{Recorded, eight_in_one_pool};
+use dacapo_suite::forms::{RecordingOrder, eight_in_one_pool};
 use dacapo_suite::session::Session;
 
 /// Runs them and writes pools.txt.
@@ -20,7 +20,12 @@ pub fn run(_: &Nvidia, session: &mut Session<'_>, folder: &Path) -> Result<bool,
         session.driver_release(),
         crate::COMMIT
     )?;
-    let all = [Recorded::SmallestFirst, Recorded::LargestFirst, Recorded::Shuffled(1), Recorded::Shuffled(2)];
+    let all = [
+        RecordingOrder::SmallestFirst,
+        RecordingOrder::LargestFirst,
+        RecordingOrder::Shuffled(1),
+        RecordingOrder::Shuffled(2),
+    ];
     let mut launches = 0;
     for (number, recorded) in (0..).zip(all) {
         match eight_in_one_pool(&device, recorded, number * 250..(number + 1) * 250) {

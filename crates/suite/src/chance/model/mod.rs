@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use dacapo::random::GeneratorState;
 
 use self::taken::{At, Line, Range, Style, Taken};
-use super::program::{Body, Name, Padding, Place};
+use super::program::{Body, Name, NamedMemory, Padding};
 
 /// A word of memory; none if nobody can know it.
 pub type Word = Option<u32>;
@@ -215,27 +215,27 @@ impl Model {
 
     /// The length of a graph's output.
     pub fn output_len(&self, graph: Name, output: u8) -> Option<u8> {
-        let (memory, _) = self.memory_of(Place::Result(graph, output))?;
+        let (memory, _) = self.memory_of(NamedMemory::Result(graph, output))?;
         Some(self.memory[memory].words.len() as u8)
     }
 
     /// The contents of everything that can be read at the end, generators by what they would draw next.
-    pub fn contents(&self) -> Vec<(Place, Name, Vec<Word>)> {
+    pub fn contents(&self) -> Vec<(NamedMemory, Name, Vec<Word>)> {
         let mut all = Vec::new();
         for (name, held) in &self.objects {
             let words = |memory: usize| self.memory[memory].words.clone();
             match &held.object {
                 Object::Buffer(memory) | Object::Host(memory) => {
-                    all.push((Place::Buffer(*name), *name, words(*memory)))
+                    all.push((NamedMemory::Buffer(*name), *name, words(*memory)))
                 }
-                Object::Scalar(memory) => all.push((Place::Scalar(*name), *name, words(*memory))),
+                Object::Scalar(memory) => all.push((NamedMemory::Scalar(*name), *name, words(*memory))),
                 Object::Graph(graph) => {
                     for (number, memory) in graph.outputs.iter().enumerate() {
-                        all.push((Place::Result(*name, number as u8), *name, words(*memory)));
+                        all.push((NamedMemory::Result(*name, number as u8), *name, words(*memory)));
                     }
                 }
                 Object::Generator(generator) => {
-                    all.push((Place::Buffer(*name), *name, drawn(self.generators[*generator])));
+                    all.push((NamedMemory::Buffer(*name), *name, drawn(self.generators[*generator])));
                 }
                 _ => {}
             }
@@ -284,17 +284,17 @@ impl Model {
     }
 
     /// The memory of a place outside of recordings, and whether it may be written.
-    fn memory_of(&self, place: Place) -> Option<(usize, bool)> {
+    fn memory_of(&self, place: NamedMemory) -> Option<(usize, bool)> {
         match place {
-            Place::Buffer(name) => match self.see(name)? {
+            NamedMemory::Buffer(name) => match self.see(name)? {
                 Object::Buffer(memory) => Some((*memory, self.own(name).is_some())),
                 _ => None,
             },
-            Place::Scalar(name) => match self.see(name)? {
+            NamedMemory::Scalar(name) => match self.see(name)? {
                 Object::Scalar(memory) => Some((*memory, self.own(name).is_some())),
                 _ => None,
             },
-            Place::Result(name, output) => match self.see(name)? {
+            NamedMemory::Result(name, output) => match self.see(name)? {
                 Object::Graph(graph) => Some((*graph.outputs.get(usize::from(output))?, false)),
                 _ => None,
             },

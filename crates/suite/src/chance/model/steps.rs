@@ -2,7 +2,7 @@
 
 use super::taken::{Around, At, Ended, Range, Style, Taken};
 use super::{Cache, Expect, Graph, Model, Object, Phase, Recording, Rows, drawn, seeded};
-use crate::chance::program::{Body, Greedy, How, Name, Padding, Part, Place, Step, Stranger, Warm};
+use crate::chance::program::{Body, Greedy, How, Name, NamedMemory, Padding, Part, Step, Stranger, Warm};
 
 use Expect::{Done, Panicked, Refused, Values};
 
@@ -607,7 +607,7 @@ impl Model {
             Stranger::Copy(stream, part) => {
                 self.stream(stream)?;
                 let (range, writable) = self.plain(part)?;
-                (writable && range.len > 0 && !matches!(part.place, Place::Result(..))).then_some(())?;
+                (writable && range.len > 0 && !matches!(part.place, NamedMemory::Result(..))).then_some(())?;
             }
             Stranger::Launch(graph) => {
                 let Object::Graph(graph) = self.own(graph)? else { return None };

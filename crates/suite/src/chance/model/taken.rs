@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::{Model, Object, Refusal};
-use crate::chance::program::{Body, Eager, End, Name, Op, Part, Place, Value};
+use crate::chance::program::{Body, Eager, End, Name, NamedMemory, Op, Part, Value};
 
 /// Memory as a line names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,20 +222,22 @@ impl Taking<'_> {
     /// A part that is valid here, and whether it may be written.
     fn range(&self, part: Part) -> Option<(Range, bool)> {
         let (at, len, writable) = match part.place {
-            Place::Temp(temp) => {
+            NamedMemory::Temp(temp) => {
                 let temp = *self.temps.get(&temp)?;
                 (At::Temp(temp), self.taken.temps[temp], true)
             }
-            Place::Output(output) => {
+            NamedMemory::Output(output) => {
                 let output = *self.outputs.get(&output)?;
                 (At::Own(output), self.taken.outputs[output], true)
             }
-            Place::In(hole) => (At::Hole(hole.into()), (*self.around.holes?.0.get(usize::from(hole))?).into(), false),
-            Place::Out(hole) => {
+            NamedMemory::In(hole) => {
+                (At::Hole(hole.into()), (*self.around.holes?.0.get(usize::from(hole))?).into(), false)
+            }
+            NamedMemory::Out(hole) => {
                 (At::Hole(2 + usize::from(hole)), (*self.around.holes?.1.get(usize::from(hole))?).into(), true)
             }
-            Place::Result(graph, _) if self.around.instead_of == Some(graph) => return None,
-            Place::Buffer(_) | Place::Scalar(_) | Place::Result(..) => {
+            NamedMemory::Result(graph, _) if self.around.instead_of == Some(graph) => return None,
+            NamedMemory::Buffer(_) | NamedMemory::Scalar(_) | NamedMemory::Result(..) => {
                 let (memory, writable) = self.model.memory_of(part.place)?;
                 (At::Memory(memory), self.model.memory[memory].words.len(), writable)
             }
@@ -296,7 +298,7 @@ impl Taking<'_> {
             Eager::Stream(stream) => self.model.stream(stream)?,
             Eager::Read(stream, part) => {
                 self.model.stream(stream)?;
-                matches!(part.place, Place::Buffer(_)).then(|| self.range(part))??;
+                matches!(part.place, NamedMemory::Buffer(_)).then(|| self.range(part))??;
             }
             Eager::Host(host) => {
                 matches!(self.model.own(host)?, Object::Host(_)).then_some(())?;
@@ -472,14 +474,17 @@ impl Taking<'_> {
         }
         let is_own = |range: &Range| matches!(range.at, At::Temp(_) | At::Own(_));
         let reads_buffers =
-            op.parts().0.iter().all(|part| matches!(part.place, Place::Buffer(_) | Place::Temp(_) | Place::Output(_)));
+            op.parts().0.iter().all(|part| {
+                matches!(part.place, NamedMemory::Buffer(_) | NamedMemory::Temp(_) | NamedMemory::Output(_))
+            });
         let from_slot = |number: Number| matches!(number, Number::Slot(_));
         let fixed = match line.work {
             Work::First(number) | Work::Window(number) => !from_slot(number),
             Work::Words(_) => false,
             _ => !matches!(op, Op::Upload(..) | Op::Download(..)),
         };
-        let bumps = matches!(op, Op::Bump(part) if matches!(part.place, Place::Scalar(_))) && self.style == Style::Team;
+        let bumps =
+            matches!(op, Op::Bump(part) if matches!(part.place, NamedMemory::Scalar(_))) && self.style == Style::Team;
         fixed && reads_buffers && (is_own(&line.write) || bumps)
     }
 }

@@ -1,7 +1,7 @@
 //! Captures: several streams, events, modes, into a graph, with dependencies set by hand; and what the graphs then do.
 
 use super::super::case::{Case, HostAct};
-use super::super::verbs::{Arg::*, Copy3, Place};
+use super::super::verbs::{Arg::*, Copy3, CopyEnd};
 use dacapo_driver::types::*;
 
 super::list! { "capture";
@@ -176,8 +176,8 @@ fn copies_of_every_kind(c: &mut Case<'_>) {
     c.d_to_h(host + 16, n + 8, 16, s);
     c.copy(n + 24, m + 4, 4, s);
     c.copy(host + 8, m, 4, s);
-    c.copy_2d(&Copy3::rows(Place::Dev(n), 8, Place::Dev(m), 8, 4, 2), s);
-    c.copy_3d(&Copy3::rows(Place::Dev(n + 28), 4, Place::Dev(m + 12), 4, 4, 1), s);
+    c.copy_2d(&Copy3::rows(CopyEnd::Dev(n), 8, CopyEnd::Dev(m), 8, 4, 2), s);
+    c.copy_3d(&Copy3::rows(CopyEnd::Dev(n + 28), 4, CopyEnd::Dev(m + 12), 4, 4, 1), s);
     let g = c.end_capture(s);
     for node in c.shape(g) {
         c.copy_params(node);
@@ -537,7 +537,7 @@ fn zero_bytes_leave_no_node(c: &mut Case<'_>) {
     c.d_to_d(m, m, 0, s);
     c.set32(m, 1, 0, s);
     c.set2d32(m, 4, 1, 1, 0, s);
-    c.copy_2d(&Copy3::rows(Place::Dev(m), 4, Place::Dev(m), 4, 0, 1), s);
+    c.copy_2d(&Copy3::rows(CopyEnd::Dev(m), 4, CopyEnd::Dev(m), 4, 0, 1), s);
     let g = c.end_capture(s);
     c.shape(g);
 }

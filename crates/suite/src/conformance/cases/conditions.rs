@@ -1,7 +1,7 @@
 //! Conditional nodes: branches and loops whose bodies count, nested, with values set by kernels.
 
 use super::super::case::Case;
-use super::super::verbs::{Arg::*, Copy3, Fill, Place};
+use super::super::verbs::{Arg::*, Copy3, CopyEnd, Fill};
 use dacapo_driver::types::*;
 
 const IF: u32 = CU_GRAPH_COND_TYPE_IF;
@@ -109,7 +109,7 @@ fn while_body_of_a_diamond(c: &mut Case<'_>) {
 fn while_body_with_fill_and_copy(c: &mut Case<'_>) {
     let (s, g, m) = (c.stream(1), c.graph(), c.words(&[3, 5, 0, 0]));
     let (_, body, k) = down(c, g, &[], m);
-    let a = c.add_copy(body, &[k], &Copy3::flat(Place::Dev(m + 8), Place::Dev(m + 4), 4));
+    let a = c.add_copy(body, &[k], &Copy3::flat(CopyEnd::Dev(m + 8), CopyEnd::Dev(m + 4), 4));
     let b = c.node(body, &[a], "add", &[P(m + 12), N(1)]);
     let d = c.node(body, &[b], "add", &[P(m + 4), N(1)]);
     c.add_fill(body, &[d], &Fill::flat(m + 16 - 4, 9, 4, 1));

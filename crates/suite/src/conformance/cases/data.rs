@@ -1,7 +1,7 @@
 //! Data through graphs: kernels, copies, sets, host functions, child graphs, in chains and diamonds.
 
 use super::super::case::{Case, HostAct};
-use super::super::verbs::{Arg::*, Copy3, Fill, Place};
+use super::super::verbs::{Arg::*, Copy3, CopyEnd, Fill};
 
 super::list! { "data";
     chain_of_kernels, diamond, copy_1d, copy_rows_on_the_device, copy_rows_to_the_host, copy_rows_from_pageable, copy_layers,
@@ -42,8 +42,8 @@ fn diamond(c: &mut Case<'_>) {
 fn copy_1d(c: &mut Case<'_>) {
     let (s, from, to, g) = (c.stream(1), c.words(&[1, 2, 3, 4]), c.words(&[0; 4]), c.graph());
     let host = c.pinned(16, 0);
-    let a = c.add_copy(g, &[], &Copy3::flat(Place::Dev(to + 4), Place::Dev(from), 8));
-    let b = c.add_copy(g, &[a], &Copy3::flat(Place::Host(host), Place::Dev(to), 16));
+    let a = c.add_copy(g, &[], &Copy3::flat(CopyEnd::Dev(to + 4), CopyEnd::Dev(from), 8));
+    let b = c.add_copy(g, &[a], &Copy3::flat(CopyEnd::Host(host), CopyEnd::Dev(to), 16));
     let f = c.add_fill(g, &[b], &Fill::flat(to, 0xabcd, 2, 3));
     c.add_host(g, &[f], HostAct::Read(host + 4));
     let x = c.instantiate(g, 0);
@@ -60,7 +60,7 @@ fn counting(words: u32) -> Vec<u32> {
 fn copy_rows_on_the_device(c: &mut Case<'_>) {
     let (s, from, to, g) = (c.stream(1), c.words(&counting(16)), c.words(&[0; 24]), c.graph());
     // Three words of each of four rows, from rows of four words to rows of six.
-    c.add_copy(g, &[], &Copy3::rows(Place::Dev(to), 24, Place::Dev(from), 16, 12, 4));
+    c.add_copy(g, &[], &Copy3::rows(CopyEnd::Dev(to), 24, CopyEnd::Dev(from), 16, 12, 4));
     let x = c.instantiate(g, 0);
     c.run_once(x, s);
     c.read(to, 24);
@@ -68,7 +68,7 @@ fn copy_rows_on_the_device(c: &mut Case<'_>) {
 
 fn copy_rows_to_the_host(c: &mut Case<'_>) {
     let (s, from, g, host) = (c.stream(1), c.words(&counting(16)), c.graph(), c.pinned(64, 0));
-    c.add_copy(g, &[], &Copy3::rows(Place::Host(host), 8, Place::Dev(from), 16, 8, 4));
+    c.add_copy(g, &[], &Copy3::rows(CopyEnd::Host(host), 8, CopyEnd::Dev(from), 16, 8, 4));
     let x = c.instantiate(g, 0);
     c.run_once(x, s);
     c.peek(host, 16);
@@ -77,7 +77,7 @@ fn copy_rows_to_the_host(c: &mut Case<'_>) {
 fn copy_rows_from_pageable(c: &mut Case<'_>) {
     let (s, to, g, host) = (c.stream(1), c.words(&[0; 16]), c.graph(), c.pageable(64));
     c.poke(host, &counting(16));
-    c.add_copy(g, &[], &Copy3::rows(Place::Dev(to), 16, Place::Host(host), 8, 8, 4));
+    c.add_copy(g, &[], &Copy3::rows(CopyEnd::Dev(to), 16, CopyEnd::Host(host), 8, 8, 4));
     let x = c.instantiate(g, 0);
     c.run_once(x, s);
     c.read(to, 16);
@@ -86,7 +86,7 @@ fn copy_rows_from_pageable(c: &mut Case<'_>) {
 fn copy_layers(c: &mut Case<'_>) {
     let (s, from, to, g) = (c.stream(1), c.words(&counting(32)), c.words(&[0; 32]), c.graph());
     // Two layers of two rows of two words out of layers of four rows of four.
-    let mut copy = Copy3::rows(Place::Dev(to), 8, Place::Dev(from), 16, 8, 2);
+    let mut copy = Copy3::rows(CopyEnd::Dev(to), 8, CopyEnd::Dev(from), 16, 8, 2);
     (copy.source_pitch, copy.target_pitch, copy.extent) = ([16, 4], [8, 2], [8, 2, 2]);
     c.add_copy(g, &[], &copy);
     let x = c.instantiate(g, 0);
@@ -96,7 +96,7 @@ fn copy_layers(c: &mut Case<'_>) {
 
 fn copy_with_offsets(c: &mut Case<'_>) {
     let (s, from, to, g) = (c.stream(1), c.words(&counting(32)), c.words(&[0; 32]), c.graph());
-    let mut copy = Copy3::rows(Place::Dev(to), 16, Place::Dev(from), 16, 8, 2);
+    let mut copy = Copy3::rows(CopyEnd::Dev(to), 16, CopyEnd::Dev(from), 16, 8, 2);
     (copy.source_pitch, copy.target_pitch) = ([16, 4], [16, 4]);
     (copy.source_at, copy.target_at) = ([4, 1, 1], [8, 2, 0]);
     c.add_copy(g, &[], &copy);
@@ -108,9 +108,9 @@ fn copy_with_offsets(c: &mut Case<'_>) {
 fn copy_between_places_unnamed(c: &mut Case<'_>) {
     let (s, dev, g, host) = (c.stream(1), c.words(&[0; 4]), c.graph(), c.pinned(16, 0));
     c.poke(host, &[5, 6, 7, 8]);
-    let a = c.add_copy(g, &[], &Copy3::flat(Place::Any(dev), Place::Any(host), 8));
+    let a = c.add_copy(g, &[], &Copy3::flat(CopyEnd::Any(dev), CopyEnd::Any(host), 8));
     c.copy_params(a);
-    let b = c.add_copy(g, &[a], &Copy3::flat(Place::Any(host + 8), Place::Any(dev), 8));
+    let b = c.add_copy(g, &[a], &Copy3::flat(CopyEnd::Any(host + 8), CopyEnd::Any(dev), 8));
     c.copy_params(b);
     let x = c.instantiate(g, 0);
     c.run_once(x, s);
@@ -121,7 +121,7 @@ fn copy_between_places_unnamed(c: &mut Case<'_>) {
 fn copy_host_to_host(c: &mut Case<'_>) {
     let (s, g, one, other) = (c.stream(1), c.graph(), c.pinned(16, 0), c.pinned(16, 0));
     c.poke(one, &[1, 2, 3, 4]);
-    c.add_copy(g, &[], &Copy3::flat(Place::Host(other), Place::Host(one), 12));
+    c.add_copy(g, &[], &Copy3::flat(CopyEnd::Host(other), CopyEnd::Host(one), 12));
     let x = c.instantiate(g, 0);
     c.run_once(x, s);
     c.peek(other, 4);
@@ -130,7 +130,7 @@ fn copy_host_to_host(c: &mut Case<'_>) {
 fn source_at_launch(c: &mut Case<'_>, host: u64) {
     let (s, to, g) = (c.stream(1), c.words(&[0]), c.graph());
     c.poke(host, &[1]);
-    c.add_copy(g, &[], &Copy3::flat(Place::Dev(to), Place::Host(host), 4));
+    c.add_copy(g, &[], &Copy3::flat(CopyEnd::Dev(to), CopyEnd::Host(host), 4));
     c.poke(host, &[2]);
     let x = c.instantiate(g, 0);
     c.poke(host, &[3]);
@@ -153,7 +153,7 @@ fn pinned_source_is_read_at_launch(c: &mut Case<'_>) {
 
 fn copy_onto_itself(c: &mut Case<'_>) {
     let (s, m, g) = (c.stream(1), c.words(&[1, 2, 3, 4]), c.graph());
-    c.add_copy(g, &[], &Copy3::flat(Place::Dev(m), Place::Dev(m), 16));
+    c.add_copy(g, &[], &Copy3::flat(CopyEnd::Dev(m), CopyEnd::Dev(m), 16));
     let x = c.instantiate(g, 0);
     c.run_once(x, s);
     c.read(m, 4);
@@ -210,9 +210,9 @@ fn host_nodes_in_a_chain(c: &mut Case<'_>) {
 fn host_stores_then_copy(c: &mut Case<'_>) {
     let (s, m, g, host) = (c.stream(1), c.words(&[0]), c.graph(), c.pinned(8, 0));
     let a = c.add_host(g, &[], HostAct::Store(host, 41));
-    let b = c.add_copy(g, &[a], &Copy3::flat(Place::Dev(m), Place::Host(host), 4));
+    let b = c.add_copy(g, &[a], &Copy3::flat(CopyEnd::Dev(m), CopyEnd::Host(host), 4));
     let d = c.node(g, &[b], "add", &[P(m), N(1)]);
-    let e = c.add_copy(g, &[d], &Copy3::flat(Place::Host(host + 4), Place::Dev(m), 4));
+    let e = c.add_copy(g, &[d], &Copy3::flat(CopyEnd::Host(host + 4), CopyEnd::Dev(m), 4));
     c.add_host(g, &[e], HostAct::Read(host + 4));
     let x = c.instantiate(g, 0);
     c.run_once(x, s);
@@ -358,7 +358,7 @@ fn params_read_back(c: &mut Case<'_>) {
     let kernel = c.kernel("add", &[P(m), N(1)]).shaped(2, 8);
     let k = c.add_kernel(g, &[], &kernel);
     let f = c.add_fill(g, &[], &Fill { rows: 2, pitch: 32, ..Fill::flat(m, 5, 2, 4) });
-    let w = c.add_copy(g, &[], &Copy3::rows(Place::Dev(m), 16, Place::Dev(m + 32), 16, 8, 2));
+    let w = c.add_copy(g, &[], &Copy3::rows(CopyEnd::Dev(m), 16, CopyEnd::Dev(m + 32), 16, 8, 2));
     c.kernel_params(k);
     c.fill_params(f);
     c.copy_params(w);

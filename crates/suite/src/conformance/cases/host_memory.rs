@@ -1,7 +1,7 @@
 //! Pinned and registered host memory, mapped pointers, copies from and to it; plain allocations and what pointers say.
 
 use super::super::case::Case;
-use super::super::verbs::{Arg::*, Copy3, Place};
+use super::super::verbs::{Arg::*, Copy3, CopyEnd};
 use dacapo_driver::types::*;
 
 super::list! { "host_memory";
@@ -156,10 +156,10 @@ fn copy_by_address_alone(c: &mut Case<'_>) {
 
 fn copy_rows_by_address(c: &mut Case<'_>) {
     let (s, m, host) = (c.stream(1), c.words(&[1, 2, 3, 4, 5, 6, 7, 8]), c.pinned(32, 0));
-    c.copy_2d(&Copy3::rows(Place::Any(host), 8, Place::Any(m), 16, 8, 2), s);
+    c.copy_2d(&Copy3::rows(CopyEnd::Any(host), 8, CopyEnd::Any(m), 16, 8, 2), s);
     c.sync(s);
     c.peek(host, 8);
-    c.copy_2d_now(&Copy3::rows(Place::Dev(m), 16, Place::Any(host), 8, 4, 2), false);
+    c.copy_2d_now(&Copy3::rows(CopyEnd::Dev(m), 16, CopyEnd::Any(host), 8, 4, 2), false);
     c.sync(CUstream::NULL);
     c.read(m, 8);
 }
@@ -200,18 +200,18 @@ fn portable_in_another_context(c: &mut Case<'_>) {
 
 fn copy_2d_needs_pitch(c: &mut Case<'_>) {
     let (s, m, n) = (c.stream(1), c.words(&[1, 2, 3, 4]), c.words(&[0; 4]));
-    c.copy_2d(&Copy3::rows(Place::Dev(n), 4, Place::Dev(m), 8, 8, 2), s);
-    c.copy_2d(&Copy3::rows(Place::Dev(n), 0, Place::Dev(m), 0, 8, 1), s);
-    c.copy_2d(&Copy3::rows(Place::Dev(n), 8, Place::Dev(m), 8, 8, 3), s);
-    c.copy_2d(&Copy3::rows(Place::Dev(n), 8, Place::Dev(m), 8, 8, 0), s);
+    c.copy_2d(&Copy3::rows(CopyEnd::Dev(n), 4, CopyEnd::Dev(m), 8, 8, 2), s);
+    c.copy_2d(&Copy3::rows(CopyEnd::Dev(n), 0, CopyEnd::Dev(m), 0, 8, 1), s);
+    c.copy_2d(&Copy3::rows(CopyEnd::Dev(n), 8, CopyEnd::Dev(m), 8, 8, 3), s);
+    c.copy_2d(&Copy3::rows(CopyEnd::Dev(n), 8, CopyEnd::Dev(m), 8, 8, 0), s);
     c.sync(s);
     c.read(n, 4);
 }
 
 fn copy_2d_unaligned(c: &mut Case<'_>) {
     let (m, n) = (c.words(&[1, 2, 3, 4]), c.words(&[0; 4]));
-    c.copy_2d_now(&Copy3::rows(Place::Dev(n + 1), 7, Place::Dev(m), 8, 5, 2), true);
-    c.copy_2d_now(&Copy3::rows(Place::Dev(n + 1), 7, Place::Dev(m), 8, 5, 2), false);
+    c.copy_2d_now(&Copy3::rows(CopyEnd::Dev(n + 1), 7, CopyEnd::Dev(m), 8, 5, 2), true);
+    c.copy_2d_now(&Copy3::rows(CopyEnd::Dev(n + 1), 7, CopyEnd::Dev(m), 8, 5, 2), false);
     c.sync(CUstream::NULL);
     c.read(n, 4);
 }
@@ -285,8 +285,8 @@ fn zero_sizes(c: &mut Case<'_>) {
     c.d_to_d(m, m, 0, s);
     c.set8(m, 0, 0, s);
     c.set2d8(m, 0, 0, 0, 0, s);
-    c.copy_2d(&Copy3::rows(Place::Dev(m), 0, Place::Dev(m), 0, 0, 0), s);
-    c.copy_3d(&Copy3::flat(Place::Dev(m), Place::Dev(m), 0), s);
+    c.copy_2d(&Copy3::rows(CopyEnd::Dev(m), 0, CopyEnd::Dev(m), 0, 0, 0), s);
+    c.copy_3d(&Copy3::flat(CopyEnd::Dev(m), CopyEnd::Dev(m), 0), s);
     c.sync(s);
 }
 
@@ -311,10 +311,10 @@ fn atomics_on_pinned(c: &mut Case<'_>) {
 fn pinned_freed_under_a_graph(c: &mut Case<'_>) {
     let (s, g, m, host, other) = (c.stream(1), c.graph(), c.words(&[0]), c.pinned(8, 0), c.pinned(8, 0));
     c.poke(other, &[7]);
-    let a = c.add_copy(g, &[], &Copy3::flat(Place::Dev(m), Place::Host(host), 4));
+    let a = c.add_copy(g, &[], &Copy3::flat(CopyEnd::Dev(m), CopyEnd::Host(host), 4));
     let x = c.instantiate(g, 0);
     c.free_pinned(host);
-    c.exec_copy(x, a, &Copy3::flat(Place::Dev(m), Place::Host(other), 4));
+    c.exec_copy(x, a, &Copy3::flat(CopyEnd::Dev(m), CopyEnd::Host(other), 4));
     c.run_once(x, s);
     c.read(m, 1);
 }

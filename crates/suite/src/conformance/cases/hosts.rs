@@ -1,7 +1,7 @@
 //! Host functions and callbacks: their order, what they see, what they may not do.
 
 use super::super::case::{Case, HostAct};
-use super::super::verbs::{Arg::*, Copy3, Place};
+use super::super::verbs::{Arg::*, Copy3, CopyEnd};
 use dacapo_driver::types::*;
 
 super::list! { "host";
@@ -132,7 +132,7 @@ fn event_after_it(c: &mut Case<'_>) {
 fn copy_after_it_pageable(c: &mut Case<'_>) {
     let (s, host, m) = (c.stream(1), c.pinned(8, 0), c.words(&[9]));
     c.host(s, HostAct::Store(host, 5));
-    c.copy_3d(&Copy3::flat(Place::Dev(m), Place::Host(host), 4), s);
+    c.copy_3d(&Copy3::flat(CopyEnd::Dev(m), CopyEnd::Host(host), 4), s);
     c.sync(s);
     c.read(m, 1);
 }

@@ -1,7 +1,7 @@
 //! Memory nodes across launches: who allocates, who uses, who frees.
 
 use super::super::case::Case;
-use super::super::verbs::{Arg::*, Copy3, Fill, Place};
+use super::super::verbs::{Arg::*, Copy3, CopyEnd, Fill};
 use dacapo_driver::types::*;
 
 const MIB: usize = 1 << 20;
@@ -388,7 +388,7 @@ fn set_and_copied_inside(c: &mut Case<'_>) {
     let (s, g, host) = (c.stream(1), c.graph(), c.pinned(64, 0));
     let (a, m) = c.add_alloc(g, &[], 64);
     let f = c.add_fill(g, &[a], &Fill::flat(m, 0x5a, 1, 64));
-    let k = c.add_copy(g, &[f], &Copy3::flat(Place::Host(host), Place::Dev(m), 32));
+    let k = c.add_copy(g, &[f], &Copy3::flat(CopyEnd::Host(host), CopyEnd::Dev(m), 32));
     c.add_free(g, &[k], m);
     let x = c.instantiate(g, 0);
     c.run_once(x, s);

@@ -1,7 +1,7 @@
 //! Updates: parameters between launches and while a launch is held, whole-graph updates, nodes switched off and on.
 
 use super::super::case::{Case, HostAct};
-use super::super::verbs::{Arg::*, Copy3, Fill, Place};
+use super::super::verbs::{Arg::*, Copy3, CopyEnd, Fill};
 use dacapo_driver::types::*;
 
 super::list! { "update";
@@ -61,15 +61,15 @@ fn kernel_function_and_shape(c: &mut Case<'_>) {
 
 fn copy_source_and_size(c: &mut Case<'_>) {
     let (s, g, m, n) = (c.stream(1), c.graph(), c.words(&[1, 2, 3, 4]), c.words(&[0; 4]));
-    let a = c.add_copy(g, &[], &Copy3::flat(Place::Dev(n), Place::Dev(m), 4));
+    let a = c.add_copy(g, &[], &Copy3::flat(CopyEnd::Dev(n), CopyEnd::Dev(m), 4));
     let x = c.instantiate(g, 0);
     for (from, bytes) in [(0, 4), (8, 8), (4, 12)] {
-        c.exec_copy(x, a, &Copy3::flat(Place::Dev(n), Place::Dev(m + from), bytes));
+        c.exec_copy(x, a, &Copy3::flat(CopyEnd::Dev(n), CopyEnd::Dev(m + from), bytes));
         c.run_once(x, s);
         c.read(n, 4);
     }
-    c.exec_copy(x, a, &Copy3::flat(Place::Dev(n), Place::Dev(m), 17));
-    c.exec_copy(x, a, &Copy3::flat(Place::Dev(n), Place::Dev(m), 0));
+    c.exec_copy(x, a, &Copy3::flat(CopyEnd::Dev(n), CopyEnd::Dev(m), 17));
+    c.exec_copy(x, a, &Copy3::flat(CopyEnd::Dev(n), CopyEnd::Dev(m), 0));
     c.run_once(x, s);
     c.read(n, 4);
 }
@@ -77,12 +77,12 @@ fn copy_source_and_size(c: &mut Case<'_>) {
 fn copy_to_pinned_other_place(c: &mut Case<'_>) {
     let (s, g, m, host) = (c.stream(1), c.graph(), c.words(&[1, 2]), c.pinned(16, 0));
     let other = c.pinned(16, 0);
-    let a = c.add_copy(g, &[], &Copy3::flat(Place::Host(host), Place::Dev(m), 8));
+    let a = c.add_copy(g, &[], &Copy3::flat(CopyEnd::Host(host), CopyEnd::Dev(m), 8));
     let x = c.instantiate(g, 0);
     c.run_once(x, s);
-    c.exec_copy(x, a, &Copy3::flat(Place::Host(other + 8), Place::Dev(m), 8));
+    c.exec_copy(x, a, &Copy3::flat(CopyEnd::Host(other + 8), CopyEnd::Dev(m), 8));
     c.run_once(x, s);
-    c.exec_copy(x, a, &Copy3::flat(Place::Dev(m), Place::Host(host), 8));
+    c.exec_copy(x, a, &Copy3::flat(CopyEnd::Dev(m), CopyEnd::Host(host), 8));
     c.peek(host, 4);
     c.peek(other, 4);
 }
@@ -90,12 +90,12 @@ fn copy_to_pinned_other_place(c: &mut Case<'_>) {
 fn copy_to_a_longer_size(c: &mut Case<'_>) {
     let (s, g) = (c.stream(1), c.graph());
     let (m, n) = (c.words(&[7; 1024]), c.words(&[0; 1024]));
-    let a = c.add_copy(g, &[], &Copy3::flat(Place::Dev(n), Place::Dev(m), 4));
+    let a = c.add_copy(g, &[], &Copy3::flat(CopyEnd::Dev(n), CopyEnd::Dev(m), 4));
     let x = c.instantiate(g, 0);
-    c.exec_copy(x, a, &Copy3::flat(Place::Dev(n), Place::Dev(m), 4096));
+    c.exec_copy(x, a, &Copy3::flat(CopyEnd::Dev(n), CopyEnd::Dev(m), 4096));
     c.run_once(x, s);
     c.read(n, 1024);
-    c.exec_copy(x, a, &Copy3::rows(Place::Dev(n), 64, Place::Dev(m), 64, 32, 4));
+    c.exec_copy(x, a, &Copy3::rows(CopyEnd::Dev(n), 64, CopyEnd::Dev(m), 64, 32, 4));
     c.copy_params(a);
 }
 
@@ -417,7 +417,7 @@ fn switched_off_survives_update(c: &mut Case<'_>) {
 
 fn switched_off_copy_and_fill(c: &mut Case<'_>) {
     let (s, g, m, n) = (c.stream(1), c.graph(), c.words(&[1, 2]), c.words(&[0; 4]));
-    let a = c.add_copy(g, &[], &Copy3::flat(Place::Dev(n), Place::Dev(m), 8));
+    let a = c.add_copy(g, &[], &Copy3::flat(CopyEnd::Dev(n), CopyEnd::Dev(m), 8));
     let b = c.add_fill(g, &[], &Fill::flat(n + 8, 9, 4, 2));
     let x = c.instantiate(g, 0);
     c.enable(x, a, 0);
@@ -513,7 +513,7 @@ fn wrong_kind_of_node(c: &mut Case<'_>) {
     let x = c.instantiate(g, 0);
     c.exec_fill(x, k, &Fill::flat(m, 1, 4, 1));
     c.exec_host(x, k, HostAct::Note(2));
-    c.exec_copy(x, f, &Copy3::flat(Place::Dev(m), Place::Dev(m), 4));
+    c.exec_copy(x, f, &Copy3::flat(CopyEnd::Dev(m), CopyEnd::Dev(m), 4));
     let add = c.kernel("add", &[P(m), N(2)]);
     c.exec_kernel(x, h, &add);
     c.kernel_params(f);
@@ -535,11 +535,11 @@ fn fill_of_memory_freed_meanwhile(c: &mut Case<'_>) {
 fn exec_update_with_memcpy_kinds(c: &mut Case<'_>) {
     let (m, host, pageable) = (c.words(&[1, 2]), c.pinned(8, 0), c.pageable(8));
     let copies = [
-        Copy3::flat(Place::Host(host), Place::Dev(m), 8),
-        Copy3::flat(Place::Host(pageable), Place::Dev(m), 8),
-        Copy3::flat(Place::Dev(m), Place::Host(host), 8),
-        Copy3::flat(Place::Host(host), Place::Dev(m), 4),
-        Copy3::flat(Place::Any(host), Place::Any(m), 4),
+        Copy3::flat(CopyEnd::Host(host), CopyEnd::Dev(m), 8),
+        Copy3::flat(CopyEnd::Host(pageable), CopyEnd::Dev(m), 8),
+        Copy3::flat(CopyEnd::Dev(m), CopyEnd::Host(host), 8),
+        Copy3::flat(CopyEnd::Host(host), CopyEnd::Dev(m), 4),
+        Copy3::flat(CopyEnd::Any(host), CopyEnd::Any(m), 4),
     ];
     let graphs = copies.map(|copy| {
         let g = c.graph();

@@ -31,7 +31,7 @@ impl Chance {
 
 /// Ops as touches, and the sizes of the temps, which are memories 0, 1, ...
 pub(super) struct Trace {
-    pub ops: Vec<Vec<Touch>>,
+    pub ops: Vec<Vec<TouchedBytes>>,
     pub bytes: Vec<u64>,
     pub shape: Shape,
 }
@@ -50,19 +50,19 @@ pub(super) fn trace(seed: u64) -> Trace {
     let ops = (0..count)
         .map(|op| {
             let touches = chance.below(4);
-            let mut touches: Vec<Touch> = (0..touches)
+            let mut touches: Vec<TouchedBytes> = (0..touches)
                 .map(|_| {
                     // Near each other in time, mostly: as temps are.
                     let at = op * temps / count + chance.below(locality);
                     let memory = (at % temps) as u32;
                     let write = chance.below(writes) == 0;
-                    Touch { memory, start: 0, end: 64, write }
+                    TouchedBytes { memory, start: 0, end: 64, write }
                 })
                 .collect();
             if pieces > 0 && chance.below(2) == 0 {
                 let start = chance.below(pieces);
                 let end = if chance.below(4) == 0 { pieces } else { start + 1 };
-                touches.push(Touch { memory: buffer, start, end, write: chance.below(2) == 0 });
+                touches.push(TouchedBytes { memory: buffer, start, end, write: chance.below(2) == 0 });
             }
             touches
         })

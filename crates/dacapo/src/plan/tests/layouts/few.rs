@@ -20,9 +20,9 @@ fn three(unit: u64) -> [TempUse<'static>; 3] {
 
 /// Six ops one after another, and so many beside them.
 fn six_and(beside: u32) -> Order {
-    let line = [Touch { memory: 0, start: 0, end: 4, write: true }];
-    let others: Vec<[Touch; 1]> = (1..=beside).map(|memory| [Touch { memory, ..line[0] }]).collect();
-    let ops: Vec<&[Touch]> = std::iter::repeat_n(&line[..], 6).chain(others.iter().map(|op| &op[..])).collect();
+    let line = [TouchedBytes { memory: 0, start: 0, end: 4, write: true }];
+    let others: Vec<[TouchedBytes; 1]> = (1..=beside).map(|memory| [TouchedBytes { memory, ..line[0] }]).collect();
+    let ops: Vec<&[TouchedBytes]> = std::iter::repeat_n(&line[..], 6).chain(others.iter().map(|op| &op[..])).collect();
     order(ops.into_iter(), Shape::Data)
 }
 

@@ -30,7 +30,7 @@ fn before(order: &Order) -> Vec<Vec<bool>> {
 }
 
 /// Which ops touch each memory, ascending.
-fn uses(ops: &[Vec<Touch>], memories: usize) -> Vec<Vec<u32>> {
+fn uses(ops: &[Vec<TouchedBytes>], memories: usize) -> Vec<Vec<u32>> {
     let mut uses: Vec<Vec<u32>> = vec![Vec::new(); memories];
     for (op, touches) in ops.iter().enumerate() {
         for touch in touches {
