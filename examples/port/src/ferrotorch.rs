@@ -7,7 +7,7 @@
 //! let guard = CaptureGuard::begin_with_pool(stream, pool)?;
 //! my_axpy(a.inner(), &x, &mut y, stream)?;
 //! let graph = guard.finish()?;
-//! graph.preload()?;
+//! graph.upload()?;
 //! for v in 0..10 { a.update(v)?; graph.launch()?; }
 //! ```
 

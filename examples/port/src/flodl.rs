@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! let graph = cuda_graph_capture(3, pool, || y.add_(&x.mul(&a)?))?;      // y has moved three times before the capture
-//! for v in 0..10 { a.copy_(&full(v), non_blocking)?; graph.as_op()?; }
+//! for v in 0..10 { a.copy_(&full(v), non_blocking)?; graph.replay()?; }
 //! cuda_synchronize();
 //! ```
 
