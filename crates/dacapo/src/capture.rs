@@ -133,7 +133,7 @@ impl CaptureStream {
     ///
     /// # Errors
     ///
-    /// - What the driver refused.
+    /// - Any error from the driver.
     pub fn new(device: &Device) -> Result<CaptureStream> {
         device.enter()?;
         let mut raw = CUstream::NULL;
@@ -152,7 +152,7 @@ impl CaptureStream {
     ///
     /// # Errors
     ///
-    /// - What the driver refused.
+    /// - Any error from the driver.
     pub fn status(&self) -> Result<Status> {
         self.device.enter()?;
         let mut status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -244,7 +244,7 @@ pub struct Capture<'s> {
 ///
 /// # Errors
 ///
-/// - The stream is already capturing, or what the driver refused.
+/// - The stream is already capturing, or any error from the driver.
 ///
 /// # Safety
 ///
@@ -374,7 +374,7 @@ impl Capture<'_> {
     ///
     /// # Errors
     ///
-    /// - What the driver refused.
+    /// - Any error from the driver.
     pub fn status(&self) -> Result<Status> {
         self.stream.status()
     }
@@ -405,7 +405,7 @@ impl Capture<'_> {
     ///
     /// # Errors
     ///
-    /// - What the op failed with.
+    /// - Any error from the op.
     /// - [`ErrorKind::Unsupported`]: it uses a slot, which a capture would freeze, or a host buffer.
     /// - [`ErrorKind::CaptureBroken`]: the capture was found broken after it.
     #[track_caller]
@@ -484,7 +484,7 @@ impl Capture<'_> {
     ///   failed half-way and is partly in the capture; the error names it.
     /// - [`ErrorKind::NothingRecorded`].
     /// - [`ErrorKind::Lost`]: a fault broke the device's context.
-    /// - What the driver refused. The capture is ended in every case, and the stream can be used again.
+    /// - Any error from the driver. The capture is ended in every case, and the stream can be used again.
     pub fn finish(mut self) -> Result<Graph<()>> {
         self.end()
     }

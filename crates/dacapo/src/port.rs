@@ -47,7 +47,7 @@ pub trait Forward {
     ///
     /// # Errors
     ///
-    /// - What its work failed with.
+    /// - Any error from its work.
     fn forward(&mut self, stream: &Stream, input: &Self::Input) -> Result<&Self::Output>;
 }
 
@@ -219,7 +219,7 @@ where
     ///
     /// # Errors
     ///
-    /// - What recording or replaying failed with.
+    /// - Any error from recording or replaying.
     #[track_caller]
     pub fn call(&mut self, stream: &Stream, input: &I) -> Result<&O> {
         let mut shape = Vec::new();

@@ -97,7 +97,7 @@ where
     ///
     /// # Errors
     ///
-    /// - What the recording failed with.
+    /// - Any error from the recording.
     pub fn prepare(&mut self) -> Result<usize> {
         let Bucketed { buckets, inputs, fixed, cache, f, .. } = self;
         cache.prepare(buckets.iter(), |recorder, &bucket| recorded(f, inputs, fixed, recorder, bucket))
@@ -110,7 +110,7 @@ where
     /// - [`ErrorKind::NotRows`]: an input is not `n` rows of its length.
     /// - [`ErrorKind::NoBucket`]: no rows, or more than the largest bucket if those are refused.
     /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`].
-    /// - What recording or replaying failed with.
+    /// - Any error from recording or replaying.
     #[track_caller]
     pub fn call(&mut self, stream: &Stream, n: usize, given: I::At<'_>) -> Result<O::At<'_>> {
         self.serve(stream, n, given, None).map(|(out, _)| out)

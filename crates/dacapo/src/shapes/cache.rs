@@ -138,7 +138,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     ///
     /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`].
     /// - [`ErrorKind::BadKey`]: a clone of the key is not equal to it.
-    /// - What the body failed with, or what the driver refused.
+    /// - Any error from the body or the driver.
     #[track_caller]
     pub fn run(
         &mut self,
@@ -194,7 +194,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     /// # Errors
     ///
     /// - [`ErrorKind::OverCap`]: the graph alone is over the cap.
-    /// - What the body failed with, or what the driver refused.
+    /// - Any error from the body or the driver.
     #[track_caller]
     pub fn get_or_record(
         &mut self,
@@ -260,8 +260,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     ///
     /// # Errors
     ///
-    /// - What a body failed with: nothing has changed.
-    /// - What the driver refused: see above.
+    /// - Any error from a body: nothing has changed.
+    /// - Any error from the driver: see above.
     pub fn rerecord_all(
         &mut self,
         mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>, &K) -> Result<T>,
@@ -313,7 +313,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     ///
     /// # Errors
     ///
-    /// - What the body failed with, or what the driver refused. Graphs recorded before that stay.
+    /// - Any error from the body or the driver. Graphs recorded before that stay.
     pub fn prepare(
         &mut self,
         keys: impl IntoIterator<Item = K>,
