@@ -371,7 +371,7 @@ pub enum MemoryKind {
     Buffer,
     /// Scratch memory of the recording, gone after a replay.
     Temp,
-    /// Memory that the recording returned.
+    /// An output of the recording.
     Output,
     /// Pinned memory of the host.
     Host,

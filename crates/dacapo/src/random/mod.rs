@@ -141,7 +141,7 @@ impl Generator {
         stream.write(&mut self.state, &Philox::new(seed).state())
     }
 
-    /// Waits for everything enqueued before, then returns the state.
+    /// Waits for everything enqueued before this call, then returns the state.
     ///
     /// # Errors
     ///

@@ -117,7 +117,7 @@ where
     }
 
     /// [`call`](Bucketed::call) with a ticket that borrows nothing, for spawned tasks. The outputs are lent until the
-    /// next call; to have them on the host later, ask for them now: [`Stream::read_later`](crate::Stream::read_later).
+    /// next call; to get them on the host later, ask for them now: [`Stream::read_later`](crate::Stream::read_later).
     ///
     /// ```
     /// # use dacapo::{Slice, copy, shapes::{Bucketed, Buckets, Pad, rows}};
@@ -147,7 +147,7 @@ where
         Ok((out, Ticket::new(&device, used, ())))
     }
 
-    /// Records all existing graphs again, for example because `f` finds other weights now: all or none, as
+    /// Records all existing graphs again, for example because `f` now uses other weights: all or none, as
     /// [`GraphCache::rerecord_all`]. Returns what was done for each bucket.
     ///
     /// # Errors
