@@ -134,7 +134,7 @@ impl<'d> GraphBuilder<'d> {
         Ok(report_of(&recorded, self.label.as_deref(), self.shape))
     }
 
-    /// Records and plans, and makes nothing of it: the number of steps. For benchmarks.
+    /// Records and plans without building a graph, and returns the number of steps. For benchmarks.
     #[doc(hidden)]
     pub fn plan_only<O: Op>(self, op: O) -> Result<usize> {
         let (recorded, _) = self.take_down(op)?;
