@@ -1,6 +1,6 @@
 //! Stream capture, for code that is being ported.
 //!
-//! [`captured`] runs a closure and makes a graph of what it enqueued; [`begin`] gives a [`Capture`] guard instead.
+//! [`captured`] runs a closure and makes a graph from what it enqueued; [`begin`] gives a [`Capture`] guard instead.
 //! Captures happen on a [`CaptureStream`]. New code does not need any of this:
 //! [`Device::record`](crate::Device::record) builds graphs node by node, and [`raw::foreign`](crate::raw::foreign)
 //! captures just the work that needs it.
@@ -52,9 +52,9 @@ use crate::record::{Node, Op, Recorded, Recorder, Work};
 #[doc(alias = "cudaStreamCaptureMode")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Unsafe calls (such as an allocation) on any thread break it.
+    /// Calls that are unsafe during a capture (such as an allocation) break it, on any thread.
     Global,
-    /// Unsafe calls on its own thread break it.
+    /// Such calls break it only on its own thread.
     #[default]
     ThreadLocal,
     /// Only a synchronisation of the whole context breaks it.
@@ -108,7 +108,7 @@ impl Status {
     }
 }
 
-/// A stream that is used for captures only. The library puts no work of its own on it.
+/// A stream for captures only. The library puts no work of its own on it.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -129,11 +129,11 @@ unsafe impl Send for CaptureStream {}
 unsafe impl Sync for CaptureStream {}
 
 impl CaptureStream {
-    /// A new stream of a device.
+    /// A new stream on a device.
     ///
     /// # Errors
     ///
-    /// - What the driver refused.
+    /// - Any error from the driver.
     pub fn new(device: &Device) -> Result<CaptureStream> {
         device.enter()?;
         let mut raw = CUstream::NULL;
@@ -152,7 +152,7 @@ impl CaptureStream {
     ///
     /// # Errors
     ///
-    /// - What the driver refused.
+    /// - Any error from the driver.
     pub fn status(&self) -> Result<Status> {
         self.device.enter()?;
         let mut status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -191,7 +191,7 @@ impl fmt::Debug for CaptureStream {
     }
 }
 
-/// An open capture: [`begin`] opens it, [`finish`](Capture::finish) makes a graph of it. Dropping it ends it too.
+/// An open capture: [`begin`] opens it, [`finish`](Capture::finish) makes a graph from it. Dropping it ends it too.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -244,14 +244,14 @@ pub struct Capture<'s> {
 ///
 /// # Errors
 ///
-/// - The stream is already capturing, or what the driver refused.
+/// - The stream is already capturing, or any error from the driver.
 ///
 /// # Safety
 ///
 /// Whatever is put on the stream by raw calls until the end:
 ///
 /// - touches only memory that was declared to the guard with [`reads`](Capture::reads) or [`writes`](Capture::writes),
-///   or that lives as long as the graph is launched and that nobody else touches;
+///   or that outlives every launch of the graph and that nothing else touches;
 /// - can be replayed any number of times, even after its arguments are gone.
 #[doc(alias = "cudaStreamBeginCapture")]
 #[doc(alias = "stream capture")]
@@ -321,10 +321,10 @@ fn open<'s>(
     })
 }
 
-/// Captures what a closure does and makes a graph of it: begin, run, end.
+/// Captures what a closure enqueues and makes a graph from it: begin, run, end.
 ///
 /// If the closure fails, the capture is discarded and its error returned. If it panics, the capture is ended and the
-/// panic goes on.
+/// panic propagates.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -374,17 +374,19 @@ impl Capture<'_> {
     ///
     /// # Errors
     ///
-    /// - What the driver refused.
+    /// - Any error from the driver.
     pub fn status(&self) -> Result<Status> {
         self.stream.status()
     }
 
-    /// Raw calls will read this memory: the graph holds it, and its launches are ordered against its writers.
+    /// Declares that raw calls will read this memory: the graph keeps it alive, and its launches are ordered against
+    /// writers.
     pub fn reads<T: Pod>(&mut self, slice: &Slice<T>) -> Result<Declared> {
         self.declare(Access::read("declared", slice))
     }
 
-    /// Raw calls will write this memory: the graph holds it, and its launches are ordered against everyone else.
+    /// Declares that raw calls will write this memory: the graph keeps it alive, and its launches are ordered against
+    /// all other users.
     pub fn writes<T: Pod>(&mut self, slice: &mut Slice<T>) -> Result<Declared> {
         self.declare(Access::write("declared", slice))
     }
@@ -405,7 +407,7 @@ impl Capture<'_> {
     ///
     /// # Errors
     ///
-    /// - What the op failed with.
+    /// - Any error from the op.
     /// - [`ErrorKind::Unsupported`]: it uses a slot, which a capture would freeze, or a host buffer.
     /// - [`ErrorKind::CaptureBroken`]: the capture was found broken after it.
     #[track_caller]
@@ -476,7 +478,7 @@ impl Capture<'_> {
         })
     }
 
-    /// Ends the capture and makes a graph of it.
+    /// Ends the capture and makes a graph from it.
     ///
     /// # Errors
     ///
@@ -484,7 +486,7 @@ impl Capture<'_> {
     ///   failed half-way and is partly in the capture; the error names it.
     /// - [`ErrorKind::NothingRecorded`].
     /// - [`ErrorKind::Lost`]: a fault broke the device's context.
-    /// - What the driver refused. The capture is ended in every case, and the stream can be used again.
+    /// - Any error from the driver. The capture is ended in every case, and the stream can be used again.
     pub fn finish(mut self) -> Result<Graph<()>> {
         self.end()
     }

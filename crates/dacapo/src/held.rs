@@ -21,7 +21,7 @@ pub(crate) enum Purpose {
     Staging,
 }
 
-/// Bytes that the library holds of a device, by purpose: [`Device::held`](crate::Device::held).
+/// Bytes of a device's memory that the library holds, by purpose: [`Device::held`](crate::Device::held).
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -36,9 +36,9 @@ pub(crate) enum Purpose {
 pub struct Held {
     /// Buffers and scalars.
     pub buffers: usize,
-    /// Outputs of recordings, whoever holds them now.
+    /// Outputs of recordings, no matter who holds them now.
     pub outputs: usize,
-    /// What temps lie in: arenas of graphs and of the caller's.
+    /// The memory of temps: graphs' own, and arenas that you made.
     pub arenas: usize,
     /// What the graphs of pools share.
     pub pools: usize,

@@ -88,7 +88,7 @@
 //!
 //! # What safe code can rely on
 //!
-//! Each sentence is held by the named tests of this package.
+//! The named tests of this package check each promise.
 //!
 //! 1. Memory that a replay touches, now or later, is not freed, moved or given to anyone else.
 //!    (`tests/promises/lifetimes.rs`)

@@ -1,7 +1,8 @@
-//! Helpers for code ported from other frameworks: a function that is recorded at its first call and replayed after.
+//! Helpers for code ported from other frameworks: a function that is recorded at its first call and replayed
+//! afterwards.
 //!
 //! [`graphed`] wraps a function of buffers and makes one graph for each input shape, a [`Graphed`]. [`Forward`] is the
-//! trait to write models against, and [`Mirror`] says how an input of your own is copied.
+//! trait to write models against, and [`Mirror`] says how an input type of your own is copied.
 
 use std::fmt;
 
@@ -47,7 +48,7 @@ pub trait Forward {
     ///
     /// # Errors
     ///
-    /// - What its work failed with.
+    /// - Any error from its work.
     fn forward(&mut self, stream: &Stream, input: &Self::Input) -> Result<&Self::Output>;
 }
 
@@ -147,7 +148,7 @@ mirrors!(A 0, B 1);
 mirrors!(A 0, B 1, C 2);
 mirrors!(A 0, B 1, C 2, D 3);
 
-/// Wraps `f` so that it is recorded at the first call with each shape, and replayed after.
+/// Wraps `f` so that it is recorded at the first call with each input shape, and replayed afterwards.
 ///
 /// Inputs are copied into fixed twins before each replay.
 ///
@@ -203,7 +204,7 @@ impl<I: Mirror, O, F> Graphed<I, O, F>
 where
     F: for<'a, 'r, 'i> FnMut(&'a mut Recorder<'r>, &'i I) -> Result<O>,
 {
-    /// The most graphs that it keeps, 64 by default. The least recently used goes first, with its twin.
+    /// The most graphs that it keeps, 64 by default. The least recently used is evicted first, with its twin.
     pub fn max_graphs(mut self, graphs: usize) -> Self {
         self.cache = self.cache.max_graphs(graphs);
         self
@@ -219,7 +220,7 @@ where
     ///
     /// # Errors
     ///
-    /// - What recording or replaying failed with.
+    /// - Any error from recording or replaying.
     #[track_caller]
     pub fn call(&mut self, stream: &Stream, input: &I) -> Result<&O> {
         let mut shape = Vec::new();

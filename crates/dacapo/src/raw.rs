@@ -1,9 +1,9 @@
 //! The unsafe layer: addresses, stream handles and undeclared kernels, for code that this library knows nothing about.
 //!
-//! [`foreign`] brings another library's work into a graph. [`RawKernel`] launches an entry point with any [`RawArg`]s.
-//! [`RawStream`] and [`RawSlice`] are the handles and addresses that other libraries take.
+//! [`foreign`] makes another library's work an op, so that it can be part of a graph. [`RawKernel`] launches an entry
+//! point with any [`RawArg`]s. [`RawStream`] and [`RawSlice`] are the handles and addresses that other libraries take.
 //!
-//! Everything here that can break a promise is `unsafe` and says what it asks for. What goes through [`foreign`] is
+//! Everything here that can break a promise is `unsafe` and lists its conditions. What goes through [`foreign`] is
 //! still ordered, kept alive and freed like all other work.
 
 pub use crate::device::stream::RawStream;

@@ -20,14 +20,14 @@ pub struct Ability {
     pub name: &'static str,
     /// The driver's entry points that it needs.
     pub needs: &'static [Call],
-    /// Those that this driver lacks; empty if it is supported.
+    /// Those that this driver lacks; empty if the ability is supported.
     pub lacking: Vec<Call>,
     /// Whether this library refuses a driver without it.
     pub required: bool,
 }
 
 impl Ability {
-    /// Whether the driver has all that it needs.
+    /// Whether the driver has everything it needs.
     pub fn is_supported(&self) -> bool {
         self.lacking.is_empty()
     }
@@ -114,12 +114,12 @@ impl Abilities {
         Abilities(ALL.iter().map(ability).collect())
     }
 
-    /// Each of them.
+    /// All abilities.
     pub fn iter(&self) -> impl Iterator<Item = &Ability> {
         self.0.iter()
     }
 
-    /// Whether this one is supported. An unknown name is not.
+    /// Whether the ability with this name is supported; false for an unknown name.
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|ability| ability.name == name && ability.is_supported())
     }

@@ -153,18 +153,18 @@ impl Device {
         self.0.books.state().expect_room(bytes)
     }
 
-    /// How many bytes of this device the library holds now, by purpose.
+    /// How many bytes of this device's memory the library holds now, by purpose.
     pub fn held(&self) -> Held {
         self.0.books.held()
     }
 
-    /// The most bytes that the library may hold of this device, if there is a budget.
+    /// The most bytes of this device's memory that the library may hold, if there is a budget.
     pub fn memory_budget(&self) -> Option<usize> {
         self.0.books.budget()
     }
 
     /// Sets a memory budget. What would exceed it is refused, with the numbers, before the driver is asked. What is
-    /// already held stays. Page-locked memory counts, and executable graphs by estimate.
+    /// already held stays. Page-locked memory counts too, and executable graphs count by estimate.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {

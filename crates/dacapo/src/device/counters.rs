@@ -9,7 +9,8 @@ use crate::device::{Device, Garbage};
 /// How many objects of a device are alive, and how many were dropped and wait to be released.
 ///
 /// A drop makes no driver call: what was dropped is released by the next allocation, launch or synchronisation, once
-/// the device is done with it. Equal numbers at two quiet moments, with nothing waiting, mean that nothing leaks.
+/// the device is done with it. If the numbers are equal at two idle moments with nothing waiting, nothing leaked in
+/// between.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {

@@ -42,7 +42,7 @@ impl MemoryReport {
 }
 
 impl Device {
-    /// What the library holds of this device, and what the driver says about the whole device.
+    /// How much of this device's memory the library holds, and what the driver says about the whole device.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -57,7 +57,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// - The driver refused the question.
+    /// - Any error from the driver.
     pub fn memory_report(&self) -> Result<MemoryReport> {
         self.enter()?;
         let (mut free, mut total) = (0, 0);

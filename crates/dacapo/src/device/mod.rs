@@ -1,8 +1,8 @@
 //! Devices: open a GPU or the software device, and ask what it is and how it is used.
 //!
-//! [`Device::best`] takes the GPU where there is one, [`Device::cuda`] a GPU by number, [`Device::software`] the one
-//! that needs no GPU. [`Properties`] says what a device is, [`Abilities`] what its driver can do, [`Counters`] how
-//! many of its objects are alive. Everything made from a device keeps it open.
+//! [`Device::best`] opens the GPU if there is one, [`Device::cuda`] a GPU by number, [`Device::software`] a device that
+//! needs no GPU. [`Properties`] says what a device is, [`Abilities`] what its driver can do, [`Counters`] how many of
+//! its objects are alive. Everything made from a device keeps it open.
 
 // How it works:
 //
@@ -180,8 +180,8 @@ impl Device {
         Vec::new()
     }
 
-    /// What is worth knowing about this device, a line each: that the software device was built without optimisation, and
-    /// what cures it. Empty where there is nothing to say.
+    /// Notes about this device, one line each: for example, that the software device was built without optimisation and
+    /// how to change that. Empty if there is nothing to say.
     ///
     /// ```
     /// let device = dacapo::Device::software()?;
@@ -198,7 +198,7 @@ impl Device {
         Vec::new()
     }
 
-    /// The machine below a software device.
+    /// The machine beneath a software device.
     #[cfg(feature = "software")]
     pub fn machine(&self) -> Option<&dacapo_sim::Machine> {
         self.0.machine.as_ref()
@@ -221,7 +221,7 @@ impl Device {
     /// # Errors
     ///
     /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
-    /// - What the work failed with.
+    /// - Any error from the work.
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
         crate::nesting::refuse_in_recording("Device::synchronize")?;

@@ -91,8 +91,9 @@ impl Software {
     ///
     /// # Safety
     ///
-    /// - What `wrap` returns answers as the machine would, or refuses. It never reports success for a call that failed.
-    /// - It calls nothing of this library: driver calls are made under locks, so it would deadlock.
+    /// - The driver that `wrap` returns answers as the machine would, or refuses. It never reports success for a call
+    ///   that failed.
+    /// - It calls nothing in this library: driver calls are made under locks, so that would deadlock.
     pub unsafe fn open_hooked(self, wrap: impl FnOnce(dacapo_sim::Machine) -> Arc<dyn Driver>) -> Result<Device> {
         let machine = self.machine();
         let driver = wrap(machine.clone());
@@ -116,7 +117,7 @@ type OptMachine = Option<std::convert::Infallible>;
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 impl Device {
-    /// The GPU where there is one, else the software device: [`why_software`](Device::why_software) says why.
+    /// The GPU if there is one, otherwise the software device: [`why_software`](Device::why_software) says why.
     ///
     /// # Errors
     ///
@@ -169,7 +170,7 @@ impl Device {
         })
     }
 
-    /// A software device with the default options: [`Software`] has the rest.
+    /// A software device with default options; [`Software`] sets others.
     ///
     /// # Errors
     ///
@@ -190,11 +191,11 @@ impl Device {
         Err(Error::new(ErrorKind::NoDevice { why }))
     }
 
-    /// A device of any driver.
+    /// A device on any driver.
     ///
     /// # Errors
     ///
-    /// - What the driver refused.
+    /// - Any error from the driver.
     ///
     /// # Safety
     ///

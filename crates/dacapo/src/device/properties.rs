@@ -20,7 +20,7 @@ pub struct Properties {
     pub name: String,
     /// Whether it is the software device.
     pub software: bool,
-    /// The CUDA version of the driver, as it counts: 12_040 is 12.4.
+    /// The CUDA version of the driver, in CUDA's encoding: 12_040 is 12.4.
     pub driver_version: u32,
     /// Compute capability, major and minor.
     pub compute: (u32, u32),
@@ -28,11 +28,11 @@ pub struct Properties {
     pub memory_bytes: usize,
     /// Multiprocessors.
     pub multiprocessors: u32,
-    /// Threads of a warp.
+    /// Threads per warp.
     pub warp: u32,
-    /// The most threads of a block.
+    /// The most threads per block.
     pub threads_max: u32,
-    /// The most threads of a block in x, y, z.
+    /// The most threads per block in x, y, z.
     pub block_max: [u32; 3],
     /// The most blocks in x, y, z.
     pub grid_max: [u32; 3],
@@ -42,9 +42,9 @@ pub struct Properties {
     pub shared_bytes_max: u32,
     /// Whether cooperative launches work.
     pub cooperative: bool,
-    /// Whether stream-ordered memory works.
+    /// Whether stream-ordered allocation works.
     pub memory_pools: bool,
-    /// Whether addresses can be reserved apart from memory.
+    /// Whether addresses can be reserved without memory behind them.
     pub virtual_memory: bool,
 }
 

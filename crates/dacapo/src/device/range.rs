@@ -69,7 +69,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// - What the driver refused. Nothing is reserved then.
+    /// - Any error from the driver. Nothing is reserved then.
     pub(crate) fn reserve_range(&self) -> Result<Range> {
         self.enter()?;
         let _relaxed = self.relaxed()?;
@@ -98,7 +98,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// - [`OutOfMemory`](crate::ErrorKind::OutOfMemory), or what the driver refused. What was usable still is.
+    /// - [`OutOfMemory`](crate::ErrorKind::OutOfMemory), or any error from the driver. What was usable still is.
     pub(crate) fn grow(&self, range: &mut Range, bytes: usize) -> Result<()> {
         if bytes <= range.open {
             return Ok(());

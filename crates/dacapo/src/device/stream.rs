@@ -11,11 +11,11 @@ use crate::device::{Cuda, Device, Garbage, LaneStream, Named};
 use crate::error::Result;
 use crate::nesting::refuse_in_recording;
 
-/// A queue of a device: what is enqueued on it happens in that order.
+/// A queue of a device: work on it runs in the order in which it was enqueued.
 ///
-/// Work on two streams that touches the same memory, with at least one write, is ordered as the calls were made: the
-/// library adds the events. Clones are the same stream. All streams of this library are non-blocking: the legacy
-/// default stream of other code neither waits for them nor they for it.
+/// If work on two streams touches the same memory, with at least one write, it runs in the order of the calls: the
+/// library adds the events. Clones are the same stream. All streams of this library are non-blocking: they and the
+/// legacy default stream of other code do not wait for each other.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -91,7 +91,7 @@ impl Stream {
     }
 
     /// Its handle, for another library's call. This library does not see what that call enqueues: order it yourself, or
-    /// bring it in with [`foreign`](crate::raw::foreign).
+    /// make it an op with [`foreign`](crate::raw::foreign).
     pub fn raw(&self) -> RawStream {
         RawStream(self.0.lane.stream().raw.0)
     }
@@ -101,7 +101,7 @@ impl Stream {
     /// # Errors
     ///
     /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
-    /// - What the work failed with.
+    /// - Any error from the work.
     #[doc(alias = "cudaStreamSynchronize")]
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
@@ -115,7 +115,7 @@ impl Stream {
     /// # Errors
     ///
     /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
-    /// - What the work failed with.
+    /// - Any error from the work.
     #[track_caller]
     pub fn is_done(&self) -> Result<bool> {
         self.0.enter("Stream::is_done")?;

@@ -88,7 +88,7 @@ impl<T> Ticket<T> {
     ///
     /// # Errors
     ///
-    /// - What the work failed with.
+    /// - Any error from the work.
     ///
     /// # Panics
     ///

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A sentence of a declaration that the text of the kernel contradicts.
+/// A part of a declaration that the kernel's PTX contradicts.
 ///
 /// ```
 /// use dacapo::ErrorKind;
@@ -31,7 +31,7 @@ pub struct FalseDeclaration {
     pub what: String,
     /// Where in the PTX: a line.
     pub line: u32,
-    /// Where in the CUDA source, if the PTX tells: `saxpy.cu:12`.
+    /// Where in the CUDA source, if the PTX says: `saxpy.cu:12`.
     pub source: Option<String>,
     /// What is declared.
     pub declared: String,

@@ -7,8 +7,8 @@ use crate::held::Held;
 
 /// Which rule was broken, and by what.
 ///
-/// Each has a [`word`](ErrorKind::word) that stands in brackets in reports and stays the same between versions.
-/// `docs/errors.md` has all of them, each with the text of a real mistake.
+/// Each has a [`word`](ErrorKind::word) that reports show in brackets and that stays the same between versions.
+/// `docs/errors.md` lists them all, each with the report of a real mistake.
 ///
 /// ```
 /// use dacapo::{ErrorKind, copy};
@@ -58,7 +58,7 @@ pub enum ErrorKind {
         /// What it overlaps.
         other: String,
     },
-    /// Bytes of a temp are read that nothing wrote before.
+    /// Bytes of a temp are read before anything wrote them.
     UninitTemp {
         /// The argument.
         argument: String,
@@ -69,18 +69,18 @@ pub enum ErrorKind {
     },
     /// A temp or stand-in belongs to another recording.
     ForeignTemp,
-    /// A temp or stand-in where only memory that exists can stand: `read`, `write`, `set`, a launch, foreign work.
+    /// A temp or stand-in was passed where real memory is needed: `read`, `write`, `set`, a launch, foreign work.
     NoMemoryYet {
         /// The call.
         call: &'static str,
     },
-    /// An argument lives on another device.
+    /// An argument belongs to another device.
     WrongDevice {
-        /// What does: an argument, a stream, a pool.
+        /// What it is: an argument, a stream, a pool.
         what: String,
-        /// Where it lives.
+        /// The device it belongs to.
         its: String,
-        /// Where it would have to.
+        /// The device it should belong to.
         wanted: String,
     },
     /// Eager work inside a recording.
@@ -105,7 +105,7 @@ pub enum ErrorKind {
         what: &'static str,
         /// Its name.
         name: String,
-        /// Those that the module has, the most similar name first. Empty where its text cannot be read.
+        /// Those that the module has, the most similar name first. Empty if its PTX cannot be parsed.
         there: Vec<String>,
     },
     /// The kernel's parameters are not those that were declared.
@@ -115,14 +115,14 @@ pub enum ErrorKind {
         /// What differs.
         difference: String,
     },
-    /// The text of a kernel contradicts its declaration. Everything that was found, in the order of the declaration.
+    /// The PTX of a kernel contradicts its declaration. All contradictions, in the order of the declaration.
     Declaration(Vec<FalseDeclaration>),
     /// The PTX was not accepted.
     BadModule {
         /// What the driver wrote about it; empty if nothing.
         log: String,
     },
-    /// The device has not enough memory.
+    /// The device does not have enough memory.
     OutOfMemory {
         /// How many bytes were asked for.
         bytes: usize,
@@ -130,39 +130,40 @@ pub enum ErrorKind {
         free: usize,
         /// How many the device has.
         total: usize,
-        /// What the library holds of it, by what it is for.
+        /// What the library holds of it, by purpose.
         held: Held,
     },
-    /// It would be over the budget of the device; the driver was not asked.
+    /// It would exceed the device's memory budget; the driver was not asked.
     OverBudget {
-        /// How many bytes more would be held.
+        /// How many more bytes would be held.
         wanted: usize,
-        /// How many are.
+        /// How many are held now.
         used: usize,
         /// The budget.
         budget: usize,
-        /// What is held, by what it is for.
+        /// What is held, by purpose.
         held: Held,
     },
-    /// The temps of a graph or an eager run do not fit the arena that they were to lie in.
+    /// The temps of a graph or an eager run do not fit into their arena.
     ArenaExhausted {
-        /// How many bytes the first temp that does not fit has.
+        /// The size in bytes of the first temp that does not fit.
         wanted: usize,
-        /// How many were left for it where it would lie.
+        /// How many bytes were left for it.
         left: usize,
         /// How many bytes the arena has.
         bytes: usize,
-        /// How many bytes it would need for all of them.
+        /// How many bytes all temps together need.
         needed: usize,
     },
-    /// More allocations alive than can be numbered.
+    /// More live allocations than can be numbered.
     Full {
         /// The limit.
         limit: usize,
     },
     /// The driver refused a call. The source of the error is the code, a [`CUresult`](dacapo_driver::CUresult).
     Driver(DriverError),
-    /// A fault broke the device's context. It answers nothing else from now on. The source of the error is the code.
+    /// A fault broke the device's context. From now on every call returns this error. The source of the error is the
+    /// code.
     Lost {
         /// What the driver said first.
         first: DriverError,
@@ -173,27 +174,27 @@ pub enum ErrorKind {
     },
     /// A capture was broken.
     CaptureBroken {
-        /// What is known of the culprit.
+        /// What is known about the cause.
         culprit: String,
     },
     /// A capture ended without any work in it.
     NothingRecorded,
     /// The pool is sealed.
     PoolSealed,
-    /// The pool is held by graphs that are alive.
+    /// Live graphs hold the pool.
     PoolInUse {
         /// How many.
         graphs: usize,
     },
-    /// A change of a slot could not be brought into the graph; it cannot launch until it is. The source of the error is
-    /// why not.
+    /// A changed slot could not be patched into the graph, which cannot be launched until it is. The source of the
+    /// error says why.
     Unpatched {
         /// How many nodes.
         nodes: usize,
     },
     /// The graph was reset and holds no recording.
     Reset,
-    /// What a warm-up would have to save and put back is over the cap.
+    /// What a warm-up would have to save and restore exceeds the cap.
     WarmupTooLarge {
         /// How many bytes.
         bytes: usize,
@@ -205,14 +206,14 @@ pub enum ErrorKind {
         /// Why not.
         why: &'static str,
     },
-    /// No bucket is for so many rows.
+    /// No bucket holds this many rows.
     NoBucket {
         /// How many.
         rows: usize,
-        /// What the largest bucket has.
+        /// The size of the largest bucket.
         largest: usize,
     },
-    /// Memory that is not so many rows of one length.
+    /// Memory that is not the expected number of rows.
     NotRows {
         /// How many elements it has.
         len: usize,
@@ -221,7 +222,7 @@ pub enum ErrorKind {
         /// The length of a row.
         row: usize,
     },
-    /// A graph that alone is over the cap of its cache.
+    /// A graph that alone exceeds the cap of its cache.
     OverCap {
         /// How many bytes it would hold.
         wanted: usize,
@@ -230,9 +231,9 @@ pub enum ErrorKind {
         /// The cap in graphs.
         graphs: usize,
     },
-    /// A key of a cache is another one when it is cloned or compared again.
+    /// A cache key is not equal to its own clone, or to itself.
     BadKey,
-    /// No driver or device of the wanted kind.
+    /// No driver or device of the requested kind.
     NoDevice {
         /// What was looked for, and what was found.
         why: String,
@@ -244,7 +245,7 @@ pub enum ErrorKind {
         /// What it would need.
         needs: String,
     },
-    /// A library that is looked for at run time was not found, or none that will do.
+    /// No usable copy of a library that is loaded at run time was found.
     NoLibrary {
         /// Its name.
         library: &'static str,
@@ -259,19 +260,19 @@ pub enum ErrorKind {
         library: &'static str,
         /// The call.
         call: &'static str,
-        /// What it answered.
+        /// The error it returned.
         said: String,
     },
     /// CUDA C was not accepted by the compiler.
     Compile {
-        /// What the compiler wrote about it, with the lines it is about.
+        /// The compiler's log, which names lines.
         log: String,
     },
-    /// Something of another library's cannot be taken, or cannot be given.
+    /// Another library's object cannot be taken over, or ours cannot be passed to it.
     Interop {
         /// Why not.
         why: String,
     },
-    /// An error of the user's own, with the user's words. One that came as another type is the source.
+    /// An error of your own. If it was converted from another type, that is the source.
     Msg(String),
 }

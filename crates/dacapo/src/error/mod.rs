@@ -30,7 +30,7 @@ pub use declaration::FalseDeclaration;
 pub use kind::ErrorKind;
 pub(crate) use nearest::nearest_first;
 
-/// What every fallible call of this library answers with.
+/// The result of every fallible call of this library.
 ///
 /// ```
 /// fn zeros(len: usize) -> dacapo::Result<Vec<f32>> {
@@ -75,14 +75,14 @@ impl Error {
         Error(Box::new(Inner { kind, op: String::new(), label: String::new(), at: None, source: None }))
     }
 
-    /// An error of the user's own, to be returned from a closure.
+    /// An error of your own, to return from a closure.
     #[cold]
     pub fn msg(text: impl Into<String>) -> Error {
         Error::new(ErrorKind::Msg(text.into()))
     }
 
-    /// The same error with what it came from. The text of the source is not a part of `{}`: say here what failed, and let
-    /// the source say why.
+    /// The same error with this source. The source's text is not part of `{}`: let this error say what failed, and the
+    /// source why.
     ///
     /// ```
     /// use std::error::Error as _;
@@ -110,13 +110,13 @@ impl Error {
         &self.0.kind
     }
 
-    /// The op at fault: a kernel's name, `copy`, `fill`; the call where it is about lengths: `Stream::write`. Empty where
-    /// neither is known.
+    /// The op at fault: a kernel's name, `copy`, `fill`; or the call, such as `Stream::write`. Empty if neither is
+    /// known.
     pub fn op(&self) -> &str {
         &self.0.op
     }
 
-    /// The labels around the op, from the outside in: `decode/layer0`.
+    /// The labels around the op, outermost first: `decode/layer0`.
     pub fn label(&self) -> &str {
         &self.0.label
     }
@@ -126,7 +126,7 @@ impl Error {
         self.0.at
     }
 
-    /// Something that can be done about it.
+    /// What you can do about it.
     pub fn help(&self) -> Option<String> {
         table::help(&self.0.kind)
     }
@@ -156,7 +156,7 @@ impl Error {
 }
 
 impl ErrorKind {
-    /// The word for this rule, as it stands in brackets in a report: `length`, `no_such_kernel`. Short, unique, and the
+    /// The word for this rule, as shown in brackets in a report: `length`, `no_such_kernel`. Short, unique, and the
     /// same in later versions.
     pub fn word(&self) -> &'static str {
         table::word(self)

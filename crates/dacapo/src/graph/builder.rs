@@ -40,7 +40,7 @@ impl<'d> GraphBuilder<'d> {
         GraphBuilder { device, label: None, pool: None, arena: None, apart: false, shape: Shape::Data, preload: false }
     }
 
-    /// Names the graph. The name is the first part of its ops' labels.
+    /// Labels the graph. The label is the first part of its ops' labels.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
         self
@@ -53,8 +53,8 @@ impl<'d> GraphBuilder<'d> {
         self
     }
 
-    /// Places the graph's temps in this arena. The graph never overlaps other work in the arena. This holds for a graph
-    /// in a pool too.
+    /// Places the graph's temps in this arena, even if the graph joins a pool. The graph never overlaps other work in
+    /// the arena.
     ///
     /// What does not fit is refused by [`record`](GraphBuilder::record): [`ErrorKind::ArenaExhausted`], which names the op.
     pub fn arena(mut self, arena: &Arena) -> Self {
@@ -62,22 +62,22 @@ impl<'d> GraphBuilder<'d> {
         self
     }
 
-    /// Gives each temp memory of its own, whatever the pool or arena: for debugging kernels. The software device then
-    /// sees every access outside a temp and every read of unwritten memory. Where temps share memory, it sees only
-    /// accesses outside all of it.
+    /// Gives each temp an allocation of its own, whatever the pool or arena: for debugging kernels. The software device
+    /// then sees every access outside a temp and every read of unwritten memory. When temps share an allocation, it
+    /// sees only accesses outside all of them.
     pub fn apart(mut self) -> Self {
         self.apart = true;
         self
     }
 
-    /// Runs the ops one after the other, as recorded, even where the data would let them overlap.
+    /// Runs the ops one after the other, as recorded, even if the data would let them overlap.
     pub fn straight_line(mut self) -> Self {
         self.shape = Shape::Line;
         self
     }
 
     /// Uploads the graph to the device at once, so that the first launch costs no more than the others. Refused inside
-    /// another recording, because it acts now.
+    /// another recording, because it takes effect immediately.
     pub fn preloaded(mut self) -> Self {
         self.preload = true;
         self
@@ -98,9 +98,8 @@ impl<'d> GraphBuilder<'d> {
     ///
     /// # Errors
     ///
-    /// - The first op that failed, or what the driver refused.
-    /// - [`ErrorKind::EagerInRecording`]: [`preloaded`](GraphBuilder::preloaded) was asked for inside another
-    ///   recording.
+    /// - The error of the first op that failed, or any error from the driver.
+    /// - [`ErrorKind::EagerInRecording`]: [`preloaded`](GraphBuilder::preloaded) was used inside another recording.
     #[track_caller]
     pub fn record<O: Op>(self, op: O) -> Result<Graph<O::Out>> {
         self.refuse_preload()?;
@@ -115,7 +114,7 @@ impl<'d> GraphBuilder<'d> {
     ///
     /// # Errors
     ///
-    /// - The first op that failed.
+    /// - The error of the first op that failed.
     pub fn verify<T>(self, mut body: impl FnMut(&mut Recorder<'_>) -> Result<T>) -> Result<Vec<inspect::Frozen>> {
         let mut reports = Vec::new();
         for _ in 0..2 {
@@ -129,13 +128,13 @@ impl<'d> GraphBuilder<'d> {
     ///
     /// # Errors
     ///
-    /// - The first op that failed.
+    /// - The error of the first op that failed.
     pub fn inspect<O: Op>(self, op: O) -> Result<inspect::Report> {
         let (recorded, _) = self.take_down(op)?;
         Ok(report_of(&recorded, self.label.as_deref(), self.shape))
     }
 
-    /// Records and plans, and makes nothing of it: the number of steps. For benchmarks.
+    /// Records and plans without building a graph, and returns the number of steps. For benchmarks.
     #[doc(hidden)]
     pub fn plan_only<O: Op>(self, op: O) -> Result<usize> {
         let (recorded, _) = self.take_down(op)?;
@@ -144,13 +143,13 @@ impl<'d> GraphBuilder<'d> {
         Ok(order.steps().len())
     }
 
-    /// Records a graph as a function of memory: against stand-ins for these slices, to be launched on any slices of the
+    /// Records a graph as a function of memory: with stand-ins for these slices, to be launched on any slices of the
     /// same lengths.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::NoMemoryYet`], [`ErrorKind::WrongDevice`]: a slice that no launch could take.
-    /// - The first op that failed, or what the driver refused.
+    /// - The error of the first op that failed, or any error from the driver.
     /// - [`ErrorKind::EagerInRecording`]: as for [`record`](GraphBuilder::record).
     #[track_caller]
     pub fn record_into<I: Reads, O: Writes>(
@@ -243,7 +242,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// - The first op that failed, or what the driver refused.
+    /// - The error of the first op that failed, or any error from the driver.
     #[doc(alias = "cudaGraph")]
     #[doc(alias = "cudaGraphInstantiate")]
     #[doc(alias = "stream capture")]

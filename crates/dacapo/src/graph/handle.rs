@@ -77,7 +77,7 @@ impl<T> Graph<T> {
     ///
     /// - A changed slot broke a kernel's condition: nothing was launched.
     /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`], [`ErrorKind::Reset`].
-    /// - What the driver refused.
+    /// - Any error from the driver.
     #[doc(alias = "cudaGraphLaunch")]
     #[doc(alias = "replay")]
     #[track_caller]
@@ -93,7 +93,7 @@ impl<T> Graph<T> {
     ///
     /// # Errors
     ///
-    /// - As [`launch`](Graph::launch), and what the work failed with.
+    /// - As [`launch`](Graph::launch), and any error from the work.
     #[track_caller]
     pub fn launch_sync(&mut self, stream: &Stream) -> Result<&T> {
         self.launch(stream)?.wait()
@@ -115,7 +115,7 @@ impl<T> Graph<T> {
     ///
     /// # Errors
     ///
-    /// - What the driver refused.
+    /// - Any error from the driver.
     #[track_caller]
     pub fn preload(&mut self, stream: &Stream) -> Result<()> {
         self.replayable()?.preload(stream)
@@ -209,9 +209,9 @@ impl<T> Graph<T> {
         self.inner = None;
     }
 
-    /// This graph as an op of a larger recording: all its ops again, with the larger recording's own temps. It writes
-    /// this graph's outputs; the larger graph holds them too, with everything else that this graph keeps. It is ordered
-    /// against the graphs of this one's pool.
+    /// This graph as an op of a larger recording: its ops are recorded again, with temps of the larger recording. The
+    /// op writes this graph's outputs; the larger graph also holds them and everything else that this graph keeps
+    /// alive. It never overlaps the graphs of this one's pool.
     pub fn as_op(&self) -> impl Op<Out = ()> {
         whole(|recorder: &mut Recorder<'_>| {
             let inner = self.inner.as_ref().ok_or_else(|| Error::new(ErrorKind::Reset))?;

@@ -90,14 +90,14 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::WrongDevice`], [`ErrorKind::EagerInRecording`], or what the driver refused.
+    /// - [`ErrorKind::WrongDevice`], [`ErrorKind::EagerInRecording`], or any error from the driver.
     #[track_caller]
     pub fn preload(&mut self, stream: &Stream) -> Result<()> {
         self.inner.preload(stream)
     }
 
-    /// Records another body in its place, for slices of these lengths, with the same label, pool, arena and shape.
-    /// Launches in flight are not affected. If it fails, the graph is unchanged.
+    /// Replaces its recording by that of another body, for slices of these lengths, with the same label, pool, arena
+    /// and shape. Launches in flight are not affected. If it fails, the graph is unchanged.
     ///
     /// The executable graph is always rebuilt, so this costs as much as a recording.
     ///

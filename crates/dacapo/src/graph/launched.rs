@@ -11,7 +11,8 @@ use dacapo_ledger::Use;
 use crate::device::{Cuda, Device, Waiting, is_over, poll_use};
 use crate::error::Result;
 
-/// A launch in flight: drop it to go on, [`wait`](Launched::wait) for it, or `.await` it. Both lend the outputs.
+/// A launch in flight: drop it to carry on, [`wait`](Launched::wait) for it, or `.await` it. The last two lend the
+/// outputs.
 ///
 /// Dropping it is fire and forget. Awaiting needs no particular runtime.
 ///
@@ -47,7 +48,7 @@ impl<'g, T> Launched<'g, T> {
     ///
     /// # Errors
     ///
-    /// - What the work failed with.
+    /// - Any error from the work.
     pub fn wait(self) -> Result<&'g T> {
         self.device.enter()?;
         self.device.wait_until(self.used)?;

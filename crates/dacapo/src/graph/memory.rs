@@ -27,9 +27,9 @@ use crate::lower::executable_of;
 pub struct GraphMemory {
     /// Its own memory for temps.
     pub arena: usize,
-    /// What its temps need of a shared arena: its pool's, or yours.
+    /// What its temps take in a shared arena: its pool's, or yours.
     pub arena_shared: usize,
-    /// Of both, what is a library's workspace at some time. Not counted twice.
+    /// The part of both that is a library's workspace at some point. Not added to the total again.
     pub workspaces: usize,
     /// The executable, by estimate.
     pub executable: usize,
@@ -40,12 +40,12 @@ pub struct GraphMemory {
 }
 
 impl GraphMemory {
-    /// Everything that it uses.
+    /// The sum of all memory that it uses.
     pub fn total(&self) -> usize {
         self.own().saturating_add(self.arena_shared).saturating_add(self.staging)
     }
 
-    /// Bytes that its temps need together. Temps that are never alive at the same time share bytes.
+    /// Bytes that all its temps need. Temps that are never alive at the same time share bytes.
     pub fn temps(&self) -> usize {
         self.arena.saturating_add(self.arena_shared)
     }

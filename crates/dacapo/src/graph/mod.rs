@@ -1,9 +1,8 @@
 //! Graphs: recordings that are replayed in one driver call, and everything they keep alive.
 //!
-//! [`Device::record`](crate::Device::record) makes a [`Graph`]; [`GraphBuilder`] has the options: label,
-//! pool, arena, warm-up. [`GraphInto`] is a graph as a function of memory.
-//! [`Graph::rerecord`](crate::Graph::rerecord) puts another recording in a graph's place, and [`Rerecorded`] says how.
-//! A [`Pool`] holds graphs that belong together.
+//! [`Device::record`](crate::Device::record) makes a [`Graph`]; [`GraphBuilder`] has the options: label, pool, arena,
+//! warm-up. [`GraphInto`] is a graph as a function of memory. [`Graph::rerecord`](crate::Graph::rerecord) replaces a
+//! graph's recording, and [`Rerecorded`] says how. A [`Pool`] holds graphs that belong together.
 
 // How a replay works: it takes one snapshot of the slots, evaluates again only the recipes whose slots changed, all of
 // them before any work is submitted, patches those nodes, asks the ledger what to wait for, and makes one driver call.

@@ -22,7 +22,7 @@ use crate::held::Purpose;
 use crate::lower::{AsAllocated, Built, NodeParams, executable_bytes};
 use crate::record::{Node, Op, Recorded, Work};
 
-/// What [`Graph::rerecord`] did: whether it updated the executable graph or built another, and what changed in each
+/// What [`Graph::rerecord`] did: whether it updated the executable graph or built a new one, and what changed in each
 /// node.
 ///
 /// ```
@@ -113,7 +113,7 @@ pub struct NodeChange {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
-    /// In nothing that the executable graph knows: the node was kept.
+    /// Not in anything that the executable graph knows: the node was kept.
     Kept,
     /// In these parameters, which were set.
     Set(Vec<String>),
@@ -170,14 +170,14 @@ impl fmt::Display for Change {
 }
 
 impl<T> Graph<T> {
-    /// Records another op in its place, with the same label, pool, arena and shape. The live executable graph is
-    /// updated where that is possible, else another is built. The answer says which, and why, node by node.
+    /// Replaces its recording by that of another op, with the same label, pool, arena and shape. The live executable
+    /// graph is updated if possible; otherwise a new one is built. The result says which, and why, node by node.
     ///
     /// Setting the nodes that differ is much cheaper than building: one driver call each, and the graph stays
     /// preloaded. A graph with another library's work is always rebuilt, because such work cannot be compared; so is
     /// one whose ops, edges or kernels differ.
     ///
-    /// The outputs are those of the new op. While it is recorded, the old memory is still there: both must fit.
+    /// The outputs are those of the new op. While it is recorded, the old memory is still allocated: both must fit.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {

@@ -61,12 +61,12 @@ impl<'d> WarmGraphBuilder<'d> {
 
     /// Runs the body eagerly, restores what it wrote, and records it.
     ///
-    /// The eager runs happen on a stream of their own, and are waited for. Each starts from the original contents.
+    /// The eager runs happen on a separate stream, and are waited for. Each starts from the original contents.
     ///
     /// # Errors
     ///
-    /// - The first op that failed, or what the driver refused. What was written is restored then too, and after a
-    ///   panic.
+    /// - The error of the first op that failed, or any error from the driver. Even then, and after a panic, what was
+    ///   written is restored.
     /// - [`ErrorKind::WarmupTooLarge`]: more would have to be saved than the cap allows.
     #[track_caller]
     pub fn record<T>(self, mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>) -> Result<T>) -> Result<Graph<T>> {

@@ -9,8 +9,8 @@ use super::{CriticalPath, Kind, Node};
 pub const NODE_BYTES: u64 = 4 << 20;
 
 impl Node {
-    /// What it costs in the model, in bytes: [`NODE_BYTES`], and the bytes it reads and writes. A join moves nothing, and
-    /// costs a node like any other.
+    /// What it costs in the model, in bytes: [`NODE_BYTES`] plus the bytes it reads and writes. A join moves nothing,
+    /// but counts as a node like any other.
     pub fn cost(&self) -> u64 {
         let moved = self.bytes_read.saturating_add(self.bytes_written);
         NODE_BYTES.saturating_add(if self.kind == Kind::Join { 0 } else { moved })

@@ -9,7 +9,7 @@ use super::{Argument, Node, Report};
 use std::collections::HashSet;
 use std::fmt;
 
-/// What differs between two reports: what [`diff`] returns. `Display` lists it in lines.
+/// What differs between two reports, as [`diff`] returns it. `Display` lists one difference per line.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -31,13 +31,13 @@ pub struct Difference {
     pub added: Vec<NodeOf>,
     /// Nodes that only the first one has.
     pub removed: Vec<NodeOf>,
-    /// Nodes that both have, and that are not the same.
+    /// Nodes that both have, but that differ.
     pub changed: Vec<ChangedNode>,
     /// Edges that only the second one has.
     pub edges_added: Vec<EdgeOf>,
     /// Edges that only the first one has.
     pub edges_removed: Vec<EdgeOf>,
-    /// Memories that are not the same, by index.
+    /// Memories that differ, by index.
     pub memories: Vec<Change>,
 }
 
@@ -57,7 +57,7 @@ pub struct Difference {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeOf {
-    /// Its index there.
+    /// Its index in that report.
     pub index: usize,
     /// The kernel's name, or the op's.
     pub name: String,
@@ -83,13 +83,13 @@ pub struct NodeOf {
 pub struct ChangedNode {
     /// Its index in the first report.
     pub first: usize,
-    /// It, in the second report.
+    /// The node in the second report.
     pub second: NodeOf,
     /// What is different: arguments by name, or `grid`.
     pub changes: Vec<Change>,
 }
 
-/// One thing that has another value.
+/// One thing whose value differs.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -105,11 +105,11 @@ pub struct ChangedNode {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
-    /// What.
+    /// What differs.
     pub what: String,
-    /// In the first report; "nothing" if it is not there.
+    /// Its value in the first report; "nothing" if absent.
     pub from: String,
-    /// In the second report; "nothing" if it is not there.
+    /// Its value in the second report; "nothing" if absent.
     pub to: String,
 }
 
@@ -173,7 +173,7 @@ pub fn diff(first: &Report, second: &Report) -> Difference {
 }
 
 impl Difference {
-    /// Whether both graphs do the same.
+    /// Whether both graphs do the same work.
     pub fn is_empty(&self) -> bool {
         let Difference { about: _, added, removed, changed, edges_added, edges_removed, memories } = self;
         added.is_empty()

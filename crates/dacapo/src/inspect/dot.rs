@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
 impl Report {
-    /// The report as a drawing for Graphviz (`dot -Tsvg`).
+    /// The report as a Graphviz graph (`dot -Tsvg`).
     pub fn to_dot(&self) -> String {
         let mut dot = Drawing { text: String::new(), boxes: 0 };
         let title = if self.label.is_empty() { "graph" } else { &self.label };

@@ -337,7 +337,7 @@ pub struct Memory {
     pub index: usize,
     /// What kind of memory it is.
     pub kind: MemoryKind,
-    /// Its name; "buffer 3" where the program gave it none.
+    /// Its name; "buffer 3" if the program gave it none.
     pub name: String,
     /// Its size.
     pub bytes: u64,
@@ -371,7 +371,7 @@ pub enum MemoryKind {
     Buffer,
     /// Scratch memory of the recording, gone after a replay.
     Temp,
-    /// Memory that the recording returned.
+    /// An output of the recording.
     Output,
     /// Pinned memory of the host.
     Host,

@@ -1,7 +1,7 @@
-//! Other libraries in a graph: cuBLASLt, NVRTC and the crate cudarc, each behind a feature of that name.
+//! Other libraries: cuBLASLt, NVRTC and the crate cudarc, each behind a feature of that name.
 //!
 //! `cublaslt` has matrix products as safe ops, `nvrtc` compiles CUDA C at run time, `cudarc` shares contexts, streams
-//! and memory in both directions. None is needed to build: the libraries are looked for at run time.
+//! and memory in both directions. No CUDA library is needed to build: they are found at run time.
 
 #[cfg(feature = "cublaslt")]
 pub mod cublaslt;

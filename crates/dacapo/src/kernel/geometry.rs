@@ -4,9 +4,9 @@ use crate::device::Properties;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Function;
 
-/// A launch geometry: blocks, threads of a block, and bytes of dynamic shared memory of a block.
+/// A launch geometry: blocks, threads per block, and bytes of dynamic shared memory per block.
 ///
-/// A grid without blocks is no work: the node does nothing.
+/// A grid without blocks is allowed: the node does nothing.
 ///
 /// ```
 /// use dacapo::grid::{Grid, linear};
@@ -39,7 +39,7 @@ impl Grid {
     }
 }
 
-/// Launch geometries: what stands after `grid:` in [`kernels!`](crate::kernels).
+/// Launch geometries: what follows `grid:` in [`kernels!`](crate::kernels).
 ///
 /// [`linear`](grid::linear) covers a vector, [`tiled`](grid::tiled) a plane, [`exact`](grid::exact) is anything else;
 /// all make a [`Grid`]. [`within`](grid::within) is for conditions on offsets.

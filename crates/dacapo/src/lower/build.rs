@@ -85,7 +85,7 @@ impl Built {
     ///
     /// # Errors
     ///
-    /// - What the driver refused, naming the op; a capture of foreign work that was broken every time.
+    /// - Any error from the driver, naming the op; a capture of foreign work that was broken every time.
     pub(crate) fn new(
         device: &Device,
         nodes: &mut [Node],
@@ -313,7 +313,7 @@ impl Built {
     ///
     /// # Errors
     ///
-    /// - What the driver refused. The node must be told again before the next launch.
+    /// - Any error from the driver. The node must be told again before the next launch.
     #[inline]
     pub(crate) fn tell(
         &mut self,

@@ -12,11 +12,11 @@ use crate::record::{Op, Recorder};
 impl Stream {
     /// Runs an op now, without a graph. The same op can be recorded.
     ///
-    /// All of it is recorded and checked first; if one op fails, nothing runs.
+    /// The whole op is recorded and checked first; if any part of it fails, nothing runs.
     ///
     /// # Errors
     ///
-    /// - The first op that failed, or what the driver refused.
+    /// - The error of the first op that failed, or any error from the driver.
     /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording or another `run`.
     #[doc(alias = "cudaLaunchKernel")]
     #[track_caller]

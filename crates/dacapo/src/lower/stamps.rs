@@ -32,7 +32,7 @@ impl Stamps {
     ///
     /// # Errors
     ///
-    /// - What the driver refused.
+    /// - Any error from the driver.
     pub(crate) fn new(device: &Device, ops: usize) -> Result<Stamps> {
         let (module, text) = ModuleSource::load(device, include_str!("../../kernels/stamp.ptx"))?;
         let function = Function::find(device, &module, &text, Cow::Borrowed("stamp"))?;
@@ -58,7 +58,7 @@ impl Stamps {
     ///
     /// # Errors
     ///
-    /// - What the driver refused, or what the work failed with.
+    /// - Any error from the driver or from the work.
     pub(crate) fn read(&self, stream: &Stream) -> Result<Vec<u64>> {
         stream.read(&self.times)
     }
@@ -67,7 +67,7 @@ impl Stamps {
     ///
     /// # Errors
     ///
-    /// - What the driver refused.
+    /// - Any error from the driver.
     pub(crate) fn add(
         &self,
         device: &Device,

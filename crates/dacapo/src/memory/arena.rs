@@ -19,11 +19,11 @@ use crate::memory::{Allocation, Kind};
 
 /// Device memory of a fixed size for the temps of graphs and eager runs. Clones are the same arena.
 ///
-/// Temps that are never alive together share bytes. A recording or run that needs more than the arena has is refused,
-/// with the op that did not fit, before the driver is asked for anything.
+/// Temps that are never alive together share bytes. A recording or run that needs more than the arena has is refused
+/// before any driver call; the error names the op that did not fit.
 ///
-/// Graphs and runs in one arena never overlap, whatever their streams: each waits for the one before. It lives as long as
-/// any handle on it or graph in it, and until the last of their work is over.
+/// Graphs and runs in one arena never overlap, whatever their streams: each waits for the one before. It lives as long
+/// as any handle on it or graph in it, and until their last work is done.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {

@@ -63,7 +63,7 @@ impl<T: Pod> Buffer<T> {
 
     /// A second, read-only handle on the same memory.
     ///
-    /// Every op still checks its ranges when it is recorded: to read through the handle what the same op writes is
+    /// Every op still checks its ranges when it is recorded: reading through the handle what the same op writes is
     /// [`ErrorKind::Overlap`](crate::ErrorKind::Overlap).
     pub fn share(&self) -> Shared<T> {
         Shared(Buffer::new(self.allocation.clone(), self.len))

@@ -59,7 +59,7 @@ impl GrowingArena {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), or what the driver refused. What was there still is.
+    /// - [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), or any error from the driver. Nothing changes then.
     pub(crate) fn room(&self, device: &Device, bytes: usize) -> Result<Room> {
         // A budget that is too small is known before anything is asked of the driver.
         device.expect_usable()?;

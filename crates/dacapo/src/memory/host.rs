@@ -123,7 +123,7 @@ impl<T: Pod> HostBuffer<T> {
     ///
     /// - [`ErrorKind::Length`](crate::ErrorKind::Length): `elements` has a different length.
     /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
-    /// - What the work before failed with.
+    /// - Any error from earlier work.
     #[track_caller]
     pub fn set(&mut self, elements: &[T]) -> Result<()> {
         self.slice_mut(..).set(elements)
@@ -134,7 +134,7 @@ impl<T: Pod> HostBuffer<T> {
     /// # Errors
     ///
     /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording): inside a recording.
-    /// - What the work before failed with.
+    /// - Any error from earlier work.
     #[track_caller]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.slice(..).to_vec()

@@ -29,7 +29,7 @@ pub(super) fn within(range: impl RangeBounds<usize>, len: usize) -> Range<usize>
     start..end
 }
 
-/// A part of a host buffer that is read: [`HostBuffer::slice`].
+/// A part of a host buffer, for reading: [`HostBuffer::slice`].
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -48,7 +48,7 @@ pub struct HostSlice<'h, T: Pod> {
     range: Range<usize>,
 }
 
-/// A part of a host buffer that is written: [`HostBuffer::slice_mut`].
+/// A part of a host buffer, for writing: [`HostBuffer::slice_mut`].
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {

@@ -1,10 +1,9 @@
 //! Device memory and page-locked host memory.
 //!
-//! [`Buffer`] owns device memory and [`Slice`] borrows it, as `Vec` and `[T]` do;
-//! [`Scalar`] is one value, and [`Shared`] a read-only second handle. [`Temp`] is scratch
-//! memory of a recording, and an [`Arena`] is where you want it placed. [`HostBuffer`] is
-//! page-locked host memory, [`HostSlice`] a part of it. [`Reading`] is a copy to the host under way. [`MemoryReport`]
-//! and [`Held`] say where the bytes went.
+//! [`Buffer`] owns device memory and [`Slice`] borrows it, as `Vec` and `[T]` do; [`Scalar`] is one value, and
+//! [`Shared`] a read-only second handle. [`Temp`] is scratch memory of a recording, and an [`Arena`] is memory to place
+//! temps in. [`HostBuffer`] is page-locked host memory, [`HostSlice`] a part of it. [`Reading`] is a copy to the host
+//! in flight. [`MemoryReport`] and [`Held`] say what memory is used for.
 
 // How it works: an `Allocation` is what all of them hold. It has a number for as long as anyone holds it, and a
 // borrowed slice is that number and an offset, looked up in O(1) when it is recorded.

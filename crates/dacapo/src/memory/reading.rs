@@ -73,7 +73,7 @@ impl<T: Pod> Reading<T> {
     ///
     /// # Errors
     ///
-    /// - What the work before failed with.
+    /// - Any error from earlier work.
     ///
     /// # Panics
     ///

@@ -62,7 +62,7 @@ impl<T: Pod> fmt::Debug for Element<T> {
 
 /// One value at a fixed device address, set and read in stream order.
 ///
-/// For numbers that kernels share and change: a step count, a loss, a position. Where only the host changes it, a
+/// For numbers that kernels share and change: a step count, a loss, a position. If only the host changes it, a
 /// [`Slot`](crate::Slot) is cheaper.
 ///
 /// ```

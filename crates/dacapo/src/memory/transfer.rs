@@ -11,14 +11,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Buffer, Extent, Kind, Reading, Slice};
 
 impl Stream {
-    /// Copies elements to device memory in stream order. `elements` is free again when this returns.
+    /// Copies elements to device memory in stream order. `elements` can be reused as soon as this returns.
     ///
-    /// More than 8 MiB go in pieces: work that another thread enqueues meanwhile may come between two of them.
+    /// More than 8 MiB are copied in pieces; work that another thread enqueues meanwhile may run between two of them.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::Length`], [`ErrorKind::WrongDevice`], [`ErrorKind::NoMemoryYet`], [`ErrorKind::EagerInRecording`].
-    /// - What the driver refused, or what the work before failed with.
+    /// - Any error from the driver or from earlier work.
     #[doc(alias = "htod")]
     #[doc(alias = "memcpy")]
     #[doc(alias = "cudaMemcpy")]
@@ -33,15 +33,15 @@ impl Stream {
         self.0.copy_in(&place, bytes_of(elements))
     }
 
-    /// Waits for everything enqueued before this call, on this stream or, if it touches these elements, on any other;
-    /// then returns the elements.
+    /// Waits for everything enqueued before this call on this stream, and for work on other streams that touches these
+    /// elements; then returns the elements.
     ///
-    /// More than 8 MiB come in pieces: work that another thread enqueues meanwhile may come between two of them.
+    /// More than 8 MiB are copied in pieces; work that another thread enqueues meanwhile may run between two of them.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::WrongDevice`], [`ErrorKind::NoMemoryYet`], [`ErrorKind::EagerInRecording`].
-    /// - What the driver refused, or what the work before failed with.
+    /// - Any error from the driver or from earlier work.
     #[doc(alias = "dtoh")]
     #[doc(alias = "memcpy")]
     #[doc(alias = "cudaMemcpy")]
@@ -68,7 +68,7 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// - As [`read`](Stream::read). What has arrived by then stays in `elements`.
+    /// - As [`read`](Stream::read). Elements that have already arrived stay in `elements`.
     /// - [`ErrorKind::Length`].
     #[track_caller]
     pub fn read_into<T: Pod>(&self, source: &Slice<T>, elements: &mut [T]) -> Result<()> {
@@ -81,8 +81,8 @@ impl Stream {
         self.0.copy_out(&place, bytemuck::cast_slice_mut(elements))
     }
 
-    /// As [`read`](Stream::read), without waiting: wait for the answer or await it, in this task or another. It borrows
-    /// nothing, and later work does not change it.
+    /// As [`read`](Stream::read), without waiting: wait for the elements or await them, in this task or another. The
+    /// result borrows nothing, and later work does not change it.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {

@@ -11,10 +11,10 @@ use crate::record::{ForeignWork, Node, Op, Work};
 /// Another library's work as an op: whatever can only be put on a stream.
 ///
 /// `f` gets a stream to enqueue on and the addresses of the declared memory. A recording calls it once, with a private
-/// stream that is captured into the graph; an eager run calls it once, with the user's stream. It may be called again
-/// if something outside broke the capture, and is called for each [`Graph::profile`](crate::Graph::profile).
+/// stream that is captured into the graph; an eager run calls it once, with your stream. It is called again if
+/// something else broke the capture, and for each [`Graph::profile`](crate::Graph::profile).
 ///
-/// What `f` enqueues is frozen: slots and rebound slices do not reach into it, and the stand-ins of `record_into` are
+/// What `f` enqueues is frozen: slots and rebound slices do not affect it, and the stand-ins of `record_into` are
 /// refused. The graph keeps `f`, and what `f` owns, until its last replay is over.
 ///
 /// ```
@@ -39,7 +39,7 @@ use crate::record::{ForeignWork, Node, Op, Work};
 /// `f` must, on that stream, only enqueue work that:
 ///
 /// - touches only the declared memory, and writes only what is declared as written;
-/// - may be replayed any number of times, also after `f` has returned, as long as `f` itself is kept;
+/// - may be replayed any number of times, even after `f` has returned, as long as `f` itself is kept;
 /// - ends.
 ///
 /// And `f` must not synchronise or query the stream, nor keep the stream's handle or an address.

@@ -18,7 +18,7 @@ use crate::value::{AnySlot, Snapshot, Value};
 /// An entry point that is launched with any arguments, without a declaration.
 ///
 /// What the driver knows is checked: the number of arguments, their sizes, and the limits of the geometry. The rest is
-/// the promise of whoever calls [`launch`](RawKernel::launch). [`kernels!`](crate::kernels) is the safe way.
+/// promised by the caller of [`launch`](RawKernel::launch). [`kernels!`](crate::kernels) is the safe way.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -136,9 +136,9 @@ impl RawKernel {
     ///
     /// # Safety
     ///
-    /// - The arguments are what the kernel's parameters mean, in their order.
-    /// - With this geometry the kernel stays inside the slices it is given, writes only those given with
-    ///   [`RawArg::write`], touches no other memory, and ends; for every value that its slots may have.
+    /// - The arguments match the kernel's parameters, in order.
+    /// - For every value that its slots may have, the kernel with this geometry stays inside the slices it is given,
+    ///   writes only those given with [`RawArg::write`], touches no other memory, and terminates.
     #[track_caller]
     pub unsafe fn launch<'a>(&self, grid: Grid, arguments: Vec<RawArg<'a>>) -> impl Op<Out = ()> + use<'a> {
         let (at, device, function) = (Location::caller(), self.device.clone(), self.function.clone());

@@ -19,7 +19,7 @@ fn same_length(what: &'static str, source: usize, target: usize) -> Result<()> {
     }
 }
 
-/// Copies device memory to device memory. Different lengths are an error when it is recorded or run.
+/// Copies device memory to device memory. If the lengths differ, recording or running it is an error.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -85,7 +85,7 @@ fn filled_with<T: Pod>(snapshot: &Snapshot<'_>, value: T) -> SmallVec<[u8; 16]> 
     bytes_of(&[value]).into()
 }
 
-/// Copies a host buffer to device memory. In a graph, each replay copies what the host buffer holds then.
+/// Copies a host buffer to device memory. In a graph, each replay copies what the host buffer holds at that time.
 ///
 /// For a copy outside a graph, [`Stream::write`](crate::Stream::write) takes any slice.
 ///

@@ -100,10 +100,10 @@ impl Pool {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a value alive as long as the pool, or until it is [cleared](Pool::clear). Returns its index.
+    /// Keeps a value alive as long as the pool, or until the pool is [cleared](Pool::clear). Returns its index.
     ///
-    /// Makes no driver call, so it can be used anywhere, also inside a recording. Do not keep a graph of this very
-    /// pool: it holds the pool, so neither would ever be dropped.
+    /// Makes no driver call, so it can be used anywhere, even inside a recording. Do not keep a graph of this same
+    /// pool: the graph holds the pool, so neither would ever be dropped.
     ///
     /// # Errors
     ///
@@ -143,8 +143,8 @@ impl Pool {
         &self.0.arena
     }
 
-    /// Drops all values that it keeps, in the order in which they were added: each when the last work of the pool's
-    /// graphs is over, and at once if it already is.
+    /// Drops all values that it keeps, in the order in which they were added: once the last work of the pool's graphs
+    /// is done, or at once if it already is.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ impl Pool {
     ///
     /// # Errors
     ///
-    /// - As [`clear`](Pool::clear), but for [`ErrorKind::PoolInUse`].
+    /// - As [`clear`](Pool::clear), except [`ErrorKind::PoolInUse`].
     ///
     /// # Safety
     ///

@@ -17,10 +17,10 @@ use crate::nesting::refuse_inside;
 impl<T> Graph<T> {
     /// Replays it once, timed: how long each op took on the device, what waited, and the critical path.
     ///
-    /// It is a replay like any other: slots, outputs and [`num_replays`](Graph::num_replays) as in a launch, and it is
-    /// waited for. A second executable graph is built for this call, with a one-thread kernel before and after each op
-    /// that stores the device's timer. So it takes far longer than a launch, and foreign work is captured once more.
-    /// What the numbers mean: [`Profile`].
+    /// It is a replay like any other: slots, outputs and [`num_replays`](Graph::num_replays) behave as in a launch.
+    /// This call waits for it. A second executable graph is built for this call, with a one-thread kernel before and
+    /// after each op that stores the device's timer. So it takes far longer than a launch, and foreign work is captured
+    /// once more. What the numbers mean: [`Profile`].
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -35,7 +35,7 @@ impl<T> Graph<T> {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::Unsupported`]: a graph that was captured, whose nodes are unknown.
+    /// - [`ErrorKind::Unsupported`]: the graph came from a capture, so its nodes are unknown.
     /// - As [`launch_sync`](Graph::launch_sync).
     #[track_caller]
     pub fn profile(&mut self, stream: &Stream) -> Result<Profile> {

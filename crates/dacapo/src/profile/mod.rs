@@ -16,7 +16,7 @@
 //! nothing shows that and little else. Ops that overlap share the device, so each takes longer. One replay is one
 //! sample, and the first after a pause is slower.
 //!
-//! On the software device the clock counts what its interpreter does ([`Clock::Software`]). Such numbers show which op
+//! On the software device the clock counts the interpreter's work ([`Clock::Software`]). Such numbers show which op
 //! does more; they are not times, and are never printed as times.
 
 mod measured;
@@ -112,7 +112,7 @@ pub struct Profile {
 pub struct Timed {
     /// Its index in [`Profile::ops`], and its number in the recording.
     pub index: usize,
-    /// What it does. Foreign work is one op, however much it enqueued.
+    /// What kind of op it is. Foreign work is one op, however much it enqueued.
     pub kind: Kind,
     /// The kernel's name, or the op's.
     pub name: String,
@@ -132,7 +132,7 @@ pub struct Timed {
     pub after: Vec<usize>,
     /// Whether it is on the critical path.
     pub critical: bool,
-    /// Ops in one lane do not overlap. There are as many lanes as ops that overlapped.
+    /// Its lane. Ops in one lane do not overlap; there are as many lanes as ops that overlapped at once.
     pub lane: usize,
 }
 
@@ -143,7 +143,7 @@ impl Profile {
         times.fold(0, u64::saturating_add)
     }
 
-    /// The ops of the critical path. The fields are the user's to change: what leads nowhere is left out.
+    /// The ops of the critical path. If you changed the fields, indices out of range are skipped.
     fn critical(&self) -> impl Iterator<Item = &Timed> {
         self.critical_path.iter().filter_map(|&op| self.ops.get(op))
     }

@@ -12,7 +12,7 @@ use super::{Clock, Profile, Timed};
 impl Profile {
     /// The profile as a trace file, for <https://ui.perfetto.dev> or `chrome://tracing`.
     ///
-    /// Ops that overlap stand in lanes of their own; arrows are the critical path.
+    /// Overlapping ops are in separate lanes; arrows show the critical path.
     pub fn trace(&self) -> String {
         let label = if self.label.is_empty() { "graph" } else { &self.label };
         let process = match self.clock {

@@ -86,7 +86,7 @@ impl Generator {
     ///
     /// # Errors
     ///
-    /// - What loading its kernels or allocating its state failed with.
+    /// - Any error from loading its kernels or allocating its state.
     #[track_caller]
     pub fn new(device: &Device, seed: u64) -> Result<Generator> {
         let state = device.buffer(&Philox::new(seed).state())?;
@@ -141,7 +141,7 @@ impl Generator {
         stream.write(&mut self.state, &Philox::new(seed).state())
     }
 
-    /// Waits for everything enqueued before, then returns the state.
+    /// Waits for everything enqueued before this call, then returns the state.
     ///
     /// # Errors
     ///

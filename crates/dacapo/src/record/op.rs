@@ -38,7 +38,7 @@ pub trait Op: Sized + for<'a, 'r> FnOnce(&'a mut Recorder<'r>) -> Result<<Self a
     /// Its result. (`Output` is taken by `FnOnce`.)
     type Out;
 
-    /// Both, in this order, with the result of the second.
+    /// Both ops, in this order, with the result of the second.
     fn then<B: Op>(self, next: B) -> impl Op<Out = B::Out> {
         whole(move |r| {
             self(r)?;
@@ -46,17 +46,17 @@ pub trait Op: Sized + for<'a, 'r> FnOnce(&'a mut Recorder<'r>) -> Result<<Self a
         })
     }
 
-    /// Both, with both results.
+    /// Both ops, in this order, with both results.
     fn zip<B: Op>(self, other: B) -> impl Op<Out = (Self::Out, B::Out)> {
         whole(move |r| Ok((self(r)?, other(r)?)))
     }
 
-    /// The same op with another result.
+    /// The same op with its result mapped.
     fn map<U>(self, f: impl FnOnce(Self::Out) -> U) -> impl Op<Out = U> {
         whole(move |r| Ok(f(self(r)?)))
     }
 
-    /// This op, then the one that `f` makes of its result.
+    /// This op, then the one that `f` makes from its result.
     fn and_then<B: Op>(self, f: impl FnOnce(Self::Out) -> B) -> impl Op<Out = B::Out> {
         whole(move |r| {
             let out = self(r)?;
@@ -100,7 +100,7 @@ where
     type Out = T;
 }
 
-/// Makes an op of a closure where its parameter's type cannot be inferred: before `.then`, `.label` and the like.
+/// Makes an op from a closure when its parameter's type cannot be inferred: before `.then`, `.label` and the like.
 ///
 /// It is recorded whole or not at all.
 ///

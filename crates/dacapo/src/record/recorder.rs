@@ -45,20 +45,20 @@ use crate::value::{AnySlot, Readings, Snapshot};
 /// | call | inside a recording, or an eager run |
 /// |---|---|
 /// | `r.run(op)`, `r.alloc`, `r.workspace`, `r.output`, `r.keep` | recorded |
-/// | `stream.run`, `run_in`, `read`, `write`, `synchronize`, `is_done`; `scalar.set`, `get`; `host.set`, `to_vec`; `graph.launch`, `launch_sync`, `submit`, `preload`; `device.synchronize`; a warm-up; `capture::begin` | refused: [`ErrorKind::EagerInRecording`], because they would act now |
+/// | `stream.run`, `run_in`, `read`, `write`, `synchronize`, `is_done`; `scalar.set`, `get`; `host.set`, `to_vec`; `graph.launch`, `launch_sync`, `submit`, `preload`; `device.synchronize`; a warm-up; `capture::begin` | refused: [`ErrorKind::EagerInRecording`], because they would take effect immediately |
 /// | `device.zeros`, `buffer`, `scalar`, `host`, `stream`, `pool`, `arena`; `Kernels::load` | done now: they only create something |
-/// | `slot.set` | done now: this recording keeps the value it has read, launches see the new one |
+/// | `slot.set` | done now: this recording keeps the value it has already read, launches see the new one |
 /// | `device.record(..)` | a separate recording, which refuses temps of this one |
 /// | Rust's `if`, `for`, `return` | run once, while recording |
-/// | a panic | drops the recording and goes on; if you catch it inside, the op it came from leaves no trace |
+/// | a panic | drops the recording and propagates; if you catch it inside, the op it came from leaves no trace |
 /// | the same calls from another thread | as usual: they see the memory as it is now |
 ///
 /// # Why this is safe
 ///
 /// 1. A recorder exists only inside the call that made it, and its brand is quantified in [`Op`]: nothing branded can
 ///    be returned, stored outside, or swapped with another recording's.
-/// 2. Taking an op down makes no driver call and takes no lock that outlives it. Outputs are allocated at once, and are
-///    owned from then on. So a panic in the closure leaves nothing behind but memory, which is dropped with it.
+/// 2. Recording an op makes no driver call and holds no lock afterwards. Outputs are allocated at once, and are owned
+///    from then on. So a panic in the closure leaves nothing behind but memory, which is dropped with it.
 /// 3. Every node is checked against its own accesses when it arrives; the order between nodes comes from all accesses,
 ///    when the recording is complete.
 pub struct Recorder<'r> {
@@ -164,7 +164,7 @@ impl<'r> Recorder<'r> {
     ///
     /// # Errors
     ///
-    /// - What the op failed with.
+    /// - Any error from the op.
     pub fn run<O: Op>(&mut self, op: O) -> Result<O::Out> {
         self.attempt(op)
     }
@@ -263,7 +263,7 @@ impl<'r> Recorder<'r> {
         Ok(TempScalar::new(self.alloc(1)?))
     }
 
-    /// Memory that you and the graph both hold: zeroed now, and free to leave the closure.
+    /// Memory that you and the graph both hold: zeroed now, and allowed to leave the closure.
     ///
     /// # Errors
     ///

@@ -97,7 +97,7 @@ where
     ///
     /// # Errors
     ///
-    /// - What the recording failed with.
+    /// - Any error from the recording.
     pub fn prepare(&mut self) -> Result<usize> {
         let Bucketed { buckets, inputs, fixed, cache, f, .. } = self;
         cache.prepare(buckets.iter(), |recorder, &bucket| recorded(f, inputs, fixed, recorder, bucket))
@@ -110,14 +110,14 @@ where
     /// - [`ErrorKind::NotRows`]: an input is not `n` rows of its length.
     /// - [`ErrorKind::NoBucket`]: no rows, or more than the largest bucket if those are refused.
     /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`].
-    /// - What recording or replaying failed with.
+    /// - Any error from recording or replaying.
     #[track_caller]
     pub fn call(&mut self, stream: &Stream, n: usize, given: I::At<'_>) -> Result<O::At<'_>> {
         self.serve(stream, n, given, None).map(|(out, _)| out)
     }
 
     /// [`call`](Bucketed::call) with a ticket that borrows nothing, for spawned tasks. The outputs are lent until the
-    /// next call; to have them on the host later, ask for them now: [`Stream::read_later`](crate::Stream::read_later).
+    /// next call; to get them on the host later, ask for them now: [`Stream::read_later`](crate::Stream::read_later).
     ///
     /// ```
     /// # use dacapo::{Slice, copy, shapes::{Bucketed, Buckets, Pad, rows}};
@@ -147,7 +147,7 @@ where
         Ok((out, Ticket::new(&device, used, ())))
     }
 
-    /// Records all existing graphs again, for example because `f` finds other weights now: all or none, as
+    /// Records all existing graphs again, for example because `f` now uses other weights: all or none, as
     /// [`GraphCache::rerecord_all`]. Returns what was done for each bucket.
     ///
     /// # Errors

@@ -32,7 +32,7 @@ use crate::shapes::CacheCounters;
 /// So many graphs, unless the cache is told otherwise.
 const GRAPHS_MAX: usize = 64;
 
-/// Graphs by key, with limits in graphs and in bytes. The least recently used goes first.
+/// Graphs by key, with limits on their number and bytes. The least recently used is evicted first.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -109,8 +109,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
 
     /// The most bytes that its graphs may hold, as [`bytes`](GraphCache::bytes) counts them.
     ///
-    /// The memory that they share comes in pieces of 2 MiB on most devices: below that, anything with temps runs
-    /// without a graph.
+    /// On most devices the memory that they share comes in pieces of 2 MiB: with a smaller limit, anything with temps
+    /// runs without a graph.
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.bytes_max = bytes;
         self.shrink();
@@ -132,13 +132,13 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     /// Serves a request on a stream, without waiting: replays the graph of its key, and records it first if it is
     /// missing. The outputs are lent until the next call.
     ///
-    /// The body may be called more than once: where memory runs out, it is recorded again after graphs were dropped.
+    /// The body may be called more than once: if memory runs out, graphs are dropped and it is recorded again.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::EagerInRecording`], [`ErrorKind::WrongDevice`].
     /// - [`ErrorKind::BadKey`]: a clone of the key is not equal to it.
-    /// - What the body failed with, or what the driver refused.
+    /// - Any error from the body or the driver.
     #[track_caller]
     pub fn run(
         &mut self,
@@ -153,7 +153,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     }
 
     /// [`run`](GraphCache::run) with a ticket that borrows nothing, for spawned tasks. The outputs are lent until the
-    /// next call; to have them on the host later, ask for them now: [`Stream::read_later`](crate::Stream::read_later).
+    /// next call; to get them on the host later, ask for them now: [`Stream::read_later`](crate::Stream::read_later).
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -193,8 +193,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::OverCap`]: the graph alone is over the cap.
-    /// - What the body failed with, or what the driver refused.
+    /// - [`ErrorKind::OverCap`]: the graph alone exceeds the cap.
+    /// - Any error from the body or the driver.
     #[track_caller]
     pub fn get_or_record(
         &mut self,
@@ -229,7 +229,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         self.entries.keys()
     }
 
-    /// Records every graph again, for example over other weights: [`Graph::rerecord`] for each key, in order. Returns
+    /// Records every graph again, for example with other weights: [`Graph::rerecord`] for each key, in order. Returns
     /// what was done for each key.
     ///
     /// All bodies are recorded before the first graph changes: if one fails, all graphs stay as they were. If the
@@ -260,8 +260,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     ///
     /// # Errors
     ///
-    /// - What a body failed with: nothing has changed.
-    /// - What the driver refused: see above.
+    /// - Any error from a body: nothing has changed.
+    /// - Any error from the driver: see above.
     pub fn rerecord_all(
         &mut self,
         mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>, &K) -> Result<T>,
@@ -313,7 +313,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     ///
     /// # Errors
     ///
-    /// - What the body failed with, or what the driver refused. Graphs recorded before that stay.
+    /// - Any error from the body or the driver. Graphs recorded before that stay.
     pub fn prepare(
         &mut self,
         keys: impl IntoIterator<Item = K>,
@@ -341,7 +341,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         self.entries.contains_key(key)
     }
 
-    /// Drops the graph of a key, also while it is in flight. Returns whether there was one.
+    /// Drops the graph of a key, even while it is in flight. Returns whether there was one.
     pub fn evict(&mut self, key: &K) -> bool {
         // Dropped last: what it holds may be the user's, and panic.
         let gone = self.entries.remove(key);
@@ -350,7 +350,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         gone.is_some()
     }
 
-    /// Drops all graphs and the memory that they share, also while they are in flight.
+    /// Drops all graphs and the memory that they share, even while they are in flight.
     pub fn clear(&mut self) {
         self.counters.evicted += self.entries.len() as u64;
         let _gone = (std::mem::take(&mut self.entries), self.overflow.take());
@@ -367,7 +367,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         self.entries.is_empty()
     }
 
-    /// Bytes that its graphs hold: executables (by estimate) and outputs of each, and once the arena that they share.
+    /// Bytes that its graphs hold: the executable (by estimate) and outputs of each, plus the arena that they share,
+    /// counted once.
     pub fn bytes(&self) -> usize {
         self.own_bytes() + self.pool.arena_bytes()
     }

@@ -28,7 +28,7 @@ pub struct CacheCounters {
     pub hits: u64,
     /// Requests that had to record one.
     pub missed: u64,
-    /// Requests that ran without a graph: over the largest bucket, or a graph that alone is over the cap.
+    /// Requests that ran without a graph: larger than the largest bucket, or with a graph that alone exceeds the cap.
     pub eager: u64,
     /// Requests whose recording failed.
     pub failed: u64,
@@ -36,7 +36,7 @@ pub struct CacheCounters {
     pub padded: u64,
     /// Graphs that were recorded: for a request, or by `prepare`.
     pub recorded: u64,
-    /// Graphs that were dropped, to make room or because it was asked for.
+    /// Graphs that were dropped, to make room or on request.
     pub evicted: u64,
 }
 

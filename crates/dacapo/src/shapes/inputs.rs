@@ -35,9 +35,9 @@ pub enum Pad<T> {
     Zero,
     /// This value everywhere: an index that is masked out, minus infinity before a maximum.
     Value(T),
-    /// The last real row again: for work that needs plausible values.
+    /// The last real row again, for work that needs realistic values.
     RepeatLast,
-    /// Whatever is there: zeros at first, later the rows of earlier requests. The cheapest. Right where rows do not
+    /// Whatever is there: zeros at first, later the rows of earlier requests. The cheapest, and right if rows do not
     /// depend on each other and an old row does no harm.
     Keep,
 }

@@ -44,9 +44,10 @@ pub enum Activation {
     /// Nothing.
     #[default]
     None,
-    /// What is below 0 becomes 0.
+    /// Negative values become 0.
     Relu,
-    /// x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³))): the approximation, not the one by the error function.
+    /// x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³))): the tanh approximation, not the exact form with the error
+    /// function.
     Gelu,
 }
 
@@ -147,7 +148,7 @@ impl<'a> Scale<'a> {
     }
 }
 
-/// A matrix product being described: [`CublasLt::matmul`] begins it, [`op`](Matmul::op) makes an op of it.
+/// The description of a matrix product: [`CublasLt::matmul`] begins it, [`op`](Matmul::op) turns it into an op.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -292,7 +293,7 @@ impl<'a, T: Number> Matmul<'a, T> {
 
     /// The op: writes the product of `a` and `b` to `d`, as described.
     ///
-    /// Recorded with an error if a length does not fit, or if `d` overlaps what is read.
+    /// Recording or running it fails if a length does not fit, or if `d` overlaps what is read.
     #[track_caller]
     pub fn op(mut self, a: &'a Slice<T>, b: &'a Slice<T>, d: &'a mut Slice<T>) -> impl Op<Out = ()> {
         let at = Location::caller();
@@ -476,8 +477,8 @@ fn enqueues(product: Product, host: Scales) -> ForeignWork {
 }
 
 impl Matmul<'_, f32> {
-    /// The factors as tf32: 8 bits of exponent and 10 behind the point; sums and results stay f32. Tensor cores are several
-    /// times as fast this way.
+    /// Rounds the factors to tf32 (8 bits of exponent, 10 of mantissa); sums and results stay f32. Tensor cores are
+    /// several times as fast this way.
     pub fn tf32(mut self) -> Self {
         self.format = Format::Tf32;
         self

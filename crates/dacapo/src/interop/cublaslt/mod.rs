@@ -1,4 +1,4 @@
-//! Matrix products by cuBLASLt, as safe ops whose workspace belongs to the graph.
+//! cuBLASLt matrix products as safe ops whose workspace belongs to the graph.
 //!
 //! ```
 //! use dacapo::interop::cublaslt::CublasLt;
@@ -18,36 +18,38 @@
 //! ```
 //!
 //! - **D = act(alpha · A × B + beta · C + bias)**, in `f32`, tf32 ([`Matmul::tf32`]), `f16` or `bf16`; sums are in f32.
-//!   Matrices lie row by row; A and B may be transposed; batches lie one behind the other.
-//! - **The library is found at run time**: `libcublasLt.so.13`, then `.12`, then the plain name, by the loader's search
-//!   and in the usual folders of toolkit and wheels; `DACAPO_LIBCUBLASLT` names a file instead. Without it
-//!   [`CublasLt::load`] answers [`ErrorKind::NoLibrary`](crate::ErrorKind::NoLibrary).
-//! - **The workspace is a temp** of the recording: the graph's arena holds it for the one op that wants it, so there is
-//!   nothing for the caller to make, share or drop.
+//!   Matrices are row-major; A and B may be transposed; the matrices of a batch are contiguous.
+//! - **The library is found at run time**: `libcublasLt.so.13`, then `.12`, then the plain name, in the loader's search
+//!   path and in the usual folders of the toolkit and of wheels; `DACAPO_LIBCUBLASLT` names a file instead. Without it
+//!   [`CublasLt::load`] returns [`ErrorKind::NoLibrary`](crate::ErrorKind::NoLibrary).
+//! - **The workspace is a temp** of the recording: the graph's arena holds it for the one op that needs it, so there is
+//!   nothing for the caller to create, share or drop.
 //! - **The algorithm is chosen once**, before anything is captured, by cuBLASLt's own heuristic, and is the same for the
 //!   same shape on the same device: two recordings of one product give the same bits.
-//! - **On the software device** kernels of ours do the same work ([`Matmul::reference`] asks for them on a GPU). The same
-//!   sizes, overlaps and stand-ins are refused and the same arguments are touched; results differ by rounding only. They
-//!   want no workspace and know every product: what it takes in the arena, and a product that cuBLASLt has no algorithm for
-//!   ([`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported)), are seen on a GPU only.
+//! - **On the software device** our own kernels do the same work ([`Matmul::reference`] uses them on a GPU too). The
+//!   same sizes, overlaps and stand-ins are refused and the same arguments are touched; results differ only by
+//!   rounding. They need no workspace and support every product. So only a GPU shows what the workspace takes in the
+//!   arena, and which products cuBLASLt has no algorithm for
+//!   ([`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported)).
 //!
-//! # What is rounded how
+//! # How results are rounded
 //!
 //! | | cuBLASLt (seen: 13.1 on an H200) | our kernels |
 //! |---|---|---|
 //! | order of the sum over k | its own, by algorithm | from the first to the last, fused multiply-add |
-//! | factors as tf32 | rounded to 10 bits | to nearest, halves away from zero (`cvt.rna.tf32`) |
-//! | parts of a split sum | in f32: others are not asked for | |
+//! | factors as tf32 | rounded to 10 bits | to nearest, ties away from zero (`cvt.rna.tf32`) |
+//! | parts of a split sum | in f32: other types are not requested | |
 //! | GELU | by tanh, to 5·10⁻⁶ in f32 | by tanh, as x / (1 + exp(-2y)) |
 //! | result in f16, bf16 | at the end; with odd sizes or addresses also before bias and activation | once, at the end |
-//! | ReLU of what is no number; alpha = 0 with factors that are none | no number | no number |
+//! | ReLU of a NaN; alpha = 0 with NaN factors | NaN | NaN |
 //!
 //! # Why this is safe
 //!
-//! 1. The handle is made once a device, before any recording, and held by the device, which every graph holds.
-//! 2. Descriptors and the algorithm are owned by the op's closure, which the graph keeps until its last replay is over.
-//! 3. All memory that the call is given is declared: A, B, C, D, bias, scales on the device, and the workspace. So it is
-//!    held by the graph, ordered against all other work, and checked for overlap.
+//! 1. The handle is created once per device, before any recording, and kept by the device, which every graph keeps
+//!    alive.
+//! 2. Descriptors and the algorithm are owned by the op's closure, which the graph keeps until its last replay is done.
+//! 3. All memory that the call is given is declared: A, B, C, D, bias, scales on the device, and the workspace. So the
+//!    graph keeps it alive, and it is ordered against all other work and checked for overlap.
 //! 4. The call only enqueues, on the stream it is given. Scales on the host are read during the call and frozen in what it
 //!    enqueues, so they are [`Baked`](crate::Baked) in the type; those that change live on the device.
 
@@ -68,7 +70,7 @@ use handle::Handle;
 pub use matmul::{Activation, Matmul, Number, Scale};
 use reference::Reference;
 
-/// cuBLASLt on one device, or kernels that stand in for it on the software device. Clones are the same library.
+/// cuBLASLt on one device, or on the software device the kernels that replace it. Clones are the same library.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -98,15 +100,15 @@ pub(crate) struct Shared {
 }
 
 impl CublasLt {
-    /// Finds the library and makes its handle; or loads the kernels that stand in for it on the software device.
+    /// Finds the library and creates its handle; on the software device, loads the kernels that replace it.
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::NoLibrary`](crate::ErrorKind::NoLibrary): there is none, with what was tried.
-    /// - What making the handle, or loading the kernels, failed with.
+    /// - [`ErrorKind::NoLibrary`](crate::ErrorKind::NoLibrary): it was not found; the error lists what was tried.
+    /// - Any error from creating the handle or loading the kernels.
     ///
-    /// This is safe, although opening a library runs its code: the file is chosen by the system and by whoever started
-    /// the process (as with `LD_LIBRARY_PATH`), never by safe code.
+    /// This is safe, although opening a library runs its code: the system and whoever started the process choose the
+    /// file (as with `LD_LIBRARY_PATH`), never safe code.
     pub fn load(device: &Device) -> Result<CublasLt> {
         CublasLt::load_at(device, None)
     }
@@ -117,7 +119,7 @@ impl CublasLt {
     ///
     /// - As [`load`](CublasLt::load).
     ///
-    /// Not for safe code, because a file runs its own code when it is opened:
+    /// Unsafe, because opening a file runs its code:
     ///
     /// ```compile_fail,E0133
     /// fn demo(device: &dacapo::Device) {
@@ -127,8 +129,8 @@ impl CublasLt {
     ///
     /// # Safety
     ///
-    /// - Opening the file runs its initialisers, and those of what it depends on: they do no harm.
-    /// - It is cuBLASLt, 12 or 13: what it exports under the names of its header does what NVIDIA's does.
+    /// - Opening the file runs its initialisers and those of its dependencies: they do no harm.
+    /// - It is cuBLASLt 12 or 13: its exports do what NVIDIA's do.
     pub unsafe fn load_from(device: &Device, library: impl AsRef<Path>) -> Result<CublasLt> {
         CublasLt::load_at(device, Some(library.as_ref()))
     }
@@ -158,7 +160,7 @@ impl CublasLt {
         self.shared.handle.as_ref().map(|handle| handle.path())
     }
 
-    /// Begins a product of an m x k with a k x n matrix; [`Matmul::op`] completes it.
+    /// Begins the product of an m x k and a k x n matrix; [`Matmul::op`] completes it.
     pub fn matmul<'a, T: Number>(&'a self, m: usize, n: usize, k: usize) -> Matmul<'a, T> {
         Matmul::new(self, m, n, k)
     }

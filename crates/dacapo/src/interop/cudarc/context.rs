@@ -25,14 +25,15 @@ pub(crate) struct Contexts {
 impl Guest for Contexts {}
 
 impl Device {
-    /// A device on the same primary context as a context of cudarc's.
+    /// A device on the same primary context as a cudarc context.
     ///
-    /// It holds the context. Memory of two devices that were made of one context is not interchangeable: keep one.
+    /// The device keeps the context alive. Make only one: memory of two devices made from one context is not
+    /// interchangeable.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::Interop`](crate::ErrorKind::Interop): it is not the primary context of its device, or cudarc has
-    ///   opened another driver than [`Device::cuda`] does.
+    ///   opened a different driver than [`Device::cuda`] does.
     /// - As [`Device::cuda`].
     pub fn from_cudarc(context: &Arc<CudaContext>) -> Result<Device> {
         let device = Device::cuda(context.ordinal())?;
@@ -41,13 +42,13 @@ impl Device {
         Ok(device)
     }
 
-    /// The device's context for calls of cudarc's: the one it was made of, else one of its own, the same each time.
+    /// The device's context for cudarc's calls: the one it was made from, otherwise a new one, the same for every call.
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::Interop`](crate::ErrorKind::Interop): the device is not of the driver that cudarc opens: a
-    ///   software device inside this process, for example.
-    /// - What cudarc answered.
+    /// - [`ErrorKind::Interop`](crate::ErrorKind::Interop): the device is not on the driver that cudarc opens: a
+    ///   software device in this process, for example.
+    /// - Any error from cudarc.
     pub fn to_cudarc(&self) -> Result<Arc<CudaContext>> {
         self.enter()?;
         let contexts = self.contexts();

@@ -1,7 +1,8 @@
-//! Contexts, streams and slices of the crate `cudarc`, both ways.
+//! Conversions to and from the contexts, streams and slices of the crate `cudarc`.
 //!
-//! Both libraries work in the device's primary context, so memory and streams of one are good for the other. What neither
-//! can see is what the other has put on a stream. This table says, for each direction, who knows what:
+//! Both libraries work in the device's primary context, so each can use the other's memory and streams. Neither can see
+//! what the other has put on a stream. This table says, for each direction, what is waited for and why a call is
+//! `unsafe`:
 //!
 //! | from | to | call | consumes | `unsafe` | what is waited for, and by whom |
 //! |---|---|---|---|---|---|
@@ -19,22 +20,22 @@
 //!
 //! # Work that cudarc puts on a shared stream by itself
 //!
-//! It is in the stream's order: behind what either library has put there before, in front of what comes after. The ledger
-//! does not know of it. That is harmless while it touches cudarc's memory alone. It means that [`Stream::is_done`] may be
-//! late because of it, that a fault in it is blamed on launches of ours, and that it is not ordered against our work on
-//! *other* streams. To have it ordered by the memory it touches, bring it in with [`foreign`].
+//! It runs in stream order: after what either library put there before, and before what comes later. This library does
+//! not know about it. That is harmless as long as it touches only cudarc's memory. But [`Stream::is_done`] may be late
+//! because of it, a fault in it is blamed on our launches, and it is not ordered against our work on *other* streams.
+//! To have it ordered by the memory it touches, use [`foreign`].
 //!
 //! # Event tracking
 //!
-//! A cudarc context in which a second stream was made keeps two events with each slice, waits for them before a call and
-//! records them behind it. In a capture the wait is refused (the event is from outside, code 905) and the record leaves an
-//! event behind that belongs to the capture, so that the slice's drop fails much later, in a call that has nothing to do
-//! with it. So [`foreign`] gives its closure streams of a context of the library's own, with tracking off, and slices
-//! without events. Switching it off in the *program's* context would take the order away from every other thread that
-//! relies on it; that is never done. What the closure brings itself may still have events:
+//! Once a second stream was created in a cudarc context, it keeps two events with each slice, waits for them before a
+//! call and records them after it. In a capture the wait is refused (the event is from outside, code 905) and the
+//! recorded event then belongs to the capture, so that dropping the slice fails much later, in an unrelated call. So
+//! [`foreign`] gives its closure streams of a separate context, with tracking off, and slices without events. Switching
+//! tracking off in the *program's* context would break the order for every other thread that relies on it, so that is
+//! never done. Slices that the closure brings itself may still have events:
 //!
-//! - as an argument of a kernel they are not looked at: the stream decides, and it does not track;
-//! - in a copy or a fill cudarc looks at the slice: in a recording that is refused, and the op fails with
+//! - as kernel arguments, their events are ignored: the stream decides, and it does not track;
+//! - in a copy or a fill, cudarc uses the slice's events. In a recording that is refused, and the op fails with
 //!   [`ErrorKind::Interop`], which says so. Declare the memory, or copy before the recording.
 //!
 //! # Example
@@ -77,7 +78,7 @@ pub use work::{Lend, Lent, LentMut, foreign};
 
 use crate::error::{Error, ErrorKind};
 
-/// An error together with what the call was given, handed back.
+/// An error, together with the value that the call was given.
 ///
 /// `?` keeps the error and drops the rest.
 ///
@@ -93,7 +94,7 @@ use crate::error::{Error, ErrorKind};
 /// # Ok(()) }
 /// ```
 pub struct Refused<T> {
-    /// Why not.
+    /// Why the call failed.
     pub error: Error,
     /// What was given.
     pub given: T,

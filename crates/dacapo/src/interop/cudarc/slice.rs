@@ -19,17 +19,17 @@ use crate::nesting::refuse_in_recording;
 pub(super) const ALIGNMENT: u64 = 256;
 
 impl<T: Pod> Buffer<T> {
-    /// Takes a slice of cudarc's. Waits for the work on its stream, and for what its events stand for.
+    /// Takes over a cudarc slice. Waits for the work on its stream, and for its events.
     ///
-    /// The memory stays cudarc's: behind its last use it is freed as the slice would have been.
+    /// After its last use the memory is freed by cudarc, as the slice would have been.
     ///
     /// # Errors
     ///
     /// With the slice:
     ///
-    /// - [`ErrorKind::Interop`](crate::ErrorKind::Interop): it is of another context, its stream is capturing, or its
-    ///   address is not a multiple of 256.
-    /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording); what the work before failed with.
+    /// - [`ErrorKind::Interop`](crate::ErrorKind::Interop): it belongs to another context, its stream is capturing, or
+    ///   its address is not a multiple of 256.
+    /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording); any error from earlier work.
     #[track_caller]
     pub fn from_cudarc(device: &Device, mut slice: CudaSlice<T>) -> Result<Buffer<T>, Refused<CudaSlice<T>>>
     where
@@ -50,15 +50,15 @@ impl<T: Pod> Buffer<T> {
 
     /// Gives the memory to cudarc, which frees it on `stream`. Waits for our last use of it.
     ///
-    /// A buffer that came from cudarc is given back as the slice it was, and is freed on the stream it came with.
+    /// A buffer that came from cudarc is returned as the slice it was, and is freed on the stream it came with.
     ///
     /// # Errors
     ///
     /// With the buffer:
     ///
-    /// - [`ErrorKind::Interop`](crate::ErrorKind::Interop): somebody else holds the memory (a graph, whose every replay
-    ///   would touch what cudarc has freed; a [`Shared`](crate::memory::Shared)), or the stream is of another context.
-    /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording); what the work before failed with.
+    /// - [`ErrorKind::Interop`](crate::ErrorKind::Interop): something else holds the memory (a graph, whose replays
+    ///   would touch freed memory, or a [`Shared`](crate::memory::Shared)), or the stream belongs to another context.
+    /// - [`ErrorKind::EagerInRecording`](crate::ErrorKind::EagerInRecording); any error from earlier work.
     #[track_caller]
     pub fn into_cudarc(self, stream: &Arc<CudaStream>) -> Result<CudaSlice<T>, Refused<Buffer<T>>>
     where

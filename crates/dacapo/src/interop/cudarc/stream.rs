@@ -12,21 +12,21 @@ use crate::device::{Device, LaneStream, Notes, RawHandle, Stream};
 use crate::error::Result;
 
 impl Stream {
-    /// A stream of cudarc's as one of ours. It is held, and never destroyed by us.
+    /// A cudarc stream as one of ours. We keep it alive and never destroy it.
     ///
     /// Our work on it is ordered as on any other stream. Work that cudarc puts there is unknown to us: see
-    /// [`interop::cudarc`](crate::interop::cudarc). Make it once and clone it: two of one stream wait for each other
-    /// without need.
+    /// [`interop::cudarc`](crate::interop::cudarc). Make it once and clone it: two made from the same stream wait for
+    /// each other needlessly.
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::Interop`](crate::ErrorKind::Interop): it is of another context, or it is a default stream. The
-    ///   legacy one waits for all the others; the per-thread one is another stream in each thread.
+    /// - [`ErrorKind::Interop`](crate::ErrorKind::Interop): it belongs to another context, or it is a default stream.
+    ///   The legacy default stream waits for all others; the per-thread one is a different stream in each thread.
     ///
     /// # Safety
     ///
-    /// - While work of ours is put on it, the stream is not capturing: cudarc's `begin_capture` is safe to call, but the
-    ///   work would then run when its graph is launched, and not when we were told that it does.
+    /// - While our work is put on it, the stream is not capturing: cudarc's `begin_capture` is safe to call, but the
+    ///   work would then run when its graph is launched, and not when we expect it.
     pub unsafe fn from_cudarc(device: &Device, stream: &Arc<CudaStream>) -> Result<Stream> {
         device.enter()?;
         device.expect_context_of(stream.context())?;
@@ -46,11 +46,11 @@ impl Stream {
         Ok(Stream::on(device, stream, LaneKind::User))
     }
 
-    /// Lends the stream to calls of cudarc's, of the context that [`Device::to_cudarc`] gives.
+    /// Lends the stream to cudarc's calls, in the context that [`Device::to_cudarc`] returns.
     ///
-    /// What they put there stands in the stream's order and is unknown to us: see
-    /// [`interop::cudarc`](crate::interop::cudarc). What came of the stream may stay: clones of it, and slices, which are
-    /// freed on it when they are dropped. The stream is not destroyed before they are gone.
+    /// What they put there runs in stream order and is unknown to us: see [`interop::cudarc`](crate::interop::cudarc).
+    /// Clones of the stream, and slices made with it, may outlive the closure; such slices are freed on the stream when
+    /// they are dropped. The stream is not destroyed before they are gone.
     ///
     /// # Errors
     ///
@@ -59,11 +59,11 @@ impl Stream {
     ///
     /// # Safety
     ///
-    /// - While work of ours is put on it, the stream is not capturing, as for [`Stream::from_cudarc`].
-    /// - What is put there touches no memory of ours, but through [`foreign`](crate::interop::cudarc::foreign).
-    /// - cudarc does not count a stream that is lent: without a second stream of its own it tracks no events. Then a slice
-    ///   that was used here is used on another stream, or given to [`Buffer::from_cudarc`](crate::Buffer::from_cudarc)
-    ///   after it was used on two, only behind a synchronisation.
+    /// - While our work is put on it, the stream is not capturing, as for [`Stream::from_cudarc`].
+    /// - What is put there does not touch our memory, except through [`foreign`](crate::interop::cudarc::foreign).
+    /// - cudarc does not count a lent stream: without a second stream of its own it tracks no events. In that case,
+    ///   synchronise before a slice that was used here is used on another stream, and before a slice that was used on
+    ///   two streams is given to [`Buffer::from_cudarc`](crate::Buffer::from_cudarc).
     #[track_caller]
     pub unsafe fn with_cudarc<R>(&self, f: impl FnOnce(&Arc<CudaStream>) -> R) -> Result<R> {
         self.0.enter("Stream::with_cudarc")?;

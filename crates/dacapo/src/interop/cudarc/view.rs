@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::memory::{Allocation, Kind, Owner, Slice};
 use crate::nesting::refuse_in_recording;
 
-/// A view of cudarc's as a [`Slice`]: to be read, written, and used in recordings.
+/// A cudarc view as a [`Slice`]: to be read, written, and used in recordings.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -36,9 +36,9 @@ pub struct Borrowed<'a, T: Pod> {
 }
 
 impl<'a, T: Pod> Borrowed<'a, T> {
-    /// Borrows a view. Waits for the work on its stream, and for what its events stand for.
+    /// Borrows a view. Waits for the work on its stream, and for its events.
     ///
-    /// The view is a mutable one, also where it is only read: cudarc must not write the memory meanwhile.
+    /// The view must be mutable even if it is only read: cudarc must not write the memory meanwhile.
     ///
     /// # Errors
     ///
@@ -46,10 +46,10 @@ impl<'a, T: Pod> Borrowed<'a, T> {
     ///
     /// # Safety
     ///
-    /// - A graph that uses it keeps its address and cannot keep its memory: the slice under the view outlives every graph
-    ///   that was recorded with this, and every launch.
-    /// - Before cudarc touches or frees the memory again, our work on it is over: [`Device::synchronize`] was called, for
-    ///   example.
+    /// - A graph that uses it keeps the address but cannot keep the memory alive: the slice behind the view outlives
+    ///   every graph that was recorded with it, and every launch.
+    /// - Before cudarc touches or frees the memory again, our work on it is done: [`Device::synchronize`] was called,
+    ///   for example.
     #[track_caller]
     pub unsafe fn new(device: &Device, mut view: CudaViewMut<'a, T>) -> Result<Borrowed<'a, T>> {
         refuse_in_recording("Borrowed::new")?;

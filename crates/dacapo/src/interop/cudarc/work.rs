@@ -17,12 +17,12 @@ use crate::memory::{Reads, Writes};
 use crate::op::foreign_at;
 use crate::record::{Op, Recorder};
 
-/// Work that cudarc's calls put on a stream: [`foreign`](crate::raw::foreign) with cudarc's types.
+/// An op from work that cudarc puts on a stream: [`foreign`](crate::raw::foreign) with cudarc's types.
 ///
-/// `f` is given a stream in whose context nothing is tracked, and what was declared, as slices that cudarc's calls take:
-/// `.arg(&*x)`, `stream.memcpy_dtod(&*x, &mut *y)`. It runs once for each recording, with a stream that is being captured,
-/// and once for each eager run. The ledger and the graph's edges order the work by what was declared, so nothing has to
-/// be waited for. See [`interop::cudarc`](crate::interop::cudarc) for slices that `f` brings itself.
+/// `f` gets a stream in whose context nothing is tracked, and the declared memory as slices that cudarc's calls take:
+/// `.arg(&*x)`, `stream.memcpy_dtod(&*x, &mut *y)`. It runs once for each recording, with a stream that is being
+/// captured, and once for each eager run. The work is ordered by what was declared, so nothing has to be waited for.
+/// See [`interop::cudarc`](crate::interop::cudarc) for slices that `f` brings itself.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -39,18 +39,18 @@ use crate::record::{Op, Recorder};
 ///
 /// # Errors
 ///
-/// Of the op, when it is recorded or run:
+/// When the op is recorded or run:
 ///
-/// - [`ErrorKind::Interop`](crate::ErrorKind::Interop): the device is not of the driver that cudarc opens; `f` kept the
-///   stream; or cudarc has parked an error, as it does when a slice with events is copied inside a recording.
-/// - What `f` answered.
+/// - [`ErrorKind::Interop`](crate::ErrorKind::Interop): the device is not on the driver that cudarc opens; `f` kept the
+///   stream; or cudarc has stored an error, as it does when a slice with events is copied inside a recording.
+/// - Any error from `f`.
 ///
 /// # Safety
 ///
-/// - As [`foreign`](crate::raw::foreign): `f` enqueues only work that touches the declared memory, may be replayed, and ends;
-///   it neither synchronises the stream nor keeps it, nor anything that came of it.
-/// - The slices that `f` is given stay where they are: one that is swapped for another (`std::mem::swap`) would free the
-///   declared memory when it is dropped.
+/// - As [`foreign`](crate::raw::foreign): `f` enqueues only work that touches only the declared memory, may be
+///   replayed, and terminates; it neither synchronises the stream nor keeps it or anything made from it.
+/// - `f` does not swap the slices it is given for others (`std::mem::swap`): a swapped slice would free the declared
+///   memory when dropped.
 #[doc(alias = "stream capture")]
 #[track_caller]
 pub unsafe fn foreign<I, O>(
@@ -108,7 +108,7 @@ fn with_stream(
     }
 }
 
-/// Memory that is read, as a `CudaSlice` for cudarc's calls. Dropping it frees nothing.
+/// Memory to read, as a `CudaSlice` for cudarc's calls. Dropping it frees nothing.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -127,7 +127,7 @@ pub struct Lent<'c, T> {
     _stream: PhantomData<&'c CudaStream>,
 }
 
-/// Memory that is written, as a `CudaSlice` for cudarc's calls. Dropping it frees nothing.
+/// Memory to write, as a `CudaSlice` for cudarc's calls. Dropping it frees nothing.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {

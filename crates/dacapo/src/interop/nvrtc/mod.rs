@@ -15,9 +15,9 @@
 //!
 //! - [`Ptx`] is text: it goes where any PTX goes, to [`RawKernel::load`](crate::raw::RawKernel::load) and to the `load_ptx` of
 //!   [`kernels!`](crate::kernels), on a GPU and on the software device. Compiling needs neither.
-//! - The library is found at run time: `libnvrtc.so.13`, `.12`, `.11.2`, then the plain name, by the loader's search and in
-//!   the usual folders of toolkit and wheels; [`Options::library`] or `DACAPO_LIBNVRTC` names a file instead. Without it
-//!   [`compile`] answers [`ErrorKind::NoLibrary`].
+//! - The library is found at run time: `libnvrtc.so.13`, `.12`, `.11.2`, then the plain name, in the loader's search
+//!   path and in the usual folders of the toolkit and of wheels; [`Options::library`] or `DACAPO_LIBNVRTC` names a file
+//!   instead. Without it [`compile`] returns [`ErrorKind::NoLibrary`].
 //! - A source with errors is [`ErrorKind::Compile`], with the compiler's log, which names the lines of the source.
 
 mod options;
@@ -114,9 +114,9 @@ impl fmt::Display for Ptx {
 ///
 /// # Errors
 ///
-/// - [`ErrorKind::NoLibrary`]: there is no NVRTC, with what was tried.
-/// - [`ErrorKind::Compile`]: the text was not accepted, with the log.
-/// - [`ErrorKind::Library`]: another refusal, of an option for example.
+/// - [`ErrorKind::NoLibrary`]: NVRTC was not found; the error lists what was tried.
+/// - [`ErrorKind::Compile`]: the source has errors; the error has the log.
+/// - [`ErrorKind::Library`]: NVRTC refused something else, such as an option.
 pub fn compile(source: &str, options: &Options) -> Result<Ptx> {
     let nvrtc = Nvrtc::open(options.library_path())?;
     let text = c_string(source, "the source")?;
@@ -190,7 +190,7 @@ pub fn compile(source: &str, options: &Options) -> Result<Ptx> {
 ///
 /// # Errors
 ///
-/// - [`ErrorKind::NoLibrary`]: there is none, with what was tried.
+/// - [`ErrorKind::NoLibrary`]: NVRTC was not found; the error lists what was tried.
 pub fn version(options: &Options) -> Result<(u32, u32)> {
     Ok(Nvrtc::open(options.library_path())?.version)
 }

@@ -104,15 +104,15 @@ impl Options {
         self
     }
 
-    /// Any other option, passed as it is: `--std=c++17`.
+    /// Any other option, passed unchanged: `--std=c++17`.
     pub fn flag(mut self, flag: impl Into<String>) -> Options {
         self.flags.push(flag.into());
         self
     }
 
-    /// The library's file, instead of a search.
+    /// The library's file, instead of searching for it.
     ///
-    /// Not for safe code, because a file runs its own code when it is opened:
+    /// Unsafe, because opening a file runs its code:
     ///
     /// ```compile_fail,E0133
     /// dacapo::interop::nvrtc::Options::new().library("any.so");
@@ -120,9 +120,9 @@ impl Options {
     ///
     /// # Safety
     ///
-    /// - Opening the file runs its initialisers, and those of what it depends on and of the `libnvrtc-builtins` beside
-    ///   it: they do no harm.
-    /// - It is NVRTC, if it exports NVRTC's names: those do what NVIDIA's do.
+    /// - Opening the file runs its initialisers and those of its dependencies and of the `libnvrtc-builtins` beside it:
+    ///   they do no harm.
+    /// - If it exports NVRTC's names, they do what NVIDIA's do.
     pub unsafe fn library(mut self, file: impl Into<PathBuf>) -> Options {
         self.library = Some(file.into());
         self

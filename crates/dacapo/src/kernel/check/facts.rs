@@ -1,6 +1,6 @@
 //! What was decided about a declaration, as data.
 
-/// What loading a `kernels!` struct found in the text of its kernels: `Kernels::checked`.
+/// What loading a `kernels!` struct found in the PTX of its kernels: `Kernels::checked`.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -21,7 +21,7 @@
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Checked {
-    /// In the order in which they are declared.
+    /// The kernels, in the order of declaration.
     pub kernels: Vec<CheckedKernel>,
 }
 
@@ -49,11 +49,11 @@ pub struct Checked {
 pub struct CheckedKernel {
     /// The method's name.
     pub name: String,
-    /// The entry point's.
+    /// The entry point's name.
     pub entry: String,
-    /// Why nothing could be decided, if so: an unknown form of PTX, for example.
+    /// Why nothing could be decided, if nothing could: an unknown form of PTX, for example.
     pub not_decided: Option<String>,
-    /// In the order of the declaration.
+    /// The parameters, in the order of declaration.
     pub params: Vec<CheckedParam>,
     /// Its warnings.
     pub warnings: Vec<Warning>,
@@ -85,11 +85,11 @@ pub struct CheckedParam {
     pub name: String,
     /// What it is declared as: `&mut [f32]`.
     pub declared: String,
-    /// What the text does with it.
+    /// What the PTX does with it.
     pub found: Found,
 }
 
-/// What a kernel's text does with a parameter.
+/// What a kernel's PTX does with a parameter.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -159,7 +159,7 @@ pub enum Found {
 pub struct Warning {
     /// Which warning it is.
     pub kind: WarningKind,
-    /// The parameter; empty where it is about the whole kernel.
+    /// The parameter; empty if it is about the whole kernel.
     pub param: String,
     /// One line, with the place if it is known.
     pub text: String,

@@ -33,7 +33,7 @@ pub use launch::kernel_op;
 /// # Ok(()) }
 /// ```
 ///
-/// Without `(text)` the declaration is for a text that is made at run time, by NVRTC or from a file. Then there is no
+/// Without `(text)` the declaration is for PTX that comes at run time, from NVRTC or from a file. Then there is no
 /// `load`, only `unsafe fn load_ptx(device, text)`, which every declaration has:
 ///
 /// ```
@@ -53,7 +53,7 @@ pub use launch::kernel_op;
 /// # Ok(()) }
 /// ```
 ///
-/// Parameters stand in the order of the PTX:
+/// Parameters are in the order of the PTX:
 ///
 /// | declared | what the method takes |
 /// |---|---|
@@ -62,26 +62,26 @@ pub use launch::kernel_op;
 /// | `x: &[f32]`, `y: &mut [f32]`, `z: &out [f32]` | `&Slice<f32>`, `&mut Slice<f32>` |
 /// | `n: u32 = y.len()` | nothing: it is derived, by `TryFrom`, never truncated |
 ///
-/// `&out` is written whole and never read before. `unchecked x: &[f32]` is a parameter that is not held against the
-/// text.
+/// `&out` memory is written completely and not read before that. `unchecked x: &[f32]` is a parameter that is not
+/// checked against the PTX.
 ///
 /// Clauses, in this order, each ended by `;`:
 ///
 /// - `entry: "_Z5saxpyfPKfPfj"`: the symbol, if it is not the name.
 /// - `state: counter, table`: globals of the module that the kernel touches.
 /// - `requires: condition, condition`: checked when recorded and whenever an argument changes. A slice has `len()`,
-///   `is_empty()` and `aligned(bytes)` here; `within(offset, n, len)` is `offset + n <= len` without the overflow.
-/// - `grid: linear(n, threads)`, `tiled((w, h), (tx, ty))` or `exact([b; 3], [t; 3])`, each with `.shared(bytes)`;
-///   or `default_grid:` with the same, when every geometry is in bounds and the call may override it
+///   `is_empty()` and `aligned(bytes)` here; `within(offset, n, len)` is `offset + n <= len` without overflow.
+/// - `grid: linear(n, threads)`, `tiled((w, h), (tx, ty))` or `exact([b; 3], [t; 3])`, each with `.shared(bytes)`; or
+///   `default_grid:` with the same, if every geometry is in bounds and the caller may override it
 ///   ([`Op::with_grid`](crate::Op::with_grid)).
 ///
 /// # What is checked
 ///
-/// When the module is loaded, the declaration is held against the text of its kernels. What the text contradicts is
+/// When the module is loaded, the declaration is checked against the PTX of its kernels. What the PTX contradicts is
 /// refused ([`ErrorKind::Declaration`](crate::ErrorKind::Declaration)): a store through `&[T]`, a value that is used as
-/// an address or the reverse, a `.param .f32` declared as a whole number or the reverse, a global that is written and
-/// not named by `state`. What may be right and seldom is stands in `checked()` and in `inspect()`. What cannot be
-/// decided is left alone.
+/// an address or the reverse, a `.param .f32` declared as an integer or the reverse, a global that is written and not
+/// named by `state`. What may be right but seldom is shows up as a warning in `checked()` and in `inspect()`. What
+/// cannot be decided is left alone.
 ///
 /// # Safety
 ///
@@ -89,11 +89,11 @@ pub use launch::kernel_op;
 ///
 /// - the entry point's parameters have the declared types, in this order;
 /// - whenever the `requires` conditions hold, a launch with the declared geometry (any geometry for `default_grid`)
-///   stays inside its slices, writes only `&mut` and `&out` memory, writes all of `&out` memory, and ends;
-/// - it touches no other memory but the globals named by `state`.
+///   stays inside its slices, writes only `&mut` and `&out` memory, writes all of `&out` memory, and terminates;
+/// - it touches no other memory except the globals named by `state`.
 ///
-/// A crate with `#![forbid(unsafe_code)]` cannot declare kernels; it can use those of another crate. `deny` does not
-/// refuse a declaration: what a macro of another crate expands to is out of its sight.
+/// A crate with `#![forbid(unsafe_code)]` cannot declare kernels, but can use those of another crate. `deny` does not
+/// reject a declaration: the lint does not look into another crate's macro.
 #[macro_export]
 macro_rules! kernels {
     (
