@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The training steps of `dacapo-bench --only train`, as PyTorch makes them: a whole step in one CUDA graph.
 
-    torch_train.py [--blocks 21] [--launches 40]
+    torch_train.py [--blocks 21] [--launches 40] [--fastest]
 
 Same sizes, first parameters and data as examples/train (data.rs has the formula), Adam at 1e-3, mean square loss. A line of
 JSON for each figure:
@@ -9,6 +9,9 @@ JSON for each figure:
 - torch_train_step: time of a step in replays back to back, median over blocks; by events on the device and by the host's
   clock. Each of PyTorch's two ways to run Adam in a graph (foreach, fused), with and without tf32.
 - torch_train_result: the losses of the first ten steps, and every so many parameters one after them.
+
+With --fastest only torch_train_fastest: cuDNN's nn.GRU in place of cells, and both models by torch.compile, with tf32 and
+fused Adam. The losses of the first ten steps stand beside each time.
 """
 import argparse
 import json
@@ -66,6 +69,25 @@ class Gru(torch.nn.Module):
     answers = BATCH
 
 
+class CudnnGru(torch.nn.Module):
+    """The same GRU as one call, which cuDNN runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.gru = torch.nn.GRU(HIDDEN, HIDDEN)
+        self.output = torch.nn.Linear(HIDDEN, HIDDEN)
+
+    def forward(self, x):
+        states, _ = self.gru(x)
+        return self.output(states[-1])
+
+    def in_order(self):
+        g, o = self.gru, self.output
+        return [g.weight_ih_l0, g.bias_ih_l0, g.weight_hh_l0, g.bias_hh_l0, o.weight, o.bias]
+
+    answers = BATCH
+
+
 class Mlp(torch.nn.Module):
     """Linear layers, each with GELU behind it."""
 
@@ -86,8 +108,9 @@ class Mlp(torch.nn.Module):
 class Step:
     """A whole training step in one graph."""
 
-    def __init__(self, kind, fused):
+    def __init__(self, kind, fused, compiled=False):
         self.model = kind().cuda()
+        self.forward = torch.compile(self.model) if compiled else self.model
         self.x = numbers(2, TIME * BATCH * HIDDEN, 1.7320508).reshape(TIME, BATCH, HIDDEN).cuda()
         self.y = numbers(3, kind.answers * HIDDEN, 1.7320508).reshape(-1, HIDDEN).cuda()
         how = {"fused": True} if fused else {"foreach": True}
@@ -107,7 +130,7 @@ class Step:
         self.start_again()
 
     def once(self):
-        loss = torch.nn.functional.mse_loss(self.model(self.x), self.y)
+        loss = torch.nn.functional.mse_loss(self.forward(self.x), self.y)
         loss.backward()
         self.adam.step()
         return loss
@@ -152,10 +175,25 @@ def spread(values):
     return {"median": place(0.5), "p10": place(0.1), "p90": place(0.9), "min": round(values[0], 4), "blocks": len(values)}
 
 
+def fastest(arguments):
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    ways = (("train-gru", "nn.GRU", CudnnGru, False), ("train-gru", "compiled", Gru, True), ("train-mlp", "compiled", Mlp, True))
+    for name, way, kind, compiled in ways:
+        step = Step(kind, True, compiled)
+        losses = step.result()["losses"]
+        step.block(arguments.launches)
+        device, host = zip(*(step.block(arguments.launches) for _ in range(arguments.blocks)))
+        fields = {"name": name, "way": way, "tf32": True, "adam": "fused", "unit": "us", "losses": losses}
+        emit("torch_train_fastest", clock="device", **fields, **spread(device))
+        emit("torch_train_fastest", clock="host", **fields, **spread(host))
+    emit("done")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--blocks", type=int, default=21, help="alternating blocks of each way")
     parser.add_argument("--launches", type=int, default=40, help="steps of a block")
+    parser.add_argument("--fastest", action="store_true", help="only nn.GRU and torch.compile")
     arguments = parser.parse_args()
     check_formula()
     emit("torch_env", torch=torch.__version__, cuda=torch.version.cuda, device=torch.cuda.get_device_name(0))
@@ -163,6 +201,8 @@ def main():
     for _ in range(200):
         x @ x
     torch.cuda.synchronize()
+    if arguments.fastest:
+        return fastest(arguments)
     for name, kind in (("train-gru", Gru), ("train-mlp", Mlp)):
         steps = {}
         for tf32 in (True, False):
