@@ -4,7 +4,7 @@
 //! stream behind it, and on the software device nothing moves unless somebody asks: the thread does ask.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -21,17 +21,22 @@ type Event = <Cuda as Queues>::Event;
 const AWAKE: Duration = Duration::from_micros(200);
 
 /// One awaited launch.
-pub(crate) struct Waiting {
-    state: Mutex<State>,
-    event: Event,
-    used: Use<Cuda>,
-}
+pub(crate) struct Waiting(Mutex<State>);
 
 struct State {
-    /// Held until the outcome is known, so that the device outlives the wait.
-    device: Option<Device>,
+    /// Until the outcome is known.
+    held: Option<Held>,
     outcome: Option<Result<()>>,
     waker: Option<Waker>,
+}
+
+/// What a wait holds of its device, in the order in which it is let go of: an event and a use come back to a device that is
+/// there, and the device outlives the wait.
+#[derive(Clone)]
+struct Held {
+    event: Event,
+    used: Use<Cuda>,
+    device: Device,
 }
 
 impl Waiting {
@@ -42,8 +47,8 @@ impl Waiting {
             let _relaxed = device.relaxed()?;
             device.ledger().event_for(&device.0.cuda, used).map_err(|error| device.refused(error))?
         };
-        let state = Mutex::new(State { device: Some(device.clone()), outcome: None, waker: None });
-        let waiting = Arc::new(Waiting { state, event, used: used.clone() });
+        let held = Held { event, used: used.clone(), device: device.clone() };
+        let waiting = Arc::new(Waiting(Mutex::new(State { held: Some(held), outcome: None, waker: None })));
         let thread = device.guest().unwrap_or_else(|| device.take_in(WakerThread::start(&device.0)));
         thread.add(waiting.clone());
         Ok(waiting)
@@ -52,7 +57,7 @@ impl Waiting {
     pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<Result<()>> {
         // Cloned before the lock and dropped after it: both are the user's code.
         let waker = context.waker().clone();
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         if let Some(outcome) = &state.outcome {
             return Poll::Ready(outcome.clone());
         }
@@ -62,14 +67,22 @@ impl Waiting {
         Poll::Pending
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What it holds, as long as it waits.
+    fn held(&self) -> Option<Held> {
+        self.state().held.clone()
+    }
+
     fn finish(&self, outcome: Result<()>) {
-        let state = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
         // Let go before anyone can know: who sees the outcome finds nothing of the wait left. And outside of the lock:
         // the last handle on a device drops values of the user's.
-        let device = state().device.take();
-        alone(move || drop(device));
+        let held = self.state().held.take();
+        alone(move || drop(held));
         let waker = {
-            let mut state = state();
+            let mut state = self.state();
             state.outcome = Some(outcome);
             state.waker.take()
         };
@@ -117,8 +130,7 @@ impl WakerThread {
         let mut letters = self.0.letters.lock().unwrap_or_else(PoisonError::into_inner);
         if letters.closed {
             drop(letters);
-            let device = waiting.state.lock().unwrap_or_else(PoisonError::into_inner).device.clone();
-            let outcome = device.map_or(Ok(()), |device| device.wait_until(&waiting.used));
+            let outcome = waiting.held().map_or(Ok(()), |held| held.device.wait_until(&held.used));
             waiting.finish(outcome);
             return;
         }
@@ -153,23 +165,11 @@ fn serve(mailbox: &Mailbox, device: &Weak<Inner>) {
             }
             open.extend(letters.new.drain(..));
         }
-        // Everything that is waited for holds its device, so it is there.
-        let Some(device) = device.upgrade().map(Device) else { return };
-        if let Err(error) = device.enter() {
-            open.drain(..).for_each(|waiting| waiting.finish(Err(error.clone())));
-            continue;
-        }
-        let (alone, before) = (open.len() == 1, open.len());
-        open.retain(|waiting| match look(&device, waiting, alone) {
-            Some(outcome) => {
-                waiting.finish(outcome);
-                false
-            }
-            None => true,
-        });
-        if open.len() < before {
+        let Some(over) = take_over(&mut open, device) else { return };
+        if !over.is_empty() {
             moved = Instant::now();
         }
+        over.into_iter().for_each(|(waiting, outcome)| waiting.finish(outcome));
         match open.is_empty() {
             true => {}
             false if moved.elapsed() < AWAKE => std::thread::yield_now(),
@@ -178,22 +178,42 @@ fn serve(mailbox: &Mailbox, device: &Weak<Inner>) {
     }
 }
 
+/// Takes out what is over, with how it ended; none if the device is gone.
+///
+/// The device is let go of before anyone is told: who is told may drop its own handle, and that is the last one then.
+fn take_over(open: &mut Vec<Arc<Waiting>>, device: &Weak<Inner>) -> Option<Vec<(Arc<Waiting>, Result<()>)>> {
+    // Everything that is waited for holds its device, so it is there.
+    let device = device.upgrade().map(Device)?;
+    if let Err(error) = device.enter() {
+        return Some(open.drain(..).map(|waiting| (waiting, Err(error.clone()))).collect());
+    }
+    let (alone, mut over) = (open.len() == 1, Vec::new());
+    open.retain(|waiting| match waiting.held().map_or(Some(Ok(())), |held| look(&device, &held, alone)) {
+        Some(outcome) => {
+            over.push((waiting.clone(), outcome));
+            false
+        }
+        None => true,
+    });
+    Some(over)
+}
+
 /// Whether an awaited launch is over. With nothing else to look after, waits for it a while.
-fn look(device: &Device, waiting: &Waiting, alone: bool) -> Option<Result<()>> {
+fn look(device: &Device, held: &Held, alone: bool) -> Option<Result<()>> {
     let _relaxed = match device.relaxed() {
         Ok(relaxed) => relaxed,
         Err(error) => return Some(Err(error)),
     };
     if alone && device.is_software() {
         // SAFETY: the event is of this driver and held.
-        let code = unsafe { device.driver().cuEventSynchronize(waiting.event.raw()) };
+        let code = unsafe { device.driver().cuEventSynchronize(held.event.raw()) };
         let done = device.check(code, Call::cuEventSynchronize);
-        return Some(done.inspect(|()| device.ledger().finished(&waiting.used)));
+        return Some(done.inspect(|()| device.ledger().finished(&held.used)));
     }
-    match device.0.cuda.has_passed(&waiting.event) {
+    match device.0.cuda.has_passed(&held.event) {
         Ok(false) => None,
         Ok(true) => {
-            device.ledger().finished(&waiting.used);
+            device.ledger().finished(&held.used);
             Some(Ok(()))
         }
         Err(error) => Some(Err(device.refused(error))),

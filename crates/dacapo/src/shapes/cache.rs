@@ -262,6 +262,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     ///
     /// - What a body failed with: nothing has changed.
     /// - What the driver refused: see above.
+    /// - [`ErrorKind::EagerInRecording`]: inside a recording.
+    #[track_caller]
     pub fn rerecord_all(
         &mut self,
         mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>, &K) -> Result<T>,
