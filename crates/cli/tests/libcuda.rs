@@ -8,17 +8,22 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One test at a time: a program that is written by one thread cannot be started while another thread has just forked.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// A home of one test: the program in `bin`, a cargo, a cache.
-struct Home(PathBuf);
+struct Home(PathBuf, #[allow(dead_code, reason = "held")] MutexGuard<'static, ()>);
 
 impl Home {
     fn new(name: &str) -> Home {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let home = std::env::temp_dir().join(format!("dacapo {name} {}", std::process::id()));
         let _ = std::fs::remove_dir_all(&home);
         std::fs::create_dir_all(home.join("bin")).unwrap();
         std::fs::copy(env!("CARGO_BIN_EXE_dacapo"), home.join("bin/dacapo")).unwrap();
-        Home(home)
+        Home(home, alone)
     }
 
     /// The same with a cargo that says it built this file, and notes that it was asked.
