@@ -85,6 +85,10 @@ fn a_setting_that_makes_no_sense_is_refused_before_anything_runs() {
         let said = text(&output.stderr);
         assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""), "{said}");
         assert!(said.contains(value) && said.contains(option) && said.contains(accepted), "{said}");
+        let output = dacapo(&["run", "--json", option, value, "--", "sh", "-c", "echo ran"]);
+        let complaint: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+        assert!(complaint["error"]["what"].as_str().unwrap().contains(accepted), "{complaint}");
+        assert_eq!((output.status.code(), complaint["error"]["help"].is_string()), (Some(2), true), "{complaint}");
     }
 }
 

@@ -132,6 +132,10 @@ fn find(
 
 /// The file that the variable names, if a program would find it.
 fn named_file(path: PathBuf, exists: impl Fn(&Path) -> bool) -> Result<PathBuf, Complaint> {
+    if path.as_os_str().is_empty() {
+        return Err(Complaint::new(format!("{} is set to nothing", Nvidia::VARIABLE))
+            .help(format!("unset {}, or set it to the library", Nvidia::VARIABLE)));
+    }
     if path.file_name() != Some(OsStr::new(NAME)) {
         return Err(Complaint::new(format!("{} names {}", Nvidia::VARIABLE, path.display()))
             .help(format!("a program looks for a file called {NAME}: name one that is called so")));
@@ -192,6 +196,8 @@ mod tests {
     fn a_named_file_that_is_not_there_or_that_no_program_would_look_for_is_refused() {
         let complaint = found(Some("/x/libcuda.so.1"), &[]).unwrap_err();
         assert!(complaint.to_string().contains("help: unset DACAPO_LIBCUDA"), "{complaint}");
+        let complaint = found(Some(""), &[]).unwrap_err();
+        assert!(complaint.to_string().contains("DACAPO_LIBCUDA is set to nothing"), "{complaint}");
         let complaint = found(Some("/x/libdacapo_libcuda.so"), &["/x/libdacapo_libcuda.so"]).unwrap_err();
         assert!(complaint.to_string().contains("called libcuda.so.1"), "{complaint}");
     }

@@ -155,14 +155,15 @@ impl Device {
     ///
     /// - [`ErrorKind::NoDevice`]: `DACAPO_DRIVER` asks for a device that was not found.
     pub fn best() -> Result<Device> {
-        match std::env::var("DACAPO_DRIVER").as_deref() {
-            Ok("cuda") => Device::cuda(0),
-            Ok("software") => Device::software(),
-            Ok(other) => {
+        let driver = std::env::var_os("DACAPO_DRIVER").map(|driver| driver.to_string_lossy().into_owned());
+        match driver.as_deref() {
+            Some("cuda") => Device::cuda(0),
+            Some("software") => Device::software(),
+            Some(other) => {
                 let why = format!("DACAPO_DRIVER is `{other}`: it may be `cuda` or `software`");
                 Err(Error::new(ErrorKind::NoDevice { why }))
             }
-            Err(_) => Device::cuda(0).or_else(|error| {
+            None => Device::cuda(0).or_else(|error| {
                 let device = Device::software()?;
                 event!(warn, why = %error, "no GPU: on the software device");
                 let _ = device.0.instead_of_gpu.set(error);

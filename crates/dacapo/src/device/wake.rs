@@ -4,14 +4,14 @@
 //! stream behind it, and on the software device nothing moves unless somebody asks: the thread does ask.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use dacapo_driver::Call;
 use dacapo_ledger::{Queues, Use};
 
-use crate::device::{Cuda, Device, Guest, Inner};
+use crate::device::{Cuda, Device, Guest};
 use crate::error::Result;
 
 type Event = <Cuda as Queues>::Event;
@@ -49,7 +49,7 @@ impl Waiting {
         };
         let held = Held { event, used: used.clone(), device: device.clone() };
         let waiting = Arc::new(Waiting(Mutex::new(State { held: Some(held), outcome: None, waker: None })));
-        let thread = device.guest().unwrap_or_else(|| device.take_in(WakerThread::start(&device.0)));
+        let thread = device.guest().unwrap_or_else(|| device.take_in(WakerThread::start()));
         thread.add(waiting.clone());
         Ok(waiting)
     }
@@ -115,11 +115,11 @@ struct Letters {
 impl Guest for WakerThread {}
 
 impl WakerThread {
-    fn start(device: &Arc<Inner>) -> WakerThread {
+    fn start() -> WakerThread {
         let mailbox = Arc::new(Mailbox { letters: Mutex::default(), arrived: Condvar::new() });
-        let (inside, device) = (mailbox.clone(), Arc::downgrade(device));
+        let inside = mailbox.clone();
         // If no thread can be made, every awaited launch is waited for where it is polled: see `add`.
-        let made = std::thread::Builder::new().name("dacapo-waker".into()).spawn(move || serve(&inside, &device));
+        let made = std::thread::Builder::new().name("dacapo-waker".into()).spawn(move || serve(&inside));
         if made.is_err() {
             mailbox.letters.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
         }
@@ -147,7 +147,7 @@ impl Drop for WakerThread {
 }
 
 /// Takes letters, waits for their events, wakes their tasks.
-fn serve(mailbox: &Mailbox, device: &Weak<Inner>) {
+fn serve(mailbox: &Mailbox) {
     let mut open: Vec<Arc<Waiting>> = Vec::new();
     // When something was last asked for or over.
     let mut moved = Instant::now();
@@ -165,11 +165,18 @@ fn serve(mailbox: &Mailbox, device: &Weak<Inner>) {
             }
             open.extend(letters.new.drain(..));
         }
-        let Some(over) = take_over(&mut open, device) else { return };
-        if !over.is_empty() {
+        let (alone, before) = (open.len() == 1, open.len());
+        // The device is let go of before anyone is told: who is told may drop its own handle, and that is the last one then.
+        open.retain(|waiting| match waiting.held().map_or(Some(Ok(())), |held| look(&held, alone)) {
+            Some(outcome) => {
+                waiting.finish(outcome);
+                false
+            }
+            None => true,
+        });
+        if open.len() < before {
             moved = Instant::now();
         }
-        over.into_iter().for_each(|(waiting, outcome)| waiting.finish(outcome));
         match open.is_empty() {
             true => {}
             false if moved.elapsed() < AWAKE => std::thread::yield_now(),
@@ -178,29 +185,11 @@ fn serve(mailbox: &Mailbox, device: &Weak<Inner>) {
     }
 }
 
-/// Takes out what is over, with how it ended; none if the device is gone.
-///
-/// The device is let go of before anyone is told: who is told may drop its own handle, and that is the last one then.
-fn take_over(open: &mut Vec<Arc<Waiting>>, device: &Weak<Inner>) -> Option<Vec<(Arc<Waiting>, Result<()>)>> {
-    // Everything that is waited for holds its device, so it is there.
-    let device = device.upgrade().map(Device)?;
-    if let Err(error) = device.enter() {
-        return Some(open.drain(..).map(|waiting| (waiting, Err(error.clone()))).collect());
-    }
-    let (alone, mut over) = (open.len() == 1, Vec::new());
-    open.retain(|waiting| match waiting.held().map_or(Some(Ok(())), |held| look(&device, &held, alone)) {
-        Some(outcome) => {
-            over.push((waiting.clone(), outcome));
-            false
-        }
-        None => true,
-    });
-    Some(over)
-}
-
 /// Whether an awaited launch is over. With nothing else to look after, waits for it a while.
-fn look(device: &Device, held: &Held, alone: bool) -> Option<Result<()>> {
-    let _relaxed = match device.relaxed() {
+fn look(held: &Held, alone: bool) -> Option<Result<()>> {
+    let device = &held.device;
+    // Each time: who was woken on this thread may have made another context current.
+    let _relaxed = match device.enter().and_then(|()| device.relaxed()) {
         Ok(relaxed) => relaxed,
         Err(error) => return Some(Err(error)),
     };

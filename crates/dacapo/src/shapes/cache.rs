@@ -360,8 +360,12 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     /// Drops all graphs and the memory that they share, also while they are in flight.
     pub fn clear(&mut self) {
         self.counters.evicted += self.entries.len() as u64;
-        let _gone = (std::mem::take(&mut self.entries), self.overflow.take());
+        let (gone, overflow) = (std::mem::take(&mut self.entries), self.overflow.take());
         self.let_pool_go();
+        // What they hold may be the user's, and panic, more than once.
+        let mut panic = drop_each(gone);
+        keep_first(&mut panic, drop_each(overflow));
+        go_on(panic);
     }
 
     /// How many graphs there are.
