@@ -33,6 +33,14 @@ pub(super) fn equal_lengths(what: &str, left: usize, right: usize) -> String {
     }
 }
 
+/// What to do where a device could not be opened. A variable that is wrong is one's own to mend.
+pub(super) fn another_device(why: &str) -> String {
+    match why.starts_with("DACAPO_SEED") {
+        true => "unset DACAPO_SEED, or set it to the number that a failure has printed".to_string(),
+        false => "`dacapo doctor` says what there is; `DACAPO_DRIVER=software` runs without a GPU".to_string(),
+    }
+}
+
 pub(super) fn not_written(argument: &str, missing: &Range<usize>, idle: Option<&str>) -> String {
     let Range { start, end } = missing;
     let idle = idle.map(|idle| format!(": the grid of {idle} is empty")).unwrap_or_default();

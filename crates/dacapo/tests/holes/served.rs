@@ -141,14 +141,16 @@ fn hole_e18() {
         }
     }
     let (bench, dropped) = (Bench::seeded(0), Arc::new(AtomicUsize::new(0)));
-    let mut cache = GraphCache::<u32, Loud>::new(&bench.device);
-    let ways: [fn(&mut GraphCache<u32, Loud>, &Arc<AtomicUsize>); 2] =
-        [|cache, dropped| drop(cache.rerecord_all(|_, _| Ok(Loud(dropped.clone())))), |cache, _| cache.clear()];
+    type Cache = GraphCache<u32, Loud>;
+    let mut cache = Cache::new(&bench.device);
+    let anew = |cache: &mut Cache| drop(cache.rerecord_all(|_, _| Ok(Loud(dropped.clone()))));
+    let clear = |cache: &mut Cache| cache.clear();
+    let ways: [&dyn Fn(&mut Cache); 2] = [&anew, &clear];
     for key in 0..3 {
         cache.get_or_record(&key, |_| Ok(Loud(dropped.clone()))).unwrap();
     }
     for way in ways {
-        let panic = catch_unwind(AssertUnwindSafe(|| way(&mut cache, &dropped))).expect_err("the first panic goes on");
+        let panic = catch_unwind(AssertUnwindSafe(|| way(&mut cache))).expect_err("the first panic goes on");
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"on purpose"));
         assert_eq!(dropped.swap(0, Ordering::Relaxed), 3);
     }

@@ -469,6 +469,7 @@ fn a_child() {
         Ok("seed_is_no_number") => {
             let refused = Device::software().unwrap_err();
             assert!(refused.to_string().contains("DACAPO_SEED is `lucky`: a seed is a number"), "{refused}");
+            assert!(refused.help().unwrap().starts_with("unset DACAPO_SEED"));
             assert!(dacapo::Software::new().seed(7).open().is_ok(), "the program's own seed comes first");
         }
         #[cfg(unix)]
