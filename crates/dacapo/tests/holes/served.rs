@@ -133,6 +133,7 @@ fn valued(cache: &mut GraphCache<u32, Buffer<u32>>, stream: &dacapo::Stream, key
 /// Drops of outputs that panic, one in each graph: all go, and the process with its first panic goes on.
 #[test]
 fn hole_e18() {
+    type Cache = GraphCache<u32, Loud>;
     struct Loud(Arc<AtomicUsize>);
     impl Drop for Loud {
         fn drop(&mut self) {
@@ -141,7 +142,6 @@ fn hole_e18() {
         }
     }
     let (bench, dropped) = (Bench::seeded(0), Arc::new(AtomicUsize::new(0)));
-    type Cache = GraphCache<u32, Loud>;
     let mut cache = Cache::new(&bench.device);
     let anew = |cache: &mut Cache| drop(cache.rerecord_all(|_, _| Ok(Loud(dropped.clone()))));
     let clear = |cache: &mut Cache| cache.clear();
