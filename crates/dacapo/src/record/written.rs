@@ -21,6 +21,16 @@ impl Written {
         self.0.push(range(access));
     }
 
+    /// The bytes of a range that were written once more.
+    pub(super) fn push_range(&mut self, range: (usize, usize)) {
+        self.0.push(range);
+    }
+
+    /// The last write.
+    pub(super) fn last(&self) -> Option<(usize, usize)> {
+        self.0.last().copied()
+    }
+
     /// Takes the last write back.
     pub(crate) fn pop(&mut self) {
         self.0.pop();
