@@ -63,6 +63,19 @@ impl From<dacapo::Error> for Complaint {
     }
 }
 
+/// Arguments that the program does not take: what, and behind an empty line how to ask for help.
+impl From<&clap::Error> for Complaint {
+    fn from(error: &clap::Error) -> Complaint {
+        let text = error.to_string();
+        let text = text.trim_end();
+        let text = text.strip_prefix("error: ").unwrap_or(text);
+        match text.rsplit_once("\n\n") {
+            Some((what, help)) => Complaint::new(what).help(help),
+            None => Complaint::new(text),
+        }
+    }
+}
+
 /// Errors of the layers below bring their own words, and some bring their own help.
 macro_rules! from_errors {
     ($($error:ty),*) => { $(

@@ -6,6 +6,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use complaint::Complaint;
 use output::Output;
 
 pub mod bench;
@@ -54,7 +55,7 @@ enum Task {
 /// Does what the command line asks for, and says how it ended.
 pub fn main() -> ExitCode {
     pipe::end_quietly_when_closed();
-    let Arguments { task, json } = Arguments::parse();
+    let Arguments { task, json } = Arguments::try_parse().unwrap_or_else(|error| refused(&error));
     let output = Output { json };
     let done = match task.unwrap_or(Task::Demo(demo::Arguments::default())) {
         Task::Demo(arguments) => demo::run(&arguments, output),
@@ -69,6 +70,16 @@ pub fn main() -> ExitCode {
         output.complain(&complaint);
         ExitCode::FAILURE
     })
+}
+
+/// Ends the program over arguments that it does not take, or over a question for help.
+fn refused(error: &clap::Error) -> ! {
+    let mut words = std::env::args_os().take_while(|word| word != "--");
+    if error.use_stderr() && words.any(|word| word == "--json") {
+        Output { json: true }.complain(&Complaint::from(error));
+        std::process::exit(2);
+    }
+    error.exit()
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@
 //! - `DACAPO_SEED`, `DACAPO_MEMORY`, `DACAPO_DETECT`, `DACAPO_CORES` and `DACAPO_FINDINGS` are set where the command
 //!   line sets them; with `--json` `DACAPO_FINDINGS_FORMAT` is `json`, and each finding is one line of JSON.
 //!
-//! A value that the software driver would not take is refused before anything is started.
+//! A value that the software driver would not take is refused before anything is started. So is a library in a folder
+//! that `LD_LIBRARY_PATH` cannot name: the program would find another driver, and nobody would know.
 //!
 //! Exit codes of its own are those of `env` and `timeout`: 125 for no library, 126 for a program that cannot be run,
 //! 127 for one that is not there.
@@ -56,6 +57,14 @@ pub fn run(arguments: &Arguments, output: Output) -> ExitCode {
             return ExitCode::from(125);
         }
     };
+    let folder = library.parent().unwrap_or(Path::new("/"));
+    if let Some(letter) = unnameable(folder) {
+        let what =
+            format!("`{}` has `{letter}` in its path, and LD_LIBRARY_PATH knows no way to say that", folder.display());
+        let help = format!("set {} to a copy of the library in another folder", Nvidia::VARIABLE);
+        output.complain(&Complaint::new(what).help(help));
+        return ExitCode::from(125);
+    }
     let error = replace(command(arguments, &library, output));
     output.complain(&Complaint::new(format!("`{}` cannot be run: {error}", arguments.program[0].display())));
     ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 })
@@ -65,7 +74,7 @@ pub fn run(arguments: &Arguments, output: Output) -> ExitCode {
 fn command(arguments: &Arguments, library: &Path, output: Output) -> Command {
     let mut command = Command::new(&arguments.program[0]);
     command.args(&arguments.program[1..]);
-    let folder = library.parent().unwrap_or(Path::new("."));
+    let folder = library.parent().unwrap_or(Path::new("/"));
     command.env("LD_LIBRARY_PATH", prepended(folder, std::env::var_os("LD_LIBRARY_PATH")));
     command.env(Nvidia::VARIABLE, library);
     let settings = [
@@ -73,7 +82,7 @@ fn command(arguments: &Arguments, library: &Path, output: Output) -> Command {
         ("DACAPO_MEMORY", arguments.memory.map(|bytes| bytes.to_string().into())),
         ("DACAPO_DETECT", arguments.detect.clone().map(OsString::from)),
         ("DACAPO_CORES", arguments.cores.map(|cores| cores.to_string().into())),
-        ("DACAPO_FINDINGS", arguments.findings.clone().map(PathBuf::into_os_string)),
+        ("DACAPO_FINDINGS", arguments.findings.as_deref().map(findings_file)),
         ("DACAPO_FINDINGS_FORMAT", output.json.then(|| "json".into())),
     ];
     for (name, value) in settings {
@@ -82,6 +91,20 @@ fn command(arguments: &Arguments, library: &Path, output: Output) -> Command {
         }
     }
     command
+}
+
+/// The file of findings as it is meant here: the program may change its folder before it opens it. `-` is standard error.
+fn findings_file(path: &Path) -> OsString {
+    if path == Path::new("-") {
+        return path.into();
+    }
+    std::path::absolute(path).map_or_else(|_| path.into(), PathBuf::into_os_string)
+}
+
+/// What of a folder's path means something else in `LD_LIBRARY_PATH`, if anything does: ld.so(8) cuts at colons and
+/// semicolons, puts something in for `$ORIGIN` and others, and has no way to write these letters themselves.
+fn unnameable(folder: &Path) -> Option<char> {
+    folder.to_string_lossy().chars().find(|letter| matches!(letter, ':' | ';' | '$'))
 }
 
 /// `folder` before what was there.
@@ -112,6 +135,12 @@ fn replace(mut command: Command) -> std::io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_that_the_loader_would_not_understand_is_known_as_that() {
+        assert_eq!(unnameable(Path::new("/home/me/software driver")), None);
+        assert_eq!(["/a:b", "/a;b", "/$LIB"].map(|folder| unnameable(Path::new(folder))), [':', ';', '$'].map(Some));
+    }
 
     #[test]
     fn what_was_searched_before_is_searched_after() {

@@ -50,8 +50,9 @@ fn the_loader_would_find_it_too() {
 
 #[test]
 fn settings_reach_the_program_and_its_exit_code_comes_back() {
+    // By its whole path: the program may change its folder before it opens the file.
     let script = "test \"$DACAPO_SEED $DACAPO_MEMORY $DACAPO_DETECT $DACAPO_CORES $DACAPO_FINDINGS\" = \
-                  '42 17179869184 all 2 f.txt' && exit 42";
+                  \"42 17179869184 all 2 $PWD/f.txt\" && exit 42";
     let settings = ["--seed", "0x2a", "--memory", "16G", "--detect", "all", "--cores", "2", "--findings", "f.txt"];
     let output = dacapo(&[&["run"], &settings[..], &["--", "sh", "-c", script]].concat());
     assert_eq!(output.status.code(), Some(42), "{output:?}");
@@ -84,7 +85,55 @@ fn a_setting_that_makes_no_sense_is_refused_before_anything_runs() {
         let said = text(&output.stderr);
         assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""), "{said}");
         assert!(said.contains(value) && said.contains(option) && said.contains(accepted), "{said}");
+        let output = dacapo(&["run", "--json", option, value, "--", "sh", "-c", "echo ran"]);
+        let complaint: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+        assert!(complaint["error"]["what"].as_str().unwrap().contains(accepted), "{complaint}");
+        assert_eq!((output.status.code(), complaint["error"]["help"].is_string()), (Some(2), true), "{complaint}");
     }
+}
+
+/// A copy of the library in a folder with this name.
+#[cfg(unix)]
+fn copied_to(name: &std::ffi::OsStr) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::copy(library(), folder.join("libcuda.so.1")).unwrap();
+    folder
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_the_loader_cannot_be_told_is_refused() {
+    let folder = copied_to("one:two".as_ref());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dacapo"));
+    command.args(["run", "--", "sh", "-c", "echo ran"]).env("DACAPO_LIBCUDA", folder.join("libcuda.so.1"));
+    let output = command.output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(125), ""), "{output:?}");
+    assert!(text(&output.stderr).contains("has `:` in its path"), "{output:?}");
+}
+
+/// The loader looks for a name without a folder in places of its own.
+#[test]
+fn a_library_without_a_folder_is_the_one_in_the_working_folder() {
+    let folder = library().parent().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dacapo"));
+    command.arg("libcuda").env("DACAPO_LIBCUDA", "libcuda.so.1").current_dir(folder);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(Path::new(text(&output.stdout).trim_end()), library());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_that_is_no_text_is_told_as_json_all_the_same() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = copied_to(std::ffi::OsStr::from_bytes(b"not \xff text"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dacapo"));
+    command.args(["libcuda", "--json"]).env("DACAPO_LIBCUDA", folder.join("libcuda.so.1"));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(told["library"].as_str().unwrap().ends_with("text/libcuda.so.1"), "{told}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub fn main() -> Result<()> {
     // In place: the graph reads the same memory, and sees what is there when it is launched.
     let mut weights = device.buffer(&[1.0f32; 4])?;
     let mut graph = device.record(|r: &mut Recorder<'_>| model(r, &weights, 4))?;
-    stream.write(&mut weights, &[2.0; 4])?; // in order: behind the launches before, before those after
+    stream.write(&mut weights, &[2.0; 4])?; // in stream order: later launches see it
     assert_eq!(stream.read(graph.launch(&stream)?.wait()?)?, [2.0; 4]);
 
     // Other memory: every graph of a cache is changed, all of them or none.
@@ -30,8 +30,8 @@ pub fn main() -> Result<()> {
     }
     let fresh = device.buffer(&[3.0f32; 4])?;
     let done = cache.rerecord_all(|r, &len| model(r, &fresh, len))?;
-    assert!(done.iter().all(|(_, how)| how.is_updated())); // in place: nothing was built anew
-    drop(weights); // what is under way keeps it for as long as it needs
+    assert!(done.iter().all(|(_, how)| how.is_updated())); // in place: nothing was rebuilt
+    drop(weights); // launches in flight keep it alive
     let y = cache.run(&stream, &2, |r| model(r, &fresh, 2))?;
     assert_eq!(stream.read(y)?, [3.0; 2]);
     Ok(())

@@ -1,7 +1,8 @@
 //! `#[derive(Pod)]` for the crate `dacapo`, which re-exports it; not for use by itself.
 //!
 //! What it promises with `unsafe`, it makes the compiler check: the layout is declared, every field is plain data
-//! itself, and there are no bytes between them.
+//! itself, and there are no bytes between them. No check depends on a name that the program may give to something else:
+//! `::core` too can be a crate of its own.
 
 use proc_macro::TokenStream;
 use proc_macro2::{Span, TokenStream as Tokens};
@@ -40,6 +41,8 @@ fn pod(input: &DeriveInput) -> Result<Tokens> {
     }
     let dacapo = crate_path(&input.attrs)?;
     let types: Vec<_> = data.fields.iter().map(|field| &field.ty).collect();
+    let sizes: Vec<Tokens> = types.iter().map(|ty| size_of(quote!(#ty))).collect();
+    let size = size_of(quote!(#name));
     let padding = format!(
         "`{name}` has padding between or behind its fields: order them by size, or add fields for the bytes in between"
     );
@@ -50,7 +53,9 @@ fn pod(input: &DeriveInput) -> Result<Tokens> {
             // By the very path that is promised below, whatever a `crate = ..` makes of it.
             const fn is_plain<T: #dacapo::bytemuck::Pod + #dacapo::bytemuck::Zeroable>() {}
             #(is_plain::<#types>();)*
+            // For its message; what counts is the line behind it.
             ::core::assert!(::core::mem::size_of::<#name>() == 0 #(+ ::core::mem::size_of::<#types>())*, #padding);
+            [(); 1][(#size != 0 #(+ #sizes)*) as usize]
         };
         // SAFETY: the layout is declared, every field is plain data, and nothing lies between them: checked above.
         unsafe impl #dacapo::bytemuck::Zeroable for #name {}
@@ -58,6 +63,25 @@ fn pod(input: &DeriveInput) -> Result<Tokens> {
         unsafe impl #dacapo::bytemuck::Pod for #name {}
         impl #dacapo::Pod for #name {}
     })
+}
+
+/// The size of a type as a number, by the language alone: the distance of two places in an array.
+///
+/// A program that has another `u8` changes the unit of all sizes alike, and one in which a size is not a whole number is no
+/// constant; with another `usize` the index above is none.
+fn size_of(ty: Tokens) -> Tokens {
+    quote! {{
+        // As large as the type, and made without a value of it.
+        #[repr(C)]
+        union __DacapoRoom {
+            nothing: (),
+            #[allow(dead_code)]
+            something: #ty,
+        }
+        let rooms = [__DacapoRoom { nothing: () }, __DacapoRoom { nothing: () }];
+        // SAFETY: both are places in one array.
+        unsafe { (&raw const rooms[1] as *const u8).offset_from(&raw const rooms[0] as *const u8) }
+    }}
 }
 
 /// Whether the order of the fields is declared.

@@ -78,12 +78,19 @@ impl Lane {
         Ok(Answer { rows, weights, asked })
     }
 
-    /// Other weights from the next request on: every graph is changed in place, and what is under way keeps the old ones. How
-    /// many graphs were changed without being built anew.
+    /// Other weights from the next request on: every graph is changed in place, and requests in flight keep the old ones.
+    /// How many graphs were changed without being rebuilt.
     fn swap(&mut self, weights: &Arc<Weights>) -> Result<usize> {
-        *lock(&self.weights) = weights.clone();
-        let done = self.model.rerecord_all()?;
-        Ok(done.iter().filter(|(_, how)| how.is_updated()).count())
+        let old = std::mem::replace(&mut *lock(&self.weights), weights.clone());
+        match self.model.rerecord_all() {
+            Ok(done) => Ok(done.iter().filter(|(_, how)| how.is_updated()).count()),
+            Err(error) => {
+                // Some graphs may have the new weights already: all go back, so that one lane has one set of weights.
+                *lock(&self.weights) = old;
+                self.model.rerecord_all()?;
+                Err(error)
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Lists of CONTRIBUTING.md are true: what CI runs, the tasks of `cargo xtask`, what is meant to come.
 //!
-//! - The block below "What CI runs" is the steps of `.ci/run`, in order.
+//! - The block below "What CI runs" is the steps of `.ci/run`, in order; a `task` there is one of `cargo xtask`.
 //! - The table below "cargo xtask" has a row for each task.
 //! - A sentence that begins with "Meant to come:" names no feature of the library, no instruction that docs/ptx.md has among
 //!   the interpreted, and no call that docs/driver-calls.md says the software driver knows.
@@ -11,9 +11,14 @@ use super::quoted;
 
 /// Where the block of CONTRIBUTING.md and `.ci/run` differ.
 pub fn steps(contributing: &str, script: &str) -> Vec<String> {
-    let steps: Vec<&str> = script.lines().filter_map(|line| line.trim().strip_prefix("step ")).collect();
+    let as_told = |step: &str| match step.strip_prefix("task ") {
+        Some(task) => format!("cargo xtask {task}"),
+        None => step.to_string(),
+    };
+    let steps = script.lines().filter_map(|line| line.trim().strip_prefix("step ")).map(as_told);
+    let steps: Vec<String> = steps.collect();
     let block = section(contributing, "## What CI runs").skip_while(|line| !line.starts_with("```")).skip(1);
-    let told: Vec<&str> = block.take_while(|line| !line.starts_with("```")).collect();
+    let told: Vec<String> = block.take_while(|line| !line.starts_with("```")).map(String::from).collect();
     let missing = steps.iter().filter(|step| !told.contains(step));
     let missing = missing.map(|step| format!("CONTRIBUTING.md: what CI runs lacks `{step}`"));
     let stale = told.iter().filter(|step| !steps.contains(step));

@@ -2,7 +2,8 @@
 //!
 //! - `DACAPO_DRIVER=cuda|software` decides for [`Device::best`]; without it the GPU is taken where there is one, and a
 //!   fall to software is kept, and told by [`Device::why_software`].
-//! - `DACAPO_SEED` is the software device's seed where the program gives none.
+//! - `DACAPO_SEED` is the software device's seed where the program gives none. One that is no number is an error: a run
+//!   with another seed than was asked for would look like the one that was meant.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -30,6 +31,8 @@ use crate::trace::event;
 #[derive(Clone)]
 pub struct Software {
     options: dacapo_sim::Options,
+    /// What `DACAPO_SEED` says, if that is no seed and the program has given none.
+    bad_seed: Option<String>,
 }
 
 #[cfg(feature = "software")]
@@ -41,15 +44,18 @@ impl Default for Software {
 
 #[cfg(feature = "software")]
 impl Software {
-    /// Seeded from `DACAPO_SEED`, else 0; with the memory of an H200.
+    /// Seeded from `DACAPO_SEED`, a number such as `42` or `0x5eed_0041`, else 0; with the memory of an H200.
     pub fn new() -> Software {
-        let seed = std::env::var("DACAPO_SEED").ok().and_then(|seed| parse_seed(&seed)).unwrap_or(0);
-        Software { options: dacapo_sim::Options { seed, ..Default::default() } }
+        let given = std::env::var_os("DACAPO_SEED").map(|seed| seed.to_string_lossy().into_owned());
+        let seed = given.as_deref().map_or(Some(0), parse_seed);
+        let options = dacapo_sim::Options { seed: seed.unwrap_or(0), ..Default::default() };
+        Software { options, bad_seed: given.filter(|_| seed.is_none()) }
     }
 
     /// The seed of every choice the machine makes: addresses, the order of work that may overlap, when work happens.
     pub fn seed(mut self, seed: u64) -> Software {
         self.options.seed = seed;
+        self.bad_seed = None;
         self
     }
 
@@ -61,15 +67,39 @@ impl Software {
 
     /// All other options of the machine.
     ///
-    /// `on_finding` is called on a thread of its own, soon after the finding. It may call the device.
+    /// `on_finding` is called on a thread of its own, soon after the finding. It may call the device, but must not hold it:
+    /// the device keeps the callback, and a callback that keeps the device keeps both for ever. Let the program hold the
+    /// device and give the callback a `Weak`, or send findings to where the device is used.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// use std::sync::{Arc, OnceLock};
+    /// use dacapo::{Device, Software};
+    /// let held = Arc::new(OnceLock::<Device>::new());
+    /// let weak = Arc::downgrade(&held);
+    /// let device = Software::new().options(move |options| {
+    ///     options.on_finding = Some(Arc::new(move |finding| {
+    ///         let held = weak.upgrade();
+    ///         let device = held.as_ref().and_then(|held| held.get());
+    ///         eprintln!("{finding}; alive: {:?}", device.map(Device::counters));
+    ///     }));
+    /// });
+    /// held.set(device.open()?).expect("set once");
+    /// // the device goes with `held`
+    /// # Ok(()) }
+    /// ```
     pub fn options(mut self, change: impl FnOnce(&mut dacapo_sim::Options)) -> Software {
         change(&mut self.options);
         self
     }
 
-    fn machine(mut self) -> dacapo_sim::Machine {
+    fn machine(mut self) -> Result<dacapo_sim::Machine> {
+        if let Some(seed) = self.bad_seed {
+            let why = format!("DACAPO_SEED is `{seed}`: a seed is a number such as 42 or 0x5eed0041");
+            return Err(Error::new(ErrorKind::NoDevice { why }));
+        }
         self.options.on_finding = self.options.on_finding.and_then(courier);
-        dacapo_sim::Machine::new(self.options)
+        Ok(dacapo_sim::Machine::new(self.options))
     }
 
     /// Opens a new device that shares nothing with any other.
@@ -77,8 +107,9 @@ impl Software {
     /// # Errors
     ///
     /// - The machine refused a call: with too little memory for anything, for example.
+    /// - [`ErrorKind::NoDevice`]: `DACAPO_SEED` is no number, and the program gives no seed of its own.
     pub fn open(self) -> Result<Device> {
-        let machine = self.machine();
+        let machine = self.machine()?;
         let driver: Arc<dyn Driver> = Arc::new(machine.clone());
         Device::open(driver, 0, Some(machine), true, |call| dacapo_sim::IMPLEMENTED.contains(&call))
     }
@@ -95,7 +126,7 @@ impl Software {
     ///   that failed.
     /// - It calls nothing in this library: driver calls are made under locks, so that would deadlock.
     pub unsafe fn open_hooked(self, wrap: impl FnOnce(dacapo_sim::Machine) -> Arc<dyn Driver>) -> Result<Device> {
-        let machine = self.machine();
+        let machine = self.machine()?;
         let driver = wrap(machine.clone());
         Device::open(driver, 0, Some(machine), true, |call| dacapo_sim::IMPLEMENTED.contains(&call))
     }
@@ -103,9 +134,11 @@ impl Software {
 
 #[cfg(feature = "software")]
 fn parse_seed(text: &str) -> Option<u64> {
-    match text.strip_prefix("0x") {
+    // As `dacapo run --seed` and the driver behind the C ABI read it.
+    let digits = text.trim().replace('_', "");
+    match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),
-        None => text.parse().ok(),
+        None => digits.parse().ok(),
     }
 }
 
@@ -123,14 +156,15 @@ impl Device {
     ///
     /// - [`ErrorKind::NoDevice`]: `DACAPO_DRIVER` asks for a device that was not found.
     pub fn best() -> Result<Device> {
-        match std::env::var("DACAPO_DRIVER").as_deref() {
-            Ok("cuda") => Device::cuda(0),
-            Ok("software") => Device::software(),
-            Ok(other) => {
+        let driver = std::env::var_os("DACAPO_DRIVER").map(|driver| driver.to_string_lossy().into_owned());
+        match driver.as_deref() {
+            Some("cuda") => Device::cuda(0),
+            Some("software") => Device::software(),
+            Some(other) => {
                 let why = format!("DACAPO_DRIVER is `{other}`: it may be `cuda` or `software`");
                 Err(Error::new(ErrorKind::NoDevice { why }))
             }
-            Err(_) => Device::cuda(0).or_else(|error| {
+            None => Device::cuda(0).or_else(|error| {
                 let device = Device::software()?;
                 event!(warn, why = %error, "no GPU: on the software device");
                 let _ = device.0.instead_of_gpu.set(error);
@@ -301,6 +335,7 @@ mod tests {
     #[test]
     fn a_seed_is_a_number_as_failures_print_it() {
         assert_eq!(["7", "0x5eed0041", "0"].map(parse_seed), [Some(7), Some(0x5eed_0041), Some(0)]);
+        assert_eq!(["0X5eed_0041", " 1_000 "].map(parse_seed), [Some(0x5eed_0041), Some(1000)]);
         assert_eq!(["", "seven", "-1", "0x"].map(parse_seed), [None; 4]);
     }
 }

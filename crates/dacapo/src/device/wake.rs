@@ -4,14 +4,14 @@
 //! stream behind it, and on the software device nothing moves unless somebody asks: the thread does ask.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use dacapo_driver::Call;
 use dacapo_ledger::{Queues, Use};
 
-use crate::device::{Cuda, Device, Guest, Inner};
+use crate::device::{Cuda, Device, Guest};
 use crate::error::Result;
 
 type Event = <Cuda as Queues>::Event;
@@ -21,17 +21,22 @@ type Event = <Cuda as Queues>::Event;
 const AWAKE: Duration = Duration::from_micros(200);
 
 /// One awaited launch.
-pub(crate) struct Waiting {
-    state: Mutex<State>,
-    event: Event,
-    used: Use<Cuda>,
-}
+pub(crate) struct Waiting(Mutex<State>);
 
 struct State {
-    /// Held until the outcome is known, so that the device outlives the wait.
-    device: Option<Device>,
+    /// Until the outcome is known.
+    held: Option<Held>,
     outcome: Option<Result<()>>,
     waker: Option<Waker>,
+}
+
+/// What a wait holds of its device, in the order in which it is let go of: an event and a use come back to a device that is
+/// there, and the device outlives the wait.
+#[derive(Clone)]
+struct Held {
+    event: Event,
+    used: Use<Cuda>,
+    device: Device,
 }
 
 impl Waiting {
@@ -42,9 +47,9 @@ impl Waiting {
             let _relaxed = device.relaxed()?;
             device.ledger().event_for(&device.0.cuda, used).map_err(|error| device.refused(error))?
         };
-        let state = Mutex::new(State { device: Some(device.clone()), outcome: None, waker: None });
-        let waiting = Arc::new(Waiting { state, event, used: used.clone() });
-        let thread = device.guest().unwrap_or_else(|| device.take_in(WakerThread::start(&device.0)));
+        let held = Held { event, used: used.clone(), device: device.clone() };
+        let waiting = Arc::new(Waiting(Mutex::new(State { held: Some(held), outcome: None, waker: None })));
+        let thread = device.guest().unwrap_or_else(|| device.take_in(WakerThread::start()));
         thread.add(waiting.clone());
         Ok(waiting)
     }
@@ -52,7 +57,7 @@ impl Waiting {
     pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<Result<()>> {
         // Cloned before the lock and dropped after it: both are the user's code.
         let waker = context.waker().clone();
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         if let Some(outcome) = &state.outcome {
             return Poll::Ready(outcome.clone());
         }
@@ -62,14 +67,22 @@ impl Waiting {
         Poll::Pending
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What it holds, as long as it waits.
+    fn held(&self) -> Option<Held> {
+        self.state().held.clone()
+    }
+
     fn finish(&self, outcome: Result<()>) {
-        let state = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
         // Let go before anyone can know: who sees the outcome finds nothing of the wait left. And outside of the lock:
         // the last handle on a device drops values of the user's.
-        let device = state().device.take();
-        alone(move || drop(device));
+        let held = self.state().held.take();
+        alone(move || drop(held));
         let waker = {
-            let mut state = state();
+            let mut state = self.state();
             state.outcome = Some(outcome);
             state.waker.take()
         };
@@ -102,11 +115,11 @@ struct Letters {
 impl Guest for WakerThread {}
 
 impl WakerThread {
-    fn start(device: &Arc<Inner>) -> WakerThread {
+    fn start() -> WakerThread {
         let mailbox = Arc::new(Mailbox { letters: Mutex::default(), arrived: Condvar::new() });
-        let (inside, device) = (mailbox.clone(), Arc::downgrade(device));
+        let inside = mailbox.clone();
         // If no thread can be made, every awaited launch is waited for where it is polled: see `add`.
-        let made = std::thread::Builder::new().name("dacapo-waker".into()).spawn(move || serve(&inside, &device));
+        let made = std::thread::Builder::new().name("dacapo-waker".into()).spawn(move || serve(&inside));
         if made.is_err() {
             mailbox.letters.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
         }
@@ -117,8 +130,7 @@ impl WakerThread {
         let mut letters = self.0.letters.lock().unwrap_or_else(PoisonError::into_inner);
         if letters.closed {
             drop(letters);
-            let device = waiting.state.lock().unwrap_or_else(PoisonError::into_inner).device.clone();
-            let outcome = device.map_or(Ok(()), |device| device.wait_until(&waiting.used));
+            let outcome = waiting.held().map_or(Ok(()), |held| held.device.wait_until(&held.used));
             waiting.finish(outcome);
             return;
         }
@@ -135,7 +147,7 @@ impl Drop for WakerThread {
 }
 
 /// Takes letters, waits for their events, wakes their tasks.
-fn serve(mailbox: &Mailbox, device: &Weak<Inner>) {
+fn serve(mailbox: &Mailbox) {
     let mut open: Vec<Arc<Waiting>> = Vec::new();
     // When something was last asked for or over.
     let mut moved = Instant::now();
@@ -153,14 +165,9 @@ fn serve(mailbox: &Mailbox, device: &Weak<Inner>) {
             }
             open.extend(letters.new.drain(..));
         }
-        // Everything that is waited for holds its device, so it is there.
-        let Some(device) = device.upgrade().map(Device) else { return };
-        if let Err(error) = device.enter() {
-            open.drain(..).for_each(|waiting| waiting.finish(Err(error.clone())));
-            continue;
-        }
         let (alone, before) = (open.len() == 1, open.len());
-        open.retain(|waiting| match look(&device, waiting, alone) {
+        // The device is let go of before anyone is told: who is told may drop its own handle, and that is the last one then.
+        open.retain(|waiting| match waiting.held().map_or(Some(Ok(())), |held| look(&held, alone)) {
             Some(outcome) => {
                 waiting.finish(outcome);
                 false
@@ -179,21 +186,23 @@ fn serve(mailbox: &Mailbox, device: &Weak<Inner>) {
 }
 
 /// Whether an awaited launch is over. With nothing else to look after, waits for it a while.
-fn look(device: &Device, waiting: &Waiting, alone: bool) -> Option<Result<()>> {
-    let _relaxed = match device.relaxed() {
+fn look(held: &Held, alone: bool) -> Option<Result<()>> {
+    let device = &held.device;
+    // Each time: who was woken on this thread may have made another context current.
+    let _relaxed = match device.enter().and_then(|()| device.relaxed()) {
         Ok(relaxed) => relaxed,
         Err(error) => return Some(Err(error)),
     };
     if alone && device.is_software() {
         // SAFETY: the event is of this driver and held.
-        let code = unsafe { device.driver().cuEventSynchronize(waiting.event.raw()) };
+        let code = unsafe { device.driver().cuEventSynchronize(held.event.raw()) };
         let done = device.check(code, Call::cuEventSynchronize);
-        return Some(done.inspect(|()| device.ledger().finished(&waiting.used)));
+        return Some(done.inspect(|()| device.ledger().finished(&held.used)));
     }
-    match device.0.cuda.has_passed(&waiting.event) {
+    match device.0.cuda.has_passed(&held.event) {
         Ok(false) => None,
         Ok(true) => {
-            device.ledger().finished(&waiting.used);
+            device.ledger().finished(&held.used);
             Some(Ok(()))
         }
         Err(error) => Some(Err(device.refused(error))),

@@ -182,7 +182,7 @@ table! {
 
     NoDevice { why } => "no_device",
         "{why}",
-        help "`dacapo doctor` says what there is; `DACAPO_DRIVER=software` runs without a GPU";
+        help (words::another_device(why));
 
     Unsupported { what, needs } => "unsupported",
         "{what} is not supported here; it needs {needs}";

@@ -15,15 +15,29 @@ pub(super) fn equal_lengths(what: &str, left: usize, right: usize) -> String {
         ("copy", false) => format!("copy a part: `copy(&source, &mut target[..{shorter}])`"),
         ("upload", false) => format!("upload to a part: `upload(&source, &mut target[..{shorter}])`"),
         ("download", true) => format!("download a part: `download(&source[..{shorter}], &mut target)`"),
-        ("upload" | "download", _) => {
-            format!("make the host buffer with `device.host(..)` of {} elements", left.min(right))
-        }
+        ("upload", true) => format!("upload a part: `upload(source.slice(..{shorter}), &mut target)`"),
+        ("download", false) => format!("download to a part: `download(&source, target.slice_mut(..{shorter}))`"),
         ("Stream::write", true) => format!("write a part: `stream.write(&mut target[..{shorter}], &elements)`"),
         ("Stream::write", false) => {
             format!("write fewer elements: `stream.write(&mut target, &elements[..{shorter}])`")
         }
-        ("HostBuffer::set", _) => format!("`set` gives the whole buffer other contents: pass {left} elements"),
+        ("HostBuffer::set", _) => {
+            format!("`set` gives all of it other contents: pass {left} elements, or set a `slice_mut(..)`")
+        }
+        ("HostBuffer::read_into", _) => format!("pass a slice of {left} elements, or read a `slice(..)` of the buffer"),
+        ("Stream::read_into", true) => format!("read a part: `stream.read_into(&source[..{shorter}], &mut elements)`"),
+        ("Stream::read_into", false) => {
+            format!("read into a part: `stream.read_into(&source, &mut elements[..{shorter}])`")
+        }
         _ => "pass slices as long as those that it was recorded with".to_string(),
+    }
+}
+
+/// What to do where a device could not be opened. A variable that is wrong is one's own to mend.
+pub(super) fn another_device(why: &str) -> String {
+    match why.starts_with("DACAPO_SEED") {
+        true => "unset DACAPO_SEED, or set it to the number that a failure has printed".to_string(),
+        false => "`dacapo doctor` says what there is; `DACAPO_DRIVER=software` runs without a GPU".to_string(),
     }
 }
 

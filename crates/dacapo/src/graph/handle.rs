@@ -106,7 +106,9 @@ impl<T> Graph<T> {
     /// - As [`launch`](Graph::launch).
     #[track_caller]
     pub fn submit(&mut self, stream: &Stream) -> Result<Ticket> {
-        let used = self.replayable()?.launch(stream, &[])?.clone();
+        let graph = self.replayable()?;
+        graph.expect_launchable(stream, "Graph::submit")?;
+        let used = graph.launch(stream, &[])?.clone();
         Ok(Ticket::new(&self.device, Some(used), ()))
     }
 

@@ -58,7 +58,8 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         inputs: I::At<'a>,
         mut outputs: O::At<'a>,
     ) -> Result<Launched<'_, ()>> {
-        self.with_bound(&inputs, &mut outputs, |graph, extra| graph.launch(stream, extra).map(drop))?;
+        let call = (stream, "GraphInto::launch");
+        self.with_bound(call, &inputs, &mut outputs, |graph, extra| graph.launch(stream, extra).map(drop))?;
         Ok(Launched::new(&(), &self.inner.device, self.inner.last_use()))
     }
 
@@ -81,7 +82,8 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
     /// - As [`launch`](GraphInto::launch).
     #[track_caller]
     pub fn submit<'a>(&mut self, stream: &Stream, inputs: I::At<'a>, mut outputs: O::At<'a>) -> Result<Ticket> {
-        self.with_bound(&inputs, &mut outputs, |graph, extra| graph.launch(stream, extra).map(drop))?;
+        let call = (stream, "GraphInto::submit");
+        self.with_bound(call, &inputs, &mut outputs, |graph, extra| graph.launch(stream, extra).map(drop))?;
         Ok(Ticket::new(&self.inner.device, Some(self.inner.last_use().clone()), ()))
     }
 
@@ -93,6 +95,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
     /// - [`ErrorKind::WrongDevice`], [`ErrorKind::EagerInRecording`], or any error from the driver.
     #[track_caller]
     pub fn preload(&mut self, stream: &Stream) -> Result<()> {
+        self.inner.expect_launchable(stream, "GraphInto::preload")?;
         self.inner.preload(stream)
     }
 
@@ -144,19 +147,22 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         &self.inner.name.label
     }
 
-    /// Binds the stand-ins to these slices for the time of one launch.
+    /// Binds the stand-ins to these slices for the time of one launch. What a launch asks first is asked here, by the name of
+    /// the call: inside the closure an error would name a line of this library.
     #[track_caller]
     pub(crate) fn with_bound<R>(
         &mut self,
+        (stream, call): (&Stream, &'static str),
         inputs: &I::At<'_>,
         outputs: &mut O::At<'_>,
         launch: impl FnOnce(&mut Replayable, &[(MemoryId, Touching)]) -> Result<R>,
     ) -> Result<R> {
+        self.inner.expect_launchable(stream, call)?;
         let mut given = Vec::new();
         I::access_at(inputs, &mut given);
         O::access_at(outputs, &mut given);
         assert_eq!(given.len(), self.inner.stand_ins.len(), "a shape has as many slices at every lifetime");
-        self.check(&given)?;
+        self.check(call, &given)?;
         let extra: Vec<_> = given
             .iter()
             .filter_map(|access| {
@@ -171,16 +177,16 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
     }
 
     #[track_caller]
-    fn check(&self, given: &[Access]) -> Result<()> {
+    fn check(&self, call: &'static str, given: &[Access]) -> Result<()> {
         let holes = &self.inner.stand_ins.holes;
         for (hole, access) in holes.iter().zip(given) {
             let (recorded, given) = (hole.allocation.bytes(), access.place.bytes);
             if recorded != given {
                 let sides = [("the slice as recorded", recorded), ("the one that is given", given)];
-                let error = Error::lengths("GraphInto::launch", sides, "bytes");
-                return Err(error.of("GraphInto::launch", "", Location::caller()));
+                let error = Error::lengths(call, sides, "bytes");
+                return Err(error.of(call, "", Location::caller()));
             }
-            self.inner.device.expect_memory(&access.place, "GraphInto::launch")?;
+            self.inner.device.expect_memory(&access.place, call)?;
         }
         let captured = self.inner.nodes.iter().flat_map(|node| &node.access).filter(|access| {
             let number = access.place.allocation.number();

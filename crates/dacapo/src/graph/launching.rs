@@ -23,10 +23,7 @@ impl Replayable {
     pub(crate) fn launch(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<&Use<Cuda>> {
         // What a clean launch needs is here, and little else: a driver's launch leaves little of our code in the caches, so
         // that every line counts. No question for the current context: a launch takes it from the stream, as observed.
-        if !stream.device().is(&self.device) {
-            return Err(self.device.stranger("the stream", stream.device()).on_line(Location::caller()));
-        }
-        refuse_inside("Graph::launch")?;
+        self.expect_launchable(stream, "Graph::launch")?;
         self.device.expect_context()?;
         if !self.device.0.drops.is_empty() {
             self.drain()?;
@@ -39,6 +36,16 @@ impl Replayable {
         }
         self.enqueue(stream, extra)?;
         self.announced()
+    }
+
+    /// What a launch asks first, by the name and the line of the call that the user has made.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn expect_launchable(&self, stream: &Stream, call: &'static str) -> Result<()> {
+        if !stream.device().is(&self.device) {
+            return Err(self.device.stranger("the stream", stream.device()).on_line(Location::caller()));
+        }
+        refuse_inside(call)
     }
 
     /// The launch that was made just now, told to whoever listens. No lock is held: a subscriber is the program's code.
@@ -254,14 +261,11 @@ impl Replayable {
     /// Pays the first launch's cost now.
     #[track_caller]
     pub(crate) fn preload(&mut self, stream: &Stream) -> Result<()> {
-        let device = &self.device;
-        if !stream.device().is(device) {
-            return Err(self.device.stranger("the stream", stream.device()).on_line(Location::caller()));
-        }
-        refuse_inside("Graph::preload")?;
+        self.expect_launchable(stream, "Graph::preload")?;
         if self.preloaded {
             return Ok(());
         }
+        let device = &self.device;
         stream.0.enter("Graph::preload")?;
         let _relaxed = device.relaxed()?;
         let exec = self.built.exec;

@@ -18,7 +18,7 @@ use crate::lower::foreign;
 use crate::lower::params::{self, NodeParams, Resolve};
 use crate::lower::stamps::{FIRST, Stamps};
 use crate::plan::{Order, What};
-use crate::record::{Node, Work};
+use crate::record::{Node, Work, expect_written};
 use crate::trace::event;
 use crate::value::{Readings, Snapshot};
 
@@ -207,6 +207,11 @@ impl Built {
     /// The executable graph of a draft in which all nodes are; ops that have nothing to do are switched off in it.
     fn instantiated(mut draft: Unfinished<'_>, told: Vec<Told>, nodes: &[Node], bytes: usize) -> Result<Built> {
         let device = draft.device;
+        // Recipes may have run again for this, and call functions that answer otherwise by now.
+        let is_idle = |op: usize| told[op].params.as_ref().is_some_and(|params| !params.is_enabled());
+        if (0..told.len()).any(is_idle) {
+            expect_written(nodes, is_idle)?;
+        }
         let mut exec = CUgraphExec::NULL;
         // SAFETY: `exec` is valid for the write, and the graph is ours.
         let code = unsafe { device.driver().cuGraphInstantiateWithFlags(&mut exec, draft.raw, 0) };

@@ -21,7 +21,7 @@ impl Stream {
     #[doc(alias = "cudaLaunchKernel")]
     #[track_caller]
     pub fn run<O: Op>(&self, op: O) -> Result<O::Out> {
-        run_eager(self, None, op).map(|(out, _)| out)
+        run_eager(self, None, op, "Stream::run").map(|(out, _)| out)
     }
 
     /// Runs an op now and returns a ticket that borrows nothing, to wait for or await in any task.
@@ -47,7 +47,7 @@ impl Stream {
     #[doc(alias = "async")]
     #[track_caller]
     pub fn submit<O: Op>(&self, op: O) -> Result<Ticket<O::Out>> {
-        let (out, used) = run_eager(self, None, op)?;
+        let (out, used) = run_eager(self, None, op, "Stream::submit")?;
         Ok(Ticket::new(self.device(), used, out))
     }
 
@@ -76,14 +76,19 @@ impl Stream {
     #[track_caller]
     pub fn run_in<O: Op>(&self, arena: &Arena, op: O) -> Result<O::Out> {
         arena.expect_of(self.device())?;
-        run_eager(self, Some(arena), op).map(|(out, _)| out)
+        run_eager(self, Some(arena), op, "Stream::run_in").map(|(out, _)| out)
     }
 }
 
-/// Runs an op on a stream now, with its temps in an arena if there is one.
+/// Runs an op on a stream now, with its temps in an arena if there is one. `call` is what the user has called.
 #[track_caller]
-fn run_eager<O: Op>(stream: &Stream, arena: Option<&Arena>, op: O) -> Result<(O::Out, Option<Use<Cuda>>)> {
-    stream.0.enter("Stream::run")?;
+fn run_eager<O: Op>(
+    stream: &Stream,
+    arena: Option<&Arena>,
+    op: O,
+    call: &'static str,
+) -> Result<(O::Out, Option<Use<Cuda>>)> {
+    stream.0.enter(call)?;
     let mut recorder = Recorder::new(stream.device(), None);
     let out = {
         let _nested = Nested::enter();

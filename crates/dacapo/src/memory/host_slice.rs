@@ -88,7 +88,7 @@ impl<'h, T: Pod> HostSlice<'h, T> {
     pub fn to_vec(&self) -> Result<Vec<T>> {
         // Made before the gate is held: how an element is cloned is the user's code.
         let mut elements = vec![T::zeroed(); self.len()];
-        self.read_into(&mut elements)?;
+        self.read_all(&mut elements, "HostBuffer::to_vec")?;
         Ok(elements)
     }
 
@@ -99,8 +99,13 @@ impl<'h, T: Pod> HostSlice<'h, T> {
     /// - As [`HostBuffer::read_into`].
     #[track_caller]
     pub fn read_into(&self, elements: &mut [T]) -> Result<()> {
-        refuse_in_recording("HostBuffer::to_vec")?;
-        same_length("HostBuffer::read_into", self.len(), elements.len())?;
+        self.read_all(elements, "HostBuffer::read_into")
+    }
+
+    #[track_caller]
+    fn read_all(&self, elements: &mut [T], call: &'static str) -> Result<()> {
+        refuse_in_recording(call)?;
+        same_length(call, self.len(), elements.len())?;
         self.buffer.when_quiet(Touching::Read, |buffer| buffer.copy_out(self.range.start, elements))
     }
 }

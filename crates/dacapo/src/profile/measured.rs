@@ -1,7 +1,5 @@
 //! One timed replay.
 
-use std::panic::Location;
-
 use dacapo_ledger::{MemoryId, Touching};
 
 use super::timeline::timeline;
@@ -12,7 +10,6 @@ use crate::graph::{Graph, GraphInto, Replayable, report_of_graph};
 use crate::inspect::Kind;
 use crate::lower::Stamps;
 use crate::memory::{Reads, Writes};
-use crate::nesting::refuse_inside;
 
 impl<T> Graph<T> {
     /// Replays it once, timed: how long each op took on the device, what waited, and the critical path.
@@ -51,17 +48,15 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
     /// - As [`launch`](GraphInto::launch) and [`Graph::profile`](crate::Graph::profile).
     #[track_caller]
     pub fn profile<'a>(&mut self, stream: &Stream, inputs: I::At<'a>, mut outputs: O::At<'a>) -> Result<Profile> {
-        self.with_bound(&inputs, &mut outputs, |graph, extra| measure(graph, stream, extra))
+        let call = (stream, "GraphInto::profile");
+        self.with_bound(call, &inputs, &mut outputs, |graph, extra| measure(graph, stream, extra))
     }
 }
 
 /// Replays a graph with stamps, waits, and makes a profile of them. `extra` is what this launch has bound.
 #[track_caller]
 fn measure(graph: &mut Replayable, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<Profile> {
-    if !stream.device().is(&graph.device) {
-        return Err(graph.device.stranger("the stream", stream.device()).on_line(Location::caller()));
-    }
-    refuse_inside("Graph::profile")?;
+    graph.expect_launchable(stream, "Graph::profile")?;
     if graph.captured {
         let (what, needs) = ("a profile of a captured graph".into(), "a recorded graph".into());
         return Err(Error::new(ErrorKind::Unsupported { what, needs }));

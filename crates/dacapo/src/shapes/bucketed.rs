@@ -9,7 +9,7 @@ use crate::device::{Cuda, Device, Stream, Ticket};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::Rerecorded;
 use crate::lower::run_recorded;
-use crate::nesting::Nested;
+use crate::nesting::{Nested, refuse_in_recording};
 use crate::record::Recorder;
 use crate::shapes::inputs::Span;
 use crate::shapes::{Buckets, CacheCounters, GraphCache, Inputs, Outputs};
@@ -153,7 +153,9 @@ where
     /// # Errors
     ///
     /// - As [`GraphCache::rerecord_all`].
+    #[track_caller]
     pub fn rerecord_all(&mut self) -> Result<Vec<(usize, Rerecorded)>> {
+        refuse_in_recording("Bucketed::rerecord_all")?;
         let Bucketed { inputs, fixed, cache, f, .. } = self;
         cache.rerecord_all(|recorder, &bucket| recorded(f, inputs, fixed, recorder, bucket))
     }

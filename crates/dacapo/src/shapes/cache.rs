@@ -13,12 +13,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 use dacapo_ledger::Use;
 
 use crate::arrange::{TempPlan, order_of};
-use crate::device::{Cuda, Device, Stream, Ticket};
+use crate::device::{Cuda, Device, Stream, Ticket, drop_each, go_on, keep_first};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Graph, GraphBuilder, Replayable, Rerecorded, StandIns};
 use crate::lower::{self, executable_bytes};
@@ -233,9 +233,9 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     /// what was done for each key.
     ///
     /// All bodies are recorded before the first graph changes: if one fails, all graphs stay as they were. If the
-    /// driver refuses a change after that, the graphs that could not be changed are dropped, and recorded again when
-    /// they are next asked for. Old and new recordings are never mixed. Work in flight is not affected. Counts as
-    /// neither request nor use.
+    /// driver refuses a change after that, or a kernel's condition panics, the graphs that could not be changed are
+    /// dropped, and recorded again when they are next asked for. Old and new recordings are never mixed. Work in
+    /// flight is not affected. Counts as neither request nor use.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -262,6 +262,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     ///
     /// - Any error from a body: nothing has changed.
     /// - Any error from the driver: see above.
+    /// - [`ErrorKind::EagerInRecording`]: inside a recording.
+    #[track_caller]
     pub fn rerecord_all(
         &mut self,
         mut body: impl for<'a, 'r> FnMut(&'a mut Recorder<'r>, &K) -> Result<T>,
@@ -274,23 +276,27 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
             fresh.push((key.clone(), recorded, out));
         }
         let (mut done, mut before) = (Vec::new(), Vec::new());
-        let mut refused = Ok(());
-        // In the order of keys, as above. No code of the user's runs until none of the old recordings is left: what they held
-        // is dropped at the very end, and may panic then.
+        let (mut refused, mut panic) = (Ok(()), None);
+        // In the order of keys, as above. Of the user's code only recipes run until none of the old recordings is left, where
+        // a graph is built anew; one that panics is as good as a refusal. What the old ones held is dropped at the very end.
         for (entry, (key, recorded, out)) in self.entries.values_mut().zip(fresh) {
             let options = builder(&self.device, &self.pool, self.shape, self.label.as_deref()).graph_options();
-            match entry.graph.rerecord_recorded(recorded, options, out) {
-                Ok((how, was)) => {
+            match catch_unwind(AssertUnwindSafe(|| entry.graph.rerecord_recorded(recorded, options, out))) {
+                Ok(Ok((how, was))) => {
                     done.push((key, how));
                     before.push(was);
                 }
-                Err(error) => {
+                Ok(Err(error)) => {
                     refused = Err(error);
+                    break;
+                }
+                Err(payload) => {
+                    panic = Some(payload);
                     break;
                 }
             }
         }
-        if refused.is_err() {
+        if refused.is_err() || panic.is_some() {
             let kept = self.entries.len().min(done.len());
             self.counters.evicted += (self.entries.len() - kept) as u64;
             // Taken apart by their order: keys are compared by code of the user's.
@@ -302,7 +308,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         } else {
             self.shrink();
         }
-        drop(before);
+        keep_first(&mut panic, drop_each(before));
+        go_on(panic);
         refused.map(|()| done)
     }
 
@@ -353,8 +360,12 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     /// Drops all graphs and the memory that they share, even while they are in flight.
     pub fn clear(&mut self) {
         self.counters.evicted += self.entries.len() as u64;
-        let _gone = (std::mem::take(&mut self.entries), self.overflow.take());
+        let (gone, overflow) = (std::mem::take(&mut self.entries), self.overflow.take());
         self.let_pool_go();
+        // What they hold may be the user's, and panic, more than once.
+        let mut panic = drop_each(gone);
+        keep_first(&mut panic, drop_each(overflow));
+        go_on(panic);
     }
 
     /// How many graphs there are.

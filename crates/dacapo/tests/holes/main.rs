@@ -14,6 +14,7 @@ mod left_behind;
 mod lifetimes;
 mod order;
 mod ours;
+mod served;
 
 use std::path::Path;
 

@@ -419,6 +419,15 @@ fn best_keeps_why_it_fell_to_software_unless_it_was_asked_for_and_prints_nothing
     }
 }
 
+/// A run with another seed or driver than was asked for would look like the one that was meant.
+#[test]
+fn a_variable_that_makes_no_sense_is_an_error_and_not_its_default() {
+    for role in ["seed_is_no_number", "driver_is_no_text"] {
+        let ended = child(role);
+        assert!(ended.status.success(), "{role}: {}", String::from_utf8_lossy(&ended.stdout));
+    }
+}
+
 /// This test again in a process of its own, where it does what `role` says.
 fn child(role: &str) -> std::process::Output {
     let this = std::env::current_exe().unwrap();
@@ -426,8 +435,15 @@ fn child(role: &str) -> std::process::Output {
     command.args(["--exact", "drops::a_child", "--nocapture"]).env("DACAPO_TEST_CHILD", role);
     match role {
         "best_asked_for_software" => command.env("DACAPO_DRIVER", "software"),
+        #[cfg(unix)]
+        "driver_is_no_text" => {
+            command.env("DACAPO_DRIVER", <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"\xff"))
+        }
         _ => command.env_remove("DACAPO_DRIVER"),
     };
+    if role == "seed_is_no_number" {
+        command.env("DACAPO_SEED", "lucky");
+    }
     command.output().unwrap()
 }
 
@@ -449,6 +465,17 @@ fn a_child() {
             assert!(device.is_software());
             assert_eq!(device.why_software().is_some(), role == "best_fell_to_software");
             assert!(Device::software().unwrap().why_software().is_none());
+        }
+        Ok("seed_is_no_number") => {
+            let refused = Device::software().unwrap_err();
+            assert!(refused.to_string().contains("DACAPO_SEED is `lucky`: a seed is a number"), "{refused}");
+            assert!(refused.help().unwrap().starts_with("unset DACAPO_SEED"));
+            assert!(dacapo::Software::new().seed(7).open().is_ok(), "the program's own seed comes first");
+        }
+        #[cfg(unix)]
+        Ok("driver_is_no_text") => {
+            let refused = Device::best().unwrap_err();
+            assert!(refused.to_string().contains("it may be `cuda` or `software`"), "{refused}");
         }
         _ => {}
     }

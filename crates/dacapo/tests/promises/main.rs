@@ -3,6 +3,7 @@
 //! - [`contract`]: what the library adds to the first proof of its signatures: numbers, host memory, patches, foreign work.
 //! - [`misuse`]: what happens to a program that does something else than it should, row by row.
 //! - [`arenas`]: planned memory, arenas of the caller's, and what does not fit.
+//! - [`awaited`]: what is awaited, forgotten or dropped half-way, by code that does what it likes.
 //! - [`budgets`]: what memory is used for, and what a budget allows.
 //! - [`caches`]: caches of graphs where memory runs out.
 //! - [`captures`]: captures on the user's own terms that go wrong.
@@ -24,6 +25,7 @@
 #![cfg(feature = "software")]
 
 mod arenas;
+mod awaited;
 mod budgets;
 mod caches;
 mod captures;
