@@ -3,14 +3,14 @@
 // The driver has it for every module that names it.
 extern "C" __device__ void cudaGraphSetConditional(unsigned long long handle, unsigned value);
 
-// A condition in postfix order, as an argument by value. Each code is a byte:
-// - 0x00..0x05 compare, with a type and two operands in the three bytes behind it: equal, differs, above, at least, below,
-//   at most;
-// - 0x10 and, 0x11 or, 0x12 not, on what stands on the stack of bits; 0x13 true.
+// A condition in postfix order, as an argument by value. The low byte of a step says what it is:
+// - 0 to 5 compare, with a type and two operands in the bytes above: equal, differs, above, at least, below, at most;
+// - 16 and, 17 or, 18 not, on what stands on the stack of bits; 19 true.
 // An operand below 8 is the element behind the pointer of that number, one above is the value of that number less 8.
+// Read by constant index only, so that nothing of it goes to memory.
 struct Program {
     unsigned length;
-    unsigned char code[60];
+    unsigned step[15];
     unsigned long long value[8];
 };
 
@@ -70,54 +70,24 @@ __device__ __forceinline__ Compared compare(unsigned type, unsigned long long a,
     return compared(real(type, a), real(type, b));
 }
 
-// One thread. `state` is four words of a loop or the first of them for a branch; `rest` is that of what follows a way out of a
-// round. `bound` is a number of rounds; it is read from the element `limit` where that is not null, and none is 2^32 - 1.
-// A handle of 0 is none: then only the state says what was decided.
-extern "C" __global__ void decide(unsigned* state, unsigned* rest, const unsigned* limit, const void* a, const void* b,
-                                  const void* c, const void* d, const void* e, const void* f, const void* g, const void* h,
-                                  Program program, unsigned mode, unsigned bound, unsigned long long rest_handle,
-                                  unsigned long long handle) {
-    const void* element[8] = {a, b, c, d, e, f, g, h};
-    auto operand = [&](unsigned type, unsigned number) {
-        unsigned long long bits = 0;
-#pragma unroll
-        for (unsigned i = 0; i < 8; i++) {
-            if (number == i) bits = bits_of(type, element[i]);
-            if (number == i + 8) bits = program.value[i];
-        }
-        return bits;
-    };
-    if (mode == SWITCH) {
-        unsigned value = (unsigned)operand(U32, program.code[0]);
-        state[0] = value;
-        if (handle) cudaGraphSetConditional(handle, value);
-        return;
+// Whether a comparison holds.
+__device__ __forceinline__ bool compares(unsigned step, unsigned long long left, unsigned long long right) {
+    Compared it = compare(step >> 8 & 255, left, right);
+    switch (step & 255) {
+        case 0: return it.equal;
+        case 1: return !it.equal;
+        case 2: return it.above;
+        case 3: return it.above || it.equal;
+        case 4: return it.below;
+        default: return it.below || it.equal;
     }
-    unsigned stack = 0;
-    for (unsigned at = 0; at < program.length;) {
-        unsigned code = program.code[at];
-        if (code < 0x10) {
-            unsigned type = program.code[at + 1];
-            Compared it = compare(type, operand(type, program.code[at + 2]), operand(type, program.code[at + 3]));
-            bool holds = code == 0   ? it.equal
-                         : code == 1 ? !it.equal
-                         : code == 2 ? it.above
-                         : code == 3 ? it.above || it.equal
-                         : code == 4 ? it.below
-                                     : it.below || it.equal;
-            stack = stack << 1 | holds;
-            at += 4;
-            continue;
-        }
-        unsigned last = stack & 1;
-        if (code == 0x10) stack = (stack >> 1) & (last | ~1u);
-        if (code == 0x11) stack = (stack >> 1) | last;
-        if (code == 0x12) stack ^= 1;
-        if (code == 0x13) stack = stack << 1 | 1;
-        at++;
-    }
-    unsigned holds = stack & 1;
-    if (limit) bound = *limit;
+}
+
+// What follows from a condition that holds or does not. `state` is four words of a loop or the first of them for a branch;
+// `rest` is that of what follows a way out of a round. `bound` is a number of rounds; it is read from the element `limit`
+// where that is not null, and none is 2^32 - 1. A handle of 0 is none: then only the state says what was decided.
+__device__ __forceinline__ void act(bool holds, unsigned* state, unsigned* rest, const unsigned* limit, unsigned mode,
+                                    unsigned bound, unsigned long long rest_handle, unsigned long long handle) {
     if (mode == LEAVE) {
         if (holds) {
             state[0] = 0;
@@ -128,18 +98,70 @@ extern "C" __global__ void decide(unsigned* state, unsigned* rest, const unsigne
         if (rest_handle) cudaGraphSetConditional(rest_handle, !holds);
         return;
     }
-    unsigned go_on = holds;
-    if (mode == BEGIN) {
-        go_on = holds && bound > 0;
-        state[1] = 0;
-        state[2] = holds && !go_on;
-    }
-    if (mode == END) {
-        unsigned rounds = state[1] + 1;
-        go_on = holds && rounds < bound;
+    bool goes_on = holds;
+    if (mode != IF) {
+        unsigned rounds = mode == BEGIN ? 0 : state[1] + 1;
+        if (limit) bound = *limit;
+        goes_on = holds && rounds < bound;
         state[1] = rounds;
-        state[2] = holds && !go_on;
+        state[2] = holds && !goes_on;
     }
-    state[0] = go_on;
-    if (handle) cudaGraphSetConditional(handle, go_on);
+    state[0] = goes_on;
+    if (handle) cudaGraphSetConditional(handle, goes_on);
+}
+
+// One comparison, or in mode SWITCH one number. One thread. An operand is an element where its pointer is not null.
+extern "C" __global__ void decide(unsigned* state, unsigned* rest, const unsigned* limit, const void* left, const void* right,
+                                  unsigned long long left_value, unsigned long long right_value, unsigned step,
+                                  unsigned mode, unsigned bound, unsigned long long rest_handle,
+                                  unsigned long long handle) {
+    unsigned type = step >> 8 & 255;
+    if (left) left_value = bits_of(type, left);
+    if (mode == SWITCH) {
+        state[0] = (unsigned)left_value;
+        if (handle) cudaGraphSetConditional(handle, (unsigned)left_value);
+        return;
+    }
+    if (right) right_value = bits_of(type, right);
+    bool holds = (step & 255) == 19 || compares(step, left_value, right_value);
+    act(holds, state, rest, limit, mode, bound, rest_handle, handle);
+}
+
+// Several comparisons. One thread.
+extern "C" __global__ void decide_many(unsigned* state, unsigned* rest, const unsigned* limit, const void* a, const void* b,
+                                       const void* c, const void* d, const void* e, const void* f, const void* g,
+                                       const void* h, Program program, unsigned mode, unsigned bound,
+                                       unsigned long long rest_handle, unsigned long long handle) {
+    const void* element[8] = {a, b, c, d, e, f, g, h};
+    auto operand = [&](unsigned type, unsigned number) {
+        const void* at = 0;
+        unsigned long long bits = 0;
+#pragma unroll
+        for (unsigned i = 0; i < 8; i++) {
+            if (number == i) at = element[i];
+            if (number == i + 8) bits = program.value[i];
+        }
+        return at ? bits_of(type, at) : bits;
+    };
+    unsigned stack = 0;
+#pragma unroll 1
+    for (unsigned at = 0; at < program.length; at++) {
+        unsigned step = 0;
+#pragma unroll
+        for (unsigned i = 0; i < 15; i++)
+            if (at == i) step = program.step[i];
+        unsigned last = stack & 1;
+        switch (step & 255) {
+            case 16: stack = (stack >> 1) & (last | ~1u); break;
+            case 17: stack = (stack >> 1) | last; break;
+            case 18: stack ^= 1; break;
+            case 19: stack = stack << 1 | 1; break;
+            default: {
+                unsigned type = step >> 8 & 255;
+                bool holds = compares(step, operand(type, step >> 16 & 255), operand(type, step >> 24));
+                stack = stack << 1 | holds;
+            }
+        }
+    }
+    act(stack & 1, state, rest, limit, mode, bound, rest_handle, handle);
 }

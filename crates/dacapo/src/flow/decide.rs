@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use crate::device::{Device, Guest};
 use crate::error::{Error, ErrorKind, Result};
+use crate::flow::Number;
 use crate::flow::condition::Term;
 use crate::flow::operand::{Side, Word};
 use crate::kernel::{Args, Function, ModuleSource, grid};
@@ -51,32 +52,26 @@ pub(super) enum On {
 
 /// Elements, and values, that one condition can have.
 const SIDES_MAX: usize = 8;
-/// Bytes of a program.
-const CODE_MAX: usize = 60;
+/// Steps of a program.
+const STEPS_MAX: usize = 15;
 
-const AND: u8 = 0x10;
-const OR: u8 = 0x11;
-const NOT: u8 = 0x12;
-const TRUE: u8 = 0x13;
+const AND: u32 = 16;
+const OR: u32 = 17;
+const NOT: u32 = 18;
+const TRUE: u32 = 19;
 
-/// A condition as the kernel takes it: operands below 8 are elements, those above are values.
+/// A condition as the kernels take it: operands below 8 are elements, those above are values.
 #[derive(Default)]
 struct Program {
-    code: Vec<u8>,
+    steps: Vec<u32>,
     elements: Vec<Access>,
     words: Vec<Word>,
 }
 
 impl Program {
-    fn of(on: &On) -> Result<Program> {
+    fn of(term: &Term) -> Result<Program> {
         let mut program = Program::default();
-        match on {
-            On::Condition(term) => program.term(term),
-            On::Index(side) => {
-                let index = program.side(side);
-                program.code.push(index);
-            }
-        }
+        program.term(term);
         let too_many = |what: String| {
             let needs = "a kernel of yours that writes a `Scalar<u32>`, and `nonzero` of it".into();
             Err(Error::new(ErrorKind::Unsupported { what, needs }))
@@ -84,116 +79,180 @@ impl Program {
         if program.elements.len() > SIDES_MAX || program.words.len() > SIDES_MAX {
             return too_many(format!("a condition over more than {SIDES_MAX} elements, or as many slots and constants"));
         }
-        if program.code.len() > CODE_MAX {
-            return too_many(format!("a condition of more than {} comparisons", CODE_MAX / 4));
+        if program.steps.len() > STEPS_MAX {
+            return too_many(format!("a condition of more than {STEPS_MAX} comparisons and what combines them"));
         }
         Ok(program)
     }
 
     fn term(&mut self, term: &Term) {
         match term {
-            Term::True => self.code.push(TRUE),
+            Term::True => self.steps.push(TRUE),
             Term::Compare { how, number, left, right } => {
                 let (left, right) = (self.side(left), self.side(right));
-                self.code.extend([*how as u8, *number, left, right]);
+                self.steps.push(*how as u32 | u32::from(*number) << 8 | left << 16 | right << 24);
             }
             Term::And(left, right) => self.pair(left, right, AND),
             Term::Or(left, right) => self.pair(left, right, OR),
             Term::Not(term) => {
                 self.term(term);
-                self.code.push(NOT);
+                self.steps.push(NOT);
             }
         }
     }
 
-    fn pair(&mut self, left: &Term, right: &Term, code: u8) {
+    fn pair(&mut self, left: &Term, right: &Term, step: u32) {
         self.term(left);
         self.term(right);
-        self.code.push(code);
+        self.steps.push(step);
     }
 
-    fn side(&mut self, side: &Side) -> u8 {
-        match side {
+    fn side(&mut self, side: &Side) -> u32 {
+        let number = match side {
             Side::Element(access) => {
                 let place = &access.place;
                 let is_same = |known: &Access| {
                     known.place.allocation.number() == place.allocation.number() && known.place.start == place.start
                 };
-                let known = self.elements.iter().position(is_same);
-                let number = known.unwrap_or_else(|| {
+                self.elements.iter().position(is_same).unwrap_or_else(|| {
                     self.elements.push(access.clone());
                     self.elements.len() - 1
-                });
-                number as u8
+                })
             }
             Side::Value(word) => {
                 self.words.push(word.clone());
-                (SIDES_MAX + self.words.len() - 1) as u8
+                SIDES_MAX + self.words.len() - 1
             }
-        }
+        };
+        // Refused below where there are more than a byte can say.
+        number.min(255) as u32
     }
 
     /// The argument that the kernel takes by value.
-    fn bytes(&self, snapshot: &Snapshot<'_>) -> [u8; 4 + CODE_MAX + 8 * SIDES_MAX] {
-        let mut bytes = [0; 4 + CODE_MAX + 8 * SIDES_MAX];
-        bytes[..4].copy_from_slice(&(self.code.len() as u32).to_le_bytes());
-        bytes[4..4 + self.code.len()].copy_from_slice(&self.code);
-        for (word, place) in self.words.iter().zip(bytes[4 + CODE_MAX..].chunks_mut(8)) {
+    fn bytes(&self, snapshot: &Snapshot<'_>) -> [u8; 4 + 4 * STEPS_MAX + 8 * SIDES_MAX] {
+        let mut bytes = [0; 4 + 4 * STEPS_MAX + 8 * SIDES_MAX];
+        bytes[..4].copy_from_slice(&(self.steps.len() as u32).to_le_bytes());
+        for (step, place) in self.steps.iter().zip(bytes[4..].chunks_mut(4)) {
+            place.copy_from_slice(&step.to_le_bytes());
+        }
+        for (word, place) in self.words.iter().zip(bytes[4 + 4 * STEPS_MAX..].chunks_mut(8)) {
             place.copy_from_slice(&(word.seen)(snapshot).to_le_bytes());
         }
         bytes
     }
 }
 
-/// The kernel, loaded when the first condition is recorded.
+/// The kernels, loaded when the first condition is recorded.
 struct FlowKernels {
-    decide: Arc<Function>,
+    /// One comparison, or a number.
+    one: Arc<Function>,
+    many: Arc<Function>,
 }
 
 impl Guest for FlowKernels {}
 
-fn kernel(device: &Device) -> Result<Arc<Function>> {
+fn kernels(device: &Device) -> Result<Arc<FlowKernels>> {
     if let Some(kernels) = device.guest::<FlowKernels>() {
-        return Ok(kernels.decide.clone());
+        return Ok(kernels);
     }
     let (module, text) = ModuleSource::load(device, include_str!("../../kernels/condition.ptx"))?;
-    let decide = Arc::new(Function::find(device, &module, &text, Cow::Borrowed("decide"))?);
-    Ok(device.take_in(FlowKernels { decide }).decide.clone())
+    let find = |name| Function::find(device, &module, &text, Cow::Borrowed(name)).map(Arc::new);
+    Ok(device.take_in(FlowKernels { one: find("decide")?, many: find("decide_many")? }))
 }
 
 /// Takes a decision in.
 pub(super) fn decide(recorder: &mut Recorder<'_>, decision: Decision) -> Result<()> {
-    let Decision { name, at, mode, on, bound, state, rest, sets } = decision;
-    let function = kernel(recorder.device())?;
-    let program = Program::of(&on).map_err(|error| recorder.blame(error, name, at))?;
+    let kernels = kernels(recorder.device())?;
+    match decision.on {
+        On::Index(_) | On::Condition(Term::True | Term::Compare { .. }) => push_one(recorder, &kernels, decision),
+        On::Condition(_) => push_many(recorder, &kernels, decision),
+    }
+}
+
+/// One operand of the kernel for one comparison: an element, or a value.
+#[derive(Default)]
+struct Operand {
+    element: Option<Access>,
+    word: Option<Word>,
+}
+
+impl From<Side> for Operand {
+    fn from(side: Side) -> Operand {
+        match side {
+            Side::Element(access) => Operand { element: Some(access), word: None },
+            Side::Value(word) => Operand { element: None, word: Some(word) },
+        }
+    }
+}
+
+fn push_one(recorder: &mut Recorder<'_>, kernels: &FlowKernels, mut decision: Decision) -> Result<()> {
+    let on = std::mem::replace(&mut decision.on, On::Condition(Term::True));
+    let (step, left, right) = match on {
+        On::Index(side) => (u32::from(<u32 as Number>::TYPE) << 8, side.into(), Operand::default()),
+        On::Condition(Term::Compare { how, number, left, right }) => {
+            (how as u32 | u32::from(number) << 8, left.into(), right.into())
+        }
+        On::Condition(_) => (TRUE, Operand::default(), Operand::default()),
+    };
+    let values = [left.word, right.word];
+    let there = [left.element.is_some(), right.element.is_some()];
+    let elements: Vec<Access> = [left.element, right.element].into_iter().flatten().collect();
+    let slots = values.iter().flatten().map(|word| word.slot.clone()).collect();
+    let operands = move |snapshot: &Snapshot<'_>, into: &mut Args| {
+        for is_there in there {
+            if is_there { into.pointer() } else { into.value(&0u64) }
+        }
+        for value in &values {
+            into.value(&value.as_ref().map_or(0, |word| (word.seen)(snapshot)));
+        }
+        into.value(&step);
+    };
+    push(recorder, kernels.one.clone(), decision, elements, slots, operands)
+}
+
+fn push_many(recorder: &mut Recorder<'_>, kernels: &FlowKernels, decision: Decision) -> Result<()> {
+    let On::Condition(term) = &decision.on else { unreachable!("an index is one number") };
+    let program = Program::of(term).map_err(|error| recorder.blame(error, decision.name, decision.at))?;
+    let elements = program.elements.clone();
+    let slots = program.words.iter().map(|word| word.slot.clone()).collect();
+    let operands = move |snapshot: &Snapshot<'_>, into: &mut Args| {
+        for number in 0..SIDES_MAX {
+            if number < program.elements.len() { into.pointer() } else { into.value(&0u64) }
+        }
+        into.bytes(&program.bytes(snapshot));
+    };
+    push(recorder, kernels.many.clone(), decision, elements, slots, operands)
+}
+
+/// The node of a decision; `operands` writes what the two kernels do not have in common.
+fn push(
+    recorder: &mut Recorder<'_>,
+    function: Arc<Function>,
+    decision: Decision,
+    elements: Vec<Access>,
+    mut slots: Vec<Option<Arc<AnySlot>>>,
+    operands: impl Fn(&Snapshot<'_>, &mut Args) + Send + Sync + 'static,
+) -> Result<()> {
+    let Decision { name, at, mode, bound, state, rest, sets, .. } = decision;
     let (limit, most) = match bound {
         Some(Side::Element(access)) => (Some(access), None),
         Some(Side::Value(word)) => (None, Some(word)),
         None => (None, None),
     };
-    let mut slots: Vec<Option<Arc<AnySlot>>> = program.words.iter().map(|word| word.slot.clone()).collect();
     slots.extend(most.as_ref().map(|word| word.slot.clone()));
-    let (has_rest, has_limit, elements) = (rest.is_some(), limit.is_some(), program.elements.len());
+    let there = [rest.is_some(), limit.is_some()];
     let mut access: SmallVec<[Access; 4]> = std::iter::once(state).collect();
-    access.extend(rest);
-    access.extend(limit);
-    access.extend(program.elements.iter().cloned());
+    access.extend(rest.into_iter().chain(limit).chain(elements));
     let recipe = move |snapshot: &Snapshot<'_>, into: &mut Args| {
         into.pointer();
-        let there = [has_rest, has_limit].into_iter().chain((0..SIDES_MAX).map(|number| number < elements));
         for is_there in there {
             if is_there { into.pointer() } else { into.value(&0u64) }
         }
-        into.bytes(&program.bytes(snapshot));
+        operands(snapshot, into);
         into.value(&(mode as u32));
         into.value(&most.as_ref().map_or(u32::MAX, |most| (most.seen)(snapshot) as u32));
-        if !has_rest {
-            into.value(&0u64);
-            into.handle();
-        } else {
-            into.handle();
-            into.handle();
-        }
+        if there[0] { into.handle() } else { into.value(&0u64) }
+        into.handle();
         Ok(grid::linear(1, 1))
     };
     let work = Work::Kernel(KernelWork {

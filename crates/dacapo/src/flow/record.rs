@@ -88,9 +88,7 @@ impl fmt::Debug for Round<'_> {
 /// A [`when`](Recorder::when) that can still be given what runs [`otherwise`](When::otherwise).
 pub struct When<'a, 'r> {
     recorder: &'a mut Recorder<'r>,
-    at: &'static Location<'static>,
     branch: usize,
-    state: Arc<Allocation>,
     then: Certain,
 }
 
@@ -216,8 +214,8 @@ impl<'r> Recorder<'r> {
     #[track_caller]
     pub fn when<O: Op<Out = ()>>(&mut self, condition: Condition, body: O) -> Result<When<'_, 'r>> {
         let at = Location::caller();
-        let (branch, state, then) = self.attempt(|r| r.choice("when", at, condition.0, body))?;
-        Ok(When { recorder: self, at, branch, state, then })
+        let (branch, then) = self.attempt(|r| r.choice("when", at, condition.0, body))?;
+        Ok(When { recorder: self, branch, then })
     }
 
     /// Runs the body of a number on the device: the number is looked at once, before. One beyond the cases runs none.
@@ -264,14 +262,14 @@ impl<'r> Recorder<'r> {
         self.alloc_bytes(4 * STATE)
     }
 
-    /// A branch with one body that may run: its number, its state, and what the body is certain to write.
+    /// A branch with one body that may run: its number, and what the body is certain to write.
     fn choice<O: Op<Out = ()>>(
         &mut self,
         name: &'static str,
         at: &'static Location<'static>,
         on: Term,
         body: O,
-    ) -> Result<(usize, Arc<Allocation>, Certain)> {
+    ) -> Result<(usize, Certain)> {
         let (state, condition) = (self.state()?, self.new_condition());
         let decision = Decision {
             name,
@@ -288,7 +286,7 @@ impl<'r> Recorder<'r> {
         let branch = self.open_branch(name, at, (BranchKind::If, condition), looked_at)?;
         self.open_body(branch, ScopeKind::Choice);
         body(self)?;
-        Ok((branch, state, self.close_body()))
+        Ok((branch, self.close_body()))
     }
 
     /// A loop.

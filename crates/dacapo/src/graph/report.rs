@@ -4,18 +4,18 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::arrange::order_of;
+use crate::arrange::{Arrangement, arranged};
 use crate::graph::replayable::Replayable;
 use crate::inspect::{self, Argument, Bytes, Geometry, How, Memory, MemoryKind, Report, Value};
 use crate::kernel::{Args, ParamKind};
 use crate::memory::{Access, Allocation, Kind, Mode};
-use crate::plan::{Order, Shape, What};
-use crate::record::{Node, Recorded, Work};
+use crate::plan::{Shape, What};
+use crate::record::{BranchKind, Node, Recorded, Work};
 use crate::value::{Readings, Snapshot};
 
 /// What a recording consists of.
 pub(crate) fn report_of(recorded: &Recorded, label: Option<&str>, shape: Shape) -> Report {
-    let order = order_of(&recorded.nodes, shape);
+    let order = arranged(&recorded.nodes, shape);
     let parts = Parts { nodes: &recorded.nodes, readings: &recorded.readings, outputs: &recorded.outputs };
     parts.report(&recorded.device.properties().name, label.unwrap_or_default(), &order)
 }
@@ -40,11 +40,12 @@ struct Memories {
 }
 
 impl Parts<'_> {
-    fn report(&self, device: &str, label: &str, order: &Order) -> Report {
+    fn report(&self, device: &str, label: &str, arrangement: &Arrangement) -> Report {
+        let order = &arrangement.top().order;
         let mut memories = Memories::default();
         let nodes = order.steps().iter().map(|step| match step.what {
             What::Join => inspect::Node::new(inspect::Kind::Join, "join"),
-            What::Op(op) => self.node(&self.nodes[op as usize], &mut memories),
+            What::Op(op) => self.node(&self.nodes[arrangement.top().node(op)], &mut memories),
         });
         let nodes = nodes.collect();
         let edges = (0..order.steps().len())
@@ -65,6 +66,8 @@ impl Parts<'_> {
             Work::Upload(_) => inspect::Kind::Upload,
             Work::Download(_) => inspect::Kind::Download,
             Work::Foreign(_) | Work::Captured => inspect::Kind::Foreign,
+            Work::Branch(branch) if matches!(branch.kind, BranchKind::While { .. }) => inspect::Kind::Loop,
+            Work::Branch(_) => inspect::Kind::Branch,
         };
         let mut told = inspect::Node::new(kind, node.name.to_string());
         told.label = node.label.to_string();

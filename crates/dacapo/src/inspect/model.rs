@@ -124,6 +124,10 @@ pub enum Kind {
     Download,
     /// Another library's work.
     Foreign,
+    /// Runs one of its bodies, or none, as a number on the device says.
+    Branch,
+    /// Runs its body again and again, as a number on the device says.
+    Loop,
     /// Does nothing: it joins many nodes to many others, to save edges.
     Join,
 }

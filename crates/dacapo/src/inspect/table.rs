@@ -166,6 +166,8 @@ impl fmt::Display for Kind {
             Kind::Download => "download",
             Kind::Foreign => "foreign",
             Kind::Join => "join",
+            Kind::Branch => "branch",
+            Kind::Loop => "loop",
         })
     }
 }

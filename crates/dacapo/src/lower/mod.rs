@@ -5,8 +5,10 @@
 //! - All driver calls that enqueue or describe work are here, and the addresses they take are those of memory that the
 //!   caller holds.
 
+mod branching;
 mod build;
 mod declared;
+mod draft;
 mod eager;
 mod estimate;
 mod foreign;
@@ -15,6 +17,7 @@ mod run;
 mod stamps;
 
 pub(crate) use build::{Built, CapturedGraph, Rewritten, params_of, unpatched};
+pub(crate) use draft::Parts;
 pub(crate) use eager::run_recorded;
 pub(crate) use estimate::{executable_bytes, executable_of};
 pub(crate) use params::{AsAllocated, NodeParams, Resolve};

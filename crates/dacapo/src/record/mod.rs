@@ -18,5 +18,5 @@ pub(crate) use op::whole;
 pub use op::{BoxOp, Op, from_fn};
 pub(crate) use recorder::Recorded;
 pub use recorder::Recorder;
-pub(crate) use scope::{Certain, ScopeKind, in_both};
-pub(crate) use written::{expect_written, may_idle};
+pub(crate) use scope::{Certain, ScopeKind};
+pub(crate) use written::{expect_written, in_both, may_idle};

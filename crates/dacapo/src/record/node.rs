@@ -47,6 +47,8 @@ pub(crate) struct Branch {
     pub(crate) kind: BranchKind,
     /// The condition that it looks at, by its number in the recording.
     pub(crate) condition: u32,
+    /// Where the condition's value also is: for eager runs, and so that the branch comes after who decides.
+    pub(crate) state: Access,
     pub(crate) bodies: SmallVec<[Body; 2]>,
 }
 

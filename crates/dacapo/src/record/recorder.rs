@@ -237,9 +237,14 @@ impl<'r> Recorder<'r> {
 
     /// Planned memory without a type, for embedded graphs.
     pub(crate) fn alloc_bytes(&mut self, bytes: usize) -> Result<Arc<Allocation>> {
+        self.alloc_in(self.scope(), bytes)
+    }
+
+    /// The same, of a body that is being recorded.
+    pub(crate) fn alloc_in(&mut self, home: u32, bytes: usize) -> Result<Arc<Allocation>> {
         let allocation = Allocation::unplaced(&self.core.device, Kind::Temp(self.core.id), bytes)?;
         allocation.set_index(self.core.temps.len() as u32);
-        allocation.set_home(self.scope());
+        allocation.set_home(home);
         self.core.temps.push(PlannedTemp { allocation: allocation.clone(), written: Written::default() });
         Ok(allocation)
     }
@@ -425,7 +430,9 @@ impl<'r> Recorder<'r> {
                 }
                 _ => {}
             }
-            for other in &node.access[number + 1..] {
+            // A decision reads all that it looks at before it writes.
+            let may_overlap = matches!(&node.work, Work::Kernel(kernel) if kernel.sets.is_some());
+            for other in node.access[number + 1..].iter().filter(|_| !may_overlap) {
                 if (access.mode.writes() || other.mode.writes()) && access.place.overlaps(&other.place) {
                     let (written, read) = if access.mode.writes() { (access, other) } else { (other, access) };
                     return fail(ErrorKind::Overlap { written: written.describe(), other: read.describe() });

@@ -78,7 +78,7 @@ impl<'r> Recorder<'r> {
         (kind, condition): (BranchKind, u32),
         state: Access,
     ) -> Result<usize> {
-        let branch = Branch { kind, condition, bodies: SmallVec::new() };
+        let branch = Branch { kind, condition, state: state.clone(), bodies: SmallVec::new() };
         let access: SmallVec<[Access; 4]> = std::iter::once(state).collect();
         self.push(Node::new(name.into(), at, access, Work::Branch(branch)), &[])?;
         Ok(self.len() - 1)
@@ -167,20 +167,6 @@ impl crate::record::Recorded {
         }
         taken
     }
-}
-
-/// Bytes that both were certain to write.
-pub(crate) fn in_both(one: &Certain, other: &Certain) -> Certain {
-    let mut both = Vec::new();
-    for (temp, (from, to)) in one {
-        for (_, (other_from, other_to)) in other.iter().filter(|(other_temp, _)| other_temp == temp) {
-            let (from, to) = (*from.max(other_from), *to.min(other_to));
-            if from < to {
-                both.push((*temp, (from, to)));
-            }
-        }
-    }
-    both
 }
 
 /// The same bytes as fewer accesses: those of one memory and one kind that touch each other are one. What is written may not
