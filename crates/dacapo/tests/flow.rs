@@ -25,7 +25,7 @@ struct Bench {
 const CELLS: usize = 8;
 
 fn bench() -> Bench {
-    let device = Device::software().unwrap();
+    let device = Device::best().unwrap();
     Bench {
         stream: device.stream().unwrap(),
         k: Kernels::load(&device).unwrap(),

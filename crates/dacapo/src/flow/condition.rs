@@ -13,6 +13,17 @@ use crate::value::baked;
 /// [`repeat`](crate::Recorder::repeat). All of its comparisons are made.
 ///
 /// For anything else, a kernel of yours writes a `Scalar<u32>`, and [`nonzero`] looks at it.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Slot, baked, flow::{Condition, above, equal}};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (x, limit) = (device.scalar(2.5f32)?.named("residual"), Slot::new(1.0));
+/// let go_on: Condition = above(&x, &limit) & !equal(&x, baked(7.0));
+/// assert_eq!(format!("{go_on:?}"), "Condition((residual > a slot & !(residual == a constant)))");
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
 #[must_use = "a condition decides nothing until it is used"]
 pub struct Condition(pub(crate) Term);
@@ -21,7 +32,12 @@ pub struct Condition(pub(crate) Term);
 pub(crate) enum Term {
     /// Always holds.
     True,
-    Compare { how: How, number: u8, left: Side, right: Side },
+    Compare {
+        how: How,
+        number: u8,
+        left: Side,
+        right: Side,
+    },
     And(Box<Term>, Box<Term>),
     Or(Box<Term>, Box<Term>),
     Not(Box<Term>),
@@ -44,41 +60,137 @@ fn compare<T: Number>(how: How, left: impl Operand<T>, right: impl Operand<T>) -
 }
 
 /// `left > right`.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Recorder, baked, fill, flow::above};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (x, mut y) = (device.scalar(2.5)?, device.scalar(0u32)?);
+/// let op = |r: &mut Recorder<'_>| r.when(above(&x, baked(2.0)), |r| r.run(fill(y.as_mut_slice(), baked(1)))).map(drop);
+/// stream.run(op)?;
+/// assert_eq!(y.get(&stream)?, 1); // 2.5 > 2.0
+/// # Ok(()) }
+/// ```
 pub fn above<T: Number>(left: impl Operand<T>, right: impl Operand<T>) -> Condition {
     compare(How::Above, left, right)
 }
 
 /// `left >= right`.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Recorder, baked, fill, flow::at_least};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (x, mut y) = (device.scalar(2)?, device.scalar(0u32)?);
+/// let op = |r: &mut Recorder<'_>| r.when(at_least(&x, baked(2)), |r| r.run(fill(y.as_mut_slice(), baked(1)))).map(drop);
+/// stream.run(op)?;
+/// assert_eq!(y.get(&stream)?, 1); // 2 >= 2
+/// # Ok(()) }
+/// ```
 pub fn at_least<T: Number>(left: impl Operand<T>, right: impl Operand<T>) -> Condition {
     compare(How::AtLeast, left, right)
 }
 
 /// `left < right`.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Recorder, baked, fill, flow::below};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (x, mut y) = (device.scalar(2.5)?, device.scalar(0u32)?);
+/// let op = |r: &mut Recorder<'_>| r.when(below(&x, baked(2.0)), |r| r.run(fill(y.as_mut_slice(), baked(1)))).map(drop);
+/// stream.run(op)?;
+/// assert_eq!(y.get(&stream)?, 0); // 2.5 < 2.0
+/// # Ok(()) }
+/// ```
 pub fn below<T: Number>(left: impl Operand<T>, right: impl Operand<T>) -> Condition {
     compare(How::Below, left, right)
 }
 
 /// `left <= right`.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Recorder, baked, fill, flow::at_most};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (x, mut y) = (device.scalar(2)?, device.scalar(0u32)?);
+/// let op = |r: &mut Recorder<'_>| r.when(at_most(&x, baked(2)), |r| r.run(fill(y.as_mut_slice(), baked(1)))).map(drop);
+/// stream.run(op)?;
+/// assert_eq!(y.get(&stream)?, 1); // 2 <= 2
+/// # Ok(()) }
+/// ```
 pub fn at_most<T: Number>(left: impl Operand<T>, right: impl Operand<T>) -> Condition {
     compare(How::AtMost, left, right)
 }
 
 /// `left == right`.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Recorder, baked, fill, flow::equal};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (x, mut y) = (device.scalar(7u8)?, device.scalar(0u32)?);
+/// let op = |r: &mut Recorder<'_>| r.when(equal(&x, baked(7)), |r| r.run(fill(y.as_mut_slice(), baked(1)))).map(drop);
+/// stream.run(op)?;
+/// assert_eq!(y.get(&stream)?, 1); // 7u8 == 7
+/// # Ok(()) }
+/// ```
 pub fn equal<T: Number>(left: impl Operand<T>, right: impl Operand<T>) -> Condition {
     compare(How::Equal, left, right)
 }
 
 /// `left != right`.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Recorder, baked, fill, flow::differs};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (x, mut y) = (device.scalar(7i64)?, device.scalar(0u32)?);
+/// let op = |r: &mut Recorder<'_>| r.when(differs(&x, baked(7)), |r| r.run(fill(y.as_mut_slice(), baked(1)))).map(drop);
+/// stream.run(op)?;
+/// assert_eq!(y.get(&stream)?, 0); // 7i64 != 7
+/// # Ok(()) }
+/// ```
 pub fn differs<T: Number>(left: impl Operand<T>, right: impl Operand<T>) -> Condition {
     compare(How::Differs, left, right)
 }
 
 /// `value != 0`.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Recorder, baked, fill, flow::nonzero};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (x, mut y) = (device.scalar(-1i32)?, device.scalar(0u32)?);
+/// let op = |r: &mut Recorder<'_>| r.when(nonzero(&x), |r| r.run(fill(y.as_mut_slice(), baked(1)))).map(drop);
+/// stream.run(op)?;
+/// assert_eq!(y.get(&stream)?, 1);
+/// # Ok(()) }
+/// ```
 pub fn nonzero<T: Number>(value: impl Operand<T>) -> Condition {
     compare(How::Differs, value, baked(T::ZERO))
 }
 
 /// `value == 0`.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Recorder, baked, fill, flow::zero};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (x, mut y) = (device.scalar(-1i32)?, device.scalar(0u32)?);
+/// let op = |r: &mut Recorder<'_>| r.when(zero(&x), |r| r.run(fill(y.as_mut_slice(), baked(1)))).map(drop);
+/// stream.run(op)?;
+/// assert_eq!(y.get(&stream)?, 0);
+/// # Ok(()) }
+/// ```
 pub fn zero<T: Number>(value: impl Operand<T>) -> Condition {
     compare(How::Equal, value, baked(T::ZERO))
 }
@@ -162,4 +274,3 @@ impl fmt::Debug for Condition {
         f.write_str(")")
     }
 }
-

@@ -77,7 +77,9 @@ impl Program {
             Err(Error::new(ErrorKind::Unsupported { what, needs }))
         };
         if program.elements.len() > SIDES_MAX || program.words.len() > SIDES_MAX {
-            return too_many(format!("a condition over more than {SIDES_MAX} elements, or as many slots and constants"));
+            return too_many(format!(
+                "a condition over more than {SIDES_MAX} elements, or as many slots and constants"
+            ));
         }
         if program.steps.len() > STEPS_MAX {
             return too_many(format!("a condition of more than {STEPS_MAX} comparisons and what combines them"));
@@ -251,7 +253,11 @@ fn push(
         operands(snapshot, into);
         into.value(&(mode as u32));
         into.value(&most.as_ref().map_or(u32::MAX, |most| (most.seen)(snapshot) as u32));
-        if there[0] { into.handle() } else { into.value(&0u64) }
+        if there[0] {
+            into.handle()
+        } else {
+            into.value(&0u64)
+        }
         into.handle();
         Ok(grid::linear(1, 1))
     };

@@ -6,7 +6,7 @@
 //! ```
 //! # fn main() -> dacapo::Result<()> {
 //! use dacapo::flow::{above, up_to};
-//! use dacapo::{Slot, baked, fill};
+//! use dacapo::{Slot, baked, copy};
 //! # let device = dacapo::Device::software()?;
 //! # let stream = device.stream()?;
 //! dacapo::kernels! {
@@ -19,18 +19,17 @@
 //! let (one, mut left, mut used) = (device.scalar(1.0)?, device.scalar(10.0)?, device.scalar(0)?);
 //! let enough = Slot::new(4.0);
 //! let mut graph = device.record(|r| {
-//!     let rounds = r.repeat(up_to(500), |r| {
+//!     let rounds = r.repeat(up_to(baked(500)), |r| {
 //!         r.run(k.add(baked(-1.0), &one, &mut left))?;
 //!         Ok(above(&left, &enough)) // whether there is another round
 //!     })?;
-//!     r.run(dacapo::copy(rounds.count().as_slice(), used.as_mut_slice()))
+//!     r.run(copy(rounds.count().as_slice(), used.as_mut_slice()))
 //! })?;
 //! graph.launch(&stream)?; // one launch, however many rounds
 //! assert_eq!((left.get(&stream)?, used.get(&stream)?), (4.0, 6));
 //! enough.set(1.0); // a slot: the next launch compares with it
 //! graph.launch(&stream)?;
 //! assert_eq!((left.get(&stream)?, used.get(&stream)?), (1.0, 3));
-//! # let _ = fill(&mut used.as_mut_slice()[..], baked(0u32));
 //! # Ok(()) }
 //! ```
 //!

@@ -11,6 +11,19 @@ mod sealed {
 ///
 /// Numbers of one type are compared with each other, without rounding. A NaN is neither above nor below nor equal to
 /// anything.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Scalar, flow::{Condition, Number, above}};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// fn is_larger<T: Number>(x: &Scalar<T>, y: &Scalar<T>) -> Condition {
+///     above(x, y)
+/// }
+/// let _ = is_larger(&device.scalar(1u8)?, &device.scalar(2u8)?);
+/// let _ = is_larger(&device.scalar(1.0f64)?, &device.scalar(2.0)?);
+/// # Ok(()) }
+/// ```
 pub trait Number: Pod + sealed::Sealed {
     #[doc(hidden)]
     const TYPE: u8;

@@ -15,6 +15,19 @@ mod sealed {
 ///
 /// It is looked at when the condition is decided, on the device. Nothing stays borrowed: a body may write what its condition
 /// looks at.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Scalar, Slot, baked, flow::{Condition, Operand, above}};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// fn more(left: &Scalar<f32>, enough: impl Operand<f32>) -> Condition {
+///     above(left, enough)
+/// }
+/// let (left, fixed) = (device.scalar(9.0)?, device.scalar(1.0)?);
+/// let _ = (more(&left, &fixed), more(&left, &Slot::new(1.0)), more(&left, baked(1.0)));
+/// # Ok(()) }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be compared with a `{T}` in a condition",
     label = "expected `&Scalar<{T}>`, an element (`x.at(i)`), `&Slot<{T}>` or `baked(..)`"

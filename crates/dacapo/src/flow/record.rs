@@ -22,17 +22,63 @@ const ROUNDS: usize = 1;
 const ENDED: usize = 2;
 
 /// How many rounds a loop may have: [`up_to`] so many, or [`unbounded`].
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Slot, baked, copy, flow::{Bound, equal, up_to}};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut y = device.scalar(0u32)?;
+/// let most = Slot::new(4u32);
+/// let bound: Bound = up_to(&most); // or `up_to(baked(4))`, `up_to(&on_the_device)`
+/// let mut graph = device.record(|r| {
+///     let rounds = r.repeat(bound, |_| Ok(equal(baked(1), baked(1))))?; // its condition never fails
+///     r.run(copy(rounds.count().as_slice(), y.as_mut_slice()))
+/// })?;
+/// graph.launch(&stream)?;
+/// assert_eq!(y.get(&stream)?, 4);
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
 pub struct Bound(Option<Side>);
 
 /// At most so many rounds: `baked(n)`, a `&Slot<u32>`, or a number on the device.
 ///
 /// The bound is looked at behind each round. [`Rounds::hit_bound`] says whether it ended the loop.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Recorder, baked, copy, flow::{equal, up_to}};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut y = device.scalar(0u32)?;
+/// stream.run(|r: &mut Recorder<'_>| {
+///     let rounds = r.repeat(up_to(baked(3)), |_| Ok(equal(baked(1), baked(1))))?;
+///     r.run(copy(rounds.hit_bound().as_slice(), y.as_mut_slice()))
+/// })?;
+/// assert_eq!(y.get(&stream)?, 1); // the bound ended it
+/// # Ok(()) }
+/// ```
 pub fn up_to(rounds: impl Operand<u32>) -> Bound {
     Bound(Some(rounds.side()))
 }
 
 /// No bound: the loop ends when its condition says so, or never. A loop that never ends takes the device with it.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, fill, flow::{below, unbounded}};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut y = device.scalar(0u32)?;
+/// let mut graph = device.record(|r| r.repeat(unbounded(), |r| {
+///     r.run(fill(y.as_mut_slice(), baked(5)))?;
+///     Ok(below(&y, baked(5)))
+/// }).map(drop))?;
+/// graph.launch(&stream)?;
+/// assert_eq!(y.get(&stream)?, 5);
+/// # Ok(()) }
+/// ```
 pub fn unbounded() -> Bound {
     Bound(None)
 }
@@ -44,6 +90,21 @@ impl fmt::Debug for Bound {
 }
 
 /// What a loop did, for ops behind it: numbers on the device, as the last replay left them.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Recorder, baked, copy, flow::Rounds};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut y = device.zeros::<u32>(2)?;
+/// stream.run(|r: &mut Recorder<'_>| {
+///     let rounds: Rounds<'_> = r.repeat_times(baked(7), |_| Ok(()))?;
+///     r.run(copy(rounds.count().as_slice(), &mut y[..1]))?;
+///     r.run(copy(rounds.hit_bound().as_slice(), &mut y[1..]))
+/// })?;
+/// assert_eq!(stream.read(&y)?, [7, 1]);
+/// # Ok(()) }
+/// ```
 pub struct Rounds<'r> {
     state: Temp<'r, u32>,
 }
@@ -67,6 +128,20 @@ impl fmt::Debug for Rounds<'_> {
 }
 
 /// The number of the round that runs, from 0: an element for kernels and conditions inside the round.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Recorder, baked, copy, flow::Round};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut y = device.zeros::<u32>(1)?;
+/// stream.run(|r: &mut Recorder<'_>| r.repeat_times(baked(5), |r| {
+///     let round: Round<'_> = r.round()?;
+///     r.run(copy(round.as_slice(), &mut y))
+/// }).map(drop))?;
+/// assert_eq!(stream.read(&y)?, [4]); // the last one
+/// # Ok(()) }
+/// ```
 pub struct Round<'r> {
     state: Temp<'r, u32>,
 }
@@ -86,6 +161,20 @@ impl fmt::Debug for Round<'_> {
 }
 
 /// A [`when`](Recorder::when) that can still be given what runs [`otherwise`](When::otherwise).
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Recorder, baked, fill, flow::{When, nonzero}};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let (flag, mut y) = (device.scalar(0u32)?, device.scalar(0u32)?);
+/// stream.run(|r: &mut Recorder<'_>| {
+///     let when: When<'_, '_> = r.when(nonzero(&flag), |r| r.run(fill(y.as_mut_slice(), baked(1))))?;
+///     when.otherwise(|r| r.run(fill(y.as_mut_slice(), baked(2))))
+/// })?;
+/// assert_eq!(y.get(&stream)?, 2);
+/// # Ok(()) }
+/// ```
 pub struct When<'a, 'r> {
     recorder: &'a mut Recorder<'r>,
     branch: usize,
@@ -164,9 +253,7 @@ impl<'r> Recorder<'r> {
     #[track_caller]
     pub fn round(&mut self) -> Result<Round<'r>> {
         match self.innermost_loop() {
-            Some(ScopeKind::Round { state, .. }) => {
-                Ok(Round { state: Temp::new(Buffer::new(state.clone(), STATE)) })
-            }
+            Some(ScopeKind::Round { state, .. }) => Ok(Round { state: Temp::new(Buffer::new(state.clone(), STATE)) }),
             _ => Err(self.blame(Error::new(ErrorKind::NoLoop { call: "round" }), "round", Location::caller())),
         }
     }
@@ -221,6 +308,20 @@ impl<'r> Recorder<'r> {
     /// Runs the body of a number on the device: the number is looked at once, before. One beyond the cases runs none.
     ///
     /// The closure is called once for each case, while recording.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// use dacapo::{baked, fill};
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let (k, mut y) = (device.scalar(2u32)?, device.zeros::<u32>(4)?);
+    /// let mut graph = device.record(|r| {
+    ///     r.switch(&k, 4, |r, case| r.run(fill(&mut y[case as usize..][..1], baked(1))))
+    /// })?;
+    /// graph.launch(&stream)?;
+    /// assert_eq!(stream.read(&y)?, [0, 0, 1, 0]);
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///

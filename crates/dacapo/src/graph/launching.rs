@@ -205,7 +205,8 @@ impl Replayable {
         changes.clear();
         for &number in &self.dirty {
             let node = &self.nodes[number as usize];
-            if let Some(params) = params_of(&self.device, node, &self.readings, &self.stand_ins, self.built.handles())? {
+            if let Some(params) = params_of(&self.device, node, &self.readings, &self.stand_ins, self.built.handles())?
+            {
                 changes.push((number, params));
             }
         }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::arrange::{Arrangement, arranged};
+use crate::arrange::{Arrangement, Level, arranged};
 use crate::graph::replayable::Replayable;
 use crate::inspect::{self, Argument, Bytes, Geometry, How, Memory, MemoryKind, Report, Value};
 use crate::kernel::{Args, ParamKind};
@@ -41,17 +41,40 @@ struct Memories {
 
 impl Parts<'_> {
     fn report(&self, device: &str, label: &str, arrangement: &Arrangement) -> Report {
-        let order = &arrangement.top().order;
-        let mut memories = Memories::default();
-        let nodes = order.steps().iter().map(|step| match step.what {
-            What::Join => inspect::Node::new(inspect::Kind::Join, "join"),
-            What::Op(op) => self.node(&self.nodes[arrangement.top().node(op)], &mut memories),
-        });
-        let nodes = nodes.collect();
-        let edges = (0..order.steps().len())
-            .flat_map(|step| order.after(step).iter().map(move |&before| (before as usize, step)))
-            .collect();
+        let (mut memories, mut nodes, mut edges) = (Memories::default(), Vec::new(), Vec::new());
+        self.level(arrangement, arrangement.top(), None, &mut memories, (&mut nodes, &mut edges));
         Report::new(device, label, nodes, memories.list, edges)
+    }
+
+    /// The nodes and edges of a level; what is inside a node follows it.
+    fn level(
+        &self,
+        arrangement: &Arrangement,
+        level: &Level,
+        inside: Option<inspect::Inside>,
+        memories: &mut Memories,
+        (nodes, edges): (&mut Vec<inspect::Node>, &mut Vec<(usize, usize)>),
+    ) {
+        let order = &level.order;
+        let mut numbers = Vec::with_capacity(order.steps().len());
+        for (step, what) in order.steps().iter().enumerate() {
+            let number = nodes.len();
+            numbers.push(number);
+            edges.extend(order.after(step).iter().map(|&before| (numbers[before as usize], number)));
+            let op = match what.what {
+                What::Join => {
+                    nodes.push(inspect::Node { inside, ..inspect::Node::new(inspect::Kind::Join, "join") });
+                    continue;
+                }
+                What::Op(op) => level.node(op),
+            };
+            nodes.push(inspect::Node { inside, ..self.node(&self.nodes[op], memories) });
+            let Work::Branch(branch) = &self.nodes[op].work else { continue };
+            for (body, inner) in branch.bodies.iter().enumerate() {
+                let inside = Some(inspect::Inside::new(number, body));
+                self.level(arrangement, arrangement.body(inner.scope), inside, memories, (nodes, edges));
+            }
+        }
     }
 
     fn node(&self, node: &Node, memories: &mut Memories) -> inspect::Node {

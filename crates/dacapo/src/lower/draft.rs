@@ -66,7 +66,11 @@ impl Drop for Unfinished<'_> {
 
 impl<'d, 'p> Draft<'d, 'p> {
     /// A graph without nodes, with its handles.
-    pub(super) fn new(device: &'d Device, parts: &'p mut Parts<'_>, stamps: Option<&'p Stamps>) -> Result<Draft<'d, 'p>> {
+    pub(super) fn new(
+        device: &'d Device,
+        parts: &'p mut Parts<'_>,
+        stamps: Option<&'p Stamps>,
+    ) -> Result<Draft<'d, 'p>> {
         let mut raw = CUgraph::NULL;
         // SAFETY: `raw` is valid for the write.
         device.check(unsafe { device.driver().cuGraphCreate(&mut raw, 0) }, Call::cuGraphCreate)?;
@@ -180,8 +184,8 @@ impl<'d, 'p> Draft<'d, 'p> {
         after: &[CUgraphNode],
     ) -> Result<SmallVec<[CUgraphNode; 1]>> {
         let (device, handle) = (self.graph.device, self.handles[branch.condition as usize]);
-        let (node, graphs) = add_branch(device, graph, after, branch, handle)
-            .map_err(|error| self.nodes[number].blame(error))?;
+        let (node, graphs) =
+            add_branch(device, graph, after, branch, handle).map_err(|error| self.nodes[number].blame(error))?;
         self.told[number].handle = node;
         let arrangement = self.arrangement;
         for (body, graph) in branch.bodies.iter().zip(graphs) {
@@ -193,9 +197,7 @@ impl<'d, 'p> Draft<'d, 'p> {
     /// What the next node comes after: a stamp behind these, where there are any stamps.
     fn stamp(&self, graph: CUgraph, after: Nodes, number: usize) -> Result<Nodes> {
         match self.stamps {
-            Some(stamps) => {
-                Ok(SmallVec::from_slice(&[stamps.add(self.graph.device, graph, &after, number)?]))
-            }
+            Some(stamps) => Ok(SmallVec::from_slice(&[stamps.add(self.graph.device, graph, &after, number)?])),
             None => Ok(after),
         }
     }
@@ -209,9 +211,8 @@ fn handles(graph: &Unfinished<'_>, nodes: &[Node]) -> Result<Vec<u64>> {
         let (device, number) = (graph.device, branch.condition as usize);
         let mut handle = 0;
         // SAFETY: `handle` is valid for the write, and the graph is ours.
-        let code = unsafe {
-            device.driver().cuGraphConditionalHandleCreate(&mut handle, graph.raw, device.context(), 0, 0)
-        };
+        let code =
+            unsafe { device.driver().cuGraphConditionalHandleCreate(&mut handle, graph.raw, device.context(), 0, 0) };
         device.check(code, Call::cuGraphConditionalHandleCreate).map_err(|error| node.blame(error))?;
         if handles.len() <= number {
             handles.resize(number + 1, 0);
@@ -341,4 +342,3 @@ fn add(
     }
     Ok(handle)
 }
-

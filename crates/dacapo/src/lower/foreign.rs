@@ -147,8 +147,7 @@ pub(crate) fn capture_apart(
     expect_allowed_in_body(device, raw)?;
     let mut child = CUgraphNode::NULL;
     // SAFETY: `child` is valid for the write; the dependencies are nodes of the body; the graph is ours, and is copied.
-    let code =
-        unsafe { driver.cuGraphAddChildGraphNode(&mut child, body, after.as_ptr(), after.len(), apart.raw) };
+    let code = unsafe { driver.cuGraphAddChildGraphNode(&mut child, body, after.as_ptr(), after.len(), apart.raw) };
     device.check(code, Call::cuGraphAddChildGraphNode)?;
     Ok(SmallVec::from_slice(&[child]))
 }

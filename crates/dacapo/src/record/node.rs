@@ -76,7 +76,9 @@ impl Branch {
     /// Each body's scope and the numbers of its nodes; `at` is the branch's own.
     pub(crate) fn bodies(&self, at: usize) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
         let mut start = at + 1;
-        self.bodies.iter().map(move |body| (body.scope, std::mem::replace(&mut start, body.end as usize)..body.end as usize))
+        self.bodies
+            .iter()
+            .map(move |body| (body.scope, std::mem::replace(&mut start, body.end as usize)..body.end as usize))
     }
 }
 
