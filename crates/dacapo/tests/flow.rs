@@ -1,7 +1,7 @@
 //! Control flow on the device: each construct gives what the same Rust gives, eagerly and replayed.
 
 use dacapo::flow::{above, at_least, below, differs, equal, nonzero, unbounded, up_to, zero};
-use dacapo::{Buffer, Device, ErrorKind, Recorder, Result, Scalar, Slot, Stream, baked, copy, fill};
+use dacapo::{Buffer, Device, ErrorKind, Recorder, Result, Scalar, Slot, Software, Stream, baked, copy, fill};
 
 dacapo::kernels! {
     unsafe struct Kernels(include_str!("../kernels/saxpy.ptx")) {
@@ -25,7 +25,15 @@ struct Bench {
 const CELLS: usize = 8;
 
 fn bench() -> Bench {
-    let device = Device::best().unwrap();
+    bench_on(Device::best().unwrap())
+}
+
+/// The drivers that the library knows: one that has all of it, and one of CUDA 12.4, which has IF and WHILE alone.
+fn benches() -> [Bench; 2] {
+    [bench(), bench_on(Software::new().options(|options| options.driver_version = 12_040).open().unwrap())]
+}
+
+fn bench_on(device: Device) -> Bench {
     Bench {
         stream: device.stream().unwrap(),
         k: Kernels::load(&device).unwrap(),
@@ -130,8 +138,8 @@ fn a_counted_loop_runs_as_often_as_a_slot_or_a_scalar_says() {
 
 #[test]
 fn a_branch_runs_one_of_its_bodies() {
-    for flag in [0.0, 1.0, -3.0] {
-        let (cells, _) = both(&mut bench(), &[flag], |b, r| {
+    for (mut bench, flag) in [0.0, 1.0, -3.0].into_iter().flat_map(|flag| benches().map(|bench| (bench, flag))) {
+        let (cells, _) = both(&mut bench, &[flag], |b, r| {
             let mut t = r.alloc::<f32>(1)?;
             r.when(nonzero(b.cells.at(0)), |r| r.run(fill(&mut t, baked(7.0))))?
                 .otherwise(|r| r.run(fill(&mut t, baked(9.0))))?;
@@ -159,11 +167,16 @@ fn what_one_branch_writes_is_not_written_behind_it() {
 
 #[test]
 fn a_switch_runs_the_body_of_its_number_or_none() {
-    for index in 0..6u32 {
-        let (cells, _) = both(&mut bench(), &[], |b, r| {
+    for (mut bench, index) in (0..6u32).flat_map(|index| benches().map(|bench| (bench, index))) {
+        let (cells, _) = both(&mut bench, &[], |b, r| {
             r.run(fill(&mut b.words[7..8], baked(index)))?;
-            let (words, cells) = (&b.words, &mut b.cells);
-            r.switch(words.at(7), 4, |r, case| r.run(fill(&mut cells[case as usize..][..1], baked(1.0))))
+            let (words, cells) = (&mut b.words, &mut b.cells);
+            let index = words.share();
+            r.switch(index.at(7), 4, |r, case| {
+                // What it looks at is another case's number from here on: it has been decided.
+                r.run(fill(&mut words[7..8], baked(case + 1)))?;
+                r.run(fill(&mut cells[case as usize..][..1], baked(1.0)))
+            })
         });
         let expected: Vec<f32> = (0..4).map(|case| f32::from(case == index)).collect();
         assert_eq!(cells[..4], expected);
@@ -205,8 +218,10 @@ fn bodies_nest_eight_deep() {
                 .map(drop),
         }
     }
-    let (cells, _) = both(&mut bench(), &[], |b, r| down(b, r, 10));
-    assert_eq!(cells[0], 2.0 * 3.0 * 2.0 * 3.0 * 2.0);
+    for mut bench in benches() {
+        let (cells, _) = both(&mut bench, &[], |b, r| down(b, r, 10));
+        assert_eq!(cells[0], 2.0 * 3.0 * 2.0 * 3.0 * 2.0);
+    }
 }
 
 #[test]

@@ -253,11 +253,8 @@ fn push(
         operands(snapshot, into);
         into.value(&(mode as u32));
         into.value(&most.as_ref().map_or(u32::MAX, |most| (most.seen)(snapshot) as u32));
-        if there[0] {
-            into.handle()
-        } else {
-            into.value(&0u64)
-        }
+        // That of the rest, and its own; those that it does not set stay 0.
+        into.handle();
         into.handle();
         Ok(grid::linear(1, 1))
     };

@@ -8,12 +8,16 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::flow::condition::Term;
+use crate::flow::condition::{How, Term};
 use crate::flow::decide::{Decision, Mode, On, decide};
 use crate::flow::operand::Side;
-use crate::flow::{Condition, Operand};
+use crate::flow::{Condition, Number, Operand};
 use crate::memory::{Access, Allocation, Buffer, Element, Mode as AccessMode, Temp};
 use crate::record::{BranchKind, Certain, Op, Recorder, ScopeKind, in_both};
+use crate::value::baked;
+
+/// The first driver with SWITCH, and with a second body of IF: before that both are made of IFs.
+const SWITCH_SINCE: u32 = 12_080;
 
 /// Words of the state of a loop: whether it goes on, rounds that are over, whether its bound ended it, nothing.
 const STATE: usize = 4;
@@ -177,7 +181,9 @@ impl fmt::Debug for Round<'_> {
 /// ```
 pub struct When<'a, 'r> {
     recorder: &'a mut Recorder<'r>,
+    at: &'static Location<'static>,
     branch: usize,
+    state: Arc<Allocation>,
     then: Certain,
 }
 
@@ -192,6 +198,12 @@ fn word(state: &Arc<Allocation>, word: usize, mode: AccessMode) -> Access {
     access.place.start = 4 * word;
     access.place.bytes = 4;
     access
+}
+
+/// Whether what was decided is this number.
+fn equal_to(state: &Arc<Allocation>, number: u32) -> Term {
+    let (left, right) = (Side::Element(word(state, GOES_ON, AccessMode::Read)), baked(number).side());
+    Term::Compare { how: How::Equal, number: <u32 as Number>::TYPE, left, right }
 }
 
 fn all(state: &Arc<Allocation>, mode: AccessMode) -> Access {
@@ -301,8 +313,8 @@ impl<'r> Recorder<'r> {
     #[track_caller]
     pub fn when<O: Op<Out = ()>>(&mut self, condition: Condition, body: O) -> Result<When<'_, 'r>> {
         let at = Location::caller();
-        let (branch, then) = self.attempt(|r| r.choice("when", at, condition.0, body))?;
-        Ok(When { recorder: self, branch, then })
+        let (branch, state, then) = self.attempt(|r| r.choice("when", at, condition.0, body))?;
+        Ok(When { recorder: self, at, branch, state, then })
     }
 
     /// Runs the body of a number on the device: the number is looked at once, before. One beyond the cases runs none.
@@ -334,28 +346,49 @@ impl<'r> Recorder<'r> {
         mut body: impl FnMut(&mut Recorder<'_>, u32) -> Result<()>,
     ) -> Result<()> {
         let at = Location::caller();
-        self.attempt(|r| {
-            let (state, condition) = (r.state()?, r.new_condition());
-            let decision = Decision {
-                name: "switch",
-                at,
-                mode: Mode::Switch,
-                on: On::Index(index.side()),
-                bound: None,
-                state: word(&state, GOES_ON, AccessMode::Out),
-                rest: None,
-                sets: smallvec![condition],
-            };
-            decide(r, decision)?;
-            let looked_at = word(&state, GOES_ON, AccessMode::Read);
-            let branch = r.open_branch("switch", at, (BranchKind::Switch, condition), looked_at)?;
-            for case in 0..cases {
-                r.open_body(branch, ScopeKind::Choice);
-                body(r, case)?;
-                r.close_body();
+        let index = index.side();
+        self.attempt(|r| match r.has_switch() {
+            true => {
+                let (state, condition) = (r.state()?, r.new_condition());
+                r.decide_index(at, index, &state, smallvec![condition])?;
+                let looked_at = word(&state, GOES_ON, AccessMode::Read);
+                let branch = r.open_branch("switch", at, (BranchKind::Switch, condition), looked_at)?;
+                for case in 0..cases {
+                    r.open_body(branch, ScopeKind::Choice);
+                    body(r, case)?;
+                    r.close_body();
+                }
+                Ok(())
             }
-            Ok(())
+            // A branch for each case, by a copy of the number: a body may change the original.
+            false => {
+                let state = r.state()?;
+                r.decide_index(at, index, &state, SmallVec::new())?;
+                for case in 0..cases {
+                    let is_it = equal_to(&state, case);
+                    r.choice("switch", at, is_it, |r: &mut Recorder<'_>| body(r, case))?;
+                }
+                Ok(())
+            }
         })
+    }
+
+    /// Whether the driver has SWITCH, and a second body of IF.
+    fn has_switch(&self) -> bool {
+        self.device().properties().driver_version >= SWITCH_SINCE
+    }
+
+    /// Puts a number where the decisions of a switch look for it.
+    fn decide_index(
+        &mut self,
+        at: &'static Location<'static>,
+        index: Side,
+        state: &Arc<Allocation>,
+        sets: SmallVec<[u32; 2]>,
+    ) -> Result<()> {
+        let state = word(state, GOES_ON, AccessMode::Out);
+        let (mode, on) = (Mode::Switch, On::Index(index));
+        decide(self, Decision { name: "switch", at, mode, on, bound: None, state, rest: None, sets })
     }
 
     /// Memory for what a decision says.
@@ -363,14 +396,14 @@ impl<'r> Recorder<'r> {
         self.alloc_bytes(4 * STATE)
     }
 
-    /// A branch with one body that may run: its number, and what the body is certain to write.
+    /// A branch with one body that may run: its number, what was decided, and what the body is certain to write.
     fn choice<O: Op<Out = ()>>(
         &mut self,
         name: &'static str,
         at: &'static Location<'static>,
         on: Term,
         body: O,
-    ) -> Result<(usize, Certain)> {
+    ) -> Result<(usize, Arc<Allocation>, Certain)> {
         let (state, condition) = (self.state()?, self.new_condition());
         let decision = Decision {
             name,
@@ -387,7 +420,7 @@ impl<'r> Recorder<'r> {
         let branch = self.open_branch(name, at, (BranchKind::If, condition), looked_at)?;
         self.open_body(branch, ScopeKind::Choice);
         body(self)?;
-        Ok((branch, self.close_body()))
+        Ok((branch, state, self.close_body()))
     }
 
     /// A loop.
@@ -447,11 +480,17 @@ impl<'r> When<'_, 'r> {
     ///
     /// - What the body failed with; then the recording is as it was before this call.
     pub fn otherwise<O: Op<Out = ()>>(self, body: O) -> Result<()> {
-        let When { recorder, branch, then, .. } = self;
+        let When { recorder, at, branch, state, then } = self;
         recorder.attempt(|r| {
-            r.open_body(branch, ScopeKind::Choice);
-            body(r)?;
-            let otherwise = r.close_body();
+            let otherwise = match r.has_switch() {
+                true => {
+                    r.open_body(branch, ScopeKind::Choice);
+                    body(r)?;
+                    r.close_body()
+                }
+                // By what was decided, whatever the first body has done since.
+                false => r.choice("otherwise", at, equal_to(&state, 0), body)?.2,
+            };
             r.note_written(&in_both(&then, &otherwise));
             Ok(())
         })
