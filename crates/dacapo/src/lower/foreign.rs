@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::device::{Device, Garbage, RawHandle, RawStream, twice};
 use crate::error::{Error, ErrorKind, Result};
-use crate::lower::draft::Unfinished;
+use crate::lower::building::Unfinished;
 use crate::memory::raw_places;
 use crate::nesting::InForeign;
 use crate::record::{Node, Work};

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use crate::arrange::{Arrangement, Level};
 use crate::device::{Device, Garbage};
 use crate::error::Result;
-use crate::lower::build::Told;
+use crate::lower::built::Told;
 use crate::lower::declared::declared;
 use crate::lower::foreign;
 use crate::lower::params::{self, NodeParams, Resolve};
@@ -31,7 +31,7 @@ pub(crate) struct Parts<'p> {
 }
 
 /// A graph with some of its nodes.
-pub(super) struct Draft<'d, 'p> {
+pub(super) struct Building<'d, 'p> {
     graph: Unfinished<'d>,
     nodes: &'p mut [Node],
     arrangement: &'p Arrangement,
@@ -64,13 +64,13 @@ impl Drop for Unfinished<'_> {
     }
 }
 
-impl<'d, 'p> Draft<'d, 'p> {
+impl<'d, 'p> Building<'d, 'p> {
     /// A graph without nodes, with its handles.
     pub(super) fn new(
         device: &'d Device,
         parts: &'p mut Parts<'_>,
         stamps: Option<&'p Stamps>,
-    ) -> Result<Draft<'d, 'p>> {
+    ) -> Result<Building<'d, 'p>> {
         let mut raw = CUgraph::NULL;
         // SAFETY: `raw` is valid for the write.
         device.check(unsafe { device.driver().cuGraphCreate(&mut raw, 0) }, Call::cuGraphCreate)?;
@@ -78,11 +78,11 @@ impl<'d, 'p> Draft<'d, 'p> {
         let handles = handles(&graph, parts.nodes)?;
         let told = Vec::with_capacity(parts.nodes.len());
         let Parts { nodes, arrangement, readings, places } = parts;
-        Ok(Draft { graph, nodes, arrangement, readings, places: *places, stamps, told, handles })
+        Ok(Building { graph, nodes, arrangement, readings, places: *places, stamps, told, handles })
     }
 
     /// With all of its nodes.
-    pub(super) fn filled(mut self) -> Result<Draft<'d, 'p>> {
+    pub(super) fn filled(mut self) -> Result<Building<'d, 'p>> {
         let (raw, mut first) = (self.graph.raw, Nodes::new());
         for number in 0..self.stamps.map_or(0, |_| FIRST) {
             first = self.stamp(raw, first, number)?;

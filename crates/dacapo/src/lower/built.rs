@@ -2,7 +2,7 @@
 //!
 //! Explicit nodes: nothing beside it can invalidate it, and a node is cheaper than a captured launch. Foreign work is
 //! captured into the same graph ([`foreign`](super::foreign)); a capture that is broken from outside destroys the graph
-//! being built, and then everything is built again, a few times. [`draft`](super::draft) adds the nodes.
+//! being built, and then everything is built again, a few times. [`building`](super::building) adds the nodes.
 
 use dacapo_driver::Call;
 use dacapo_driver::types::*;
@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
 use crate::kernel::check_grid;
 use crate::lower::declared::{declare_kept, declared};
-use crate::lower::draft::{Draft, Parts, Unfinished};
+use crate::lower::building::{Building, Parts, Unfinished};
 use crate::lower::estimate::{asked_for, executable_of};
 use crate::lower::params::{self, NodeParams, Resolve};
 use crate::lower::stamps::Stamps;
@@ -87,7 +87,7 @@ impl Built {
         let mut attempt = 1;
         let bytes = booking.bytes();
         let built = loop {
-            let drafted = Draft::new(device, &mut parts, stamps).and_then(Draft::filled);
+            let drafted = Building::new(device, &mut parts, stamps).and_then(Building::filled);
             match drafted.and_then(|draft| Built::instantiated(draft, bytes)) {
                 Err(error) if matches!(error.kind(), ErrorKind::CaptureBroken { .. }) && attempt < ATTEMPTS => {
                     attempt += 1;
@@ -101,7 +101,7 @@ impl Built {
     }
 
     /// The executable graph of a draft in which all nodes are; ops that have nothing to do are switched off in it.
-    fn instantiated(draft: Draft<'_, '_>, bytes: usize) -> Result<Built> {
+    fn instantiated(draft: Building<'_, '_>, bytes: usize) -> Result<Built> {
         let (mut graph, nodes, told, handles) = draft.into_parts();
         let device = graph.device;
         // Recipes may have run again for this, and call functions that answer otherwise by now.
