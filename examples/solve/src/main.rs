@@ -103,11 +103,15 @@ fn run(arguments: &Arguments) -> Result<bool> {
             if !device.is_software() {
                 println!("  {}", times(way, &outcome));
             }
-            checks.push(verdict::same(&format!("{name}, {}", way.name()), &outcome, &reference));
+            let found = [
+                Some(verdict::same(&outcome, &reference)),
+                Some(verdict::reached(&outcome, stop)),
+                Some(verdict::residual(problem, &outcome)),
+                verdict::error(problem, coarse, &outcome, stop),
+            ];
+            let named = |check: Check| Check { what: format!("{name}, {}: {}", way.name(), check.what), ..check };
+            checks.extend(found.into_iter().flatten().map(named));
         }
-        let more = [Some(verdict::reached(&reference, stop)), Some(verdict::residual(problem, &reference))];
-        let more = more.into_iter().chain([verdict::error(problem, coarse, &reference, stop)]).flatten();
-        checks.extend(more.map(|check| Check { what: format!("{name}: {}", check.what), ..check }));
     }
     if device.is_software() {
         println!("no times: those of the software device say nothing about a GPU");

@@ -20,12 +20,12 @@ fn both_ways_agree_with_plain_rust_and_with_the_exact_solution() {
     for size in ["5", "16", "27"] {
         let text = printed(&["--size", size], 0);
         for line in [
-            "ok      smooth, eager equals plain Rust, bit for bit",
-            "ok      smooth, rounds equals plain Rust, bit for bit",
-            "ok      random, eager equals plain Rust, bit for bit",
-            "ok      random, rounds equals plain Rust, bit for bit",
-            "ok      smooth: the error falls with the square of the step",
-            "ok      random: computed anew in f64",
+            "ok      smooth, eager: equals plain Rust, bit for bit",
+            "ok      smooth, rounds: equals plain Rust, bit for bit",
+            "ok      random, eager: equals plain Rust, bit for bit",
+            "ok      random, rounds: equals plain Rust, bit for bit",
+            "ok      smooth, eager: the error falls with the square of the step",
+            "ok      random, rounds: computed anew in f64",
             "rounds of 3 kernels",
             "say nothing about a GPU",
         ] {
@@ -38,18 +38,19 @@ fn both_ways_agree_with_plain_rust_and_with_the_exact_solution() {
 #[test]
 fn a_way_can_be_chosen_and_a_seed_is_another_problem() {
     let text = printed(&["--size", "12", "--way", "rounds", "--tolerance", "1e-4"], 0);
-    assert!(text.contains("smooth, rounds equals") && !text.contains("eager"), "{text}");
+    assert!(text.contains("ok      smooth, rounds: equals") && !text.contains("eager"), "{text}");
     let other = printed(&["--size", "12", "--way", "rounds", "--tolerance", "1e-4", "--seed", "2"], 0);
-    let line = |text: &str| text.lines().find(|line| line.contains("random: computed anew")).map(str::to_string);
+    let line =
+        |text: &str| text.lines().find(|line| line.contains("random, rounds: computed anew")).map(str::to_string);
     assert_ne!(line(&text), line(&other));
 }
 
 #[test]
 fn too_few_rounds_are_the_exit_code() {
     let text = printed(&["--size", "16", "--at-most", "3"], 1);
-    assert!(text.contains("FAILED  random: the residual fell to") && text.contains("in 3 rounds"), "{text}");
+    assert!(text.contains("FAILED  random, rounds: the residual fell to") && text.contains("in 3 rounds"), "{text}");
     // What was computed until then is still the same everywhere.
-    assert!(text.contains("ok      random, rounds equals plain Rust, bit for bit"), "{text}");
+    assert!(text.contains("ok      random, rounds: equals plain Rust, bit for bit"), "{text}");
 }
 
 #[test]

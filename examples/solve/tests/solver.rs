@@ -1,7 +1,6 @@
 //! The solver on the software device with all detectors: other seeds, other sizes, rounds behind the solution.
 
-use dacapo::device::Software;
-use dacapo::{Device, Recorder};
+use dacapo::{Device, Recorder, Software};
 use dacapo_example_solve::ways::{self, Way};
 use dacapo_example_solve::{Problem, Solver, Stop, reference, verdict};
 
@@ -22,8 +21,8 @@ fn every_way_gives_the_same_bits_whatever_runs_first() {
             // One solver, one after the other: a start leaves nothing of what was before.
             for way in [Way::Eager, Way::Rounds, Way::Eager] {
                 let outcome = ways::run(way, &mut solver, STOP, || ()).unwrap();
-                let check = verdict::same(way.name(), &outcome, &reference);
-                assert!(check.held, "seed {seed}: {}", check.what);
+                let check = verdict::same(&outcome, &reference);
+                assert!(check.held, "seed {seed}, {}: {}", way.name(), check.what);
             }
         }
         assert_eq!(device.findings(), [] as [String; 0]);
@@ -36,7 +35,7 @@ fn threads_with_more_than_one_point_keep_the_order_of_sums() {
     let (problem, stop) = (Problem::random(363, 3), Stop { at_most: 2, ..STOP });
     let device = watched(1);
     let outcome = ways::rounds(&mut Solver::new(&device, &problem).unwrap(), stop, || ()).unwrap();
-    let check = verdict::same("rounds", &outcome, &reference::solve(&problem, stop));
+    let check = verdict::same(&outcome, &reference::solve(&problem, stop));
     assert!(check.held, "{}", check.what);
 }
 
