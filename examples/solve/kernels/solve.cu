@@ -48,14 +48,15 @@ extern "C" __global__ void begin(const float* __restrict__ b, float* __restrict_
     if (threadIdx.x == 0) parts[blockIdx.x] = sum;
 }
 
-// One block: residual = the sum of the parts of r . r, limit = what it must fall to.
+// One block: residual = the sum of the parts of r . r, limit = what it must fall to, and no round is done yet.
 extern "C" __global__ void measure(const float* __restrict__ parts, float tolerance, float* __restrict__ residual,
-                                   float* __restrict__ limit, unsigned count) {
+                                   float* __restrict__ limit, unsigned* __restrict__ rounds, unsigned count) {
     __shared__ float warps[THREADS / 32];
     float sum = sum_of_parts(parts, count, warps);
     if (threadIdx.x == 0) {
         *residual = sum;
         *limit = __fmul_rn(__fmul_rn(tolerance, tolerance), sum);
+        *rounds = 0;
     }
 }
 
@@ -94,14 +95,17 @@ extern "C" __global__ void advance(const float* __restrict__ p, const float* __r
     if (threadIdx.x == 0) parts[blockIdx.x] = sum;
 }
 
-// residual = the new r . r, beta = the new over the old, p = r + beta p.
+// residual = the new r . r, beta = the new over the old, p = r + beta p, and one round more is done.
 extern "C" __global__ void turn(const float* __restrict__ r, const float* __restrict__ rr_parts,
                                 const float* __restrict__ before, float* __restrict__ p, float* __restrict__ residual,
-                                unsigned n, unsigned count) {
+                                unsigned* __restrict__ rounds, unsigned n, unsigned count) {
     __shared__ float warps[THREADS / 32];
     float sum = sum_of_parts(rr_parts, count, warps), beta = ratio(sum, *before);
     for (unsigned i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) {
         p[i] = __fmaf_rn(beta, p[i], r[i]);
     }
-    if (blockIdx.x == 0 && threadIdx.x == 0) *residual = sum;
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        *residual = sum;
+        *rounds += 1;
+    }
 }

@@ -20,8 +20,9 @@ dacapo::kernels! {
                       parts.len() == blocks(b.len());
             grid: exact(grid(b.len()), [THREADS as u32, 1, 1]);
         }
-        /// residual ← the sum of the parts of r · r, limit ← tolerance² of it.
-        fn measure(parts: &[f32], tolerance: f32, residual: &out f32, limit: &out f32, count: u32 = parts.len()) {
+        /// residual ← the sum of the parts of r · r, limit ← tolerance² of it, rounds ← 0.
+        fn measure(parts: &[f32], tolerance: f32, residual: &out f32, limit: &out f32, rounds: &out u32,
+                   count: u32 = parts.len()) {
             grid: exact([1, 1, 1], [THREADS as u32, 1, 1]);
         }
         /// q ← A p, the parts of p · q, and before ← residual.
@@ -38,9 +39,9 @@ dacapo::kernels! {
                       parts.len() == blocks(x.len());
             grid: exact(grid(x.len()), [THREADS as u32, 1, 1]);
         }
-        /// residual ← the new r · r, β ← that over before, p ← r + β p.
-        fn turn(r: &[f32], rr_parts: &[f32], before: &f32, p: &mut [f32], residual: &out f32, n: u32 = p.len(),
-                count: u32 = rr_parts.len()) {
+        /// residual ← the new r · r, β ← that over before, p ← r + β p, rounds ← rounds + 1.
+        fn turn(r: &[f32], rr_parts: &[f32], before: &f32, p: &mut [f32], residual: &out f32, rounds: &mut u32,
+                n: u32 = p.len(), count: u32 = rr_parts.len()) {
             requires: n < 1 << 30, r.len() == p.len();
             grid: exact(grid(p.len()), [THREADS as u32, 1, 1]);
         }

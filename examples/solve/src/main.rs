@@ -97,9 +97,9 @@ fn run(arguments: &Arguments) -> Result<bool> {
         let reference = reference::solve(problem, stop);
         let mut solver = Solver::new(&device, problem)?;
         let kernels = solver.kernels_per_round()?;
-        println!("{name} right-hand side: {} rounds of {kernels} kernels", reference.rounds());
+        println!("{name} right-hand side: {} rounds of {kernels} kernels", reference.rounds);
         for &way in arguments.way.ways() {
-            let outcome = solve(&mut solver, way, stop, reference.rounds())?;
+            let outcome = solve(&mut solver, way, stop, reference.rounds)?;
             if !device.is_software() {
                 println!("  {}", times(way, &outcome));
             }
@@ -141,7 +141,7 @@ fn solve(solver: &mut Solver, way: Way, stop: Stop, rounds: usize) -> Result<Out
 
 fn times(way: Way, outcome: &Outcome) -> String {
     let all = outcome.elapsed.as_secs_f64();
-    let each = all * 1e6 / outcome.rounds().max(1) as f64;
+    let each = all * 1e6 / outcome.rounds.max(1) as f64;
     format!("{:<8} {:>9.3} ms, {each:>7.2} us a round", way.name(), all * 1e3)
 }
 

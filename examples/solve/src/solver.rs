@@ -1,6 +1,6 @@
 //! The system on a device, and what a round does, as ops.
 //!
-//! α, β, the residual and the limit that it must fall below are in device memory: no round needs the host. So a round is the
+//! α, β, the residual, its limit and the number of rounds are in device memory: no round needs the host. So a round is the
 //! same ops whoever runs the loop, and reading the residual is the host's affair.
 
 use dacapo::{Buffer, Device, Recorder, Result, Scalar, Stream, baked};
@@ -26,6 +26,7 @@ pub struct Solver {
     before: Scalar<f32>,
     residual: Scalar<f32>,
     limit: Scalar<f32>,
+    rounds: Scalar<u32>,
 }
 
 impl Solver {
@@ -49,6 +50,7 @@ impl Solver {
             before: device.scalar(0.0)?.named("before"),
             residual: device.scalar(0.0)?.named("residual"),
             limit: device.scalar(0.0)?.named("limit"),
+            rounds: device.scalar(0)?.named("rounds"),
         })
     }
 
@@ -60,21 +62,23 @@ impl Solver {
     pub fn start(&mut self, r: &mut Recorder<'_>, tolerance: f32) -> Result<()> {
         let k = &self.kernels;
         r.run(k.begin(&self.b, &mut self.x, &mut self.r, &mut self.p, &mut self.rr_parts))?;
-        r.run(k.measure(&self.rr_parts, baked(tolerance), &mut self.residual, &mut self.limit))
+        let measure =
+            k.measure(&self.rr_parts, baked(tolerance), &mut self.residual, &mut self.limit, &mut self.rounds);
+        r.run(measure)
     }
 
     /// Records one round. It leaves the squared norm of what is left in [`residual`](Solver::residual).
     ///
-    /// A round behind the solution, where nothing is left, changes nothing.
+    /// A round behind the solution, where nothing is left, changes nothing but the count.
     ///
     /// # Errors
     ///
     /// - What recording failed with.
     pub fn round(&mut self, r: &mut Recorder<'_>) -> Result<()> {
-        let Solver { kernels: k, x, r: left, p, q, pq_parts, rr_parts, before, residual, .. } = self;
+        let Solver { kernels: k, x, r: left, p, q, pq_parts, rr_parts, before, residual, rounds, .. } = self;
         r.run(k.apply(p, residual, q, pq_parts, before))?;
         r.run(k.advance(p, q, pq_parts, before, x, left, rr_parts))?;
-        r.run(k.turn(left, rr_parts, before, p, residual))
+        r.run(k.turn(left, rr_parts, before, p, residual, rounds))
     }
 
     /// How many kernels a round is.
@@ -95,6 +99,11 @@ impl Solver {
     /// What the residual must fall to: the squared norm of b, times the tolerance twice.
     pub fn limit(&self) -> &Scalar<f32> {
         &self.limit
+    }
+
+    /// How many rounds were done since the start, counted by the device.
+    pub fn rounds(&self) -> &Scalar<u32> {
+        &self.rounds
     }
 
     /// The solution as it is now.

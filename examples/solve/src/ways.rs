@@ -5,7 +5,7 @@
 //!
 //! In both, the device waits for the host once a round. The way without that, the whole loop in one launch, needs loops on
 //! the device; it belongs here, as a third function with the same signature over [`Solver::round`],
-//! [`Solver::residual`] and [`Solver::limit`].
+//! [`Solver::residual`], [`Solver::limit`] and [`Solver::rounds`].
 
 use std::time::{Duration, Instant};
 
@@ -44,8 +44,12 @@ impl Way {
 /// How one run of the loop went.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The squared norm of what was left: before the first round, and after each.
-    pub residuals: Vec<f32>,
+    /// How many rounds it took.
+    pub rounds: usize,
+    /// The squared norm of what was left before the first round.
+    pub first: f32,
+    /// The same after the last.
+    pub last: f32,
     /// Whether the tolerance was reached.
     pub reached: bool,
     /// The solution.
@@ -55,15 +59,9 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// How many rounds it took.
-    pub fn rounds(&self) -> usize {
-        self.residuals.len() - 1
-    }
-
     /// The norm of what was left in the end, as a part of that of b.
     pub fn residual(&self) -> f32 {
-        let (first, last) = (self.residuals[0], self.residuals[self.residuals.len() - 1]);
-        if first > 0.0 { (last / first).sqrt() } else { last.sqrt() }
+        if self.first > 0.0 { (self.last / self.first).sqrt() } else { self.last.sqrt() }
     }
 }
 
@@ -113,14 +111,14 @@ fn host_loop(
     stream.synchronize()?;
     let started = Instant::now();
     stream.run(|r: &mut Recorder<'_>| solver.start(r, stop.tolerance))?;
-    let (mut residual, limit) = (solver.residual().get(stream)?, solver.limit().get(stream)?);
-    let mut residuals = vec![residual];
-    while residual > limit && residuals.len() <= stop.at_most {
+    let (first, limit) = (solver.residual().get(stream)?, solver.limit().get(stream)?);
+    let (mut rounds, mut last) = (0, first);
+    while last > limit && rounds < stop.at_most {
         round(solver)?;
-        residual = solver.residual().get(stream)?;
-        residuals.push(residual);
+        last = solver.residual().get(stream)?;
+        rounds += 1;
         done();
     }
     let elapsed = started.elapsed();
-    Ok(Outcome { residuals, reached: residual <= limit, x: solver.solution(stream)?, elapsed })
+    Ok(Outcome { rounds, first, last, reached: last <= limit, x: solver.solution(stream)?, elapsed })
 }

@@ -22,6 +22,7 @@ fn every_way_gives_the_same_bits_whatever_runs_first() {
             for way in [Way::Eager, Way::Rounds, Way::Eager] {
                 let outcome = ways::run(way, &mut solver, STOP, || ()).unwrap();
                 let check = verdict::same(&outcome, &reference);
+                assert_eq!(solver.rounds().get(&device.stream().unwrap()).unwrap() as usize, outcome.rounds);
                 assert!(check.held, "seed {seed}, {}: {}", way.name(), check.what);
             }
         }
