@@ -3,7 +3,7 @@
 //! In f32 the residual that the rounds carry and the true one drift apart, and the solution has rounding errors of its own.
 //! How far is known: each round adds errors of about ε ‖A‖ ‖x‖ to what is left, of either sign, so their sum grows with the
 //! square root of the rounds (A. Greenbaum, Estimating the attainable accuracy of recursively computed residual methods;
-//! 1997). The limits here allow for that, and for nothing else.
+//! 1997). The limits here allow for that.
 
 use crate::problem::Problem;
 use crate::reference;
