@@ -3,7 +3,7 @@
 //! - [`Problem`]: what is solved, and how right a solution is: its true residual in f64, its distance from the exact one.
 //! - [`Solver`]: the system on a device. [`start`](Solver::start) and [`round`](Solver::round) record what they do, so that
 //!   the loop around a round can be written in more than one way.
-//! - [`ways`]: these ways, [`eager`](ways::eager) and [`rounds`](ways::rounds).
+//! - [`ways`]: these ways, [`eager`](ways::eager), [`rounds`](ways::rounds) and [`launch`](ways::launch).
 //! - [`mod@reference`]: the same rounds in plain Rust, the same to the last bit.
 //! - [`verdict`]: what must have been shown for the program to end well.
 //!

@@ -1,4 +1,4 @@
-//! Solves a Poisson problem by conjugate gradients, in two ways, and checks both.
+//! Solves a Poisson problem by conjugate gradients, in three ways, and checks all of them.
 //!
 //! - Two right-hand sides: a smooth one, whose solution is known, and a random one.
 //! - Every way must give what plain Rust gives, bit for bit; the residual is computed anew on the host; the error must fall
@@ -31,7 +31,7 @@ struct Arguments {
     #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..))]
     at_most: u32,
     /// Who runs the loop, and how
-    #[arg(long, value_enum, default_value_t = Which::Both)]
+    #[arg(long, value_enum, default_value_t = Which::All)]
     way: Which,
     /// Where to solve
     #[arg(long, value_enum, default_value_t = Where::Best)]
@@ -47,8 +47,10 @@ enum Which {
     Eager,
     /// A graph of one round; the host reads the residual after each launch
     Rounds,
-    /// Both, compared
-    Both,
+    /// A graph of the whole loop, launched once; the device decides
+    Launch,
+    /// All of them, compared
+    All,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -150,7 +152,8 @@ impl Which {
         match self {
             Which::Eager => &[Way::Eager],
             Which::Rounds => &[Way::Rounds],
-            Which::Both => &[Way::Eager, Way::Rounds],
+            Which::Launch => &[Way::Launch],
+            Which::All => &[Way::Eager, Way::Rounds, Way::Launch],
         }
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! - [`eager`]: each round's kernels as launches of their own, then the host reads the residual and decides.
 //! - [`rounds`]: a round is one graph, launched again and again; the host still reads the residual after each.
+//! - [`launch`]: the whole loop is one graph, launched once; the device looks at the residual itself.
 //!
-//! In both, the device waits for the host once a round. The way without that, the whole loop in one launch, needs loops on
-//! the device; it belongs here, as a third function with the same signature over [`Solver::round`],
-//! [`Solver::residual`], [`Solver::limit`] and [`Solver::rounds`].
+//! In the first two, the device waits for the host once a round.
 
 use std::time::{Duration, Instant};
 
-use dacapo::{Recorder, Result, Stream};
+use dacapo::flow::{above, up_to};
+use dacapo::{Recorder, Result, Slot, Stream, copy};
 
 use crate::solver::Solver;
 
@@ -29,6 +29,8 @@ pub enum Way {
     Eager,
     /// [`rounds`].
     Rounds,
+    /// [`launch`].
+    Launch,
 }
 
 impl Way {
@@ -37,6 +39,7 @@ impl Way {
         match self {
             Way::Eager => "eager",
             Way::Rounds => "rounds",
+            Way::Launch => "launch",
         }
     }
 }
@@ -74,6 +77,7 @@ pub fn run(way: Way, solver: &mut Solver, stop: Stop, done: impl Fn()) -> Result
     match way {
         Way::Eager => eager(solver, stop, done),
         Way::Rounds => rounds(solver, stop, done),
+        Way::Launch => launch(solver, stop, done),
     }
 }
 
@@ -98,6 +102,35 @@ pub fn rounds(solver: &mut Solver, stop: Stop, done: impl Fn()) -> Result<Outcom
     let mut graph = device.graph().label("round").record(|r| solver.round(r))?;
     graph.preload(&stream)?;
     host_loop(solver, &stream, stop, done, |_| graph.launch(&stream).map(drop))
+}
+
+/// The start and all rounds as one graph, recorded before the start and launched once. `done` is told of all rounds at the
+/// end: before that, nobody on the host knows of one.
+///
+/// # Errors
+///
+/// - What the device answered.
+pub fn launch(solver: &mut Solver, stop: Stop, done: impl Fn()) -> Result<Outcome> {
+    let stream = solver.device().stream()?;
+    let device = solver.device().clone();
+    let at_most = Slot::new(stop.at_most.try_into().unwrap_or(u32::MAX));
+    let mut first = device.scalar(0.0)?;
+    let mut graph = device.graph().label("solve").record(|r| {
+        solver.start(r, stop.tolerance)?;
+        r.run(copy(solver.residual().as_slice(), first.as_mut_slice()))?;
+        let go_on = above(solver.residual(), solver.limit());
+        r.repeat_while(go_on, up_to(&at_most), |r| solver.round(r)).map(drop)
+    })?;
+    graph.preload(&stream)?;
+    stream.synchronize()?;
+    let started = Instant::now();
+    graph.launch(&stream)?;
+    let last = solver.residual().get(&stream)?;
+    let elapsed = started.elapsed();
+    let (first, limit, rounds) =
+        (first.get(&stream)?, solver.limit().get(&stream)?, solver.rounds().get(&stream)? as usize);
+    (0..rounds).for_each(|_| done());
+    Ok(Outcome { rounds, first, last, reached: last <= limit, x: solver.solution(&stream)?, elapsed })
 }
 
 /// The loop of a host that reads the residual after each round.

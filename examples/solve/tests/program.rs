@@ -15,14 +15,16 @@ fn printed(arguments: &[&str], code: i32) -> String {
 }
 
 #[test]
-fn both_ways_agree_with_plain_rust_and_with_the_exact_solution() {
+fn all_ways_agree_with_plain_rust_and_with_the_exact_solution() {
     // One block; blocks that are not full; rows that end inside of a block.
     for size in ["5", "16", "27"] {
         let text = printed(&["--size", size], 0);
         for line in [
             "ok      smooth, eager: equals plain Rust, bit for bit",
             "ok      smooth, rounds: equals plain Rust, bit for bit",
+            "ok      smooth, launch: equals plain Rust, bit for bit",
             "ok      random, eager: equals plain Rust, bit for bit",
+            "ok      random, launch: equals plain Rust, bit for bit",
             "ok      random, rounds: equals plain Rust, bit for bit",
             "ok      smooth, eager: the error falls with the square of the step",
             "ok      random, rounds: computed anew in f64",

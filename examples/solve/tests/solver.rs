@@ -19,7 +19,7 @@ fn every_way_gives_the_same_bits_whatever_runs_first() {
             let mut solver = Solver::new(&device, &problem).unwrap();
             let reference = reference::solve(&problem, STOP);
             // One solver, one after the other: a start leaves nothing of what was before.
-            for way in [Way::Eager, Way::Rounds, Way::Eager] {
+            for way in [Way::Eager, Way::Launch, Way::Rounds, Way::Launch, Way::Eager] {
                 let outcome = ways::run(way, &mut solver, STOP, || ()).unwrap();
                 let check = verdict::same(&outcome, &reference);
                 assert_eq!(solver.rounds().get(&device.stream().unwrap()).unwrap() as usize, outcome.rounds);

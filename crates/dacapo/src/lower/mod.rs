@@ -6,9 +6,9 @@
 //!   caller holds.
 
 mod branching;
+mod building;
 mod built;
 mod declared;
-mod building;
 mod eager;
 mod estimate;
 mod foreign;
@@ -16,8 +16,8 @@ mod params;
 mod run;
 mod stamps;
 
-pub(crate) use built::{Built, CapturedGraph, Rewritten, params_of, unpatched};
 pub(crate) use building::Parts;
+pub(crate) use built::{Built, CapturedGraph, Rewritten, params_of, unpatched};
 pub(crate) use eager::run_recorded;
 pub(crate) use estimate::{executable_bytes, executable_of};
 pub(crate) use params::{AsAllocated, NodeParams, Resolve};
