@@ -134,14 +134,14 @@ extern "C" __global__ void decide_many(unsigned* state, unsigned* rest, const un
                                        unsigned long long rest_handle, unsigned long long handle) {
     const void* element[8] = {a, b, c, d, e, f, g, h};
     auto operand = [&](unsigned type, unsigned number) {
-        const void* at = 0;
-        unsigned long long bits = 0;
+        const void* at = a;
+        unsigned long long bits = program.value[0];
 #pragma unroll
-        for (unsigned i = 0; i < 8; i++) {
+        for (unsigned i = 1; i < 8; i++) {
             if (number == i) at = element[i];
             if (number == i + 8) bits = program.value[i];
         }
-        return at ? bits_of(type, at) : bits;
+        return number < 8 ? bits_of(type, at) : bits;
     };
     unsigned stack = 0;
 #pragma unroll 1
