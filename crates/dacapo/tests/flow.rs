@@ -162,7 +162,48 @@ fn what_one_branch_writes_is_not_written_behind_it() {
         r.when(nonzero(b.cells.at(0)), |r| r.run(fill(&mut t, baked(7.0))))?;
         r.run(copy(&t, &mut y))
     });
-    assert!(matches!(refused.unwrap_err().kind(), ErrorKind::UninitTemp { .. }));
+    let error = refused.unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::UninitTemp { branch: Some(_), .. }));
+    assert!(error.to_string().contains("a body of `when` at"), "{error}");
+}
+
+#[test]
+fn a_profile_tells_how_often_what_is_inside_ran() {
+    let mut b = bench();
+    let stream = b.stream.clone();
+    let Bench { device, k, one, cells, .. } = &mut b;
+    let mut graph = device
+        .record(|r| {
+            r.repeat_times(baked(5), |r| r.run(k.add(baked(1.0), one, cells.at_mut(0))))?;
+            r.when(nonzero(cells.at(7)), |r| r.run(fill(&mut cells[1..2], baked(1.0)))).map(drop)
+        })
+        .unwrap();
+    let profile = graph.profile(&stream).unwrap();
+    let ran = |name: &str| profile.ops.iter().filter(|op| op.name == name).map(|op| op.runs).collect::<Vec<_>>();
+    assert_eq!((ran("add"), ran("fill")), (vec![5], vec![0]));
+    assert!(profile.critical_path.iter().all(|&op| profile.ops[op].inside.is_none()));
+    let text = profile.to_string();
+    assert!(text.contains("runs") && text.contains("  add") && text.contains("none"), "{text}");
+    assert_eq!(stream.read(&cells[..2]).unwrap(), [5.0, 0.0]);
+}
+
+#[test]
+fn a_report_shows_what_is_inside() {
+    let b = bench();
+    let mut y = b.device.zeros::<f32>(4).unwrap().named("y");
+    let report = b
+        .device
+        .graph()
+        .inspect(|r: &mut Recorder<'_>| {
+            r.when(nonzero(b.cells.at(0)), |r| r.run(fill(&mut y, baked(1.0))))?;
+            Ok(())
+        })
+        .unwrap();
+    let inside: Vec<Option<usize>> = report.nodes.iter().map(|node| node.inside.map(|inside| inside.node)).collect();
+    assert_eq!(inside, [None, None, Some(1)]);
+    assert!(report.nodes[1].warnings[0].contains("its body is small"), "{:?}", report.nodes[1].warnings);
+    assert!(report.to_string().contains("\n2     fill      fill  1"), "{report}");
+    assert!(report.to_dot().contains("subgraph cluster_0"), "{}", report.to_dot());
 }
 
 #[test]

@@ -66,6 +66,8 @@ pub enum ErrorKind {
         missing: std::ops::Range<usize>,
         /// The op that would have written them, had its grid not been empty.
         idle: Option<String>,
+        /// The branch or loop whose body would have written them, had it been certain to run.
+        branch: Option<String>,
     },
     /// A temp or stand-in belongs to another recording.
     ForeignTemp,

@@ -93,9 +93,9 @@ table! {
         "{written} is written and overlaps {other}",
         help "give the op two ranges that do not meet, or copy one of them first";
 
-    UninitTemp { argument, missing, idle } => "uninit_temp",
-        (words::not_written(argument, missing, idle.as_deref())),
-        help (words::write_first(idle.is_some()));
+    UninitTemp { argument, missing, idle, branch } => "uninit_temp",
+        (words::not_written(argument, missing, idle.as_deref(), branch.as_deref())),
+        help (words::write_first(idle.is_some(), branch.is_some()));
 
     ForeignTemp => "foreign_temp",
         "an argument is a temp or stand-in of another recording",

@@ -41,18 +41,23 @@ pub(super) fn another_device(why: &str) -> String {
     }
 }
 
-pub(super) fn not_written(argument: &str, missing: &Range<usize>, idle: Option<&str>) -> String {
+pub(super) fn not_written(argument: &str, missing: &Range<usize>, idle: Option<&str>, branch: Option<&str>) -> String {
     let Range { start, end } = missing;
-    let idle = idle.map(|idle| format!(": the grid of {idle} is empty")).unwrap_or_default();
-    format!("{argument} is a temp, and nothing has written its bytes {start}..{end}{idle}")
+    let why = match (idle, branch) {
+        (Some(idle), _) => format!(": the grid of {idle} is empty"),
+        (None, Some(branch)) => format!(" for certain: a body of {branch} does, and may not run"),
+        (None, None) => String::new(),
+    };
+    format!("{argument} is a temp, and nothing has written its bytes {start}..{end}{why}")
 }
 
-pub(super) fn write_first(is_idle: bool) -> String {
-    let help = match is_idle {
-        true => {
+pub(super) fn write_first(is_idle: bool, is_in_branch: bool) -> String {
+    let help = match (is_idle, is_in_branch) {
+        (true, _) => {
             "a kernel with an empty grid writes nothing: fill the temp before it, or give the reader an empty grid too"
         }
-        false => {
+        (false, true) => "write it before the branch or loop too, or in an `otherwise`: then it is written in any case",
+        (false, false) => {
             "write it first, for example `r.run(fill(&mut t, baked(0.0)))?`; a parameter that is written whole and never \
              read is `&out`"
         }

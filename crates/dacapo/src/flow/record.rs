@@ -489,7 +489,11 @@ impl<'r> When<'_, 'r> {
                     r.close_body()
                 }
                 // By what was decided, whatever the first body has done since.
-                false => r.choice("otherwise", at, equal_to(&state, 0), body)?.2,
+                false => {
+                    let (branch, _, otherwise) = r.choice("otherwise", at, equal_to(&state, 0), body)?;
+                    r.note_else(branch);
+                    otherwise
+                }
             };
             r.note_written(&in_both(&then, &otherwise));
             Ok(())

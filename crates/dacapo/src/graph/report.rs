@@ -10,7 +10,7 @@ use crate::inspect::{self, Argument, Bytes, Geometry, How, Memory, MemoryKind, R
 use crate::kernel::{Args, ParamKind};
 use crate::memory::{Access, Allocation, Kind, Mode};
 use crate::plan::{Shape, What};
-use crate::record::{BranchKind, Node, Recorded, Work};
+use crate::record::{Branch, BranchKind, Node, Recorded, Work};
 use crate::value::{Readings, Snapshot};
 
 /// What a recording consists of.
@@ -25,6 +25,10 @@ pub(crate) fn report_of_graph(graph: &Replayable) -> Report {
     let parts = Parts { nodes: &graph.nodes, readings: &graph.readings, outputs: graph.outputs() };
     parts.report(&graph.device.properties().name, &graph.name.label, &graph.order)
 }
+
+/// A branch costs about as much as five tiny kernels (docs/control-flow.md), each of which moves next to nothing.
+const SMALL_OPS: usize = 4;
+const SMALL_BYTES: usize = 1 << 20;
 
 struct Parts<'p> {
     nodes: &'p [Node],
@@ -70,11 +74,25 @@ impl Parts<'_> {
             };
             nodes.push(inspect::Node { inside, ..self.node(&self.nodes[op], memories) });
             let Work::Branch(branch) = &self.nodes[op].work else { continue };
+            nodes[number].warnings.extend(self.small(op, branch));
             for (body, inner) in branch.bodies.iter().enumerate() {
                 let inside = Some(inspect::Inside::new(number, body));
                 self.level(arrangement, arrangement.body(inner.scope), inside, memories, (nodes, edges));
             }
         }
+    }
+
+    /// Of a branch that may cost more than what is inside it: that it may.
+    fn small(&self, number: usize, branch: &Branch) -> Option<String> {
+        let inside = &self.nodes[number + 1..self.nodes[number].next(number)];
+        let bytes: usize = inside.iter().flat_map(|node| &node.access).map(|access| access.place.bytes).sum();
+        let is_small = inside.len() <= SMALL_OPS && bytes <= SMALL_BYTES && branch.kind == BranchKind::If;
+        (is_small && branch.bodies.len() == 1 && &*self.nodes[number].name == "when").then(|| {
+            format!(
+                "its body is small ({} ops): kernels that look at the flag themselves may be cheaper than a branch",
+                inside.len()
+            )
+        })
     }
 
     fn node(&self, node: &Node, memories: &mut Memories) -> inspect::Node {

@@ -89,7 +89,7 @@ pub struct Node {
     pub bytes_read: u64,
     /// Bytes it may write.
     pub bytes_written: u64,
-    /// Warnings about the kernel's declaration.
+    /// Warnings about the kernel's declaration, and that a branch may cost more than what is inside it.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub warnings: Vec<String>,
     /// The body that it is in, inside a branch or a loop.

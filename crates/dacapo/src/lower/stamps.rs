@@ -21,10 +21,36 @@ use crate::memory::Buffer;
 /// Stamps in a line in front of everything: the time from one to the next is what a stamp itself costs.
 pub(crate) const FIRST: usize = 4;
 
-/// Where the stamps of one replay go, and the kernel that writes them.
+/// Words of each op: when it began and ended last, how long all its runs took together, and how many there were. In a loop
+/// an op runs in every round.
+const WORDS: usize = 4;
+
+/// Where the stamps of one replay go, and the kernels that write them.
 pub(crate) struct Stamps {
-    function: Function,
+    stamp: Function,
+    end: Function,
     times: Buffer<u64>,
+}
+
+/// Where a stamp stands.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    /// One of the first.
+    First(usize),
+    /// In front of an op.
+    Before(usize),
+    /// Behind it.
+    Behind(usize),
+}
+
+/// What was stamped of one op.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OpStamps {
+    pub(crate) before: u64,
+    pub(crate) behind: u64,
+    /// Of all runs together.
+    pub(crate) sum: u64,
+    pub(crate) runs: u64,
 }
 
 impl Stamps {
@@ -35,18 +61,9 @@ impl Stamps {
     /// - Any error from the driver.
     pub(crate) fn new(device: &Device, ops: usize) -> Result<Stamps> {
         let (module, text) = ModuleSource::load(device, include_str!("../../kernels/stamp.ptx"))?;
-        let function = Function::find(device, &module, &text, Cow::Borrowed("stamp"))?;
-        Ok(Stamps { function, times: device.allocate_elements(FIRST + 2 * ops, true, Purpose::Buffers)? })
-    }
-
-    /// The number of the stamp in front of an op.
-    pub(crate) fn before(op: usize) -> usize {
-        FIRST + 2 * op
-    }
-
-    /// The number of the stamp behind an op.
-    pub(crate) fn behind(op: usize) -> usize {
-        Stamps::before(op) + 1
+        let find = |name| Function::find(device, &module, &text, Cow::Borrowed(name));
+        let times = device.allocate_elements(FIRST + WORDS * ops, true, Purpose::Buffers)?;
+        Ok(Stamps { stamp: find("stamp")?, end: find("stamp_end")?, times })
     }
 
     /// What the ledger calls the memory that they are written to.
@@ -54,13 +71,16 @@ impl Stamps {
         self.times.allocation().memory().expect("a buffer is in the ledger")
     }
 
-    /// What was written, once the replay is over. Waits for it.
+    /// What was written, once the replay is over: the first stamps, and those of the ops. Waits for it.
     ///
     /// # Errors
     ///
     /// - Any error from the driver or from the work.
-    pub(crate) fn read(&self, stream: &Stream) -> Result<Vec<u64>> {
-        stream.read(&self.times)
+    pub(crate) fn read(&self, stream: &Stream) -> Result<(Vec<u64>, Vec<OpStamps>)> {
+        let words = stream.read(&self.times)?;
+        let (first, ops) = words.split_at(FIRST);
+        let of = |op: &[u64]| OpStamps { before: op[0], behind: op[1], sum: op[2], runs: op[3] };
+        Ok((first.to_vec(), ops.chunks_exact(WORDS).map(of).collect()))
     }
 
     /// Adds one to a graph.
@@ -73,19 +93,25 @@ impl Stamps {
         device: &Device,
         graph: CUgraph,
         after: &[CUgraphNode],
-        number: usize,
+        place: Place,
     ) -> Result<CUgraphNode> {
-        assert!(number < self.times.len(), "there is room for two stamps an op");
-        let mut at: u64 = self.times.allocation().address() + (number * size_of::<u64>()) as u64;
+        let (function, word) = match place {
+            Place::First(number) => (&self.stamp, number),
+            Place::Before(op) => (&self.stamp, FIRST + WORDS * op),
+            Place::Behind(op) => (&self.end, FIRST + WORDS * op),
+        };
+        assert!(word < self.times.len(), "there is room for the stamps of each op");
+        let mut at: u64 = self.times.allocation().address() + (word * size_of::<u64>()) as u64;
         let mut pointers = [(&raw mut at).cast::<c_void>()];
         let raw = params::kernel_params(
-            self.function.raw,
+            function.raw,
             Grid { blocks: [1; 3], threads: [1; 3], shared: 0 },
             &mut pointers,
         );
         let mut handle = CUgraphNode::NULL;
         // SAFETY: `handle` is valid for the write; the dependencies are nodes of this graph; the kernel has one parameter, an
-        // address, and writes 8 bytes there, inside memory that the launch is entered with in the ledger.
+        // address, and touches 8 bytes there, or the four words of an op, inside memory that the launch is entered with in the
+        // ledger.
         let code =
             unsafe { device.driver().cuGraphAddKernelNode_v2(&mut handle, graph, after.as_ptr(), after.len(), &raw) };
         device.check(code, Call::cuGraphAddKernelNode_v2)?;

@@ -8,8 +8,9 @@ use crate::device::Stream;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Graph, GraphInto, Replayable, report_of_graph};
 use crate::inspect::Kind;
-use crate::lower::Stamps;
+use crate::lower::{OpStamps, Stamps};
 use crate::memory::{Reads, Writes};
+use crate::record::{Node, Work};
 
 impl<T> Graph<T> {
     /// Replays it once, timed: how long each op took on the device, what waited, and the critical path.
@@ -65,16 +66,20 @@ fn measure(graph: &mut Replayable, stream: &Stream, extra: &[(MemoryId, Touching
     let mut touched = extra.to_vec();
     touched.push((stamps.memory(), Touching::Write));
     graph.launch_stamped(stream, &touched, &stamps)?;
-    Ok(profile_of(graph, &stamps.read(stream)?))
+    let (first, ops) = stamps.read(stream)?;
+    Ok(profile_of(graph, &first, &ops))
 }
 
-fn profile_of(graph: &Replayable, stamps: &[u64]) -> Profile {
+fn profile_of(graph: &Replayable, first: &[u64], stamps: &[OpStamps]) -> Profile {
     let report = report_of_graph(graph);
-    let line = timeline(stamps, &graph.order.edges(), graph.nodes.len());
+    let inside = insides(&graph.nodes);
+    let line = timeline(first, stamps, &graph.order.edges(), &inside);
     // Joins do nothing, and have no stamps.
     let nodes = report.nodes.into_iter().filter(|node| node.kind != Kind::Join);
     let ops = nodes.zip(line.ops).enumerate().map(|(index, (node, op))| Timed {
         index,
+        inside: inside[index],
+        runs: op.runs,
         kind: node.kind,
         name: node.name,
         label: node.label,
@@ -97,4 +102,16 @@ fn profile_of(graph: &Replayable, stamps: &[u64]) -> Profile {
         ops: ops.collect(),
         critical_path: line.critical_path,
     }
+}
+
+/// The branch or loop that each node is in.
+fn insides(nodes: &[Node]) -> Vec<Option<usize>> {
+    let mut insides = vec![None; nodes.len()];
+    for (number, node) in nodes.iter().enumerate() {
+        if let Work::Branch(_) = node.work {
+            // What is deeper inside is told so by its own branch, which comes later.
+            insides[number + 1..node.next(number)].fill(Some(number));
+        }
+    }
+    insides
 }

@@ -11,6 +11,8 @@
 //! - Stamps cost time. How much is measured in the same replay ([`Profile::stamp_ns`]) and subtracted from each
 //!   [`Timed::time_ns`] and [`Timed::gap_ns`], but not from [`Timed::start_ns`] and [`Timed::end_ns`].
 //! - The critical path is measured: from the op that ended last, back each time to the one it waited for longest.
+//! - A loop or branch is one op of that path. What is inside it is told with it: how often it ran ([`Timed::runs`]), and
+//!   how long all of its runs took.
 //!
 //! An op's time includes the device's own work of starting it, a microsecond or less on an H200; a node that does
 //! nothing shows that and little else. Ops that overlap share the device, so each takes longer. One replay is one
@@ -124,8 +126,12 @@ pub struct Timed {
     pub start_ns: u64,
     /// When its second stamp was reached.
     pub end_ns: u64,
-    /// How long it took: from the first stamp to the second, less the cost of a stamp.
+    /// How long it took: from the first stamp to the second, less the cost of a stamp. Inside a loop, all rounds together.
     pub time_ns: u64,
+    /// How often it ran: 1, or inside a loop or a branch as often as its body did.
+    pub runs: u64,
+    /// The branch or loop that it is in: an index.
+    pub inside: Option<usize>,
     /// How long it sat ready before it began: from the end of what it waited for, less the cost of a stamp.
     pub gap_ns: u64,
     /// The ops it waits for: indices.
@@ -148,9 +154,10 @@ impl Profile {
         self.critical_path.iter().filter_map(|&op| self.ops.get(op))
     }
 
-    /// The times of all ops together: what they would take one after the other.
+    /// The times of all ops together: what they would take one after the other. What is inside a branch or a loop is in
+    /// the time of that.
     pub fn sum_ns(&self) -> u64 {
-        self.ops.iter().fold(0, |sum, op| sum.saturating_add(op.time_ns))
+        self.ops.iter().filter(|op| op.inside.is_none()).fold(0, |sum, op| sum.saturating_add(op.time_ns))
     }
 
     /// The most ops that overlapped.

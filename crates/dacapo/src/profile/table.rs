@@ -40,12 +40,7 @@ impl Profile {
         // Writing to a string cannot fail.
         let _ = self.head(&mut text);
         let mut rows = vec![self.titles()];
-        let mut ops: Vec<&Timed> = self.ops.iter().collect();
-        match by {
-            By::Start => ops.sort_by_key(|op| (op.start_ns, op.index)),
-            By::Time => ops.sort_by_key(|op| (std::cmp::Reverse(op.time_ns), op.index)),
-        }
-        rows.extend(ops.into_iter().map(|op| self.row(op)));
+        self.rows(by, None, 0, &mut rows);
         if !self.ops.is_empty() {
             let _ = aligned(&rows, &mut text);
         }
@@ -77,7 +72,24 @@ impl Profile {
         }
     }
 
-    fn titles(&self) -> [String; 8] {
+    /// The ops inside another, or inside none; below each, what is inside it.
+    fn rows(&self, by: By, inside: Option<usize>, depth: usize, rows: &mut Vec<[String; COLUMNS]>) {
+        // An op stands behind the one it is in. If you changed the fields, those that do not are left out.
+        let is_here = |op: &&Timed| op.inside == inside && inside.is_none_or(|outer| outer < op.index);
+        let mut ops: Vec<&Timed> = self.ops.iter().filter(is_here).collect();
+        match by {
+            By::Start => ops.sort_by_key(|op| (op.start_ns, op.index)),
+            By::Time => ops.sort_by_key(|op| (std::cmp::Reverse(op.time_ns), op.index)),
+        }
+        for op in ops {
+            rows.push(self.row(op, depth));
+            if matches!(op.kind, inspect::Kind::Branch | inspect::Kind::Loop) {
+                self.rows(by, Some(op.index), depth + 1, rows);
+            }
+        }
+    }
+
+    fn titles(&self) -> [String; COLUMNS] {
         let unit = self.clock.unit();
         let of = |what: &str| format!("{what}, {unit}");
         let plain = |what: &str| what.to_string();
@@ -87,13 +99,14 @@ impl Profile {
             of("time"),
             plain("share"),
             of("gap before"),
+            plain("runs"),
             plain("name"),
             plain("label"),
             plain("at"),
         ]
     }
 
-    fn row(&self, op: &Timed) -> [String; 8] {
+    fn row(&self, op: &Timed, depth: usize) -> [String; COLUMNS] {
         let share = op.time_ns as f64 * 100.0 / self.sum_ns().max(1) as f64;
         [
             format!("{}{}", op.index, if op.critical { " *" } else { "" }),
@@ -101,7 +114,12 @@ impl Profile {
             self.clock.number(op.time_ns),
             format!("{share:.1} %"),
             self.clock.number(op.gap_ns),
-            op.name.clone(),
+            match (op.inside, op.runs) {
+                (None, 1) => String::new(),
+                (_, 0) => "none".to_string(),
+                (_, runs) => format!("{runs} x {}", self.clock.number(op.time_ns / runs)),
+            },
+            format!("{:1$}{2}", "", 2 * depth.min(16), op.name),
             op.label.clone(),
             op.location.as_ref().map_or_else(String::new, |at| format!("{}:{}", at.file, at.line)),
         ]
@@ -125,9 +143,14 @@ impl Clock {
     }
 }
 
+/// Of a table. The one of runs is left out where every op ran once.
+const COLUMNS: usize = 9;
+const RUNS: usize = 5;
+
 /// Columns as wide as their widest cell; numbers to the right.
-fn aligned(rows: &[[String; 8]], text: &mut String) -> fmt::Result {
-    let mut widths = [0; 8];
+fn aligned(rows: &[[String; COLUMNS]], text: &mut String) -> fmt::Result {
+    let mut widths = [0; COLUMNS];
+    let all_once = rows.iter().skip(1).all(|row| row[RUNS].is_empty());
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count()).min(inspect::WIDTH_MAX);
@@ -137,7 +160,8 @@ fn aligned(rows: &[[String; 8]], text: &mut String) -> fmt::Result {
         let mut line = String::new();
         for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
             match column {
-                1..=4 => write!(line, "  {cell:>width$}")?,
+                RUNS if all_once => {}
+                1..=RUNS => write!(line, "  {cell:>width$}")?,
                 _ => write!(line, "  {cell:<width$}")?,
             }
         }

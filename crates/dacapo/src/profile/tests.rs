@@ -2,18 +2,26 @@
 
 use proptest::prelude::*;
 
-use super::timeline::timeline;
+use super::timeline::{Timeline, timeline};
 use super::{Clock, Profile, Timed};
 use crate::inspect::Kind;
+use crate::lower::OpStamps;
 
 //   0 ──► 1 ──► 3      a stamp costs 10; op 2 overlaps op 1
 //   └───► 2 ────┘
 const DIAMOND: [(usize, usize); 4] = [(0, 1), (0, 2), (1, 3), (2, 3)];
 const STAMPS: [u64; 12] = [1000, 1010, 1025, 1035, 1045, 1155, 1165, 1275, 1175, 1475, 1485, 1505];
 
+/// Of ops that ran once, none inside another.
+fn once(stamps: &[u64], edges: &[(usize, usize)]) -> Timeline {
+    let of = |pair: &[u64]| OpStamps { before: pair[0], behind: pair[1], sum: pair[1] - pair[0], runs: 1 };
+    let ops: Vec<OpStamps> = stamps[4..].chunks(2).map(of).collect();
+    timeline(&stamps[..4], &ops, edges, &vec![None; ops.len()])
+}
+
 #[test]
 fn times_and_gaps_have_the_stamps_taken_off() {
-    let line = timeline(&STAMPS, &DIAMOND, 4);
+    let line = once(&STAMPS, &DIAMOND);
     assert_eq!((line.stamp, line.step, line.total), (10, 5, 470));
     let times: Vec<_> = line.ops.iter().map(|op| (op.start, op.end, op.time, op.gap)).collect();
     assert_eq!(times, [(10, 120, 100, 0), (130, 240, 100, 0), (140, 440, 290, 10), (450, 470, 10, 0)]);
@@ -21,7 +29,7 @@ fn times_and_gaps_have_the_stamps_taken_off() {
 
 #[test]
 fn the_critical_path_is_what_was_waited_for_longest_and_lanes_show_overlap() {
-    let line = timeline(&STAMPS, &DIAMOND, 4);
+    let line = once(&STAMPS, &DIAMOND);
     assert_eq!(line.critical_path, [0, 2, 3]);
     let lanes: Vec<_> = line.ops.iter().map(|op| op.lane).collect();
     assert_eq!(lanes, [0, 0, 1, 0]);
@@ -29,8 +37,20 @@ fn the_critical_path_is_what_was_waited_for_longest_and_lanes_show_overlap() {
 
 #[test]
 fn a_graph_without_ops_has_no_path() {
-    let line = timeline(&STAMPS[..4], &[], 0);
+    let line = once(&STAMPS[..4], &[]);
     assert_eq!((line.total, line.critical_path.len(), line.ops.len()), (0, 0, 0));
+}
+
+#[test]
+fn what_is_inside_a_loop_is_told_with_it_and_is_not_on_the_path() {
+    // 0, then a loop (1) of three rounds with one op (2) and a branch (3) that never ran (4).
+    let op = |before, behind, sum, runs| OpStamps { before, behind, sum, runs };
+    let ops = [op(30, 50, 20, 1), op(60, 200, 140, 1), op(170, 190, 90, 3), op(192, 195, 12, 3), op(0, 0, 0, 0)];
+    let inside = [None, None, Some(1), Some(1), Some(3)];
+    let line = timeline(&[0, 10, 20, 30], &ops, &[(0, 1), (2, 3)], &inside);
+    assert_eq!((line.total, &line.critical_path[..]), (170, &[0, 1][..]));
+    let times: Vec<_> = line.ops.iter().map(|op| (op.time, op.runs)).collect();
+    assert_eq!(times, [(10, 1), (130, 1), (60, 3), (0, 3), (0, 0)]);
 }
 
 proptest! {
@@ -54,7 +74,7 @@ proptest! {
         }
         edges.sort_unstable();
         edges.dedup();
-        let line = timeline(&stamps, &edges, lengths.len());
+        let line = once(&stamps, &edges);
         for op in &line.ops {
             prop_assert!(op.start <= op.end && op.time <= op.end - op.start && op.end <= line.total);
             for &before in &op.after {
@@ -83,7 +103,7 @@ proptest! {
 }
 
 fn profile(clock: Clock) -> Profile {
-    let line = timeline(&STAMPS, &DIAMOND, 4);
+    let line = once(&STAMPS, &DIAMOND);
     let ops = line.ops.into_iter().enumerate().map(|(index, op)| Timed {
         index,
         kind: Kind::Kernel,
@@ -93,6 +113,8 @@ fn profile(clock: Clock) -> Profile {
         start_ns: op.start,
         end_ns: op.end,
         time_ns: op.time,
+        runs: op.runs,
+        inside: None,
         gap_ns: op.gap,
         after: op.after,
         critical: line.critical_path.contains(&index),

@@ -1,8 +1,9 @@
 //! From stamps to intervals: plain arithmetic, no device.
 //!
-//! Stamps come as [`Stamps`] numbers them: the first few in a line, then two for each op.
+//! Stamps are the first few, in a line, and those of each op. An op inside a branch or a loop runs as often as that does: its
+//! interval is that of its last run, its time that of all runs.
 
-use crate::lower::{FIRST, Stamps};
+use crate::lower::OpStamps;
 
 /// What some stamps say.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,33 +24,44 @@ pub(super) struct Interval {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) time: u64,
+    pub(super) runs: u64,
     pub(super) gap: u64,
     pub(super) after: Vec<usize>,
     pub(super) lane: usize,
 }
 
-/// The intervals of so many ops with these edges, which lead to later ops.
-pub(super) fn timeline(stamps: &[u64], edges: &[(usize, usize)], ops: usize) -> Timeline {
-    let begin = stamps[FIRST - 1];
+/// The intervals of ops with these edges, which lead to later ops. `inside` says for each op which one it is in.
+pub(super) fn timeline(
+    first: &[u64],
+    ops: &[OpStamps],
+    edges: &[(usize, usize)],
+    inside: &[Option<usize>],
+) -> Timeline {
+    let begin = first.last().copied().unwrap_or(0);
     // The least of them: a neighbour on the device can only make one longer.
-    let stamp = stamps[..FIRST].windows(2).map(|pair| pair[1].saturating_sub(pair[0])).min().unwrap_or(0);
-    let mut after: Vec<Vec<usize>> = vec![Vec::new(); ops];
+    let stamp = first.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).min().unwrap_or(0);
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); ops.len()];
     for &(from, to) in edges {
         after[to].push(from);
     }
-    let since = |number: usize| stamps[number].saturating_sub(begin);
-    let mut intervals: Vec<Interval> = Vec::with_capacity(ops);
-    for (op, after) in after.into_iter().enumerate() {
-        let (start, end) = (since(Stamps::before(op)), since(Stamps::behind(op)));
+    let since = |time: u64| time.saturating_sub(begin);
+    let mut intervals: Vec<Interval> = Vec::with_capacity(ops.len());
+    for (op, after) in ops.iter().zip(after) {
+        let (start, end) = (since(op.before), since(op.behind));
         let ready = after.iter().map(|&before: &usize| intervals[before].end).max().unwrap_or(0);
-        let time = end.saturating_sub(start).saturating_sub(stamp);
+        let time = op.sum.saturating_sub(stamp.saturating_mul(op.runs));
         let gap = start.saturating_sub(ready).saturating_sub(stamp);
-        intervals.push(Interval { start, end, time, gap, after, lane: 0 });
+        // Inside another, nothing is known of what came before the first op of a round.
+        let gap = if after.is_empty() && inside[intervals.len()].is_some() { 0 } else { gap };
+        intervals.push(Interval { start, end, time, runs: op.runs, gap, after, lane: 0 });
     }
     lanes(&mut intervals);
-    let critical_path = critical(&intervals);
-    let total = intervals.iter().map(|op| op.end).max().unwrap_or(0);
-    Timeline { step: step(stamps), stamp, total, ops: intervals, critical_path }
+    let outer = (0..intervals.len()).filter(|&op| inside[op].is_none());
+    let critical_path = critical(&intervals, &mut outer.clone());
+    let total = outer.map(|op| intervals[op].end).max().unwrap_or(0);
+    let did_run = ops.iter().filter(|op| op.runs > 0);
+    let times: Vec<u64> = first.iter().copied().chain(did_run.flat_map(|op| [op.before, op.behind])).collect();
+    Timeline { step: step(&times), stamp, total, ops: intervals, critical_path }
 }
 
 /// The largest step that all differences are multiples of.
@@ -67,7 +79,7 @@ fn common(mut a: u64, mut b: u64) -> u64 {
 
 /// Each op in the first lane that is free when it begins.
 fn lanes(ops: &mut [Interval]) {
-    let mut order: Vec<usize> = (0..ops.len()).collect();
+    let mut order: Vec<usize> = (0..ops.len()).filter(|&op| ops[op].runs > 0).collect();
     order.sort_by_key(|&op| (ops[op].start, op));
     let mut busy: Vec<u64> = Vec::new();
     for op in order {
@@ -80,11 +92,11 @@ fn lanes(ops: &mut [Interval]) {
     }
 }
 
-/// From the op that ended last, back each time to the one it waited for longest; of equal ones, the earlier.
-fn critical(ops: &[Interval]) -> Vec<usize> {
+/// From the one of these that ended last, back each time to the one it waited for longest; of equal ones, the earlier.
+fn critical(ops: &[Interval], among: &mut dyn Iterator<Item = usize>) -> Vec<usize> {
     let latest = |of: &mut dyn Iterator<Item = usize>| of.max_by_key(|&op| (ops[op].end, std::cmp::Reverse(op)));
     let mut path = Vec::new();
-    let mut at = latest(&mut (0..ops.len()));
+    let mut at = latest(among);
     while let Some(op) = at {
         path.push(op);
         at = latest(&mut ops[op].after.iter().copied());

@@ -49,6 +49,8 @@ pub(crate) struct Branch {
     pub(crate) condition: u32,
     /// Where the condition's value also is: for eager runs, and so that the branch comes after who decides.
     pub(crate) state: Access,
+    /// It runs where the `if` before it in its level does not: an `else`, on a driver that has none.
+    pub(crate) is_else: bool,
     pub(crate) bodies: SmallVec<[Body; 2]>,
 }
 

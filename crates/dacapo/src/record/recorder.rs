@@ -465,8 +465,7 @@ impl Arrival<'_> {
                 if let Some(temp) = temp_of(access)
                     && let Some(gap) = temps[temp].written.gap(access)
                 {
-                    let idle = before.iter().filter(|before| before.is_idle());
-                    return Err(node.blame(unwritten(access, gap, idle)));
+                    return Err(node.blame(unwritten(access, gap, before, |number| before[number].is_idle())));
                 }
             }
             for access in node.access.iter().filter(|access| access.mode.writes()) {

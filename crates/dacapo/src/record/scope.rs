@@ -78,10 +78,17 @@ impl<'r> Recorder<'r> {
         (kind, condition): (BranchKind, u32),
         state: Access,
     ) -> Result<usize> {
-        let branch = Branch { kind, condition, state: state.clone(), bodies: SmallVec::new() };
+        let branch = Branch { kind, condition, state: state.clone(), is_else: false, bodies: SmallVec::new() };
         let access: SmallVec<[Access; 4]> = std::iter::once(state).collect();
         self.push(Node::new(name.into(), at, access, Work::Branch(branch)), &[])?;
         Ok(self.len() - 1)
+    }
+
+    /// A branch runs where the `if` before it does not.
+    pub(crate) fn note_else(&mut self, branch: usize) {
+        if let Work::Branch(branch) = &mut self.core.nodes[branch].work {
+            branch.is_else = true;
+        }
     }
 
     /// Begins a body of a branch, of which nothing is recorded behind its last body.

@@ -88,6 +88,9 @@ pub(crate) fn expect_written(nodes: &[Node], is_idle: impl Fn(usize) -> bool) ->
     Pass { nodes, is_idle: &is_idle, written, writes: Vec::new() }.over(0..nodes.len())
 }
 
+/// Bytes of temps, by number, that a body writes when it runs.
+type Certain = Vec<(usize, (usize, usize))>;
+
 /// One pass over the nodes of a launch, in recorded order.
 struct Pass<'n> {
     nodes: &'n [Node],
@@ -101,11 +104,17 @@ struct Pass<'n> {
 impl Pass<'_> {
     fn over(&mut self, range: std::ops::Range<usize>) -> Result<()> {
         let nodes = self.nodes;
-        let mut number = range.start;
+        let (mut number, mut last_if) = (range.start, Certain::new());
         while number < range.end {
             let node = &nodes[number];
             match &node.work {
-                Work::Branch(branch) => self.branch(number, branch)?,
+                Work::Branch(branch) => {
+                    let certain = self.branch(number, branch)?;
+                    if branch.is_else {
+                        self.note(in_both(&last_if, &certain));
+                    }
+                    last_if = certain;
+                }
                 _ if (self.is_idle)(number) => {}
                 _ => self.node(number, node)?,
             }
@@ -119,8 +128,7 @@ impl Pass<'_> {
             if let (Mode::Read, Some(temp)) = (access.mode, temp_of(access))
                 && let Some(gap) = self.written[temp].gap(access)
             {
-                let idle = (0..number).filter(|&before| (self.is_idle)(before)).map(|before| &self.nodes[before]);
-                return Err(node.blame(unwritten(access, gap, idle)));
+                return Err(node.blame(unwritten(access, gap, &self.nodes[..number], self.is_idle)));
             }
         }
         for access in node.access.iter().filter(|access| access.mode.writes()) {
@@ -133,27 +141,34 @@ impl Pass<'_> {
     }
 
     /// What is written behind a branch is what is certain to be: by a body that runs at least once, or by both of an
-    /// `if` and its `else`.
-    fn branch(&mut self, number: usize, branch: &Branch) -> Result<()> {
+    /// `if` and its `else`. What its only body would write.
+    fn branch(&mut self, number: usize, branch: &Branch) -> Result<Certain> {
         let before = self.writes.len();
-        let mut certain: Vec<Vec<(usize, (usize, usize))>> = Vec::new();
+        let mut bodies: Vec<Certain> = Vec::new();
         for (_, body) in branch.bodies(number) {
             self.over(body)?;
             if branch.kind != (BranchKind::While { once: true }) {
-                certain.push(self.take_back(before));
+                bodies.push(self.take_back(before));
             }
         }
-        if let (BranchKind::If, [then, otherwise]) = (branch.kind, &certain[..]) {
-            for (temp, range) in in_both(then, otherwise) {
-                self.written[temp].push_range(range);
-                self.writes.push(temp);
-            }
+        match (branch.kind, &mut bodies[..]) {
+            (BranchKind::If, [then, otherwise]) => self.note(in_both(then, otherwise)),
+            (BranchKind::If, [then]) => return Ok(std::mem::take(then)),
+            _ => {}
         }
-        Ok(())
+        Ok(Certain::new())
+    }
+
+    /// Those bytes are written from here on.
+    fn note(&mut self, certain: Certain) {
+        for (temp, range) in certain {
+            self.written[temp].push_range(range);
+            self.writes.push(temp);
+        }
     }
 
     /// Takes writes back, so that so many stay; which they were.
-    fn take_back(&mut self, stay: usize) -> Vec<(usize, (usize, usize))> {
+    fn take_back(&mut self, stay: usize) -> Certain {
         let mut taken = Vec::new();
         while self.writes.len() > stay {
             let temp = self.writes.pop().expect("longer than `stay`");
@@ -182,19 +197,26 @@ pub(crate) fn in_both<T: Copy + PartialEq>(
     both
 }
 
-/// A read of bytes that nobody wrote; `idle` are the ops before it whose grids are empty.
-pub(crate) fn unwritten<'n>(
+/// A read of bytes that nobody wrote; `before` are the nodes before it, and `is_idle` says which of them have empty grids.
+pub(crate) fn unwritten(
     access: &Access,
     (from, to): (usize, usize),
-    idle: impl DoubleEndedIterator<Item = &'n Node>,
+    before: &[Node],
+    is_idle: impl Fn(usize) -> bool,
 ) -> Error {
     let temp = access.place.allocation.number();
-    let would_write = |node: &&Node| {
+    let would_write = |node: &Node| {
         let of_it = |other: &&Access| other.place.allocation.number() == temp && other.mode.writes();
         node.access.iter().filter(of_it).any(|other| range(other).0 < to && from < range(other).1)
     };
-    let idle = idle.rev().find(would_write).map(|node| format!("`{}` at {}", node.name, node.at));
-    Error::new(ErrorKind::UninitTemp { argument: access.describe(), missing: from..to, idle })
+    let last = |is_it: &dyn Fn(usize) -> bool| {
+        let found = (0..before.len()).rev().find(|&number| is_it(number) && would_write(&before[number]))?;
+        Some(format!("`{}` at {}", before[found].name, before[found].at))
+    };
+    let idle = last(&|number| is_idle(number));
+    // One that is being recorded has no accesses of its body yet.
+    let branch = last(&|number| matches!(before[number].work, Work::Branch(_)));
+    Error::new(ErrorKind::UninitTemp { argument: access.describe(), missing: from..to, idle, branch })
 }
 
 #[cfg(test)]
