@@ -17,7 +17,7 @@ use crate::lower::built::Told;
 use crate::lower::declared::declared;
 use crate::lower::foreign;
 use crate::lower::params::{self, NodeParams, Resolve};
-use crate::lower::stamps::{FIRST, Place, Stamps};
+use crate::lower::stamps::{FIRST, StampPlace, Stamps};
 use crate::plan::What;
 use crate::record::{Branch, BranchKind, Node, Work};
 use crate::value::Readings;
@@ -85,7 +85,7 @@ impl<'d, 'p> Building<'d, 'p> {
     pub(super) fn filled(mut self) -> Result<Building<'d, 'p>> {
         let (raw, mut first) = (self.graph.raw, Nodes::new());
         for number in 0..self.stamps.map_or(0, |_| FIRST) {
-            first = self.stamp(raw, first, Place::First(number))?;
+            first = self.stamp(raw, first, StampPlace::First(number))?;
         }
         let arrangement = self.arrangement;
         self.level(arrangement.top(), raw, &first)?;
@@ -114,10 +114,10 @@ impl<'d, 'p> Building<'d, 'p> {
                 What::Join => ends.push(add_empty(self.graph.device, graph, &after)?),
                 What::Op(op) => {
                     let node = level.node(op);
-                    after = self.stamp(graph, after, Place::Before(node))?;
+                    after = self.stamp(graph, after, StampPlace::Before(node))?;
                     let mut last = self.op(node, graph, &after)?;
                     if let Some(stamps) = self.stamps {
-                        let behind = stamps.add(self.graph.device, graph, &last, Place::Behind(node))?;
+                        let behind = stamps.add(self.graph.device, graph, &last, StampPlace::Behind(node))?;
                         last = SmallVec::from_slice(&[behind]);
                     }
                     match last[..] {
@@ -195,7 +195,7 @@ impl<'d, 'p> Building<'d, 'p> {
     }
 
     /// What the next node comes after: a stamp behind these, where there are any stamps.
-    fn stamp(&self, graph: CUgraph, after: Nodes, place: Place) -> Result<Nodes> {
+    fn stamp(&self, graph: CUgraph, after: Nodes, place: StampPlace) -> Result<Nodes> {
         match self.stamps {
             Some(stamps) => Ok(SmallVec::from_slice(&[stamps.add(self.graph.device, graph, &after, place)?])),
             None => Ok(after),

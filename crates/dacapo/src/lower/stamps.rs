@@ -34,7 +34,7 @@ pub(crate) struct Stamps {
 
 /// Where a stamp stands.
 #[derive(Clone, Copy)]
-pub(crate) enum Place {
+pub(crate) enum StampPlace {
     /// One of the first.
     First(usize),
     /// In front of an op.
@@ -93,21 +93,18 @@ impl Stamps {
         device: &Device,
         graph: CUgraph,
         after: &[CUgraphNode],
-        place: Place,
+        place: StampPlace,
     ) -> Result<CUgraphNode> {
         let (function, word) = match place {
-            Place::First(number) => (&self.stamp, number),
-            Place::Before(op) => (&self.stamp, FIRST + WORDS * op),
-            Place::Behind(op) => (&self.end, FIRST + WORDS * op),
+            StampPlace::First(number) => (&self.stamp, number),
+            StampPlace::Before(op) => (&self.stamp, FIRST + WORDS * op),
+            StampPlace::Behind(op) => (&self.end, FIRST + WORDS * op),
         };
         assert!(word < self.times.len(), "there is room for the stamps of each op");
         let mut at: u64 = self.times.allocation().address() + (word * size_of::<u64>()) as u64;
         let mut pointers = [(&raw mut at).cast::<c_void>()];
-        let raw = params::kernel_params(
-            function.raw,
-            Grid { blocks: [1; 3], threads: [1; 3], shared: 0 },
-            &mut pointers,
-        );
+        let raw =
+            params::kernel_params(function.raw, Grid { blocks: [1; 3], threads: [1; 3], shared: 0 }, &mut pointers);
         let mut handle = CUgraphNode::NULL;
         // SAFETY: `handle` is valid for the write; the dependencies are nodes of this graph; the kernel has one parameter, an
         // address, and touches 8 bytes there, or the four words of an op, inside memory that the launch is entered with in the
