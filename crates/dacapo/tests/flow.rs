@@ -413,3 +413,47 @@ fn a_body_that_fails_leaves_no_trace() {
     graph.launch(&stream).unwrap();
     assert_eq!(stream.read(&cells[..2]).unwrap(), [0.0, 1.0]);
 }
+
+#[test]
+fn a_switch_without_cases_does_nothing() {
+    for mut bench in benches() {
+        let (cells, _) = both(&mut bench, &[3.0], |b, r| {
+            r.switch(b.words.at(0), 0, |_, _| unreachable!("there is no case"))?;
+            r.run(b.k.add(baked(1.0), &b.one, b.cells.at_mut(0)))
+        });
+        assert_eq!(cells[0], 4.0);
+    }
+}
+
+#[test]
+fn the_same_recording_gives_the_same_report_whatever_the_numbers_of_its_memory() {
+    let b = bench();
+    let report = |x: &Buffer<f32>, y: &mut Buffer<f32>, z: &mut Buffer<f32>| {
+        let op = |r: &mut Recorder<'_>| {
+            r.when(nonzero(x.at(0)), |r| r.run(copy(x, y)).and_then(|()| r.run(copy(x, z)))).map(drop)
+        };
+        let report = b.device.graph().inspect(op).unwrap();
+        let arguments = |node: &dacapo::inspect::Node| format!("{:?}", node.arguments);
+        report.nodes.iter().map(arguments).collect::<Vec<_>>()
+    };
+    let mut all: Vec<Buffer<f32>> =
+        (0..3).map(|number| b.device.zeros(4).unwrap().named(format!("buffer {number}"))).collect();
+    let [x, y, z] = &mut all[..] else { unreachable!("three") };
+    let one = report(x, y, z);
+    // The same roles in the reverse order of their numbers.
+    assert_eq!(one, report(z, y, x));
+}
+
+#[test]
+fn a_condition_of_too_many_parts_is_refused_where_it_is_used() {
+    let b = bench();
+    let one = || nonzero(b.cells.at(0));
+    let record = |condition| b.device.record(|r: &mut Recorder<'_>| r.when(condition, |_| Ok(())).map(drop));
+    let seven = (0..6).fold(one(), |all, _| all & one()); // 13 steps, 7 constants
+    assert!(record(seven).is_ok());
+    // A million: neither making it nor dropping it needs a stack of that depth.
+    let million = (0..1_000_000).fold(one(), |all, _| !all);
+    let error = record(million).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Unsupported { .. }), "{error}");
+    assert!(format!("{error:#}").contains("a kernel of yours"), "{error:#}");
+}

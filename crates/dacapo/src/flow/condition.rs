@@ -26,7 +26,7 @@ use crate::value::baked;
 /// ```
 #[derive(Clone)]
 #[must_use = "a condition decides nothing until it is used"]
-pub struct Condition(pub(crate) Term);
+pub struct Condition(pub(crate) Term, usize);
 
 #[derive(Clone)]
 pub(crate) enum Term {
@@ -41,6 +41,22 @@ pub(crate) enum Term {
     And(Box<Term>, Box<Term>),
     Or(Box<Term>, Box<Term>),
     Not(Box<Term>),
+    /// More of them than the device's program has room for: refused where it is used, and kept no further.
+    TooLarge,
+}
+
+/// Comparisons of a condition, and what combines them, at most.
+pub(crate) const STEPS_MAX: usize = 15;
+
+impl Condition {
+    /// So many steps make this. A program could combine a million of them, and its end would drop them one inside the
+    /// other: what no launch could take is not put together.
+    fn combined(term: Term, steps: usize) -> Condition {
+        match steps > STEPS_MAX {
+            true => Condition(Term::TooLarge, steps),
+            false => Condition(term, steps),
+        }
+    }
 }
 
 /// The codes of kernels/condition.cu.
@@ -56,7 +72,7 @@ pub(crate) enum How {
 }
 
 fn compare<T: Number>(how: How, left: impl Operand<T>, right: impl Operand<T>) -> Condition {
-    Condition(Term::Compare { how, number: T::TYPE, left: left.side(), right: right.side() })
+    Condition(Term::Compare { how, number: T::TYPE, left: left.side(), right: right.side() }, 1)
 }
 
 /// `left > right`.
@@ -199,7 +215,8 @@ impl BitAnd for Condition {
     type Output = Condition;
 
     fn bitand(self, other: Condition) -> Condition {
-        Condition(Term::And(Box::new(self.0), Box::new(other.0)))
+        let steps = self.1.saturating_add(other.1).saturating_add(1);
+        Condition::combined(Term::And(Box::new(self.0), Box::new(other.0)), steps)
     }
 }
 
@@ -207,7 +224,8 @@ impl BitOr for Condition {
     type Output = Condition;
 
     fn bitor(self, other: Condition) -> Condition {
-        Condition(Term::Or(Box::new(self.0), Box::new(other.0)))
+        let steps = self.1.saturating_add(other.1).saturating_add(1);
+        Condition::combined(Term::Or(Box::new(self.0), Box::new(other.0)), steps)
     }
 }
 
@@ -215,7 +233,8 @@ impl Not for Condition {
     type Output = Condition;
 
     fn not(self) -> Condition {
-        Condition(Term::Not(Box::new(self.0)))
+        let steps = self.1.saturating_add(1);
+        Condition::combined(Term::Not(Box::new(self.0)), steps)
     }
 }
 
@@ -223,6 +242,7 @@ impl Term {
     pub(crate) fn write(&self, f: &mut dyn fmt::Write) -> fmt::Result {
         match self {
             Term::True => f.write_str("true"),
+            Term::TooLarge => f.write_str(".."),
             Term::Compare { how, left, right, .. } => {
                 left.write(f)?;
                 f.write_str(match how {

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use crate::device::{Device, Guest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::flow::Number;
-use crate::flow::condition::Term;
+use crate::flow::condition::{STEPS_MAX, Term};
 use crate::flow::operand::{Side, Word};
 use crate::kernel::{Args, Function, ModuleSource, grid};
 use crate::memory::Access;
@@ -52,8 +52,6 @@ pub(super) enum On {
 
 /// Elements, and values, that one condition can have.
 const SIDES_MAX: usize = 8;
-/// Steps of a program.
-const STEPS_MAX: usize = 15;
 
 const AND: u32 = 16;
 const OR: u32 = 17;
@@ -81,7 +79,7 @@ impl Program {
                 "a condition over more than {SIDES_MAX} elements, or as many slots and constants"
             ));
         }
-        if program.steps.len() > STEPS_MAX {
+        if program.steps.len() > STEPS_MAX || matches!(term, Term::TooLarge) {
             return too_many(format!("a condition of more than {STEPS_MAX} comparisons and what combines them"));
         }
         Ok(program)
@@ -90,6 +88,8 @@ impl Program {
     fn term(&mut self, term: &Term) {
         match term {
             Term::True => self.steps.push(TRUE),
+            // Never inside another: what is combined with it is too large itself.
+            Term::TooLarge => {}
             Term::Compare { how, number, left, right } => {
                 let (left, right) = (self.side(left), self.side(right));
                 self.steps.push(*how as u32 | u32::from(*number) << 8 | left << 16 | right << 24);
