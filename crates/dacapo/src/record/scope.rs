@@ -9,6 +9,7 @@
 //! - What a body writes counts as written behind its branch only where the body is certain to run.
 //! - A way out of a round (`leave_if`) puts the rest of the body into a branch of its own, which ends where the body does.
 
+use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -173,7 +174,13 @@ impl crate::record::Recorded {
 /// be, where its body does not run: it counts as read too.
 fn merged(mut touched: Vec<Access>) -> SmallVec<[Access; 4]> {
     touched.retain(|access| access.place.bytes > 0);
-    touched.sort_by_key(|access| (access.place.allocation.number(), access.mode.writes(), access.place.start));
+    // By where each memory comes first: numbers are given again, and a body recorded twice should look the same twice.
+    let mut first: HashMap<u32, usize> = HashMap::new();
+    for access in &touched {
+        let next = first.len();
+        first.entry(access.place.allocation.number()).or_insert(next);
+    }
+    touched.sort_by_key(|access| (first[&access.place.allocation.number()], access.mode.writes(), access.place.start));
     let mut merged: SmallVec<[Access; 4]> = SmallVec::new();
     for mut access in touched {
         if access.mode.writes() {

@@ -8,8 +8,8 @@ use crate::forms::check::Outcome;
 use crate::forms::forms;
 
 forms!("flow":
-    when_alone, when_otherwise, decided_once, one_behind_the_other, empty_sides, both_sides_write_a_temp, switch_every_case,
-    switch_index_changes, switch_of_a_slot, switch_few_cases, switch_in_a_switch_body_writes,
+    when_alone, when_otherwise, decided_once, one_behind_the_other, empty_sides, both_sides_write_a_temp,
+    switch_every_case, switch_index_changes, switch_of_a_slot, switch_few_cases, switch_in_a_switch_body_writes,
 );
 
 /// `if` without `else`, by a number on the device.

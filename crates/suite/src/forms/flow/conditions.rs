@@ -12,8 +12,8 @@ use crate::forms::check::{Outcome, refused, same};
 use crate::forms::forms;
 
 forms!("flow":
-    whole_numbers, fractions, not_a_number, sides_of_every_kind, packed_bytes, combined_by_slots, combined_to_the_limit, looked_at_late,
-    written_by_a_kernel, debug_names_both_sides,
+    whole_numbers, fractions, not_a_number, sides_of_every_kind, packed_bytes, combined_by_slots,
+    combined_to_the_limit, looked_at_late, written_by_a_kernel, debug_names_both_sides,
 );
 
 /// All comparisons of each pair of these numbers: from device memory, from slots and baked.
@@ -167,7 +167,7 @@ fn combined_by_slots(device: &Device) -> Outcome {
                 p() & q() & s() & t(),
                 (p() | s()) & !(q() | t()),
                 !(!p() & !(q() & (s() | !t()))),
-                (p() & !q()) | (!p() & q()) | (s() & t()),
+                (p() & !q()) | (s() & t()),
             ];
             for (at, condition) in conditions.into_iter().enumerate() {
                 r.when(condition, |r| r.run(b.count(at)))?;
@@ -176,7 +176,7 @@ fn combined_by_slots(device: &Device) -> Outcome {
         },
         |bits, _, words| {
             let [p, q, s, t] = [0, 1, 2, 3].map(|bit| bits >> bit & 1 == 1);
-            let holds = [p && q && s && t, (p || s) && !(q || t), p || (q && (s || !t)), (p != q) || (s && t)];
+            let holds = [p && q && s && t, (p || s) && !(q || t), p || (q && (s || !t)), (p && !q) || (s && t)];
             words[..4].copy_from_slice(&holds.map(u32::from));
         },
     )

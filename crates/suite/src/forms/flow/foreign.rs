@@ -13,8 +13,8 @@ use crate::forms::kernels::{Kernels, PTX, churned};
 use crate::forms::library::Library;
 
 forms!("flow":
-    foreign_in_a_loop, foreign_in_a_branch, foreign_in_nested_bodies, foreign_is_captured_once, foreign_fails_in_a_body,
-    raw_kernel_in_a_body,
+    foreign_in_a_loop, foreign_in_a_branch, foreign_in_nested_bodies, foreign_is_captured_once,
+    foreign_fails_in_a_body, raw_kernel_in_a_body,
 );
 
 /// A copy and a fill by another library in each round, with temps of the round.
@@ -177,7 +177,8 @@ fn raw_kernel_in_a_body(device: &Device) -> Outcome {
     let mut graph = device.record(|r| {
         r.repeat_times(baked(3), |r| {
             let arguments = vec![RawArg::value(baked(4u32)), RawArg::value(&steps), RawArg::write(&mut y)];
-            // SAFETY: `churn(n, rounds, y)` checks its bounds against n, the length of y, and ends after `rounds` rounds.
+            // SAFETY: `churn(n, rounds, y)` checks its bounds against n, the length of y, and ends after `rounds`
+            // rounds.
             r.run(unsafe { churn.launch(grid::linear(4, 32), arguments) })
         })
         .map(drop)

@@ -8,9 +8,10 @@ use crate::forms::check::Outcome;
 use crate::forms::forms;
 
 forms!("flow":
-    repeat_until, repeat_while_asks_first, repeat_times_of_a_slot, repeat_times_of_a_number, times_change_in_a_round, bound_ends_it,
-    bound_from_a_slot, bound_on_the_device, bound_of_nothing, leave_first_and_last, leave_twice, leave_at_both_ends,
-    leave_and_bound, round_as_argument, empty_rounds, loops_in_a_row,
+    repeat_until, repeat_while_asks_first, repeat_times_of_a_slot, repeat_times_of_a_number,
+    times_change_in_a_round, bound_ends_it, bound_from_a_slot, bound_on_the_device, bound_of_nothing,
+    leave_first_and_last, leave_twice, leave_at_both_ends, leave_and_bound, round_as_argument, empty_rounds,
+    loops_in_a_row,
 );
 
 /// `do { } while`: at least one round, and as many as the condition says.

@@ -1,6 +1,7 @@
 //! Control flow on the device: loops, branches and switches, alone, inside each other, and with everything else.
 //!
-//! Most forms are three descriptions of one thing: an op, run eagerly and replayed, and the same in plain Rust. [`agree`]
+//! Most forms are three descriptions of one thing: an op, run eagerly and replayed, and the same in plain Rust.
+//! [`agree`]
 //! holds them against each other, for several inputs.
 
 mod branches;
@@ -94,7 +95,8 @@ impl Bench {
     }
 }
 
-/// Runs an op eagerly, replayed, and replayed in a straight line, each for all inputs and the replays twice: the cells and
+/// Runs an op eagerly, replayed, and replayed in a straight line, each for all inputs and the replays twice: the
+/// cells and
 /// words are those that `rust` makes.
 ///
 /// `set` puts an input into the cells and words, and into slots.

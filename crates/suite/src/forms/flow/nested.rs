@@ -8,8 +8,8 @@ use crate::forms::check::Outcome;
 use crate::forms::forms;
 
 forms!("flow":
-    each_in_each, eight_deep, twelve_loops_deep, inner_way_out, outer_way_out, round_of_the_innermost, triangle, loop_of_switches,
-    a_way_out_around_a_loop, sorted_on_the_device,
+    each_in_each, eight_deep, twelve_loops_deep, inner_way_out, outer_way_out, round_of_the_innermost, triangle,
+    loop_of_switches, a_way_out_around_a_loop, sorted_on_the_device,
 );
 
 /// How many constructs there are.

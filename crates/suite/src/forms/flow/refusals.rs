@@ -10,8 +10,9 @@ use crate::forms::check::{Outcome, holds, refused, same};
 use crate::forms::forms;
 
 forms!("flow":
-    way_out_without_a_loop, round_without_a_loop, temp_of_a_body_outside, unwritten_behind_bodies, unwritten_in_a_second_round,
-    failing_body_leaves_no_trace, failing_eagerly_runs_nothing, panic_in_a_body, eager_calls_in_a_body, otherwise_fails,
+    way_out_without_a_loop, round_without_a_loop, temp_of_a_body_outside, unwritten_behind_bodies,
+    unwritten_in_a_second_round, failing_body_leaves_no_trace, failing_eagerly_runs_nothing, panic_in_a_body,
+    eager_calls_in_a_body, otherwise_fails,
 );
 
 /// A way out outside of a loop, in a branch of a loop, in a switch, and in an embedded op that is in a loop.
@@ -106,7 +107,8 @@ fn unwritten_behind_bodies(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// A temp of a body is undefined in each round, and one from outside that a later op of the round writes is in the first.
+/// A temp of a body is undefined in each round, and one from outside that a later op of the round writes is in the
+/// first.
 fn unwritten_in_a_second_round(device: &Device) -> Outcome {
     let mut b = Bench::new(device)?;
     let is_uninit = |kind: &ErrorKind| matches!(kind, ErrorKind::UninitTemp { .. });

@@ -8,7 +8,10 @@ use super::Bench;
 use crate::forms::check::{Failure, Outcome, holds, same};
 use crate::forms::forms;
 
-forms!("flow": report_has_the_bodies, table_and_drawing, report_survives_json, profile_of_bodies, profile_counts_once, verified_twice);
+forms!("flow":
+    report_has_the_bodies, table_and_drawing, report_survives_json, profile_of_bodies, profile_counts_once,
+    verified_twice,
+);
 
 /// A loop with a branch of two sides and a switch of three cases in it.
 fn everything(b: &mut Bench, r: &mut Recorder<'_>, flag: &Slot<u32>) -> Result<()> {

@@ -9,8 +9,8 @@ use crate::forms::forms;
 use crate::forms::kernels::{Kernels, churned, ramp};
 
 forms!("flow":
-    stand_ins_in_bodies, stand_ins_in_conditions, stand_ins_by_turns, in_a_cache, in_buckets, in_a_pool, embedded_in_a_loop,
-    embedded_in_branches, embedded_with_a_slot,
+    stand_ins_in_bodies, stand_ins_in_conditions, stand_ins_by_turns, in_a_cache, in_buckets, in_a_pool,
+    embedded_in_a_loop, embedded_in_branches, embedded_with_a_slot,
 );
 
 /// Bodies read and write memory that each launch binds.
@@ -40,7 +40,8 @@ fn stand_ins_in_bodies(device: &Device) -> Outcome {
     same("what it was recorded with", (stream.read(&x)?, stream.read(&y)?), (vec![0.0; 5], vec![0.0; 5]))
 }
 
-/// Conditions, bounds and numbers of cases that look at bound memory: of parts of one buffer, at other offsets each time.
+/// Conditions, bounds and numbers of cases that look at bound memory: of parts of one buffer, at other offsets each
+/// time.
 fn stand_ins_in_conditions(device: &Device) -> Outcome {
     let (stream, k) = (device.stream()?, Kernels::load(device)?);
     let numbers = device.buffer(&[3u32, 0, 9, 2, 1, 2, 4, 0])?;

@@ -10,8 +10,8 @@ use crate::forms::forms;
 use crate::forms::kernels::{Kernels, churned};
 
 forms!("flow":
-    two_streams_one_buffer, one_graph_on_two_streams, untaken_branch_orders, eager_loops_on_two_streams, threads_with_loops,
-    dropped_while_a_loop_runs, results_of_a_ticket,
+    two_streams_one_buffer, one_graph_on_two_streams, untaken_branch_orders, eager_loops_on_two_streams,
+    threads_with_loops, dropped_while_a_loop_runs, results_of_a_ticket,
 );
 
 /// Steps of `churn` in a round: long enough that what does not wait would come too early.

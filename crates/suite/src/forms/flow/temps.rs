@@ -2,17 +2,17 @@
 
 use dacapo::flow::{above, below, nonzero, up_to};
 use dacapo::random::Generator;
-use dacapo::{Device, Recorder, Result, Slot, baked, copy, download, fill, upload};
+use dacapo::{Device, ErrorKind, Recorder, Result, Slot, baked, copy, download, fill, upload};
 
 use super::{Bench, agree};
-use crate::forms::check::{Outcome, holds, same};
+use crate::forms::check::{Outcome, holds, refused, same};
 use crate::forms::forms;
 use crate::forms::kernels::{Kernels, churned, ramp};
 
 forms!("flow":
-    temps_of_a_round, ping_pong, temp_carried_through_rounds, temp_around_a_loop, temps_of_neighbours, twenty_temps_take_one_round,
-    outputs_of_bodies, eager_in_an_arena, graphs_in_an_arena, host_memory_in_a_round, random_numbers_in_rounds, random_walk,
-    warmed_up,
+    temps_of_a_round, ping_pong, temp_carried_through_rounds, temp_around_a_loop, temps_of_neighbours,
+    twenty_temps_take_one_round, outputs_of_bodies, eager_in_an_arena, graphs_in_an_arena, host_memory_in_a_round,
+    random_numbers_in_rounds, random_walk, warmed_up,
 );
 
 /// Temps of a body, used within one round.
@@ -241,7 +241,7 @@ fn through_temps_here(mut x: f32, times: u32) -> f32 {
 
 /// An eager run with bodies in an arena of the caller's.
 fn eager_in_an_arena(device: &Device) -> Outcome {
-    let (mut b, arena, times) = (Bench::new(device)?, device.arena(1 << 10)?, Slot::new(0u32));
+    let (mut b, arena, times) = (Bench::new(device)?, device.arena(1 << 11)?, Slot::new(0u32));
     let stream = b.stream.clone();
     for n in [3, 0, 1, 2, 4] {
         times.set(n);
@@ -255,7 +255,7 @@ fn eager_in_an_arena(device: &Device) -> Outcome {
 /// Two graphs with loops in one arena, on two streams, beside eager runs in it.
 fn graphs_in_an_arena(device: &Device) -> Outcome {
     let (mut b, mut c) = (Bench::new(device)?, Bench::new(device)?);
-    let (arena, times) = (device.arena(1 << 10)?, Slot::new(2u32));
+    let (arena, times) = (device.arena(1 << 11)?, Slot::new(2u32));
     let recording = device.graph().arena(&arena);
     let mut first = recording.clone().record(|r: &mut Recorder<'_>| through_temps(&mut b, r, &times))?;
     let mut second = recording.record(|r: &mut Recorder<'_>| through_temps(&mut c, r, &times))?;
@@ -361,13 +361,17 @@ fn random_walk(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// A warm-up runs the bodies and puts back what they wrote.
+/// A warm-up runs the bodies; one that would put back what they wrote is refused, and has written nothing.
 fn warmed_up(device: &Device) -> Outcome {
     let (mut b, times) = (Bench::new(device)?, Slot::new(3u32));
     let stream = b.stream.clone();
     stream.write(&mut b.cells, &[0.5; 8])?;
-    let mut graph = device.graph().warmup(2).record(|r: &mut Recorder<'_>| through_temps(&mut b, r, &times))?;
+    let restored = device.graph().warmup(2).record(|r: &mut Recorder<'_>| through_temps(&mut b, r, &times));
+    refused("a restored warm-up", restored, |kind| matches!(kind, ErrorKind::Unsupported { .. }))?;
     same("no trace", stream.read(&b.cells)?, [0.5; 8])?;
+    times.set(1);
+    let recording = device.graph().warmup_unrestored(2);
+    let mut graph = recording.record(|r: &mut Recorder<'_>| through_temps(&mut b, r, &times))?;
     graph.launch(&stream)?;
-    same("one replay", stream.read(&b.cells)?, [through_temps_here(0.5, 3); 8])
+    same("two runs and a replay", stream.read(&b.cells)?, [through_temps_here(0.5, 3); 8])
 }
