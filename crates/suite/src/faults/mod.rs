@@ -18,6 +18,7 @@
 mod arenas;
 mod captures;
 mod check;
+mod flow;
 mod inject;
 mod launches;
 mod memory;
@@ -83,6 +84,7 @@ pub fn all() -> Vec<Scenario> {
         profiles::SCENARIOS,
         steps::SCENARIOS,
         shapes::SCENARIOS,
+        flow::SCENARIOS,
     ];
     areas.concat()
 }

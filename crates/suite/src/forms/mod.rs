@@ -16,6 +16,7 @@ mod compiled;
 mod drops;
 mod errors;
 mod fills;
+mod flow;
 mod foreign_work;
 mod into;
 pub(crate) mod kernels;
@@ -98,5 +99,5 @@ pub fn all() -> Vec<Form> {
         drops::FORMS,
         errors::FORMS,
     ];
-    areas.concat()
+    [areas.concat(), flow::AREAS.concat()].concat()
 }
