@@ -203,9 +203,18 @@ fn an_executable_keeps_its_condition_when_the_graph_is_gone() {
     assert_eq!(d.found(), ["stale-condition"]);
 }
 
+/// A graph with a WHILE that begins with 1 and counts down from what is at `counter`; its executable.
+fn counted_down(d: &Device, k: &Kernels, counter: u64) -> CUgraphExec {
+    let g = d.graph();
+    let h = d.condition(g, Some(1));
+    let (_, bodies) = d.conditional(g, &[], h, WHILE, 1);
+    d.kernel_node(bodies[0], &[], k.countdown, &[h, counter]);
+    d.instantiate(g)
+}
+
 #[test]
 fn an_endless_while_is_reported_and_ends() {
-    let (d, k) = start(Options { budget: 1 << 20, ..Options::default() });
+    let (d, k) = start(Options { rounds_max: 300, ..Options::default() });
     let (g, p, s) = (d.graph(), d.zeros(1), d.stream());
     let h = d.condition(g, Some(1));
     let (_, bodies) = d.conditional(g, &[], h, WHILE, 1);
@@ -215,8 +224,63 @@ fn an_endless_while_is_reported_and_ends() {
     unsafe {
         ok(d.cuGraphLaunch(exec, s));
         assert_eq!(d.cuStreamSynchronize(s), CUresult::CUDA_ERROR_LAUNCH_TIMEOUT);
+        assert_eq!(d.cuGraphLaunch(exec, s), CUresult::CUDA_ERROR_LAUNCH_TIMEOUT, "the context is broken");
     }
+    let report = d.findings()[0].to_string();
+    assert!(report.contains("error[endless-while]") && report.contains("after 300 rounds"), "{report}");
+    assert!(report.contains("no kernel of its body is given condition 1"), "{report}");
     assert_eq!(d.found(), ["endless-while"]);
+}
+
+#[test]
+fn a_while_may_run_as_many_rounds_as_it_is_given() {
+    for (rounds, code) in [(300, CUresult::CUDA_SUCCESS), (301, CUresult::CUDA_ERROR_LAUNCH_TIMEOUT)] {
+        let (d, k) = start(Options { rounds_max: 300, ..Options::default() });
+        let (counter, s) = (d.zeros(1), d.stream());
+        d.write(counter, rounds);
+        let exec = counted_down(&d, &k, counter);
+        // SAFETY: no pointers.
+        unsafe {
+            ok(d.cuGraphLaunch(exec, s));
+            assert_eq!(d.cuStreamSynchronize(s), code, "{rounds} rounds");
+        }
+    }
+}
+
+#[test]
+fn an_endless_while_names_who_sets_its_condition_and_what_that_reads() {
+    let (d, k) = start(Options { rounds_max: 300, ..Options::default() });
+    let (counter, s) = (d.zeros(1), d.stream());
+    d.label(counter, "left");
+    let exec = counted_down(&d, &k, counter);
+    // SAFETY: no pointers.
+    unsafe {
+        ok(d.cuGraphLaunch(exec, s));
+        assert_eq!(d.cuStreamSynchronize(s), CUresult::CUDA_ERROR_LAUNCH_TIMEOUT);
+    }
+    let report = d.findings()[0].to_string();
+    for part in ["WHILE node 0", "condition 1 (default 1)", "`countdown` sets the condition", "`countdown` reads", "`left`"] {
+        assert!(report.contains(part), "no {part} in {report}");
+    }
+}
+
+#[test]
+fn rounds_are_counted_for_each_run_of_the_node() {
+    //   WHILE 20 times { set inner ──► WHILE 20 times }: 400 rounds of the inner node, and never more than 20 in a row
+    let (d, k) = start(Options { rounds_max: 30, ..Options::default() });
+    let (g, outer, inner, s) = (d.graph(), d.zeros(1), d.zeros(1), d.stream());
+    let [h, i] = [Some(1), None].map(|default| d.condition(g, default));
+    let (_, bodies) = d.conditional(g, &[], h, WHILE, 1);
+    let count = d.kernel_node(bodies[0], &[], k.countdown, &[h, outer]);
+    let begin = d.kernel_node(bodies[0], &[count], k.append, &[inner, 20]);
+    let set = d.kernel_node(bodies[0], &[begin], k.set, &[i, 1]);
+    let (_, rounds) = d.conditional(bodies[0], &[set], i, WHILE, 1);
+    d.kernel_node(rounds[0], &[], k.countdown, &[i, inner]);
+    let exec = d.instantiate(g);
+    d.write(outer, 20);
+    d.run(exec, s);
+    assert_eq!((d.read(outer), d.read(inner)), (0, 0));
+    assert_eq!(d.found(), [""; 0]);
 }
 
 #[test]

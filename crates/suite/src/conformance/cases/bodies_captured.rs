@@ -90,7 +90,7 @@ fn captured(c: &mut Case<'_>, act: impl FnOnce(&mut Case<'_>, CUstream, u64)) {
     let ended = c.end_capture_into(s);
     // A capture that failed may have taken the graph with it.
     if ended.is_null() {
-        return;
+        return c.gone("graph", g.bits());
     }
     c.shape(body);
     let x = c.instantiate_with(g, 0, CUstream::NULL);
@@ -178,6 +178,8 @@ fn unjoined_fork(c: &mut Case<'_>) {
     c.end_capture_into(s);
     c.status(s);
     c.status(t);
+    // A capture that failed may have taken the graph with it.
+    c.gone("graph", g.bits());
 }
 
 fn into_the_body_twice(c: &mut Case<'_>) {
