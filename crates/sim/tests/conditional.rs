@@ -4,7 +4,7 @@ mod kit;
 
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Driver};
-use dacapo_sim::Options;
+use dacapo_sim::{Options, Time};
 use kit::{Device, INVALID, NOT_SUPPORTED, ok, one_thread};
 
 const IF: u32 = CU_GRAPH_COND_TYPE_IF;
@@ -12,6 +12,7 @@ const WHILE: u32 = CU_GRAPH_COND_TYPE_WHILE;
 const SWITCH: u32 = CU_GRAPH_COND_TYPE_SWITCH;
 
 /// `append(p, digit)`: `*p = *p * 10 + digit`. `set(handle, value)`. `countdown(handle, p)`: `set(handle, --*p)`.
+/// `follow(handle, p)`: `set(handle, *p)`.
 const PTX: &str = ".version 8.3
 .target sm_90
 .address_size 64
@@ -31,19 +32,26 @@ const PTX: &str = ".version 8.3
   ld.global.u32 %r1, [%rd2]; sub.u32 %r2, %r1, 1; st.global.u32 [%rd2], %r2;
   { .param .b64 h; .param .b32 v; st.param.b64 [h], %rd1; st.param.b32 [v], %r2; call.uni cudaGraphSetConditional, (h, v); }
   ret; }
+.visible .entry follow(.param .u64 handle, .param .u64 p) {
+  .reg .b64 %rd<3>; .reg .b32 %r<2>;
+  ld.param.u64 %rd1, [handle]; ld.param.u64 %rd2, [p]; ld.volatile.global.u32 %r1, [%rd2];
+  { .param .b64 h; .param .b32 v; st.param.b64 [h], %rd1; st.param.b32 [v], %r1; call.uni cudaGraphSetConditional, (h, v); }
+  ret; }
 ";
 
 struct Kernels {
     append: CUfunction,
     set: CUfunction,
     countdown: CUfunction,
+    follow: CUfunction,
 }
 
 fn start(options: Options) -> (Device, Kernels) {
     let d = Device::new(options);
     let module = d.module(PTX);
-    let [append, set, countdown] = ["append", "set", "countdown"].map(|name| d.function(module, name));
-    (d, Kernels { append, set, countdown })
+    let names = ["append", "set", "countdown", "follow"];
+    let [append, set, countdown, follow] = names.map(|name| d.function(module, name));
+    (d, Kernels { append, set, countdown, follow })
 }
 
 fn seeds() -> impl Iterator<Item = (Device, Kernels)> {
@@ -259,8 +267,39 @@ fn an_endless_while_names_who_sets_its_condition_and_what_that_reads() {
         assert_eq!(d.cuStreamSynchronize(s), CUresult::CUDA_ERROR_LAUNCH_TIMEOUT);
     }
     let report = d.findings()[0].to_string();
-    for part in ["WHILE node 0", "condition 1 (default 1)", "`countdown` sets the condition", "`countdown` reads", "`left`"] {
+    for part in
+        ["WHILE node 0", "condition 1 (default 1)", "`countdown` sets the condition", "`countdown` reads", "`left`"]
+    {
         assert!(report.contains(part), "no {part} in {report}");
+    }
+}
+
+#[test]
+fn in_live_time_a_while_may_wait_for_the_host() {
+    for (time, code) in [(Time::Live, CUresult::CUDA_SUCCESS), (Time::Counted, CUresult::CUDA_ERROR_LAUNCH_TIMEOUT)] {
+        let (d, k) = start(Options { rounds_max: 20, time, ..Options::default() });
+        let (g, s, mut flag) = (d.graph(), d.stream(), std::ptr::null_mut());
+        // SAFETY: a valid out pointer; the memory is four aligned bytes that live as long as the machine.
+        let flag = unsafe {
+            ok(d.cuMemHostAlloc(&mut flag, 4, 0));
+            std::sync::atomic::AtomicU32::from_ptr(flag.cast())
+        };
+        flag.store(1, std::sync::atomic::Ordering::SeqCst);
+        let h = d.condition(g, Some(1));
+        let (_, bodies) = d.conditional(g, &[], h, WHILE, 1);
+        d.kernel_node(bodies[0], &[], k.follow, &[h, flag.as_ptr().addr() as u64]);
+        let exec = d.instantiate(g);
+        // SAFETY: no pointers.
+        unsafe {
+            ok(d.cuGraphLaunch(exec, s));
+            if time == Time::Live {
+                // Long enough for far more rounds than the limit.
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                flag.store(0, std::sync::atomic::Ordering::SeqCst);
+            }
+            assert_eq!(d.cuStreamSynchronize(s), code, "{time:?}");
+        }
+        assert_eq!(d.found().is_empty(), time == Time::Live);
     }
 }
 

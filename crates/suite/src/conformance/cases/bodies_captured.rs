@@ -21,7 +21,8 @@ fn fork_and_join(c: &mut Case<'_>) {
     let (s, t, g, m) = (c.stream(1), c.stream(1), c.graph(), c.words(&[3, 1, 0, 0]));
     let (fork, join) = (c.event(2), c.event(2));
     let (_, body, k) = down(c, g, &[], m);
-    let (left, right) = (c.kernel("carry", &[P(m + 8), P(m + 4), N(1)]), c.kernel("carry", &[P(m + 12), P(m + 4), N(2)]));
+    let (left, right) =
+        (c.kernel("carry", &[P(m + 8), P(m + 4), N(1)]), c.kernel("carry", &[P(m + 12), P(m + 4), N(2)]));
     let after = c.kernel("carry", &[P(m + 4), P(m + 12), N(10)]);
     c.begin_to(s, body, &[k], 0);
     c.record(fork, s);

@@ -48,7 +48,12 @@ fn if_else_by_memory(c: &mut Case<'_>) {
 }
 
 /// A loop that runs as often as the word at `counter` says, at least once; its body so far.
-pub(super) fn down(c: &mut Case<'_>, g: CUgraph, after: &[CUgraphNode], counter: u64) -> (CUgraphNode, CUgraph, CUgraphNode) {
+pub(super) fn down(
+    c: &mut Case<'_>,
+    g: CUgraph,
+    after: &[CUgraphNode],
+    counter: u64,
+) -> (CUgraphNode, CUgraph, CUgraphNode) {
     let h = c.condition(g, 1, 1);
     let (n, bodies) = c.add_condition(g, after, h, WHILE, 1);
     let k = c.node(bodies[0], &[], "count_down", &[C(h), P(counter)]);
