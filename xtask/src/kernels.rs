@@ -36,6 +36,7 @@ const PLACES: &[(&str, &str)] = &[
     ("examples/decode/kernels", ""),
     ("examples/port/kernels", ""),
     ("examples/serve/kernels", ""),
+    ("examples/solve/kernels", ""),
     ("crates/suite/kernels", ""),
 ];
 

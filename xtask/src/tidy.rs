@@ -50,6 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("dacapo-example-port", &["dacapo"]),
     ("dacapo-example-decode", &["dacapo", "dacapo-driver"]),
     ("dacapo-example-serve", &["dacapo"]),
+    ("dacapo-example-solve", &["dacapo"]),
     ("xtask", &["dacapo", "dacapo-driver", "dacapo-ptx", "dacapo-sim", "dacapo-suite"]),
 ];
 

@@ -424,6 +424,7 @@ impl Capture<'_> {
             let what = match &node.work {
                 _ if !node.slots.is_empty() => "a slot inside a capture",
                 Work::Upload(_) | Work::Download(_) => "a host buffer inside a capture",
+                Work::Branch(_) => "control flow inside a capture",
                 _ => continue,
             };
             let needs = "a recording (`device.record`) instead".to_string();

@@ -115,6 +115,7 @@ pub mod capture;
 pub mod device;
 mod element;
 mod error;
+pub mod flow;
 pub mod graph;
 mod held;
 pub mod inspect;

@@ -46,6 +46,9 @@ pub struct Options {
     pub cores: usize,
     /// Warp instructions that a launch should have, by a rough guess, before more than one core is worth it; 0: all are.
     pub cores_from: u64,
+    /// The version of the driver API that it answers as: 12_040 at least. Below 12_080 an IF has one body, and there is no
+    /// SWITCH; nothing else differs.
+    pub driver_version: i32,
     /// Told of each finding as it is made.
     pub on_finding: Option<OnFinding>,
 }
@@ -63,6 +66,7 @@ impl Default for Options {
             detectors: Detectors::default(),
             cores: 1,
             cores_from: CORES_FROM,
+            driver_version: 13_000,
             on_finding: None,
         }
     }

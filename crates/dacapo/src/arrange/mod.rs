@@ -5,5 +5,5 @@
 mod order;
 mod temps;
 
-pub(crate) use order::order_of;
+pub(crate) use order::{Arrangement, Level, arranged};
 pub(crate) use temps::TempPlan;

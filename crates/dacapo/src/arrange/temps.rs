@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use dacapo_driver::types::CUdeviceptr;
 
+use crate::arrange::order;
+use crate::arrange::{Arrangement, Level};
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Allocation, Arena, Kind};
 use crate::plan::layout::{TempUse, layout};
-use crate::plan::{self, Order};
 use crate::pool::{Pool, Space};
-use crate::record::{Node, Recorded};
+use crate::record::{Node, Recorded, Work};
 
 /// Where the temps of a recording lie, counted from the beginning of whatever memory they get.
 #[derive(Default)]
@@ -39,31 +40,31 @@ impl Laid {
 
 impl TempPlan {
     /// Of the temps that the ops of a recording touch.
-    pub(crate) fn new(recorded: &Recorded, order: &Order) -> TempPlan {
-        let all = recorded.temps();
-        if all.len() == 0 {
+    ///
+    /// Level by level, from the inside out: to those beside a branch, all temps of its bodies are one piece of memory that
+    /// only the branch touches. Bodies of one branch share it, because at most one of them runs; so do the rounds of a loop.
+    pub(crate) fn new(recorded: &Recorded, arrangement: &Arrangement) -> TempPlan {
+        let count = recorded.temps().len();
+        if count == 0 {
             return TempPlan::default();
         }
-        let touches = Touches::of(&recorded.nodes, all.len());
-        let mut laid: Vec<Laid> = Vec::with_capacity(all.len());
-        let mut uses = Vec::with_capacity(all.len());
-        for (number, allocation) in all.enumerate() {
-            let ops = touches.ops(number);
-            if let Some(&first) = ops.first()
-                && allocation.bytes() > 0
-            {
-                laid.push(Laid { allocation: allocation.clone(), offset: 0, first });
-                uses.push(TempUse { bytes: allocation.bytes() as u64, ops });
+        let mut levels: Vec<LevelPlan> = Vec::with_capacity(arrangement.levels().len());
+        for level in arrangement.levels().iter().rev() {
+            levels.push(LevelPlan::new(recorded, level, count, &levels));
+        }
+        let mut laid: Vec<Laid> = Vec::with_capacity(count);
+        while let Some(level) = levels.pop() {
+            for (branch, offset) in level.branches {
+                let Work::Branch(branch) = &recorded.nodes[branch as usize].work else { unreachable!("listed as one") };
+                for body in &branch.bodies {
+                    let inner = levels.iter_mut().find(|inner| inner.scope == body.scope);
+                    inner.expect("every body is a level").base = level.base + offset;
+                }
             }
+            laid.extend(level.temps.into_iter().map(|temp| Laid { offset: temp.offset + level.base, ..temp }));
         }
-        if uses.is_empty() {
-            return TempPlan::default();
-        }
-        let layout = layout(order, &uses);
-        laid.iter_mut().zip(layout.offsets).for_each(|(temp, offset)| temp.offset = offset);
         // Where the last one ends: nothing is kept for what would be laid out behind it.
         let bytes = laid.iter().map(Laid::end).max().unwrap_or(0);
-        debug_assert!(bytes <= layout.bytes, "a temp ends behind the layout");
         TempPlan { temps: laid, bytes: usize::try_from(bytes).unwrap_or(usize::MAX) }
     }
 
@@ -71,7 +72,7 @@ impl TempPlan {
     pub(crate) fn in_a_line(recorded: &Recorded) -> TempPlan {
         match recorded.temps().len() {
             0 => TempPlan::default(),
-            _ => TempPlan::new(recorded, &plan::in_a_line(recorded.nodes.len())),
+            _ => TempPlan::new(recorded, &order::in_a_line(&recorded.nodes)),
         }
     }
 
@@ -179,7 +180,54 @@ impl TempPlan {
     }
 }
 
-/// Which ops touch which temp, ascending.
+/// The temps of one level, counted from where its memory will begin.
+struct LevelPlan {
+    scope: u32,
+    base: u64,
+    temps: Vec<Laid>,
+    /// The branches whose bodies need memory, as nodes, and where it begins.
+    branches: Vec<(u32, u64)>,
+    bytes: u64,
+}
+
+impl LevelPlan {
+    /// `inner` are the levels that are planned already: those of its bodies are among them.
+    fn new(recorded: &Recorded, level: &Level, count: usize, inner: &[LevelPlan]) -> LevelPlan {
+        let nodes: Vec<usize> = level.nodes().collect();
+        let touches = Touches::of(&recorded.nodes, &nodes, level.scope, count);
+        let (mut temps, mut branches, mut uses) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, allocation) in recorded.temps().enumerate() {
+            let ops = touches.ops(number);
+            if let Some(&first) = ops.first()
+                && allocation.bytes() > 0
+            {
+                temps.push(Laid { allocation: allocation.clone(), offset: 0, first: nodes[first as usize] as u32 });
+                uses.push(TempUse { bytes: allocation.bytes() as u64, ops });
+            }
+        }
+        let ops: Vec<u32> = (0..nodes.len() as u32).collect();
+        for (op, &node) in nodes.iter().enumerate() {
+            let Work::Branch(branch) = &recorded.nodes[node].work else { continue };
+            let of = |scope: u32| inner.iter().find(|level| level.scope == scope).map_or(0, |level| level.bytes);
+            let bytes = branch.bodies.iter().map(|body| of(body.scope)).max().unwrap_or(0);
+            if bytes > 0 {
+                branches.push((node as u32, 0));
+                uses.push(TempUse { bytes, ops: &ops[op..=op] });
+            }
+        }
+        let mut plan = LevelPlan { scope: level.scope, base: 0, temps, branches, bytes: 0 };
+        if !uses.is_empty() {
+            let layout = layout(&level.order, &uses);
+            let (of_temps, of_branches) = layout.offsets.split_at(plan.temps.len());
+            plan.temps.iter_mut().zip(of_temps).for_each(|(temp, offset)| temp.offset = *offset);
+            plan.branches.iter_mut().zip(of_branches).for_each(|(branch, offset)| branch.1 = *offset);
+            plan.bytes = layout.bytes;
+        }
+        plan
+    }
+}
+
+/// Which ops of a level touch which of its own temps, ascending.
 struct Touches {
     /// Where each temp's ops end in `ops`; they begin where those of the temp before end.
     ends: Vec<u32>,
@@ -187,16 +235,16 @@ struct Touches {
 }
 
 impl Touches {
-    fn of(nodes: &[Node], temps: usize) -> Touches {
+    fn of(nodes: &[Node], level: &[usize], scope: u32, temps: usize) -> Touches {
         // Counted first, so that one list holds them all.
         let mut ends = vec![0u32; temps];
-        each(nodes, temps, |temp, _| ends[temp] += 1);
+        each(nodes, level, scope, temps, |temp, _| ends[temp] += 1);
         let mut total = 0;
         for end in &mut ends {
             total += std::mem::replace(end, total);
         }
         let mut ops = vec![0u32; total as usize];
-        each(nodes, temps, |temp, op| {
+        each(nodes, level, scope, temps, |temp, op| {
             ops[ends[temp] as usize] = op;
             ends[temp] += 1;
         });
@@ -209,13 +257,15 @@ impl Touches {
     }
 }
 
-/// Tells every temp of every op, once each, ops ascending.
-fn each(nodes: &[Node], temps: usize, mut tell: impl FnMut(usize, u32)) {
+/// Tells every temp of a level for every op of it, once each, ops ascending.
+fn each(nodes: &[Node], level: &[usize], scope: u32, temps: usize, mut tell: impl FnMut(usize, u32)) {
     let mut last = vec![u32::MAX; temps];
-    for (op, node) in nodes.iter().enumerate() {
-        for access in &node.access {
+    for (op, &node) in level.iter().enumerate() {
+        for access in &nodes[node].access {
             let allocation = &access.place.allocation;
-            if let Kind::Temp(_) = allocation.kind() {
+            if let Kind::Temp(_) = allocation.kind()
+                && allocation.home() == scope
+            {
                 let temp = allocation.index() as usize;
                 if last[temp] != op as u32 {
                     last[temp] = op as u32;

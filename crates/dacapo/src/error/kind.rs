@@ -69,6 +69,18 @@ pub enum ErrorKind {
     },
     /// A temp or stand-in belongs to another recording.
     ForeignTemp,
+    /// A temp of a body of control flow is used behind that body.
+    TempOfBody,
+    /// A call that only makes sense inside a loop's body.
+    NoLoop {
+        /// The call.
+        call: &'static str,
+    },
+    /// A body of control flow may not hold this.
+    NotInBody {
+        /// What it is.
+        what: String,
+    },
     /// A temp or stand-in was passed where real memory is needed: `read`, `write`, `set`, a launch, foreign work.
     NoMemoryYet {
         /// The call.

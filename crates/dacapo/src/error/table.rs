@@ -101,6 +101,12 @@ table! {
         "an argument is a temp or stand-in of another recording",
         help "use a temp only in the recording that made it; memory that lives longer is `r.output(..)` or a `Buffer`";
 
+    TempOfBody => "temp_of_body", "a temp of a body of control flow is used behind that body",
+        help "ask for it outside, with `alloc` before the loop or branch: then it lives as long as both";
+    NoLoop { call } => "no_loop", "`{call}` is called outside of a loop's body",
+        help "inside a `when` or a `switch` of a loop, write a flag, and call it by the flag directly in the loop's body";
+    NotInBody { what } => "not_in_body", "a body of control flow cannot hold {what}",
+        help "CUDA allows kernels, fills, copies of device and page-locked memory: do the rest before or behind the loop or branch";
     NoMemoryYet { call } => "no_memory_yet",
         "`{call}` was given a temp or stand-in, which has no memory outside a replay",
         help "copy it into a `Buffer` inside the recording and use that";

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use crate::arrange::{TempPlan, order_of};
+use crate::arrange::{TempPlan, arranged};
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Asked, Graph, GraphInto, GraphOptions, Hole, Replayable, StandIns, WarmGraphBuilder, report_of};
@@ -138,9 +138,9 @@ impl<'d> GraphBuilder<'d> {
     #[doc(hidden)]
     pub fn plan_only<O: Op>(self, op: O) -> Result<usize> {
         let (recorded, _) = self.take_down(op)?;
-        let order = order_of(&recorded.nodes, self.shape);
+        let order = arranged(&recorded.nodes, self.shape);
         std::hint::black_box(TempPlan::new(&recorded, &order).bytes());
-        Ok(order.steps().len())
+        Ok(order.levels().iter().map(|level| level.order.steps().len()).sum())
     }
 
     /// Records a graph as a function of memory: with stand-ins for these slices, to be launched on any slices of the

@@ -3,13 +3,13 @@
 //! Two ops stand in each other's place if they have the same number. Nothing is taken from names: what counts is the kind
 //! of work, the function of a kernel, what an op waits for, and what the driver was told.
 
+use crate::arrange::Arrangement;
 use crate::graph::Replayable;
 use crate::graph::making::Drafted;
 use crate::graph::rerecord::{Change, NodeChange, same_function};
 use crate::kernel::{Grid, Prepared};
 use crate::lower::NodeParams;
-use crate::plan::Order;
-use crate::record::{Node, Work};
+use crate::record::{Branch, BranchKind, Node, Work};
 
 /// What each op of the new recording needs; `params` are its own. Then the ops that are gone.
 pub(super) fn compare(old: &Replayable, new: &Drafted, params: &[Option<NodeParams>]) -> Vec<NodeChange> {
@@ -37,9 +37,9 @@ pub(super) fn compare(old: &Replayable, new: &Drafted, params: &[Option<NodePara
 }
 
 /// What each op waits for.
-fn waits(order: &Order, ops: usize) -> Vec<Vec<usize>> {
+fn waits(order: &Arrangement, ops: usize) -> Vec<Vec<usize>> {
     let mut waits = vec![Vec::new(); ops];
-    order.op_edges().into_iter().for_each(|(before, after)| waits[after].push(before));
+    order.edges().into_iter().for_each(|(before, after)| waits[after].push(before));
     waits
 }
 
@@ -57,6 +57,13 @@ fn change(old: &Node, new: &Node, told: Option<&NodeParams>, params: Option<&Nod
     let Some(params) = params else { return Change::Other(format!("{is} cannot be compared")) };
     if was != is {
         return Change::Other(format!("{was} became {is}"));
+    }
+    if let (Work::Branch(before), Work::Branch(now)) = (&old.work, &new.work) {
+        let bodies = |branch: &Branch| branch.bodies.iter().map(|body| body.end).collect::<Vec<_>>();
+        return match before.kind == now.kind && before.condition == now.condition && bodies(before) == bodies(now) {
+            true => Change::Kept,
+            false => Change::Other("its bodies are others".into()),
+        };
     }
     if let (Work::Kernel(before), Work::Kernel(now)) = (&old.work, &new.work)
         && !same_function(&old.work, &new.work)
@@ -115,6 +122,11 @@ fn kind(work: &Work) -> &'static str {
         Work::Download(_) => "a download",
         Work::Foreign(_) => "another library's work",
         Work::Captured => "captured work",
+        Work::Branch(branch) => match branch.kind {
+            BranchKind::If => "an `if`",
+            BranchKind::While { .. } => "a loop",
+            BranchKind::Switch => "a `switch`",
+        },
     }
 }
 

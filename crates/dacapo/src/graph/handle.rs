@@ -5,12 +5,12 @@ use std::panic::Location;
 
 use crate::device::{Device, Stream, Ticket};
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::embed::Embedding;
 use crate::graph::launched::Launched;
 use crate::graph::memory::GraphMemory;
 use crate::graph::replayable::Replayable;
 use crate::graph::report_of_graph;
 use crate::inspect::Report;
-use crate::memory::{Allocation, Kind};
 use crate::pool::Pool;
 use crate::record::{Op, Recorder, whole};
 
@@ -190,7 +190,7 @@ impl<T> Graph<T> {
 
     /// The edges that the data requires, as pairs of op numbers. Edges that others imply are left out.
     pub fn dependencies(&self) -> Vec<(usize, usize)> {
-        self.inner.as_ref().map_or_else(Vec::new, |inner| inner.order.op_edges())
+        self.inner.as_ref().map_or_else(Vec::new, |inner| inner.order.edges())
     }
 
     /// The pool it joined.
@@ -224,31 +224,7 @@ impl<T> Graph<T> {
                 let (what, needs) = ("a captured graph inside a recording".into(), "a recorded graph".into());
                 return Err(Error::new(ErrorKind::Unsupported { what, needs }));
             }
-            let mut temps: Vec<(u32, std::sync::Arc<Allocation>)> = Vec::new();
-            for node in &inner.nodes {
-                let mut node = node.clone();
-                for access in &mut node.access {
-                    let allocation = &access.place.allocation;
-                    if !matches!(allocation.kind(), Kind::Temp(_)) {
-                        continue;
-                    }
-                    let number = allocation.number();
-                    let twin = match temps.iter().find(|(known, _)| *known == number) {
-                        Some((_, twin)) => twin.clone(),
-                        None => {
-                            let twin = recorder.alloc_bytes(allocation.bytes())?;
-                            if allocation.is_workspace() {
-                                twin.mark_workspace();
-                            }
-                            temps.push((number, twin.clone()));
-                            twin
-                        }
-                    };
-                    access.place.allocation = twin;
-                }
-                let slots = inner.slots_of(&node);
-                recorder.push_embedded(node, &slots)?;
-            }
+            Embedding::new(inner).all(recorder)?;
             recorder.hold_parts(inner.outputs(), inner.keeps(), inner.all_pools());
             Ok(())
         })
@@ -265,7 +241,7 @@ impl<T> fmt::Debug for Graph<T> {
         f.debug_struct("Graph")
             .field("label", &inner.name.label)
             .field("ops", &inner.nodes.len())
-            .field("edges", &inner.order.op_edges().len())
+            .field("edges", &inner.order.edges().len())
             .field("slots", &inner.readings.len())
             .field("allocations", &held.len())
             .field("temp_bytes", &inner.temp_bytes())

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graph::Replayable;
 use crate::graph::stand_ins::Rebound;
 use crate::held::Purpose;
-use crate::lower::{Built, NodeParams, Rewritten, Stamps, executable_bytes, params_of, unpatched};
+use crate::lower::{Built, NodeParams, Parts, Rewritten, Stamps, executable_bytes, params_of, unpatched};
 use crate::memory::Extent;
 use crate::nesting::refuse_inside;
 use crate::record::{Node, expect_written, lock_gates};
@@ -94,8 +94,8 @@ impl Replayable {
         let (nodes, order) = (&mut self.nodes, &self.order);
         // A stamp before and behind each op: three nodes for one.
         let booking = self.device.book(Purpose::Executables, 3 * executable_bytes(nodes, order))?;
-        let mut built =
-            Built::stamped(&self.device, nodes, order, &self.readings, &self.stand_ins, Some(stamps), booking)?;
+        let parts = Parts { nodes, arrangement: order, readings: &self.readings, places: &self.stand_ins };
+        let mut built = Built::stamped(&self.device, parts, Some(stamps), booking)?;
         let launched = self.launch_preloaded(built.exec, stream, extra);
         // The driver lets what runs complete.
         self.device.put(Garbage::Graph(built.exec, built.template).booked(built.booking.take()), Vec::new());
@@ -205,7 +205,8 @@ impl Replayable {
         changes.clear();
         for &number in &self.dirty {
             let node = &self.nodes[number as usize];
-            if let Some(params) = params_of(&self.device, node, &self.readings, &self.stand_ins)? {
+            if let Some(params) = params_of(&self.device, node, &self.readings, &self.stand_ins, self.built.handles())?
+            {
                 changes.push((number, params));
             }
         }

@@ -1,7 +1,7 @@
 //! From a recording to a graph.
 //!
 //! 1. The graph joins its pools ([`Members::join`]).
-//! 2. Its ops are ordered ([`order_of`]), and its temps laid out by that order ([`TempPlan::new`]).
+//! 2. Its ops are ordered ([`arranged`]), and its temps laid out by that order ([`TempPlan::new`]).
 //! 3. The executable is booked, then the temps get memory ([`TempPlan::settle`]). All this is a [`Drafted`].
 //! 4. The driver's graph is built and instantiated ([`Built::new`]).
 //! 5. Everything is put together, and what the nodes touch is entered into the ledger as one set
@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::arrange::{TempPlan, order_of};
+use crate::arrange::{Arrangement, TempPlan, arranged};
 use crate::device::{Booking, Named, Stream};
 use crate::error::Result;
 use crate::graph::{Replayable, StandIns};
 use crate::held::Purpose;
-use crate::lower::{Built, CapturedGraph, executable_bytes, touched};
+use crate::lower::{Built, CapturedGraph, Parts, executable_bytes, touched};
 use crate::memory::Arena;
-use crate::plan::{Order, Shape};
+use crate::plan::Shape;
 use crate::pool::{Members, Pool, Space};
 use crate::record::{Recorded, Work, gates, may_idle};
 use crate::trace::event;
@@ -44,7 +44,7 @@ pub(crate) struct Asked {
 pub(crate) struct Drafted {
     pub(super) recorded: Recorded,
     pub(super) pools: Members,
-    pub(super) order: Order,
+    pub(super) order: Arrangement,
     /// What its executable will take, in the books before anything was asked of the driver.
     pub(super) executable: Option<Booking>,
 }
@@ -57,7 +57,7 @@ impl Drafted {
     /// - [`ErrorKind::PoolSealed`], and as [`TempPlan::settle`].
     pub(super) fn new(mut recorded: Recorded, options: &GraphOptions, book: bool) -> Result<Drafted> {
         let pools = Members::join(options.pool.as_ref(), &recorded.pools)?;
-        let order = order_of(&recorded.nodes, options.asked.shape);
+        let order = arranged(&recorded.nodes, options.asked.shape);
         let plan = TempPlan::new(&recorded, &order);
         let executable = match book {
             true => Some(recorded.device.book(Purpose::Executables, executable_bytes(&recorded.nodes, &order))?),
@@ -80,7 +80,8 @@ impl Replayable {
         let mut drafted = Drafted::new(recorded, &options, true)?;
         let Recorded { device, nodes, readings, .. } = &mut drafted.recorded;
         let booking = drafted.executable.take().expect("asked for above");
-        let built = Built::new(device, nodes, &drafted.order, readings, &stand_ins, booking)?;
+        let parts = Parts { nodes, arrangement: &drafted.order, readings, places: &stand_ins };
+        let built = Built::new(device, parts, booking)?;
         stand_ins.unbind();
         Replayable::assemble(drafted, options, stand_ins, built)
     }
@@ -93,7 +94,7 @@ impl Replayable {
         pool: Option<Pool>,
     ) -> Result<Replayable> {
         let pools = Members::join(pool.as_ref(), &recorded.pools)?;
-        let order = order_of(&recorded.nodes, Shape::Line);
+        let order = arranged(&recorded.nodes, Shape::Line);
         let built = template.instantiate(recorded.nodes.len())?;
         let asked = Asked { arena: None, apart: false, shape: Shape::Line };
         let options = GraphOptions { label, pool, asked, preload: false };

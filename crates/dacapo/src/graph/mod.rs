@@ -9,6 +9,7 @@
 
 mod builder;
 mod compare;
+mod embed;
 pub(crate) mod handle;
 pub(crate) mod into;
 pub(crate) mod launched;

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use dacapo_ledger::{SetId, Use};
 use smallvec::SmallVec;
 
+use crate::arrange::Arrangement;
 use crate::device::{Booking, Cuda, Device, Garbage, Keeps, Named, go_on, keep_first};
 use crate::graph::making::{Asked, Drafted, GraphOptions};
 use crate::graph::memory::GraphMemory;
 use crate::graph::{GraphBuilder, StandIns};
 use crate::lower::{Built, NodeParams};
 use crate::memory::{Allocation, Gate, Kind};
-use crate::plan::Order;
 use crate::pool::{Members, Pool, Space};
 use crate::record::Node;
 use crate::value::{AnySlot, Readings};
@@ -51,7 +51,7 @@ pub(crate) struct Replayable {
     pub(crate) stand_ins: StandIns,
     /// What the dirty nodes will be told. Filled and emptied by a launch; after one that was refused, what it would have told.
     pub(super) changes: Vec<(u32, NodeParams)>,
-    pub(crate) order: Order,
+    pub(crate) order: Arrangement,
     /// Whether bytes of a temp hang on a grid that a slot may empty.
     pub(super) may_idle: bool,
     pub(super) keeps: Keeps,

@@ -4,18 +4,18 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::arrange::order_of;
+use crate::arrange::{Arrangement, Level, arranged};
 use crate::graph::replayable::Replayable;
 use crate::inspect::{self, Argument, Bytes, Geometry, How, Memory, MemoryKind, Report, Value};
 use crate::kernel::{Args, ParamKind};
 use crate::memory::{Access, Allocation, Kind, Mode};
-use crate::plan::{Order, Shape, What};
-use crate::record::{Node, Recorded, Work};
+use crate::plan::{Shape, What};
+use crate::record::{BranchKind, Node, Recorded, Work};
 use crate::value::{Readings, Snapshot};
 
 /// What a recording consists of.
 pub(crate) fn report_of(recorded: &Recorded, label: Option<&str>, shape: Shape) -> Report {
-    let order = order_of(&recorded.nodes, shape);
+    let order = arranged(&recorded.nodes, shape);
     let parts = Parts { nodes: &recorded.nodes, readings: &recorded.readings, outputs: &recorded.outputs };
     parts.report(&recorded.device.properties().name, label.unwrap_or_default(), &order)
 }
@@ -40,17 +40,41 @@ struct Memories {
 }
 
 impl Parts<'_> {
-    fn report(&self, device: &str, label: &str, order: &Order) -> Report {
-        let mut memories = Memories::default();
-        let nodes = order.steps().iter().map(|step| match step.what {
-            What::Join => inspect::Node::new(inspect::Kind::Join, "join"),
-            What::Op(op) => self.node(&self.nodes[op as usize], &mut memories),
-        });
-        let nodes = nodes.collect();
-        let edges = (0..order.steps().len())
-            .flat_map(|step| order.after(step).iter().map(move |&before| (before as usize, step)))
-            .collect();
+    fn report(&self, device: &str, label: &str, arrangement: &Arrangement) -> Report {
+        let (mut memories, mut nodes, mut edges) = (Memories::default(), Vec::new(), Vec::new());
+        self.level(arrangement, arrangement.top(), None, &mut memories, (&mut nodes, &mut edges));
         Report::new(device, label, nodes, memories.list, edges)
+    }
+
+    /// The nodes and edges of a level; what is inside a node follows it.
+    fn level(
+        &self,
+        arrangement: &Arrangement,
+        level: &Level,
+        inside: Option<inspect::Inside>,
+        memories: &mut Memories,
+        (nodes, edges): (&mut Vec<inspect::Node>, &mut Vec<(usize, usize)>),
+    ) {
+        let order = &level.order;
+        let mut numbers = Vec::with_capacity(order.steps().len());
+        for (step, what) in order.steps().iter().enumerate() {
+            let number = nodes.len();
+            numbers.push(number);
+            edges.extend(order.after(step).iter().map(|&before| (numbers[before as usize], number)));
+            let op = match what.what {
+                What::Join => {
+                    nodes.push(inspect::Node { inside, ..inspect::Node::new(inspect::Kind::Join, "join") });
+                    continue;
+                }
+                What::Op(op) => level.node(op),
+            };
+            nodes.push(inspect::Node { inside, ..self.node(&self.nodes[op], memories) });
+            let Work::Branch(branch) = &self.nodes[op].work else { continue };
+            for (body, inner) in branch.bodies.iter().enumerate() {
+                let inside = Some(inspect::Inside::new(number, body));
+                self.level(arrangement, arrangement.body(inner.scope), inside, memories, (nodes, edges));
+            }
+        }
     }
 
     fn node(&self, node: &Node, memories: &mut Memories) -> inspect::Node {
@@ -65,6 +89,8 @@ impl Parts<'_> {
             Work::Upload(_) => inspect::Kind::Upload,
             Work::Download(_) => inspect::Kind::Download,
             Work::Foreign(_) | Work::Captured => inspect::Kind::Foreign,
+            Work::Branch(branch) if matches!(branch.kind, BranchKind::While { .. }) => inspect::Kind::Loop,
+            Work::Branch(_) => inspect::Kind::Branch,
         };
         let mut told = inspect::Node::new(kind, node.name.to_string());
         told.label = node.label.to_string();

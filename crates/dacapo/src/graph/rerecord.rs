@@ -19,7 +19,7 @@ use crate::graph::compare::compare;
 use crate::graph::making::Drafted;
 use crate::graph::{Graph, GraphBuilder, GraphOptions, Replayable, StandIns};
 use crate::held::Purpose;
-use crate::lower::{AsAllocated, Built, NodeParams, executable_bytes};
+use crate::lower::{AsAllocated, Built, NodeParams, Parts, executable_bytes};
 use crate::record::{Node, Op, Recorded, Work};
 
 /// What [`Graph::rerecord`] did: whether it updated the executable graph or built a new one, and what changed in each
@@ -248,7 +248,7 @@ impl Replayable {
     /// Makes what shall stand in this one's place. With the executable graph of this one, if the answer is "updated".
     fn rerecord(&mut self, recorded: Recorded, options: GraphOptions) -> Result<(Replayable, Rerecorded)> {
         let mut drafted = Drafted::new(recorded, &options, false)?;
-        let params = drafted.params()?;
+        let params = drafted.params(self.built.handles())?;
         let mut nodes = compare(self, &drafted, &params);
         let reason = |nodes: &[NodeChange]| {
             let other = nodes.iter().enumerate().find_map(|(number, node)| match &node.change {
@@ -324,15 +324,16 @@ pub(super) fn same_function(old: &Work, new: &Work) -> bool {
 }
 
 impl Drafted {
-    /// What the driver shall be told of each node; none for what cannot be said.
-    fn params(&mut self) -> Result<Vec<Option<NodeParams>>> {
+    /// What the driver shall be told of each node; none for what cannot be said. The conditions are those of the live graph: a
+    /// graph of another number of them is built.
+    fn params(&mut self, handles: &[u64]) -> Result<Vec<Option<NodeParams>>> {
         let Recorded { nodes, readings, device, .. } = &mut self.recorded;
         let params = nodes.iter_mut().map(|node| {
             let prepared = match &mut node.work {
                 Work::Kernel(kernel) => kernel.prepared.take(),
                 _ => None,
             };
-            NodeParams::of(device, node, readings, &AsAllocated, prepared)
+            NodeParams::of(device, node, readings, &AsAllocated, handles, prepared)
         });
         params.collect()
     }
@@ -340,6 +341,7 @@ impl Drafted {
     fn build(&mut self) -> Result<Built> {
         let Recorded { nodes, readings, device, .. } = &mut self.recorded;
         let booking = device.book(Purpose::Executables, executable_bytes(nodes, &self.order))?;
-        Built::new(device, nodes, &self.order, readings, &AsAllocated, booking)
+        let parts = Parts { nodes, arrangement: &self.order, readings, places: &AsAllocated };
+        Built::new(device, parts, booking)
     }
 }

@@ -29,7 +29,8 @@ pub(super) fn path(nodes: &[Node], edges: &[(usize, usize)]) -> CriticalPath {
         }
     }
     let mut best: Option<(u64, usize)> = None;
-    for (index, node) in nodes.iter().enumerate() {
+    // One round of a loop or one body of a branch is in what the loop or branch itself moves.
+    for (index, node) in nodes.iter().enumerate().filter(|(_, node)| node.inside.is_none()) {
         let cost = to[index].0.saturating_add(node.cost());
         if best.is_none_or(|(most, _)| cost > most) {
             best = Some((cost, index));

@@ -3,7 +3,8 @@
 //! Nodes that share the beginning of a label are drawn in one box, boxes in boxes; a box around a single node is left out.
 //! The critical path is bold. Texts are quoted, so that a label cannot end the drawing.
 
-use super::{Kind, Node, Report};
+use super::table::body_name;
+use super::{Inside, Kind, Node, Report};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
@@ -18,10 +19,7 @@ impl Report {
             &format!("label={}; labelloc=t; fontname=\"Helvetica\";", quoted(&format!("{title} on {}", self.device))),
         );
         dot.line(1, "node [shape=box, style=rounded, fontname=\"Helvetica\", fontsize=11]; edge [color=gray40];");
-        let mut root = Group::default();
-        for node in &self.nodes {
-            root.add(node);
-        }
+        let root = Group::of(self, None);
         let path = &self.critical_path.nodes;
         dot.group(1, self, &root, "", &path.iter().copied().collect());
         let bold: HashSet<(usize, usize)> = path.windows(2).map(|pair| (pair[0], pair[1])).collect();
@@ -47,6 +45,13 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
+    /// The nodes of one body, or of none.
+    fn of(report: &'a Report, inside: Option<Inside>) -> Group<'a> {
+        let mut group = Group::default();
+        report.nodes.iter().filter(|node| node.inside == inside).for_each(|node| group.add(node));
+        group
+    }
+
     fn add(&mut self, node: &'a Node) {
         let mut group = self;
         group.count += 1;
@@ -104,8 +109,39 @@ impl Drawing {
             write!(text, "\n{} = {}", argument.name, report.describe(argument)).expect("writing to a string");
         }
         let style = if is_bold { ", penwidth=2.5" } else { "" };
-        let shape = if node.kind == Kind::Kernel { "" } else { ", shape=ellipse" };
+        let shape = match node.kind {
+            Kind::Kernel => "",
+            Kind::Branch | Kind::Loop => ", shape=diamond",
+            _ => ", shape=ellipse",
+        };
         self.line(depth, &format!("n{index} [label={}{shape}{style}];", quoted(&text)));
+        if matches!(node.kind, Kind::Branch | Kind::Loop) {
+            self.bodies(depth, report, node);
+        }
+    }
+
+    /// The bodies of a branch or a loop, each in a box of its own.
+    fn bodies(&mut self, depth: usize, report: &Report, node: &Node) {
+        let of_it = report.nodes.iter().filter_map(|other| other.inside).filter(|inside| inside.node == node.index);
+        let mut bodies: Vec<usize> = of_it.map(|inside| inside.body).collect();
+        bodies.dedup();
+        if depth > BOXES_MAX {
+            return;
+        }
+        let are_several = bodies.iter().any(|body| *body > 0);
+        for body in bodies {
+            let inside = Inside::new(node.index, body);
+            let group = Group::of(report, Some(inside));
+            self.line(depth, &format!("subgraph cluster_{} {{", self.boxes));
+            self.boxes += 1;
+            let title = format!("{} {}", node.name, body_name(inside, are_several));
+            self.line(depth + 1, &format!("label={}; style=dotted; color=gray40;", quoted(&title)));
+            self.group(depth + 1, report, &group, "", &HashSet::new());
+            self.line(depth, "}");
+            if let Some(first) = report.nodes.iter().find(|other| other.inside == Some(inside)) {
+                self.line(depth, &format!("n{} -> n{} [style=dotted];", node.index, first.index));
+            }
+        }
     }
 }
 

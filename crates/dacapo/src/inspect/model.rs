@@ -41,7 +41,8 @@ pub struct Report {
     pub device: String,
     /// The label of the recording; empty if it has none.
     pub label: String,
-    /// Nodes in a topological order: ops as they were recorded, with joins in between.
+    /// Nodes in a topological order: ops as they were recorded, with joins in between. What is inside a branch or a loop
+    /// follows it.
     pub nodes: Vec<Node>,
     /// The memories that the nodes touch.
     pub memories: Vec<Memory>,
@@ -91,6 +92,40 @@ pub struct Node {
     /// Warnings about the kernel's declaration.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub warnings: Vec<String>,
+    /// The body that it is in, inside a branch or a loop.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub inside: Option<Inside>,
+}
+
+/// A body of a branch or a loop, as what is inside it sees it.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{Recorder, baked, fill, inspect::Inside};
+/// # let device = dacapo::Device::software()?;
+/// let mut y = device.zeros::<u32>(4)?;
+/// let twice = |r: &mut Recorder<'_>| r.repeat_times(baked(2), |r| r.run(fill(&mut y, baked(1)))).map(drop);
+/// let report = device.graph().inspect(twice)?;
+/// let body: Vec<Option<Inside>> = report.nodes.iter().map(|node| node.inside).collect();
+/// assert_eq!(body[..2], [None, None]); // what decides about the first round, and the loop
+/// assert_eq!(body[2].map(|inside| (inside.node, inside.body)), Some((1, 0))); // the fill
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
+#[non_exhaustive]
+pub struct Inside {
+    /// The branch or loop: an index into [`Report::nodes`].
+    pub node: usize,
+    /// Which of its bodies, from 0.
+    pub body: usize,
+}
+
+impl Inside {
+    /// The body of this number of a node.
+    pub fn new(node: usize, body: usize) -> Inside {
+        Inside { node, body }
+    }
 }
 
 /// What a node does.
@@ -124,6 +159,10 @@ pub enum Kind {
     Download,
     /// Another library's work.
     Foreign,
+    /// Runs one of its bodies, or none, as a number on the device says.
+    Branch,
+    /// Runs its body again and again, as a number on the device says.
+    Loop,
     /// Does nothing: it joins many nodes to many others, to save edges.
     Join,
 }
@@ -461,7 +500,11 @@ impl Report {
             critical_path: CriticalPath::default(),
             totals: Totals::default(),
         };
-        report.nodes.iter_mut().enumerate().for_each(|(index, node)| node.index = index);
+        for (index, node) in report.nodes.iter_mut().enumerate() {
+            node.index = index;
+            // A body stands behind its branch, or is none.
+            node.inside = node.inside.filter(|inside| inside.node < index);
+        }
         report.memories.iter_mut().enumerate().for_each(|(index, memory)| memory.index = index);
         let count = report.nodes.len();
         report.edges.retain(|(before, after)| before < after && *after < count);
@@ -482,7 +525,9 @@ impl Totals {
     pub(super) fn of(report: &Report) -> Totals {
         let nodes = &report.nodes;
         let count = |kind: Kind| nodes.iter().filter(|node| node.kind == kind).count();
-        let sum = |of: &dyn Fn(&Node) -> u64| nodes.iter().fold(0u64, |sum, node| sum.saturating_add(of(node)));
+        // What is inside a body, its branch counts too.
+        let outer = || nodes.iter().filter(|node| node.inside.is_none());
+        let sum = |of: &dyn Fn(&Node) -> u64| outer().fold(0u64, |sum, node| sum.saturating_add(of(node)));
         Totals {
             nodes: nodes.len(),
             kernels: count(Kind::Kernel),

@@ -1,6 +1,7 @@
 //! Reports as a table in text, and the words for the parts of one.
 
-use super::{Access, Argument, Bytes, Geometry, How, Kind, MemoryKind, NODE_BYTES, Place, Report, Value};
+use super::{Access, Argument, Bytes, Geometry, How, Inside, Kind, MemoryKind, NODE_BYTES, Place, Report, Value};
+use std::collections::HashSet;
 use std::fmt;
 
 impl fmt::Display for Report {
@@ -52,12 +53,19 @@ impl Report {
                 before.push(from.to_string());
             }
         }
-        let mut rows = vec![["node", "kind", "name", "label", "grid", "reads", "writes", "after"].map(String::from)];
+        let titles = ["node", "kind", "name", "inside", "label", "grid", "reads", "writes", "after"];
+        let mut rows = vec![titles.map(String::from)];
+        let mut depths: Vec<usize> = Vec::with_capacity(self.nodes.len());
+        let with_several: HashSet<usize> =
+            self.nodes.iter().filter_map(|node| node.inside).filter(|inside| inside.body > 0).map(|i| i.node).collect();
         for (at, node) in self.nodes.iter().enumerate() {
+            let depth = node.inside.and_then(|inside| depths.get(inside.node)).map_or(0, |depth| depth + 1);
+            depths.push(depth);
             rows.push([
                 format!("{at}{}", if is_critical[at] { " *" } else { "" }),
                 node.kind.to_string(),
-                node.name.clone(),
+                format!("{:1$}{2}", "", 2 * depth.min(DEPTH_MAX), node.name),
+                node.inside.map_or_else(String::new, |inside| body_name(inside, with_several.contains(&inside.node))),
                 node.label.clone(),
                 node.geometry.map_or_else(String::new, |geometry| geometry.to_string()),
                 size(node.bytes_read),
@@ -116,6 +124,17 @@ impl Report {
     }
 }
 
+/// `1`, or `1 case 2` of a node with several bodies.
+pub(super) fn body_name(Inside { node, body }: Inside, is_one_of_several: bool) -> String {
+    match is_one_of_several {
+        true => format!("{node} case {body}"),
+        false => node.to_string(),
+    }
+}
+
+/// Names are set in no further, however deep bodies are nested.
+const DEPTH_MAX: usize = 16;
+
 /// A column is no wider, whatever is in it: a longer cell pushes the rest of its row aside. (Formatting has a limit of
 /// its own, at which it panics.)
 pub(crate) const WIDTH_MAX: usize = 120;
@@ -166,6 +185,8 @@ impl fmt::Display for Kind {
             Kind::Download => "download",
             Kind::Foreign => "foreign",
             Kind::Join => "join",
+            Kind::Branch => "branch",
+            Kind::Loop => "loop",
         })
     }
 }

@@ -111,6 +111,22 @@ impl Args {
         self.next += 1;
     }
 
+    /// The next argument, the handle of a condition, which is filled in when it is known.
+    pub(crate) fn handle(&mut self) {
+        if self.next as usize == self.starts.len() {
+            self.push(1);
+        }
+        self.next += 1;
+    }
+
+    /// Fills the handles in: they are the last arguments.
+    pub(crate) fn set_handles(&mut self, handles: impl ExactSizeIterator<Item = u64>) {
+        let first = self.starts.len() - handles.len();
+        for (place, handle) in self.starts[first..].iter().zip(handles) {
+            self.words[*place as usize] = handle;
+        }
+    }
+
     #[inline(never)]
     fn push_pointer(&mut self) {
         self.pointers.push(self.words.len() as u16);

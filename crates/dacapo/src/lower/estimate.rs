@@ -13,7 +13,7 @@
 //! The software device has no executables in device memory; the estimate is that of an H200 there too, so that a budget
 //! means the same on both.
 
-use crate::plan::{Order, What};
+use crate::arrange::Arrangement;
 use crate::record::{Node, Work};
 
 /// Bytes of an executable for each kernel and each copy.
@@ -37,15 +37,14 @@ pub(crate) fn asked_for(executable: usize) -> usize {
 }
 
 /// The estimate for a plan. Foreign work counts as one kernel each: how many nodes it makes is known too late.
-pub(crate) fn executable_bytes(nodes: &[Node], order: &Order) -> usize {
+pub(crate) fn executable_bytes(nodes: &[Node], arrangement: &Arrangement) -> usize {
     let (mut kernels, mut copies, mut memsets) = (0, 0, 0);
     for node in nodes {
         match node.work {
-            Work::Kernel(_) | Work::Foreign(_) | Work::Captured => kernels += 1,
+            Work::Kernel(_) | Work::Foreign(_) | Work::Captured | Work::Branch(_) => kernels += 1,
             Work::Copy | Work::Upload(_) | Work::Download(_) => copies += 1,
             Work::Fill(_) => memsets += 1,
         }
     }
-    let joins = order.steps().iter().filter(|step| step.what == What::Join).count();
-    executable_of(kernels, copies, memsets, joins)
+    executable_of(kernels, copies, memsets, arrangement.joins())
 }

@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 
 use crate::device::{Device, Garbage, RawHandle, RawStream, twice};
 use crate::error::{Error, ErrorKind, Result};
+use crate::lower::building::Unfinished;
 use crate::memory::raw_places;
 use crate::nesting::InForeign;
 use crate::record::{Node, Work};
@@ -120,6 +121,95 @@ pub(crate) fn capture(
             .into();
     let error = Error::new(ErrorKind::CaptureBroken { culprit }).with_source(first);
     Err(Broken { error, panic: None, graph_is_gone })
+}
+
+/// Captures one op's foreign work into a graph of its own, and adds that to the graph of a body, behind `after`.
+///
+/// Apart, because a capture that is broken takes its graph with it, and a body belongs to its conditional node; and because
+/// what was captured can be looked at first: a body may not hold everything.
+pub(crate) fn capture_apart(
+    device: &Device,
+    body: CUgraph,
+    after: &[CUgraphNode],
+    node: &Node,
+) -> Result<SmallVec<[CUgraphNode; 1]>, Broken> {
+    let driver = device.driver();
+    let mut raw = CUgraph::NULL;
+    // SAFETY: `raw` is valid for the write.
+    device.check(unsafe { driver.cuGraphCreate(&mut raw, 0) }, Call::cuGraphCreate)?;
+    let mut apart = Unfinished { device, raw };
+    capture(device, raw, &[], node).map_err(|broken| {
+        if broken.graph_is_gone {
+            apart.raw = CUgraph::NULL;
+        }
+        Broken { graph_is_gone: false, ..broken }
+    })?;
+    expect_allowed_in_body(device, raw)?;
+    let mut child = CUgraphNode::NULL;
+    // SAFETY: `child` is valid for the write; the dependencies are nodes of the body; the graph is ours, and is copied.
+    let code = unsafe { driver.cuGraphAddChildGraphNode(&mut child, body, after.as_ptr(), after.len(), apart.raw) };
+    device.check(code, Call::cuGraphAddChildGraphNode)?;
+    Ok(SmallVec::from_slice(&[child]))
+}
+
+/// Refuses what a body may not hold. The driver would say so when all is instantiated, and not say what.
+fn expect_allowed_in_body(device: &Device, graph: CUgraph) -> Result<()> {
+    let driver = device.driver();
+    let mut count = 0;
+    // SAFETY: without a buffer the call only counts.
+    let code = unsafe { driver.cuGraphGetNodes(graph, std::ptr::null_mut(), &mut count) };
+    device.check(code, Call::cuGraphGetNodes)?;
+    let mut nodes = vec![CUgraphNode::NULL; count];
+    // SAFETY: there is room for `count` nodes.
+    let code = unsafe { driver.cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count) };
+    device.check(code, Call::cuGraphGetNodes)?;
+    for node in nodes {
+        let mut kind = CU_GRAPH_NODE_TYPE_EMPTY;
+        // SAFETY: `kind` is valid for the write, and the node is one of the graph's.
+        let code = unsafe { driver.cuGraphNodeGetType(node, &mut kind) };
+        device.check(code, Call::cuGraphNodeGetType)?;
+        let what = match kind {
+            CU_GRAPH_NODE_TYPE_HOST => "a host function",
+            CU_GRAPH_NODE_TYPE_WAIT_EVENT => "a wait for an event",
+            CU_GRAPH_NODE_TYPE_EVENT_RECORD => "a record of an event",
+            CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL | CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT => "an external semaphore",
+            CU_GRAPH_NODE_TYPE_MEM_ALLOC => "an allocation in stream order",
+            CU_GRAPH_NODE_TYPE_MEM_FREE => "a free in stream order",
+            CU_GRAPH_NODE_TYPE_BATCH_MEM_OP => "a batch of memory operations",
+            CU_GRAPH_NODE_TYPE_MEMCPY if is_pageable(device, node)? => "a copy from or to pageable host memory",
+            _ => continue,
+        };
+        return Err(Error::new(ErrorKind::NotInBody { what: what.to_string() }));
+    }
+    Ok(())
+}
+
+/// Whether a copy's node names memory of the host that is not page-locked.
+fn is_pageable(device: &Device, node: CUgraphNode) -> Result<bool> {
+    // SAFETY: a struct of numbers and addresses, for which zeros are values.
+    let mut params: CUDA_MEMCPY3D = unsafe { std::mem::zeroed() };
+    // SAFETY: `params` is valid for the write, and the node is a copy's.
+    let code = unsafe { device.driver().cuGraphMemcpyNodeGetParams(node, &mut params) };
+    device.check(code, Call::cuGraphMemcpyNodeGetParams)?;
+    let sides = [
+        (params.srcMemoryType, params.srcHost.addr() as u64, params.srcDevice),
+        (params.dstMemoryType, params.dstHost.addr() as u64, params.dstDevice),
+    ];
+    Ok(sides.into_iter().any(|(kind, host, unified)| match kind {
+        CU_MEMORYTYPE_HOST => is_unknown(device, host),
+        CU_MEMORYTYPE_UNIFIED => is_unknown(device, unified),
+        _ => false,
+    }))
+}
+
+/// Whether the driver knows nothing of an address: then it is ordinary memory of the host.
+fn is_unknown(device: &Device, address: u64) -> bool {
+    let mut kind = 0u32;
+    // SAFETY: `kind` is valid for the write of a number of this size; an address is a token to the call.
+    let code = unsafe {
+        device.driver().cuPointerGetAttribute((&raw mut kind).cast(), CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address)
+    };
+    code != dacapo_driver::CUresult::CUDA_SUCCESS
 }
 
 fn is_capture_error(error: &Error) -> bool {

@@ -5,7 +5,9 @@
 //! - All driver calls that enqueue or describe work are here, and the addresses they take are those of memory that the
 //!   caller holds.
 
-mod build;
+mod branching;
+mod building;
+mod built;
 mod declared;
 mod eager;
 mod estimate;
@@ -14,7 +16,8 @@ mod params;
 mod run;
 mod stamps;
 
-pub(crate) use build::{Built, CapturedGraph, Rewritten, params_of, unpatched};
+pub(crate) use building::Parts;
+pub(crate) use built::{Built, CapturedGraph, Rewritten, params_of, unpatched};
 pub(crate) use eager::run_recorded;
 pub(crate) use estimate::{executable_bytes, executable_of};
 pub(crate) use params::{AsAllocated, NodeParams, Resolve};

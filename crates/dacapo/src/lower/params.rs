@@ -27,6 +27,9 @@ impl Resolve for AsAllocated {
     }
 }
 
+/// Of a condition that is not one of a graph.
+const NO_HANDLE: u64 = 0;
+
 /// A node's parameters, with addresses.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum NodeParams {
@@ -48,7 +51,8 @@ pub(crate) struct Side {
 }
 
 impl NodeParams {
-    /// The parameters of a node with the current slots; none for foreign work, which has no parameters of ours.
+    /// The parameters of a node with the current slots; none for foreign work, which has no parameters of ours. `handles` are
+    /// those of the conditions; without them a node that sets one sets none.
     ///
     /// # Errors
     ///
@@ -58,6 +62,7 @@ impl NodeParams {
         node: &Node,
         readings: &Readings,
         places: &dyn Resolve,
+        handles: &[u64],
         recorded: Option<Prepared>,
     ) -> Result<Option<NodeParams>> {
         let resolved: SmallVec<[(u64, u64); 4]> = node.access.iter().map(|a| places.place(&a.place)).collect();
@@ -71,6 +76,10 @@ impl NodeParams {
                     None => node.prepare(device, kernel, &snapshot)?,
                 };
                 prepared.args.resolve(|access| resolved[access].0);
+                if let Some(sets) = &kernel.sets {
+                    let handle = |condition: &u32| handles.get(*condition as usize).copied().unwrap_or(NO_HANDLE);
+                    prepared.args.set_handles(sets.iter().map(handle));
+                }
                 NodeParams::Kernel { prepared }
             }
             Work::Copy | Work::Upload(_) | Work::Download(_) => {
@@ -93,6 +102,7 @@ impl NodeParams {
                 let (value, size) = fill_value(recipe, &snapshot);
                 NodeParams::Fill { target: resolved[0].0, value, size, count: node.access[0].len() }
             }
+            Work::Branch(_) => NodeParams::Nothing,
             Work::Foreign(_) | Work::Captured => return Ok(None),
         };
         Ok(Some(params))

@@ -12,6 +12,7 @@ use crate::device::{Cuda, Device, Garbage, Keeps, RawStream, StreamInner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
 use crate::kernel::Prepared;
+use crate::lower::branching;
 use crate::lower::declared::declared;
 use crate::lower::params::{self, AsAllocated, NodeParams};
 use crate::memory::{Allocation, Arena, Extent, Kind, raw_places};
@@ -70,6 +71,14 @@ fn run_with(
     if let Some(arena) = arena {
         plan.expect_fits(&recorded.nodes, arena.bytes())?;
         arena.note_used(plan.bytes());
+    }
+    if recorded.conditions > 0 {
+        if !asides.is_empty() {
+            let what = "a warm-up with control flow, whose writes are put back".to_string();
+            let needs = "`warmup_unrestored`, or no warm-up".to_string();
+            return Err(recorded.nodes[0].blame(Error::new(ErrorKind::Unsupported { what, needs })));
+        }
+        return branching::run(stream, &recorded, &plan, arena, make_room);
     }
     let (begun, mut has_waited) = (Cell::new(false), false);
     loop {
@@ -143,7 +152,7 @@ pub(crate) fn launch_one(device: &Device, stream: CUstream, node: &Node, reading
     launch(device, stream, node, readings)
 }
 
-fn launch_all(device: &Device, stream: CUstream, nodes: &[Node], readings: &Readings) -> Result<()> {
+pub(super) fn launch_all(device: &Device, stream: CUstream, nodes: &[Node], readings: &Readings) -> Result<()> {
     for node in nodes {
         launch(device, stream, node, readings).map_err(|error| node.blame(error))?;
     }
@@ -152,7 +161,7 @@ fn launch_all(device: &Device, stream: CUstream, nodes: &[Node], readings: &Read
 
 fn launch(device: &Device, stream: CUstream, node: &Node, readings: &Readings) -> Result<()> {
     let driver = device.driver();
-    let Some(mut params) = NodeParams::of(device, node, readings, &AsAllocated, recorded_of(node))? else {
+    let Some(mut params) = NodeParams::of(device, node, readings, &AsAllocated, &[], recorded_of(node))? else {
         let Work::Foreign(foreign) = &node.work else { unreachable!("only foreign work has no parameters") };
         let places = raw_places(node.access.iter().map(|access| &access.place));
         // The stream's lock is held: a call of ours from inside would wait for itself.
@@ -298,7 +307,7 @@ pub(crate) fn touched<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<(MemoryI
 
 /// What must live until the work is over. Handed to the queue of drops with the stream's last work, also when enqueueing
 /// failed half-way or a closure panicked.
-struct Kept<'s> {
+pub(super) struct Kept<'s> {
     stream: &'s StreamInner,
     values: Keeps,
     /// Memory of the temps, if the stream did not take it back.
@@ -306,7 +315,7 @@ struct Kept<'s> {
 }
 
 impl<'s> Kept<'s> {
-    fn new(stream: &'s StreamInner, recorded: &Recorded) -> Kept<'s> {
+    pub(super) fn new(stream: &'s StreamInner, recorded: &Recorded) -> Kept<'s> {
         let mut values = recorded.keeps.clone();
         for node in &recorded.nodes {
             if let Work::Foreign(foreign) = &node.work {

@@ -53,6 +53,8 @@ pub(crate) struct Allocation {
     memory: OnceLock<MemoryId>,
     /// Which temp of its recording it is.
     index: AtomicU32,
+    /// The body of its recording that it belongs to; 0 for the recording itself.
+    home: AtomicU32,
     /// Whether it is a temp for a library's scratch: for reports only.
     workspace: AtomicBool,
     /// How many handles of the user's hold it: for reports only.
@@ -105,6 +107,7 @@ impl Allocation {
             address: AtomicU64::new(0),
             memory: OnceLock::new(),
             index: AtomicU32::new(0),
+            home: AtomicU32::new(0),
             workspace: AtomicBool::new(false),
             handles: AtomicUsize::new(0),
             name: Mutex::default(),
@@ -183,6 +186,15 @@ impl Allocation {
     /// Which temp of its recording it is.
     pub(crate) fn index(&self) -> u32 {
         self.index.load(Ordering::Relaxed)
+    }
+
+    /// The body of its recording that it belongs to.
+    pub(crate) fn home(&self) -> u32 {
+        self.home.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_home(&self, home: u32) {
+        self.home.store(home, Ordering::Relaxed);
     }
 
     pub(crate) fn set_index(&self, index: u32) {

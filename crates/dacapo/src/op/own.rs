@@ -68,6 +68,7 @@ impl OwnKernels {
                 geometry: None,
                 recipe: Arc::new(recipe),
                 prepared: None,
+                sets: None,
             });
             recorder.push(Node::new("fill".into(), at, access, work), std::slice::from_ref(&slot))?;
         }

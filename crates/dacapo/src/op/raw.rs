@@ -187,6 +187,7 @@ impl RawKernel {
                 geometry: None,
                 recipe: Arc::new(recipe),
                 prepared: None,
+                sets: None,
             });
             recorder.push(Node::new(name, at, access, work), &slots)
         }

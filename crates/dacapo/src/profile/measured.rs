@@ -70,7 +70,7 @@ fn measure(graph: &mut Replayable, stream: &Stream, extra: &[(MemoryId, Touching
 
 fn profile_of(graph: &Replayable, stamps: &[u64]) -> Profile {
     let report = report_of_graph(graph);
-    let line = timeline(stamps, &graph.order.op_edges(), graph.nodes.len());
+    let line = timeline(stamps, &graph.order.edges(), graph.nodes.len());
     // Joins do nothing, and have no stamps.
     let nodes = report.nodes.into_iter().filter(|node| node.kind != Kind::Join);
     let ops = nodes.zip(line.ops).enumerate().map(|(index, (node, op))| Timed {

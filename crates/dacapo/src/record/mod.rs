@@ -10,11 +10,13 @@
 mod node;
 mod op;
 mod recorder;
+mod scope;
 mod written;
 
-pub(crate) use node::{FillRecipe, ForeignWork, KernelWork, Node, Work, gates, lock_gates};
+pub(crate) use node::{Body, Branch, BranchKind, FillRecipe, ForeignWork, KernelWork, Node, Work, gates, lock_gates};
 pub(crate) use op::whole;
 pub use op::{BoxOp, Op, from_fn};
 pub(crate) use recorder::Recorded;
 pub use recorder::Recorder;
-pub(crate) use written::{expect_written, may_idle};
+pub(crate) use scope::{Certain, ScopeKind};
+pub(crate) use written::{expect_written, in_both, may_idle};

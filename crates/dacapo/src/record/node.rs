@@ -37,6 +37,49 @@ pub(crate) enum Work {
     Foreign(ForeignWork),
     /// What raw calls of a capture declared that they touch.
     Captured,
+    /// Bodies, which run as a value on the device says. Their nodes follow this one.
+    Branch(Branch),
+}
+
+/// A conditional node. Its accesses are those of its bodies, without the bodies' own temps, and of its condition.
+#[derive(Clone)]
+pub(crate) struct Branch {
+    pub(crate) kind: BranchKind,
+    /// The condition that it looks at, by its number in the recording.
+    pub(crate) condition: u32,
+    /// Where the condition's value also is: for eager runs, and so that the branch comes after who decides.
+    pub(crate) state: Access,
+    pub(crate) bodies: SmallVec<[Body; 2]>,
+}
+
+/// How the value of a condition chooses a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BranchKind {
+    /// The first where it is not zero, else the second, if there is one.
+    If,
+    /// The one, as long as it is not zero; `once` if it is never zero at first.
+    While { once: bool },
+    /// The one of that number, if there is one.
+    Switch,
+}
+
+/// Nodes of a recording inside another. They begin behind the branch, or where the body before ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Body {
+    /// The scope that temps of this body belong to.
+    pub(crate) scope: u32,
+    /// The number of the first node behind it.
+    pub(crate) end: u32,
+}
+
+impl Branch {
+    /// Each body's scope and the numbers of its nodes; `at` is the branch's own.
+    pub(crate) fn bodies(&self, at: usize) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
+        let mut start = at + 1;
+        self.bodies
+            .iter()
+            .map(move |body| (body.scope, std::mem::replace(&mut start, body.end as usize)..body.end as usize))
+    }
 }
 
 #[derive(Clone)]
@@ -50,6 +93,8 @@ pub(crate) struct KernelWork {
     pub(crate) geometry: Option<Grid>,
     /// What the recipe gave when it was recorded, until it is lowered.
     pub(crate) prepared: Option<Prepared>,
+    /// The conditions that it sets, by number. Their handles are its last arguments, in this order.
+    pub(crate) sets: Option<Box<[u32]>>,
 }
 
 impl KernelWork {
@@ -125,6 +170,14 @@ impl Node {
     /// Whether it touches the allocation of this number.
     pub(crate) fn touches(&self, allocation: u32) -> bool {
         self.access.iter().any(|access| access.place.allocation.number() == allocation)
+    }
+
+    /// The number of the node that follows this one and what is inside it.
+    pub(crate) fn next(&self, at: usize) -> usize {
+        match &self.work {
+            Work::Branch(branch) => branch.bodies.last().map_or(at + 1, |body| body.end as usize),
+            _ => at + 1,
+        }
     }
 
     /// The gate of its host memory.

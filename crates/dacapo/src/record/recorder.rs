@@ -13,6 +13,7 @@ use crate::held::Purpose;
 use crate::kernel::Grid;
 use crate::memory::{Allocation, Buffer, Kind, Mode, Scalar, Temp, TempScalar};
 use crate::pool::{Pool, Space};
+use crate::record::scope::Scope;
 use crate::record::written::{Written, temp_of, unwritten};
 use crate::record::{Node, Op, Work};
 use crate::value::{AnySlot, Readings, Snapshot};
@@ -62,12 +63,14 @@ use crate::value::{AnySlot, Readings, Snapshot};
 /// 3. Every node is checked against its own accesses when it arrives; the order between nodes comes from all accesses,
 ///    when the recording is complete.
 pub struct Recorder<'r> {
-    core: Recorded,
+    pub(super) core: Recorded,
     /// The paths of labels around what is recorded now, from the outside in.
     labels: Vec<Arc<str>>,
     grid: Option<Grid>,
     /// Where the op was made that is recorded now, if it is one of the library's own that consists of others.
     at: Option<&'static Location<'static>>,
+    /// Bodies that are being recorded, from the outside in.
+    pub(super) scopes: Vec<Scope>,
     _brand: PhantomData<*mut &'r ()>,
 }
 
@@ -77,9 +80,13 @@ pub(crate) struct Recorded {
     pub(crate) id: u64,
     pub(crate) nodes: Vec<Node>,
     pub(crate) readings: Readings,
-    temps: Vec<PlannedTemp>,
+    pub(super) temps: Vec<PlannedTemp>,
     /// Which temp each write was to, in order: so that a failed op's writes can be taken back.
-    writes: Vec<u32>,
+    pub(super) writes: Vec<u32>,
+    /// How many conditions there are.
+    pub(crate) conditions: u32,
+    /// How many bodies were begun.
+    pub(super) bodies: u32,
     /// What temps lie in that have their addresses already.
     pub(crate) spaces: Vec<Space>,
     /// Memory that the graph holds with the user.
@@ -92,9 +99,9 @@ pub(crate) struct Recorded {
     pub(crate) pools: Vec<Pool>,
 }
 
-struct PlannedTemp {
-    allocation: Arc<Allocation>,
-    written: Written,
+pub(super) struct PlannedTemp {
+    pub(super) allocation: Arc<Allocation>,
+    pub(super) written: Written,
 }
 
 /// How far a recording had come.
@@ -108,6 +115,7 @@ struct Mark {
     labels: usize,
     grid: Option<Grid>,
     at: Option<&'static Location<'static>>,
+    scopes: usize,
 }
 
 /// One op that is being recorded. What it has recorded is taken back if it fails, and also if it panics: a panic may be
@@ -127,6 +135,14 @@ impl Drop for Attempt<'_, '_> {
 }
 
 impl Recorded {
+    /// Takes writes to temps back: so many stay.
+    pub(super) fn unwrite(&mut self, stay: usize) {
+        while self.writes.len() > stay {
+            let temp = self.writes.pop().expect("longer than `stay`");
+            self.temps[temp as usize].written.pop();
+        }
+    }
+
     /// All temps, also those that nothing touches; a temp's number is its place here.
     pub(crate) fn temps(&self) -> impl ExactSizeIterator<Item = &Arc<Allocation>> {
         self.temps.iter().map(|temp| &temp.allocation)
@@ -142,6 +158,8 @@ impl<'r> Recorder<'r> {
             readings: Readings::default(),
             temps: Vec::new(),
             writes: Vec::new(),
+            conditions: 0,
+            bodies: 0,
             spaces: Vec::new(),
             outputs: Vec::new(),
             made: Vec::new(),
@@ -149,7 +167,7 @@ impl<'r> Recorder<'r> {
             pools: Vec::new(),
         };
         let labels = label.map(Arc::from).into_iter().collect();
-        Recorder { core, labels, grid: None, at: None, _brand: PhantomData }
+        Recorder { core, labels, grid: None, at: None, scopes: Vec::new(), _brand: PhantomData }
     }
 
     pub(crate) fn into_recorded(self) -> Recorded {
@@ -170,7 +188,7 @@ impl<'r> Recorder<'r> {
     }
 
     /// The same of any function of this recorder.
-    fn attempt<T>(&mut self, body: impl FnOnce(&mut Recorder<'r>) -> Result<T>) -> Result<T> {
+    pub(crate) fn attempt<T>(&mut self, body: impl FnOnce(&mut Recorder<'r>) -> Result<T>) -> Result<T> {
         let mut attempt = Attempt { before: self.mark(), recorder: self, succeeded: false };
         let outcome = body(attempt.recorder);
         attempt.succeeded = outcome.is_ok();
@@ -188,6 +206,7 @@ impl<'r> Recorder<'r> {
             labels: self.labels.len(),
             grid: self.grid,
             at: self.at,
+            scopes: self.scopes.len(),
         }
     }
 
@@ -201,10 +220,8 @@ impl<'r> Recorder<'r> {
         self.labels.truncate(to.labels);
         self.grid = to.grid;
         self.at = to.at;
-        while self.core.writes.len() > to.writes {
-            let temp = self.core.writes.pop().expect("longer than `writes`");
-            self.core.temps[temp as usize].written.pop();
-        }
+        self.scopes.truncate(to.scopes);
+        self.core.unwrite(to.writes);
         go_on(drop_each(keeps));
     }
 
@@ -220,8 +237,14 @@ impl<'r> Recorder<'r> {
 
     /// Planned memory without a type, for embedded graphs.
     pub(crate) fn alloc_bytes(&mut self, bytes: usize) -> Result<Arc<Allocation>> {
+        self.alloc_in(self.scope(), bytes)
+    }
+
+    /// The same, of a body that is being recorded.
+    pub(crate) fn alloc_in(&mut self, home: u32, bytes: usize) -> Result<Arc<Allocation>> {
         let allocation = Allocation::unplaced(&self.core.device, Kind::Temp(self.core.id), bytes)?;
         allocation.set_index(self.core.temps.len() as u32);
+        allocation.set_home(home);
         self.core.temps.push(PlannedTemp { allocation: allocation.clone(), written: Written::default() });
         Ok(allocation)
     }
@@ -400,13 +423,16 @@ impl<'r> Recorder<'r> {
             }
             match allocation.kind() {
                 Kind::Temp(of) if of != self.core.id => return fail(ErrorKind::ForeignTemp),
+                Kind::Temp(_) if !self.is_open(allocation.home()) => return fail(ErrorKind::TempOfBody),
                 Kind::StandIn(of) if of != self.core.id => return fail(ErrorKind::ForeignTemp),
                 Kind::StandIn(_) if matches!(node.work, Work::Foreign(_)) => {
                     return fail(ErrorKind::NoMemoryYet { call: "foreign" });
                 }
                 _ => {}
             }
-            for other in &node.access[number + 1..] {
+            // A decision reads all that it looks at before it writes.
+            let may_overlap = matches!(&node.work, Work::Kernel(kernel) if kernel.sets.is_some());
+            for other in node.access[number + 1..].iter().filter(|_| !may_overlap) {
                 if (access.mode.writes() || other.mode.writes()) && access.place.overlaps(&other.place) {
                     let (written, read) = if access.mode.writes() { (access, other) } else { (other, access) };
                     return fail(ErrorKind::Overlap { written: written.describe(), other: read.describe() });

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Access, Kind, Mode};
-use crate::record::{Node, Work};
+use crate::record::{Branch, BranchKind, Node, Work};
 
 /// The byte ranges of one temp that were written, in the order of the writes.
 #[derive(Default)]
@@ -19,6 +19,16 @@ pub(crate) struct Written(SmallVec<[(usize, usize); 2]>);
 impl Written {
     pub(crate) fn push(&mut self, access: &Access) {
         self.0.push(range(access));
+    }
+
+    /// The bytes of a range that were written once more.
+    pub(super) fn push_range(&mut self, range: (usize, usize)) {
+        self.0.push(range);
+    }
+
+    /// The last write.
+    pub(super) fn last(&self) -> Option<(usize, usize)> {
+        self.0.last().copied()
     }
 
     /// Takes the last write back.
@@ -74,26 +84,102 @@ pub(crate) fn may_idle(node: &Node) -> bool {
 /// - [`ErrorKind::UninitTemp`], naming the reader and the op that would have written.
 pub(crate) fn expect_written(nodes: &[Node], is_idle: impl Fn(usize) -> bool) -> Result<()> {
     let temps = nodes.iter().flat_map(|node| &node.access).filter_map(temp_of).max().map_or(0, |last| last + 1);
-    let mut written: Vec<Written> = std::iter::repeat_with(Written::default).take(temps).collect();
-    for (number, node) in nodes.iter().enumerate() {
-        if is_idle(number) {
-            continue;
+    let written = std::iter::repeat_with(Written::default).take(temps).collect();
+    Pass { nodes, is_idle: &is_idle, written, writes: Vec::new() }.over(0..nodes.len())
+}
+
+/// One pass over the nodes of a launch, in recorded order.
+struct Pass<'n> {
+    nodes: &'n [Node],
+    is_idle: &'n dyn Fn(usize) -> bool,
+    /// Of each temp.
+    written: Vec<Written>,
+    /// Which temp each write was to, in order.
+    writes: Vec<usize>,
+}
+
+impl Pass<'_> {
+    fn over(&mut self, range: std::ops::Range<usize>) -> Result<()> {
+        let nodes = self.nodes;
+        let mut number = range.start;
+        while number < range.end {
+            let node = &nodes[number];
+            match &node.work {
+                Work::Branch(branch) => self.branch(number, branch)?,
+                _ if (self.is_idle)(number) => {}
+                _ => self.node(number, node)?,
+            }
+            number = node.next(number);
         }
+        Ok(())
+    }
+
+    fn node(&mut self, number: usize, node: &Node) -> Result<()> {
         for access in &node.access {
             if let (Mode::Read, Some(temp)) = (access.mode, temp_of(access))
-                && let Some(gap) = written[temp].gap(access)
+                && let Some(gap) = self.written[temp].gap(access)
             {
-                let idle = (0..number).filter(|&before| is_idle(before)).map(|before| &nodes[before]);
+                let idle = (0..number).filter(|&before| (self.is_idle)(before)).map(|before| &self.nodes[before]);
                 return Err(node.blame(unwritten(access, gap, idle)));
             }
         }
         for access in node.access.iter().filter(|access| access.mode.writes()) {
             if let Some(temp) = temp_of(access) {
-                written[temp].push(access);
+                self.written[temp].push(access);
+                self.writes.push(temp);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is written behind a branch is what is certain to be: by a body that runs at least once, or by both of an
+    /// `if` and its `else`.
+    fn branch(&mut self, number: usize, branch: &Branch) -> Result<()> {
+        let before = self.writes.len();
+        let mut certain: Vec<Vec<(usize, (usize, usize))>> = Vec::new();
+        for (_, body) in branch.bodies(number) {
+            self.over(body)?;
+            if branch.kind != (BranchKind::While { once: true }) {
+                certain.push(self.take_back(before));
+            }
+        }
+        if let (BranchKind::If, [then, otherwise]) = (branch.kind, &certain[..]) {
+            for (temp, range) in in_both(then, otherwise) {
+                self.written[temp].push_range(range);
+                self.writes.push(temp);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes writes back, so that so many stay; which they were.
+    fn take_back(&mut self, stay: usize) -> Vec<(usize, (usize, usize))> {
+        let mut taken = Vec::new();
+        while self.writes.len() > stay {
+            let temp = self.writes.pop().expect("longer than `stay`");
+            let written = &mut self.written[temp];
+            taken.extend(written.last().map(|range| (temp, range)));
+            written.pop();
+        }
+        taken
+    }
+}
+
+/// Bytes that both have written.
+pub(crate) fn in_both<T: Copy + PartialEq>(
+    one: &[(T, (usize, usize))],
+    other: &[(T, (usize, usize))],
+) -> Vec<(T, (usize, usize))> {
+    let mut both = Vec::new();
+    for &(temp, (from, to)) in one {
+        for &(_, (other_from, other_to)) in other.iter().filter(|(other_temp, _)| *other_temp == temp) {
+            let (from, to) = (from.max(other_from), to.min(other_to));
+            if from < to {
+                both.push((temp, (from, to)));
             }
         }
     }
-    Ok(())
+    both
 }
 
 /// A read of bytes that nobody wrote; `idle` are the ops before it whose grids are empty.

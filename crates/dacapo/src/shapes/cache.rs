@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 use dacapo_ledger::Use;
 
-use crate::arrange::{TempPlan, order_of};
+use crate::arrange::{TempPlan, arranged};
 use crate::device::{Cuda, Device, Stream, Ticket, drop_each, go_on, keep_first};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Graph, GraphBuilder, Replayable, Rerecorded, StandIns};
@@ -638,7 +638,7 @@ struct Wanted {
 
 impl Wanted {
     fn of(recorded: &Recorded, shape: Shape) -> Wanted {
-        let order = order_of(&recorded.nodes, shape);
+        let order = arranged(&recorded.nodes, shape);
         let outputs: usize = recorded.outputs.iter().map(|output| output.bytes()).sum();
         let executable = executable_bytes(&recorded.nodes, &order);
         Wanted { own: executable + outputs, arena: TempPlan::new(recorded, &order).bytes() }

@@ -17,6 +17,8 @@ use crate::visit::{Answer, Visit};
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 /// `CU_GRAPH_COND_ASSIGN_DEFAULT`.
 const ASSIGN_DEFAULT: c_uint = 1;
+/// The first version with SWITCH, and with a second body of IF.
+const SWITCH_SINCE: i32 = 12_080;
 /// How many bodies a SWITCH may have here.
 const BODIES_MAX: u32 = 1 << 16;
 
@@ -63,6 +65,11 @@ pub(crate) unsafe fn add(v: &mut Visit<'_>, spot: &Spot, params: *mut CUgraphNod
     }
     let graph = graph_named(v, spot.graph)?;
     let kind = Kind::new(p.r#type, p.size).ok_or(INVALID)?;
+    // By the manual; no driver of that time was asked.
+    let is_newer = matches!((kind, p.size), (Kind::If, 2) | (Kind::Switch, _));
+    if is_newer && v.options.driver_version < SWITCH_SINCE {
+        return Err(INVALID);
+    }
     if p.size > BODIES_MAX {
         return Err(v.unsupported(format!("conditional nodes with more than {BODIES_MAX} bodies")));
     }

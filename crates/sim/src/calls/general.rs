@@ -8,9 +8,6 @@ use dacapo_driver::CUresult;
 use crate::foreign::put;
 use crate::visit::{Answer, Visit};
 
-/// The driver API version this driver answers as.
-pub(crate) const VERSION: i32 = 13_000;
-
 pub(crate) unsafe fn init(v: &mut Visit<'_>, flags: c_uint) -> Answer {
     if flags != 0 {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
@@ -19,9 +16,9 @@ pub(crate) unsafe fn init(v: &mut Visit<'_>, flags: c_uint) -> Answer {
     Ok(())
 }
 
-pub(crate) unsafe fn driver_get_version(_: &mut Visit<'_>, version: *mut c_int) -> Answer {
+pub(crate) unsafe fn driver_get_version(v: &mut Visit<'_>, version: *mut c_int) -> Answer {
     // SAFETY: an out pointer of this call.
-    unsafe { put(version, VERSION) }
+    unsafe { put(version, v.options.driver_version) }
 }
 
 /// No profiler is ever attached, so there is none to start or stop.

@@ -3,4 +3,5 @@
 mod chains;
 mod mistakes;
 mod mistakes_below;
+mod mistakes_flow;
 mod page;

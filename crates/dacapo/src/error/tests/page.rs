@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::super::{Error, ErrorKind, table::WORDS};
 use super::mistakes::Mistake;
-use super::{mistakes, mistakes_below};
+use super::{mistakes, mistakes_below, mistakes_flow};
 
 const OPENING: &str = "\
 # Errors
@@ -29,7 +29,8 @@ out. `cargo xtask bless --only error` writes this page anew.
 /// All mistakes with what came of each.
 pub(super) fn all() -> Vec<(&'static str, Error)> {
     let made = |(mistake, make): &Mistake| (*mistake, make());
-    mistakes::MISTAKES.iter().chain(mistakes_below::MISTAKES).map(made).collect()
+    let all = mistakes::MISTAKES.iter().chain(mistakes_below::MISTAKES).chain(mistakes_flow::MISTAKES);
+    all.map(made).collect()
 }
 
 /// The page: a section for each word, in the order of the table.

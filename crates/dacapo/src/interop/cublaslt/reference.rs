@@ -76,6 +76,7 @@ impl Reference {
             geometry: None,
             recipe: Arc::new(recipe),
             prepared: None,
+            sets: None,
         })
     }
 }

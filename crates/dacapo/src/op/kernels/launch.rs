@@ -39,8 +39,14 @@ pub unsafe fn kernel_op<D: Declared>(
         if geometry.is_some() && !decl.tunable {
             return Err(recorder.blame(Error::new(ErrorKind::GridFixed), decl.name, at));
         }
-        let work =
-            Work::Kernel(KernelWork { function, decl: Some(decl), geometry, recipe: Arc::new(recipe), prepared: None });
+        let work = Work::Kernel(KernelWork {
+            function,
+            decl: Some(decl),
+            geometry,
+            recipe: Arc::new(recipe),
+            prepared: None,
+            sets: None,
+        });
         recorder.push(Node::new(decl.name.into(), at, access, work), &slots)?;
         // Only now: a kernel that was refused leaves the geometry to the one that takes its place.
         recorder.take_grid();

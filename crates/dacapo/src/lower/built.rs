@@ -2,22 +2,20 @@
 //!
 //! Explicit nodes: nothing beside it can invalidate it, and a node is cheaper than a captured launch. Foreign work is
 //! captured into the same graph ([`foreign`](super::foreign)); a capture that is broken from outside destroys the graph
-//! being built, and then everything is built again, a few times.
+//! being built, and then everything is built again, a few times. [`building`](super::building) adds the nodes.
 
+use dacapo_driver::Call;
 use dacapo_driver::types::*;
-use dacapo_driver::{Call, leaves_undone};
-use smallvec::SmallVec;
 
 use crate::device::{Booking, Device, Garbage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
 use crate::kernel::check_grid;
+use crate::lower::building::{Building, Parts, Unfinished};
 use crate::lower::declared::{declare_kept, declared};
 use crate::lower::estimate::{asked_for, executable_of};
-use crate::lower::foreign;
 use crate::lower::params::{self, NodeParams, Resolve};
-use crate::lower::stamps::{FIRST, Stamps};
-use crate::plan::{Order, What};
+use crate::lower::stamps::Stamps;
 use crate::record::{Node, Work, expect_written};
 use crate::trace::event;
 use crate::value::{Readings, Snapshot};
@@ -33,17 +31,19 @@ pub(crate) struct Built {
     pub(crate) template: CUgraph,
     /// Of each op.
     told: Vec<Told>,
+    /// Of each condition, by its number.
+    handles: Vec<u64>,
     /// The executable's estimated bytes, in the device's books.
     pub(crate) booking: Option<Booking>,
 }
 
 /// The driver's node of an op, and what it has been told.
 #[repr(C)] // beside each other: a changed slot needs both
-struct Told {
+pub(super) struct Told {
     /// Null for foreign work, which has no parameters of ours.
-    handle: CUgraphNode,
+    pub(super) handle: CUgraphNode,
     /// None for foreign work, and after a refusal: then it is not known.
-    params: Option<NodeParams>,
+    pub(super) params: Option<NodeParams>,
 }
 
 /// What came of the attempt to bring changed slots into a node's parameters where they are.
@@ -62,39 +62,14 @@ unsafe impl Send for Built {}
 // SAFETY: as above; nothing is called through `&Built`.
 unsafe impl Sync for Built {}
 
-/// A graph that is not finished, destroyed if it never is.
-struct Unfinished<'d> {
-    device: &'d Device,
-    raw: CUgraph,
-}
-
-impl Drop for Unfinished<'_> {
-    fn drop(&mut self) {
-        if !self.raw.is_null() {
-            // SAFETY: made by `cuGraphCreate` or by a capture, and not given away.
-            let code = unsafe { self.device.driver().cuGraphDestroy(self.raw) };
-            if leaves_undone(Call::cuGraphDestroy, code) {
-                self.device.put(Garbage::Graph(CUgraphExec::NULL, self.raw), Vec::new());
-            }
-        }
-    }
-}
-
 impl Built {
     /// Builds and instantiates.
     ///
     /// # Errors
     ///
     /// - Any error from the driver, naming the op; a capture of foreign work that was broken every time.
-    pub(crate) fn new(
-        device: &Device,
-        nodes: &mut [Node],
-        order: &Order,
-        readings: &Readings,
-        places: &dyn Resolve,
-        booking: Booking,
-    ) -> Result<Built> {
-        Built::stamped(device, nodes, order, readings, places, None, booking)
+    pub(crate) fn new(device: &Device, parts: Parts<'_>, booking: Booking) -> Result<Built> {
+        Built::stamped(device, parts, None, booking)
     }
 
     /// The same with a stamp before and behind each op.
@@ -104,10 +79,7 @@ impl Built {
     /// - As [`new`](Built::new).
     pub(crate) fn stamped(
         device: &Device,
-        nodes: &mut [Node],
-        order: &Order,
-        readings: &Readings,
-        places: &dyn Resolve,
+        mut parts: Parts<'_>,
         stamps: Option<&Stamps>,
         booking: Booking,
     ) -> Result<Built> {
@@ -115,7 +87,8 @@ impl Built {
         let mut attempt = 1;
         let bytes = booking.bytes();
         let built = loop {
-            match Built::attempt(device, nodes, order, readings, places, stamps, bytes) {
+            let drafted = Building::new(device, &mut parts, stamps).and_then(Building::filled);
+            match drafted.and_then(|draft| Built::instantiated(draft, bytes)) {
                 Err(error) if matches!(error.kind(), ErrorKind::CaptureBroken { .. }) && attempt < ATTEMPTS => {
                     attempt += 1;
                 }
@@ -127,86 +100,10 @@ impl Built {
         Ok(built)
     }
 
-    fn attempt(
-        device: &Device,
-        nodes: &mut [Node],
-        order: &Order,
-        readings: &Readings,
-        places: &dyn Resolve,
-        stamps: Option<&Stamps>,
-        bytes: usize,
-    ) -> Result<Built> {
-        let driver = device.driver();
-        let mut raw = CUgraph::NULL;
-        // SAFETY: `raw` is valid for the write.
-        device.check(unsafe { driver.cuGraphCreate(&mut raw, 0) }, Call::cuGraphCreate)?;
-        let mut draft = Unfinished { device, raw };
-        let mut told: Vec<Told> = Vec::with_capacity(nodes.len());
-        // What a step stands for: one node, except for foreign work, which may end in several or in what it began with.
-        let mut ends = Ends::with_capacity(order.steps().len());
-        let mut after: SmallVec<[CUgraphNode; 8]> = SmallVec::new();
-        let mut first: SmallVec<[CUgraphNode; 8]> = SmallVec::new();
-        for number in 0..stamps.map_or(0, |_| FIRST) {
-            first = stamp(stamps, device, raw, first, number)?;
-        }
-        for (number, step) in order.steps().iter().enumerate() {
-            after.clear();
-            for &earlier in order.after(number) {
-                ends.of(earlier, &mut after);
-            }
-            if after.is_empty() {
-                after.extend_from_slice(&first);
-            }
-            match step.what {
-                What::Join => ends.push(add_empty(device, raw, &after)?),
-                What::Op(op) => {
-                    // Taken, not copied: what the recipe gave when it was recorded is told once. An attempt after this
-                    // one runs the recipes again.
-                    let recorded = match &mut nodes[op as usize].work {
-                        Work::Kernel(kernel) => kernel.prepared.take(),
-                        _ => None,
-                    };
-                    let node = &nodes[op as usize];
-                    let params = NodeParams::of(device, node, readings, places, recorded)?;
-                    debug_assert_eq!(told.len(), op as usize, "ops are in the order of the recording");
-                    told.push(Told { handle: CUgraphNode::NULL, params });
-                    let Told { handle, params } = told.last_mut().expect("pushed above");
-                    after = stamp(stamps, device, raw, after, Stamps::before(op as usize))?;
-                    let behind = Stamps::behind(op as usize);
-                    match params {
-                        Some(params) => {
-                            *handle = add(device, raw, &after, node, params).map_err(|error| node.blame(error))?;
-                            match stamps {
-                                Some(stamps) => ends.push(stamps.add(device, raw, &[*handle], behind)?),
-                                None => ends.push(*handle),
-                            }
-                        }
-                        None => match foreign::capture(device, raw, &after, node) {
-                            Ok(last) => match stamps {
-                                Some(stamps) => ends.push(stamps.add(device, raw, &last, behind)?),
-                                None => ends.push_all(last),
-                            },
-                            Err(broken) => {
-                                if broken.graph_is_gone {
-                                    // The driver has destroyed the graph with the capture.
-                                    draft.raw = CUgraph::NULL;
-                                }
-                                if let Some(panic) = broken.panic {
-                                    std::panic::resume_unwind(panic);
-                                }
-                                return Err(node.blame(broken.error));
-                            }
-                        },
-                    }
-                }
-            }
-        }
-        Built::instantiated(draft, told, nodes, bytes)
-    }
-
     /// The executable graph of a draft in which all nodes are; ops that have nothing to do are switched off in it.
-    fn instantiated(mut draft: Unfinished<'_>, told: Vec<Told>, nodes: &[Node], bytes: usize) -> Result<Built> {
-        let device = draft.device;
+    fn instantiated(draft: Building<'_, '_>, bytes: usize) -> Result<Built> {
+        let (mut graph, nodes, told, handles) = draft.into_parts();
+        let device = graph.device;
         // Recipes may have run again for this, and call functions that answer otherwise by now.
         let is_idle = |op: usize| told[op].params.as_ref().is_some_and(|params| !params.is_enabled());
         if (0..told.len()).any(is_idle) {
@@ -214,11 +111,11 @@ impl Built {
         }
         let mut exec = CUgraphExec::NULL;
         // SAFETY: `exec` is valid for the write, and the graph is ours.
-        let code = unsafe { device.driver().cuGraphInstantiateWithFlags(&mut exec, draft.raw, 0) };
+        let code = unsafe { device.driver().cuGraphInstantiateWithFlags(&mut exec, graph.raw, 0) };
         device.check_memory(code, Call::cuGraphInstantiateWithFlags, asked_for(bytes))?;
         device.live().graphs.add(1);
-        let template = std::mem::replace(&mut draft.raw, CUgraph::NULL);
-        let built = Built { exec, template, told, booking: None };
+        let template = std::mem::replace(&mut graph.raw, CUgraph::NULL);
+        let built = Built { exec, template, told, handles, booking: None };
         for (number, told) in built.told.iter().enumerate() {
             if told.params.as_ref().is_some_and(|params| !params.is_enabled())
                 && let Err(error) = told.enable(device, exec, false)
@@ -274,7 +171,12 @@ impl Built {
 
     /// No graph: what is left where one was handed over.
     pub(crate) fn none() -> Built {
-        Built { exec: CUgraphExec::NULL, template: CUgraph::NULL, told: Vec::new(), booking: None }
+        Built { exec: CUgraphExec::NULL, template: CUgraph::NULL, told: Vec::new(), handles: Vec::new(), booking: None }
+    }
+
+    /// The handles of the conditions, by their numbers.
+    pub(crate) fn handles(&self) -> &[u64] {
+        &self.handles
     }
 
     /// What a node was told last; none if that is not known, and for foreign work.
@@ -398,107 +300,6 @@ impl Told {
     }
 }
 
-/// The nodes that each step ends in: one, except for foreign work, which may end in several or in what it began with.
-struct Ends {
-    one: Vec<CUgraphNode>,
-    /// Of the steps whose one node is null.
-    several: Vec<(u32, SmallVec<[CUgraphNode; 1]>)>,
-}
-
-impl Ends {
-    fn with_capacity(steps: usize) -> Ends {
-        Ends { one: Vec::with_capacity(steps), several: Vec::new() }
-    }
-
-    fn push(&mut self, node: CUgraphNode) {
-        self.one.push(node);
-    }
-
-    fn push_all(&mut self, nodes: SmallVec<[CUgraphNode; 1]>) {
-        self.several.push((self.one.len() as u32, nodes));
-        self.one.push(CUgraphNode::NULL);
-    }
-
-    /// Adds those of a step that are not there yet.
-    fn of(&self, step: u32, into: &mut SmallVec<[CUgraphNode; 8]>) {
-        let one = self.one[step as usize];
-        if !one.is_null() {
-            // Two steps never end in the same node of their own.
-            into.push(one);
-            return;
-        }
-        let several = self.several.iter().find(|(of, _)| *of == step);
-        for &node in several.iter().flat_map(|(_, nodes)| nodes) {
-            if !into.contains(&node) {
-                into.push(node);
-            }
-        }
-    }
-}
-
-/// What the next node comes after: a stamp behind these, where there are any stamps.
-fn stamp(
-    stamps: Option<&Stamps>,
-    device: &Device,
-    graph: CUgraph,
-    after: SmallVec<[CUgraphNode; 8]>,
-    number: usize,
-) -> Result<SmallVec<[CUgraphNode; 8]>> {
-    match stamps {
-        Some(stamps) => Ok(SmallVec::from_slice(&[stamps.add(device, graph, &after, number)?])),
-        None => Ok(after),
-    }
-}
-
-fn add_empty(device: &Device, graph: CUgraph, after: &[CUgraphNode]) -> Result<CUgraphNode> {
-    let mut handle = CUgraphNode::NULL;
-    // SAFETY: `handle` is valid for the write; the dependencies are nodes of this graph.
-    let code = unsafe { device.driver().cuGraphAddEmptyNode(&mut handle, graph, after.as_ptr(), after.len()) };
-    device.check(code, Call::cuGraphAddEmptyNode)?;
-    Ok(handle)
-}
-
-fn add(
-    device: &Device,
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    node: &Node,
-    params: &mut NodeParams,
-) -> Result<CUgraphNode> {
-    let driver = device.driver();
-    let (mut handle, first, count) = (CUgraphNode::NULL, after.as_ptr(), after.len());
-    params::want_shared(device, node, params)?;
-    match params {
-        NodeParams::Kernel { prepared } => {
-            let Work::Kernel(kernel) = &node.work else { unreachable!("parameters of a kernel") };
-            let grid = prepared.grid;
-            let code = declared(device, node, &mut prepared.args, |args| {
-                let mut pointers = args.as_pointers();
-                let raw = params::kernel_params(kernel.function.raw, grid, &mut pointers);
-                // SAFETY: `handle` is valid for the write; the dependencies are nodes of this graph; the function's
-                // module is held by the node; there is a pointer for each parameter, to as many bytes as it has, in
-                // place until the call returns, by when the driver has copied them.
-                unsafe { driver.cuGraphAddKernelNode_v2(&mut handle, graph, first, count, &raw) }
-            });
-            device.check(code, Call::cuGraphAddKernelNode_v2)?;
-        }
-        NodeParams::Copy { source, target, bytes } => {
-            let raw = params::copy_params(*source, *target, *bytes);
-            // SAFETY: as above; the places are inside memory that the graph will hold.
-            let code = unsafe { driver.cuGraphAddMemcpyNode(&mut handle, graph, first, count, &raw, device.context()) };
-            device.check(code, Call::cuGraphAddMemcpyNode)?;
-        }
-        NodeParams::Fill { target, value, size, count: elements } => {
-            let raw = params::fill_params(*target, *value, *size, *elements);
-            // SAFETY: as above.
-            let code = unsafe { driver.cuGraphAddMemsetNode(&mut handle, graph, first, count, &raw, device.context()) };
-            device.check(code, Call::cuGraphAddMemsetNode)?;
-        }
-        NodeParams::Nothing => return add_empty(device, graph, after),
-    }
-    Ok(handle)
-}
-
 /// A graph that came of a capture, destroyed if nothing is made of it.
 pub(crate) struct CapturedGraph<'d>(Unfinished<'d>);
 
@@ -530,7 +331,7 @@ impl<'d> CapturedGraph<'d> {
         device.live().graphs.add(1);
         let template = std::mem::replace(&mut self.0.raw, CUgraph::NULL);
         let told = (0..ops).map(|_| Told { handle: CUgraphNode::NULL, params: None }).collect();
-        Ok(Built { exec, template, told, booking: Some(booking) })
+        Ok(Built { exec, template, told, handles: Vec::new(), booking: Some(booking) })
     }
 }
 
@@ -540,8 +341,9 @@ pub(crate) fn params_of(
     node: &Node,
     readings: &Readings,
     places: &dyn Resolve,
+    handles: &[u64],
 ) -> Result<Option<NodeParams>> {
-    NodeParams::of(device, node, readings, places, None)
+    NodeParams::of(device, node, readings, places, handles, None)
 }
 
 /// A graph that cannot be launched because some of its nodes have old values.

@@ -1,0 +1,270 @@
+//! The kernel that decides conditions, as a node.
+//!
+//! One launch of one thread: it compares, keeps the state of a loop, and sets the handles of conditional nodes. In an eager run
+//! there are no handles, and the host reads the state.
+
+use std::borrow::Cow;
+use std::panic::Location;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::device::{Device, Guest};
+use crate::error::{Error, ErrorKind, Result};
+use crate::flow::Number;
+use crate::flow::condition::Term;
+use crate::flow::operand::{Side, Word};
+use crate::kernel::{Args, Function, ModuleSource, grid};
+use crate::memory::Access;
+use crate::record::{KernelWork, Node, Recorder, Work};
+use crate::value::{AnySlot, Snapshot};
+
+/// What the kernel does with what it has found: the numbers of kernels/condition.cu.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    If = 0,
+    Begin = 1,
+    End = 2,
+    Leave = 3,
+    Switch = 4,
+}
+
+/// One decision.
+pub(super) struct Decision {
+    pub(super) name: &'static str,
+    pub(super) at: &'static Location<'static>,
+    pub(super) mode: Mode,
+    pub(super) on: On,
+    /// How many rounds there may be; none is no bound.
+    pub(super) bound: Option<Side>,
+    pub(super) state: Access,
+    /// The state of the rest of a round, behind a way out of it.
+    pub(super) rest: Option<Access>,
+    /// The conditions that it sets: that of the rest first, where there is one.
+    pub(super) sets: SmallVec<[u32; 2]>,
+}
+
+/// What is looked at.
+pub(super) enum On {
+    Condition(Term),
+    Index(Side),
+}
+
+/// Elements, and values, that one condition can have.
+const SIDES_MAX: usize = 8;
+/// Steps of a program.
+const STEPS_MAX: usize = 15;
+
+const AND: u32 = 16;
+const OR: u32 = 17;
+const NOT: u32 = 18;
+const TRUE: u32 = 19;
+
+/// A condition as the kernels take it: operands below 8 are elements, those above are values.
+#[derive(Default)]
+struct Program {
+    steps: Vec<u32>,
+    elements: Vec<Access>,
+    words: Vec<Word>,
+}
+
+impl Program {
+    fn of(term: &Term) -> Result<Program> {
+        let mut program = Program::default();
+        program.term(term);
+        let too_many = |what: String| {
+            let needs = "a kernel of yours that writes a `Scalar<u32>`, and `nonzero` of it".into();
+            Err(Error::new(ErrorKind::Unsupported { what, needs }))
+        };
+        if program.elements.len() > SIDES_MAX || program.words.len() > SIDES_MAX {
+            return too_many(format!(
+                "a condition over more than {SIDES_MAX} elements, or as many slots and constants"
+            ));
+        }
+        if program.steps.len() > STEPS_MAX {
+            return too_many(format!("a condition of more than {STEPS_MAX} comparisons and what combines them"));
+        }
+        Ok(program)
+    }
+
+    fn term(&mut self, term: &Term) {
+        match term {
+            Term::True => self.steps.push(TRUE),
+            Term::Compare { how, number, left, right } => {
+                let (left, right) = (self.side(left), self.side(right));
+                self.steps.push(*how as u32 | u32::from(*number) << 8 | left << 16 | right << 24);
+            }
+            Term::And(left, right) => self.pair(left, right, AND),
+            Term::Or(left, right) => self.pair(left, right, OR),
+            Term::Not(term) => {
+                self.term(term);
+                self.steps.push(NOT);
+            }
+        }
+    }
+
+    fn pair(&mut self, left: &Term, right: &Term, step: u32) {
+        self.term(left);
+        self.term(right);
+        self.steps.push(step);
+    }
+
+    fn side(&mut self, side: &Side) -> u32 {
+        let number = match side {
+            Side::Element(access) => {
+                let place = &access.place;
+                let is_same = |known: &Access| {
+                    known.place.allocation.number() == place.allocation.number() && known.place.start == place.start
+                };
+                self.elements.iter().position(is_same).unwrap_or_else(|| {
+                    self.elements.push(access.clone());
+                    self.elements.len() - 1
+                })
+            }
+            Side::Value(word) => {
+                self.words.push(word.clone());
+                SIDES_MAX + self.words.len() - 1
+            }
+        };
+        // Refused below where there are more than a byte can say.
+        number.min(255) as u32
+    }
+
+    /// The argument that the kernel takes by value.
+    fn bytes(&self, snapshot: &Snapshot<'_>) -> [u8; 4 + 4 * STEPS_MAX + 8 * SIDES_MAX] {
+        let mut bytes = [0; 4 + 4 * STEPS_MAX + 8 * SIDES_MAX];
+        bytes[..4].copy_from_slice(&(self.steps.len() as u32).to_le_bytes());
+        for (step, place) in self.steps.iter().zip(bytes[4..].chunks_mut(4)) {
+            place.copy_from_slice(&step.to_le_bytes());
+        }
+        for (word, place) in self.words.iter().zip(bytes[4 + 4 * STEPS_MAX..].chunks_mut(8)) {
+            place.copy_from_slice(&(word.seen)(snapshot).to_le_bytes());
+        }
+        bytes
+    }
+}
+
+/// The kernels, loaded when the first condition is recorded.
+struct FlowKernels {
+    /// One comparison, or a number.
+    one: Arc<Function>,
+    many: Arc<Function>,
+}
+
+impl Guest for FlowKernels {}
+
+fn kernels(device: &Device) -> Result<Arc<FlowKernels>> {
+    if let Some(kernels) = device.guest::<FlowKernels>() {
+        return Ok(kernels);
+    }
+    let (module, text) = ModuleSource::load(device, include_str!("../../kernels/condition.ptx"))?;
+    let find = |name| Function::find(device, &module, &text, Cow::Borrowed(name)).map(Arc::new);
+    Ok(device.take_in(FlowKernels { one: find("decide")?, many: find("decide_many")? }))
+}
+
+/// Takes a decision in.
+pub(super) fn decide(recorder: &mut Recorder<'_>, decision: Decision) -> Result<()> {
+    let kernels = kernels(recorder.device())?;
+    match decision.on {
+        On::Index(_) | On::Condition(Term::True | Term::Compare { .. }) => push_one(recorder, &kernels, decision),
+        On::Condition(_) => push_many(recorder, &kernels, decision),
+    }
+}
+
+/// One operand of the kernel for one comparison: an element, or a value.
+#[derive(Default)]
+struct Operand {
+    element: Option<Access>,
+    word: Option<Word>,
+}
+
+impl From<Side> for Operand {
+    fn from(side: Side) -> Operand {
+        match side {
+            Side::Element(access) => Operand { element: Some(access), word: None },
+            Side::Value(word) => Operand { element: None, word: Some(word) },
+        }
+    }
+}
+
+fn push_one(recorder: &mut Recorder<'_>, kernels: &FlowKernels, mut decision: Decision) -> Result<()> {
+    let on = std::mem::replace(&mut decision.on, On::Condition(Term::True));
+    let (step, left, right) = match on {
+        On::Index(side) => (u32::from(<u32 as Number>::TYPE) << 8, side.into(), Operand::default()),
+        On::Condition(Term::Compare { how, number, left, right }) => {
+            (how as u32 | u32::from(number) << 8, left.into(), right.into())
+        }
+        On::Condition(_) => (TRUE, Operand::default(), Operand::default()),
+    };
+    let values = [left.word, right.word];
+    let there = [left.element.is_some(), right.element.is_some()];
+    let elements: Vec<Access> = [left.element, right.element].into_iter().flatten().collect();
+    let slots = values.iter().flatten().map(|word| word.slot.clone()).collect();
+    let operands = move |snapshot: &Snapshot<'_>, into: &mut Args| {
+        for is_there in there {
+            if is_there { into.pointer() } else { into.value(&0u64) }
+        }
+        for value in &values {
+            into.value(&value.as_ref().map_or(0, |word| (word.seen)(snapshot)));
+        }
+        into.value(&step);
+    };
+    push(recorder, kernels.one.clone(), decision, elements, slots, operands)
+}
+
+fn push_many(recorder: &mut Recorder<'_>, kernels: &FlowKernels, decision: Decision) -> Result<()> {
+    let On::Condition(term) = &decision.on else { unreachable!("an index is one number") };
+    let program = Program::of(term).map_err(|error| recorder.blame(error, decision.name, decision.at))?;
+    let elements = program.elements.clone();
+    let slots = program.words.iter().map(|word| word.slot.clone()).collect();
+    let operands = move |snapshot: &Snapshot<'_>, into: &mut Args| {
+        for number in 0..SIDES_MAX {
+            if number < program.elements.len() { into.pointer() } else { into.value(&0u64) }
+        }
+        into.bytes(&program.bytes(snapshot));
+    };
+    push(recorder, kernels.many.clone(), decision, elements, slots, operands)
+}
+
+/// The node of a decision; `operands` writes what the two kernels do not have in common.
+fn push(
+    recorder: &mut Recorder<'_>,
+    function: Arc<Function>,
+    decision: Decision,
+    elements: Vec<Access>,
+    mut slots: Vec<Option<Arc<AnySlot>>>,
+    operands: impl Fn(&Snapshot<'_>, &mut Args) + Send + Sync + 'static,
+) -> Result<()> {
+    let Decision { name, at, mode, bound, state, rest, sets, .. } = decision;
+    let (limit, most) = match bound {
+        Some(Side::Element(access)) => (Some(access), None),
+        Some(Side::Value(word)) => (None, Some(word)),
+        None => (None, None),
+    };
+    slots.extend(most.as_ref().map(|word| word.slot.clone()));
+    let there = [rest.is_some(), limit.is_some()];
+    let mut access: SmallVec<[Access; 4]> = std::iter::once(state).collect();
+    access.extend(rest.into_iter().chain(limit).chain(elements));
+    let recipe = move |snapshot: &Snapshot<'_>, into: &mut Args| {
+        into.pointer();
+        for is_there in there {
+            if is_there { into.pointer() } else { into.value(&0u64) }
+        }
+        operands(snapshot, into);
+        into.value(&(mode as u32));
+        into.value(&most.as_ref().map_or(u32::MAX, |most| (most.seen)(snapshot) as u32));
+        // That of the rest, and its own; those that it does not set stay 0.
+        into.handle();
+        into.handle();
+        Ok(grid::linear(1, 1))
+    };
+    let work = Work::Kernel(KernelWork {
+        function,
+        decl: None,
+        geometry: None,
+        recipe: Arc::new(recipe),
+        prepared: None,
+        sets: Some(sets.into_vec().into_boxed_slice()),
+    });
+    recorder.push(Node::new(name.into(), at, access, work), &slots)
+}

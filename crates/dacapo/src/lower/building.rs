@@ -1,0 +1,344 @@
+//! A driver's graph being made of a plan, level by level.
+//!
+//! - Each level of an arrangement becomes a graph: the recording itself the one that is instantiated, each body the graph
+//!   that its conditional node came with.
+//! - Every condition has one handle, of the outermost graph, made before the first node. No default is asked for: it would be
+//!   assigned once a launch, and not when an outer loop comes round again. The kernel in front of a conditional node sets it.
+//! - A body holds no capture of its own: foreign work inside one is captured apart and added as a child graph.
+
+use dacapo_driver::types::*;
+use dacapo_driver::{Call, leaves_undone};
+use smallvec::SmallVec;
+
+use crate::arrange::{Arrangement, Level};
+use crate::device::{Device, Garbage};
+use crate::error::Result;
+use crate::lower::built::Told;
+use crate::lower::declared::declared;
+use crate::lower::foreign;
+use crate::lower::params::{self, NodeParams, Resolve};
+use crate::lower::stamps::{FIRST, Stamps};
+use crate::plan::What;
+use crate::record::{Branch, BranchKind, Node, Work};
+use crate::value::Readings;
+
+/// What a graph is made of.
+pub(crate) struct Parts<'p> {
+    pub(crate) nodes: &'p mut [Node],
+    pub(crate) arrangement: &'p Arrangement,
+    pub(crate) readings: &'p Readings,
+    pub(crate) places: &'p dyn Resolve,
+}
+
+/// A graph with some of its nodes.
+pub(super) struct Building<'d, 'p> {
+    graph: Unfinished<'d>,
+    nodes: &'p mut [Node],
+    arrangement: &'p Arrangement,
+    readings: &'p Readings,
+    places: &'p dyn Resolve,
+    stamps: Option<&'p Stamps>,
+    /// In the order of the nodes.
+    told: Vec<Told>,
+    handles: Vec<u64>,
+}
+
+/// Nodes that others come after.
+type Nodes = SmallVec<[CUgraphNode; 8]>;
+
+/// A graph that is not finished, destroyed if it never is.
+pub(super) struct Unfinished<'d> {
+    pub(super) device: &'d Device,
+    pub(super) raw: CUgraph,
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if !self.raw.is_null() {
+            // SAFETY: made by `cuGraphCreate` or by a capture, and not given away.
+            let code = unsafe { self.device.driver().cuGraphDestroy(self.raw) };
+            if leaves_undone(Call::cuGraphDestroy, code) {
+                self.device.put(Garbage::Graph(CUgraphExec::NULL, self.raw), Vec::new());
+            }
+        }
+    }
+}
+
+impl<'d, 'p> Building<'d, 'p> {
+    /// A graph without nodes, with its handles.
+    pub(super) fn new(
+        device: &'d Device,
+        parts: &'p mut Parts<'_>,
+        stamps: Option<&'p Stamps>,
+    ) -> Result<Building<'d, 'p>> {
+        let mut raw = CUgraph::NULL;
+        // SAFETY: `raw` is valid for the write.
+        device.check(unsafe { device.driver().cuGraphCreate(&mut raw, 0) }, Call::cuGraphCreate)?;
+        let graph = Unfinished { device, raw };
+        let handles = handles(&graph, parts.nodes)?;
+        let told = Vec::with_capacity(parts.nodes.len());
+        let Parts { nodes, arrangement, readings, places } = parts;
+        Ok(Building { graph, nodes, arrangement, readings, places: *places, stamps, told, handles })
+    }
+
+    /// With all of its nodes.
+    pub(super) fn filled(mut self) -> Result<Building<'d, 'p>> {
+        let (raw, mut first) = (self.graph.raw, Nodes::new());
+        for number in 0..self.stamps.map_or(0, |_| FIRST) {
+            first = self.stamp(raw, first, number)?;
+        }
+        let arrangement = self.arrangement;
+        self.level(arrangement.top(), raw, &first)?;
+        Ok(self)
+    }
+
+    pub(super) fn into_parts(self) -> (Unfinished<'d>, &'p [Node], Vec<Told>, Vec<u64>) {
+        (self.graph, self.nodes, self.told, self.handles)
+    }
+
+    /// Adds the nodes of a level to its graph; those that wait for nothing come after `first`.
+    fn level(&mut self, level: &Level, graph: CUgraph, first: &[CUgraphNode]) -> Result<()> {
+        let order = &level.order;
+        // What a step stands for: one node, except for foreign work, which may end in several or in what it began with.
+        let mut ends = Ends::with_capacity(order.steps().len());
+        let mut after = Nodes::new();
+        for (number, step) in order.steps().iter().enumerate() {
+            after.clear();
+            for &earlier in order.after(number) {
+                ends.of(earlier, &mut after);
+            }
+            if after.is_empty() {
+                after.extend_from_slice(first);
+            }
+            match step.what {
+                What::Join => ends.push(add_empty(self.graph.device, graph, &after)?),
+                What::Op(op) => {
+                    let node = level.node(op);
+                    after = self.stamp(graph, after, Stamps::before(node))?;
+                    let mut last = self.op(node, graph, &after)?;
+                    if let Some(stamps) = self.stamps {
+                        let behind = stamps.add(self.graph.device, graph, &last, Stamps::behind(node))?;
+                        last = SmallVec::from_slice(&[behind]);
+                    }
+                    match last[..] {
+                        [one] => ends.push(one),
+                        _ => ends.push_all(last),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what an op is: the nodes that it ends in.
+    fn op(&mut self, number: usize, graph: CUgraph, after: &[CUgraphNode]) -> Result<SmallVec<[CUgraphNode; 1]>> {
+        let device = self.graph.device;
+        // Taken, not copied: what the recipe gave when it was recorded is told once. An attempt after this one runs the
+        // recipes again.
+        let recorded = match &mut self.nodes[number].work {
+            Work::Kernel(kernel) => kernel.prepared.take(),
+            _ => None,
+        };
+        let node = &self.nodes[number];
+        let params = NodeParams::of(device, node, self.readings, self.places, &self.handles, recorded)?;
+        debug_assert_eq!(self.told.len(), number, "nodes are added in the order of the recording");
+        self.told.push(Told { handle: CUgraphNode::NULL, params });
+        if let Work::Branch(branch) = &node.work {
+            let branch = branch.clone();
+            return self.branch(number, &branch, graph, after);
+        }
+        let Told { handle, params } = self.told.last_mut().expect("pushed above");
+        match params {
+            Some(params) => {
+                *handle = add(device, graph, after, node, params).map_err(|error| node.blame(error))?;
+                Ok(SmallVec::from_slice(&[*handle]))
+            }
+            None => self.foreign(number, graph, after),
+        }
+    }
+
+    fn foreign(&mut self, number: usize, graph: CUgraph, after: &[CUgraphNode]) -> Result<SmallVec<[CUgraphNode; 1]>> {
+        let (device, node) = (self.graph.device, &self.nodes[number]);
+        let captured = match graph == self.graph.raw {
+            true => foreign::capture(device, graph, after, node),
+            false => foreign::capture_apart(device, graph, after, node),
+        };
+        captured.map_err(|broken| {
+            if broken.graph_is_gone {
+                // The driver has destroyed the graph with the capture.
+                self.graph.raw = CUgraph::NULL;
+            }
+            if let Some(panic) = broken.panic {
+                std::panic::resume_unwind(panic);
+            }
+            self.nodes[number].blame(broken.error)
+        })
+    }
+
+    /// Adds a conditional node, and fills the graphs of its bodies.
+    fn branch(
+        &mut self,
+        number: usize,
+        branch: &Branch,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+    ) -> Result<SmallVec<[CUgraphNode; 1]>> {
+        let (device, handle) = (self.graph.device, self.handles[branch.condition as usize]);
+        let (node, graphs) =
+            add_branch(device, graph, after, branch, handle).map_err(|error| self.nodes[number].blame(error))?;
+        self.told[number].handle = node;
+        let arrangement = self.arrangement;
+        for (body, graph) in branch.bodies.iter().zip(graphs) {
+            self.level(arrangement.body(body.scope), graph, &[])?;
+        }
+        Ok(SmallVec::from_slice(&[node]))
+    }
+
+    /// What the next node comes after: a stamp behind these, where there are any stamps.
+    fn stamp(&self, graph: CUgraph, after: Nodes, number: usize) -> Result<Nodes> {
+        match self.stamps {
+            Some(stamps) => Ok(SmallVec::from_slice(&[stamps.add(self.graph.device, graph, &after, number)?])),
+            None => Ok(after),
+        }
+    }
+}
+
+/// A handle for the condition of each conditional node; 0 for a number that none has.
+fn handles(graph: &Unfinished<'_>, nodes: &[Node]) -> Result<Vec<u64>> {
+    let mut handles = Vec::new();
+    for node in nodes {
+        let Work::Branch(branch) = &node.work else { continue };
+        let (device, number) = (graph.device, branch.condition as usize);
+        let mut handle = 0;
+        // SAFETY: `handle` is valid for the write, and the graph is ours.
+        let code =
+            unsafe { device.driver().cuGraphConditionalHandleCreate(&mut handle, graph.raw, device.context(), 0, 0) };
+        device.check(code, Call::cuGraphConditionalHandleCreate).map_err(|error| node.blame(error))?;
+        if handles.len() <= number {
+            handles.resize(number + 1, 0);
+        }
+        handles[number] = handle;
+    }
+    Ok(handles)
+}
+
+/// Adds a conditional node: itself, and the graphs of its bodies.
+fn add_branch(
+    device: &Device,
+    graph: CUgraph,
+    after: &[CUgraphNode],
+    branch: &Branch,
+    handle: u64,
+) -> Result<(CUgraphNode, SmallVec<[CUgraph; 2]>)> {
+    let params = CUDA_CONDITIONAL_NODE_PARAMS {
+        handle,
+        r#type: match branch.kind {
+            BranchKind::If => CU_GRAPH_COND_TYPE_IF,
+            BranchKind::While { .. } => CU_GRAPH_COND_TYPE_WHILE,
+            BranchKind::Switch => CU_GRAPH_COND_TYPE_SWITCH,
+        },
+        size: branch.bodies.len() as u32,
+        phGraph_out: std::ptr::null_mut(),
+        ctx: device.context(),
+    };
+    // SAFETY: the struct that a conditional node takes, all of it initialised.
+    let mut params = unsafe { CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_CONDITIONAL, params) };
+    let mut node = CUgraphNode::NULL;
+    // SAFETY: `node` and `params` are valid for the write; the dependencies are nodes of this graph.
+    let code = unsafe {
+        device.driver().cuGraphAddNode_v2(&mut node, graph, after.as_ptr(), std::ptr::null(), after.len(), &mut params)
+    };
+    device.check(code, Call::cuGraphAddNode_v2)?;
+    // SAFETY: of that type; the driver has filled it in.
+    let added = unsafe { params.read::<CUDA_CONDITIONAL_NODE_PARAMS>() };
+    // SAFETY: the driver gives an array of `size` graphs that lives as long as the node.
+    let graphs = unsafe { std::slice::from_raw_parts(added.phGraph_out, branch.bodies.len()) };
+    Ok((node, graphs.iter().copied().collect()))
+}
+
+/// The nodes that each step ends in: one, except for foreign work, which may end in several or in what it began with.
+struct Ends {
+    one: Vec<CUgraphNode>,
+    /// Of the steps whose one node is null.
+    several: Vec<(u32, SmallVec<[CUgraphNode; 1]>)>,
+}
+
+impl Ends {
+    fn with_capacity(steps: usize) -> Ends {
+        Ends { one: Vec::with_capacity(steps), several: Vec::new() }
+    }
+
+    fn push(&mut self, node: CUgraphNode) {
+        self.one.push(node);
+    }
+
+    fn push_all(&mut self, nodes: SmallVec<[CUgraphNode; 1]>) {
+        self.several.push((self.one.len() as u32, nodes));
+        self.one.push(CUgraphNode::NULL);
+    }
+
+    /// Adds those of a step that are not there yet.
+    fn of(&self, step: u32, into: &mut SmallVec<[CUgraphNode; 8]>) {
+        let one = self.one[step as usize];
+        if !one.is_null() {
+            // Two steps never end in the same node of their own.
+            into.push(one);
+            return;
+        }
+        let several = self.several.iter().find(|(of, _)| *of == step);
+        for &node in several.iter().flat_map(|(_, nodes)| nodes) {
+            if !into.contains(&node) {
+                into.push(node);
+            }
+        }
+    }
+}
+
+fn add_empty(device: &Device, graph: CUgraph, after: &[CUgraphNode]) -> Result<CUgraphNode> {
+    let mut handle = CUgraphNode::NULL;
+    // SAFETY: `handle` is valid for the write; the dependencies are nodes of this graph.
+    let code = unsafe { device.driver().cuGraphAddEmptyNode(&mut handle, graph, after.as_ptr(), after.len()) };
+    device.check(code, Call::cuGraphAddEmptyNode)?;
+    Ok(handle)
+}
+
+fn add(
+    device: &Device,
+    graph: CUgraph,
+    after: &[CUgraphNode],
+    node: &Node,
+    params: &mut NodeParams,
+) -> Result<CUgraphNode> {
+    let driver = device.driver();
+    let (mut handle, first, count) = (CUgraphNode::NULL, after.as_ptr(), after.len());
+    params::want_shared(device, node, params)?;
+    match params {
+        NodeParams::Kernel { prepared } => {
+            let Work::Kernel(kernel) = &node.work else { unreachable!("parameters of a kernel") };
+            let grid = prepared.grid;
+            let code = declared(device, node, &mut prepared.args, |args| {
+                let mut pointers = args.as_pointers();
+                let raw = params::kernel_params(kernel.function.raw, grid, &mut pointers);
+                // SAFETY: `handle` is valid for the write; the dependencies are nodes of this graph; the function's
+                // module is held by the node; there is a pointer for each parameter, to as many bytes as it has, in
+                // place until the call returns, by when the driver has copied them.
+                unsafe { driver.cuGraphAddKernelNode_v2(&mut handle, graph, first, count, &raw) }
+            });
+            device.check(code, Call::cuGraphAddKernelNode_v2)?;
+        }
+        NodeParams::Copy { source, target, bytes } => {
+            let raw = params::copy_params(*source, *target, *bytes);
+            // SAFETY: as above; the places are inside memory that the graph will hold.
+            let code = unsafe { driver.cuGraphAddMemcpyNode(&mut handle, graph, first, count, &raw, device.context()) };
+            device.check(code, Call::cuGraphAddMemcpyNode)?;
+        }
+        NodeParams::Fill { target, value, size, count: elements } => {
+            let raw = params::fill_params(*target, *value, *size, *elements);
+            // SAFETY: as above.
+            let code = unsafe { driver.cuGraphAddMemsetNode(&mut handle, graph, first, count, &raw, device.context()) };
+            device.check(code, Call::cuGraphAddMemsetNode)?;
+        }
+        NodeParams::Nothing => return add_empty(device, graph, after),
+    }
+    Ok(handle)
+}

@@ -1,0 +1,374 @@
+//! Control flow on the device: each construct gives what the same Rust gives, eagerly and replayed.
+
+use dacapo::flow::{above, at_least, below, differs, equal, nonzero, unbounded, up_to, zero};
+use dacapo::{Buffer, Device, ErrorKind, Recorder, Result, Scalar, Slot, Software, Stream, baked, copy, fill};
+
+dacapo::kernels! {
+    unsafe struct Kernels(include_str!("../kernels/saxpy.ptx")) {
+        /// sum += a * x, for one value.
+        fn add(a: f32, x: &f32, sum: &mut f32, n: u32 = 1) { entry: "saxpy"; grid: linear(1, 1); }
+        /// y += a * x.
+        fn saxpy(a: f32, x: &[f32], y: &mut [f32], n: u32 = y.len()) { grid: linear(y.len(), 256); }
+    }
+}
+
+/// A device, and numbers that ops count in.
+struct Bench {
+    device: Device,
+    stream: Stream,
+    k: Kernels,
+    one: Scalar<f32>,
+    cells: Buffer<f32>,
+    words: Buffer<u32>,
+}
+
+const CELLS: usize = 8;
+
+fn bench() -> Bench {
+    bench_on(Device::best().unwrap())
+}
+
+/// The drivers that the library knows: one that has all of it, and one of CUDA 12.4, which has IF and WHILE alone.
+fn benches() -> [Bench; 2] {
+    [bench(), bench_on(Software::new().options(|options| options.driver_version = 12_040).open().unwrap())]
+}
+
+fn bench_on(device: Device) -> Bench {
+    Bench {
+        stream: device.stream().unwrap(),
+        k: Kernels::load(&device).unwrap(),
+        one: device.scalar(1.0).unwrap(),
+        cells: device.zeros(CELLS).unwrap().named("cells"),
+        words: device.zeros(CELLS).unwrap().named("words"),
+        device,
+    }
+}
+
+/// Runs the op eagerly, then records it and launches it twice, each time with the same cells at first: all give the same cells
+/// and words, and no finding.
+fn both(
+    b: &mut Bench,
+    cells: &[f32],
+    mut op: impl for<'a, 'r> FnMut(&mut Bench, &'a mut Recorder<'r>) -> Result<()>,
+) -> (Vec<f32>, Vec<u32>) {
+    let stream = b.stream.clone();
+    let begin = |b: &mut Bench| {
+        let mut all = cells.to_vec();
+        all.resize(CELLS, 0.0);
+        stream.write(&mut b.cells, &all).unwrap();
+        stream.write(&mut b.words, &[0; CELLS]).unwrap();
+    };
+    let end = |b: &Bench| (stream.read(&b.cells).unwrap(), stream.read(&b.words).unwrap());
+    begin(b);
+    stream.run(|r: &mut Recorder<'_>| op(b, r)).unwrap();
+    let eager = end(b);
+    let device = b.device.clone();
+    let mut graph = device.record(|r: &mut Recorder<'_>| op(b, r)).unwrap();
+    for _ in 0..2 {
+        begin(b);
+        graph.launch(&stream).unwrap();
+        assert_eq!(end(b), eager, "replayed, and eagerly");
+    }
+    assert_eq!(device.findings().len(), 0, "{:?}", device.findings());
+    eager
+}
+
+#[test]
+fn a_loop_runs_until_its_condition_fails() {
+    let (cells, words) = both(&mut bench(), &[10.0], |b, r| {
+        let rounds = r.repeat(up_to(baked(100)), |r| {
+            r.run(b.k.add(baked(-1.0), &b.one, b.cells.at_mut(0)))?;
+            Ok(above(b.cells.at(0), baked(4.0)))
+        })?;
+        r.run(copy(rounds.count().as_slice(), &mut b.words[..1]))?;
+        r.run(copy(rounds.hit_bound().as_slice(), &mut b.words[1..2]))
+    });
+    assert_eq!((cells[0], words[0], words[1]), (4.0, 6, 0));
+}
+
+#[test]
+fn a_bound_ends_a_loop_and_says_so() {
+    let (cells, words) = both(&mut bench(), &[10.0], |b, r| {
+        let rounds = r.repeat(up_to(baked(3)), |r| {
+            r.run(b.k.add(baked(-1.0), &b.one, b.cells.at_mut(0)))?;
+            Ok(above(b.cells.at(0), baked(4.0)))
+        })?;
+        r.run(copy(rounds.count().as_slice(), &mut b.words[..1]))?;
+        r.run(copy(rounds.hit_bound().as_slice(), &mut b.words[1..2]))
+    });
+    assert_eq!((cells[0], words[0], words[1]), (7.0, 3, 1));
+}
+
+#[test]
+fn a_loop_that_asks_first_may_not_run() {
+    for (first, rounds) in [(10.0, 6), (4.5, 1), (4.0, 0)] {
+        let (cells, words) = both(&mut bench(), &[first], |b, r| {
+            let more = above(b.cells.at(0), baked(4.0));
+            let rounds =
+                r.repeat_while(more, unbounded(), |r| r.run(b.k.add(baked(-1.0), &b.one, b.cells.at_mut(0))))?;
+            r.run(copy(rounds.count().as_slice(), &mut b.words[..1]))
+        });
+        assert_eq!((cells[0], words[0]), (first - rounds as f32, rounds));
+    }
+}
+
+#[test]
+fn a_counted_loop_runs_as_often_as_a_slot_or_a_scalar_says() {
+    let mut b = bench();
+    let (times, stream) = (Slot::new(5u32), b.stream.clone());
+    let Bench { device, k, one, cells, .. } = &mut b;
+    let mut graph = device
+        .record(|r| {
+            r.repeat_times(&times, |r| {
+                r.run(k.add(baked(1.0), one, cells.at_mut(0)))?;
+                // Another round within each: as many as the number of the round.
+                let round = r.round()?;
+                r.repeat_times(&*round, |r| r.run(k.add(baked(1.0), one, cells.at_mut(1)))).map(drop)
+            })
+            .map(drop)
+        })
+        .unwrap();
+    for (count, sum) in [(5, 10.0), (0, 0.0), (3, 3.0)] {
+        times.set(count);
+        stream.write(cells, &[0.0; CELLS]).unwrap();
+        graph.launch(&stream).unwrap();
+        assert_eq!(stream.read(&cells[..2]).unwrap(), [count as f32, sum]);
+    }
+}
+
+#[test]
+fn a_branch_runs_one_of_its_bodies() {
+    for (mut bench, flag) in [0.0, 1.0, -3.0].into_iter().flat_map(|flag| benches().map(|bench| (bench, flag))) {
+        let (cells, _) = both(&mut bench, &[flag], |b, r| {
+            let mut t = r.alloc::<f32>(1)?;
+            r.when(nonzero(b.cells.at(0)), |r| r.run(fill(&mut t, baked(7.0))))?
+                .otherwise(|r| r.run(fill(&mut t, baked(9.0))))?;
+            // Both wrote it.
+            r.run(copy(&t, &mut b.cells[1..2]))?;
+            r.when(below(b.cells.at(0), baked(0.0)), |r| r.run(fill(&mut b.cells[2..3], baked(1.0))))?;
+            Ok(())
+        });
+        let expected = [if flag == 0.0 { 9.0 } else { 7.0 }, if flag < 0.0 { 1.0 } else { 0.0 }];
+        assert_eq!(cells[1..3], expected);
+    }
+}
+
+#[test]
+fn what_one_branch_writes_is_not_written_behind_it() {
+    let b = bench();
+    let mut y = b.device.zeros::<f32>(1).unwrap();
+    let refused = b.device.record(|r: &mut Recorder<'_>| {
+        let mut t = r.alloc::<f32>(1)?;
+        r.when(nonzero(b.cells.at(0)), |r| r.run(fill(&mut t, baked(7.0))))?;
+        r.run(copy(&t, &mut y))
+    });
+    assert!(matches!(refused.unwrap_err().kind(), ErrorKind::UninitTemp { .. }));
+}
+
+#[test]
+fn a_switch_runs_the_body_of_its_number_or_none() {
+    for (mut bench, index) in (0..6u32).flat_map(|index| benches().map(|bench| (bench, index))) {
+        let (cells, _) = both(&mut bench, &[], |b, r| {
+            r.run(fill(&mut b.words[7..8], baked(index)))?;
+            let (words, cells) = (&mut b.words, &mut b.cells);
+            let index = words.share();
+            r.switch(index.at(7), 4, |r, case| {
+                // What it looks at is another case's number from here on: it has been decided.
+                r.run(fill(&mut words[7..8], baked(case + 1)))?;
+                r.run(fill(&mut cells[case as usize..][..1], baked(1.0)))
+            })
+        });
+        let expected: Vec<f32> = (0..4).map(|case| f32::from(case == index)).collect();
+        assert_eq!(cells[..4], expected);
+    }
+}
+
+#[test]
+fn a_round_is_left_in_its_middle() {
+    let (cells, words) = both(&mut bench(), &[], |b, r| {
+        let rounds = r.repeat(up_to(baked(100)), |r| {
+            r.run(b.k.add(baked(1.0), &b.one, b.cells.at_mut(0)))?;
+            r.leave_if(at_least(b.cells.at(0), baked(5.0)))?;
+            r.run(b.k.add(baked(1.0), &b.one, b.cells.at_mut(1)))?;
+            r.leave_if(equal(b.cells.at(1), baked(99.0)))?;
+            r.run(b.k.add(baked(1.0), &b.one, b.cells.at_mut(2)))?;
+            Ok(differs(b.cells.at(2), baked(50.0)))
+        })?;
+        r.run(copy(rounds.count().as_slice(), &mut b.words[..1]))?;
+        r.run(b.k.add(baked(1.0), &b.one, b.cells.at_mut(3)))
+    });
+    assert_eq!((&cells[..4], words[0]), (&[5.0, 4.0, 4.0, 1.0][..], 5));
+}
+
+#[test]
+fn bodies_nest_eight_deep() {
+    fn down(b: &mut Bench, r: &mut Recorder<'_>, depth: usize) -> Result<()> {
+        if depth == 0 {
+            return r.run(b.k.add(baked(1.0), &b.one, b.cells.at_mut(0)));
+        }
+        match depth % 4 {
+            0 => r.when(zero(b.cells.at(7)), |r: &mut Recorder<'_>| down(b, r, depth - 1)).map(drop),
+            1 => r.repeat_times(baked(2), |r: &mut Recorder<'_>| down(b, r, depth - 1)).map(drop),
+            2 => r.switch(baked(1), 2, |r, case| if case == 1 { down(b, r, depth - 1) } else { Ok(()) }),
+            _ => r
+                .repeat(up_to(baked(3)), |r: &mut Recorder<'_>| {
+                    down(b, r, depth - 1)?;
+                    Ok(zero(b.cells.at(7)))
+                })
+                .map(drop),
+        }
+    }
+    for mut bench in benches() {
+        let (cells, _) = both(&mut bench, &[], |b, r| down(b, r, 10));
+        assert_eq!(cells[0], 2.0 * 3.0 * 2.0 * 3.0 * 2.0);
+    }
+}
+
+#[test]
+fn conditions_combine() {
+    for (x, y) in [(0.0, 0.0), (0.0, 5.0), (5.0, 0.0), (5.0, 5.0)] {
+        let limit = Slot::new(3.0);
+        let (cells, _) = both(&mut bench(), &[x, y], |b, r| {
+            let big = |cell: usize| above(b.cells.at(cell), &limit);
+            let all = [big(0) & big(1), big(0) | big(1), !big(0) & big(1), !(big(0) | big(1))];
+            for (number, condition) in all.into_iter().enumerate() {
+                r.when(condition, |r| r.run(fill(&mut b.cells[2 + number..][..1], baked(1.0))))?;
+            }
+            Ok(())
+        });
+        let (p, q) = (x > 3.0, y > 3.0);
+        let expected: Vec<f32> = [p && q, p || q, !p && q, !(p || q)].map(|holds| f32::from(u8::from(holds))).to_vec();
+        assert_eq!(cells[2..6], expected, "{x} {y}");
+    }
+}
+
+#[test]
+fn a_body_with_many_temps_takes_the_bytes_of_one_round() {
+    let b = bench();
+    let device = &b.device;
+    let record = |rounds: u32| {
+        let mut y = device.zeros::<f32>(1000).unwrap();
+        let graph = device.record(|r: &mut Recorder<'_>| {
+            r.repeat_times(baked(rounds), |r: &mut Recorder<'_>| {
+                let mut last = r.alloc::<f32>(1000)?;
+                r.run(fill(&mut last, baked(1.0)))?;
+                for _ in 0..20 {
+                    let mut next = r.alloc::<f32>(1000)?;
+                    r.run(copy(&last, &mut next))?;
+                    last = next;
+                }
+                r.run(b.k.saxpy(baked(1.0), &last, &mut y))
+            })
+            .map(drop)
+        });
+        graph.unwrap().memory().arena
+    };
+    assert_eq!(record(1), record(1000));
+    // Two alive at a time, and the state of the loop.
+    assert!(record(7) <= 2 * 4096 + 256, "{}", record(7));
+}
+
+#[test]
+fn a_graph_with_control_flow_is_part_of_a_larger_one() {
+    let mut b = bench();
+    let stream = b.stream.clone();
+    let Bench { device, k, one, cells, .. } = &mut b;
+    let inner = device
+        .record(|r| {
+            let mut t = r.alloc::<f32>(1)?;
+            r.run(fill(&mut t, baked(1.0)))?;
+            r.repeat_times(baked(3), |r| {
+                let mut u = r.alloc::<f32>(1)?;
+                r.run(copy(&t, &mut u))?;
+                r.run(k.saxpy(baked(2.0), &u, &mut cells[..1]))
+            })
+            .map(drop)
+        })
+        .unwrap();
+    let mut outer = device
+        .record(|r| {
+            r.repeat_times(baked(2), |r| r.run(inner.as_op()))?;
+            r.run(inner.as_op())?;
+            r.run(k.add(baked(1.0), one, cells.at_mut(1)))
+        })
+        .unwrap();
+    outer.launch(&stream).unwrap();
+    assert_eq!(stream.read(&cells[..2]).unwrap(), [18.0, 1.0]);
+}
+
+#[test]
+fn a_loop_is_recorded_again_in_place() {
+    let mut b = bench();
+    let stream = b.stream.clone();
+    let Bench { device, k, one, cells, .. } = &mut b;
+    let mut graph = device.graph().record(|r: &mut Recorder<'_>| looped(r, k, one, cells, 3, 1.0)).unwrap();
+    let done = graph.rerecord(|r: &mut Recorder<'_>| looped(r, k, one, cells, 5, 2.0)).unwrap();
+    assert!(done.is_updated(), "{done}");
+    graph.launch(&stream).unwrap();
+    assert_eq!(stream.read(&cells[..1]).unwrap(), [10.0]);
+
+    fn looped(
+        r: &mut Recorder<'_>,
+        k: &Kernels,
+        one: &Scalar<f32>,
+        cells: &mut Buffer<f32>,
+        times: u32,
+        by: f32,
+    ) -> Result<()> {
+        r.repeat_times(baked(times), |r: &mut Recorder<'_>| r.run(k.add(baked(by), one, cells.at_mut(0)))).map(drop)
+    }
+}
+
+#[test]
+fn a_way_out_needs_a_loop() {
+    let b = bench();
+    let refused = b.device.record(|r: &mut Recorder<'_>| r.leave_if(nonzero(b.cells.at(0))));
+    assert!(matches!(refused.unwrap_err().kind(), ErrorKind::NoLoop { call: "leave_if" }));
+    let refused = b.device.record(|r: &mut Recorder<'_>| {
+        r.repeat_times(baked(2), |r: &mut Recorder<'_>| {
+            r.when(nonzero(b.cells.at(0)), |r: &mut Recorder<'_>| r.leave_if(nonzero(b.cells.at(1)))).map(drop)
+        })
+        .map(drop)
+    });
+    assert!(matches!(refused.unwrap_err().kind(), ErrorKind::NoLoop { call: "leave_if" }));
+    let refused = b.device.record(|r: &mut Recorder<'_>| r.round().map(drop));
+    assert!(matches!(refused.unwrap_err().kind(), ErrorKind::NoLoop { call: "round" }));
+}
+
+#[test]
+fn a_temp_of_a_body_is_not_looked_at_behind_it() {
+    let b = bench();
+    let refused = b.device.record(|r: &mut Recorder<'_>| {
+        let mut kept = None;
+        r.repeat_times(baked(2), |r: &mut Recorder<'_>| {
+            let mut t = r.alloc_scalar::<u32>()?;
+            r.run(fill(t.as_mut_slice(), baked(1)))?;
+            kept = Some(nonzero(&t));
+            Ok(())
+        })?;
+        r.when(kept.unwrap(), |_: &mut Recorder<'_>| Ok(())).map(drop)
+    });
+    assert!(matches!(refused.unwrap_err().kind(), ErrorKind::TempOfBody));
+}
+
+#[test]
+fn a_body_that_fails_leaves_no_trace() {
+    let mut b = bench();
+    let stream = b.stream.clone();
+    let Bench { device, k, one, cells, .. } = &mut b;
+    let mut graph = device
+        .record(|r: &mut Recorder<'_>| {
+            let failed = r.repeat(unbounded(), |r: &mut Recorder<'_>| {
+                r.run(k.add(baked(1.0), one, cells.at_mut(0)))?;
+                r.leave_if(nonzero(cells.at(0)))?;
+                r.when(nonzero(cells.at(0)), |_: &mut Recorder<'_>| Err(dacapo::Error::msg("no")))?;
+                Ok(nonzero(cells.at(0)))
+            });
+            assert!(failed.is_err());
+            r.run(k.add(baked(1.0), one, cells.at_mut(1)))
+        })
+        .unwrap();
+    assert_eq!(graph.len(), 1);
+    graph.launch(&stream).unwrap();
+    assert_eq!(stream.read(&cells[..2]).unwrap(), [0.0, 1.0]);
+}
