@@ -26,9 +26,6 @@ use crate::model::value_ops::{ValueOp, ValueWork};
 use crate::model::work::{CopyWork, HostWork, KernelWork, SetWork, Work};
 use crate::schedule::Step;
 
-/// How many warp instructions of [`crate::Options::budget`] one round of a WHILE counts for, at least.
-const ROUND: u64 = 4096;
-
 /// What one launch runs.
 pub(crate) struct Script {
     parts: Vec<Part>,
@@ -63,10 +60,12 @@ enum Does {
 
 /// A conditional node with the scripts of its bodies.
 pub(crate) struct Choice {
-    condition: Arc<Condition>,
+    /// How reports name the node.
+    pub(crate) number: u32,
+    pub(crate) condition: Arc<Condition>,
     default: Option<u32>,
     kind: Kind,
-    bodies: Vec<Script>,
+    pub(crate) bodies: Vec<Script>,
 }
 
 /// The head of a conditional node, or a further round of its WHILE.
@@ -95,6 +94,7 @@ impl Script {
             ExecKind::EventWait(event) => Does::Wait(*event),
             ExecKind::Values(work) => Does::Values(work.clone()),
             ExecKind::Conditional(condition, default, kind, bodies) => Does::Choose(Arc::new(Choice {
+                number: node.number,
                 condition: condition.clone(),
                 default: *default,
                 kind: *kind,
@@ -106,6 +106,18 @@ impl Script {
             Part { does: does(node), number, before, is_leaf: node.is_leaf }
         };
         Script { parts: body.nodes.iter().map(part).collect() }
+    }
+
+    /// Every kernel in it, in children and in bodies too.
+    pub(crate) fn kernels<'s>(&'s self, all: &mut Vec<&'s KernelWork>) {
+        for part in &self.parts {
+            match &part.does {
+                Does::Kernel(work) => all.push(work),
+                Does::Child(script) => script.kernels(all),
+                Does::Choose(choice) => choice.bodies.iter().for_each(|body| body.kernels(all)),
+                _ => {}
+            }
+        }
     }
 
     /// All conditions, each with its default.
@@ -241,14 +253,10 @@ impl State {
 
     /// A conditional node's turn has come: the body that its value chooses runs before its tail.
     pub(crate) fn run_branch(&mut self, key: Key<Task>, branch: Branch) {
-        let Branch { choice, tail, context, rounds } = branch;
+        let Branch { choice, tail, context, mut rounds } = branch;
         let value = choice.condition.value();
         let chosen = choice.kind.choose(value, choice.bodies.len());
-        let word = match choice.kind {
-            Kind::If => "IF",
-            Kind::While => "WHILE",
-            Kind::Switch => "SWITCH",
-        };
+        let word = choice.kind.word();
         if !choice.condition.is_given() && self.options.detectors.uninitialised {
             let what = format!("{word} by a condition that nobody has given a value in this launch");
             let finding = Finding::new("unset-condition", Ending::YourProgram, what)
@@ -262,16 +270,12 @@ impl State {
             None => format!("{word} by {value}: nothing"),
         });
         if let Some(body) = chosen {
-            let rounds_max = (self.options.budget / ROUND).max(1);
-            if rounds >= rounds_max {
-                let finding = Finding::new(
-                    "endless-while",
-                    Ending::YourProgram,
-                    format!("a WHILE node is still running after {rounds} rounds"),
-                )
-                .note(format!("its condition is {value}; it ends when the body leaves 0 there"))
-                .help("let a kernel of the body call cudaGraphSetConditional with 0 at some time, or raise the instruction budget");
-                return self.break_device(key, CUresult::CUDA_ERROR_LAUNCH_TIMEOUT, finding);
+            if rounds >= self.options.rounds_max.max(1) {
+                if !self.may_wait_for_host(&choice) {
+                    let finding = self.endless_while(&choice, rounds);
+                    return self.break_device(key, CUresult::CUDA_ERROR_LAUNCH_TIMEOUT, finding);
+                }
+                rounds = 0;
             }
             // What is made now comes after this task, and from where it came from.
             self.tasks.come_after(Some(key));

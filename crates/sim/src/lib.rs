@@ -26,6 +26,7 @@ pub mod memory;
 mod model;
 mod options;
 mod random;
+mod rounds;
 mod schedule;
 mod visit;
 

@@ -31,6 +31,9 @@ pub struct Options {
     pub time: Time,
     /// Warp instructions of one launch before it is reported as a probable endless loop.
     pub budget: u64,
+    /// Rounds of one WHILE node of a graph before it is reported as a loop that does not end. In live time a loop whose
+    /// body is given memory of the host may wait for the host, and goes on.
+    pub rounds_max: u64,
     /// In counted time, how often in a row everything that could run may only poll host memory or the clock before the
     /// kernel is reported as waiting for nobody.
     pub polls_max: u64,
@@ -57,6 +60,7 @@ impl Default for Options {
             capacity: H200_BYTES,
             time: Time::Counted,
             budget: 1 << 32,
+            rounds_max: 1_000_000,
             polls_max: 10_000_000,
             journal: false,
             detectors: Detectors::default(),

@@ -4,7 +4,7 @@ mod kit;
 
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Driver};
-use dacapo_sim::Options;
+use dacapo_sim::{Options, Time};
 use kit::{Device, INVALID, NOT_SUPPORTED, ok, one_thread};
 
 const IF: u32 = CU_GRAPH_COND_TYPE_IF;
@@ -12,6 +12,7 @@ const WHILE: u32 = CU_GRAPH_COND_TYPE_WHILE;
 const SWITCH: u32 = CU_GRAPH_COND_TYPE_SWITCH;
 
 /// `append(p, digit)`: `*p = *p * 10 + digit`. `set(handle, value)`. `countdown(handle, p)`: `set(handle, --*p)`.
+/// `follow(handle, p)`: `set(handle, *p)`.
 const PTX: &str = ".version 8.3
 .target sm_90
 .address_size 64
@@ -31,19 +32,26 @@ const PTX: &str = ".version 8.3
   ld.global.u32 %r1, [%rd2]; sub.u32 %r2, %r1, 1; st.global.u32 [%rd2], %r2;
   { .param .b64 h; .param .b32 v; st.param.b64 [h], %rd1; st.param.b32 [v], %r2; call.uni cudaGraphSetConditional, (h, v); }
   ret; }
+.visible .entry follow(.param .u64 handle, .param .u64 p) {
+  .reg .b64 %rd<3>; .reg .b32 %r<2>;
+  ld.param.u64 %rd1, [handle]; ld.param.u64 %rd2, [p]; ld.volatile.global.u32 %r1, [%rd2];
+  { .param .b64 h; .param .b32 v; st.param.b64 [h], %rd1; st.param.b32 [v], %r1; call.uni cudaGraphSetConditional, (h, v); }
+  ret; }
 ";
 
 struct Kernels {
     append: CUfunction,
     set: CUfunction,
     countdown: CUfunction,
+    follow: CUfunction,
 }
 
 fn start(options: Options) -> (Device, Kernels) {
     let d = Device::new(options);
     let module = d.module(PTX);
-    let [append, set, countdown] = ["append", "set", "countdown"].map(|name| d.function(module, name));
-    (d, Kernels { append, set, countdown })
+    let names = ["append", "set", "countdown", "follow"];
+    let [append, set, countdown, follow] = names.map(|name| d.function(module, name));
+    (d, Kernels { append, set, countdown, follow })
 }
 
 fn seeds() -> impl Iterator<Item = (Device, Kernels)> {
@@ -203,9 +211,18 @@ fn an_executable_keeps_its_condition_when_the_graph_is_gone() {
     assert_eq!(d.found(), ["stale-condition"]);
 }
 
+/// A graph with a WHILE that begins with 1 and counts down from what is at `counter`; its executable.
+fn counted_down(d: &Device, k: &Kernels, counter: u64) -> CUgraphExec {
+    let g = d.graph();
+    let h = d.condition(g, Some(1));
+    let (_, bodies) = d.conditional(g, &[], h, WHILE, 1);
+    d.kernel_node(bodies[0], &[], k.countdown, &[h, counter]);
+    d.instantiate(g)
+}
+
 #[test]
 fn an_endless_while_is_reported_and_ends() {
-    let (d, k) = start(Options { budget: 1 << 20, ..Options::default() });
+    let (d, k) = start(Options { rounds_max: 300, ..Options::default() });
     let (g, p, s) = (d.graph(), d.zeros(1), d.stream());
     let h = d.condition(g, Some(1));
     let (_, bodies) = d.conditional(g, &[], h, WHILE, 1);
@@ -215,8 +232,94 @@ fn an_endless_while_is_reported_and_ends() {
     unsafe {
         ok(d.cuGraphLaunch(exec, s));
         assert_eq!(d.cuStreamSynchronize(s), CUresult::CUDA_ERROR_LAUNCH_TIMEOUT);
+        assert_eq!(d.cuGraphLaunch(exec, s), CUresult::CUDA_ERROR_LAUNCH_TIMEOUT, "the context is broken");
     }
+    let report = d.findings()[0].to_string();
+    assert!(report.contains("error[endless-while]") && report.contains("after 300 rounds"), "{report}");
+    assert!(report.contains("no kernel of its body is given condition 1"), "{report}");
     assert_eq!(d.found(), ["endless-while"]);
+}
+
+#[test]
+fn a_while_may_run_as_many_rounds_as_it_is_given() {
+    for (rounds, code) in [(300, CUresult::CUDA_SUCCESS), (301, CUresult::CUDA_ERROR_LAUNCH_TIMEOUT)] {
+        let (d, k) = start(Options { rounds_max: 300, ..Options::default() });
+        let (counter, s) = (d.zeros(1), d.stream());
+        d.write(counter, rounds);
+        let exec = counted_down(&d, &k, counter);
+        // SAFETY: no pointers.
+        unsafe {
+            ok(d.cuGraphLaunch(exec, s));
+            assert_eq!(d.cuStreamSynchronize(s), code, "{rounds} rounds");
+        }
+    }
+}
+
+#[test]
+fn an_endless_while_names_who_sets_its_condition_and_what_that_reads() {
+    let (d, k) = start(Options { rounds_max: 300, ..Options::default() });
+    let (counter, s) = (d.zeros(1), d.stream());
+    d.label(counter, "left");
+    let exec = counted_down(&d, &k, counter);
+    // SAFETY: no pointers.
+    unsafe {
+        ok(d.cuGraphLaunch(exec, s));
+        assert_eq!(d.cuStreamSynchronize(s), CUresult::CUDA_ERROR_LAUNCH_TIMEOUT);
+    }
+    let report = d.findings()[0].to_string();
+    for part in
+        ["WHILE node 0", "condition 1 (default 1)", "`countdown` sets the condition", "`countdown` reads", "`left`"]
+    {
+        assert!(report.contains(part), "no {part} in {report}");
+    }
+}
+
+#[test]
+fn in_live_time_a_while_may_wait_for_the_host() {
+    for (time, code) in [(Time::Live, CUresult::CUDA_SUCCESS), (Time::Counted, CUresult::CUDA_ERROR_LAUNCH_TIMEOUT)] {
+        let (d, k) = start(Options { rounds_max: 20, time, ..Options::default() });
+        let (g, s, mut flag) = (d.graph(), d.stream(), std::ptr::null_mut());
+        // SAFETY: a valid out pointer; the memory is four aligned bytes that live as long as the machine.
+        let flag = unsafe {
+            ok(d.cuMemHostAlloc(&mut flag, 4, 0));
+            std::sync::atomic::AtomicU32::from_ptr(flag.cast())
+        };
+        flag.store(1, std::sync::atomic::Ordering::SeqCst);
+        let h = d.condition(g, Some(1));
+        let (_, bodies) = d.conditional(g, &[], h, WHILE, 1);
+        d.kernel_node(bodies[0], &[], k.follow, &[h, flag.as_ptr().addr() as u64]);
+        let exec = d.instantiate(g);
+        // SAFETY: no pointers.
+        unsafe {
+            ok(d.cuGraphLaunch(exec, s));
+            if time == Time::Live {
+                // Long enough for far more rounds than the limit.
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                flag.store(0, std::sync::atomic::Ordering::SeqCst);
+            }
+            assert_eq!(d.cuStreamSynchronize(s), code, "{time:?}");
+        }
+        assert_eq!(d.found().is_empty(), time == Time::Live);
+    }
+}
+
+#[test]
+fn rounds_are_counted_for_each_run_of_the_node() {
+    //   WHILE 20 times { set inner ──► WHILE 20 times }: 400 rounds of the inner node, and never more than 20 in a row
+    let (d, k) = start(Options { rounds_max: 30, ..Options::default() });
+    let (g, outer, inner, s) = (d.graph(), d.zeros(1), d.zeros(1), d.stream());
+    let [h, i] = [Some(1), None].map(|default| d.condition(g, default));
+    let (_, bodies) = d.conditional(g, &[], h, WHILE, 1);
+    let count = d.kernel_node(bodies[0], &[], k.countdown, &[h, outer]);
+    let begin = d.kernel_node(bodies[0], &[count], k.append, &[inner, 20]);
+    let set = d.kernel_node(bodies[0], &[begin], k.set, &[i, 1]);
+    let (_, rounds) = d.conditional(bodies[0], &[set], i, WHILE, 1);
+    d.kernel_node(rounds[0], &[], k.countdown, &[i, inner]);
+    let exec = d.instantiate(g);
+    d.write(outer, 20);
+    d.run(exec, s);
+    assert_eq!((d.read(outer), d.read(inner)), (0, 0));
+    assert_eq!(d.found(), [""; 0]);
 }
 
 #[test]

@@ -114,6 +114,7 @@ impl Case {
             capacity: [1 << 20, 16 << 20, 64 << 20, 256 << 20][below(4) as usize],
             time: if live { Time::Live } else { Time::Counted },
             budget: 20_000,
+            rounds_max: 4,
             polls_max: 300,
             journal: below(8) == 0,
             detectors,

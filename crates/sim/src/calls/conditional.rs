@@ -10,15 +10,13 @@ use dacapo_driver::types::*;
 use super::graph::{edge_list, graph_named, node_handle};
 use super::graph_node::Spot;
 use crate::foreign::put;
-use crate::model::conditional::{Condition, Kind};
+use crate::model::conditional::{Condition, HANDLES, Kind};
 use crate::model::table::Lookup;
 use crate::visit::{Answer, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 /// `CU_GRAPH_COND_ASSIGN_DEFAULT`.
 const ASSIGN_DEFAULT: c_uint = 1;
-/// Handles are no small numbers, so that a stray one is seen for what it is.
-const HANDLES: u64 = 0xc0_4d17_0000_0000;
 /// The first version with SWITCH, and with a second body of IF.
 const SWITCH_SINCE: i32 = 12_080;
 /// How many bodies a SWITCH may have here.
@@ -46,7 +44,7 @@ pub(crate) unsafe fn handle_create(
     check_context(v, context)?;
     v.graphs.last_condition += 1;
     let handle = HANDLES + v.graphs.last_condition;
-    let condition = Arc::new(Condition::new((flags == ASSIGN_DEFAULT).then_some(default)));
+    let condition = Arc::new(Condition::new(handle, (flags == ASSIGN_DEFAULT).then_some(default)));
     v.graphs.conditions.insert(handle, Arc::downgrade(&condition));
     if let Some(graph) = v.graphs.graphs.get_mut(graph) {
         graph.conditions.push(condition);

@@ -2,11 +2,12 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use dacapo_ptx::effects::{self, AccessKind, Base, Route};
 use dacapo_ptx::ir;
 
 use super::apart;
 use super::decode;
-use super::op::Code;
+use super::op::{Code, Op, Target};
 use crate::finding::Finding;
 
 /// Which kernel of a [`Program`].
@@ -111,6 +112,31 @@ impl Program {
     /// When the id is another program's.
     pub fn unsupported(&self, k: KernelId) -> Vec<Finding> {
         self.kernels[k.0 as usize].code.unsupported.clone()
+    }
+
+    /// Where a kernel calls `cudaGraphSetConditional` first, if it does.
+    pub(crate) fn sets_condition(&self, k: KernelId) -> Option<u32> {
+        let code = self.code(k);
+        let sets = |op: &Op| matches!(op, Op::Call(index) if matches!(code.calls[*index as usize].target, Target::SetConditional));
+        code.ops.iter().position(sets).map(|pc| pc as u32)
+    }
+
+    /// The parameters that a kernel reads memory through; all, where its text does not tell.
+    pub(crate) fn reads_through(&self, k: KernelId) -> Vec<ParamInfo> {
+        let info = self.info(k);
+        let found = self.module.functions.iter().position(|f| f.is_kernel && f.has_body && f.name == info.name);
+        let Some(function) = found else { return Vec::new() };
+        let effects = effects::effects(&self.module, ir::FunctionId(function as u32));
+        let is_of = |route: &Route, index: u32| {
+            route.bases.iter().any(|base| matches!(base, Base::Param { index: i, .. } if *i == index))
+        };
+        let is_read = |index: u32| {
+            effects.opaque.is_some()
+                || effects.accesses.iter().any(|access| {
+                    access.kind != AccessKind::Write && access.routes.iter().any(|route| is_of(route, index))
+                })
+        };
+        info.params.iter().zip(0..).filter(|(_, index)| is_read(*index)).map(|(param, _)| *param).collect()
     }
 
     /// May the blocks of a kernel run at the same time? After some attempts that came to nothing: no more.

@@ -22,9 +22,14 @@ use super::graph::{Graph, Graphs, Node, NodeKind};
 use super::table::Key;
 use super::work::CopyMemory;
 
+/// Handles are no small numbers, so that a stray one is seen for what it is.
+pub(crate) const HANDLES: u64 = 0xc0_4d17_0000_0000;
+
 /// A value that kernels set and a conditional node reads.
 #[derive(Debug)]
 pub(crate) struct Condition {
+    /// What kernels name it by.
+    pub(crate) handle: u64,
     /// The value at the begin of each launch, if there is one.
     pub(crate) default: Option<u32>,
     /// The conditional node that reads it is there.
@@ -35,8 +40,14 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
-    pub(crate) fn new(default: Option<u32>) -> Condition {
-        Condition { default, used: AtomicBool::new(false), value: AtomicU32::new(0), given: AtomicBool::new(false) }
+    pub(crate) fn new(handle: u64, default: Option<u32>) -> Condition {
+        let (used, value, given) = (AtomicBool::new(false), AtomicU32::new(0), AtomicBool::new(false));
+        Condition { handle, default, used, value, given }
+    }
+
+    /// How reports name it: by the order in which handles were made.
+    pub(crate) fn number(&self) -> u64 {
+        self.handle - HANDLES
     }
 
     pub(crate) fn is_used(&self) -> bool {
@@ -93,6 +104,15 @@ impl Kind {
             (CU_GRAPH_COND_TYPE_WHILE, 1) => Some(Kind::While),
             (CU_GRAPH_COND_TYPE_SWITCH, 1..) => Some(Kind::Switch),
             _ => None,
+        }
+    }
+
+    /// As reports write it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Kind::If => "IF",
+            Kind::While => "WHILE",
+            Kind::Switch => "SWITCH",
         }
     }
 

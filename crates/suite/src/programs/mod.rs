@@ -74,6 +74,7 @@ macro_rules! for_each_program {
             graph {
                 condition_never_set,
                 cycle,
+                endless_while,
                 free_without_a_path,
                 launch_of_destroyed_executable,
                 node_added_after_instantiate,

@@ -4,9 +4,9 @@ use super::super::case::Case;
 use super::super::verbs::{Arg::*, Copy3, CopyEnd, Fill};
 use dacapo_driver::types::*;
 
-const IF: u32 = CU_GRAPH_COND_TYPE_IF;
-const WHILE: u32 = CU_GRAPH_COND_TYPE_WHILE;
-const SWITCH: u32 = CU_GRAPH_COND_TYPE_SWITCH;
+pub(super) const IF: u32 = CU_GRAPH_COND_TYPE_IF;
+pub(super) const WHILE: u32 = CU_GRAPH_COND_TYPE_WHILE;
+pub(super) const SWITCH: u32 = CU_GRAPH_COND_TYPE_SWITCH;
 
 super::list! { "condition";
     if_by_memory, if_else_by_memory, while_counts_down, while_below_a_limit, while_never, while_body_of_a_diamond, while_body_with_fill_and_copy,
@@ -48,7 +48,12 @@ fn if_else_by_memory(c: &mut Case<'_>) {
 }
 
 /// A loop that runs as often as the word at `counter` says, at least once; its body so far.
-fn down(c: &mut Case<'_>, g: CUgraph, after: &[CUgraphNode], counter: u64) -> (CUgraphNode, CUgraph, CUgraphNode) {
+pub(super) fn down(
+    c: &mut Case<'_>,
+    g: CUgraph,
+    after: &[CUgraphNode],
+    counter: u64,
+) -> (CUgraphNode, CUgraph, CUgraphNode) {
     let h = c.condition(g, 1, 1);
     let (n, bodies) = c.add_condition(g, after, h, WHILE, 1);
     let k = c.node(bodies[0], &[], "count_down", &[C(h), P(counter)]);

@@ -14,8 +14,15 @@ macro_rules! list {
 }
 use list;
 
+mod bodies;
+mod bodies_captured;
+mod bodies_changed;
+mod bodies_updated;
 mod captures;
 mod conditions;
+mod conditions_faults;
+mod conditions_life;
+mod conditions_set;
 mod contexts;
 mod data;
 mod events;
@@ -43,8 +50,15 @@ fn listed(area: &str, name: &str, body: Body, breaks: bool) -> Listed {
 /// All cases of all files.
 pub(super) fn all() -> Vec<Listed> {
     let files = [
+        bodies::all(),
+        bodies_captured::all(),
+        bodies_changed::all(),
+        bodies_updated::all(),
         captures::all(),
         conditions::all(),
+        conditions_faults::all(),
+        conditions_life::all(),
+        conditions_set::all(),
         contexts::all(),
         objects::all(),
         operations::all(),

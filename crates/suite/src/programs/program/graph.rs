@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use dacapo_driver::Driver;
 use dacapo_driver::types::*;
 
-use super::{Answer, Buffer, Program, answer};
+use super::{Answer, Arguments, Buffer, Program, answer};
 
 /// `CU_GRAPH_COND_ASSIGN_DEFAULT`.
 const ASSIGN_DEFAULT: u32 = 1;
@@ -89,9 +89,29 @@ impl Program {
         after: &[CUgraphNode],
         handle: CUgraphConditionalHandle,
     ) -> Answer<CUgraph> {
+        self.add_conditional(graph, after, handle, CU_GRAPH_COND_TYPE_IF)
+    }
+
+    /// `cuGraphAddNode` of a WHILE; the answer is its body.
+    pub(crate) fn add_while(
+        &self,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        handle: CUgraphConditionalHandle,
+    ) -> Answer<CUgraph> {
+        self.add_conditional(graph, after, handle, CU_GRAPH_COND_TYPE_WHILE)
+    }
+
+    fn add_conditional(
+        &self,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        handle: CUgraphConditionalHandle,
+        kind: u32,
+    ) -> Answer<CUgraph> {
         let asked = CUDA_CONDITIONAL_NODE_PARAMS {
             handle,
-            r#type: CU_GRAPH_COND_TYPE_IF,
+            r#type: kind,
             size: 1,
             phGraph_out: std::ptr::null_mut(),
             ctx: self.context,
@@ -104,6 +124,31 @@ impl Program {
         answer(unsafe { self.driver.cuGraphAddNode_v2(&mut node, graph, list, no_ports, count, &mut params) })?;
         // SAFETY: the driver has answered with parameters of a conditional node, whose array holds one body.
         Ok(unsafe { params.read::<CUDA_CONDITIONAL_NODE_PARAMS>().phGraph_out.read() })
+    }
+
+    /// `cuGraphAddKernelNode` of one thread.
+    pub(crate) fn add_kernel(
+        &self,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        kernel: CUfunction,
+        arguments: &[u64],
+    ) -> Answer<CUgraphNode> {
+        let (mut node, list, count) = (CUgraphNode::NULL, after.as_ptr(), after.len());
+        let mut arguments = Arguments::new(arguments);
+        let params = CUDA_KERNEL_NODE_PARAMS {
+            func: kernel,
+            gridDimX: 1,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: 1,
+            blockDimY: 1,
+            blockDimZ: 1,
+            kernelParams: arguments.as_mut_ptr(),
+            ..Default::default()
+        };
+        // SAFETY: see above; as many arguments as the kernel has parameters, alive until the call returns.
+        answer(unsafe { self.driver.cuGraphAddKernelNode_v2(&mut node, graph, list, count, &params) }).map(|()| node)
     }
 
     /// `cuUserObjectCreate` with one reference. Its destructor does nothing.

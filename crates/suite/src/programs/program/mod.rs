@@ -37,6 +37,9 @@ pub type Answer<T = ()> = Result<T, CUresult>;
 /// Warp instructions of a launch before it counts as endless: enough for every program here, and soon used up.
 const BUDGET: u64 = 1 << 20;
 
+/// Rounds of a WHILE node before it counts as endless: likewise.
+const ROUNDS_MAX: u64 = 1000;
+
 /// How often a kernel may look at host memory in vain: likewise.
 const POLLS_MAX: u64 = 10_000;
 
@@ -61,6 +64,7 @@ impl Program {
         let machine = Machine::new(Options {
             seed,
             budget: BUDGET,
+            rounds_max: ROUNDS_MAX,
             polls_max: POLLS_MAX,
             detectors: Detectors::all(),
             on_finding: Some(on_finding),
