@@ -5,6 +5,7 @@
 
 mod buckets;
 mod decode;
+mod solve;
 mod train;
 
 use std::process::ExitCode;
@@ -39,6 +40,10 @@ const NAMES: &[Named] = &[
     ("train-mlp/host-launch", Some(Limit::MicrosecondsOver(0.2))),
     ("decode/batch-1", None),
     ("decode/batch-8", None),
+    (solve::DEVICE, Some(Limit::Ratio(1.02))),
+    (solve::HOST_LAUNCH, Some(Limit::MicrosecondsOver(0.2))),
+    // By hand is a graph a round, with the residual read back after each.
+    (solve::ROUND, Some(Limit::Ratio(0.75))),
     (buckets::NAME, None),
 ];
 
@@ -48,6 +53,7 @@ fn measure(bench: &Bench<'_>, header: &Header) -> Result<Found, Complaint> {
         rows.extend(decode::measure(bench, batch)?);
     }
     rows.extend(train::measure(bench)?);
+    rows.extend(solve::measure(bench)?);
     let mut notes: Vec<_> = buckets::measure(bench)?.into_iter().collect();
     notes.extend(train::notes(bench, &rows)?);
     notes.extend(decode::notes(&rows, header));

@@ -2,6 +2,9 @@
 //!
 //! Sizes follow from the lengths of what is given, and `requires` says how these must fit.
 
+/// The kernels' PTX.
+pub const PTX: &str = include_str!("../kernels/solve.ptx");
+
 /// Threads of a block.
 pub const THREADS: usize = 128;
 /// The most blocks: beyond, a thread takes more than one point, and adding up the parts stays cheap.
@@ -13,7 +16,7 @@ dacapo::kernels! {
     /// Safe by: every kernel compares a point with the number of points and a part with the number of parts; a block
     /// writes the part with its own number, and there are as many parts as blocks. A neighbour is read only if the point's
     /// row and column say that there is one.
-    pub unsafe struct Kernels(include_str!("../kernels/solve.ptx")) {
+    pub unsafe struct Kernels(PTX) {
         /// x ← 0, r ← b, p ← b, and the parts of r · r.
         fn begin(b: &[f32], x: &out [f32], r: &out [f32], p: &out [f32], parts: &out [f32], n: u32 = b.len()) {
             requires: n < 1 << 30, x.len() == b.len(), r.len() == b.len(), p.len() == b.len(),

@@ -1,4 +1,4 @@
-//! An executable graph made by hand, of kernels alone.
+//! An executable graph made by hand, of kernels alone; [`repeat`](super::repeat) puts a loop into one.
 
 use dacapo_driver::types::*;
 use dacapo_driver::{Call, Check, Driver, DriverError};
@@ -17,18 +17,24 @@ pub enum Shape {
 
 /// An executable graph with the graph it was made from; destroyed when dropped.
 pub struct RawGraph<'d> {
-    driver: &'d dyn Driver,
-    graph: CUgraph,
+    pub(super) driver: &'d dyn Driver,
+    pub(super) graph: CUgraph,
     exec: CUgraphExec,
-    nodes: Vec<CUgraphNode>,
+    pub(super) nodes: Vec<CUgraphNode>,
 }
 
 impl<'d> RawGraph<'d> {
-    /// By explicit nodes.
-    pub(super) fn build(driver: &'d dyn Driver, calls: &[KernelCall], shape: Shape) -> Result<Self, Complaint> {
+    /// Without a node, and not instantiated.
+    pub(super) fn empty(driver: &'d dyn Driver) -> Result<Self, Complaint> {
         let mut made = RawGraph { driver, graph: CUgraph::NULL, exec: CUgraphExec::NULL, nodes: Vec::new() };
         // SAFETY: `graph` is valid for the write.
         unsafe { driver.cuGraphCreate(&mut made.graph, 0) }.check(Call::cuGraphCreate)?;
+        Ok(made)
+    }
+
+    /// By explicit nodes.
+    pub(super) fn build(driver: &'d dyn Driver, calls: &[KernelCall], shape: Shape) -> Result<Self, Complaint> {
+        let mut made = RawGraph::empty(driver)?;
         for call in calls {
             let after = match shape {
                 Shape::Line => &made.nodes[made.nodes.len().saturating_sub(1)..],
@@ -42,14 +48,8 @@ impl<'d> RawGraph<'d> {
 
     /// By explicit nodes and edges.
     pub(super) fn of_nodes(driver: &'d dyn Driver, nodes: &[KernelNode]) -> Result<Self, Complaint> {
-        let mut made = RawGraph { driver, graph: CUgraph::NULL, exec: CUgraphExec::NULL, nodes: Vec::new() };
-        // SAFETY: `graph` is valid for the write.
-        unsafe { driver.cuGraphCreate(&mut made.graph, 0) }.check(Call::cuGraphCreate)?;
-        for node in nodes {
-            let after: Vec<CUgraphNode> = node.after.iter().map(|at| made.nodes[*at]).collect();
-            let node = node.add_to(driver, made.graph, &after)?;
-            made.nodes.push(node);
-        }
+        let mut made = RawGraph::empty(driver)?;
+        made.nodes = KernelNode::add_all(nodes, driver, made.graph)?;
         made.instantiated()
     }
 
@@ -71,7 +71,7 @@ impl<'d> RawGraph<'d> {
         made.instantiated()
     }
 
-    fn instantiated(mut self) -> Result<Self, Complaint> {
+    pub(super) fn instantiated(mut self) -> Result<Self, Complaint> {
         // SAFETY: the graph is ours and alive, and `exec` is valid for the write.
         unsafe { self.driver.cuGraphInstantiateWithFlags(&mut self.exec, self.graph, 0) }
             .check(Call::cuGraphInstantiateWithFlags)?;

@@ -5,7 +5,7 @@ use dacapo_driver::{Call, Check, Driver};
 
 use crate::complaint::Complaint;
 
-/// Pinned host memory that never changes; freed when dropped.
+/// Pinned host memory; freed when dropped.
 pub struct Pinned<'d> {
     driver: &'d dyn Driver,
     pointer: *mut c_void,
@@ -25,6 +25,12 @@ impl<'d> Pinned<'d> {
 
     pub(super) fn pointer(&self) -> *const c_void {
         self.pointer
+    }
+
+    /// Where its first number is, for whoever may write it.
+    pub(super) fn first(&mut self) -> *mut f32 {
+        assert!(self.bytes >= size_of::<f32>(), "pinned memory with room for a number");
+        self.pointer.cast()
     }
 
     pub(super) fn bytes(&self) -> usize {

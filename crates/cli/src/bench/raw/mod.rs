@@ -7,6 +7,7 @@ mod graph;
 mod kernel;
 mod memory;
 mod node;
+mod repeat;
 mod stream;
 
 use dacapo_driver::Driver;
@@ -16,6 +17,7 @@ pub use graph::{RawGraph, Shape};
 pub use kernel::KernelCall;
 pub use memory::Pinned;
 pub use node::KernelNode;
+pub use repeat::Repeat;
 pub use stream::{RawEvent, RawStream};
 
 use crate::complaint::Complaint;
@@ -129,6 +131,16 @@ impl<'d> Raw<'d> {
     /// - The driver refused.
     pub fn graph_of(&self, nodes: &[KernelNode]) -> Result<RawGraph<'d>, Complaint> {
         RawGraph::of_nodes(self.driver, nodes)
+    }
+
+    /// An executable graph of nodes and, behind the last of them, a WHILE node with a body of nodes. `nodes` is given the
+    /// handle of the condition, which a kernel on each side sets.
+    ///
+    /// # Errors
+    ///
+    /// - The driver refused.
+    pub fn graph_with_while(&self, nodes: impl FnOnce(u64) -> Repeat) -> Result<RawGraph<'d>, Complaint> {
+        RawGraph::with_while(self.driver, nodes)
     }
 
     /// Marks a place of a stream of the library's with `event`.

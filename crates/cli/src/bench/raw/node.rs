@@ -48,4 +48,18 @@ impl KernelNode {
             .check(Call::cuGraphAddKernelNode_v2)?;
         Ok(node)
     }
+
+    /// Adds these to a graph, each behind those that it names.
+    pub(super) fn add_all(
+        nodes: &[KernelNode],
+        driver: &dyn Driver,
+        graph: CUgraph,
+    ) -> Result<Vec<CUgraphNode>, DriverError> {
+        let mut added = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let after: Vec<CUgraphNode> = node.after.iter().map(|at| added[*at]).collect();
+            added.push(node.add_to(driver, graph, &after)?);
+        }
+        Ok(added)
+    }
 }

@@ -74,6 +74,23 @@ impl<'d> RawStream<'d> {
         unsafe { self.driver.cuMemcpyHtoDAsync_v2(target.address(), source.pointer(), source.bytes(), self.stream) }
             .check(Call::cuMemcpyHtoDAsync_v2)
     }
+
+    /// The first number of `source`, behind everything on this stream; by way of pinned memory, and waited for.
+    ///
+    /// # Errors
+    ///
+    /// - The driver refused, or what the work before failed with.
+    #[inline]
+    pub fn read_float(&self, source: &DeviceBytes<'_>, through: &mut Pinned<'_>) -> Result<f32, DriverError> {
+        let target = through.first();
+        // SAFETY: the source has a number, pinned memory is at least as long, and nobody else looks at it; it is waited for
+        // before the memory can go.
+        unsafe { self.driver.cuMemcpyDtoHAsync_v2(target.cast(), source.address(), 4, self.stream) }
+            .check(Call::cuMemcpyDtoHAsync_v2)?;
+        self.synchronize()?;
+        // SAFETY: the copy is over, and the memory is ours alone.
+        Ok(unsafe { target.read_volatile() })
+    }
 }
 
 impl Drop for RawStream<'_> {
