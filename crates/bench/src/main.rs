@@ -6,6 +6,7 @@
 mod buckets;
 mod decode;
 mod train;
+mod until_end;
 
 use std::process::ExitCode;
 
@@ -39,6 +40,8 @@ const NAMES: &[Named] = &[
     ("train-mlp/host-launch", Some(Limit::MicrosecondsOver(0.2))),
     ("decode/batch-1", None),
     ("decode/batch-8", None),
+    ("decode-until-end/batch-1", None),
+    ("decode-until-end/batch-8", None),
     (buckets::NAME, None),
 ];
 
@@ -47,10 +50,14 @@ fn measure(bench: &Bench<'_>, header: &Header) -> Result<Found, Complaint> {
     for batch in decode::BATCHES {
         rows.extend(decode::measure(bench, batch)?);
     }
+    for batch in until_end::BATCHES {
+        rows.extend(until_end::measure(bench, batch)?);
+    }
     rows.extend(train::measure(bench)?);
     let mut notes: Vec<_> = buckets::measure(bench)?.into_iter().collect();
     notes.extend(train::notes(bench, &rows)?);
     notes.extend(decode::notes(&rows, header));
+    notes.extend(until_end::notes(&rows, header));
     Ok((rows, notes))
 }
 

@@ -130,7 +130,7 @@ impl Size {
     /// A token that texts of the default seed choose early, late, and not at all.
     fn end_token(self) -> u32 {
         match self {
-            Size::Tiny => 7,
+            Size::Tiny => 14,
             Size::Small => 7,
             Size::Medium => 7,
         }
