@@ -131,7 +131,7 @@ impl Size {
     fn end_token(self) -> u32 {
         match self {
             Size::Tiny => 14,
-            Size::Small => 7,
+            Size::Small => 444,
             Size::Medium => 7,
         }
     }

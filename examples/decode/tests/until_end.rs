@@ -46,6 +46,15 @@ fn endless(device: &Device, model: &Model) -> Vec<Vec<u32>> {
     tokens(&engine.state, &engine.stream)
 }
 
+/// What the third sequence would choose behind its first token, if no more were given.
+fn passed_over(device: &Device, model: &Model) -> u32 {
+    let mut engine = Engine::new(device, model, &How::Eager, Sampling::new(0.8, 0), 42).unwrap();
+    engine.state.admit(&engine.stream, PLACES[2] as usize, &PROMPTS[2][..1], 1).unwrap();
+    engine.state.batch(&engine.stream, &PLACES[2..]).unwrap();
+    engine.step(1).unwrap();
+    tokens(&engine.state, &engine.stream)[2][1]
+}
+
 /// The texts to their ends: each with the first end token that was not given.
 fn cut(texts: &[Vec<u32>], token: u32) -> Vec<Vec<u32>> {
     let cut = |(text, prompt): (&Vec<u32>, &&[u32])| {
@@ -91,8 +100,11 @@ fn a_text_ends_with_its_own_end_token_and_not_with_a_given_one() {
         let (sampling, mut ending) = (Sampling::new(0.8, 0), Ending::new(device, END, Until::All).unwrap());
         let mut graph = device.record(model.texts(&mut state, &sampling, 4, &mut ending)).unwrap();
         let mut ends = 0;
-        // A row of nobody in the middle; then tokens that one of the texts has early, late and never, in the same graph.
-        for token in [END, endless[0][4], endless[1][10], endless[2][18], u32::MAX] {
+        let passed_over = passed_over(device, &model);
+        assert_ne!(passed_over, PROMPTS[2][1]);
+        // A row of nobody in the middle. Tokens that a text has early, late and never, and one that is chosen where another is
+        // given, all in the same graph.
+        for token in [END, passed_over, endless[0][4], endless[1][10], endless[2][18], u32::MAX] {
             ending.token.set(token);
             admit(&mut state, &stream, &[2, NOBODY, 0, 3]);
             graph.launch(&stream).unwrap();
