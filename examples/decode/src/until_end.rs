@@ -9,6 +9,7 @@ use crate::calls::{Calls, counted};
 use crate::ending::Until;
 use crate::model::{Model, Sampling};
 use crate::reference::{Reference, TOLERANCE, distance, likeliest};
+use crate::shape::Shape;
 use crate::show::Plan;
 use crate::steady::{first_token, median};
 use crate::verdict::{self, Check};
@@ -64,37 +65,26 @@ impl UntilEnd<'_> {
         progress: impl Fn(),
     ) -> Result<Check> {
         let (shape, rows) = (self.plan.shape, 2.min(self.plan.batch()));
-        let greedy = |place: usize| {
-            let (mut reference, mut text) =
-                (Reference::new(shape, weights), vec![first_token(place, shape.vocabulary)]);
-            let thoughts: Vec<Vec<f64>> = (0..steps)
-                .map(|at| {
-                    let thought = reference.step(text[at]);
-                    text.push(likeliest(&thought));
-                    thought
-                })
-                .collect();
-            (text, thoughts)
-        };
-        let (mut expected, thoughts): (Vec<_>, Vec<_>) = (0..rows).map(greedy).unzip();
-        let end_token = expected[0][steps.div_ceil(2)];
-        expected.iter_mut().for_each(|text| cut(text, end_token));
+        let mut plain: Vec<Greedy> = (0..rows).map(|place| Greedy::new(shape, weights, place, steps)).collect();
+        let end_token = plain[0].text[steps.div_ceil(2)];
+        plain.iter_mut().for_each(|greedy| greedy.end_with(end_token));
         let task = Task { rows, new_max: steps, end_token, until: Until::All, seed: self.plan.seed };
         let mut writer = Writer::new(device, model, Sampling::new(0.0, 0), task)?;
         writer.begin()?;
-        let longest = expected.iter().map(Vec::len).max().unwrap_or(1) - 1;
+        let longest = plain.iter().map(|greedy| greedy.thoughts.len()).max().unwrap_or(0);
         let (mut worst, mut counts) = (0.0_f64, true);
         for step in 0..longest {
             writer.step()?;
             let logits = writer.state.logits(&writer.stream, rows)?;
-            let goes_on = |row: &usize, by: usize| step + by < expected[*row].len();
-            for row in (0..rows).filter(|row| goes_on(row, 1)) {
-                worst = worst.max(distance(&logits[row], &thoughts[row][step]));
+            for (greedy, logits) in plain.iter().zip(&logits) {
+                let apart = greedy.thoughts.get(step).map_or(0.0, |thought| distance(logits, thought));
+                worst = worst.max(apart);
             }
-            counts &= writer.running()? == (0..rows).filter(|row| goes_on(row, 2)).count();
+            counts &= writer.running()? == plain.iter().filter(|greedy| greedy.thoughts.len() > step + 1).count();
             progress();
         }
         (longest..steps).for_each(|_| progress());
+        let expected: Vec<Vec<u32>> = plain.into_iter().map(|greedy| greedy.text).collect();
         let by_step = verdict::same_texts("texts are those of plain Rust", &writer.texts()?, &expected);
         let launched = writer.write(Way::OneLaunch, 0)?;
         let by_launch = verdict::same_texts("in one launch", &launched.texts, &expected);
@@ -163,10 +153,30 @@ impl UntilEnd<'_> {
     }
 }
 
-/// Ends a text of one given token with the first end token that was chosen.
-fn cut(text: &mut Vec<u32>, end_token: u32) {
-    if let Some(at) = text[1..].iter().position(|&token| token == end_token) {
-        text.truncate(at + 2);
+/// What plain Rust makes of one given token, and what it thought of every token before each choice.
+struct Greedy {
+    text: Vec<u32>,
+    thoughts: Vec<Vec<f64>>,
+}
+
+impl Greedy {
+    fn new(shape: Shape, weights: &Weights<Vec<f32>>, place: usize, steps: usize) -> Greedy {
+        let mut reference = Reference::new(shape, weights);
+        let mut greedy = Greedy { text: vec![first_token(place, shape.vocabulary)], thoughts: Vec::new() };
+        for at in 0..steps {
+            let thought = reference.step(greedy.text[at]);
+            greedy.text.push(likeliest(&thought));
+            greedy.thoughts.push(thought);
+        }
+        greedy
+    }
+
+    /// Ends it with the first end token that was chosen.
+    fn end_with(&mut self, end_token: u32) {
+        if let Some(at) = self.text[1..].iter().position(|&token| token == end_token) {
+            self.text.truncate(at + 2);
+            self.thoughts.truncate(at + 1);
+        }
     }
 }
 
