@@ -9,7 +9,7 @@
 
 use std::cell::RefCell;
 
-use dacapo_example_decode::{Model, Sampling, Shape, Task, Until, Way, Weights, Writer};
+use dacapo_example_decode::{Model, Sampling, Shape, Task, Until, Way, Weights, Writer, end_token};
 use serde_json::json;
 
 use dacapo_cli::bench::blocks::Contender;
@@ -58,7 +58,7 @@ fn measure_one(
     let mut writer = Writer::new(device, &model, Sampling::new(0.8, 40), task)?;
     // What is written without an end says which token makes a late one.
     let endless = writer.write(Way::Eager, 0)?.texts;
-    writer.ending.token.set(late_token(&endless, shape.vocabulary as u32));
+    writer.ending.token.set(end_token::late(&endless, shape.vocabulary));
     let expected = writer.write(Way::Eager, 0)?;
     let (writer, steps) = (RefCell::new(writer), expected.steps);
     let contender = |way: Way| -> Contender<'_> {
@@ -81,17 +81,6 @@ fn measure_one(
         (READ_BACK, contender(Way::ReadBack)),
     ];
     round.compare(steps as u32, contenders)
-}
-
-/// The token that ends texts latest: each text, of one given token, has it if any token is in all of them. Where none is,
-/// texts end at their limits.
-fn late_token(texts: &[Vec<u32>], vocabulary: u32) -> u32 {
-    let last_end = |token: &u32| {
-        let ends = texts.iter().map(|text| text[1..].iter().position(|chosen| chosen == token));
-        ends.collect::<Option<Vec<_>>>()?.into_iter().max()
-    };
-    let late = (0..vocabulary).filter(|token| last_end(token).is_some()).max_by_key(last_end);
-    late.unwrap_or(u32::MAX)
 }
 
 /// What a round of the loop costs; nothing of the software device, whose times are no GPU's.
@@ -119,16 +108,4 @@ pub fn notes(rows: &[Row], header: &Header) -> Option<Note> {
         return None;
     }
     Some(Note { name: "decode-until-end: what the device's loop costs".into(), lines, json: found.into() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_late_token_is_one_that_all_texts_choose() {
-        // 9 is chosen last of all, but by one text; 2 is in both, later than 1; what was given does not count.
-        assert_eq!(late_token(&[vec![5, 1, 2, 9], vec![5, 1, 1, 2]], 10), 2);
-        assert_eq!(late_token(&[vec![3, 1, 1], vec![3, 2, 2]], 10), u32::MAX);
-    }
 }

@@ -8,6 +8,7 @@
 //! checks them.
 
 pub mod calls;
+pub mod end_token;
 pub mod ending;
 pub mod engine;
 pub mod kernels;

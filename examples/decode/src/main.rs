@@ -78,8 +78,8 @@ struct Arguments {
     /// With --until-end: when the loop ends
     #[arg(long, value_enum, default_value_t = Which::All, requires = "until_end")]
     until: Which,
-    /// With --until-end: a text that chooses this token ends with it; one that makes texts of different lengths where none is
-    /// given
+    /// With --until-end: a text that chooses this token ends with it; where none is given, the one that makes lengths differ
+    /// most
     #[arg(long, requires = "until_end")]
     end_token: Option<u32>,
     /// Time the operations of one step, print them, and write them to this file for Perfetto
@@ -124,15 +124,6 @@ impl Size {
             Size::Tiny => Shape::TINY,
             Size::Small => Shape::SMALL,
             Size::Medium => Shape::MEDIUM,
-        }
-    }
-
-    /// A token that texts of the default seed choose early, late, and not at all.
-    fn end_token(self) -> u32 {
-        match self {
-            Size::Tiny => 14,
-            Size::Small => 444,
-            Size::Medium => 7,
         }
     }
 }
@@ -210,8 +201,7 @@ fn run(arguments: &Arguments, plan: &Plan) -> Result<bool> {
             Which::All => Until::All,
             Which::First => Until::First,
         };
-        let end_token = arguments.end_token.unwrap_or(arguments.size.end_token());
-        return whole_texts(&device, &UntilEnd { plan, end_token, until });
+        return whole_texts(&device, plan, until, arguments.end_token);
     }
     let reference_steps = 16.min(plan.shape.context);
     let progress = bar(reference_steps + 2 * (plan.rounds + 1) + 2 * plan.requests);
@@ -254,13 +244,13 @@ fn run(arguments: &Arguments, plan: &Plan) -> Result<bool> {
 }
 
 /// Writes whole texts, prints, and says whether all checks held.
-fn whole_texts(device: &Device, until_end: &UntilEnd<'_>) -> Result<bool> {
-    let plan = until_end.plan;
+fn whole_texts(device: &Device, plan: &Plan, until: Until, end_token: Option<u32>) -> Result<bool> {
     let reference_steps = 16.min(plan.steps);
     let progress = bar(reference_steps + Way::ALL.len() * (plan.rounds + 1));
     progress.set_message("weights");
     let weights = Weights::new(&plan.shape, plan.seed);
     let model = Model::new(device, plan.shape, &weights)?;
+    let until_end = UntilEnd::new(device, &model, plan, until, end_token)?;
     progress.set_message("plain Rust");
     let mut checks = vec![until_end.against_reference(device, &model, &weights, reference_steps, || progress.inc(1))?];
     progress.set_message("texts");

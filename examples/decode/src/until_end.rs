@@ -6,6 +6,7 @@ use std::fmt;
 use dacapo::{Device, Result};
 
 use crate::calls::{Calls, counted};
+use crate::end_token;
 use crate::ending::Until;
 use crate::model::{Model, Sampling};
 use crate::reference::{Reference, TOLERANCE, distance, likeliest};
@@ -40,7 +41,30 @@ pub struct Texts {
     pub times: Vec<(Way, Vec<f64>)>,
 }
 
-impl UntilEnd<'_> {
+impl<'p> UntilEnd<'p> {
+    /// With this end token; where none is given, with the one that ends the texts farthest from each other.
+    ///
+    /// # Errors
+    ///
+    /// - What the device answered.
+    pub fn new(
+        device: &Device,
+        model: &Model,
+        plan: &'p Plan,
+        until: Until,
+        end_token: Option<u32>,
+    ) -> Result<UntilEnd<'p>> {
+        let endless = UntilEnd { plan, end_token: u32::MAX, until };
+        let end_token = match end_token {
+            Some(token) => token,
+            None => {
+                let mut writer = Writer::new(device, model, endless.sampling(), endless.task())?;
+                end_token::spread(&writer.write(Way::BackToBack, plan.steps)?.texts, plan.shape.vocabulary)
+            }
+        };
+        Ok(UntilEnd { end_token, ..endless })
+    }
+
     fn task(&self) -> Task {
         let Plan { steps, seed, .. } = *self.plan;
         Task { rows: self.plan.batch(), new_max: steps, end_token: self.end_token, until: self.until, seed }
