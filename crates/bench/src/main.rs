@@ -7,6 +7,7 @@ mod buckets;
 mod decode;
 mod solve;
 mod train;
+mod until_end;
 
 use std::process::ExitCode;
 
@@ -44,6 +45,8 @@ const NAMES: &[Named] = &[
     (solve::HOST_LAUNCH, Some(Limit::MicrosecondsOver(0.2))),
     // By hand is a graph a round, with the residual read back after each.
     (solve::ROUND, Some(Limit::Ratio(0.75))),
+    ("decode-until-end/batch-1", None),
+    ("decode-until-end/batch-8", None),
     (buckets::NAME, None),
 ];
 
@@ -52,11 +55,15 @@ fn measure(bench: &Bench<'_>, header: &Header) -> Result<Found, Complaint> {
     for batch in decode::BATCHES {
         rows.extend(decode::measure(bench, batch)?);
     }
+    for batch in until_end::BATCHES {
+        rows.extend(until_end::measure(bench, batch)?);
+    }
     rows.extend(train::measure(bench)?);
     rows.extend(solve::measure(bench)?);
     let mut notes: Vec<_> = buckets::measure(bench)?.into_iter().collect();
     notes.extend(train::notes(bench, &rows)?);
     notes.extend(decode::notes(&rows, header));
+    notes.extend(until_end::notes(&rows, header));
     Ok((rows, notes))
 }
 

@@ -13,7 +13,7 @@ fn bench(arguments: &[&str]) -> Output {
 
 /// What the measurements of this name gave.
 fn measured(only: &str) -> Value {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{only}.json"));
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.json", only.replace('/', "-")));
     let output = bench(&["--quick", "--only", only, "--report", file.to_str().unwrap()]);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
@@ -32,7 +32,17 @@ fn note<'r>(report: &'r Value, name: &str) -> &'r Value {
 
 #[test]
 fn decoding_is_measured_in_batches_of_one_and_eight() {
-    assert_eq!(names(&measured("decode")), ["decode/batch-1", "decode/batch-8"]);
+    assert_eq!(names(&measured("decode/")), ["decode/batch-1", "decode/batch-8"]);
+}
+
+#[test]
+fn whole_texts_are_measured_in_three_ways_that_choose_the_same_tokens() {
+    let report = measured("decode-until-end/batch-8");
+    assert_eq!(names(&report), ["decode-until-end/batch-8"]);
+    let row = &report["rows"][0];
+    let sides: Vec<_> = row["sides"].as_array().unwrap().iter().filter_map(|side| side["name"].as_str()).collect();
+    assert_eq!(sides, ["dacapo", "back-to-back", "read-back"]);
+    assert_eq!(row["launches_per_block"], 6, "steps");
 }
 
 #[test]
@@ -61,7 +71,14 @@ fn all_that_can_be_measured_is_named() {
     let output = bench(&["--quick", "--only", "nonsense"]);
     let complained = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{complained}");
-    for name in ["chain-1/host-launch", "overlap/step", "train-gru/device", "decode/batch-8", "buckets/memory"] {
+    for name in [
+        "chain-1/host-launch",
+        "overlap/step",
+        "train-gru/device",
+        "decode/batch-8",
+        "decode-until-end/batch-1",
+        "buckets/memory",
+    ] {
         assert!(complained.contains(name), "{name} is missing: {complained}");
     }
 }

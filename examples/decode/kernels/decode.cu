@@ -333,8 +333,18 @@ extern "C" __global__ void sample(const float* __restrict__ logits, const float*
     next[row] = token;
 }
 
-// The state, one token on: where the sequence is past what was given, the next token is the one that was chosen. One thread a
-// row.
+// The state of one row, one token on: where the sequence is past what was given, the next token is the one that was chosen.
+// Says whether that one was written.
+__device__ __forceinline__ bool move_on(const Place& p, unsigned row, const unsigned* __restrict__ next,
+                                        const unsigned* __restrict__ lengths, unsigned* __restrict__ positions,
+                                        unsigned* __restrict__ history, unsigned context) {
+    bool chosen = p.position + 1 >= lengths[p.sequence];
+    if (chosen) history[(unsigned long long)p.sequence * (context + 1) + p.position + 1] = next[row];
+    positions[p.sequence] = p.position + 1;
+    return chosen;
+}
+
+// Every sequence of the batch, one token on. One thread a row.
 extern "C" __global__ void advance(const unsigned* __restrict__ rows, const unsigned* __restrict__ next,
                                    const unsigned* __restrict__ lengths, const unsigned* __restrict__ limits,
                                    unsigned* __restrict__ positions, unsigned* __restrict__ history, unsigned batch,
@@ -342,8 +352,25 @@ extern "C" __global__ void advance(const unsigned* __restrict__ rows, const unsi
     unsigned row = blockIdx.x * 64 + threadIdx.x;
     if (row >= batch) return;
     Place p = place(rows, positions, limits, row, sequences, context);
-    if (!p.active) return;
-    if (p.position + 1 >= lengths[p.sequence])
-        history[(unsigned long long)p.sequence * (context + 1) + p.position + 1] = next[row];
-    positions[p.sequence] = p.position + 1;
+    if (p.active) move_on(p, row, next, lengths, positions, history, context);
+}
+
+// The same, and a sequence that has chosen the end token ends there. running = how many of the batch have not ended. One block
+// of 256 threads: the count needs no atomics.
+extern "C" __global__ void advance_until(const unsigned* __restrict__ rows, const unsigned* __restrict__ next,
+                                         const unsigned* __restrict__ lengths, unsigned* __restrict__ limits,
+                                         unsigned* __restrict__ positions, unsigned* __restrict__ history,
+                                         unsigned* __restrict__ running, unsigned end_token, unsigned batch,
+                                         unsigned sequences, unsigned context) {
+    __shared__ unsigned parts[8];
+    unsigned mine = 0;
+    for (unsigned row = threadIdx.x; row < batch; row += 256) {
+        Place p = place(rows, positions, limits, row, sequences, context);
+        if (!p.active) continue;
+        bool ended = move_on(p, row, next, lengths, positions, history, context) && next[row] == end_token;
+        if (ended) limits[p.sequence] = p.position + 1;
+        mine += !ended && p.position + 1 < limits[p.sequence] && p.position + 1 < context;
+    }
+    mine = block_count(mine, parts);
+    if (threadIdx.x == 0) *running = mine;
 }

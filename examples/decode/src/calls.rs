@@ -65,7 +65,7 @@ impl fmt::Display for Calls {
 /// What a call is for, among those that decoding makes.
 fn why(call: Call) -> &'static str {
     match call {
-        Call::cuGraphLaunch => "a step: all of it",
+        Call::cuGraphLaunch => "all of a step, or of whole texts",
         Call::cuGraphExecKernelNodeSetParams_v2 => "a slot with another value: the node that reads it is told",
         Call::cuMemcpyHtoDAsync_v2 => "the host tells of another batch or another sequence",
         Call::cuMemcpyDtoHAsync_v2 => "the host reads a text",

@@ -106,6 +106,15 @@ dacapo::kernels! {
                 product(history.len(), [sequences, context.saturating_add(1)]);
             grid: linear(rows.len(), 64);
         }
+        /// Every sequence of the batch, one token on; one that chose the end token ends there. running ← how many have not
+        /// ended.
+        fn advance_until(rows: &[u32], next: &[u32], lengths: &[u32], limits: &mut [u32], positions: &mut [u32],
+                         history: &mut [u32], running: &out u32, end_token: u32, batch: u32 = rows.len(),
+                         sequences: u32 = positions.len(), context: u32) {
+            requires: next.len() == rows.len(), lengths.len() == positions.len(), limits.len() == positions.len(),
+                product(history.len(), [sequences, context.saturating_add(1)]);
+            grid: exact([1, 1, 1], [256, 1, 1]);
+        }
     }
 }
 

@@ -3,8 +3,13 @@
 //! Where to start: [`model`] is the step as one operation and the device memory that it moves on; [`engine`] runs it eagerly
 //! or as replays of a graph for each batch size; [`traffic`] has requests that come and go; [`show`] puts all of it together
 //! with its checks. [`mod@reference`] is the same transformer in plain Rust.
+//!
+//! Whole texts: [`ending`] is the loop around a step as one operation, [`ways`] are the ways to run it, [`until_end`] shows and
+//! checks them.
 
 pub mod calls;
+pub mod end_token;
+pub mod ending;
 pub mod engine;
 pub mod kernels;
 pub mod model;
@@ -14,11 +19,15 @@ pub mod shape;
 pub mod show;
 pub mod steady;
 pub mod traffic;
+pub mod until_end;
 pub mod verdict;
+pub mod ways;
 pub mod weights;
 
+pub use ending::{Ending, Until};
 pub use engine::{Engine, How};
 pub use model::{Model, NOBODY, Sampling, State};
 pub use reference::Reference;
 pub use shape::Shape;
+pub use ways::{Task, Way, Writer};
 pub use weights::Weights;

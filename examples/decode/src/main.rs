@@ -8,16 +8,19 @@ use dacapo::{Device, Result};
 use dacapo_example_decode::show::{Pace, Plan};
 use dacapo_example_decode::steady::median;
 use dacapo_example_decode::traffic::Served;
+use dacapo_example_decode::until_end::UntilEnd;
 use dacapo_example_decode::verdict::Check;
-use dacapo_example_decode::{Model, Shape, Weights};
+use dacapo_example_decode::{Model, Shape, Until, Way, Weights};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Decodes with a small transformer, a whole step in one graph, and checks that nothing was lost by it.
 ///
 /// Token, position, keys and values and the random numbers are device memory that a step itself moves on: the host only
 /// launches. Shown are: the logits against plain Rust; tokens a second launch by launch and replayed, with the same tokens
-/// from both; the driver calls of the steady state; and requests that come and go, their batches rounded up to buckets. The
-/// exit code is 0 when all checks held, 1 when one did not, 2 when the device refused.
+/// from both; the driver calls of the steady state; and requests that come and go, their batches rounded up to buckets. With
+/// --until-end, whole texts instead: a loop around the step that runs on the device, in one launch, held against a host that
+/// reads after each step whether there is another. The exit code is 0 when all checks held, 1 when one did not, 2 when the
+/// device refused.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
@@ -54,7 +57,7 @@ struct Arguments {
     /// How many graphs there may be at a time; as many as buckets where no number is given
     #[arg(long)]
     max_graphs: Option<usize>,
-    /// Steps of the steady state; as many as the context has where none are given
+    /// Steps of the steady state, or new tokens of a text at most; as many as the context has where none are given
     #[arg(long)]
     steps: Option<usize>,
     /// Rounds of that many steps that are timed, for each way
@@ -69,6 +72,16 @@ struct Arguments {
     /// Among how many of the likeliest is chosen; 0 is all
     #[arg(long, default_value_t = 40)]
     top_k: u32,
+    /// Write whole texts, each to its own end: all steps in one launch
+    #[arg(long, conflicts_with = "trace")]
+    until_end: bool,
+    /// With --until-end: when the loop ends
+    #[arg(long, value_enum, default_value_t = Which::All, requires = "until_end")]
+    until: Which,
+    /// With --until-end: a text that chooses this token ends with it; where none is given, the one that makes lengths differ
+    /// most
+    #[arg(long, requires = "until_end")]
+    end_token: Option<u32>,
     /// Time the operations of one step, print them, and write them to this file for Perfetto
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -85,6 +98,14 @@ enum Where {
     Cuda,
     /// The software device: no GPU, no speed, the same results
     Software,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Which {
+    /// When every text has ended
+    All,
+    /// As soon as one has
+    First,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -147,6 +168,8 @@ impl Arguments {
     }
 }
 
+const NO_TIMES: &str = "these are times of the software device and say nothing of a GPU";
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let plan = match arguments.plan() {
@@ -173,11 +196,15 @@ fn run(arguments: &Arguments, plan: &Plan) -> Result<bool> {
         Where::Cuda => Device::cuda(0)?,
         Where::Software => Device::software()?,
     };
-    let reference_steps = 16.min(plan.shape.context);
-    let progress = ProgressBar::new((reference_steps + 2 * (plan.rounds + 1) + 2 * plan.requests) as u64);
-    if let Ok(style) = ProgressStyle::with_template("{msg:12} {wide_bar} {pos}/{len}") {
-        progress.set_style(style);
+    if arguments.until_end {
+        let until = match arguments.until {
+            Which::All => Until::All,
+            Which::First => Until::First,
+        };
+        return whole_texts(&device, plan, until, arguments.end_token);
     }
+    let reference_steps = 16.min(plan.shape.context);
+    let progress = bar(reference_steps + 2 * (plan.rounds + 1) + 2 * plan.requests);
     progress.set_message("weights");
     let weights = Weights::new(&plan.shape, plan.seed);
     let model = Model::new(&device, plan.shape, &weights)?;
@@ -199,32 +226,80 @@ fn run(arguments: &Arguments, plan: &Plan) -> Result<bool> {
     checks.extend(device.findings().into_iter().map(|what| Check { what, held: false }));
     progress.finish_and_clear();
 
-    let Shape { layers, dim, heads, hidden, vocabulary, context, sequences } = plan.shape;
+    header(&device, &plan.shape);
+    println!("\nsteady state: {} steps of {} sequences, {} operations a step", plan.steps, pace.batch, pace.operations);
+    paces(&pace, plan.rounds, device.is_software());
+    println!("\ndriver calls of the steady state");
+    calls.iter().for_each(|calls| println!("{calls}"));
+    println!("\n{} requests, in batches of up to {}, buckets {:?}", plan.requests, plan.batch(), plan.buckets);
+    traffics(&served);
+    profile.iter().for_each(|profile| println!("\n{profile}"));
+    let held = verdicts(&checks);
+    // Behind the checks: what was found is told also where the file cannot be written.
+    if let (Some(profile), Some(path)) = (profile, &arguments.trace) {
+        std::fs::write(path, profile.trace())
+            .map_err(|error| dacapo::Error::msg(format!("{}: {error}", path.display())))?;
+    }
+    Ok(held)
+}
+
+/// Writes whole texts, prints, and says whether all checks held.
+fn whole_texts(device: &Device, plan: &Plan, until: Until, end_token: Option<u32>) -> Result<bool> {
+    let reference_steps = 16.min(plan.steps);
+    let progress = bar(reference_steps + Way::ALL.len() * (plan.rounds + 1));
+    progress.set_message("weights");
+    let weights = Weights::new(&plan.shape, plan.seed);
+    let model = Model::new(device, plan.shape, &weights)?;
+    let until_end = UntilEnd::new(device, &model, plan, until, end_token)?;
+    progress.set_message("plain Rust");
+    let mut checks = vec![until_end.against_reference(device, &model, &weights, reference_steps, || progress.inc(1))?];
+    progress.set_message("texts");
+    let (texts, found) = until_end.texts(device, &model, || progress.inc(1))?;
+    checks.extend(found);
+    progress.set_message("calls");
+    let (calls, only_launches) = until_end.calls(device, &weights)?;
+    checks.push(only_launches);
+    checks.extend(device.findings().into_iter().map(|what| Check { what, held: false }));
+    progress.finish_and_clear();
+
+    header(device, &plan.shape);
+    println!("\nwhole texts of {} sequences, end token {}: {texts}", plan.batch(), until_end.end_token);
+    if device.is_software() {
+        println!("{NO_TIMES}");
+    }
+    println!("\ndriver calls of\n{calls}");
+    Ok(verdicts(&checks))
+}
+
+/// A bar of so many parts.
+fn bar(parts: usize) -> ProgressBar {
+    let progress = ProgressBar::new(parts as u64);
+    if let Ok(style) = ProgressStyle::with_template("{msg:12} {wide_bar} {pos}/{len}") {
+        progress.set_style(style);
+    }
+    progress
+}
+
+/// Where, and with what.
+fn header(device: &Device, shape: &Shape) {
+    let Shape { layers, dim, heads, hidden, vocabulary, context, sequences } = *shape;
     println!(
         "{}, CUDA {}.{}: {layers} layers of {dim} with {heads} heads and {hidden} inside, vocabulary {vocabulary}, context {context}: \
          {} weights, room for {sequences} sequences",
         device.properties().name,
         device.properties().driver_version / 1000,
         device.properties().driver_version % 1000 / 10,
-        plan.shape.parameters()
+        shape.parameters()
     );
-    println!("\nsteady state: {} steps of {} sequences, {} operations a step", plan.steps, pace.batch, pace.operations);
-    paces(&pace, plan.rounds, device.is_software());
-    println!("\ndriver calls of the steady state");
-    calls.iter().for_each(|calls| println!("{calls}"));
-    println!("\n{} requests, in batches of up to {sequences}, buckets {:?}", plan.requests, plan.buckets);
-    traffics(&served);
-    profile.iter().for_each(|profile| println!("\n{profile}"));
+}
+
+/// Prints the checks, and says whether all held.
+fn verdicts(checks: &[Check]) -> bool {
     println!();
-    for check in &checks {
+    for check in checks {
         println!("{}  {}", if check.held { "ok    " } else { "FAILED" }, check.what);
     }
-    // Behind the checks: what was found is told also where the file cannot be written.
-    if let (Some(profile), Some(path)) = (profile, &arguments.trace) {
-        std::fs::write(path, profile.trace())
-            .map_err(|error| dacapo::Error::msg(format!("{}: {error}", path.display())))?;
-    }
-    Ok(checks.iter().all(|check| check.held))
+    checks.iter().all(|check| check.held)
 }
 
 /// Tokens a second; the software device's are named as what they are.
@@ -237,7 +312,7 @@ fn paces(pace: &Pace, rounds: usize, is_software: bool) {
     }
     println!("replayed, {:.2} times as many tokens a second", median(&pace.eager) / median(&pace.replayed));
     if is_software {
-        println!("these are times of the software device and say nothing of a GPU");
+        println!("{NO_TIMES}");
     }
 }
 

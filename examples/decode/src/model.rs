@@ -7,6 +7,7 @@
 use dacapo::random::Generator;
 use dacapo::{Buffer, Device, Op, Recorder, Result, Slice, Slot, Stream, baked};
 
+use crate::ending::Ending;
 use crate::kernels::Kernels;
 use crate::shape::Shape;
 use crate::weights::Weights;
@@ -119,6 +120,15 @@ impl State {
         stream.write(&mut self.rows, &rows)
     }
 
+    /// Brings the generator to the beginning of a seed's sequence.
+    ///
+    /// # Errors
+    ///
+    /// - What the device answered.
+    pub fn seed(&mut self, stream: &Stream, seed: u64) -> Result<()> {
+        self.random.seed(stream, seed)
+    }
+
     /// The tokens of a sequence so far, given and chosen. Waits for them.
     ///
     /// # Errors
@@ -168,6 +178,28 @@ impl Model {
 
     /// One token for each of the first `batch` rows: embedding, layers, logits, the choice, and the state moved on.
     pub fn step(&self, state: &mut State, sampling: &Sampling, batch: usize) -> impl Op<Out = ()> {
+        self.step_with(state, sampling, batch, None)
+    }
+
+    /// The same step, but a sequence that chooses the end token ends there, and the sequences that go on are counted. As many
+    /// kernels as [`step`](Model::step).
+    pub fn step_until(
+        &self,
+        state: &mut State,
+        sampling: &Sampling,
+        batch: usize,
+        ending: &mut Ending,
+    ) -> impl Op<Out = ()> {
+        self.step_with(state, sampling, batch, Some(ending))
+    }
+
+    fn step_with(
+        &self,
+        state: &mut State,
+        sampling: &Sampling,
+        batch: usize,
+        ending: Option<&mut Ending>,
+    ) -> impl Op<Out = ()> {
         move |r| {
             let (Model { shape, kernels: k, weights }, all) = (self, state);
             let State { rows, positions, limits, lengths, history, keys, values, logits, random } = all;
@@ -211,7 +243,11 @@ impl Model {
             r.run(random.uniform(&mut noise).label("choose"))?;
             let (temperature, top_k) = (&sampling.temperature, &sampling.top_k);
             r.run(k.sample(logits, &noise, rows, &mut next, temperature, top_k).label("choose"))?;
-            r.run(k.advance(rows, &next, lengths, limits, positions, history, context).label("advance"))
+            let Some(Ending { token, running, .. }) = ending else {
+                return r.run(k.advance(rows, &next, lengths, limits, positions, history, context).label("advance"));
+            };
+            let advance = k.advance_until(rows, &next, lengths, limits, positions, history, running, &*token, context);
+            r.run(advance.label("advance"))
         }
     }
 

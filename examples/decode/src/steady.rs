@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
-use dacapo::Result;
+use dacapo::{Result, Stream};
 
 use crate::engine::Engine;
+use crate::model::State;
 
 /// One round of steps.
 #[derive(Clone, Debug)]
@@ -21,13 +22,27 @@ pub struct Round {
 ///
 /// - What the device answered.
 pub fn begin(engine: &mut Engine<'_>, batch: usize, steps: usize) -> Result<()> {
+    let vocabulary = engine.shape().vocabulary;
+    admit(&mut engine.state, &engine.stream, vocabulary, batch, steps)?;
+    engine.stream.synchronize()
+}
+
+/// Makes that batch without waiting for it.
+///
+/// # Errors
+///
+/// - What the device answered.
+pub fn admit(state: &mut State, stream: &Stream, vocabulary: usize, batch: usize, steps: usize) -> Result<()> {
     for place in 0..batch {
-        let first = (17 * place as u32 + 3) % engine.shape().vocabulary as u32;
-        engine.state.admit(&engine.stream, place, &[first], steps)?;
+        state.admit(stream, place, &[first_token(place, vocabulary)], steps)?;
     }
     let places: Vec<u32> = (0..batch as u32).collect();
-    engine.state.batch(&engine.stream, &places)?;
-    engine.stream.synchronize()
+    state.batch(stream, &places)
+}
+
+/// The token that is given to the sequence at a place.
+pub fn first_token(place: usize, vocabulary: usize) -> u32 {
+    (17 * place as u32 + 3) % vocabulary as u32
 }
 
 /// One round: so many steps of a batch from its beginning, timed, and the texts.

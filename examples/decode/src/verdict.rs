@@ -3,7 +3,9 @@
 use dacapo_driver::Call;
 
 use crate::calls::Calls;
+use crate::ending::Until;
 use crate::traffic::Served;
+use crate::ways::Task;
 
 /// One promise, and whether it held.
 #[derive(Clone, PartialEq, Debug)]
@@ -59,9 +61,57 @@ pub fn counters_add_up(served: &Served, graphs_max: u64) -> Check {
     Check { what: format!("the cache counts what was asked of it, never over {graphs_max} graphs: {cache}"), held }
 }
 
+/// Whether each text, one token of which was given, ends where it must: with its first end token or at its limit, or where
+/// the loop ended because another had ended. And whether the loop took no step more and none less than that.
+pub fn ends(texts: &[Vec<u32>], task: &Task, steps: usize) -> Check {
+    let own_end = |text: &Vec<u32>| {
+        let chosen = text.get(1..).unwrap_or_default();
+        let first = chosen.iter().position(|&token| token == task.end_token).map(|at| at + 1);
+        first.unwrap_or(if chosen.len() == task.new_max { task.new_max } else { usize::MAX })
+    };
+    let ends: Vec<usize> = texts.iter().map(own_end).collect();
+    let loop_end = match task.until {
+        Until::All => ends.iter().max(),
+        Until::First => ends.iter().min(),
+    };
+    let right = texts.iter().zip(&ends).filter(|(text, end)| text.len() == steps.min(**end) + 1).count();
+    let tokens = texts.iter().filter(|text| text.len() > 1 && text.last() == Some(&task.end_token)).count();
+    let until = match task.until {
+        Until::All => "the last",
+        Until::First => "the first",
+    };
+    Check {
+        what: format!(
+            "{right} of {} texts end where they must, {tokens} of them with token {}; {steps} steps, until {until}",
+            texts.len(),
+            task.end_token
+        ),
+        held: !texts.is_empty() && right == texts.len() && loop_end == Some(&steps),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_that_ends_too_early_or_too_late_is_seen() {
+        let held = |texts: &[&[u32]], until: Until, steps: usize| {
+            let texts: Vec<Vec<u32>> = texts.iter().map(|text| text.to_vec()).collect();
+            let task = Task { rows: texts.len(), new_max: 4, end_token: 9, until, seed: 0 };
+            ends(&texts, &task, steps).held
+        };
+        // Given 9 is no end. One text ends with its token, the other at its limit.
+        let (short, long): (&[u32], &[u32]) = (&[9, 1, 9], &[2, 3, 4, 5, 6]);
+        assert!(held(&[short, long], Until::All, 4));
+        assert!(!held(&[short, long], Until::All, 5) && !held(&[short, long], Until::All, 2), "steps");
+        assert!(!held(&[&[9, 1, 9, 7], long], Until::All, 4), "beyond its end");
+        assert!(!held(&[&[9, 1], long], Until::All, 4), "before its end");
+        assert!(held(&[short, &[2, 3, 4]], Until::First, 2));
+        assert!(!held(&[short, long], Until::First, 4), "beyond the first end");
+        assert!(!held(&[&[1, 2], &[2, 3]], Until::First, 1), "nobody ended");
+        assert!(!held(&[], Until::All, 0));
+    }
 
     #[test]
     fn one_token_more_or_less_or_other_is_a_difference() {

@@ -31,6 +31,35 @@ fn a_small_decode_agrees_with_itself_and_with_plain_rust() {
 }
 
 #[test]
+fn whole_texts_are_one_launch_and_the_same_in_every_way() {
+    let sizes = ["--device", "software", "--size", "tiny", "--rounds", "1", "--until-end"];
+    let one = ["--sequences", "1", "--temperature", "0", "--steps", "7"];
+    for (more, line) in [
+        (&[][..], "24 steps; tokens of each text (+: without an end token): 4 25+ 21 13"),
+        (&["--until", "first"], "3 steps; tokens of each text (+: without an end token): 4 4+ 4+ 4+"),
+        (&one, "ok      1 of 1 texts end where they must"),
+    ] {
+        let output = decode(&[&sizes[..], more].concat());
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        for line in [
+            line,
+            "ok      logits are at most",
+            "in one launch: all",
+            "ok      one launch: the same tokens: all",
+            "ok      back to back: the same tokens: all",
+            "ok      read back: the same tokens: all",
+            "ok      eager: the same tokens: all",
+            "whole texts: 1 launches, 0 patches, 0 other driver calls",
+            "say nothing of a GPU",
+        ] {
+            assert!(text.contains(line), "{line} is missing:\n{text}");
+        }
+        assert!(!text.contains("FAILED"), "{text}");
+    }
+}
+
+#[test]
 fn a_timed_step_is_a_table_and_a_file() {
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("decode.trace.json");
     let sizes = ["--device", "software", "--size", "tiny", "--steps", "4", "--rounds", "1", "--requests", "1"];
@@ -56,9 +85,13 @@ fn a_file_that_cannot_be_written_is_an_error_behind_what_was_found() {
 
 #[test]
 fn sizes_that_cannot_be_are_refused_before_anything_runs() {
-    for (arguments, word) in
-        [(["--heads", "3"], "a head has"), (["--steps", "999"], "do not fit"), (["--requests", "0"], "at least one")]
-    {
+    for (arguments, word) in [
+        (["--heads", "3"], "a head has"),
+        (["--steps", "999"], "do not fit"),
+        (["--requests", "0"], "at least one"),
+        (["--until", "first"], "--until-end"),
+        (["--end-token", "3"], "--until-end"),
+    ] {
         let output = decode(&[&["--device", "software"], &arguments[..]].concat());
         assert_eq!(output.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&output.stderr).contains(word), "{output:?}");
@@ -68,9 +101,20 @@ fn sizes_that_cannot_be_are_refused_before_anything_runs() {
 #[test]
 fn help_names_every_option_and_exit_code() {
     let text = String::from_utf8(decode(&["--help"]).stdout).expect("text");
-    for word in
-        ["--size", "--device", "--buckets", "--steps", "--requests", "--temperature", "--trace", "--seed", "exit code"]
-    {
+    for word in [
+        "--size",
+        "--device",
+        "--buckets",
+        "--steps",
+        "--requests",
+        "--temperature",
+        "--until-end",
+        "--until <",
+        "--end-token",
+        "--trace",
+        "--seed",
+        "exit code",
+    ] {
         assert!(text.contains(word), "{word} is missing:\n{text}");
     }
 }
