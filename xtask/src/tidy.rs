@@ -45,7 +45,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("dacapo", &["dacapo-derive", "dacapo-driver", "dacapo-ledger", "dacapo-ptx", "dacapo-sim"]),
     ("dacapo-suite", &["dacapo", "dacapo-driver", "dacapo-sim"]),
     ("dacapo-cli", &["dacapo", "dacapo-driver", "dacapo-sim"]),
-    ("dacapo-bench", &["dacapo", "dacapo-cli", "dacapo-driver", "dacapo-example-decode", "dacapo-example-train"]),
+    (
+        "dacapo-bench",
+        &[
+            "dacapo",
+            "dacapo-cli",
+            "dacapo-driver",
+            "dacapo-example-decode",
+            "dacapo-example-solve",
+            "dacapo-example-train",
+        ],
+    ),
     ("dacapo-example-train", &["dacapo"]),
     ("dacapo-example-port", &["dacapo"]),
     ("dacapo-example-decode", &["dacapo", "dacapo-driver"]),

@@ -457,3 +457,27 @@ fn a_condition_of_too_many_parts_is_refused_where_it_is_used() {
     assert!(matches!(error.kind(), ErrorKind::Unsupported { .. }), "{error}");
     assert!(format!("{error:#}").contains("a kernel of yours"), "{error:#}");
 }
+
+#[test]
+fn a_body_with_a_branch_in_it_is_a_line() {
+    let mut b = bench();
+    let (words, device) = (b.words.share(), b.device.clone());
+    let mut record = |inner: bool| {
+        let op = |r: &mut Recorder<'_>| {
+            let (left, right) = b.words.split_at_mut(4);
+            r.repeat_times(baked(2), |r| {
+                r.run(fill(&mut left[..1], baked(1)))?;
+                if inner {
+                    r.when(nonzero(words.at(1)), |r| r.run(fill(&mut left[2..3], baked(1))))?;
+                }
+                r.run(fill(&mut right[..1], baked(1)))
+            })
+            .map(drop)
+        };
+        device.graph().inspect(op).unwrap()
+    };
+    // The loop's begin and node, then in its body two fills that nothing holds together, and the end of a round.
+    assert_eq!(record(false).edges, [(0, 1)]);
+    // The same with a decision (3), its branch (4) and what is inside of that (5): one behind the other.
+    assert_eq!(record(true).edges, [(0, 1), (2, 3), (3, 4), (4, 6), (6, 7)]);
+}

@@ -17,6 +17,7 @@ mod documents;
 pub mod faults;
 pub mod footprint;
 pub mod forms;
+pub mod mazes;
 pub mod programs;
 pub mod replay;
 pub mod session;

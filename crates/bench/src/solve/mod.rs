@@ -62,7 +62,7 @@ enum Way {
 /// The whole loop by one launch, recorded and by hand.
 fn whole(round: &Round<'_, '_>, problem: &Problem, way: Way, launches: u32) -> Result<Row, Complaint> {
     let (raw, again) = (ByHand::new(&round.raw, problem)?, ByHand::new(&round.raw_again, problem)?);
-    let mut recorded = Recorded::new(&round.library, problem)?;
+    let mut recorded = OneLaunch::new(&round.library, problem)?;
     let by_hand: Contender<'_> = Box::new(|| raw.block(&round.raw, way, launches));
     let by_hand_again: Contender<'_> = Box::new(|| again.block(&round.raw_again, way, launches));
     let replayed: Contender<'_> = Box::new(|| recorded.block(&round.library, &round.raw, way, launches));
@@ -77,7 +77,7 @@ fn whole(round: &Round<'_, '_>, problem: &Problem, way: Way, launches: u32) -> R
 fn a_round(round: &Round<'_, '_>, problem: &Problem, launches: u32) -> Result<Row, Complaint> {
     let library = &round.library;
     let mut raw = RoundByHand::new(&round.raw, problem)?;
-    let mut recorded = Recorded::new(library, problem)?;
+    let mut recorded = OneLaunch::new(library, problem)?;
     let mut solver = Solver::new(&library.device, problem)?;
     let mut start = library.device.record(|r| solver.start(r, TOLERANCE))?;
     let mut one = library.device.record(|r| solver.round(r))?;
@@ -121,15 +121,15 @@ fn timed(launches: u32, mut solve: impl FnMut() -> Result<u32, Complaint>) -> Re
 }
 
 /// The library's side: the whole loop as one graph.
-struct Recorded {
+struct OneLaunch {
     solver: Solver,
     graph: Graph<()>,
     /// Kept, so that it is a number that could change, as a program has it.
     _at_most: Slot<u32>,
 }
 
-impl Recorded {
-    fn new(library: &Library, problem: &Problem) -> Result<Recorded, Complaint> {
+impl OneLaunch {
+    fn new(library: &Library, problem: &Problem) -> Result<OneLaunch, Complaint> {
         let (mut solver, at_most) = (Solver::new(&library.device, problem)?, Slot::new(ROUNDS_MAX));
         let mut graph = library.device.record(|r: &mut Recorder<'_>| {
             solver.start(r, TOLERANCE)?;
@@ -138,7 +138,7 @@ impl Recorded {
         })?;
         graph.preload(&library.stream)?;
         library.wait()?;
-        Ok(Recorded { solver, graph, _at_most: at_most })
+        Ok(OneLaunch { solver, graph, _at_most: at_most })
     }
 
     fn block(&mut self, library: &Library, raw: &Raw<'_>, way: Way, launches: u32) -> Result<f64, Complaint> {

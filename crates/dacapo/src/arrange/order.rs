@@ -2,6 +2,9 @@
 //!
 //! A level is the recording itself, or one body inside it. Each is ordered alone: what is inside a branch touches, to those
 //! beside the branch, what the branch touches.
+//!
+//! A body with a branch in it is a line, whatever its data would allow. NVIDIA's driver 580.159.04 never ends the second round
+//! of a WHILE whose body has two conditional nodes before its last kernel and a third beside it; as a line it does.
 
 use crate::plan::{self, Order, Shape, TouchedBytes, What};
 use crate::record::{Node, Work};
@@ -107,7 +110,11 @@ fn by(nodes: &[Node], order: impl Fn(&mut dyn ExactSizeIterator<Item = &Node>) -
     let mut inside: Vec<(u32, Vec<u32>)> = Vec::new();
     list(nodes, 0, 0..nodes.len(), &mut inside);
     let level = |(scope, numbers): (u32, Vec<u32>)| {
-        let order = order(&mut numbers.iter().map(|&number| &nodes[number as usize]));
+        let mut inside = numbers.iter().map(|&number| &nodes[number as usize]);
+        let order = match scope != 0 && inside.clone().any(|node| matches!(node.work, Work::Branch(_))) {
+            true => plan::in_a_line(numbers.len()),
+            false => order(&mut inside),
+        };
         Level { scope, order, nodes: Some(numbers) }
     };
     Arrangement { levels: inside.into_iter().map(level).collect() }

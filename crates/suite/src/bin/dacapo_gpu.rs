@@ -1,7 +1,7 @@
 //! `dacapo-gpu`: everything that wants a GPU, in one binary.
 //!
 //! ```text
-//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|pools|declarations|conformance|memory|cublaslt|all
+//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|mazes|pools|declarations|conformance|memory|cublaslt|all
 //!            [FOLDER]
 //! ```
 //!
@@ -17,6 +17,7 @@
 //! - `forms` runs every form of recording and launching on device 0, in this process: forms.json. It
 //!   runs under `compute-sanitizer --tool memcheck --report-api-errors no` too: some forms are about calls that the
 //!   driver refuses. What `--tool initcheck` says of it: results/initcheck-h200.txt.
+//! - `mazes` runs random recordings of control flow here and on the software device: mazes.txt.
 //! - `pools` replays eight bucketed graphs of one pool in a thousand orders: pools.txt.
 //! - `declarations` measures what the check of declarations adds to loading a module of 100 entries: declarations.txt.
 //!   It runs in a child process, because a driver reads once whether it keeps compiled code.
@@ -52,6 +53,8 @@ mod conformance;
 mod cublaslt;
 #[path = "dacapo_gpu/declarations.rs"]
 mod declarations;
+#[path = "dacapo_gpu/mazes.rs"]
+mod mazes;
 #[path = "dacapo_gpu/memory.rs"]
 mod memory;
 #[path = "dacapo_gpu/pools.rs"]
@@ -89,6 +92,7 @@ fn main() -> ExitCode {
         Some("programs") => (&[run_programs], false),
         Some("silent") => (&[run_silent], false),
         Some("forms") => (&[run_forms], false),
+        Some("mazes") => (&[mazes::run], false),
         Some("pools") => (&[pools::run], false),
         Some("declarations") => (&[declarations::run], false),
         Some("conformance") => (&[conformance::record], true),
@@ -100,6 +104,7 @@ fn main() -> ExitCode {
                 run_programs,
                 run_silent,
                 run_forms,
+                mazes::run,
                 pools::run,
                 declarations::run_apart,
                 record_device,
@@ -113,7 +118,7 @@ fn main() -> ExitCode {
         ),
         _ => {
             eprintln!(
-                "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|pools|declarations|conformance|memory|\
+                "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|mazes|pools|declarations|conformance|memory|\
                  cublaslt|all [FOLDER]"
             );
             return ExitCode::from(2);

@@ -23,6 +23,7 @@ mod tally;
 mod things;
 
 pub use crowd::{Crowd, Found, many, one};
+pub(crate) use dice::Dice;
 pub use draw::{Drawn, draw};
 pub use judge::{Ended, Failure, Played, play};
 pub use model::{Expect, Model};
