@@ -1,6 +1,6 @@
 //! Control flow on the device: each construct gives what the same Rust gives, eagerly and replayed.
 
-use dacapo::flow::{above, at_least, below, differs, equal, nonzero, unbounded, up_to, zero};
+use dacapo::flow::{Condition, above, at_least, below, differs, equal, nonzero, unbounded, up_to, zero};
 use dacapo::{Buffer, Device, ErrorKind, Recorder, Result, Scalar, Slot, Software, Stream, baked, copy, fill};
 
 dacapo::kernels! {
@@ -480,4 +480,32 @@ fn a_body_with_a_branch_in_it_is_a_line() {
     assert_eq!(record(false).edges, [(0, 1)]);
     // The same with a decision (3), its branch (4) and what is inside of that (5): one behind the other.
     assert_eq!(record(true).edges, [(0, 1), (2, 3), (3, 4), (4, 6), (6, 7)]);
+}
+
+#[test]
+fn a_condition_of_another_device_or_recording_is_refused() {
+    let (mut b, other) = (bench(), Device::software().unwrap());
+    let device = b.device.clone();
+    let theirs = other.scalar(1u32).unwrap();
+    let mut using = |condition: &Condition| {
+        let mut op =
+            |r: &mut Recorder<'_>| r.when(condition.clone(), |r| r.run(fill(&mut b.words[..1], baked(1)))).map(drop);
+        let (recorded, run) = (b.device.record(&mut op).unwrap_err(), b.stream.run(&mut op).unwrap_err());
+        assert_eq!(recorded.kind().word(), run.kind().word());
+        recorded
+    };
+    let error = using(&nonzero(&theirs));
+    assert!(matches!(error.kind(), ErrorKind::WrongDevice { .. }), "{error:?}");
+    // A condition holds no borrow, so it can leave a recording; what it looks at stays there.
+    let mut kept = None;
+    let keep = |r: &mut Recorder<'_>| {
+        let mut temp = r.alloc_scalar::<u32>()?;
+        r.run(fill(temp.as_mut_slice(), baked(1)))?;
+        kept = Some(nonzero(&temp));
+        Ok(())
+    };
+    let recorded = device.record(keep).unwrap();
+    let error = using(&kept.unwrap());
+    assert_eq!(*error.kind(), ErrorKind::ForeignTemp, "{error:?}");
+    drop(recorded);
 }

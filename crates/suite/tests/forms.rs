@@ -2,7 +2,7 @@
 //! two hundred.
 
 use dacapo::interop::nvrtc;
-use dacapo_suite::forms::{all, on_software};
+use dacapo_suite::forms::{all, on_software, on_software_of};
 
 #[test]
 fn every_form_holds() {
@@ -22,6 +22,18 @@ fn every_form_holds() {
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
+}
+
+/// Before CUDA 12.8 there is neither ELSE nor SWITCH: both are made of IFs, and nobody sees a difference.
+#[test]
+fn control_flow_is_the_same_before_else_and_switch() {
+    let mut forms = all();
+    forms.retain(|form| form.name.starts_with("flow/"));
+    assert!(forms.len() >= 100, "{} forms", forms.len());
+    for form in forms {
+        let held = on_software_of(&form, 1, 12_040);
+        assert!(held.is_ok(), "{}: {}", form.name, held.unwrap_err());
+    }
 }
 
 /// A form whose body has nothing to run with says so, and only such a form.

@@ -106,8 +106,21 @@ pub fn check(form: &Form, device: &Device) -> Result<(), String> {
 ///
 /// - What the form failed with, and every finding.
 pub fn on_software(form: &Form, seed: u64) -> Result<(), String> {
+    on(form, Software::new().seed(seed))
+}
+
+/// The same on a driver that answers as one of this version of CUDA.
+///
+/// # Errors
+///
+/// - What the form failed with, and every finding.
+pub fn on_software_of(form: &Form, seed: u64, version: i32) -> Result<(), String> {
+    on(form, Software::new().seed(seed).options(move |options| options.driver_version = version))
+}
+
+fn on(form: &Form, software: Software) -> Result<(), String> {
     let all = |options: &mut dacapo_sim::Options| options.detectors = dacapo_sim::Detectors::all();
-    let device = Software::new().seed(seed).options(all).open().map_err(|error| format!("no device: {error:?}"))?;
+    let device = software.options(all).open().map_err(|error| format!("no device: {error:?}"))?;
     let machine = device.machine().cloned();
     let outcome = check(form, &device);
     drop(device);

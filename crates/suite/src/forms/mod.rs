@@ -37,7 +37,7 @@ mod slots;
 mod streams;
 
 pub use buckets::{RecordingOrder, Shared, eight_in_one_pool};
-pub use check::{Failure, Outcome, check, on_software};
+pub use check::{Failure, Outcome, check, on_software, on_software_of};
 
 use dacapo::Device;
 

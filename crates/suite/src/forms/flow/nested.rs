@@ -124,7 +124,9 @@ fn twelve_loops_deep(device: &Device) -> Outcome {
         match depth {
             0 => r.run(b.count(0)),
             // The number of rounds of each fourth loop is in a word.
-            _ if depth.is_multiple_of(4) => r.repeat_times(times.at(7), |r: &mut Recorder<'_>| down(b, r, depth - 1)).map(drop),
+            _ if depth.is_multiple_of(4) => {
+                r.repeat_times(times.at(7), |r: &mut Recorder<'_>| down(b, r, depth - 1)).map(drop)
+            }
             _ => r.repeat_times(baked(1), |r: &mut Recorder<'_>| down(b, r, depth - 1)).map(drop),
         }
     }
