@@ -264,7 +264,7 @@ fn push(
         geometry: None,
         recipe: Arc::new(recipe),
         prepared: None,
-        sets: Some(sets.into_vec().into_boxed_slice()),
+        sets: Some(Box::new(sets)),
     });
     recorder.push(Node::new(name.into(), at, access, work), &slots)
 }

@@ -95,8 +95,9 @@ pub(crate) struct KernelWork {
     pub(crate) geometry: Option<Grid>,
     /// What the recipe gave when it was recorded, until it is lowered.
     pub(crate) prepared: Option<Prepared>,
-    /// The conditions that it sets, by number. Their handles are its last arguments, in this order.
-    pub(crate) sets: Option<Box<[u32]>>,
+    /// The conditions that it sets, by number. Their handles are its last arguments, in this order. One word in a node,
+    /// because hardly any has them.
+    pub(crate) sets: Option<Box<SmallVec<[u32; 2]>>>,
 }
 
 impl KernelWork {
