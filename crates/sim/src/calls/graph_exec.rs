@@ -11,7 +11,7 @@ use super::graph::{graph_named, node_handle, node_named};
 use super::graph_node::{host_work, kernel_work};
 use crate::enqueue::Script;
 use crate::foreign::{get, put, put_optional};
-use crate::model::executable::{Body, ExecKind, ExecNode, Executable, Refused};
+use crate::model::executable::{Body, ExecKind, ExecNode, Executable, Purpose, Refused};
 use crate::model::graph::Graph;
 use crate::model::graph_memory::MemoryUse;
 use crate::model::table::{Key, Lookup};
@@ -38,8 +38,9 @@ fn make(v: &mut Visit<'_>, graph: Key<Graph>, flags: u64) -> Result<Key<Executab
         return Err(Refused { code, result, node: None });
     }
     super::graph_memory::check_instantiate(v, graph)?;
-    let device_launch = flags & u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
-    let body = Body::of(&v.graphs, graph, device_launch).inspect_err(|refused| {
+    let is_for_device = flags & u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
+    let purpose = if is_for_device { Purpose::DeviceLaunch } else { Purpose::Launch };
+    let body = Body::of(&v.graphs, graph, purpose).inspect_err(|refused| {
         if refused.result == CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE {
             let at =
                 v.graphs.graphs.get(graph).and_then(|g| g.nodes.iter().position(|node| Some(*node) == refused.node));
@@ -215,7 +216,7 @@ fn update_with(
     graph: Key<Graph>,
 ) -> Result<CUgraphExecUpdateResultInfo, CUresult> {
     let mut info = CUgraphExecUpdateResultInfo::default();
-    let new = match Body::of(&v.graphs, graph, false) {
+    let new = match Body::of(&v.graphs, graph, Purpose::Update) {
         Ok(new) => new,
         Err(refused) => {
             info.result = CU_GRAPH_EXEC_UPDATE_ERROR;
@@ -254,6 +255,8 @@ pub(crate) unsafe fn update(
     graph: CUgraph,
     out: *mut CUgraphExecUpdateResultInfo,
 ) -> Answer {
+    // The host's own work: after a fault an H200 still did it, five times of five.
+    v.context()?;
     let (exec, graph) = (named(v, exec)?, graph_named(v, graph)?);
     let info = update_with(v, exec, graph)?;
     // SAFETY: an out pointer of this call, which may be null.
@@ -352,7 +355,7 @@ pub(crate) unsafe fn child_set_params(
 ) -> Answer {
     let graph = graph_named(v, child)?;
     super::graph_memory::refuse_if_memory(v, graph, "cannot be a child graph", "launch it by itself instead")?;
-    let new = Body::of(&v.graphs, graph, false).map_err(|refused| refused.code)?;
+    let new = Body::of(&v.graphs, graph, Purpose::Update).map_err(|refused| refused.code)?;
     let ExecKind::Child(old) = &mut node_of(v, exec, node)?.kind else { return Err(INVALID) };
     old.check_update(&new).map_err(|_| CUresult::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)?;
     old.update(new);

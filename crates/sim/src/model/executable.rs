@@ -104,6 +104,17 @@ impl ExecKind {
     }
 }
 
+/// What a template is copied for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// An executable that the host launches.
+    Launch,
+    /// An executable that kernels may launch as well.
+    DeviceLaunch,
+    /// To be compared with an executable, which has only what an executable may have.
+    Update,
+}
+
 /// Why a graph cannot be instantiated.
 #[derive(Debug)]
 pub(crate) struct Refused {
@@ -122,7 +133,7 @@ pub(crate) struct Changed {
 
 impl Body {
     /// Copies a template.
-    pub(crate) fn of(graphs: &Graphs, graph: Key<Graph>, device_launch: bool) -> Result<Body, Refused> {
+    pub(crate) fn of(graphs: &Graphs, graph: Key<Graph>, purpose: Purpose) -> Result<Body, Refused> {
         let order = graphs.order(graph).map_err(|node| Refused {
             code: CUresult::CUDA_ERROR_INVALID_VALUE,
             result: CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE,
@@ -146,17 +157,21 @@ impl Body {
                 }
                 NodeKind::Copy(work) => ExecKind::Copy(work.clone()),
                 NodeKind::Set(work) => ExecKind::Set(work.clone()),
-                NodeKind::Host(_) | NodeKind::Alloc(_) | NodeKind::Free(_) if device_launch => {
+                NodeKind::Host(_) | NodeKind::Alloc(_) | NodeKind::Free(_) | NodeKind::Conditional(_)
+                    if purpose == Purpose::DeviceLaunch =>
+                {
                     let code = CUresult::CUDA_ERROR_INVALID_VALUE;
                     return Err(refuse(code, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED));
                 }
                 NodeKind::Host(work) => ExecKind::Host(*work),
-                NodeKind::Child(child) => ExecKind::Child(Body::of(graphs, *child, device_launch)?),
+                NodeKind::Child(child) => ExecKind::Child(Body::of(graphs, *child, purpose)?),
                 NodeKind::EventRecord(event) => ExecKind::EventRecord(*event),
                 NodeKind::EventWait(event) => ExecKind::EventWait(*event),
                 NodeKind::Conditional(conditional) => {
-                    conditional.bodies.iter().try_for_each(|body| graphs.check_body(*body))?;
-                    let bodies = conditional.bodies.iter().map(|body| Body::of(graphs, *body, device_launch));
+                    if purpose != Purpose::Update {
+                        conditional.bodies.iter().try_for_each(|body| graphs.check_body(*body))?;
+                    }
+                    let bodies = conditional.bodies.iter().map(|body| Body::of(graphs, *body, purpose));
                     let condition = conditional.condition.clone();
                     let default = condition.default;
                     ExecKind::Conditional(condition, default, conditional.kind, bodies.collect::<Result<_, _>>()?)
@@ -193,13 +208,13 @@ impl Body {
         }
         for (old, fresh) in self.nodes.iter().zip(&new.nodes) {
             let at = Some(fresh.template);
-            let ends = |node: &ExecNode| {
-                let mut ends: Vec<usize> = node.before.iter().map(|(at, _)| *at).collect();
-                ends.sort_unstable();
-                ends
-            };
-            if ends(old) != ends(fresh) {
+            // An edge that is missing is reported at its node, one that is new without a node; observed.
+            let is_in = |node: &ExecNode, end: usize| node.before.iter().any(|(at, _)| *at == end);
+            if old.before.iter().any(|(end, _)| !is_in(fresh, *end)) {
                 return changed(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, at, None);
+            }
+            if fresh.before.len() != old.before.len() {
+                return changed(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, None, None);
             }
             for (before, data) in &old.before {
                 let same = |d: &CUgraphEdgeData| (d.from_port, d.to_port, d.r#type);
