@@ -11,7 +11,7 @@ use super::graph::{graph_named, node_handle, node_named};
 use super::graph_node::{host_work, kernel_work};
 use crate::enqueue::Script;
 use crate::foreign::{get, put, put_optional};
-use crate::model::executable::{Body, ExecKind, ExecNode, Executable, Purpose, Refused};
+use crate::model::executable::{Body, Changed, ExecKind, ExecNode, Executable, Purpose, Refused};
 use crate::model::graph::Graph;
 use crate::model::graph_memory::MemoryUse;
 use crate::model::table::{Key, Lookup};
@@ -225,7 +225,15 @@ fn update_with(
         }
     };
     super::graph_memory::check_update(v, exec, graph, &new)?;
-    let checked = v.executables.get(exec).map(|exec| exec.body.check_update(&new));
+    let is_pageable = |node: &&ExecNode| matches!(&node.kind, ExecKind::Copy(work) if work.is_pageable());
+    let pageable = new.conditional_nodes(false).into_iter().find(is_pageable).map(|node| node.template);
+    let checked = match v.executables.get(exec).map(|exec| exec.body.check_update(&new)) {
+        Some(Ok(())) if pageable.is_some() => {
+            refuse_pageable(v);
+            Some(Err(Changed { result: CU_GRAPH_EXEC_UPDATE_ERROR, node: pageable, from: None }))
+        }
+        checked => checked,
+    };
     match checked {
         Some(Ok(())) => {
             let objects = v.graphs.objects_of(graph);
@@ -307,12 +315,31 @@ pub(crate) unsafe fn copy_set_params(
     node_of(v, exec, node)?;
     // SAFETY: the arguments of this call.
     let work = unsafe { super::copy::node(v, copy) }?;
+    let (key, template) = (named(v, exec)?, node_named(v, node)?);
+    let is_in_body =
+        |exec: &Executable| exec.body.conditional_nodes(false).iter().any(|node| node.template == template);
+    let is_refused = work.is_pageable() && v.executables.get(key).is_some_and(is_in_body);
     let ExecKind::Copy(old) = &mut node_of(v, exec, node)?.kind else { return Err(INVALID) };
     if old.shape() != work.shape() {
         return Err(INVALID);
     }
+    if is_refused {
+        return Err(refuse_pageable(v));
+    }
     *old = Arc::new(work);
     Ok(())
+}
+
+/// Pageable memory came into the body of a conditional node after the graph was instantiated, which would have refused it.
+/// What a driver answers is not known: 580.159.04 ended the process of a program that did this.
+fn refuse_pageable(v: &mut Visit<'_>) -> CUresult {
+    let what = "a copy in the body of a conditional node is given pageable memory";
+    v.refuse(Refusal::new(
+        INVALID,
+        "pageable-in-body",
+        what,
+        "copy page-locked memory: cuMemHostAlloc, cuMemHostRegister",
+    ))
 }
 
 pub(crate) unsafe fn set_set_params(

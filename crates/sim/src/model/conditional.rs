@@ -22,7 +22,6 @@ use dacapo_driver::types::*;
 use super::executable::Refused;
 use super::graph::{Graph, Graphs, Node, NodeKind};
 use super::table::Key;
-use super::work::CopyMemory;
 
 /// Handles are no small numbers, so that a stray one is seen for what it is.
 pub(crate) const HANDLES: u64 = 0xc0_4d17_0000_0000;
@@ -195,11 +194,7 @@ impl Graphs {
                     continue;
                 }
                 // Pageable memory counts as a second context, by the answer of an H200.
-                Some(NodeKind::Copy(work))
-                    if [work.source.place, work.target.place].contains(&CopyMemory::Pageable) =>
-                {
-                    CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED
-                }
+                Some(NodeKind::Copy(work)) if work.is_pageable() => CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED,
                 Some(NodeKind::Kernel(_) | NodeKind::Set(_) | NodeKind::Copy(_)) => continue,
                 Some(NodeKind::Empty | NodeKind::Conditional(_)) => continue,
                 _ => CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED,

@@ -200,6 +200,22 @@ impl Body {
         })
     }
 
+    /// The nodes in bodies of conditional nodes; all of them, if this is such a body.
+    pub(crate) fn conditional_nodes(&self, is_body: bool) -> Vec<&ExecNode> {
+        let mut all = Vec::new();
+        for node in &self.nodes {
+            all.extend(is_body.then_some(node));
+            match &node.kind {
+                ExecKind::Child(child) => all.extend(child.conditional_nodes(is_body)),
+                ExecKind::Conditional(_, _, _, bodies) => {
+                    all.extend(bodies.iter().flat_map(|body| body.conditional_nodes(true)));
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+
     /// Whether `new` may take this body's place: `Err` says what differs.
     pub(crate) fn check_update(&self, new: &Body) -> Result<(), Changed> {
         let changed = |result, node, from| Err(Changed { result, node, from });
