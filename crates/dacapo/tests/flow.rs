@@ -366,7 +366,8 @@ struct Shape {
     times: u32,
     by: f32,
     cell: usize,
-    /// The branch is taken if the first cell is above this.
+    /// The branch is taken if this cell is above that.
+    looked_at: usize,
     above: f32,
     ops: usize,
     is_fill: bool,
@@ -374,16 +375,18 @@ struct Shape {
 }
 
 impl Shape {
-    const PLAIN: Shape = Shape { times: 3, by: 1.0, cell: 0, above: 2.0, ops: 1, is_fill: false, has_else: false };
+    const PLAIN: Shape =
+        Shape { times: 3, by: 1.0, cell: 0, looked_at: 0, above: 2.0, ops: 1, is_fill: false, has_else: false };
 
     fn record(self, r: &mut Recorder<'_>, k: &Kernels, one: &Scalar<f32>, cells: &mut Buffer<f32>) -> Result<()> {
         r.repeat_times(baked(self.times), |r: &mut Recorder<'_>| {
             (0..self.ops).try_for_each(|_| r.run(k.add(baked(self.by), one, cells.at_mut(self.cell))))
         })?;
-        let when = r.when(above(cells.at(0), baked(self.above)), |r: &mut Recorder<'_>| match self.is_fill {
-            true => r.run(fill(&mut cells[2..3], baked(9.0))),
-            false => r.run(k.add(baked(9.0), one, cells.at_mut(2))),
-        })?;
+        let when =
+            r.when(above(cells.at(self.looked_at), baked(self.above)), |r: &mut Recorder<'_>| match self.is_fill {
+                true => r.run(fill(&mut cells[2..3], baked(9.0))),
+                false => r.run(k.add(baked(9.0), one, cells.at_mut(2))),
+            })?;
         match self.has_else {
             true => when.otherwise(|r: &mut Recorder<'_>| r.run(k.add(baked(7.0), one, cells.at_mut(3)))),
             false => Ok(()),
@@ -402,7 +405,8 @@ fn a_rerecord_sets_parameters_in_bodies_and_rebuilds_for_another_shape() {
             true,
             [10.0, 0.0, 0.0, 0.0],
         ),
-        ("other memory", Shape { cell: 1, ..plain }, true, [0.0, 3.0, 0.0, 0.0]),
+        ("other memory", Shape { cell: 1, looked_at: 1, ..plain }, true, [0.0, 3.0, 9.0, 0.0]),
+        ("other memory, so that the branch waits for nothing", Shape { cell: 1, ..plain }, false, [0.0, 3.0, 0.0, 0.0]),
         ("an op more in a body", Shape { ops: 2, ..plain }, false, [6.0, 0.0, 9.0, 0.0]),
         ("another kind of op in a body", Shape { is_fill: true, ..plain }, false, [3.0, 0.0, 9.0, 0.0]),
         ("a body more", Shape { has_else: true, above: 20.0, ..plain }, false, [3.0, 0.0, 0.0, 7.0]),
@@ -449,9 +453,10 @@ fn a_loop_that_never_ends_is_reported_with_the_ops_that_could_end_it() {
             "error[endless-while]",
             "after 50 rounds",
             "flow.rs:",
-            "op `repeat`, labelled `solve`, sets the condition",
+            "op `repeat` (labelled `solve`) sets the condition",
             "condition 1 (handle 0x",
-            "`decide` reads byte 0 of `cells` (32 bytes",
+            "op `repeat` (labelled `solve`) reads byte 0 of `cells` (32 bytes",
+            "`up_to(..)`",
         ] {
             assert!(report.contains(part), "{part} is not in\n{report}");
         }

@@ -85,19 +85,26 @@ impl State {
         if setters.is_empty() {
             notes.push(format!("no kernel of its body is given condition {}", condition.number()));
         }
+        let mut help =
+            "let a kernel of the body call cudaGraphSetConditional with 0 at some time, or raise `rounds_max`";
         for work in setters {
             let (program, kernel) = (work.function.image.program(), work.function.kernel);
-            let name = work.function.name.to_string_lossy();
+            let mut name = format!("`{}`", work.function.name.to_string_lossy());
             if let Some(declared) = &work.declared {
-                finding = finding.at(&declared.at, format!("{}, sets the condition", declared.described()));
+                // The library's own kernel: what there is to edit is the op.
+                let label = &declared.label;
+                let label = if label.is_empty() { String::new() } else { format!(" (labelled `{label}`)") };
+                name = format!("op `{}`{label}", declared.op);
+                finding = finding.at(&declared.at, format!("{name} sets the condition"));
+                help =
+                    "let an op of the body change what the condition looks at, or give the loop a bound: `up_to(..)`";
+            } else if let Some(pc) = program.sets_condition(kernel) {
+                finding = placed_in(program, kernel, finding, pc, format!("{name} sets the condition"));
             }
-            if let Some(pc) = program.sets_condition(kernel) {
-                finding = placed_in(program, kernel, finding, pc, format!("`{name}` sets the condition"));
-            }
-            notes.extend(self.decides_by(work, &pieces).into_iter().map(|by| format!("`{name}` reads {by}")));
+            notes.extend(self.decides_by(work, &pieces).into_iter().map(|by| format!("{name} reads {by}")));
         }
         finding.notes = notes;
-        finding.help("let a kernel of the body call cudaGraphSetConditional with 0 at some time, or raise `rounds_max`")
+        finding.help(help)
     }
 
     /// What a kernel decides by, and what in the body could change that.
