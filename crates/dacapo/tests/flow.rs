@@ -360,33 +360,56 @@ fn a_loop_is_recorded_again_in_place() {
     }
 }
 
+/// How the branch of a [`Shape`] compares.
+#[derive(Clone, Copy)]
+enum Compared {
+    Above,
+    Below,
+    Between,
+}
+
 /// A loop and a branch behind it, in a few shapes.
 #[derive(Clone, Copy)]
 struct Shape {
     times: u32,
     by: f32,
     cell: usize,
-    /// The branch is taken if this cell is above that.
+    /// The branch is taken if this cell compares so with that.
     looked_at: usize,
-    above: f32,
+    compared: Compared,
+    with: f32,
     ops: usize,
     is_fill: bool,
     has_else: bool,
 }
 
 impl Shape {
-    const PLAIN: Shape =
-        Shape { times: 3, by: 1.0, cell: 0, looked_at: 0, above: 2.0, ops: 1, is_fill: false, has_else: false };
+    const PLAIN: Shape = Shape {
+        times: 3,
+        by: 1.0,
+        cell: 0,
+        looked_at: 0,
+        compared: Compared::Above,
+        with: 2.0,
+        ops: 1,
+        is_fill: false,
+        has_else: false,
+    };
 
     fn record(self, r: &mut Recorder<'_>, k: &Kernels, one: &Scalar<f32>, cells: &mut Buffer<f32>) -> Result<()> {
         r.repeat_times(baked(self.times), |r: &mut Recorder<'_>| {
             (0..self.ops).try_for_each(|_| r.run(k.add(baked(self.by), one, cells.at_mut(self.cell))))
         })?;
-        let when =
-            r.when(above(cells.at(self.looked_at), baked(self.above)), |r: &mut Recorder<'_>| match self.is_fill {
-                true => r.run(fill(&mut cells[2..3], baked(9.0))),
-                false => r.run(k.add(baked(9.0), one, cells.at_mut(2))),
-            })?;
+        let (cell, with) = (cells.at(self.looked_at), baked(self.with));
+        let condition = match self.compared {
+            Compared::Above => above(cell, with),
+            Compared::Below => below(cell, with),
+            Compared::Between => above(cell, with) & below(cell, baked(100.0)),
+        };
+        let when = r.when(condition, |r: &mut Recorder<'_>| match self.is_fill {
+            true => r.run(fill(&mut cells[2..3], baked(9.0))),
+            false => r.run(k.add(baked(9.0), one, cells.at_mut(2))),
+        })?;
         match self.has_else {
             true => when.otherwise(|r: &mut Recorder<'_>| r.run(k.add(baked(7.0), one, cells.at_mut(3)))),
             false => Ok(()),
@@ -401,15 +424,17 @@ fn a_rerecord_sets_parameters_in_bodies_and_rebuilds_for_another_shape() {
         ("the same", plain, true, [3.0, 0.0, 9.0, 0.0]),
         (
             "arguments, the bound and the condition",
-            Shape { times: 5, by: 2.0, above: 20.0, ..plain },
+            Shape { times: 5, by: 2.0, with: 20.0, ..plain },
             true,
             [10.0, 0.0, 0.0, 0.0],
         ),
         ("other memory", Shape { cell: 1, looked_at: 1, ..plain }, true, [0.0, 3.0, 9.0, 0.0]),
         ("other memory, so that the branch waits for nothing", Shape { cell: 1, ..plain }, false, [0.0, 3.0, 0.0, 0.0]),
+        ("another comparison", Shape { compared: Compared::Below, ..plain }, true, [3.0, 0.0, 0.0, 0.0]),
+        ("two comparisons", Shape { compared: Compared::Between, ..plain }, false, [3.0, 0.0, 9.0, 0.0]),
         ("an op more in a body", Shape { ops: 2, ..plain }, false, [6.0, 0.0, 9.0, 0.0]),
         ("another kind of op in a body", Shape { is_fill: true, ..plain }, false, [3.0, 0.0, 9.0, 0.0]),
-        ("a body more", Shape { has_else: true, above: 20.0, ..plain }, false, [3.0, 0.0, 0.0, 7.0]),
+        ("a body more", Shape { has_else: true, with: 20.0, ..plain }, false, [3.0, 0.0, 0.0, 7.0]),
     ] {
         let mut b = bench();
         let stream = b.stream.clone();

@@ -355,7 +355,24 @@ fn pageable_memory_does_not_get_into_a_body_by_a_change() {
         assert_eq!(d.cuGraphExecUpdate_v2(exec, other, &mut info), CUresult::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
     }
     assert_eq!((info.result, info.errorNode), (CU_GRAPH_EXEC_UPDATE_ERROR, other_node));
-    assert_eq!(d.found(), ["pageable-in-body", "pageable-in-body"]);
+    assert_eq!(d.found(), ["pageable-in-body"; 2]);
+    // In a child in a body it is the same.
+    let [child, replacement] = [&allowed, &refused].map(|copy| {
+        let (child, mut node) = (d.graph(), CUgraphNode::NULL);
+        // SAFETY: valid pointers, no dependencies.
+        unsafe { ok(d.cuGraphAddMemcpyNode(&mut node, child, std::ptr::null(), 0, copy, context)) };
+        child
+    });
+    let (g, mut node) = (d.graph(), CUgraphNode::NULL);
+    let (_, bodies) = d.conditional(g, &[], d.condition(g, Some(1)), IF, 1);
+    // SAFETY: valid pointers, no dependencies.
+    unsafe {
+        ok(d.cuGraphAddChildGraphNode(&mut node, bodies[0], std::ptr::null(), 0, child));
+        let exec = d.instantiate(g);
+        ok(d.cuGraphExecChildGraphNodeSetParams(exec, node, child));
+        assert_eq!(d.cuGraphExecChildGraphNodeSetParams(exec, node, replacement), INVALID);
+    }
+    assert_eq!(d.found(), ["pageable-in-body"; 3]);
 }
 
 #[test]

@@ -225,8 +225,7 @@ fn update_with(
         }
     };
     super::graph_memory::check_update(v, exec, graph, &new)?;
-    let is_pageable = |node: &&ExecNode| matches!(&node.kind, ExecKind::Copy(work) if work.is_pageable());
-    let pageable = new.conditional_nodes(false).into_iter().find(is_pageable).map(|node| node.template);
+    let pageable = new.pageable_copy(false);
     let checked = match v.executables.get(exec).map(|exec| exec.body.check_update(&new)) {
         Some(Ok(())) if pageable.is_some() => {
             refuse_pageable(v);
@@ -315,10 +314,7 @@ pub(crate) unsafe fn copy_set_params(
     node_of(v, exec, node)?;
     // SAFETY: the arguments of this call.
     let work = unsafe { super::copy::node(v, copy) }?;
-    let (key, template) = (named(v, exec)?, node_named(v, node)?);
-    let is_in_body =
-        |exec: &Executable| exec.body.conditional_nodes(false).iter().any(|node| node.template == template);
-    let is_refused = work.is_pageable() && v.executables.get(key).is_some_and(is_in_body);
+    let is_refused = work.is_pageable() && is_in_body(v, exec, node)?;
     let ExecKind::Copy(old) = &mut node_of(v, exec, node)?.kind else { return Err(INVALID) };
     if old.shape() != work.shape() {
         return Err(INVALID);
@@ -328,6 +324,13 @@ pub(crate) unsafe fn copy_set_params(
     }
     *old = Arc::new(work);
     Ok(())
+}
+
+/// Whether a node is in the body of a conditional node.
+fn is_in_body(v: &mut Visit<'_>, exec: CUgraphExec, node: CUgraphNode) -> Result<bool, CUresult> {
+    let (exec, template) = (named(v, exec)?, node_named(v, node)?);
+    let is_in = |exec: &Executable| exec.body.conditional_nodes(false).iter().any(|node| node.template == template);
+    Ok(v.executables.get(exec).is_some_and(is_in))
 }
 
 /// Pageable memory came into the body of a conditional node after the graph was instantiated, which would have refused it.
@@ -383,8 +386,12 @@ pub(crate) unsafe fn child_set_params(
     let graph = graph_named(v, child)?;
     super::graph_memory::refuse_if_memory(v, graph, "cannot be a child graph", "launch it by itself instead")?;
     let new = Body::of(&v.graphs, graph, Purpose::Update).map_err(|refused| refused.code)?;
+    let is_refused = new.pageable_copy(true).is_some() && is_in_body(v, exec, node)?;
     let ExecKind::Child(old) = &mut node_of(v, exec, node)?.kind else { return Err(INVALID) };
     old.check_update(&new).map_err(|_| CUresult::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)?;
+    if is_refused {
+        return Err(refuse_pageable(v));
+    }
     old.update(new);
     // The objects of the old child stay until the executable is updated or destroyed: a launch may still run.
     let (objects, key) = (v.graphs.objects_of(graph), named(v, exec)?);

@@ -200,7 +200,7 @@ impl Body {
         })
     }
 
-    /// The nodes in bodies of conditional nodes; all of them, if this is such a body.
+    /// The nodes in bodies of conditional nodes; all, if this is in one.
     pub(crate) fn conditional_nodes(&self, is_body: bool) -> Vec<&ExecNode> {
         let mut all = Vec::new();
         for node in &self.nodes {
@@ -214,6 +214,12 @@ impl Body {
             }
         }
         all
+    }
+
+    /// A copy of pageable memory in the body of a conditional node, or in this, if it is in one.
+    pub(crate) fn pageable_copy(&self, is_body: bool) -> Option<Key<Node>> {
+        let is_pageable = |node: &&ExecNode| matches!(&node.kind, ExecKind::Copy(work) if work.is_pageable());
+        self.conditional_nodes(is_body).into_iter().find(is_pageable).map(|node| node.template)
     }
 
     /// Whether `new` may take this body's place: `Err` says what differs.
