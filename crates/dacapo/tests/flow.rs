@@ -1,7 +1,7 @@
 //! Control flow on the device: each construct gives what the same Rust gives, eagerly and replayed.
 
 use dacapo::flow::{Condition, above, at_least, below, differs, equal, nonzero, unbounded, up_to, zero};
-use dacapo::{Buffer, Device, ErrorKind, Recorder, Result, Scalar, Slot, Software, Stream, baked, copy, fill};
+use dacapo::{Buffer, Device, ErrorKind, Op, Recorder, Result, Scalar, Slot, Software, Stream, baked, copy, fill};
 
 dacapo::kernels! {
     unsafe struct Kernels(include_str!("../kernels/saxpy.ptx")) {
@@ -358,6 +358,136 @@ fn a_loop_is_recorded_again_in_place() {
     ) -> Result<()> {
         r.repeat_times(baked(times), |r: &mut Recorder<'_>| r.run(k.add(baked(by), one, cells.at_mut(0)))).map(drop)
     }
+}
+
+/// How the branch of a [`Shape`] compares.
+#[derive(Clone, Copy)]
+enum Compared {
+    Above,
+    Below,
+    Between,
+}
+
+/// A loop and a branch behind it, in a few shapes.
+#[derive(Clone, Copy)]
+struct Shape {
+    times: u32,
+    by: f32,
+    cell: usize,
+    /// The branch is taken if this cell compares so with that.
+    looked_at: usize,
+    compared: Compared,
+    with: f32,
+    ops: usize,
+    is_fill: bool,
+    has_else: bool,
+}
+
+impl Shape {
+    const PLAIN: Shape = Shape {
+        times: 3,
+        by: 1.0,
+        cell: 0,
+        looked_at: 0,
+        compared: Compared::Above,
+        with: 2.0,
+        ops: 1,
+        is_fill: false,
+        has_else: false,
+    };
+
+    fn record(self, r: &mut Recorder<'_>, k: &Kernels, one: &Scalar<f32>, cells: &mut Buffer<f32>) -> Result<()> {
+        r.repeat_times(baked(self.times), |r: &mut Recorder<'_>| {
+            (0..self.ops).try_for_each(|_| r.run(k.add(baked(self.by), one, cells.at_mut(self.cell))))
+        })?;
+        let (cell, with) = (cells.at(self.looked_at), baked(self.with));
+        let condition = match self.compared {
+            Compared::Above => above(cell, with),
+            Compared::Below => below(cell, with),
+            Compared::Between => above(cell, with) & below(cell, baked(100.0)),
+        };
+        let when = r.when(condition, |r: &mut Recorder<'_>| match self.is_fill {
+            true => r.run(fill(&mut cells[2..3], baked(9.0))),
+            false => r.run(k.add(baked(9.0), one, cells.at_mut(2))),
+        })?;
+        match self.has_else {
+            true => when.otherwise(|r: &mut Recorder<'_>| r.run(k.add(baked(7.0), one, cells.at_mut(3)))),
+            false => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn a_rerecord_sets_parameters_in_bodies_and_rebuilds_for_another_shape() {
+    let plain = Shape::PLAIN;
+    for (what, shape, is_set, expected) in [
+        ("the same", plain, true, [3.0, 0.0, 9.0, 0.0]),
+        (
+            "arguments, the bound and the condition",
+            Shape { times: 5, by: 2.0, with: 20.0, ..plain },
+            true,
+            [10.0, 0.0, 0.0, 0.0],
+        ),
+        ("other memory", Shape { cell: 1, looked_at: 1, ..plain }, true, [0.0, 3.0, 9.0, 0.0]),
+        ("other memory, so that the branch waits for nothing", Shape { cell: 1, ..plain }, false, [0.0, 3.0, 0.0, 0.0]),
+        ("another comparison", Shape { compared: Compared::Below, ..plain }, true, [3.0, 0.0, 0.0, 0.0]),
+        ("two comparisons", Shape { compared: Compared::Between, ..plain }, false, [3.0, 0.0, 9.0, 0.0]),
+        ("an op more in a body", Shape { ops: 2, ..plain }, false, [6.0, 0.0, 9.0, 0.0]),
+        ("another kind of op in a body", Shape { is_fill: true, ..plain }, false, [3.0, 0.0, 9.0, 0.0]),
+        ("a body more", Shape { has_else: true, with: 20.0, ..plain }, false, [3.0, 0.0, 0.0, 7.0]),
+    ] {
+        let mut b = bench();
+        let stream = b.stream.clone();
+        let Bench { device, k, one, cells, .. } = &mut b;
+        let mut graph = device.record(|r: &mut Recorder<'_>| plain.record(r, k, one, cells)).unwrap();
+        let done = graph.rerecord(|r: &mut Recorder<'_>| shape.record(r, k, one, cells)).unwrap();
+        assert_eq!(done.is_updated(), is_set, "{what}: {done}");
+        graph.launch(&stream).unwrap();
+        assert_eq!(stream.read(&cells[..4]).unwrap(), expected, "{what}");
+        assert_eq!(device.findings().len(), 0, "{what}: {:?}", device.findings());
+    }
+}
+
+/// What the software device says of a loop that never ends; `cell` is where its body counts, and its condition is that the
+/// first cell is below 4.
+fn endless(cell: usize) -> String {
+    let mut b = bench_on(Software::new().options(|options| options.rounds_max = 50).open().unwrap());
+    let stream = b.stream.clone();
+    let Bench { device, k, one, cells, .. } = &mut b;
+    let solve = |r: &mut Recorder<'_>| {
+        r.repeat(unbounded(), |r: &mut Recorder<'_>| {
+            r.run(k.add(baked(-1.0), one, cells.at_mut(cell)).label("step"))?;
+            Ok(below(cells.at(0), baked(4.0)))
+        })
+        .map(drop)
+    };
+    let mut graph = device.record(solve.label("solve")).unwrap();
+    let ended = graph.launch(&stream).and_then(|_| stream.synchronize());
+    assert!(matches!(ended.unwrap_err().kind(), ErrorKind::Lost { .. }));
+    let findings = device.findings();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    findings[0].to_string()
+}
+
+#[test]
+fn a_loop_that_never_ends_is_reported_with_the_ops_that_could_end_it() {
+    let wrong_way = endless(0);
+    let elsewhere = endless(1);
+    for report in [&wrong_way, &elsewhere] {
+        for part in [
+            "error[endless-while]",
+            "after 50 rounds",
+            "flow.rs:",
+            "op `repeat` (labelled `solve`) sets the condition",
+            "condition 1 (handle 0x",
+            "op `repeat` (labelled `solve`) reads byte 0 of `cells` (32 bytes",
+            "`up_to(..)`",
+        ] {
+            assert!(report.contains(part), "{part} is not in\n{report}");
+        }
+    }
+    assert!(wrong_way.contains("can be written by `saxpy` (op `add`, labelled `solve/step`, "), "{wrong_way}");
+    assert!(elsewhere.contains("which nothing in the body writes: each round decides the same"), "{elsewhere}");
 }
 
 #[test]

@@ -209,9 +209,8 @@ impl Call {
             C::cuCtxGetStreamPriorityRange | C::cuCtxRecordEvent | C::cuCtxWaitEvent => true,
             C::cuCtxGetCacheConfig | C::cuCtxSetCacheConfig | C::cuCtxSetFlags | C::cuCtxResetPersistingL2Cache => true,
             C::cuModuleGetLoadingMode | C::cuEventDestroy_v2 | C::cuThreadExchangeStreamCaptureMode => false,
-            C::cuGraphExecDestroy | C::cuGraphExecGetFlags | C::cuGraphNodeSetEnabled | C::cuGraphNodeGetEnabled => {
-                false
-            }
+            C::cuGraphExecDestroy | C::cuGraphExecGetFlags | C::cuGraphExecUpdate_v2 => false,
+            C::cuGraphNodeSetEnabled | C::cuGraphNodeGetEnabled => false,
             C::cuMemGetAllocationGranularity | C::cuMemGetAllocationPropertiesFromHandle | C::cuMemAddressFree => false,
             C::cuMemRelease | C::cuMemRetainAllocationHandle => false,
             C::cuMemPoolGetAttribute | C::cuMemPoolSetAttribute | C::cuDeviceGetDefaultMemPool => false,

@@ -308,7 +308,7 @@ implemented! {
     cuGraphExecMemcpyNodeSetParams => Context, graph_exec::copy_set_params;
     cuGraphExecMemsetNodeSetParams => Context, graph_exec::set_set_params;
     cuGraphExecNodeSetParams => Context, node_params::exec_set_params;
-    cuGraphExecUpdate_v2 => Context, graph_exec::update;
+    cuGraphExecUpdate_v2 => Always, graph_exec::update;
     cuGraphInstantiateWithFlags => Context, graph_exec::instantiate;
     cuGraphInstantiateWithParams => Context, graph_exec::instantiate_with_params;
     cuGraphLaunch => OwnStream, graph_exec::launch;

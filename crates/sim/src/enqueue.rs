@@ -42,6 +42,13 @@ struct Part {
     is_leaf: bool,
 }
 
+/// What of a script a report about its memory asks for.
+pub(crate) enum Piece<'s> {
+    Kernel(&'s KernelWork),
+    Copy(&'s CopyWork),
+    Set(&'s SetWork),
+}
+
 /// What a part does.
 enum Does {
     Nothing,
@@ -108,13 +115,15 @@ impl Script {
         Script { parts: body.nodes.iter().map(part).collect() }
     }
 
-    /// Every kernel in it, in children and in bodies too.
-    pub(crate) fn kernels<'s>(&'s self, all: &mut Vec<&'s KernelWork>) {
+    /// Everything in it that writes memory, with the numbers of the nodes; in children and in bodies too.
+    pub(crate) fn pieces<'s>(&'s self, all: &mut Vec<(u32, Piece<'s>)>) {
         for part in &self.parts {
             match &part.does {
-                Does::Kernel(work) => all.push(work),
-                Does::Child(script) => script.kernels(all),
-                Does::Choose(choice) => choice.bodies.iter().for_each(|body| body.kernels(all)),
+                Does::Kernel(work) => all.push((part.number, Piece::Kernel(work))),
+                Does::Copy(work) => all.push((part.number, Piece::Copy(work))),
+                Does::Set(work) => all.push((part.number, Piece::Set(work))),
+                Does::Child(script) => script.pieces(all),
+                Does::Choose(choice) => choice.bodies.iter().for_each(|body| body.pieces(all)),
                 _ => {}
             }
         }

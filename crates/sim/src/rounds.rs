@@ -2,15 +2,20 @@
 //!
 //! - After [`Options::rounds_max`](crate::Options::rounds_max) rounds the launch ends with the finding `endless-while` and
 //!   the context is broken, as by a kernel that does not end.
-//! - The finding names the node, its condition, each kernel of the body that sets that condition, and the memory that
-//!   such a kernel reads: a decision that never changes was made there.
+//! - The finding names the node, its condition, each kernel of the body that sets that condition, the memory that such a
+//!   kernel decides by, and what in the body could change that memory. Kernels that were launched by the library are named
+//!   by their ops.
 //! - In live time a loop whose body is given memory of the host may wait for the host, which is no mistake.
 
-use crate::enqueue::Choice;
+use dacapo_ptx::effects::AccessKind;
+
+use crate::detect::declared::Window;
+use crate::enqueue::{Choice, Piece};
 use crate::exec::placed_in;
 use crate::finding::{Ending, Finding};
 use crate::machine::State;
 use crate::memory::Kind;
+use crate::model::conditional::Condition;
 use crate::model::work::KernelWork;
 use crate::options::Time;
 
@@ -20,11 +25,40 @@ fn words(work: &KernelWork) -> impl Iterator<Item = (usize, u64)> {
     work.params.chunks_exact(8).enumerate().filter_map(word)
 }
 
-/// The kernels of the bodies of a conditional node.
-fn kernels(choice: &Choice) -> Vec<&KernelWork> {
+/// What is in the bodies of a conditional node.
+fn pieces(choice: &Choice) -> Vec<(u32, Piece<'_>)> {
     let mut all = Vec::new();
-    choice.bodies.iter().for_each(|body| body.kernels(&mut all));
+    choice.bodies.iter().for_each(|body| body.pieces(&mut all));
     all
+}
+
+/// The kernels among them.
+fn kernels<'p>(pieces: &'p [(u32, Piece<'p>)]) -> impl Iterator<Item = &'p KernelWork> {
+    pieces.iter().filter_map(|(_, piece)| match piece {
+        Piece::Kernel(work) => Some(*work),
+        _ => None,
+    })
+}
+
+/// Whether a kernel is one that sets a condition, and is given this one.
+fn sets(work: &KernelWork, condition: &Condition) -> bool {
+    let calls = work.function.image.program().sets_condition(work.function.kernel).is_some();
+    calls && words(work).any(|(_, word)| word == condition.handle)
+}
+
+/// How reports name what is in a body.
+fn described(number: u32, piece: &Piece<'_>) -> String {
+    match piece {
+        Piece::Copy(_) => format!("the copy of node {number}"),
+        Piece::Set(_) => format!("the memset of node {number}"),
+        Piece::Kernel(work) => {
+            let name = work.function.name.to_string_lossy();
+            match &work.declared {
+                Some(declared) => format!("`{name}` ({}, {})", declared.described(), declared.at),
+                None => format!("`{name}` of node {number}"),
+            }
+        }
+    }
 }
 
 impl State {
@@ -35,7 +69,7 @@ impl State {
             matches!(kind, Some(Kind::HostPinned | Kind::HostRegistered))
         };
         self.options.time == Time::Live
-            && kernels(choice).into_iter().any(|work| words(work).any(|(_, address)| is_host(address)))
+            && kernels(&pieces(choice)).any(|work| words(work).any(|(_, address)| is_host(address)))
     }
 
     /// The finding about a WHILE node after so many rounds.
@@ -44,35 +78,92 @@ impl State {
         let what = format!("WHILE node {} is still running after {rounds} rounds", choice.number);
         let mut finding = Finding::new("endless-while", Ending::YourProgram, what);
         let default = condition.default.map_or("no default".to_string(), |default| format!("default {default}"));
-        let which = format!("condition {} ({default})", condition.number());
-        let is_setter = |work: &&KernelWork| {
-            let program = work.function.image.program();
-            program.sets_condition(work.function.kernel).is_some()
-                && words(work).any(|(_, word)| word == condition.handle)
-        };
-        let setters: Vec<&KernelWork> = kernels(choice).into_iter().filter(is_setter).collect();
+        let which = format!("condition {} (handle {:#x}, {default})", condition.number(), condition.handle);
         let mut notes = vec![format!("it runs by {which}, which is {value} now; it ends when its body leaves 0 there")];
+        let pieces = pieces(choice);
+        let setters: Vec<&KernelWork> = kernels(&pieces).filter(|work| sets(work, condition)).collect();
         if setters.is_empty() {
             notes.push(format!("no kernel of its body is given condition {}", condition.number()));
         }
+        let mut help =
+            "let a kernel of the body call cudaGraphSetConditional with 0 at some time, or raise `rounds_max`";
         for work in setters {
             let (program, kernel) = (work.function.image.program(), work.function.kernel);
-            let name = work.function.name.to_string_lossy();
-            if let Some(pc) = program.sets_condition(kernel) {
-                finding = placed_in(program, kernel, finding, pc, format!("`{name}` sets the condition"));
+            let mut name = format!("`{}`", work.function.name.to_string_lossy());
+            if let Some(declared) = &work.declared {
+                // The library's own kernel: what there is to edit is the op.
+                let label = &declared.label;
+                let label = if label.is_empty() { String::new() } else { format!(" (labelled `{label}`)") };
+                name = format!("op `{}`{label}", declared.op);
+                finding = finding.at(&declared.at, format!("{name} sets the condition"));
+                help =
+                    "let an op of the body change what the condition looks at, or give the loop a bound: `up_to(..)`";
+            } else if let Some(pc) = program.sets_condition(kernel) {
+                finding = placed_in(program, kernel, finding, pc, format!("{name} sets the condition"));
             }
-            notes.extend(self.read_by(work).map(|read| format!("`{name}` reads {read}")));
+            notes.extend(self.decides_by(work, &pieces).into_iter().map(|by| format!("{name} reads {by}")));
         }
         finding.notes = notes;
-        finding.help("let a kernel of the body call cudaGraphSetConditional with 0 at some time, or raise `rounds_max`")
+        finding.help(help)
     }
 
-    /// The memory that a kernel reads through its parameters.
-    fn read_by(&self, work: &KernelWork) -> impl Iterator<Item = String> {
-        let read = work.function.image.program().reads_through(work.function.kernel);
-        let pointers = words(work).filter(move |(at, _)| read.iter().any(|p| p.offset == *at && p.size == 8));
-        let mut read: Vec<String> = pointers.map(|(_, address)| self.memory.describe(address)).collect();
-        read.dedup();
-        read.into_iter()
+    /// What a kernel decides by, and what in the body could change that.
+    fn decides_by(&self, work: &KernelWork, pieces: &[(u32, Piece<'_>)]) -> Vec<String> {
+        let read = match &work.declared {
+            // What it may write as well is its own books.
+            Some(declared) => {
+                declared.given.iter().filter(|given| !given.mode.writes()).map(|given| given.window).collect()
+            }
+            None => self.behind(work, |kind| kind != AccessKind::Write),
+        };
+        if read.is_empty() && work.declared.is_some() {
+            return vec!["no memory: it decides by values that are the same in each round".into()];
+        }
+        let by = |window: Window| {
+            let place = self.memory.describe(window.start);
+            let mut who: Vec<String> = pieces
+                .iter()
+                .filter(|(_, piece)| self.written_by(piece).into_iter().any(|written| written.meets(window)))
+                .map(|(number, piece)| described(*number, piece))
+                .collect();
+            who.dedup();
+            match who.is_empty() {
+                true => format!("{place}, which nothing in the body writes: each round decides the same"),
+                false => format!("{place}; in the body that can be written by {}", who.join(", ")),
+            }
+        };
+        let mut all: Vec<String> = read.into_iter().map(by).collect();
+        all.dedup();
+        all
+    }
+
+    /// The memory that something in a body may write.
+    fn written_by(&self, piece: &Piece<'_>) -> Vec<Window> {
+        match piece {
+            Piece::Kernel(KernelWork { declared: Some(declared), .. }) => {
+                declared.given.iter().filter(|given| given.mode.writes()).map(|given| given.window).collect()
+            }
+            Piece::Kernel(work) => self.behind(work, |kind| kind != AccessKind::Read),
+            Piece::Copy(work) => {
+                let [bytes, rows, slices] = work.extent;
+                let before = slices.saturating_sub(1) * work.target.slice + rows.saturating_sub(1) * work.target.pitch;
+                vec![Window { start: work.target.address, bytes: before + bytes }]
+            }
+            Piece::Set(work) => {
+                let bytes = work.height.saturating_sub(1) * work.pitch + work.width * u64::from(work.element);
+                vec![Window { start: work.address, bytes }]
+            }
+        }
+    }
+
+    /// The memory that a kernel touches through its parameters: from each address to the end of the allocation.
+    fn behind(&self, work: &KernelWork, wanted: fn(AccessKind) -> bool) -> Vec<Window> {
+        let touched = work.function.image.program().touches_through(work.function.kernel, wanted);
+        let pointers = words(work).filter(|(at, _)| touched.iter().any(|p| p.offset == *at && p.size == 8));
+        let window = |(_, address)| {
+            let found = self.memory.containing(address)?;
+            Some(Window { start: address, bytes: found.base + found.bytes - address })
+        };
+        pointers.filter_map(window).collect()
     }
 }

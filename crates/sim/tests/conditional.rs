@@ -267,11 +267,112 @@ fn an_endless_while_names_who_sets_its_condition_and_what_that_reads() {
         assert_eq!(d.cuStreamSynchronize(s), CUresult::CUDA_ERROR_LAUNCH_TIMEOUT);
     }
     let report = d.findings()[0].to_string();
-    for part in
-        ["WHILE node 0", "condition 1 (default 1)", "`countdown` sets the condition", "`countdown` reads", "`left`"]
-    {
+    for part in [
+        "WHILE node 0",
+        "condition 1 (handle 0x",
+        "default 1",
+        "`countdown` sets the condition",
+        "`countdown` reads",
+        "`left`",
+        "can be written by `countdown` of node 0",
+    ] {
         assert!(report.contains(part), "no {part} in {report}");
     }
+}
+
+#[test]
+fn an_endless_while_says_what_could_change_its_mind() {
+    for is_filled in [false, true] {
+        let (d, k) = start(Options { rounds_max: 300, ..Options::default() });
+        let (g, flag, s) = (d.graph(), d.zeros(1), d.stream());
+        d.write(flag, 1);
+        d.label(flag, "flag");
+        let h = d.condition(g, Some(1));
+        let (_, bodies) = d.conditional(g, &[], h, WHILE, 1);
+        if is_filled {
+            let fill = CUDA_MEMSET_NODE_PARAMS {
+                dst: flag,
+                value: 1,
+                elementSize: 4,
+                width: 1,
+                height: 1,
+                ..Default::default()
+            };
+            let mut node = CUgraphNode::NULL;
+            // SAFETY: valid pointers, no dependencies, and memory of four bytes.
+            unsafe { ok(d.cuGraphAddMemsetNode(&mut node, bodies[0], std::ptr::null(), 0, &fill, d.context)) };
+        }
+        d.kernel_node(bodies[0], &[], k.follow, &[h, flag]);
+        let exec = d.instantiate(g);
+        // SAFETY: no pointers.
+        unsafe {
+            ok(d.cuGraphLaunch(exec, s));
+            assert_eq!(d.cuStreamSynchronize(s), CUresult::CUDA_ERROR_LAUNCH_TIMEOUT);
+        }
+        let report = d.findings()[0].to_string();
+        let expected = match is_filled {
+            true => "; in the body that can be written by the memset of node 0",
+            false => ", which nothing in the body writes",
+        };
+        assert!(report.contains("`follow` reads byte 0 of `flag`") && report.contains(expected), "{report}");
+    }
+}
+
+#[test]
+fn pageable_memory_does_not_get_into_a_body_by_a_change() {
+    let (d, _) = start(Options::default());
+    let (device, context) = (d.zeros(1), d.context);
+    let mut pinned = std::ptr::null_mut();
+    // SAFETY: a valid out pointer.
+    unsafe { ok(d.cuMemHostAlloc(&mut pinned, 4, 0)) };
+    let mut pageable = 0u32;
+    let to_host = |host: *mut std::ffi::c_void| CUDA_MEMCPY3D {
+        srcMemoryType: CU_MEMORYTYPE_DEVICE,
+        srcDevice: device,
+        dstMemoryType: CU_MEMORYTYPE_HOST,
+        dstHost: host,
+        WidthInBytes: 4,
+        Height: 1,
+        Depth: 1,
+        ..Default::default()
+    };
+    let taken = |copy: &CUDA_MEMCPY3D| {
+        let (g, mut node) = (d.graph(), CUgraphNode::NULL);
+        let (_, bodies) = d.conditional(g, &[], d.condition(g, Some(1)), IF, 1);
+        // SAFETY: valid pointers, no dependencies.
+        unsafe { ok(d.cuGraphAddMemcpyNode(&mut node, bodies[0], std::ptr::null(), 0, copy, context)) };
+        (g, node)
+    };
+    let (allowed, refused) = (to_host(pinned), to_host(std::ptr::from_mut(&mut pageable).cast()));
+    let (g, node) = taken(&allowed);
+    let (other, other_node) = taken(&refused);
+    let exec = d.instantiate(g);
+    let mut info = CUgraphExecUpdateResultInfo::default();
+    // SAFETY: valid pointers; the host's memory outlives the machine's use of it.
+    unsafe {
+        ok(d.cuGraphExecMemcpyNodeSetParams(exec, node, &allowed, context));
+        assert_eq!(d.cuGraphExecMemcpyNodeSetParams(exec, node, &refused, context), INVALID);
+        assert_eq!(d.cuGraphExecUpdate_v2(exec, other, &mut info), CUresult::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    }
+    assert_eq!((info.result, info.errorNode), (CU_GRAPH_EXEC_UPDATE_ERROR, other_node));
+    assert_eq!(d.found(), ["pageable-in-body"; 2]);
+    // In a child in a body it is the same.
+    let [child, replacement] = [&allowed, &refused].map(|copy| {
+        let (child, mut node) = (d.graph(), CUgraphNode::NULL);
+        // SAFETY: valid pointers, no dependencies.
+        unsafe { ok(d.cuGraphAddMemcpyNode(&mut node, child, std::ptr::null(), 0, copy, context)) };
+        child
+    });
+    let (g, mut node) = (d.graph(), CUgraphNode::NULL);
+    let (_, bodies) = d.conditional(g, &[], d.condition(g, Some(1)), IF, 1);
+    // SAFETY: valid pointers, no dependencies.
+    unsafe {
+        ok(d.cuGraphAddChildGraphNode(&mut node, bodies[0], std::ptr::null(), 0, child));
+        let exec = d.instantiate(g);
+        ok(d.cuGraphExecChildGraphNodeSetParams(exec, node, child));
+        assert_eq!(d.cuGraphExecChildGraphNodeSetParams(exec, node, replacement), INVALID);
+    }
+    assert_eq!(d.found(), ["pageable-in-body"; 3]);
 }
 
 #[test]

@@ -94,9 +94,6 @@ pub(crate) unsafe fn clone(v: &mut Visit<'_>, out: *mut CUgraph, handle: CUgraph
     if out.is_null() {
         return Err(INVALID);
     }
-    if v.graphs.root_depth(key) > 0 {
-        return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
-    }
     super::graph_memory::refuse_if_memory(v, key, "cannot be cloned", "build the graph a second time instead")?;
     let copy = v.graphs.clone_graph(key, false)?;
     let handle = CUgraph::from_bits(v.graphs.graphs.handle(copy));

@@ -11,7 +11,7 @@ use super::graph::{graph_named, node_handle, node_named};
 use super::graph_node::{host_work, kernel_work};
 use crate::enqueue::Script;
 use crate::foreign::{get, put, put_optional};
-use crate::model::executable::{Body, ExecKind, ExecNode, Executable, Refused};
+use crate::model::executable::{Body, Changed, ExecKind, ExecNode, Executable, Purpose, Refused};
 use crate::model::graph::Graph;
 use crate::model::graph_memory::MemoryUse;
 use crate::model::table::{Key, Lookup};
@@ -38,8 +38,9 @@ fn make(v: &mut Visit<'_>, graph: Key<Graph>, flags: u64) -> Result<Key<Executab
         return Err(Refused { code, result, node: None });
     }
     super::graph_memory::check_instantiate(v, graph)?;
-    let device_launch = flags & u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
-    let body = Body::of(&v.graphs, graph, device_launch).inspect_err(|refused| {
+    let is_for_device = flags & u64::from(CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
+    let purpose = if is_for_device { Purpose::DeviceLaunch } else { Purpose::Launch };
+    let body = Body::of(&v.graphs, graph, purpose).inspect_err(|refused| {
         if refused.result == CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE {
             let at =
                 v.graphs.graphs.get(graph).and_then(|g| g.nodes.iter().position(|node| Some(*node) == refused.node));
@@ -215,7 +216,7 @@ fn update_with(
     graph: Key<Graph>,
 ) -> Result<CUgraphExecUpdateResultInfo, CUresult> {
     let mut info = CUgraphExecUpdateResultInfo::default();
-    let new = match Body::of(&v.graphs, graph, false) {
+    let new = match Body::of(&v.graphs, graph, Purpose::Update) {
         Ok(new) => new,
         Err(refused) => {
             info.result = CU_GRAPH_EXEC_UPDATE_ERROR;
@@ -224,7 +225,14 @@ fn update_with(
         }
     };
     super::graph_memory::check_update(v, exec, graph, &new)?;
-    let checked = v.executables.get(exec).map(|exec| exec.body.check_update(&new));
+    let pageable = new.pageable_copy(false);
+    let checked = match v.executables.get(exec).map(|exec| exec.body.check_update(&new)) {
+        Some(Ok(())) if pageable.is_some() => {
+            refuse_pageable(v);
+            Some(Err(Changed { result: CU_GRAPH_EXEC_UPDATE_ERROR, node: pageable, from: None }))
+        }
+        checked => checked,
+    };
     match checked {
         Some(Ok(())) => {
             let objects = v.graphs.objects_of(graph);
@@ -254,6 +262,8 @@ pub(crate) unsafe fn update(
     graph: CUgraph,
     out: *mut CUgraphExecUpdateResultInfo,
 ) -> Answer {
+    // The host's own work: after a fault an H200 still did it, five times of five.
+    v.context()?;
     let (exec, graph) = (named(v, exec)?, graph_named(v, graph)?);
     let info = update_with(v, exec, graph)?;
     // SAFETY: an out pointer of this call, which may be null.
@@ -304,12 +314,35 @@ pub(crate) unsafe fn copy_set_params(
     node_of(v, exec, node)?;
     // SAFETY: the arguments of this call.
     let work = unsafe { super::copy::node(v, copy) }?;
+    let is_refused = work.is_pageable() && is_in_body(v, exec, node)?;
     let ExecKind::Copy(old) = &mut node_of(v, exec, node)?.kind else { return Err(INVALID) };
     if old.shape() != work.shape() {
         return Err(INVALID);
     }
+    if is_refused {
+        return Err(refuse_pageable(v));
+    }
     *old = Arc::new(work);
     Ok(())
+}
+
+/// Whether a node is in the body of a conditional node.
+fn is_in_body(v: &mut Visit<'_>, exec: CUgraphExec, node: CUgraphNode) -> Result<bool, CUresult> {
+    let (exec, template) = (named(v, exec)?, node_named(v, node)?);
+    let is_in = |exec: &Executable| exec.body.conditional_nodes(false).iter().any(|node| node.template == template);
+    Ok(v.executables.get(exec).is_some_and(is_in))
+}
+
+/// Pageable memory came into the body of a conditional node after the graph was instantiated, which would have refused it.
+/// What a driver answers is not known: 580.159.04 ended the process of a program that did this.
+fn refuse_pageable(v: &mut Visit<'_>) -> CUresult {
+    let what = "a copy in the body of a conditional node is given pageable memory";
+    v.refuse(Refusal::new(
+        INVALID,
+        "pageable-in-body",
+        what,
+        "copy page-locked memory: cuMemHostAlloc, cuMemHostRegister",
+    ))
 }
 
 pub(crate) unsafe fn set_set_params(
@@ -352,9 +385,13 @@ pub(crate) unsafe fn child_set_params(
 ) -> Answer {
     let graph = graph_named(v, child)?;
     super::graph_memory::refuse_if_memory(v, graph, "cannot be a child graph", "launch it by itself instead")?;
-    let new = Body::of(&v.graphs, graph, false).map_err(|refused| refused.code)?;
+    let new = Body::of(&v.graphs, graph, Purpose::Update).map_err(|refused| refused.code)?;
+    let is_refused = new.pageable_copy(true).is_some() && is_in_body(v, exec, node)?;
     let ExecKind::Child(old) = &mut node_of(v, exec, node)?.kind else { return Err(INVALID) };
     old.check_update(&new).map_err(|_| CUresult::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)?;
+    if is_refused {
+        return Err(refuse_pageable(v));
+    }
     old.update(new);
     // The objects of the old child stay until the executable is updated or destroyed: a launch may still run.
     let (objects, key) = (v.graphs.objects_of(graph), named(v, exec)?);

@@ -35,6 +35,11 @@ impl Window {
         Window { start, bytes: self.end().min(other.end()).saturating_sub(start) }
     }
 
+    /// Whether the two have a byte in common.
+    pub(crate) fn meets(self, other: Window) -> bool {
+        self.within(other).bytes > 0
+    }
+
     fn end(&self) -> u64 {
         self.start + self.bytes
     }
@@ -84,6 +89,12 @@ impl Declared {
             writable: windows(DeclaredMode::writes),
             given,
         }
+    }
+
+    /// How reports name its op.
+    pub(crate) fn described(&self) -> String {
+        let label = if self.label.is_empty() { String::new() } else { format!(", labelled `{}`", self.label) };
+        format!("op `{}`{label}", self.op)
     }
 
     /// The range around `address` that may be read, or written.

@@ -121,8 +121,8 @@ impl Program {
         code.ops.iter().position(sets).map(|pc| pc as u32)
     }
 
-    /// The parameters that a kernel reads memory through; all, where its text does not tell.
-    pub(crate) fn reads_through(&self, k: KernelId) -> Vec<ParamInfo> {
+    /// The parameters that a kernel touches memory through in a wanted way; all, where its text does not tell.
+    pub(crate) fn touches_through(&self, k: KernelId, wanted: fn(AccessKind) -> bool) -> Vec<ParamInfo> {
         let info = self.info(k);
         let found = self.module.functions.iter().position(|f| f.is_kernel && f.has_body && f.name == info.name);
         let Some(function) = found else { return Vec::new() };
@@ -130,13 +130,14 @@ impl Program {
         let is_of = |route: &Route, index: u32| {
             route.bases.iter().any(|base| matches!(base, Base::Param { index: i, .. } if *i == index))
         };
-        let is_read = |index: u32| {
+        let is_touched = |index: u32| {
             effects.opaque.is_some()
-                || effects.accesses.iter().any(|access| {
-                    access.kind != AccessKind::Write && access.routes.iter().any(|route| is_of(route, index))
-                })
+                || effects
+                    .accesses
+                    .iter()
+                    .any(|access| wanted(access.kind) && access.routes.iter().any(|route| is_of(route, index)))
         };
-        info.params.iter().zip(0..).filter(|(_, index)| is_read(*index)).map(|(param, _)| *param).collect()
+        info.params.iter().zip(0..).filter(|(_, index)| is_touched(*index)).map(|(param, _)| *param).collect()
     }
 
     /// May the blocks of a kernel run at the same time? After some attempts that came to nothing: no more.

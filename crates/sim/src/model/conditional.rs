@@ -6,8 +6,10 @@
 //! - IF has one body or two (the second runs where the value is 0), WHILE one, SWITCH any number; a SWITCH whose value
 //!   names no body runs nothing;
 //! - bodies hold kernels, sets, copies between device and pinned memory, empty nodes, children and conditional nodes; what
-//!   else was added is refused when the graph is instantiated;
-//! - a graph with a conditional node is not cloned, is no child, and has one executable at a time.
+//!   else was added is refused when the graph is instantiated, but only compared by an update;
+//! - a graph with a conditional node, or with the handle of one that was destroyed, is not cloned and is no child; nor is
+//!   a body;
+//! - a graph with a conditional node has one executable at a time, and none for device launch.
 //!
 //! A condition outlives its graph where an executable still has it.
 
@@ -20,7 +22,6 @@ use dacapo_driver::types::*;
 use super::executable::Refused;
 use super::graph::{Graph, Graphs, Node, NodeKind};
 use super::table::Key;
-use super::work::CopyMemory;
 
 /// Handles are no small numbers, so that a stray one is seen for what it is.
 pub(crate) const HANDLES: u64 = 0xc0_4d17_0000_0000;
@@ -146,14 +147,15 @@ impl Graphs {
         depth
     }
 
-    /// Whether a conditional node is in this graph, or in one embedded in it.
+    /// Whether a conditional node is in this graph, or in one embedded in it; or a handle, which outlives its node.
     pub(crate) fn has_conditional(&self, graph: Key<Graph>) -> bool {
-        let nodes = self.graphs.get(graph).map(|graph| graph.nodes.as_slice()).unwrap_or_default();
-        nodes.iter().any(|node| match self.nodes.get(*node).map(|node| &node.kind) {
-            Some(NodeKind::Conditional(_)) => true,
-            Some(NodeKind::Child(child)) => self.has_conditional(*child),
-            _ => false,
-        })
+        let Some(graph) = self.graphs.get(graph) else { return false };
+        !graph.conditions.is_empty()
+            || graph.nodes.iter().any(|node| match self.nodes.get(*node).map(|node| &node.kind) {
+                Some(NodeKind::Conditional(_)) => true,
+                Some(NodeKind::Child(child)) => self.has_conditional(*child),
+                _ => false,
+            })
     }
 
     /// Adds a conditional node with empty bodies behind `before`.
@@ -186,22 +188,18 @@ impl Graphs {
     pub(crate) fn check_body(&self, body: Key<Graph>) -> Result<(), Refused> {
         let nodes = self.graphs.get(body).map(|graph| graph.nodes.as_slice()).unwrap_or_default();
         for key in nodes {
-            let may_stand = match self.nodes.get(*key).map(|node| &node.kind) {
+            let result = match self.nodes.get(*key).map(|node| &node.kind) {
                 Some(NodeKind::Child(child)) => {
                     self.check_body(*child)?;
-                    true
+                    continue;
                 }
-                Some(NodeKind::Copy(work)) => ![work.source.place, work.target.place].contains(&CopyMemory::Pageable),
-                Some(NodeKind::Kernel(_) | NodeKind::Set(_) | NodeKind::Empty | NodeKind::Conditional(_)) => true,
-                _ => false,
+                // Pageable memory counts as a second context, by the answer of an H200.
+                Some(NodeKind::Copy(work)) if work.is_pageable() => CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED,
+                Some(NodeKind::Kernel(_) | NodeKind::Set(_) | NodeKind::Copy(_)) => continue,
+                Some(NodeKind::Empty | NodeKind::Conditional(_)) => continue,
+                _ => CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED,
             };
-            if !may_stand {
-                return Err(Refused {
-                    code: CUresult::CUDA_ERROR_INVALID_VALUE,
-                    result: CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED,
-                    node: Some(*key),
-                });
-            }
+            return Err(Refused { code: CUresult::CUDA_ERROR_INVALID_VALUE, result, node: Some(*key) });
         }
         Ok(())
     }

@@ -104,6 +104,17 @@ impl ExecKind {
     }
 }
 
+/// What a template is copied for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// An executable that the host launches.
+    Launch,
+    /// An executable that kernels may launch as well.
+    DeviceLaunch,
+    /// To be compared with an executable, which has only what an executable may have.
+    Update,
+}
+
 /// Why a graph cannot be instantiated.
 #[derive(Debug)]
 pub(crate) struct Refused {
@@ -122,7 +133,7 @@ pub(crate) struct Changed {
 
 impl Body {
     /// Copies a template.
-    pub(crate) fn of(graphs: &Graphs, graph: Key<Graph>, device_launch: bool) -> Result<Body, Refused> {
+    pub(crate) fn of(graphs: &Graphs, graph: Key<Graph>, purpose: Purpose) -> Result<Body, Refused> {
         let order = graphs.order(graph).map_err(|node| Refused {
             code: CUresult::CUDA_ERROR_INVALID_VALUE,
             result: CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE,
@@ -146,17 +157,21 @@ impl Body {
                 }
                 NodeKind::Copy(work) => ExecKind::Copy(work.clone()),
                 NodeKind::Set(work) => ExecKind::Set(work.clone()),
-                NodeKind::Host(_) | NodeKind::Alloc(_) | NodeKind::Free(_) if device_launch => {
+                NodeKind::Host(_) | NodeKind::Alloc(_) | NodeKind::Free(_) | NodeKind::Conditional(_)
+                    if purpose == Purpose::DeviceLaunch =>
+                {
                     let code = CUresult::CUDA_ERROR_INVALID_VALUE;
                     return Err(refuse(code, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED));
                 }
                 NodeKind::Host(work) => ExecKind::Host(*work),
-                NodeKind::Child(child) => ExecKind::Child(Body::of(graphs, *child, device_launch)?),
+                NodeKind::Child(child) => ExecKind::Child(Body::of(graphs, *child, purpose)?),
                 NodeKind::EventRecord(event) => ExecKind::EventRecord(*event),
                 NodeKind::EventWait(event) => ExecKind::EventWait(*event),
                 NodeKind::Conditional(conditional) => {
-                    conditional.bodies.iter().try_for_each(|body| graphs.check_body(*body))?;
-                    let bodies = conditional.bodies.iter().map(|body| Body::of(graphs, *body, device_launch));
+                    if purpose != Purpose::Update {
+                        conditional.bodies.iter().try_for_each(|body| graphs.check_body(*body))?;
+                    }
+                    let bodies = conditional.bodies.iter().map(|body| Body::of(graphs, *body, purpose));
                     let condition = conditional.condition.clone();
                     let default = condition.default;
                     ExecKind::Conditional(condition, default, conditional.kind, bodies.collect::<Result<_, _>>()?)
@@ -185,6 +200,28 @@ impl Body {
         })
     }
 
+    /// The nodes in bodies of conditional nodes; all, if this is in one.
+    pub(crate) fn conditional_nodes(&self, is_body: bool) -> Vec<&ExecNode> {
+        let mut all = Vec::new();
+        for node in &self.nodes {
+            all.extend(is_body.then_some(node));
+            match &node.kind {
+                ExecKind::Child(child) => all.extend(child.conditional_nodes(is_body)),
+                ExecKind::Conditional(_, _, _, bodies) => {
+                    all.extend(bodies.iter().flat_map(|body| body.conditional_nodes(true)));
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+
+    /// A copy of pageable memory in the body of a conditional node, or in this, if it is in one.
+    pub(crate) fn pageable_copy(&self, is_body: bool) -> Option<Key<Node>> {
+        let is_pageable = |node: &&ExecNode| matches!(&node.kind, ExecKind::Copy(work) if work.is_pageable());
+        self.conditional_nodes(is_body).into_iter().find(is_pageable).map(|node| node.template)
+    }
+
     /// Whether `new` may take this body's place: `Err` says what differs.
     pub(crate) fn check_update(&self, new: &Body) -> Result<(), Changed> {
         let changed = |result, node, from| Err(Changed { result, node, from });
@@ -193,13 +230,13 @@ impl Body {
         }
         for (old, fresh) in self.nodes.iter().zip(&new.nodes) {
             let at = Some(fresh.template);
-            let ends = |node: &ExecNode| {
-                let mut ends: Vec<usize> = node.before.iter().map(|(at, _)| *at).collect();
-                ends.sort_unstable();
-                ends
-            };
-            if ends(old) != ends(fresh) {
+            // An edge that is missing is reported at its node, one that is new without a node; observed.
+            let is_in = |node: &ExecNode, end: usize| node.before.iter().any(|(at, _)| *at == end);
+            if old.before.iter().any(|(end, _)| !is_in(fresh, *end)) {
                 return changed(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, at, None);
+            }
+            if fresh.before.len() != old.before.len() {
+                return changed(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, None, None);
             }
             for (before, data) in &old.before {
                 let same = |d: &CUgraphEdgeData| (d.from_port, d.to_port, d.r#type);

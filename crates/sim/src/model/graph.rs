@@ -313,7 +313,7 @@ impl Graphs {
     pub(crate) fn clone_graph(&mut self, key: Key<Graph>, embedded: bool) -> Result<Key<Graph>, CUresult> {
         let source = self.graphs.get(key).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
         let (sources, objects) = (source.nodes.clone(), source.objects.clone());
-        if self.has_conditional(key) {
+        if self.has_conditional(key) || self.root_depth(key) > 0 {
             return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
         }
         self.objects.retain_all(&objects);

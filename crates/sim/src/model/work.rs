@@ -115,6 +115,11 @@ impl CopyWork {
         })
     }
 
+    /// Whether an end is host memory that the driver does not know.
+    pub(crate) fn is_pageable(&self) -> bool {
+        [self.source.place, self.target.place].contains(&CopyMemory::Pageable)
+    }
+
     /// What an update may not change: how the ends were named, and how many dimensions are copied.
     pub(crate) fn shape(&self) -> (u32, u32, u8) {
         let dimensions = if self.extent[2] > 1 { 3 } else { 1 + u8::from(self.extent[1] > 1) };
