@@ -16,6 +16,8 @@ mod saxpy;
 mod serve_rows;
 #[path = "../examples/swap_weights.rs"]
 mod swap_weights;
+#[path = "../examples/until_converged.rs"]
+mod until_converged;
 
 macro_rules! run {
     ($($(#[$gate:meta])* $name:ident)*) => { $(
@@ -35,6 +37,7 @@ run! {
     saxpy
     serve_rows
     swap_weights
+    until_converged
 }
 
 /// Each is in the list above, but for the one that needs NVIDIA's driver.
