@@ -182,8 +182,11 @@ fn a_profile_tells_how_often_what_is_inside_ran() {
     let ran = |name: &str| profile.ops.iter().filter(|op| op.name == name).map(|op| op.runs).collect::<Vec<_>>();
     assert_eq!((ran("add"), ran("fill")), (vec![5], vec![0]));
     assert!(profile.critical_path.iter().all(|&op| profile.ops[op].inside.is_none()));
+    let (of_loop, of_branch) = (profile.rounds(profile.critical_path[1]), profile.rounds(profile.ops.len() - 2));
+    assert_eq!((of_loop, of_branch), (Some(5), None));
     let text = profile.to_string();
     assert!(text.contains("runs") && text.contains("  add") && text.contains("none"), "{text}");
+    assert!(text.contains("5 rounds of "), "{text}");
     assert_eq!(stream.read(&cells[..2]).unwrap(), [5.0, 0.0]);
 }
 

@@ -154,6 +154,13 @@ impl Profile {
         self.critical_path.iter().filter_map(|&op| self.ops.get(op))
     }
 
+    /// How many rounds a loop ran in all; none if the op of that index is no loop. Its time by this is the time of a round.
+    pub fn rounds(&self, op: usize) -> Option<u64> {
+        self.ops.get(op).filter(|op| op.kind == Kind::Loop)?;
+        // The first op of a body runs in each round; those behind a way out may run less often.
+        Some(self.ops.iter().filter(|inside| inside.inside == Some(op)).map(|inside| inside.runs).max().unwrap_or(0))
+    }
+
     /// The times of all ops together: what they would take one after the other. What is inside a branch or a loop is in
     /// the time of that.
     pub fn sum_ns(&self) -> u64 {

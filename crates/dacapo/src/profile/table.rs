@@ -106,6 +106,18 @@ impl Profile {
         ]
     }
 
+    /// How often it ran, and how long once took; of a loop the rounds, and how long each took.
+    fn runs(&self, op: &Timed) -> String {
+        let each = |count: u64| self.clock.number(op.time_ns / count.max(1));
+        match (self.rounds(op.index), op.inside, op.runs) {
+            (_, Some(_), 0) => "none".to_string(),
+            (Some(1), ..) => format!("1 round of {}", each(1)),
+            (Some(rounds), ..) => format!("{rounds} rounds of {}", each(rounds)),
+            (None, None, 1) => String::new(),
+            (None, _, runs) => format!("{runs} x {}", each(runs)),
+        }
+    }
+
     fn row(&self, op: &Timed, depth: usize) -> [String; COLUMNS] {
         let share = op.time_ns as f64 * 100.0 / self.sum_ns().max(1) as f64;
         [
@@ -114,11 +126,7 @@ impl Profile {
             self.clock.number(op.time_ns),
             format!("{share:.1} %"),
             self.clock.number(op.gap_ns),
-            match (op.inside, op.runs) {
-                (None, 1) => String::new(),
-                (_, 0) => "none".to_string(),
-                (_, runs) => format!("{runs} x {}", self.clock.number(op.time_ns / runs)),
-            },
+            self.runs(op),
             format!("{:1$}{2}", "", 2 * depth.min(16), op.name),
             op.label.clone(),
             op.location.as_ref().map_or_else(String::new, |at| format!("{}:{}", at.file, at.line)),
