@@ -99,7 +99,10 @@ impl<'d> Bodies<'d> {
     pub(super) fn more(&mut self, body: &mut Body, pure: bool) {
         let (temps, outputs, loops) = (self.temps.len(), self.outputs.len(), self.loops.len());
         let Some(op) = self.op() else { return };
-        let (is_new_temp, has_bodies) = (matches!(op, Op::Alloc(..)), matches!(op, Op::Loop(..) | Op::When(..) | Op::Switch(..)));
+        let has_bodies = matches!(op, Op::Loop(..) | Op::When(..) | Op::Switch(..));
+        let is_new_temp = matches!(op, Op::Alloc(..));
+        let fresh = if has_bodies && self.drawer.dice.chance(35) { self.fresh(body, pure) } else { None };
+        let temps = temps + usize::from(fresh.is_some());
         if !self.try_op(body, op, pure) {
             self.temps.truncate(temps);
             self.outputs.truncate(outputs);
@@ -107,7 +110,11 @@ impl<'d> Bodies<'d> {
             return;
         }
         if has_bodies {
-            self.inside(body, pure);
+            self.inside(body, pure, fresh);
+            let to = fresh.and_then(|fresh| self.part(true, Some(fresh.len)));
+            if let (Some(fresh), Some(to)) = (fresh, to) {
+                self.try_op(body, Op::Copy(fresh, to), pure);
+            }
         }
         if is_new_temp && self.drawer.dice.chance(88) {
             let (number, len) = self.temps[temps];
@@ -121,6 +128,16 @@ impl<'d> Bodies<'d> {
             };
             self.try_op(body, op, pure);
         }
+    }
+
+    /// A temp that nobody has written yet.
+    fn fresh(&mut self, body: &mut Body, pure: bool) -> Option<Part> {
+        let (name, len) = (self.name(), self.drawer.dice.between(1, 4));
+        let is_kept = self.try_op(body, Op::Alloc(name, len), pure);
+        is_kept.then(|| {
+            self.temps.push((name, len));
+            whole(NamedMemory::Temp(name), len)
+        })
     }
 
     /// The lines that are drawn now.

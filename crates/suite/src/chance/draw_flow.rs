@@ -69,13 +69,18 @@ impl Bodies<'_> {
         Some(self.drawer.pick(|kind| kind == Kind::Dial(of))?.0)
     }
 
-    /// Draws the lines inside the last one.
-    pub(super) fn inside(&mut self, body: &mut Body, pure: bool) {
+    /// Draws the lines inside the last one; most of its bodies write a temp from outside that nobody has written yet.
+    pub(super) fn inside(&mut self, body: &mut Body, pure: bool, fresh: Option<Part>) {
         let line = self.lines(body).len() - 1;
         let count = self.lines(body)[line].bodies().len();
         for which in 0..count {
             let (temps, loops) = (self.temps.len(), self.loops.len());
             self.path.push((line, which));
+            if let Some(fresh) = fresh.filter(|_| self.drawer.dice.chance(80)) {
+                let value = self.drawer.value(false);
+                let op = if self.drawer.dice.chance(50) { Op::Fill(value, fresh) } else { Op::Put(value, fresh) };
+                self.try_op(body, op, pure);
+            }
             let lines = self.drawer.dice.below(4) + u64::from(self.path.len() < self.deepest && self.deepest > 4);
             for _ in 0..lines {
                 self.more(body, pure);
@@ -84,7 +89,7 @@ impl Bodies<'_> {
             if self.deepest > 4 && self.path.len() < self.deepest && self.drawer.dice.chance(80) {
                 let deeper = self.flow();
                 if deeper.is_some_and(|op| self.try_op(body, op, pure)) {
-                    self.inside(body, pure);
+                    self.inside(body, pure, None);
                 }
             }
             self.path.pop();
