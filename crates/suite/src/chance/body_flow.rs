@@ -1,9 +1,9 @@
 //! Taking control flow down with a recorder.
 
+use dacapo::Element;
 use dacapo::flow::{
     Condition, Operand, above, at_least, at_most, below, differs, equal, nonzero, unbounded, up_to, zero,
 };
-use dacapo::Element;
 use dacapo::{Recorder, Result, Slice, Slot, baked};
 
 use super::body::Env;

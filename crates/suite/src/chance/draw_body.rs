@@ -257,7 +257,13 @@ impl<'d> Bodies<'d> {
     fn op(&mut self) -> Option<Op> {
         let flow = if self.path.len() < self.deepest { 14 } else { 0 };
         // A way out, and the number of a round, are mostly drawn where there is a loop.
-        let of_loop = if self.deepest == 0 { 0 } else if self.path.is_empty() { 1 } else { 8 };
+        let of_loop = if self.deepest == 0 {
+            0
+        } else if self.path.is_empty() {
+            1
+        } else {
+            8
+        };
         let weights = [9, 7, 9, 7, 4, 4, 10, 14, 6, 5, 9, 7, 7, 6, 4, 5, 1, 1, 1, 3, flow, of_loop];
         Some(match self.drawer.dice.weighted(weights) {
             0 if self.temps.len() < 4 + self.path.len() => {

@@ -187,8 +187,7 @@ impl Bodies<'_> {
     }
 
     fn compare(&mut self) -> Option<Term> {
-        let all =
-            [Compare::Equal, Compare::Differs, Compare::Above, Compare::AtLeast, Compare::Below, Compare::AtMost];
+        let all = [Compare::Equal, Compare::Differs, Compare::Above, Compare::AtLeast, Compare::Below, Compare::AtMost];
         let how = self.drawer.dice.pick(&all)?;
         let known = self.drawer.pick(|kind| matches!(kind, Kind::Number(_) | Kind::Dial(_)));
         let of = match known {

@@ -418,9 +418,7 @@ impl<'p> Run<'p> {
                 }
             }
         }
-        // The last handle on a device does not wait: what work on the wall clock still uses then is left behind on
-        // purpose.
-        let last = (program.live && !program.quiet).then(|| device.clone());
+        let last = program.may_outlast_drops().then(|| device.clone());
         let mut all: Vec<Box<dyn Any>> = vec![Box::new(device), Box::new(kernels)];
         all.extend(std::mem::take(&mut things).into_values().map(|thing| Box::new(thing) as Box<dyn Any>));
         let mut dice = Dice::new(program.seed ^ 0xd209);

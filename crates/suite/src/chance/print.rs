@@ -18,8 +18,12 @@ pub const PRELUDE: &str = include_str!("prelude.rs");
 
 /// A test that does what a program does.
 pub fn print(name: &str, program: &Program) -> String {
-    let mut printer =
-        Printer { model: Model::new(program.is_threaded()), letters: BTreeMap::new(), bodies: BTreeMap::new(), types: BTreeMap::new() };
+    let mut printer = Printer {
+        model: Model::new(program.is_threaded()),
+        letters: BTreeMap::new(),
+        bodies: BTreeMap::new(),
+        types: BTreeMap::new(),
+    };
     // Only a run tells in which step a fault ends.
     let ended = if program.strike.is_some() { play(program, false).ended } else { Vec::new() };
     let mut ended = ended.into_iter();
@@ -391,12 +395,18 @@ impl Printer {
             }
             line("drop(last);");
         }
+        if program.may_outlast_drops() {
+            line("let kept = device.clone();");
+        }
         let mut all: Vec<String> = vec!["device".into(), "k".into()];
         all.extend(self.letters.keys().map(|name| self.variable(*name)));
         let mut dice = Dice::new(program.seed ^ 0xd209);
         while !all.is_empty() {
             let next = all.swap_remove(dice.below(all.len() as u64) as usize);
             line(&format!("drop({next});"));
+        }
+        if program.may_outlast_drops() {
+            line("let _ = kept.synchronize();\n    drop(kept);");
         }
         line(&format!("nothing_left(&machine, &token, {is_lost});"));
     }

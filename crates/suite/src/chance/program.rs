@@ -444,6 +444,12 @@ impl Program {
         self.steps().flat_map(Step::bodies).flat_map(|body| &body.ops).any(Op::has_flow)
     }
 
+    /// Whether work may still run when everything is dropped. What it uses then is left behind on purpose, as the last
+    /// handle on a device does not wait: the work is on the wall clock, or its loops take longer than the drops.
+    pub fn may_outlast_drops(&self) -> bool {
+        !self.quiet && (self.live || self.has_flow())
+    }
+
     /// Whether a graph may be launched once more at the end. A fault may still come, and then nobody knows how many
     /// rounds a loop has.
     pub(super) fn may_launch_last(&self, graph: Name, model: &mut Model) -> bool {

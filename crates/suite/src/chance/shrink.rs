@@ -117,10 +117,8 @@ impl Shrinking<'_> {
 
     /// Takes lines out of bodies: a line with others inside whole, or its lines take its place.
     fn ops(&mut self) {
-        let ways: [fn(Op) -> Vec<Op>; 2] = [
-            |_| Vec::new(),
-            |mut op| op.bodies_mut().into_iter().flat_map(std::mem::take).collect(),
-        ];
+        let ways: [fn(Op) -> Vec<Op>; 2] =
+            [|_| Vec::new(), |mut op| op.bodies_mut().into_iter().flat_map(std::mem::take).collect()];
         for way in ways {
             let mut at = 0;
             loop {

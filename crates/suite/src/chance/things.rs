@@ -69,10 +69,14 @@ impl Local<'_, '_> {
     pub(super) fn all(&mut self) -> Vec<Found<'_>> {
         let mut found: Vec<Found<'_>> = Vec::new();
         for (place, at, whole) in &mut self.around {
-            found.push((*place, *at, match whole {
-                Whole::Read(slice) => Whole::Read(slice),
-                Whole::Write(slice) => Whole::Write(slice),
-            }));
+            found.push((
+                *place,
+                *at,
+                match whole {
+                    Whole::Read(slice) => Whole::Read(slice),
+                    Whole::Write(slice) => Whole::Write(slice),
+                },
+            ));
         }
         found.extend(self.temps.iter_mut().map(|(number, temp)| (NamedMemory::Temp(*number), 0, Whole::Write(temp))));
         for (number, output) in &mut self.outputs {

@@ -132,7 +132,8 @@ impl Model {
             count += 1;
             goes_on = if is_left { (false, false) } else { self.goes_on(rounds, count, running)? };
         }
-        let words = [(count == 0, "a loop of no rounds"), (goes_on.1, "a bound that is reached"), (count > 1, "rounds")];
+        let words =
+            [(count == 0, "a loop of no rounds"), (goes_on.1, "a bound that is reached"), (count > 1, "rounds")];
         words.into_iter().filter(|(is_so, _)| *is_so).for_each(|(_, word)| self.note(word));
         Some(())
     }

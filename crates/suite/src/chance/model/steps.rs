@@ -317,7 +317,8 @@ impl Model {
                 }
             }
             Step::SetScalar(name, ..) | Step::SetHost(name, _) | Step::WriteNumber(name, ..) => {
-                if let Some(Object::Scalar(memory) | Object::Host(memory) | Object::Number(_, memory)) = self.see(*name) {
+                if let Some(Object::Scalar(memory) | Object::Host(memory) | Object::Number(_, memory)) = self.see(*name)
+                {
                     let memory = *memory;
                     self.memory[memory].words.fill(None);
                 }
@@ -551,9 +552,7 @@ impl Model {
         }
         let is_read = |range: &Range| bound[2..].iter().any(|given| given.overlaps(range));
         let clash = flat(&recording.lines).into_iter().any(|item| match item {
-            Item::Line(line) => {
-                line.reads.iter().any(is_read) || bound.iter().any(|given| given.overlaps(&line.write))
-            }
+            Item::Line(line) => line.reads.iter().any(is_read) || bound.iter().any(|given| given.overlaps(&line.write)),
             _ => item.sights().iter().any(|sight| matches!(sight, Sight::At(range) if is_read(range))),
         });
         if clash {

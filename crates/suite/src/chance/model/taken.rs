@@ -529,17 +529,16 @@ impl Taking<'_> {
             return true;
         }
         let is_own = |range: &Range| matches!(range.at, At::Temp(_) | At::Own(_));
-        let reads_buffers =
-            op.parts().0.iter().all(|part| {
-                matches!(
-                    part.place,
-                    NamedMemory::Buffer(_)
-                        | NamedMemory::Temp(_)
-                        | NamedMemory::Output(_)
-                        | NamedMemory::Rounds(_)
-                        | NamedMemory::Round(_)
-                )
-            });
+        let reads_buffers = op.parts().0.iter().all(|part| {
+            matches!(
+                part.place,
+                NamedMemory::Buffer(_)
+                    | NamedMemory::Temp(_)
+                    | NamedMemory::Output(_)
+                    | NamedMemory::Rounds(_)
+                    | NamedMemory::Round(_)
+            )
+        });
         let from_slot = |number: Number| matches!(number, Number::Slot(_));
         let fixed = match line.work {
             Work::First(number) | Work::Window(number) => !from_slot(number),

@@ -209,7 +209,8 @@ impl Taking<'_> {
         let (mut elements, mut values): (Vec<Range>, usize) = (Vec::new(), 0);
         for sight in &sights {
             match sight {
-                Sight::At(range) if elements.iter().any(|known| (known.at, known.start) == (range.at, range.start)) => {}
+                Sight::At(range) if elements.iter().any(|known| (known.at, known.start) == (range.at, range.start)) => {
+                }
                 Sight::At(range) => elements.push(*range),
                 _ => values += 1,
             }
@@ -300,12 +301,11 @@ impl Taking<'_> {
         match side {
             Side::Baked(_) | Side::Slot(_) => Some(()),
             // Through a handle of its own.
-            Side::At(NamedMemory::Buffer(_) | NamedMemory::Rounds(_) | NamedMemory::Round(_) | NamedMemory::In(_), _) => {
-                Some(())
-            }
-            Side::At(place @ NamedMemory::Scalar(_), _) => {
-                inside.into_iter().all(|op| !op.names(place)).then_some(())
-            }
+            Side::At(
+                NamedMemory::Buffer(_) | NamedMemory::Rounds(_) | NamedMemory::Round(_) | NamedMemory::In(_),
+                _,
+            ) => Some(()),
+            Side::At(place @ NamedMemory::Scalar(_), _) => inside.into_iter().all(|op| !op.names(place)).then_some(()),
             _ => None,
         }
     }
