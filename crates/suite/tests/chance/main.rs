@@ -8,8 +8,7 @@ use dacapo_suite::chance::{self, PRELUDE, Tally};
 mod printed;
 
 /// Programs that have between them every kind of step and op.
-const PRINTED: &[u64] =
-    &[458, 424, 558, 177, 755, 272, 717, 198, 295, 751, 822, 415, 500, 654, 333, 805, 349, 670, 1810];
+const PRINTED: &[u64] = &[458, 558, 177, 755, 272, 717, 198, 295, 751, 822, 415, 500, 654, 333, 805, 349, 670, 1810];
 
 fn text() -> String {
     let mut text = String::from(

@@ -201,8 +201,8 @@ impl Model {
         self.seen.iter().map(|(word, count)| (*word, *count))
     }
 
-    /// The last launch of a graph, behind which nothing is read any more: whether it may be made. One whose rounds nobody
-    /// can foresee might never end.
+    /// The last launch of a graph, behind which nothing is read any more: whether it may be made. One whose rounds
+    /// nobody can foresee might never end.
     pub fn may_launch_last(&mut self, graph: Name, may_fail: bool) -> bool {
         let Some(Held { object: Object::Graph(Graph { recording: Some(recording), .. }), .. }) =
             self.objects.get(&graph)
