@@ -4,7 +4,7 @@
 //! often each kind of thing occurred is printed; a kind that did not occur is an error. The last line is
 //!
 //! ```text
-//! programs: N programs, T threaded, F with faults, 0 wrong, 0 leaked, 0 findings, 0 hangs
+//! programs: N programs, C with control flow, T threaded, F with faults, 0 wrong, 0 leaked, 0 findings, 0 hangs
 //! ```
 //!
 //! `--full` is 120,000 programs, best as `cargo run --release -p xtask -- programs --full`. One that fails is made
@@ -88,8 +88,10 @@ pub fn run(scale: &Scale) -> Result<(), String> {
 fn verdict(crowd: &Crowd, hangs: u64) -> String {
     let of = |wanted: fn(&Failure) -> bool| crowd.found.iter().filter(|found| wanted(&found.failure)).count();
     format!(
-        "programs: {} programs, {} threaded, {} with faults, {} wrong, {} leaked, {} findings, {hangs} hangs",
+        "programs: {} programs, {} with control flow, {} threaded, {} with faults, {} wrong, {} leaked, {} findings, \
+         {hangs} hangs",
         crowd.programs,
+        crowd.flows,
         crowd.threaded,
         crowd.struck,
         of(|failure| matches!(failure, Failure::Wrong(_) | Failure::Panic(_))),

@@ -341,6 +341,39 @@ fn a_graph_with_control_flow_is_part_of_a_larger_one() {
 }
 
 #[test]
+fn what_both_sides_of_a_branch_write_is_written_in_a_larger_graph_too() {
+    for mut b in benches() {
+        let stream = b.stream.clone();
+        let Bench { device, cells, .. } = &mut b;
+        let inner = device
+            .record(|r: &mut Recorder<'_>| {
+                let mut t = r.alloc::<f32>(1)?;
+                r.when(nonzero(cells.at(0)), |r| r.run(fill(&mut t, baked(7.0))))?
+                    .otherwise(|r| r.run(fill(&mut t, baked(9.0))))?;
+                r.run(copy(&t, &mut cells[1..2]))
+            })
+            .unwrap();
+        let mut outer = device.record(|r: &mut Recorder<'_>| r.run(inner.as_op())).unwrap();
+        outer.launch(&stream).unwrap();
+        assert_eq!(stream.read(&cells[1..2]).unwrap(), [9.0]);
+    }
+}
+
+#[test]
+fn a_warm_up_knows_nothing_of_control_flow_that_failed() {
+    let mut b = bench();
+    let stream = b.stream.clone();
+    let Bench { device, k, one, cells, .. } = &mut b;
+    let recorded = device.graph().warmup(1).record(|r: &mut Recorder<'_>| {
+        let failed = r.repeat_times(baked(2), |_: &mut Recorder<'_>| Err::<(), _>(dacapo::Error::msg("no")));
+        assert!(failed.is_err());
+        r.run(k.add(baked(1.0), one, cells.at_mut(0)))
+    });
+    recorded.unwrap().launch(&stream).unwrap();
+    assert_eq!(stream.read(&cells[..1]).unwrap(), [1.0]);
+}
+
+#[test]
 fn a_loop_is_recorded_again_in_place() {
     let mut b = bench();
     let stream = b.stream.clone();

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::error::Result;
 use crate::graph::Replayable;
 use crate::memory::{Allocation, Kind};
-use crate::record::{Node, Recorder, ScopeKind, Work};
+use crate::record::{BranchKind, Certain, Node, Recorder, ScopeKind, Work, in_both};
 
 /// One embedding: what stands for what.
 pub(super) struct Embedding<'g> {
@@ -33,7 +35,7 @@ impl<'g> Embedding<'g> {
 
     fn range(&mut self, recorder: &mut Recorder<'_>, range: Range<usize>) -> Result<()> {
         let graph = self.graph;
-        let mut number = range.start;
+        let (mut number, mut last_if) = (range.start, Certain::new());
         while number < range.end {
             let node = &graph.nodes[number];
             let mut copy = node.clone();
@@ -47,12 +49,20 @@ impl<'g> Embedding<'g> {
             recorder.push_embedded(copy, &slots)?;
             if let Work::Branch(branch) = &node.work {
                 let at = recorder.len() - 1;
+                let mut bodies: SmallVec<[Certain; 2]> = SmallVec::new();
                 for (scope, body) in branch.bodies(number) {
                     // What the original was, nobody inside asks any more.
                     recorder.open_body(at, ScopeKind::Choice);
                     self.scopes.insert(scope, recorder.scope());
                     self.range(recorder, body)?;
-                    recorder.close_body();
+                    bodies.push(recorder.close_body());
+                }
+                // What both sides of a branch write is written behind it, as it was when they were recorded.
+                match (branch.kind, &mut bodies[..]) {
+                    (BranchKind::If, [then, otherwise]) => recorder.note_written(&in_both(then, otherwise)),
+                    (BranchKind::If, [only]) if branch.is_else => recorder.note_written(&in_both(&last_if, only)),
+                    (BranchKind::If, [only]) => last_if = std::mem::take(only),
+                    _ => {}
                 }
             }
             number = node.next(number);

@@ -116,6 +116,7 @@ struct Mark {
     grid: Option<Grid>,
     at: Option<&'static Location<'static>>,
     scopes: usize,
+    conditions: u32,
 }
 
 /// One op that is being recorded. What it has recorded is taken back if it fails, and also if it panics: a panic may be
@@ -207,6 +208,7 @@ impl<'r> Recorder<'r> {
             grid: self.grid,
             at: self.at,
             scopes: self.scopes.len(),
+            conditions: self.core.conditions,
         }
     }
 
@@ -221,6 +223,7 @@ impl<'r> Recorder<'r> {
         self.grid = to.grid;
         self.at = to.at;
         self.scopes.truncate(to.scopes);
+        self.core.conditions = to.conditions;
         self.core.unwrite(to.writes);
         go_on(drop_each(keeps));
     }

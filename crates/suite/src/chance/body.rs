@@ -79,10 +79,10 @@ impl Env<'_> {
                 }
             }
             Op::Attempt(ops, how) => {
+                let around = local.all();
                 let caught = catch_unwind(AssertUnwindSafe(|| {
                     r.run(|r: &mut Recorder<'_>| {
-                        // Temps of this recording and no others: the closure's recorder is the same one.
-                        self.attempt(r, ops, local)?;
+                        self.lines(r, ops, &mut Local::inside(around))?;
                         end(*how)
                     })
                 }));
@@ -92,31 +92,16 @@ impl Env<'_> {
                     Err(panic) => resume_unwind(panic),
                 }
             }
+            Op::SetNumber(number, _, side) => self.set_number(r, *number, *side)?,
+            Op::Loop(..) | Op::When(..) | Op::Switch(..) | Op::Leave(_) | Op::Round(_) => self.flow(r, op, local)?,
             _ => self.line(r, op, local)?,
         }
         Ok(())
     }
 
-    /// The ops of an attempt: they make no memory.
-    fn attempt(&mut self, r: &mut Recorder<'_>, ops: &[Op], local: &mut Local<'_, '_>) -> Result<()> {
-        for op in ops {
-            match op {
-                Op::Replay(graph) => match self.see(*graph) {
-                    Thing::Graph(graph) => r.run(graph.as_op())?,
-                    _ => unreachable!("the model knows that it is a graph"),
-                },
-                Op::SetSlot(slot, value) => self.slot(*slot).set(*value),
-                Op::Keep => r.keep(self.token.clone()),
-                Op::Eager(call, passed_on) => {
-                    let refused = self.eager(*call);
-                    if *passed_on {
-                        refused?;
-                    }
-                }
-                _ => self.line(r, op, local)?,
-            }
-        }
-        Ok(())
+    /// The lines of a body inside others.
+    pub(super) fn lines<'r>(&mut self, r: &mut Recorder<'r>, ops: &[Op], local: &mut Local<'r, '_>) -> Result<()> {
+        ops.iter().try_for_each(|op| self.op(r, op, local))
     }
 
     fn eager(&mut self, call: Eager) -> Result<()> {

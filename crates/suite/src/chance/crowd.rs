@@ -24,6 +24,8 @@ pub struct Crowd {
     pub threaded: u64,
     /// In how many a driver call failed.
     pub struck: u64,
+    /// How many of them record control flow on the device.
+    pub flows: u64,
     /// What occurred.
     pub tally: Tally,
     /// Those that failed, by seed.
@@ -93,6 +95,7 @@ pub fn many(first: u64, count: u64, workers: usize, stop: usize, hung: impl Fn(u
                         crowd.programs += 1;
                         crowd.threaded += u64::from(program.is_threaded());
                         crowd.struck += u64::from(played.is_struck);
+                        crowd.flows += u64::from(program.has_flow());
                         crowd.tally.add(&played.tally);
                         if let Some(failure) = played.failure {
                             crowd.found.push(Found { seed, program, failure });

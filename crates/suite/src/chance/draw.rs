@@ -7,6 +7,7 @@
 use super::dice::Dice;
 use super::draw_body::Bodies;
 use super::model::{Kind, Model, Phase};
+use super::numbers::Type;
 use super::program::{
     Body, End, Greedy, How, Name, NamedMemory, Op, Padding, Part, Program, Step, Stranger, Value, Wait, Warm,
 };
@@ -29,9 +30,11 @@ pub fn draw(seed: u64) -> Drawn {
     let sort = dice.below(100);
     let (is_threaded, has_fault) = (sort < 24, (24..50).contains(&sort));
     let live = !has_fault && dice.chance(15);
+    let (flows, old) = (dice.chance(45), dice.chance(20));
     let program = Program {
         seed: dice.roll(),
         live,
+        old,
         quiet: dice.chance(80),
         strike: None,
         before: Vec::new(),
@@ -39,7 +42,7 @@ pub fn draw(seed: u64) -> Drawn {
         after: Vec::new(),
     };
     let wants_strike = has_fault.then(|| (dice.roll(), dice.roll()));
-    let mut drawer = Drawer { dice, model: Model::new(is_threaded), next: 1 };
+    let mut drawer = Drawer { dice, model: Model::new(is_threaded), next: 1, flows };
     let program = if is_threaded { drawer.threaded(program) } else { drawer.alone(program) };
     Drawn { program, wants_strike }
 }
@@ -48,6 +51,8 @@ pub(super) struct Drawer {
     pub(super) dice: Dice,
     pub(super) model: Model,
     next: Name,
+    /// Whether there is control flow.
+    pub(super) flows: bool,
 }
 
 /// A way to draw a step, and how often it is tried.
@@ -62,6 +67,14 @@ const WAYS: &[Way] = &[
         Some(Step::Host(d.name(), d.words(len)))
     }),
     (4, |d| Some(Step::Slot(d.name(), d.small()))),
+    (3, |d| {
+        let of = d.number_type()?;
+        Some(Step::Number(d.name(), of, of.draw(&mut d.dice)))
+    }),
+    (2, |d| {
+        let of = d.number_type()?;
+        Some(Step::Dial(d.name(), of, of.draw(&mut d.dice)))
+    }),
     (3, |d| Some(Step::Stream(d.name()))),
     (2, |d| Some(Step::Pool(d.name()))),
     (2, |d| Some(Step::Arena(d.name(), d.dice.chance(75)))),
@@ -99,6 +112,15 @@ const WAYS: &[Way] = &[
     (6, |d| Some(Step::Read(d.stream()?, d.part(false)?))),
     (3, |d| Some(Step::SetScalar(d.pick(|kind| kind == Kind::Scalar)?.0, d.stream()?, d.number()))),
     (3, |d| Some(Step::GetScalar(d.pick(|kind| kind == Kind::Scalar)?.0, d.stream()?))),
+    (1, |d| {
+        let (number, Kind::Number(of)) = d.pick(|kind| matches!(kind, Kind::Number(_)))? else { return None };
+        Some(Step::WriteNumber(number, d.stream()?, of.draw(&mut d.dice)))
+    }),
+    (1, |d| Some(Step::ReadNumber(d.pick(|kind| matches!(kind, Kind::Number(_)))?.0, d.stream()?))),
+    (2, |d| {
+        let (slot, Kind::Dial(of)) = d.pick(|kind| matches!(kind, Kind::Dial(_)))? else { return None };
+        Some(Step::SetDial(slot, of.draw(&mut d.dice)))
+    }),
     (4, |d| {
         let (host, Kind::Host(len)) = d.pick(|kind| matches!(kind, Kind::Host(_)))? else { return None };
         let len = if d.dice.chance(4) { len + 1 } else { len };
@@ -239,6 +261,17 @@ impl Drawer {
 
     fn words(&mut self, len: u8) -> Vec<u32> {
         (0..len).map(|_| self.number()).collect()
+    }
+
+    /// The type of a number that only conditions look at; the same ones often, so that two can be compared.
+    fn number_type(&mut self) -> Option<Type> {
+        let others: Vec<Type> = Type::ALL.iter().copied().filter(|of| *of != Type::U32).collect();
+        let known = self.pick(|kind| matches!(kind, Kind::Number(_) | Kind::Dial(_)));
+        match known {
+            _ if !self.flows => None,
+            Some((_, Kind::Number(of) | Kind::Dial(of))) if self.dice.chance(60) => Some(of),
+            _ => self.dice.pick(&others),
+        }
     }
 
     fn buffer(&mut self) -> Option<Step> {

@@ -31,6 +31,9 @@ use crate::faults;
 /// How long what another thread gives back may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// A driver with conditional nodes that has neither ELSE nor SWITCH.
+const OLD_DRIVER: i32 = 12_040;
+
 /// What is wrong with a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
@@ -154,6 +157,9 @@ impl<'p> Run<'p> {
             options.detectors = Detectors::all();
             options.time = if program.live { Time::Live } else { Time::Counted };
             options.capacity = 1 << 32;
+            if program.old {
+                options.driver_version = OLD_DRIVER;
+            }
         });
         let (mut counted, mut fault) = (None, None);
         let device = match (program.strike, counts_calls) {
@@ -190,8 +196,11 @@ impl<'p> Run<'p> {
         if self.program.live {
             played.tally.count("with", "live time");
         }
+        if self.program.old && self.program.has_flow() {
+            played.tally.count("with", "neither ELSE nor SWITCH");
+        }
         let outcome = self.steps(played);
-        played.tally.count_many("with", "a grid of no blocks", self.model.emptied());
+        self.model.seen().for_each(|(word, count)| played.tally.count_many("with", word, count));
         if let Some(counted) = &self.counted {
             played.calls.clone_from(&counted.0.lock().unwrap_or_else(PoisonError::into_inner));
         }
@@ -395,21 +404,21 @@ impl<'p> Run<'p> {
 
     /// Drops everything, and looks at what is left.
     fn end(self, lost: bool) -> Option<Failure> {
-        let Run { program, machine, token, env, fault, counted, .. } = self;
+        let Run { program, machine, token, env, fault, counted, mut model } = self;
         let Env { device, kernels, token: held, mut things, .. } = env;
         drop((held, fault, counted));
         if program.quiet && !lost {
             let _ = device.synchronize();
         } else if let Ok(stream) = device.stream() {
-            for thing in things.values_mut() {
-                if let Thing::Graph(graph) = thing {
+            for (name, thing) in &mut things {
+                if let Thing::Graph(graph) = thing
+                    && program.may_launch_last(*name, &mut model)
+                {
                     let _ = graph.launch(&stream);
                 }
             }
         }
-        // The last handle on a device does not wait: what work on the wall clock still uses then is left behind on
-        // purpose.
-        let last = (program.live && !program.quiet).then(|| device.clone());
+        let last = program.may_outlast_drops().then(|| device.clone());
         let mut all: Vec<Box<dyn Any>> = vec![Box::new(device), Box::new(kernels)];
         all.extend(std::mem::take(&mut things).into_values().map(|thing| Box::new(thing) as Box<dyn Any>));
         let mut dice = Dice::new(program.seed ^ 0xd209);

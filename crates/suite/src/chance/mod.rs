@@ -7,15 +7,19 @@
 //! - [`many`] does all of it for many seeds.
 
 mod body;
+mod body_flow;
 mod crowd;
 mod dice;
 mod draw;
 mod draw_body;
+mod draw_flow;
 mod judge;
 pub mod kernels;
 mod model;
+mod numbers;
 mod print;
 mod print_body;
+mod print_flow;
 mod program;
 mod run;
 mod shrink;

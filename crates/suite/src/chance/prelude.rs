@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use dacapo::flow::{above, at_least, at_most, below, differs, equal, nonzero, unbounded, up_to, zero};
 use dacapo::random::Generator;
 use dacapo::{
     Buffer, Device, Error, Recorder, Result, Scalar, Slice, Slot, Software, Stream, baked, copy, download, fill, upload,
@@ -15,7 +16,7 @@ use dacapo_driver::{CUresult, Call, Effect, Fault, Hooked};
 use dacapo_sim::{Census, Machine, Time};
 use kernels::Kernels;
 
-fn software(seed: u64, time: Time) -> Software {
+fn timed(seed: u64, time: Time) -> Software {
     Software::new().seed(seed).options(|options| {
         options.detectors = dacapo_sim::Detectors::all();
         options.time = time;
@@ -23,31 +24,43 @@ fn software(seed: u64, time: Time) -> Software {
     })
 }
 
+/// A device of this seed, with every detector on.
+fn software(seed: u64) -> Software {
+    timed(seed, Time::Counted)
+}
+
+/// The same on the wall clock.
+fn live(seed: u64) -> Software {
+    timed(seed, Time::Live)
+}
+
+/// The same with a driver that has neither ELSE nor SWITCH.
+fn old(software: Software) -> Software {
+    software.options(|options| options.driver_version = 12_040)
+}
+
 fn ready(device: Device) -> (Device, Arc<Kernels>, Arc<()>) {
     let kernels = Arc::new(Kernels::load(&device).unwrap());
     (device, kernels, Arc::new(()))
 }
 
-/// A device of this seed, with every detector on.
-fn open(seed: u64) -> (Device, Arc<Kernels>, Arc<()>) {
-    ready(software(seed, Time::Counted).open().unwrap())
-}
-
-/// The same on the wall clock.
-fn open_live(seed: u64) -> (Device, Arc<Kernels>, Arc<()>) {
-    ready(software(seed, Time::Live).open().unwrap())
-}
-
-/// The same with one driver call that fails.
-fn open_struck(seed: u64, call: Call, nth: u64, code: CUresult, effect: Effect) -> (Device, Arc<Kernels>, Arc<()>) {
+/// With one driver call that fails.
+fn struck(software: Software, call: Call, nth: u64, code: CUresult, effect: Effect) -> (Device, Arc<Kernels>, Arc<()>) {
     // SAFETY: a fault refuses a call, or answers an error for one that was made: it claims no success.
     let opened = unsafe {
-        software(seed, Time::Counted).open_hooked(|machine| {
+        software.open_hooked(|machine| {
             let fault = Fault::new().strike(call, nth, code, effect).over(Arc::new(machine.clone()));
             Arc::new(Hooked::new(machine, Arc::new(fault)))
         })
     };
     ready(opened.unwrap())
+}
+
+/// The bits of a number, as two words.
+fn words<T: dacapo::Pod>(number: T) -> Vec<u32> {
+    let mut bytes = [0; 8];
+    bytes[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&number));
+    bytemuck::cast_slice(&[u64::from_le_bytes(bytes)]).to_vec()
 }
 
 /// The rule that was broken.

@@ -9,6 +9,7 @@ use std::fmt::Write;
 use super::dice::Dice;
 use super::judge::{Ended, play};
 use super::model::{Expect, Model, Phase, Word};
+use super::numbers::Type;
 use super::print_body::{body, part, split};
 use super::program::{Body, Greedy, Name, NamedMemory, Padding, Program, Step, Stranger, Wait};
 
@@ -17,18 +18,27 @@ pub const PRELUDE: &str = include_str!("prelude.rs");
 
 /// A test that does what a program does.
 pub fn print(name: &str, program: &Program) -> String {
-    let mut printer =
-        Printer { model: Model::new(program.is_threaded()), letters: BTreeMap::new(), bodies: BTreeMap::new() };
+    let mut printer = Printer {
+        model: Model::new(program.is_threaded()),
+        letters: BTreeMap::new(),
+        bodies: BTreeMap::new(),
+        types: BTreeMap::new(),
+    };
     // Only a run tells in which step a fault ends.
     let ended = if program.strike.is_some() { play(program, false).ended } else { Vec::new() };
     let mut ended = ended.into_iter();
     let mut text = format!("#[test]\nfn {name}() {{\n");
-    let open = match (program.strike, program.live) {
-        (None, false) => format!("open({:#x})", program.seed),
-        (None, true) => format!("open_live({:#x})", program.seed),
-        (Some(strike), _) => format!(
-            "open_struck({:#x}, Call::{:?}, {}, CUresult({}), Effect::{:?})",
-            program.seed, strike.call, strike.nth, strike.code.0, strike.effect
+    let software = match (program.old, program.live) {
+        (false, false) => format!("software({:#x})", program.seed),
+        (false, true) => format!("live({:#x})", program.seed),
+        (true, false) => format!("old(software({:#x}))", program.seed),
+        (true, true) => format!("old(live({:#x}))", program.seed),
+    };
+    let open = match program.strike {
+        None => format!("ready({software}.open().unwrap())"),
+        Some(strike) => format!(
+            "struck({software}, Call::{:?}, {}, CUresult({}), Effect::{:?})",
+            strike.call, strike.nth, strike.code.0, strike.effect
         ),
     };
     let _ = writeln!(text, "    let (device, k, token) = {open};");
@@ -63,6 +73,8 @@ struct Printer {
     letters: BTreeMap<Name, char>,
     /// What caches record.
     bodies: BTreeMap<Name, Vec<Body>>,
+    /// Of numbers, and of slots that are not of `u32`.
+    types: BTreeMap<Name, Type>,
 }
 
 impl Printer {
@@ -121,7 +133,15 @@ impl Printer {
         }
     }
 
+    /// A value of a number or a slot.
+    fn number(&self, name: Name, bits: u64) -> String {
+        self.types[&name].value(bits)
+    }
+
     fn step(&mut self, step: &Step, ended: &Ended) -> String {
+        if let Step::Number(name, of, _) | Step::Dial(name, of, _) = step {
+            self.types.insert(*name, *of);
+        }
         match step {
             Step::Buffer(name, words) => self.make(*name, 'b', &format!("device.buffer::<u32>(&{words:?})"), ended),
             Step::Zeros(name, len) => self.make(*name, 'b', &format!("device.zeros::<u32>({len})"), ended),
@@ -131,13 +151,20 @@ impl Printer {
                 self.letters.insert(*name, 's');
                 format!("let s{name} = Slot::new({value}u32);")
             }
+            Step::Number(name, of, bits) => {
+                self.make(*name, 'v', &format!("device.scalar({})", of.value(*bits)), ended)
+            }
+            Step::Dial(name, of, bits) => {
+                self.letters.insert(*name, 'd');
+                format!("let d{name} = Slot::new({});", of.value(*bits))
+            }
             Step::Stream(name) => self.make(*name, 'q', "device.stream()", ended),
             Step::Pool(name) => {
                 self.letters.insert(*name, 'p');
                 format!("let p{name} = device.pool();")
             }
             Step::Arena(name, wide) => {
-                self.make(*name, 'a', &format!("device.arena({})", if *wide { 1 << 14 } else { 0 }), ended)
+                self.make(*name, 'a', &format!("device.arena({})", if *wide { 1 << 16 } else { 0 }), ended)
             }
             Step::Generator(name, seed) => self.make(*name, 'n', &format!("Generator::new(&device, {seed})"), ended),
             Step::Run(stream, arena, recorded, names) => {
@@ -257,6 +284,11 @@ impl Printer {
             Step::Read(stream, of) => does(&format!("one(q{stream}.read({}))", part(*of, false)), ended),
             Step::SetScalar(name, stream, value) => does(&format!("x{name}.set(&q{stream}, {value})"), ended),
             Step::GetScalar(name, stream) => does(&format!("one(x{name}.get(&q{stream}).map(|x| vec![x]))"), ended),
+            Step::WriteNumber(name, stream, bits) => {
+                does(&format!("v{name}.set(&q{stream}, {})", self.number(*name, *bits)), ended)
+            }
+            Step::ReadNumber(name, stream) => does(&format!("one(v{name}.get(&q{stream}).map(words))"), ended),
+            Step::SetDial(name, bits) => format!("d{name}.set({});", self.number(*name, *bits)),
             Step::SetHost(name, words) => does(&format!("h{name}.set(&{words:?})"), ended),
             Step::ReadHost(name) => does(&format!("one(h{name}.to_vec())"), ended),
             Step::SetSlot(name, value) => format!("s{name}.set({value});"),
@@ -345,6 +377,7 @@ impl Printer {
                 let expression = match (place, self.letters.get(&name)) {
                     (NamedMemory::Result(_, output), _) => format!("last.read(&{variable}.outputs()[{output}])"),
                     (_, Some('x')) => format!("{variable}.get(&last).map(|x| vec![x])"),
+                    (_, Some('v')) => format!("{variable}.get(&last).map(words)"),
                     (_, Some('h')) => format!("{variable}.to_vec()"),
                     (_, Some('n')) => format!("{variable}.save(&last).map(|state| state.next_words(4))"),
                     _ => format!("last.read(&{variable})"),
@@ -355,10 +388,15 @@ impl Printer {
                 true => line(&format!("{};", sure("device.synchronize()".into()))),
                 false => {
                     let graphs = self.letters.iter().filter(|(_, letter)| **letter == 'g');
-                    graphs.for_each(|(name, _)| line(&format!("let _ = g{name}.launch(&last);")));
+                    let graphs: Vec<Name> = graphs.map(|(name, _)| *name).collect();
+                    let launched = graphs.iter().filter(|name| program.may_launch_last(**name, &mut self.model));
+                    launched.for_each(|name| line(&format!("let _ = g{name}.launch(&last);")));
                 }
             }
             line("drop(last);");
+        }
+        if program.may_outlast_drops() {
+            line("let kept = device.clone();");
         }
         let mut all: Vec<String> = vec!["device".into(), "k".into()];
         all.extend(self.letters.keys().map(|name| self.variable(*name)));
@@ -366,6 +404,9 @@ impl Printer {
         while !all.is_empty() {
             let next = all.swap_remove(dice.below(all.len() as u64) as usize);
             line(&format!("drop({next});"));
+        }
+        if program.may_outlast_drops() {
+            line("let _ = kept.synchronize();\n    drop(kept);");
         }
         line(&format!("nothing_left(&machine, &token, {is_lost});"));
     }

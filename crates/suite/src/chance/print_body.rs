@@ -1,9 +1,10 @@
 //! Bodies of recordings, and parts of memory, as Rust.
 
+use super::print_flow::flow;
 use super::program::{Body, Eager, End, NamedMemory, Op, Part, Value};
 
 /// What stands before the range of a part.
-fn base(place: NamedMemory, writable: bool) -> String {
+pub(super) fn base(place: NamedMemory, writable: bool) -> String {
     match place {
         NamedMemory::Buffer(name) => format!("b{name}"),
         NamedMemory::Scalar(name) if writable => format!("x{name}.as_mut_slice()"),
@@ -13,13 +14,27 @@ fn base(place: NamedMemory, writable: bool) -> String {
         NamedMemory::Output(number) => format!("y{number}"),
         NamedMemory::In(number) => format!("i{number}"),
         NamedMemory::Out(number) => format!("o{number}"),
+        NamedMemory::Rounds(number) => format!("rounds{number}"),
+        NamedMemory::Round(number) => format!("round{number}.as_slice()"),
     }
 }
 
 /// A part as an argument.
 pub(super) fn part(part: Part, writable: bool) -> String {
+    if let NamedMemory::Rounds(_) = part.place {
+        return format!("{}.as_slice()", element_of(part.place, part.start));
+    }
     let amp = if writable { "&mut " } else { "&" };
     format!("{amp}{}[{}..{}]", base(part.place, writable), part.start, part.end())
+}
+
+/// One element of memory.
+pub(super) fn element_of(place: NamedMemory, at: u8) -> String {
+    match (place, at) {
+        (NamedMemory::Rounds(_), 0) => format!("{}.count()", base(place, false)),
+        (NamedMemory::Rounds(_), _) => format!("{}.hit_bound()", base(place, false)),
+        _ => format!("{}.at({at})", base(place, false)),
+    }
 }
 
 /// Arguments for parts that are read and parts that are written, with the lines that split what they share.
@@ -79,7 +94,7 @@ pub(super) fn body(body: &Body, is_into: bool) -> String {
     block(&lines)
 }
 
-fn block(lines: &[String]) -> String {
+pub(super) fn block(lines: &[String]) -> String {
     let lines: Vec<String> = lines.iter().flat_map(|line| line.lines()).map(|line| format!("    {line}")).collect();
     format!("{{\n{}\n}}", lines.join("\n"))
 }
@@ -97,7 +112,7 @@ fn element(text: &str, writable: bool) -> String {
     format!("{plain}.{}(0)", if writable { "at_mut" } else { "at" })
 }
 
-fn op(op: &Op) -> String {
+pub(super) fn op(op: &Op) -> String {
     let (reads, write) = op.parts();
     let writes: Vec<Part> = write.into_iter().collect();
     let (lines, x, y) = split(&reads, &writes);
@@ -137,6 +152,7 @@ fn op(op: &Op) -> String {
             };
             if *passed_on { format!("{call}?;") } else { format!("assert_eq!(kind({call}), \"EagerInRecording\");") }
         }
+        Op::Loop(..) | Op::When(..) | Op::Switch(..) | Op::Leave(_) | Op::Round(_) | Op::SetNumber(..) => flow(op),
         Op::Attempt(ops, end) => {
             let mut lines: Vec<String> = ops.iter().map(self::op).collect();
             lines.push(match end {

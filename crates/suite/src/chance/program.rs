@@ -7,6 +7,9 @@
 
 use dacapo_driver::{CUresult, Call, Effect};
 
+use super::model::Model;
+use super::numbers::Type;
+
 /// The name of an object.
 pub type Name = u16;
 
@@ -17,6 +20,8 @@ pub struct Program {
     pub seed: u64,
     /// Whether the machine's time is the wall clock.
     pub live: bool,
+    /// Whether the driver is one of CUDA 12.4, which has neither ELSE nor SWITCH.
+    pub old: bool,
     /// Whether the device is idle when the drops at the end begin.
     pub quiet: bool,
     /// A driver call that fails.
@@ -59,6 +64,10 @@ pub enum NamedMemory {
     In(u8),
     /// A stand-in that is written.
     Out(u8),
+    /// What a loop of this recording did: how many rounds, and whether its bound ended it; only to be read.
+    Rounds(u8),
+    /// The number of the round that runs; only to be read.
+    Round(u8),
 }
 
 /// Some elements of a place.
@@ -91,6 +100,60 @@ pub enum Value {
     Baked(u32),
     /// From a slot.
     Slot(Name),
+}
+
+/// What a condition compares, or a loop counts by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// An element of memory.
+    At(NamedMemory, u8),
+    /// A number on the device.
+    Number(Name),
+    /// A slot, of whatever type.
+    Slot(Name),
+    /// The bits of a constant.
+    Baked(u64),
+}
+
+/// How two numbers are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    /// `==`
+    Equal,
+    /// `!=`
+    Differs,
+    /// `>`
+    Above,
+    /// `>=`
+    AtLeast,
+    /// `<`
+    Below,
+    /// `<=`
+    AtMost,
+}
+
+/// A condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Term {
+    /// Two numbers of one type are compared.
+    Compare(Compare, Type, Side, Side),
+    /// Both hold.
+    And(Box<Term>, Box<Term>),
+    /// One of them holds.
+    Or(Box<Term>, Box<Term>),
+    /// It does not hold.
+    Not(Box<Term>),
+}
+
+/// What decides whether a loop has another round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// `repeat`: a condition behind each round, and a bound.
+    Behind(Term, Option<Side>),
+    /// `repeat_while`: a condition before each round, and a bound.
+    Before(Term, Option<Side>),
+    /// `repeat_times`: a number.
+    Times(Side),
 }
 
 /// How a closure ends.
@@ -160,6 +223,18 @@ pub enum Op {
     Eager(Eager, bool),
     /// An op of several that fails or panics at its end, caught inside: the recording goes on without it.
     Attempt(Vec<Op>, End),
+    /// A loop, with the name of what it leaves behind.
+    Loop(u8, Asks, Vec<Op>),
+    /// A branch, and what runs otherwise.
+    When(Term, Vec<Op>, Option<Vec<Op>>),
+    /// The body of a number.
+    Switch(Side, Vec<Vec<Op>>),
+    /// A way out of a loop.
+    Leave(Term),
+    /// The number of the round that runs gets a name.
+    Round(u8),
+    /// number ← a constant or a slot of its type
+    SetNumber(Name, Type, Side),
 }
 
 /// What a closure records.
@@ -268,6 +343,10 @@ pub enum Step {
     Host(Name, Vec<u32>),
     /// A slot.
     Slot(Name, u32),
+    /// A number on the device, by its bits.
+    Number(Name, Type, u64),
+    /// A slot of any type, by the bits of its value.
+    Dial(Name, Type, u64),
     /// A stream.
     Stream(Name),
     /// A pool.
@@ -316,6 +395,12 @@ pub enum Step {
     SetScalar(Name, Name, u32),
     /// A scalar is read and compared.
     GetScalar(Name, Name),
+    /// A number is set: stream, bits.
+    WriteNumber(Name, Name, u64),
+    /// A number is read and compared.
+    ReadNumber(Name, Name),
+    /// A slot of any type is set.
+    SetDial(Name, u64),
     /// A host buffer is set. The lengths may differ.
     SetHost(Name, Vec<u32>),
     /// A host buffer is read and compared.
@@ -354,6 +439,23 @@ impl Program {
         !self.threads.is_empty()
     }
 
+    /// Whether it records control flow on the device.
+    pub fn has_flow(&self) -> bool {
+        self.steps().flat_map(Step::bodies).flat_map(|body| &body.ops).any(Op::has_flow)
+    }
+
+    /// Whether work may still run when everything is dropped. What it uses then is left behind on purpose, as the last
+    /// handle on a device does not wait: the work is on the wall clock, or its loops take longer than the drops.
+    pub fn may_outlast_drops(&self) -> bool {
+        !self.quiet && (self.live || self.has_flow())
+    }
+
+    /// Whether a graph may be launched once more at the end. A fault may still come, and then nobody knows how many
+    /// rounds a loop has.
+    pub(super) fn may_launch_last(&self, graph: Name, model: &mut Model) -> bool {
+        model.may_launch_last(graph, self.strike.is_some())
+    }
+
     /// All its steps.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         self.before.iter().chain(self.threads.iter().flatten()).chain(&self.after)
@@ -373,6 +475,95 @@ impl Op {
             }
             Op::Download(x, _) => (vec![*x], None),
             _ => (Vec::new(), None),
+        }
+    }
+
+    /// The lines inside: of a loop, a branch, or an attempt.
+    pub fn bodies(&self) -> Vec<&Vec<Op>> {
+        match self {
+            Op::Attempt(ops, _) | Op::Loop(_, _, ops) => vec![ops],
+            Op::When(_, then, otherwise) => std::iter::once(then).chain(otherwise).collect(),
+            Op::Switch(_, cases) => cases.iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn bodies_mut(&mut self) -> Vec<&mut Vec<Op>> {
+        match self {
+            Op::Attempt(ops, _) | Op::Loop(_, _, ops) => vec![ops],
+            Op::When(_, then, otherwise) => std::iter::once(then).chain(otherwise).collect(),
+            Op::Switch(_, cases) => cases.iter_mut().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether it is control flow on the device, or has some inside.
+    pub fn has_flow(&self) -> bool {
+        let is_flow = matches!(self, Op::Loop(..) | Op::When(..) | Op::Switch(..) | Op::Leave(_));
+        is_flow || self.bodies().into_iter().flatten().any(Op::has_flow)
+    }
+
+    /// The conditions of it, without those of the lines inside.
+    pub fn terms(&self) -> Vec<&Term> {
+        match self {
+            Op::Loop(_, Asks::Behind(term, _) | Asks::Before(term, _), _) | Op::When(term, ..) | Op::Leave(term) => {
+                vec![term]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What it looks at beside its conditions: a bound, a count, a case's number, what a number is set to.
+    pub fn side(&self) -> Option<Side> {
+        match self {
+            Op::Loop(_, Asks::Behind(_, bound) | Asks::Before(_, bound), _) => *bound,
+            Op::Loop(_, Asks::Times(side), _) | Op::Switch(side, _) | Op::SetNumber(_, _, side) => Some(*side),
+            _ => None,
+        }
+    }
+
+    /// Whether it, or a line inside, names this memory.
+    pub fn names(&self, place: NamedMemory) -> bool {
+        let (reads, write) = self.parts();
+        let looks = |side: Side| matches!(side, Side::At(at, _) if at == place);
+        reads.iter().chain(&write).any(|part| part.place == place)
+            || self.side().is_some_and(looks)
+            || self.terms().iter().flat_map(|term| term.sides()).any(looks)
+            || self.bodies().into_iter().flatten().any(|op| op.names(place))
+    }
+}
+
+impl Term {
+    /// All that it looks at.
+    pub fn sides(&self) -> Vec<Side> {
+        match self {
+            Term::Compare(_, _, left, right) => vec![*left, *right],
+            Term::And(left, right) | Term::Or(left, right) => [left.sides(), right.sides()].concat(),
+            Term::Not(term) => term.sides(),
+        }
+    }
+
+    /// Its comparisons, and what combines them.
+    pub fn steps(&self) -> usize {
+        match self {
+            Term::Compare(..) => 1,
+            Term::And(left, right) | Term::Or(left, right) => left.steps() + right.steps() + 1,
+            Term::Not(term) => term.steps() + 1,
+        }
+    }
+}
+
+impl Step {
+    /// What it records.
+    pub fn bodies(&self) -> &[Body] {
+        match self {
+            Step::Run(_, _, body, _)
+            | Step::Record(_, _, body)
+            | Step::Rerecord(_, _, body)
+            | Step::Into(_, _, _, body) => std::slice::from_ref(body),
+            Step::Cache(_, _, bodies) => bodies,
+            _ => &[],
         }
     }
 }

@@ -12,6 +12,7 @@ use dacapo::shapes::{Bucketed, Buckets, GraphCache, Pad, rows};
 use dacapo::{Error, Graph, Recorder, Result, Slice, Software, copy};
 
 use super::body::{Env, Meant};
+use super::numbers::{AnyScalar, AnySlot};
 use super::program::{Body, Greedy, How, Name, NamedMemory, Padding, Part, Step, Stranger, Wait};
 use super::things::{Local, Outputs, RowsBody, Thing, lend};
 
@@ -26,7 +27,7 @@ pub(super) enum Got {
 }
 
 /// More than anything here holds.
-const WIDE: usize = 1 << 14;
+const WIDE: usize = 1 << 16;
 
 impl Env<'_> {
     /// Takes a step that the model has taken.
@@ -48,6 +49,8 @@ impl Env<'_> {
             Step::Scalar(name, value) => self.add(*name, Thing::Scalar(device.scalar(*value)?)),
             Step::Host(name, words) => self.add(*name, Thing::Host(device.host(words)?)),
             Step::Slot(name, value) => self.add(*name, Thing::Slot(dacapo::Slot::new(*value))),
+            Step::Number(name, of, bits) => self.add(*name, Thing::Number(AnyScalar::new(&device, *of, *bits)?)),
+            Step::Dial(name, of, bits) => self.add(*name, Thing::Dial(AnySlot::new(*of, *bits))),
             Step::Stream(name) => self.add(*name, Thing::Stream(device.stream()?)),
             Step::Pool(name) => self.add(*name, Thing::Pool(device.pool())),
             Step::Arena(name, wide) => {
@@ -157,6 +160,19 @@ impl Env<'_> {
             Step::GetScalar(name, stream) => {
                 let Thing::Scalar(scalar) = self.see(*name) else { unreachable!("a scalar") };
                 return Ok(vec![vec![scalar.get(&self.stream(*stream))?]]);
+            }
+            Step::WriteNumber(name, stream, bits) => {
+                let stream = self.stream(*stream);
+                let Some(Thing::Number(number)) = self.things.get_mut(name) else { unreachable!("a number") };
+                number.set(&stream, *bits)?;
+            }
+            Step::ReadNumber(name, stream) => {
+                let Thing::Number(number) = self.see(*name) else { unreachable!("a number") };
+                return Ok(vec![number.get(&self.stream(*stream))?]);
+            }
+            Step::SetDial(name, bits) => {
+                let Thing::Dial(slot) = self.see(*name) else { unreachable!("a slot") };
+                slot.set(*bits);
             }
             Step::SetHost(name, words) => {
                 let Some(Thing::Host(host)) = self.things.get_mut(name) else { unreachable!("a host buffer") };
@@ -384,6 +400,7 @@ impl Env<'_> {
             (_, Thing::Buffer(buffer)) => stream.read(buffer),
             (_, Thing::Scalar(scalar)) => Ok(vec![scalar.get(stream)?]),
             (_, Thing::Host(host)) => host.to_vec(),
+            (_, Thing::Number(number)) => number.get(stream),
             (_, Thing::Generator(generator)) => Ok(generator.save(stream)?.next_words(4)),
             _ => unreachable!("the model knows what can be read"),
         }

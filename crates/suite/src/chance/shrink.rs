@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::judge::play;
 use super::model::{Model, Phase};
-use super::program::{Body, End, Op, Program, Step, Value, Wait};
+use super::program::{Asks, Body, End, Op, Program, Step, Term, Value, Wait};
 
 /// Drops the steps that are not valid any more.
 pub fn valid(mut program: Program) -> Program {
@@ -115,26 +115,36 @@ impl Shrinking<'_> {
         }
     }
 
-    /// Takes lines out of bodies.
+    /// Takes lines out of bodies: a line with others inside whole, or its lines take its place.
     fn ops(&mut self) {
-        let mut at = 0;
-        loop {
-            let mut candidate = self.best.clone();
-            let Some((body, line)) = line(&mut candidate, at) else { return };
-            body.ops.remove(line);
-            if !self.attempt(candidate) {
-                at += 1;
+        let ways: [fn(Op) -> Vec<Op>; 2] =
+            [|_| Vec::new(), |mut op| op.bodies_mut().into_iter().flat_map(std::mem::take).collect()];
+        for way in ways {
+            let mut at = 0;
+            loop {
+                let mut candidate = self.best.clone();
+                let mut number = at;
+                let mut all = all_steps(&mut candidate).flat_map(bodies);
+                if !all.any(|body| exchange(&mut body.ops, &mut number, way)) {
+                    break;
+                }
+                drop(all);
+                if format!("{candidate:?}") == format!("{:?}", self.best) || !self.attempt(candidate) {
+                    at += 1;
+                }
             }
         }
     }
 
     /// Changes what is special to what is plain, one thing at a time.
     fn plain(&mut self) {
-        let whole: [fn(&mut Program); 2] = [|program| program.live = false, |program| program.quiet = true];
+        let whole: [fn(&mut Program); 3] =
+            [|program| program.live = false, |program| program.quiet = true, |program| program.old = false];
         for change in whole {
             let mut candidate = self.best.clone();
             change(&mut candidate);
-            if (candidate.live, candidate.quiet) != (self.best.live, self.best.quiet) {
+            let of = |program: &Program| (program.live, program.quiet, program.old);
+            if of(&candidate) != of(&self.best) {
                 self.attempt(candidate);
             }
         }
@@ -142,11 +152,7 @@ impl Shrinking<'_> {
             let mut at = 0;
             loop {
                 let mut candidate = self.best.clone();
-                let mut steps = candidate
-                    .before
-                    .iter_mut()
-                    .chain(candidate.threads.iter_mut().flatten())
-                    .chain(&mut candidate.after);
+                let mut steps = all_steps(&mut candidate);
                 let Some(step) = steps.nth(at) else { break };
                 let was = step.clone();
                 make_plain(step);
@@ -204,17 +210,37 @@ const WAYS: &[fn(&mut Step)] = &[
     },
     |step| {
         for body in bodies(step) {
-            for op in &mut body.ops {
+            each_op(&mut body.ops, &mut |op| {
                 if let Op::Fill(value, _) | Op::Put(value, _) | Op::First(value, _) | Op::Window(value, ..) = op {
                     *value = match *value {
                         Value::Baked(number) => Value::Baked(number.min(1)),
                         Value::Slot(_) => Value::Baked(1),
                     };
                 }
-            }
+            });
+        }
+    },
+    // One comparison in place of several, and no other side of a branch.
+    |step| {
+        for body in bodies(step) {
+            each_op(&mut body.ops, &mut |op| match op {
+                Op::When(term, _, otherwise) => {
+                    *otherwise = None;
+                    first(term);
+                }
+                Op::Leave(term) | Op::Loop(_, Asks::Behind(term, _) | Asks::Before(term, _), _) => first(term),
+                _ => {}
+            });
         }
     },
 ];
+
+/// The first comparison of a condition in place of all.
+fn first(term: &mut Term) {
+    while let Term::And(inner, _) | Term::Or(inner, _) | Term::Not(inner) = term {
+        *term = (**inner).clone();
+    }
+}
 
 fn bodies(step: &mut Step) -> Vec<&mut Body> {
     match step {
@@ -227,14 +253,30 @@ fn bodies(step: &mut Step) -> Vec<&mut Body> {
     }
 }
 
-/// The body and the place in it of a line, counted over the whole program.
-fn line(program: &mut Program, mut at: usize) -> Option<(&mut Body, usize)> {
-    let steps = program.before.iter_mut().chain(program.threads.iter_mut().flatten()).chain(&mut program.after);
-    for body in steps.flat_map(bodies) {
-        if at < body.ops.len() {
-            return Some((body, at));
+fn all_steps(program: &mut Program) -> impl Iterator<Item = &mut Step> {
+    program.before.iter_mut().chain(program.threads.iter_mut().flatten()).chain(&mut program.after)
+}
+
+/// Puts others in the place of a line, counted over all lines; whether there was one.
+fn exchange(ops: &mut Vec<Op>, at: &mut usize, by: fn(Op) -> Vec<Op>) -> bool {
+    for line in 0..ops.len() {
+        if *at == 0 {
+            let op = ops.remove(line);
+            ops.splice(line..line, by(op));
+            return true;
         }
-        at -= body.ops.len();
+        *at -= 1;
+        if ops[line].bodies_mut().into_iter().any(|inside| exchange(inside, at, by)) {
+            return true;
+        }
     }
-    None
+    false
+}
+
+/// Does something to each line, wherever it is.
+fn each_op(ops: &mut [Op], f: &mut dyn FnMut(&mut Op)) {
+    for op in ops {
+        f(op);
+        op.bodies_mut().into_iter().for_each(|inside| each_op(inside, f));
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::model::Expect;
-use super::program::{Body, End, NamedMemory, Op, Step, Value};
+use super::program::{Asks, Body, End, NamedMemory, Op, Side, Step, Term, Value};
 
 /// Counts by area and word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +20,8 @@ const MUST: &[(&str, &[&str])] = &[
             "scalar",
             "host",
             "slot",
+            "number",
+            "number slot",
             "stream",
             "pool",
             "arena",
@@ -45,6 +47,9 @@ const MUST: &[(&str, &[&str])] = &[
             "read",
             "set_scalar",
             "get_scalar",
+            "write_number",
+            "read_number",
+            "set_number_slot",
             "set_host",
             "read_host",
             "set_slot",
@@ -85,6 +90,15 @@ const MUST: &[(&str, &[&str])] = &[
             "keep",
             "eager call",
             "attempt",
+            "repeat",
+            "repeat_while",
+            "repeat_times",
+            "when",
+            "otherwise",
+            "switch",
+            "leave_if",
+            "round",
+            "set_number",
         ],
     ),
     (
@@ -95,6 +109,7 @@ const MUST: &[(&str, &[&str])] = &[
             "Length",
             "Msg",
             "NoBucket",
+            "NoLoop",
             "NotRows",
             "OverBudget",
             "OverCap",
@@ -104,6 +119,7 @@ const MUST: &[(&str, &[&str])] = &[
             "Requires",
             "Reset",
             "UninitTemp",
+            "Unsupported",
             "WarmupTooLarge",
             "WrongDevice",
         ],
@@ -111,23 +127,43 @@ const MUST: &[(&str, &[&str])] = &[
     (
         "with",
         &[
+            "a NaN in a condition",
+            "a bound from a slot",
+            "a bound from memory",
+            "a bound that is reached",
             "a cache of no graphs",
+            "a combined condition",
             "a drop behind a launch",
             "a grid of no blocks",
+            "a loop of no rounds",
+            "a loop that is left",
             "a panic inside a recording",
             "a panic out of a recording",
+            "a switch beyond its cases",
+            "a switch without cases",
             "an arena",
             "an awaited launch",
+            "an else that is taken",
             "apart",
+            "bodies five deep and more",
+            "bodies two to four deep",
             "disjoint parts of one buffer",
             "live time",
+            "neither ELSE nor SWITCH",
+            "no bound",
+            "numbers of a loop as operands",
             "overlapping reads",
             "pool",
+            "rounds",
             "slot",
             "straight line",
             "uploaded",
             "warm-up",
         ],
+    ),
+    (
+        "condition over",
+        &["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "half::f16", "half::bf16", "f32", "f64"],
     ),
     ("fault", &["capture or context", "done", "not done", "seen by a step", "survived by a step"]),
 ];
@@ -202,6 +238,50 @@ impl Tally {
         for op in &body.ops {
             self.op(op);
         }
+        match body.ops.iter().map(depth).max() {
+            None | Some(0 | 1) => {}
+            Some(2..=4) => self.count("with", "bodies two to four deep"),
+            Some(_) => self.count("with", "bodies five deep and more"),
+        }
+    }
+
+    /// What is special about control flow.
+    fn flow(&mut self, op: &Op) {
+        for term in op.terms() {
+            self.term(term);
+            if term.steps() > 1 {
+                self.count("with", "a combined condition");
+            }
+        }
+        match (op, op.side()) {
+            (Op::SetNumber(..), _) => {}
+            (Op::Loop(..), None) => self.count("with", "no bound"),
+            (_, Some(Side::Slot(_))) => self.count("with", "a bound from a slot"),
+            (_, Some(Side::At(..))) => self.count("with", "a bound from memory"),
+            _ => {}
+        }
+        if let Op::When(_, _, Some(_)) = op {
+            self.count("op", "otherwise");
+        }
+        if matches!(op, Op::Switch(_, cases) if cases.is_empty()) {
+            self.count("with", "a switch without cases");
+        }
+        let of_loop = |place: NamedMemory| matches!(place, NamedMemory::Rounds(_) | NamedMemory::Round(_));
+        let sides = op.terms().into_iter().flat_map(|term| term.sides()).chain(op.side());
+        let looks = sides.filter(|side| matches!(side, Side::At(place, _) if of_loop(*place))).count();
+        let reads = op.parts().0.iter().filter(|part| of_loop(part.place)).count();
+        self.count_many("with", "numbers of a loop as operands", (looks + reads) as u64);
+    }
+
+    fn term(&mut self, term: &Term) {
+        match term {
+            Term::Compare(_, of, ..) => self.count("condition over", of.text()),
+            Term::And(left, right) | Term::Or(left, right) => {
+                self.term(left);
+                self.term(right);
+            }
+            Term::Not(term) => self.term(term),
+        }
     }
 
     fn op(&mut self, op: &Op) {
@@ -222,6 +302,8 @@ impl Tally {
         {
             self.count("with", "slot");
         }
+        self.flow(op);
+        op.bodies().into_iter().flatten().for_each(|op| self.op(op));
         let word = match op {
             Op::Alloc(..) => "alloc",
             Op::Output(..) => "output",
@@ -242,8 +324,15 @@ impl Tally {
             Op::SetSlot(..) => "set_slot",
             Op::Keep => "keep",
             Op::Eager(..) => "eager call",
-            Op::Attempt(ops, end) => {
-                ops.iter().for_each(|op| self.op(op));
+            Op::Loop(_, Asks::Behind(..), _) => "repeat",
+            Op::Loop(_, Asks::Before(..), _) => "repeat_while",
+            Op::Loop(_, Asks::Times(_), _) => "repeat_times",
+            Op::When(..) => "when",
+            Op::Switch(..) => "switch",
+            Op::Leave(_) => "leave_if",
+            Op::Round(_) => "round",
+            Op::SetNumber(..) => "set_number",
+            Op::Attempt(_, end) => {
                 if *end == End::Panic {
                     self.count("with", "a panic inside a recording");
                 }
@@ -254,6 +343,12 @@ impl Tally {
     }
 }
 
+/// How deep bodies of control flow lie in each other.
+fn depth(op: &Op) -> usize {
+    let inside = op.bodies().into_iter().flatten().map(depth).max().unwrap_or(0);
+    inside + usize::from(matches!(op, Op::Loop(..) | Op::When(..) | Op::Switch(..)))
+}
+
 /// The name of a step.
 fn word(step: &Step) -> &'static str {
     match step {
@@ -262,6 +357,11 @@ fn word(step: &Step) -> &'static str {
         Step::Scalar(..) => "scalar",
         Step::Host(..) => "host",
         Step::Slot(..) => "slot",
+        Step::Number(..) => "number",
+        Step::Dial(..) => "number slot",
+        Step::WriteNumber(..) => "write_number",
+        Step::ReadNumber(..) => "read_number",
+        Step::SetDial(..) => "set_number_slot",
         Step::Stream(..) => "stream",
         Step::Pool(..) => "pool",
         Step::Arena(..) => "arena",

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use dacapo::flow::{Round, Rounds as LoopRounds};
 use dacapo::graph::Pool;
 use dacapo::memory::Arena;
 use dacapo::random::{Generator, GeneratorState};
 use dacapo::shapes::{Bucketed, GraphCache, Rows};
 use dacapo::{Buffer, Graph, GraphInto, HostBuffer, Recorder, Scalar, Slice, Slot, Stream, Temp};
 
+use super::numbers::{AnyScalar, AnySlot};
 use super::program::{Body, Name, NamedMemory, Part};
 
 /// What every graph gives.
@@ -29,6 +31,8 @@ pub(super) enum Thing {
     Scalar(Scalar<u32>),
     Host(HostBuffer<u32>),
     Slot(Slot<u32>),
+    Number(AnyScalar),
+    Dial(AnySlot),
     Stream(Stream),
     Pool(Pool),
     Arena(Arena),
@@ -44,13 +48,62 @@ pub(super) enum Thing {
 /// Objects by name.
 pub(super) type Things = BTreeMap<Name, Thing>;
 
-/// What belongs to one recording.
+/// What belongs to one recording, or to one body of it.
 #[derive(Default)]
 pub(super) struct Local<'r, 'h> {
     pub(super) temps: Vec<(u8, Temp<'r, u32>)>,
     pub(super) outputs: Vec<(u8, Buffer<u32>)>,
+    pub(super) rounds: Vec<(u8, LoopRounds<'r>)>,
+    pub(super) round: Vec<(u8, Round<'r>)>,
     pub(super) ins: Vec<&'h Slice<u32>>,
     pub(super) outs: Vec<&'h mut Slice<u32>>,
+    /// What belongs to the bodies around this one.
+    pub(super) around: Vec<Found<'h>>,
+}
+
+/// A place, the number of its first element there, and memory of it.
+pub(super) type Found<'e> = (NamedMemory, u8, Whole<'e>);
+
+impl Local<'_, '_> {
+    /// All of it, borrowed.
+    pub(super) fn all(&mut self) -> Vec<Found<'_>> {
+        let mut found: Vec<Found<'_>> = Vec::new();
+        for (place, at, whole) in &mut self.around {
+            found.push((
+                *place,
+                *at,
+                match whole {
+                    Whole::Read(slice) => Whole::Read(slice),
+                    Whole::Write(slice) => Whole::Write(slice),
+                },
+            ));
+        }
+        found.extend(self.temps.iter_mut().map(|(number, temp)| (NamedMemory::Temp(*number), 0, Whole::Write(temp))));
+        for (number, output) in &mut self.outputs {
+            found.push((NamedMemory::Output(*number), 0, Whole::Write(output)));
+        }
+        for (number, rounds) in &self.rounds {
+            found.push((NamedMemory::Rounds(*number), 0, Whole::Read(rounds.count().as_slice())));
+            found.push((NamedMemory::Rounds(*number), 1, Whole::Read(rounds.hit_bound().as_slice())));
+        }
+        found.extend(
+            self.round.iter().map(|(number, round)| (NamedMemory::Round(*number), 0, Whole::Read(round.as_slice()))),
+        );
+        for (number, hole) in self.ins.iter().enumerate() {
+            found.push((NamedMemory::In(number as u8), 0, Whole::Read(hole)));
+        }
+        for (number, hole) in self.outs.iter_mut().enumerate() {
+            found.push((NamedMemory::Out(number as u8), 0, Whole::Write(hole)));
+        }
+        found
+    }
+}
+
+impl<'r, 'h> Local<'r, 'h> {
+    /// A body inside others.
+    pub(super) fn inside(around: Vec<Found<'h>>) -> Local<'r, 'h> {
+        Local { around, ..Local::default() }
+    }
 }
 
 /// Parts, borrowed all at once.
@@ -62,7 +115,8 @@ pub(super) struct Lent<'e> {
     pub(super) host: Option<&'e mut HostBuffer<u32>>,
 }
 
-enum Whole<'e> {
+/// Memory that may be read, or written too.
+pub(super) enum Whole<'e> {
     Read(&'e Slice<u32>),
     Write(&'e mut Slice<u32>),
 }
@@ -83,11 +137,11 @@ pub(super) fn lend<'e>(
 ) -> Lent<'e> {
     let mut lent = Lent::default();
     let wanted = |place: NamedMemory| reads.iter().chain(writes).any(|part| part.place == place);
-    let mut found: Vec<(NamedMemory, Whole<'e>)> = Vec::new();
+    let mut found: Vec<Found<'e>> = Vec::new();
     for (name, thing) in shared.into_iter().flatten() {
         match thing {
             Thing::Buffer(buffer) if wanted(NamedMemory::Buffer(*name)) => {
-                found.push((NamedMemory::Buffer(*name), Whole::Read(buffer)));
+                found.push((NamedMemory::Buffer(*name), 0, Whole::Read(buffer)));
             }
             _ => {}
         }
@@ -95,16 +149,16 @@ pub(super) fn lend<'e>(
     for (name, thing) in things.iter_mut() {
         match thing {
             Thing::Buffer(buffer) if wanted(NamedMemory::Buffer(*name)) => {
-                found.push((NamedMemory::Buffer(*name), Whole::Write(buffer)));
+                found.push((NamedMemory::Buffer(*name), 0, Whole::Write(buffer)));
             }
             Thing::Scalar(scalar) if wanted(NamedMemory::Scalar(*name)) => {
-                found.push((NamedMemory::Scalar(*name), Whole::Write(scalar.as_mut_slice())));
+                found.push((NamedMemory::Scalar(*name), 0, Whole::Write(scalar.as_mut_slice())));
             }
             Thing::Graph(graph) => {
                 for (number, output) in graph.outputs().iter().enumerate() {
                     let place = NamedMemory::Result(*name, number as u8);
                     if wanted(place) {
-                        found.push((place, Whole::Read(output)));
+                        found.push((place, 0, Whole::Read(output)));
                     }
                 }
             }
@@ -113,18 +167,13 @@ pub(super) fn lend<'e>(
             _ => {}
         }
     }
-    found.extend(local.temps.iter_mut().map(|(number, temp)| (NamedMemory::Temp(*number), Whole::Write(temp))));
-    found.extend(local.outputs.iter_mut().map(|(number, output)| (NamedMemory::Output(*number), Whole::Write(output))));
-    found.extend(local.ins.iter().enumerate().map(|(number, hole)| (NamedMemory::In(number as u8), Whole::Read(hole))));
-    found.extend(
-        local.outs.iter_mut().enumerate().map(|(number, hole)| (NamedMemory::Out(number as u8), Whole::Write(hole))),
-    );
+    found.extend(local.all());
     let mut read_pieces: Vec<(NamedMemory, u8, &'e Slice<u32>)> = Vec::new();
     let mut write_pieces: Vec<(NamedMemory, u8, &'e mut Slice<u32>)> = Vec::new();
-    for (place, whole) in found.into_iter().filter(|(place, _)| wanted(*place)) {
+    for (place, first, whole) in found.into_iter().filter(|(place, ..)| wanted(*place)) {
         let mut rest = match whole {
             Whole::Read(slice) => {
-                read_pieces.push((place, 0, slice));
+                read_pieces.push((place, first, slice));
                 continue;
             }
             Whole::Write(slice) => slice,

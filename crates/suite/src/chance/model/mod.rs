@@ -8,14 +8,18 @@
 //! - The threads of a program are run one after another. What is valid in them gives the same in every interleaving.
 
 mod effect;
+mod items;
 pub(in crate::chance) mod steps;
 mod taken;
+mod taken_flow;
 
 use std::collections::BTreeMap;
 
 use dacapo::random::GeneratorState;
 
-use self::taken::{At, Line, Range, Style, Taken};
+use self::items::{Item, has_flow};
+use self::taken::{At, Range, Style, Taken};
+use super::numbers::Type;
 use super::program::{Body, Name, NamedMemory, Padding};
 
 /// A word of memory; none if nobody can know it.
@@ -57,8 +61,8 @@ pub struct Model {
     generators: Vec<Option<GeneratorState>>,
     /// Whether each is sealed.
     pools: Vec<bool>,
-    /// How many grids had no block.
-    emptied: u64,
+    /// How often something occurred that only a run shows.
+    seen: BTreeMap<&'static str, u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -80,6 +84,10 @@ enum Object {
     Scalar(usize),
     Host(usize),
     Slot(usize),
+    /// Two words of memory.
+    Number(Type, usize),
+    /// The first of two slots.
+    Dial(Type, usize),
     Stream,
     Pool(usize),
     /// Whether anything fits.
@@ -105,7 +113,7 @@ struct Graph {
 
 #[derive(Clone, Debug)]
 struct Recording {
-    lines: Vec<Line>,
+    lines: Vec<Item>,
     temps: Vec<usize>,
 }
 
@@ -140,6 +148,10 @@ pub enum Kind {
     Host(u8),
     /// A number.
     Slot,
+    /// A number on the device.
+    Number(Type),
+    /// A slot of any type.
+    Dial(Type),
     /// A stream.
     Stream,
     /// A pool.
@@ -170,7 +182,7 @@ impl Model {
             slots: Vec::new(),
             generators: Vec::new(),
             pools: Vec::new(),
-            emptied: 0,
+            seen: BTreeMap::new(),
         }
     }
 
@@ -184,9 +196,26 @@ impl Model {
         self.phase = phase;
     }
 
-    /// How many kernels were launched that had no block to run.
-    pub fn emptied(&self) -> u64 {
-        self.emptied
+    /// What occurred in runs, and how often.
+    pub fn seen(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.seen.iter().map(|(word, count)| (*word, *count))
+    }
+
+    /// The last launch of a graph, behind which nothing is read any more: whether it may be made. One whose rounds
+    /// nobody can foresee might never end.
+    pub fn may_launch_last(&mut self, graph: Name, may_fail: bool) -> bool {
+        let Some(Held { object: Object::Graph(Graph { recording: Some(recording), .. }), .. }) =
+            self.objects.get(&graph)
+        else {
+            return true;
+        };
+        let (recording, before) = (recording.clone(), self.clone());
+        if !(may_fail && has_flow(&recording.lines)) && self.replay(&recording, &[]).is_some() {
+            return true;
+        }
+        *self = before;
+        self.poison(&recording, &[]);
+        !has_flow(&recording.lines)
     }
 
     /// What there is to name here, and whether it may be changed.
@@ -199,6 +228,8 @@ impl Model {
                 Object::Scalar(_) => Kind::Scalar,
                 Object::Host(memory) => Kind::Host(small(memory)),
                 Object::Slot(_) => Kind::Slot,
+                Object::Number(of, _) => Kind::Number(*of),
+                Object::Dial(of, _) => Kind::Dial(*of),
                 Object::Stream => Kind::Stream,
                 Object::Pool(_) => Kind::Pool,
                 Object::Arena(_) => Kind::Arena,
@@ -225,7 +256,7 @@ impl Model {
         for (name, held) in &self.objects {
             let words = |memory: usize| self.memory[memory].words.clone();
             match &held.object {
-                Object::Buffer(memory) | Object::Host(memory) => {
+                Object::Buffer(memory) | Object::Host(memory) | Object::Number(_, memory) => {
                     all.push((NamedMemory::Buffer(*name), *name, words(*memory)))
                 }
                 Object::Scalar(memory) => all.push((NamedMemory::Scalar(*name), *name, words(*memory))),
@@ -324,12 +355,12 @@ impl Model {
     fn place_outputs(&mut self, taken: &Taken) -> (Recording, Vec<usize>) {
         let outputs: Vec<usize> = taken.outputs.iter().map(|len| self.add_memory(vec![Some(0); *len], false)).collect();
         let mut lines = taken.lines.clone();
-        for line in &mut lines {
-            for range in line.reads.iter_mut().chain([&mut line.write]) {
-                if let At::Own(output) = range.at {
-                    range.at = At::Memory(outputs[output]);
+        for item in &mut lines {
+            item.each_at(&mut |at| {
+                if let At::Own(output) = *at {
+                    *at = At::Memory(outputs[output]);
                 }
-            }
+            });
         }
         (Recording { lines, temps: taken.temps.clone() }, outputs)
     }
@@ -344,26 +375,27 @@ impl Model {
         }
     }
 
-    /// One replay with the slots as they are; whether it was made, none if nobody can know.
+    /// One replay with the slots as they are; whether it was made. None, and half of it is done, if nobody can know.
     fn replay(&mut self, recording: &Recording, holes: &[Range]) -> Option<bool> {
         let slots = self.slots.clone();
         let read = |slot: usize| slots[slot];
         let holds = self.holds(&recording.lines, &read)?;
         if holds {
-            self.perform(&recording.lines, &recording.temps, holes, &read, false);
+            self.perform(&recording.lines, &recording.temps, holes, &read, false)?;
         }
         Some(holds)
     }
 
-    /// An eager run of what was taken down, with the slots as they were read then.
-    fn run(&mut self, recording: &Recording, taken: &Taken) {
+    /// An eager run of what was taken down, with the slots as they were read then. None as of a replay.
+    fn run(&mut self, recording: &Recording, taken: &Taken) -> Option<()> {
         let read = |slot: usize| taken.readings.get(&slot).copied().flatten();
-        self.perform(&recording.lines, &recording.temps, &[], &read, false);
+        self.perform(&recording.lines, &recording.temps, &[], &read, false)
     }
 
     /// What lines would write is unknown from now on.
     fn poison(&mut self, recording: &Recording, holes: &[Range]) {
-        self.perform(&recording.lines, &recording.temps, holes, &|_| None, true);
+        let done = self.perform(&recording.lines, &recording.temps, holes, &|_| None, true);
+        done.expect("each body is gone through once");
     }
 
     fn words_of(&self, outputs: &[usize]) -> Vec<Vec<Word>> {

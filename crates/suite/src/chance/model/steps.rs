@@ -1,7 +1,9 @@
 //! What each step does.
 
-use super::taken::{Around, At, Ended, Range, Style, Taken};
+use super::items::{Item, Sight, flat, has_flow, lines};
+use super::taken::{Around, At, Ended, Range, Style, Taken, Work};
 use super::{Cache, Expect, Graph, Model, Object, Phase, Recording, Rows, drawn, seeded};
+use crate::chance::numbers::Type;
 use crate::chance::program::{Body, Greedy, How, Name, NamedMemory, Padding, Part, Step, Stranger, Warm};
 
 use Expect::{Done, Panicked, Refused, Values};
@@ -12,6 +14,25 @@ type Made = (Vec<usize>, Recording, Vec<usize>);
 impl Model {
     /// Takes a step, and says how it is expected to end; none, and nothing is changed, if it is not valid here.
     pub fn step(&mut self, step: &Step) -> Option<Expect> {
+        let runs = matches!(
+            step,
+            Step::Run(..)
+                | Step::Record(_, How { warm: Some(_), .. }, _)
+                | Step::Launch(..)
+                | Step::LaunchInto(..)
+                | Step::CacheRun(..)
+                | Step::CacheGet(..)
+        );
+        // What runs may turn out half-way to be what nobody can foresee.
+        let before = runs.then(|| self.clone());
+        let expect = self.take(step);
+        if let (None, Some(before)) = (&expect, before) {
+            *self = before;
+        }
+        expect
+    }
+
+    fn take(&mut self, step: &Step) -> Option<Expect> {
         match step {
             Step::Buffer(name, words) => {
                 self.is_new(*name).filter(|()| !words.is_empty())?;
@@ -37,6 +58,16 @@ impl Model {
                 self.is_new(*name)?;
                 self.slots.push(Some(*value));
                 self.add(*name, Object::Slot(self.slots.len() - 1));
+            }
+            Step::Number(name, of, bits) => {
+                self.is_new(*name).filter(|()| of.fits(*bits) && *of != Type::U32)?;
+                let memory = self.add_memory(halves(*bits).to_vec(), false);
+                self.add(*name, Object::Number(*of, memory));
+            }
+            Step::Dial(name, of, bits) => {
+                self.is_new(*name).filter(|()| of.fits(*bits) && *of != Type::U32)?;
+                self.slots.extend(halves(*bits));
+                self.add(*name, Object::Dial(*of, self.slots.len() - 2));
             }
             Step::Stream(name) => {
                 self.is_new(*name)?;
@@ -145,6 +176,21 @@ impl Model {
                 let Object::Scalar(memory) = *self.see(*name)? else { return None };
                 self.stream(*stream)?;
                 return Some(Values(self.words_of(&[memory])));
+            }
+            Step::WriteNumber(name, stream, bits) => {
+                let Object::Number(of, memory) = *self.own(*name)? else { return None };
+                self.stream(*stream).filter(|()| of.fits(*bits))?;
+                self.memory[memory].words = halves(*bits).to_vec();
+            }
+            Step::ReadNumber(name, stream) => {
+                let Object::Number(_, memory) = *self.see(*name)? else { return None };
+                self.stream(*stream)?;
+                return Some(Values(self.words_of(&[memory])));
+            }
+            Step::SetDial(name, bits) => {
+                let Object::Dial(of, slot) = *self.own(*name)? else { return None };
+                of.fits(*bits).then_some(())?;
+                self.slots[slot..slot + 2].copy_from_slice(&halves(*bits));
             }
             Step::SetHost(name, words) => {
                 let Object::Host(memory) = *self.own(*name)? else { return None };
@@ -270,8 +316,9 @@ impl Model {
                     self.slice_mut(&range).fill(None);
                 }
             }
-            Step::SetScalar(name, ..) | Step::SetHost(name, _) => {
-                if let Some(Object::Scalar(memory) | Object::Host(memory)) = self.see(*name) {
+            Step::SetScalar(name, ..) | Step::SetHost(name, _) | Step::WriteNumber(name, ..) => {
+                if let Some(Object::Scalar(memory) | Object::Host(memory) | Object::Number(_, memory)) = self.see(*name)
+                {
                     let memory = *memory;
                     self.memory[memory].words.fill(None);
                 }
@@ -361,7 +408,7 @@ impl Model {
             Ended::Good => {}
         }
         let (recording, outputs) = self.place_outputs(&taken);
-        self.run(&recording, &taken);
+        self.run(&recording, &taken)?;
         for (name, memory) in names.iter().zip(outputs) {
             self.add(*name, Object::Buffer(memory));
         }
@@ -425,8 +472,8 @@ impl Model {
             let taken = self.take_down(body, Around::default(), Style::Free)?;
             self.apply_sets(&taken);
             let (recording, outputs) = self.place_outputs(&taken);
-            let saves = recording.lines.iter().any(|line| match (line.work, line.write.at) {
-                (super::taken::Work::Words(_), _) => true,
+            let saves = lines(&recording.lines).any(|line| match (line.work, line.write.at) {
+                (Work::Words(_), _) => true,
                 (_, At::Memory(memory)) => !self.memory[memory].is_host && !outputs.contains(&memory),
                 _ => false,
             });
@@ -435,13 +482,15 @@ impl Model {
                 Ended::Panicked => Some(Panicked),
                 Ended::Good if warm.capped && warm.restored && saves => Some(Refused("WarmupTooLarge")),
                 Ended::Good if arena == Some(false) && taken.has_temps() => Some(Refused("ArenaExhausted")),
+                // What is put back would have to be one piece of work with the runs.
+                Ended::Good if warm.restored && saves && has_flow(&recording.lines) => Some(Refused("Unsupported")),
                 Ended::Good => None,
             };
             if ended.is_some() {
                 return Some(ended);
             }
             let before = warm.restored.then(|| (self.memory.clone(), self.generators.clone()));
-            self.run(&recording, &taken);
+            self.run(&recording, &taken)?;
             // Each run begins with what was there before it.
             if let Some((memory, generators)) = before {
                 let device = self.memory.iter_mut().zip(memory).filter(|(now, _)| !now.is_host);
@@ -501,9 +550,10 @@ impl Model {
         if bound.iter().zip(lens).any(|(range, len)| range.len != usize::from(*len)) {
             return Some(Refused("Length"));
         }
-        let clash = recording.lines.iter().any(|line| {
-            let reads = line.reads.iter().any(|range| bound[2..].iter().any(|given| given.overlaps(range)));
-            reads || bound.iter().any(|given| given.overlaps(&line.write))
+        let is_read = |range: &Range| bound[2..].iter().any(|given| given.overlaps(range));
+        let clash = flat(&recording.lines).into_iter().any(|item| match item {
+            Item::Line(line) => line.reads.iter().any(is_read) || bound.iter().any(|given| given.overlaps(&line.write)),
+            _ => item.sights().iter().any(|sight| matches!(sight, Sight::At(range) if is_read(range))),
         });
         if clash {
             return Some(Refused("Overlap"));
@@ -544,7 +594,7 @@ impl Model {
                 }
                 let (recording, outputs) = self.place_outputs(&taken);
                 if max == 0 {
-                    self.run(&recording, &taken);
+                    self.run(&recording, &taken)?;
                     return Some(Values(self.words_of(&outputs)));
                 }
                 let cache = self.cache_mut(name);
@@ -555,9 +605,9 @@ impl Model {
                 (recording, outputs)
             }
         };
-        match self.replay(&recording, &[]) {
-            Some(true) => Some(Values(self.words_of(&outputs))),
-            _ => Some(Refused("Requires")),
+        match self.replay(&recording, &[])? {
+            true => Some(Values(self.words_of(&outputs))),
+            false => Some(Refused("Requires")),
         }
     }
 
@@ -619,6 +669,11 @@ impl Model {
         }
         Some(Refused("WrongDevice"))
     }
+}
+
+/// The bits of a number, as two words.
+fn halves(bits: u64) -> [super::Word; 2] {
+    [Some(bits as u32), Some((bits >> 32) as u32)]
 }
 
 /// The object whose state nobody knows after a fault in this step.

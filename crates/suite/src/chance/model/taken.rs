@@ -1,11 +1,15 @@
-//! What a body records, as the model knows it: lines over memory, or the refusal that it ends with.
+//! What a body records, as the model knows it: lines over memory, or the refusal that it ends with. Control flow around
+//! them is taken down in `taken_flow.rs`.
 //!
 //! Nothing is changed here. A body that is no valid Rust, or whose kernels would read what nobody wrote, gives none.
 
 use std::collections::BTreeMap;
 
+use super::items::{Item, Sight, flat, has_flow};
+use super::taken_flow::Scope;
 use super::{Model, Object, Refusal};
-use crate::chance::program::{Body, Eager, End, Name, NamedMemory, Op, Part, Value};
+use crate::chance::numbers::Type;
+use crate::chance::program::{Body, Eager, End, Name, NamedMemory, Op, Part, Side, Value};
 
 /// Memory as a line names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +55,8 @@ pub(super) enum Work {
     Window(Number),
     Bump,
     Words(usize),
+    /// A number, as two words.
+    Bits(Sight),
 }
 
 /// One op that was recorded.
@@ -72,7 +78,7 @@ pub(super) enum Ended {
 /// A body that was taken down.
 #[derive(Clone, Debug)]
 pub(super) struct Taken {
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<Item>,
     /// Lengths.
     pub(super) temps: Vec<usize>,
     /// Lengths.
@@ -90,7 +96,9 @@ impl Taken {
     /// Whether memory is needed for temps.
     pub(super) fn has_temps(&self) -> bool {
         let touches = |range: &Range| matches!(range.at, At::Temp(_));
-        self.lines.iter().any(|line| touches(&line.write) || line.reads.iter().any(touches))
+        let line = |line: &Line| touches(&line.write) || line.reads.iter().any(touches);
+        // Control flow keeps its own state in one.
+        has_flow(&self.lines) || self.lines.iter().any(|item| matches!(item, Item::Line(of) if line(of)))
     }
 }
 
@@ -113,16 +121,22 @@ pub(super) struct Around<'a> {
 }
 
 /// A body while it is taken down.
-struct Taking<'m> {
-    model: &'m Model,
+pub(super) struct Taking<'m> {
+    pub(super) model: &'m Model,
     around: Around<'m>,
-    style: Style,
-    taken: Taken,
-    temps: BTreeMap<u8, usize>,
+    pub(super) style: Style,
+    /// Its lines are those of the innermost body that is open.
+    pub(super) taken: Taken,
+    pub(super) temps: BTreeMap<u8, usize>,
     outputs: BTreeMap<u8, usize>,
+    /// What loops left behind, and numbers of rounds: temps.
+    pub(super) rounds: BTreeMap<u8, usize>,
+    pub(super) round: BTreeMap<u8, usize>,
+    /// Bodies that are open, from the outside in.
+    pub(super) scopes: Vec<Scope>,
     /// Of each temp, and of each output, which elements were written.
-    temps_written: Vec<Vec<bool>>,
-    outputs_written: Vec<Vec<bool>>,
+    pub(super) temps_written: Vec<Vec<bool>>,
+    pub(super) outputs_written: Vec<Vec<bool>>,
 }
 
 impl Model {
@@ -160,6 +174,9 @@ impl Model {
             taken,
             temps: BTreeMap::new(),
             outputs: BTreeMap::new(),
+            rounds: BTreeMap::new(),
+            round: BTreeMap::new(),
+            scopes: Vec::new(),
             temps_written: Vec::new(),
             outputs_written: Vec::new(),
         };
@@ -181,11 +198,11 @@ impl Model {
 }
 
 impl Taking<'_> {
-    fn is_dead(&self) -> bool {
+    pub(super) fn is_dead(&self) -> bool {
         self.taken.ended != Ended::Good
     }
 
-    fn refuse(&mut self, why: Refusal) {
+    pub(super) fn refuse(&mut self, why: Refusal) {
         if !self.is_dead() {
             self.taken.ended = Ended::Refused(why);
         }
@@ -206,7 +223,7 @@ impl Taking<'_> {
     }
 
     /// What a slot is for this recording: read once.
-    fn read(&mut self, number: Number) -> Option<u32> {
+    pub(super) fn read(&mut self, number: Number) -> Option<u32> {
         match number {
             Number::Baked(value) => Some(value),
             Number::Slot(slot) => {
@@ -220,7 +237,7 @@ impl Taking<'_> {
     }
 
     /// A part that is valid here, and whether it may be written.
-    fn range(&self, part: Part) -> Option<(Range, bool)> {
+    pub(super) fn range(&self, part: Part) -> Option<(Range, bool)> {
         let (at, len, writable) = match part.place {
             NamedMemory::Temp(temp) => {
                 let temp = *self.temps.get(&temp)?;
@@ -236,6 +253,8 @@ impl Taking<'_> {
             NamedMemory::Out(hole) => {
                 (At::Hole(2 + usize::from(hole)), (*self.around.holes?.1.get(usize::from(hole))?).into(), true)
             }
+            NamedMemory::Rounds(name) => (At::Temp(*self.rounds.get(&name)?), 2, false),
+            NamedMemory::Round(name) => (At::Temp(*self.round.get(&name)?), 1, false),
             NamedMemory::Result(graph, _) if self.around.instead_of == Some(graph) => return None,
             NamedMemory::Buffer(_) | NamedMemory::Scalar(_) | NamedMemory::Result(..) => {
                 let (memory, writable) = self.model.memory_of(part.place)?;
@@ -243,11 +262,13 @@ impl Taking<'_> {
             }
         };
         let (start, count) = (usize::from(part.start), usize::from(part.len));
-        (count > 0 && start + count <= len).then_some((Range { at, start, len: count }, writable))
+        // The two numbers of a loop are two elements.
+        let is_one = !matches!(part.place, NamedMemory::Rounds(_)) || count == 1;
+        (is_one && count > 0 && start + count <= len).then_some((Range { at, start, len: count }, writable))
     }
 
     /// Which elements of a range were written by this recording; none where that does not matter.
-    fn written(&mut self, range: &Range) -> Option<&mut [bool]> {
+    pub(super) fn written(&mut self, range: &Range) -> Option<&mut [bool]> {
         let flags = match range.at {
             At::Temp(temp) => &mut self.temps_written[temp],
             At::Own(output) if self.style == Style::Pure => &mut self.outputs_written[output],
@@ -256,7 +277,7 @@ impl Taking<'_> {
         Some(&mut flags[range.start..range.start + range.len])
     }
 
-    fn op(&mut self, op: &Op) -> Option<()> {
+    pub(super) fn op(&mut self, op: &Op) -> Option<()> {
         match op {
             Op::Alloc(temp, len) => {
                 if *len == 0 || self.temps.insert(*temp, self.taken.temps.len()).is_some() {
@@ -288,6 +309,8 @@ impl Taking<'_> {
             Op::Eager(call, passed_on) => self.eager(*call, *passed_on),
             Op::Replay(graph) => self.replay(*graph),
             Op::Attempt(ops, end) => self.attempt(ops, *end),
+            Op::Loop(..) | Op::When(..) | Op::Switch(..) | Op::Leave(_) | Op::Round(_) => self.flow(op),
+            Op::SetNumber(number, of, side) => self.set_number(*number, *of, *side),
             _ => self.line(op),
         }
     }
@@ -326,21 +349,32 @@ impl Taking<'_> {
             return Some(());
         }
         let first = self.taken.temps.len();
-        for line in &recording.lines {
-            let mut line = line.clone();
-            for range in line.reads.iter_mut().chain([&mut line.write]) {
-                if let At::Temp(temp) = &mut range.at {
+        let mut items = recording.lines.clone();
+        for item in &mut items {
+            item.each_at(&mut |at| {
+                if let At::Temp(temp) = at {
                     *temp += first;
                 }
-            }
-            match self.holds(&line)? {
-                true => self.taken.lines.push(line),
-                false => {
-                    self.refuse("Requires");
-                    return Some(());
+            });
+        }
+        for item in flat(&items) {
+            for sight in item.sights() {
+                match sight {
+                    Sight::Slot(slot) => drop(self.read(Number::Slot(slot))),
+                    Sight::Dial(slot) => [slot, slot + 1].into_iter().for_each(|slot| {
+                        self.read(Number::Slot(slot));
+                    }),
+                    Sight::At(_) | Sight::Baked(_) => {}
                 }
             }
+            if let Item::Line(line) = item
+                && !self.holds(line)?
+            {
+                self.refuse("Requires");
+                return Some(());
+            }
         }
+        self.taken.lines.extend(items);
         self.taken.temps.extend(&recording.temps);
         self.temps_written.extend(recording.temps.iter().map(|len| vec![true; *len]));
         self.taken.pools.extend(&graph.pools);
@@ -349,6 +383,7 @@ impl Taking<'_> {
 
     fn attempt(&mut self, ops: &[Op], end: End) -> Option<()> {
         let simple = |op: &Op| !matches!(op, Op::Alloc(..) | Op::Output(..) | Op::Attempt(..));
+        let names = (self.rounds.clone(), self.round.clone(), self.scopes.clone());
         if end == End::Good || !ops.iter().all(simple) {
             return None;
         }
@@ -364,6 +399,7 @@ impl Taking<'_> {
             self.taken = Taken { sets, readings, ..before };
             (self.temps_written, self.outputs_written) = written;
         }
+        (self.rounds, self.round, self.scopes) = names;
         Some(())
     }
 
@@ -377,6 +413,11 @@ impl Taking<'_> {
             Work::Mix => Some(line.reads[0].len == len),
             Work::Fill(number) => {
                 self.read(number);
+                Some(true)
+            }
+            Work::Bits(Sight::Dial(slot)) => {
+                self.read(Number::Slot(slot));
+                self.read(Number::Slot(slot + 1));
                 Some(true)
             }
             _ => Some(true),
@@ -463,7 +504,22 @@ impl Taking<'_> {
         if let Some(flags) = self.written(&write) {
             flags.fill(true);
         }
-        self.taken.lines.push(line);
+        self.taken.lines.push(Item::Line(line));
+        Some(())
+    }
+
+    fn set_number(&mut self, number: Name, of: Type, side: Side) -> Option<()> {
+        let Object::Number(known, memory) = *self.model.own(number)? else { return None };
+        let sight = self.side(side, of).filter(|sight| matches!(sight, Sight::Dial(_) | Sight::Baked(_)))?;
+        if self.style != Style::Free || known != of {
+            return None;
+        }
+        let write = Range { at: At::Memory(memory), start: 0, len: 2 };
+        let line = Line { work: Work::Bits(sight), reads: Vec::new(), write };
+        if !self.is_dead() {
+            self.holds(&line);
+            self.taken.lines.push(Item::Line(line));
+        }
         Some(())
     }
 
@@ -473,10 +529,16 @@ impl Taking<'_> {
             return true;
         }
         let is_own = |range: &Range| matches!(range.at, At::Temp(_) | At::Own(_));
-        let reads_buffers =
-            op.parts().0.iter().all(|part| {
-                matches!(part.place, NamedMemory::Buffer(_) | NamedMemory::Temp(_) | NamedMemory::Output(_))
-            });
+        let reads_buffers = op.parts().0.iter().all(|part| {
+            matches!(
+                part.place,
+                NamedMemory::Buffer(_)
+                    | NamedMemory::Temp(_)
+                    | NamedMemory::Output(_)
+                    | NamedMemory::Rounds(_)
+                    | NamedMemory::Round(_)
+            )
+        });
         let from_slot = |number: Number| matches!(number, Number::Slot(_));
         let fixed = match line.work {
             Work::First(number) | Work::Window(number) => !from_slot(number),
