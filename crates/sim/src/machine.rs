@@ -193,6 +193,11 @@ impl Machine {
         }
     }
 
+    /// As many rounds of a loop as its options allow; never 0.
+    pub fn rounds_max(&self) -> u64 {
+        self.lock().options.rounds_max.max(1)
+    }
+
     /// Everything found so far, in order.
     pub fn findings(&self) -> Vec<Finding> {
         self.lock().findings.clone()

@@ -198,6 +198,14 @@ impl Device {
         Vec::new()
     }
 
+    /// After how many rounds a loop of an eager run is ended; never, on a GPU.
+    pub(crate) fn rounds_max(&self) -> Option<u64> {
+        #[cfg(feature = "software")]
+        return self.0.machine.as_ref().map(dacapo_sim::Machine::rounds_max);
+        #[cfg(not(feature = "software"))]
+        None
+    }
+
     /// The machine beneath a software device.
     #[cfg(feature = "software")]
     pub fn machine(&self) -> Option<&dacapo_sim::Machine> {

@@ -83,6 +83,11 @@ pub enum ErrorKind {
         /// What it is.
         what: String,
     },
+    /// The software device ended a loop of an eager run. A replay is ended with the finding `endless-while`.
+    Endless {
+        /// How many rounds it had run.
+        rounds: u64,
+    },
     /// A temp or stand-in was passed where real memory is needed: `read`, `write`, `set`, a launch, foreign work.
     NoMemoryYet {
         /// The call.

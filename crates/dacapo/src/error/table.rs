@@ -107,6 +107,8 @@ table! {
         help "inside a `when` or a `switch` of a loop, write a flag, and call it by the flag directly in the loop's body";
     NotInBody { what } => "not_in_body", "a body of control flow cannot hold {what}",
         help "CUDA allows kernels, fills, copies of device and page-locked memory: do the rest before or behind the loop or branch";
+    Endless { rounds } => "endless", "the loop still goes on after {rounds} rounds, where the software device ends it",
+        help "let an op of the body change what its condition looks at, give it a bound (`up_to(..)`), or raise `Options::rounds_max`";
     NoMemoryYet { call } => "no_memory_yet",
         "`{call}` was given a temp or stand-in, which has no memory outside a replay",
         help "copy it into a `Buffer` inside the recording and use that";

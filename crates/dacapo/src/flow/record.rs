@@ -300,7 +300,7 @@ impl<'r> Recorder<'r> {
             decide(r, decision)?;
             let looked_at = word(&rest, GOES_ON, AccessMode::Read);
             let branch = r.open_branch("rest of the round", at, (BranchKind::If, of_rest), looked_at)?;
-            r.open_body(branch, ScopeKind::Rest);
+            r.open_body(branch, ScopeKind::Rest)?;
             Ok(())
         })
     }
@@ -358,7 +358,7 @@ impl<'r> Recorder<'r> {
                 let looked_at = word(&state, GOES_ON, AccessMode::Read);
                 let branch = r.open_branch("switch", at, (BranchKind::Switch, condition), looked_at)?;
                 for case in 0..cases {
-                    r.open_body(branch, ScopeKind::Choice);
+                    r.open_body(branch, ScopeKind::Choice)?;
                     body(r, case)?;
                     r.close_body();
                 }
@@ -422,7 +422,7 @@ impl<'r> Recorder<'r> {
         decide(self, decision)?;
         let looked_at = word(&state, GOES_ON, AccessMode::Read);
         let branch = self.open_branch(name, at, (BranchKind::If, condition), looked_at)?;
-        self.open_body(branch, ScopeKind::Choice);
+        self.open_body(branch, ScopeKind::Choice)?;
         body(self)?;
         Ok((branch, state, self.close_body()))
     }
@@ -451,7 +451,7 @@ impl<'r> Recorder<'r> {
         decide(self, first)?;
         let looked_at = word(&state, GOES_ON, AccessMode::Read);
         let branch = self.open_branch(name, at, (BranchKind::While { once: begin.once }, condition), looked_at)?;
-        self.open_body(branch, ScopeKind::Round { state: state.clone(), condition });
+        self.open_body(branch, ScopeKind::Round { state: state.clone(), condition })?;
         let go_on = body(self)?;
         let again = Decision {
             name,
@@ -488,7 +488,7 @@ impl<'r> When<'_, 'r> {
         recorder.attempt(|r| {
             let otherwise = match r.has_switch() {
                 true => {
-                    r.open_body(branch, ScopeKind::Choice);
+                    r.open_body(branch, ScopeKind::Choice)?;
                     body(r)?;
                     r.close_body()
                 }

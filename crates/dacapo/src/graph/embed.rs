@@ -52,7 +52,7 @@ impl<'g> Embedding<'g> {
                 let mut bodies: SmallVec<[Certain; 2]> = SmallVec::new();
                 for (scope, body) in branch.bodies(number) {
                     // What the original was, nobody inside asks any more.
-                    recorder.open_body(at, ScopeKind::Choice);
+                    recorder.open_body(at, ScopeKind::Choice)?;
                     self.scopes.insert(scope, recorder.scope());
                     self.range(recorder, body)?;
                     bodies.push(recorder.close_body());

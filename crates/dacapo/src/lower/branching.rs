@@ -3,7 +3,8 @@
 //! - What stands between two decisions is one piece of work for the ledger. No lock is held while the host waits, so what
 //!   others do with the same memory may come between two pieces, in the order that the ledger gives them.
 //! - The same kernels decide as in a replay; they are given no handles, and leave their answer in memory.
-//! - The temps have one piece of memory for all of it, given back behind the last work.
+//! - The temps have one piece of memory for all of it, given back behind the last work. It is never an arena: others may
+//!   use that between two pieces.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,7 +15,6 @@ use crate::arrange::TempPlan;
 use crate::device::{Cuda, Named, StreamInner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lower::run::{Kept, launch_all, touched};
-use crate::memory::Arena;
 use crate::pool::{Pool, Space};
 use crate::record::{Branch, BranchKind, Node, Recorded, Work, gates, lock_gates};
 use crate::trace::event;
@@ -29,11 +29,10 @@ pub(super) fn run(
     stream: &StreamInner,
     recorded: &Recorded,
     plan: &TempPlan,
-    arena: Option<&Arena>,
     make_room: &mut dyn FnMut() -> bool,
 ) -> Result<Option<Use<Cuda>>> {
     let space = loop {
-        match plan.settle(&stream.device, &recorded.nodes, arena, None) {
+        match plan.settle(&stream.device, &recorded.nodes, None, None) {
             Err(error) if error.is_memory() && make_room() => {}
             outcome => break outcome?,
         }
@@ -103,8 +102,12 @@ impl Running<'_> {
     }
 
     fn branch(&mut self, number: usize, branch: &Branch) -> Result<()> {
-        loop {
+        let rounds_max = self.stream.device.rounds_max();
+        for rounds in 0u64.. {
             let value = self.decided(number, branch)?;
+            if value != 0 && rounds_max == Some(rounds) {
+                return Err(self.recorded.nodes[number].blame(Error::new(ErrorKind::Endless { rounds })));
+            }
             let chosen = match branch.kind {
                 BranchKind::If => usize::from(value == 0),
                 BranchKind::While { .. } if value == 0 => return Ok(()),
@@ -115,9 +118,10 @@ impl Running<'_> {
                 self.range(body)?;
             }
             if !matches!(branch.kind, BranchKind::While { .. }) {
-                return Ok(());
+                break;
             }
         }
+        Ok(())
     }
 
     /// What the condition of a branch has decided. Waits for it.

@@ -78,7 +78,7 @@ fn run_with(
             let needs = "`warmup_unrestored`, or no warm-up".to_string();
             return Err(recorded.nodes[0].blame(Error::new(ErrorKind::Unsupported { what, needs })));
         }
-        return branching::run(stream, &recorded, &plan, arena, make_room);
+        return branching::run(stream, &recorded, &plan, make_room);
     }
     let (begun, mut has_waited) = (Cell::new(false), false);
     loop {

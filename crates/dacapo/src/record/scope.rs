@@ -15,9 +15,13 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Access, Allocation, Kind, Mode};
 use crate::record::{Body, Branch, BranchKind, Node, Recorder, Work};
+
+/// The most bodies inside each other. Whoever walks over bodies goes down into them, and a stack has an end; so have drivers
+/// (the one in software takes 64 graphs inside each other).
+const DEPTH_MAX: usize = 60;
 
 /// A body that is being recorded.
 pub(crate) struct Scope {
@@ -93,10 +97,22 @@ impl<'r> Recorder<'r> {
     }
 
     /// Begins a body of a branch, of which nothing is recorded behind its last body.
-    pub(crate) fn open_body(&mut self, branch: usize, what: ScopeKind) {
+    ///
+    /// # Errors
+    ///
+    /// - It would be too deep inside others.
+    pub(crate) fn open_body(&mut self, branch: usize, what: ScopeKind) -> Result<()> {
+        if self.scopes.len() == DEPTH_MAX {
+            let what = format!(
+                "control flow more than {DEPTH_MAX} deep (each `leave_if` puts the rest of its round one deeper)"
+            );
+            let needs = "conditions that are combined, as in `a | b`, or a kernel that decides more".to_string();
+            return Err(self.core.nodes[branch].blame(Error::new(ErrorKind::Unsupported { what, needs })));
+        }
         self.core.bodies += 1;
         let scope = Scope { id: self.core.bodies, branch, writes: self.core.writes.len(), what };
         self.scopes.push(scope);
+        Ok(())
     }
 
     /// Ends the innermost body, with the rests inside it. What it is certain to have written; nothing of it counts as

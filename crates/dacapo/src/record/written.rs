@@ -180,21 +180,39 @@ impl Pass<'_> {
     }
 }
 
-/// Bytes that both have written.
-pub(crate) fn in_both<T: Copy + PartialEq>(
+/// Bytes that both have written: ranges that do not touch each other, so no more of them than the two have together.
+pub(crate) fn in_both<T: Copy + Ord>(
     one: &[(T, (usize, usize))],
     other: &[(T, (usize, usize))],
 ) -> Vec<(T, (usize, usize))> {
-    let mut both = Vec::new();
-    for &(temp, (from, to)) in one {
-        for &(_, (other_from, other_to)) in other.iter().filter(|(other_temp, _)| *other_temp == temp) {
-            let (from, to) = (from.max(other_from), to.min(other_to));
-            if from < to {
-                both.push((temp, (from, to)));
-            }
+    let (one, other) = (united(one), united(other));
+    let (mut both, mut left, mut right) = (Vec::new(), one.iter().peekable(), other.iter().peekable());
+    while let (Some((temp, (from, to))), Some((other_temp, (other_from, other_to)))) = (left.peek(), right.peek()) {
+        let shared = (*from.max(other_from), *to.min(other_to));
+        if temp == other_temp && shared.0 < shared.1 {
+            both.push((*temp, shared));
         }
+        // The one that ends first has nothing more to share.
+        match (temp, to) < (other_temp, other_to) {
+            true => left.next(),
+            false => right.next(),
+        };
     }
     both
+}
+
+/// The same bytes as ranges that do not touch each other, in order.
+fn united<T: Copy + Ord>(ranges: &[(T, (usize, usize))]) -> Vec<(T, (usize, usize))> {
+    let mut sorted = ranges.to_vec();
+    sorted.sort_unstable();
+    let mut united: Vec<(T, (usize, usize))> = Vec::new();
+    for (temp, (from, to)) in sorted {
+        match united.last_mut() {
+            Some((last_temp, (_, end))) if *last_temp == temp && from <= *end => *end = to.max(*end),
+            _ => united.push((temp, (from, to))),
+        }
+    }
+    united
 }
 
 /// A read of bytes that nobody wrote; `before` are the nodes before it, and `is_idle` says which of them have empty grids.
@@ -222,6 +240,40 @@ pub(crate) fn unwritten(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_both_have_written_is_no_more_than_either_has() {
+        let one = [(1, (0, 10)), (0, (5, 6)), (1, (8, 20)), (1, (30, 40))];
+        let other = [(1, (15, 35)), (1, (4, 9)), (2, (0, 9)), (0, (0, 5))];
+        assert_eq!(in_both(&one, &other), [(1, (4, 9)), (1, (15, 20)), (1, (30, 35))]);
+        assert_eq!(in_both(&other, &one), in_both(&one, &other));
+        assert_eq!(in_both(&one, &one), [(0, (5, 6)), (1, (0, 20)), (1, (30, 40))]);
+        assert_eq!(in_both(&one, &[]), []);
+        // By every byte.
+        let mut state = 1u32;
+        let mut next = move |end: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) % end
+        };
+        for _ in 0..500 {
+            let mut some = || -> Vec<(u32, (usize, usize))> {
+                let range = |start: u32, bytes: u32| (start as usize, (start + bytes) as usize);
+                (0..next(8)).map(|_| (next(3), range(next(20), next(6)))).collect()
+            };
+            let (one, other) = (some(), some());
+            let has = |of: &[(u32, (usize, usize))], temp: u32, byte: usize| {
+                of.iter().any(|&(of, (from, to))| of == temp && from <= byte && byte < to)
+            };
+            let both = in_both(&one, &other);
+            for (temp, byte) in (0..3).flat_map(|temp| (0..30).map(move |byte| (temp, byte))) {
+                assert_eq!(
+                    has(&both, temp, byte),
+                    has(&one, temp, byte) && has(&other, temp, byte),
+                    "{one:?} {other:?}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn a_gap_is_found_wherever_it_is() {

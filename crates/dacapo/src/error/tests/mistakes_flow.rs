@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use dacapo_driver::Call;
 
 use super::mistakes::{Mistake, bench, refused};
-use crate::flow::nonzero;
+use crate::flow::{nonzero, unbounded};
 use crate::raw::foreign;
 use crate::{Recorder, baked, copy, fill};
 
@@ -40,6 +40,19 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 r.when(nonzero(&flag), |r: &mut Recorder<'_>| r.leave_if(nonzero(&flag))).map(drop)
             })
             .map(drop)
+        }))
+    }),
+    ("a loop whose body never changes what its condition looks at, in an eager run", || {
+        let device = crate::Software::new().options(|options| options.rounds_max = 50).open().unwrap();
+        let (stream, flag) = (device.stream().unwrap(), device.scalar(1u32).unwrap());
+        refused(stream.run(|r: &mut Recorder<'_>| r.repeat(unbounded(), |_| Ok(nonzero(&flag))).map(drop)))
+    }),
+    ("more ways out of a round than bodies may be deep", || {
+        let (device, _, _) = bench();
+        let flag = device.scalar(1u32).unwrap();
+        refused(device.record(|r: &mut Recorder<'_>| {
+            let body = |r: &mut Recorder<'_>| (0..64).try_for_each(|_| r.leave_if(nonzero(&flag)));
+            r.repeat_times(baked(3), body).map(drop)
         }))
     }),
     ("a host function inside a loop, by foreign work", || {
