@@ -129,7 +129,7 @@ impl Env<'_> {
             },
             Side::At(NamedMemory::Scalar(name), _) => {
                 // Nobody inside names it.
-                Held::Scalar(name, self.things.remove(&name).expect("the model knows that there is one"))
+                Held::Scalar(name, Box::new(self.things.remove(&name).expect("the model knows that there is one")))
             }
             Side::At(place, at) => {
                 let found = around.iter().find_map(|(known, first, whole)| match whole {
@@ -147,7 +147,7 @@ impl Env<'_> {
 
     fn put_back(&mut self, held: Held<'_>) {
         if let Held::Scalar(name, thing) = held {
-            self.things.insert(name, thing);
+            self.things.insert(name, *thing);
         }
     }
 
@@ -205,7 +205,7 @@ enum Held<'e> {
     Baked(u32),
     Slot(Slot<u32>),
     Shared(dacapo::memory::Shared<u32>, usize),
-    Scalar(Name, Thing),
+    Scalar(Name, Box<Thing>),
     Element(&'e Slice<u32>, usize),
 }
 
@@ -215,8 +215,10 @@ impl Held<'_> {
             Held::Baked(value) => Known::Baked(*value),
             Held::Slot(slot) => Known::Slot(slot.clone()),
             Held::Shared(buffer, at) => Known::Element(buffer.at(*at)),
-            Held::Scalar(_, Thing::Scalar(scalar)) => Known::Element(scalar),
-            Held::Scalar(..) => unreachable!("the model knows that it is a scalar"),
+            Held::Scalar(_, thing) => match &**thing {
+                Thing::Scalar(scalar) => Known::Element(scalar),
+                _ => unreachable!("the model knows that it is a scalar"),
+            },
             Held::Element(slice, at) => Known::Element(slice.at(*at)),
         }
     }
