@@ -48,7 +48,8 @@ pub struct Bound(Option<Side>);
 
 /// At most so many rounds: `baked(n)`, a `&Slot<u32>`, or a number on the device.
 ///
-/// The bound is looked at behind each round. [`Rounds::hit_bound`] says whether it ended the loop.
+/// The bound is looked at behind each round and, except by [`repeat`](Recorder::repeat), before the first.
+/// [`Rounds::hit_bound`] says whether it ended the loop.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -67,7 +68,8 @@ pub fn up_to(rounds: impl Operand<u32>) -> Bound {
     Bound(Some(rounds.side()))
 }
 
-/// No bound: the loop ends when its condition says so, or never. A loop that never ends takes the device with it.
+/// No bound: the loop ends when its condition says so, or after 2³² - 1 rounds, which is as good as never. A loop that never
+/// ends takes the device with it.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -242,7 +244,8 @@ impl<'r> Recorder<'r> {
         })
     }
 
-    /// Runs a body on the device so many times: as a slot or a number on the device says when a round ends.
+    /// Runs a body on the device so many times: as a slot or a number on the device says before the first round and when a
+    /// round ends.
     ///
     /// # Errors
     ///

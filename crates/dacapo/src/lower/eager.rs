@@ -14,6 +14,9 @@ impl Stream {
     ///
     /// The whole op is recorded and checked first; if any part of it fails, nothing runs.
     ///
+    /// Where there is control flow in it, the host reads each decision and goes on. So the call waits for the device, a loop
+    /// that never ends blocks it for ever, and if the driver or the device fails in the middle, earlier rounds stay done.
+    ///
     /// # Errors
     ///
     /// - The error of the first op that failed, or any error from the driver.
@@ -25,6 +28,8 @@ impl Stream {
     }
 
     /// Runs an op now and returns a ticket that borrows nothing, to wait for or await in any task.
+    ///
+    /// With control flow in it, this waits for every decision, as [`run`](Stream::run) does.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
@@ -52,6 +57,9 @@ impl Stream {
     }
 
     /// [`run`](Stream::run) with its temps in an arena: nothing is allocated.
+    ///
+    /// With control flow in it, the temps must fit the arena, but lie in memory of their own: the run waits between its parts,
+    /// and others may use the arena meanwhile.
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
