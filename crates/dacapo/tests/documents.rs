@@ -22,6 +22,11 @@ fn the_documentation_names_every_hole_and_only_tests_that_exist() {
         let name = format!("hole_{}", line.split('(').next().unwrap());
         assert!(named.contains(&name.as_str()), "docs/holes.md does not name `{name}`");
     }
+    let flow = std::fs::read_to_string(root.join("tests/attack_flow.rs")).unwrap();
+    for row in text.lines().filter(|line| line.starts_with("| W")) {
+        let name = row.rsplit('`').nth(1).unwrap();
+        assert!(flow.contains(&format!("fn {name}(")), "docs/holes.md names `{name}`, which is no test");
+    }
     for program in text.split('`').filter_map(|word| word.strip_prefix("ui/")) {
         assert!(root.join(format!("tests/ui/{program}.rs")).exists(), "docs/holes.md names `ui/{program}`");
     }
