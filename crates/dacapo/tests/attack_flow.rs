@@ -128,9 +128,8 @@ fn a_graph_that_writes_a_temp_on_both_sides_is_part_of_another() {
     }
 }
 
-/// HOLE 5: baked numbers of conditions and bounds are in no report, so `verify` and `diff` see none that changed.
+/// Baked numbers of conditions and bounds are values like others: `verify` finds those that changed.
 #[test]
-#[ignore = "hole 5: nothing is found"]
 fn verify_finds_what_conditions_froze() {
     let b = bench();
     let x = b.device.scalar(1.0f32).unwrap();
@@ -144,7 +143,44 @@ fn verify_finds_what_conditions_froze() {
         r.switch(baked(step), 2, |_, _| Ok(()))
     };
     let found = b.device.graph().verify(body).unwrap();
-    assert!(found.len() >= 5, "{found:?}");
+    let named = |name: &str, argument: &str| {
+        found.iter().any(|one| (one.name.as_str(), one.argument.as_str()) == (name, argument))
+    };
+    assert!(named("repeat_times", "limit") && named("repeat", "limit"), "{found:?}");
+    assert!(named("when", "right") && named("when", "right0"), "{found:?}");
+    assert!(named("switch", "index") && !named("when", "right1"), "{found:?}");
+    let limit = found.iter().find(|one| one.argument == "limit").unwrap();
+    assert_eq!((limit.first.as_str(), limit.second.as_str()), ("1", "2"));
+}
+
+/// A report says what a decision compares: memory, slots and constants, by the names that its condition has.
+#[test]
+fn a_report_says_what_is_compared() {
+    let b = bench();
+    let x = b.device.scalar(1.0f32).unwrap().named("residual");
+    let (most, enough) = (Slot::new(7u32), Slot::new(0.5f32));
+    let mut op = |r: &mut Recorder<'_>| {
+        r.repeat(up_to(&most), |r| {
+            r.leave_if(!(at_most(&x, &enough) | equal(&x, baked(3.0))))?;
+            Ok(above(&x, baked(2.0)))
+        })?;
+        r.switch(baked(4), 2, |_, _| Ok(()))
+    };
+    let report = b.device.graph().inspect(&mut op).unwrap().to_string();
+    let lines = [
+        "limit = 7 (slot)",
+        "condition = left > right (derived)",
+        "left = reads residual [0..4]",
+        "right = 2.0 (baked)",
+        "condition = !((left0 <= right0 | left0 == right1)) (derived)",
+        "left0 = reads residual [0..4]",
+        "right0 = 0.5 (slot)",
+        "right1 = 3.0 (baked)",
+        "index = 4 (baked)",
+    ];
+    for line in lines {
+        assert!(report.lines().any(|other| other.trim() == line), "{line}:\n{report}");
+    }
 }
 
 /// HOLE 6: the rounds of an eager loop are nobody's: `rounds_max` of the software device ends a replay only.

@@ -11,7 +11,7 @@ use crate::kernel::{Args, ParamKind};
 use crate::memory::{Access, Allocation, Kind, Mode};
 use crate::plan::{Shape, What};
 use crate::record::{Branch, BranchKind, Node, Recorded, Work};
-use crate::value::{Readings, Snapshot};
+use crate::value::{Readings, Snapshot, Told};
 
 /// What a recording consists of.
 pub(crate) fn report_of(recorded: &Recorded, label: Option<&str>, shape: Shape) -> Report {
@@ -148,9 +148,9 @@ impl Parts<'_> {
     }
 
     /// What is filled, and with what.
-    fn fill_arguments(&self, node: &Node, texts: &[Option<String>], memories: &mut Memories) -> Vec<Argument> {
+    fn fill_arguments(&self, node: &Node, texts: &[Told], memories: &mut Memories) -> Vec<Argument> {
         let mut arguments = self.memory_arguments(node, memories);
-        if let Some(Some(text)) = texts.first() {
+        if let Some(Told::Value(text)) = texts.first() {
             let value = Value::new(text.clone(), text.parse().ok());
             let how = if node.slots.is_empty() { How::Baked { value } } else { How::Slot { value } };
             arguments.push(Argument::new("value", how));
@@ -182,7 +182,7 @@ impl Parts<'_> {
         &self,
         node: &Node,
         decl: Option<&'static crate::kernel::KernelDecl>,
-        texts: &[Option<String>],
+        texts: &[Told],
         memories: &mut Memories,
     ) -> Vec<Argument> {
         let mut accesses = node.access.iter();
@@ -190,24 +190,32 @@ impl Parts<'_> {
         let mut arguments = Vec::new();
         for (number, text) in texts.iter().enumerate() {
             let param = decl.and_then(|decl| decl.params.get(number));
-            let Some(text) = text else {
-                if let Some(access) = accesses.next() {
+            let value = |text: &String| Value::new(text.clone(), text.parse().ok());
+            let by_value = |text, is_slot| match is_slot {
+                true => How::Slot { value: value(text) },
+                false => How::Baked { value: value(text) },
+            };
+            arguments.push(match text {
+                Told::Memory => {
+                    let Some(access) = accesses.next() else { continue };
                     let scalar = access.len() == 1 && param.is_some_and(|param| param.scalar);
-                    arguments.push(self.memory_argument(access, scalar, memories));
+                    self.memory_argument(access, scalar, memories)
                 }
-                continue;
-            };
-            let name = param.map_or_else(|| format!("argument {number}"), |param| param.name.to_string());
-            let value = Value::new(text.clone(), text.parse().ok());
-            let how = match param.map(|param| param.kind) {
-                Some(ParamKind::Derived) => How::Derived { value },
-                _ => {
-                    let slot = slots & 1 == 1;
-                    slots >>= 1;
-                    if slot { How::Slot { value } } else { How::Baked { value } }
+                Told::Value(text) => {
+                    let name = param.map_or_else(|| format!("argument {number}"), |param| param.name.to_string());
+                    let how = match param.map(|param| param.kind) {
+                        Some(ParamKind::Derived) => How::Derived { value: value(text) },
+                        _ => {
+                            let is_slot = slots & 1 == 1;
+                            slots >>= 1;
+                            by_value(text, is_slot)
+                        }
+                    };
+                    Argument::new(name, how)
                 }
-            };
-            arguments.push(Argument::new(name, how));
+                Told::Named { name, text, is_slot } => Argument::new(*name, by_value(text, *is_slot)),
+                Told::Computed { name, text } => Argument::new(*name, How::Derived { value: value(text) }),
+            });
         }
         arguments.extend(accesses.map(|access| self.memory_argument(access, false, memories)));
         arguments
