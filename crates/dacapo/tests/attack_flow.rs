@@ -243,9 +243,8 @@ fn closures_that_panic_when_they_are_taken_back() {
     assert!(done.is_err());
 }
 
-/// HOLE 10: an op and the loop that it is in count as two at a time.
+/// An op and the loop that it is in do not count as two at a time.
 #[test]
-#[ignore = "hole 10: two at a time"]
 fn a_profile_of_a_line_has_one_lane() {
     let b = bench();
     let mut y = b.device.zeros::<u32>(1).unwrap();
