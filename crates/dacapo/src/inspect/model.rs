@@ -546,6 +546,11 @@ impl Node {
     pub fn new(kind: Kind, name: impl Into<String>) -> Node {
         Node { kind, name: name.into(), ..Node::default() }
     }
+
+    /// Whether it is a loop or a branch.
+    pub(super) fn has_bodies(&self) -> bool {
+        matches!(self.kind, Kind::Branch | Kind::Loop)
+    }
 }
 
 impl Memory {
