@@ -1,5 +1,6 @@
 //! From a recording or a graph to a report.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use crate::arrange::{Arrangement, Level, arranged};
 use crate::graph::replayable::Replayable;
 use crate::inspect::{self, Argument, Bytes, Geometry, How, Memory, MemoryKind, Report, Value};
 use crate::kernel::{Args, ParamKind};
-use crate::memory::{Access, Allocation, Kind, Mode};
+use crate::memory::{Access, Allocation, Extent, Kind, Mode};
 use crate::plan::{Shape, What};
 use crate::record::{Branch, BranchKind, Node, Recorded, Work};
 use crate::value::{Readings, Snapshot, Told};
@@ -72,7 +73,7 @@ impl Parts<'_> {
                 }
                 What::Op(op) => level.node(op),
             };
-            nodes.push(inspect::Node { inside, ..self.node(&self.nodes[op], memories) });
+            nodes.push(inspect::Node { inside, ..self.node(op, memories) });
             let Work::Branch(branch) = &self.nodes[op].work else { continue };
             nodes[number].warnings.extend(self.small(op, branch));
             for (body, inner) in branch.bodies.iter().enumerate() {
@@ -95,7 +96,26 @@ impl Parts<'_> {
         })
     }
 
-    fn node(&self, node: &Node, memories: &mut Memories) -> inspect::Node {
+    /// What a node touches, as a report says it. A branch waits for those who touched what its bodies write, as if it read
+    /// that; it only does if a body does.
+    fn touches<'n>(&self, number: usize, node: &'n Node) -> Cow<'n, [Access]> {
+        let Work::Branch(_) = node.work else { return Cow::Borrowed(&node.access) };
+        let inside = &self.nodes[number + 1..node.next(number)];
+        let works = || inside.iter().filter(|node| !matches!(node.work, Work::Branch(_)));
+        // What a body reads and does not write is an access of its own.
+        let is_read = |place: &Extent| {
+            let reads = |access: &Access| access.mode == Mode::Write && access.place.overlaps(place);
+            works().any(|node| node.access.iter().any(reads))
+        };
+        let mut touches = node.access.to_vec();
+        for access in touches.iter_mut().filter(|access| access.mode == Mode::Write) {
+            access.mode = if is_read(&access.place) { Mode::Write } else { Mode::Out };
+        }
+        Cow::Owned(touches)
+    }
+
+    fn node(&self, number: usize, memories: &mut Memories) -> inspect::Node {
+        let node = &self.nodes[number];
         let kind = match &node.work {
             // A raw kernel has the name of its function.
             Work::Kernel(kernel) if node.name == "fill" && kernel.decl.is_none() && kernel.function.name != "fill" => {
@@ -113,7 +133,8 @@ impl Parts<'_> {
         let mut told = inspect::Node::new(kind, node.name.to_string());
         told.label = node.label.to_string();
         told.location = Some(inspect::Place::from(node.at));
-        for access in &node.access {
+        let touches = self.touches(number, node);
+        for access in touches.iter() {
             let bytes = access.place.bytes as u64;
             told.bytes_read += if access.mode == Mode::Out { 0 } else { bytes };
             told.bytes_written += if access.mode.writes() { bytes } else { 0 };
@@ -142,14 +163,14 @@ impl Parts<'_> {
                 recipe(&Snapshot::new(self.readings, &node.access).telling(&texts));
                 self.fill_arguments(node, &texts.into_inner(), memories)
             }
-            _ => self.memory_arguments(node, memories),
+            _ => self.memory_arguments(&touches, memories),
         };
         told
     }
 
     /// What is filled, and with what.
     fn fill_arguments(&self, node: &Node, texts: &[Told], memories: &mut Memories) -> Vec<Argument> {
-        let mut arguments = self.memory_arguments(node, memories);
+        let mut arguments = self.memory_arguments(&node.access, memories);
         if let Some(Told::Value(text)) = texts.first() {
             let value = Value::new(text.clone(), text.parse().ok());
             let how = if node.slots.is_empty() { How::Baked { value } } else { How::Slot { value } };
@@ -158,8 +179,8 @@ impl Parts<'_> {
         arguments
     }
 
-    fn memory_arguments(&self, node: &Node, memories: &mut Memories) -> Vec<Argument> {
-        node.access.iter().map(|access| self.memory_argument(access, false, memories)).collect()
+    fn memory_arguments(&self, accesses: &[Access], memories: &mut Memories) -> Vec<Argument> {
+        accesses.iter().map(|access| self.memory_argument(access, false, memories)).collect()
     }
 
     fn memory_argument(&self, access: &Access, scalar: bool, memories: &mut Memories) -> Argument {

@@ -112,3 +112,13 @@ fn bodies_are_drawn_however_deep_they_are() {
     assert_eq!(dot.matches("label=\"repeat ").count(), 64); // boxes in boxes; deeper ones share the innermost
     assert_eq!(dot.matches('{').count(), dot.matches('}').count());
 }
+
+#[test]
+fn totals_count_each_body_once() {
+    let moving = |kind, inside| Node { bytes_read: 8, bytes_written: 4, inside, ..Node::new(kind, "op") };
+    let body = Some(Inside::new(1, 0));
+    let nodes = vec![moving(Kind::Kernel, None), moving(Kind::Loop, None), moving(Kind::Copy, body)];
+    let report = Report::new("device", "", nodes, vec![], vec![]);
+    assert_eq!((report.totals.bytes_read, report.totals.bytes_written), (16, 8));
+    assert!(report.to_string().contains("one replay reads 16 B and writes 8 B, each body counted once"));
+}
