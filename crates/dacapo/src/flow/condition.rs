@@ -71,6 +71,19 @@ pub(crate) enum How {
     AtMost = 5,
 }
 
+impl How {
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            How::Equal => "==",
+            How::Differs => "!=",
+            How::Above => ">",
+            How::AtLeast => ">=",
+            How::Below => "<",
+            How::AtMost => "<=",
+        }
+    }
+}
+
 fn compare<T: Number>(how: How, left: impl Operand<T>, right: impl Operand<T>) -> Condition {
     Condition(Term::Compare { how, number: T::TYPE, left: left.side(), right: right.side() }, 1)
 }
@@ -245,14 +258,7 @@ impl Term {
             Term::TooLarge => f.write_str(".."),
             Term::Compare { how, left, right, .. } => {
                 left.write(f)?;
-                f.write_str(match how {
-                    How::Equal => " == ",
-                    How::Differs => " != ",
-                    How::Above => " > ",
-                    How::AtLeast => " >= ",
-                    How::Below => " < ",
-                    How::AtMost => " <= ",
-                })?;
+                write!(f, " {} ", how.sign())?;
                 right.write(f)
             }
             Term::And(left, right) => pair(f, left, " & ", right),

@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::flow::Number;
 use crate::flow::condition::{STEPS_MAX, Term};
 use crate::flow::operand::{Side, Word};
+use crate::flow::told::Listing;
 use crate::kernel::{Args, Function, ModuleSource, grid};
 use crate::memory::Access;
 use crate::record::{KernelWork, Node, Recorder, Work};
@@ -64,12 +65,17 @@ struct Program {
     steps: Vec<u32>,
     elements: Vec<Access>,
     words: Vec<Word>,
+    comparisons: usize,
 }
 
+/// What the comparisons of a condition are called in reports: no condition has more.
+const LEFT: [&str; STEPS_MAX.div_ceil(2)] = ["left0", "left1", "left2", "left3", "left4", "left5", "left6", "left7"];
+const RIGHT: [&str; LEFT.len()] = ["right0", "right1", "right2", "right3", "right4", "right5", "right6", "right7"];
+
 impl Program {
-    fn of(term: &Term) -> Result<Program> {
-        let mut program = Program::default();
-        program.term(term);
+    fn of(term: &Term) -> Result<(Program, Listing)> {
+        let (mut program, mut sides) = (Program::default(), Listing::default());
+        let text = program.term(term, &mut sides);
         let too_many = |what: String| {
             let needs = "a kernel of yours that writes a `Scalar<u32>`, and `nonzero` of it".into();
             Err(Error::new(ErrorKind::Unsupported { what, needs }))
@@ -82,52 +88,68 @@ impl Program {
         if program.steps.len() > STEPS_MAX || matches!(term, Term::TooLarge) {
             return too_many(format!("a condition of more than {STEPS_MAX} comparisons and what combines them"));
         }
-        Ok(program)
+        let mut told = Listing::default();
+        told.condition(text);
+        Ok((program, told.then(sides)))
     }
 
-    fn term(&mut self, term: &Term) {
+    /// Takes it in, and returns it in the names of what it compares.
+    fn term(&mut self, term: &Term, told: &mut Listing) -> String {
         match term {
-            Term::True => self.steps.push(TRUE),
-            // Never inside another: what is combined with it is too large itself.
-            Term::TooLarge => {}
-            Term::Compare { how, number, left, right } => {
-                let (left, right) = (self.side(left), self.side(right));
-                self.steps.push(*how as u32 | u32::from(*number) << 8 | left << 16 | right << 24);
+            Term::True => {
+                self.steps.push(TRUE);
+                "true".into()
             }
-            Term::And(left, right) => self.pair(left, right, AND),
-            Term::Or(left, right) => self.pair(left, right, OR),
+            // Never inside another: what is combined with it is too large itself.
+            Term::TooLarge => String::new(),
+            Term::Compare { how, number, left, right } => {
+                let at = self.comparisons.min(LEFT.len() - 1);
+                self.comparisons += 1;
+                let (left, left_name) = self.side(left, LEFT[at], told);
+                let (right, right_name) = self.side(right, RIGHT[at], told);
+                self.steps.push(*how as u32 | u32::from(*number) << 8 | left << 16 | right << 24);
+                format!("{left_name} {} {right_name}", how.sign())
+            }
+            Term::And(left, right) => self.pair(left, right, (AND, "&"), told),
+            Term::Or(left, right) => self.pair(left, right, (OR, "|"), told),
             Term::Not(term) => {
-                self.term(term);
+                let text = self.term(term, told);
                 self.steps.push(NOT);
+                format!("!({text})")
             }
         }
     }
 
-    fn pair(&mut self, left: &Term, right: &Term, step: u32) {
-        self.term(left);
-        self.term(right);
+    fn pair(&mut self, left: &Term, right: &Term, (step, sign): (u32, &str), told: &mut Listing) -> String {
+        let (left, right) = (self.term(left, told), self.term(right, told));
         self.steps.push(step);
+        format!("({left} {sign} {right})")
     }
 
-    fn side(&mut self, side: &Side) -> u32 {
+    /// Its number, and its name: an element that was compared before keeps both.
+    fn side(&mut self, side: &Side, name: &'static str, told: &mut Listing) -> (u32, &'static str) {
+        let mut side = side.clone();
+        if let Side::Element(Access { place, .. }) = &side {
+            let is_same = |known: &Access| {
+                known.place.allocation.number() == place.allocation.number() && known.place.start == place.start
+            };
+            if let Some(number) = self.elements.iter().position(is_same) {
+                return (number.min(255) as u32, self.elements[number].name);
+            }
+        }
+        told.side(name, &mut side);
         let number = match side {
             Side::Element(access) => {
-                let place = &access.place;
-                let is_same = |known: &Access| {
-                    known.place.allocation.number() == place.allocation.number() && known.place.start == place.start
-                };
-                self.elements.iter().position(is_same).unwrap_or_else(|| {
-                    self.elements.push(access.clone());
-                    self.elements.len() - 1
-                })
+                self.elements.push(access);
+                self.elements.len() - 1
             }
             Side::Value(word) => {
-                self.words.push(word.clone());
+                self.words.push(word);
                 SIDES_MAX + self.words.len() - 1
             }
         };
-        // Refused below where there are more than a byte can say.
-        number.min(255) as u32
+        // Refused where there are more than a byte can say.
+        (number.min(255) as u32, name)
     }
 
     /// The argument that the kernel takes by value.
@@ -138,7 +160,7 @@ impl Program {
             place.copy_from_slice(&step.to_le_bytes());
         }
         for (word, place) in self.words.iter().zip(bytes[4 + 4 * STEPS_MAX..].chunks_mut(8)) {
-            place.copy_from_slice(&(word.seen)(snapshot).to_le_bytes());
+            place.copy_from_slice(&word.value.bits(snapshot).to_le_bytes());
         }
         bytes
     }
@@ -189,9 +211,16 @@ impl From<Side> for Operand {
 
 fn push_one(recorder: &mut Recorder<'_>, kernels: &FlowKernels, mut decision: Decision) -> Result<()> {
     let on = std::mem::replace(&mut decision.on, On::Condition(Term::True));
+    let mut told = Listing::default();
     let (step, left, right) = match on {
-        On::Index(side) => (u32::from(<u32 as Number>::TYPE) << 8, side.into(), Operand::default()),
-        On::Condition(Term::Compare { how, number, left, right }) => {
+        On::Index(mut side) => {
+            told.side("index", &mut side);
+            (u32::from(<u32 as Number>::TYPE) << 8, side.into(), Operand::default())
+        }
+        On::Condition(Term::Compare { how, number, mut left, mut right }) => {
+            told.condition(format!("left {} right", how.sign()));
+            told.side("left", &mut left);
+            told.side("right", &mut right);
             (how as u32 | u32::from(number) << 8, left.into(), right.into())
         }
         On::Condition(_) => (TRUE, Operand::default(), Operand::default()),
@@ -205,16 +234,16 @@ fn push_one(recorder: &mut Recorder<'_>, kernels: &FlowKernels, mut decision: De
             if is_there { into.pointer() } else { into.value(&0u64) }
         }
         for value in &values {
-            into.value(&value.as_ref().map_or(0, |word| (word.seen)(snapshot)));
+            into.value(&value.as_ref().map_or(0, |word| word.value.bits(snapshot)));
         }
         into.value(&step);
     };
-    push(recorder, kernels.one.clone(), decision, elements, slots, operands)
+    push(recorder, kernels.one.clone(), decision, Compared { elements, slots, told }, operands)
 }
 
 fn push_many(recorder: &mut Recorder<'_>, kernels: &FlowKernels, decision: Decision) -> Result<()> {
     let On::Condition(term) = &decision.on else { unreachable!("an index is one number") };
-    let program = Program::of(term).map_err(|error| recorder.blame(error, decision.name, decision.at))?;
+    let (program, told) = Program::of(term).map_err(|error| recorder.blame(error, decision.name, decision.at))?;
     let elements = program.elements.clone();
     let slots = program.words.iter().map(|word| word.slot.clone()).collect();
     let operands = move |snapshot: &Snapshot<'_>, into: &mut Args| {
@@ -223,7 +252,14 @@ fn push_many(recorder: &mut Recorder<'_>, kernels: &FlowKernels, decision: Decis
         }
         into.bytes(&program.bytes(snapshot));
     };
-    push(recorder, kernels.many.clone(), decision, elements, slots, operands)
+    push(recorder, kernels.many.clone(), decision, Compared { elements, slots, told }, operands)
+}
+
+/// What a decision compares.
+struct Compared {
+    elements: Vec<Access>,
+    slots: Vec<Option<Arc<AnySlot>>>,
+    told: Listing,
 }
 
 /// The node of a decision; `operands` writes what the two kernels do not have in common.
@@ -231,11 +267,16 @@ fn push(
     recorder: &mut Recorder<'_>,
     function: Arc<Function>,
     decision: Decision,
-    elements: Vec<Access>,
-    mut slots: Vec<Option<Arc<AnySlot>>>,
+    Compared { elements, mut slots, told }: Compared,
     operands: impl Fn(&Snapshot<'_>, &mut Args) + Send + Sync + 'static,
 ) -> Result<()> {
-    let Decision { name, at, mode, bound, state, rest, sets, .. } = decision;
+    let Decision { name, at, mode, mut bound, state, rest, sets, .. } = decision;
+    let mut first = Listing::default();
+    std::iter::once(&state).chain(&rest).for_each(|_| first.memory());
+    if let Some(bound) = &mut bound {
+        first.side("limit", bound);
+    }
+    let told = first.then(told);
     let (limit, most) = match bound {
         Some(Side::Element(access)) => (Some(access), None),
         Some(Side::Value(word)) => (None, Some(word)),
@@ -246,13 +287,16 @@ fn push(
     let mut access: SmallVec<[Access; 4]> = std::iter::once(state).collect();
     access.extend(rest.into_iter().chain(limit).chain(elements));
     let recipe = move |snapshot: &Snapshot<'_>, into: &mut Args| {
+        if snapshot.wants_texts() {
+            told.tell(snapshot);
+        }
         into.pointer();
         for is_there in there {
             if is_there { into.pointer() } else { into.value(&0u64) }
         }
         operands(snapshot, into);
         into.value(&(mode as u32));
-        into.value(&most.as_ref().map_or(u32::MAX, |most| (most.seen)(snapshot) as u32));
+        into.value(&most.as_ref().map_or(u32::MAX, |most| most.value.bits(snapshot) as u32));
         // That of the rest, and its own; those that it does not set stay 0.
         into.handle();
         into.handle();

@@ -58,6 +58,7 @@ mod decide;
 mod number;
 mod operand;
 mod record;
+mod told;
 
 pub use condition::{Condition, above, at_least, at_most, below, differs, equal, nonzero, zero};
 pub use number::Number;

@@ -45,11 +45,28 @@ pub(crate) enum Side {
     Value(Word),
 }
 
-/// A by-value side: its bits in a launch.
+/// A by-value side.
 #[derive(Clone)]
 pub(crate) struct Word {
     pub(crate) slot: Option<Arc<AnySlot>>,
-    pub(crate) seen: Arc<dyn Fn(&Snapshot<'_>) -> u64 + Send + Sync>,
+    pub(crate) value: Arc<dyn InLaunch>,
+}
+
+/// A number in a launch.
+pub(crate) trait InLaunch: Send + Sync {
+    fn bits(&self, snapshot: &Snapshot<'_>) -> u64;
+    /// For reports: as `Debug` prints it.
+    fn text(&self, snapshot: &Snapshot<'_>) -> String;
+}
+
+impl<T: Number> InLaunch for Val<T> {
+    fn bits(&self, snapshot: &Snapshot<'_>) -> u64 {
+        bits(self.seen(snapshot))
+    }
+
+    fn text(&self, snapshot: &Snapshot<'_>) -> String {
+        format!("{:?}", self.seen(snapshot))
+    }
 }
 
 /// The bits of a number, in the low bytes of a word.
@@ -62,7 +79,7 @@ pub(crate) fn bits<T: Number>(value: T) -> u64 {
 fn word<T: Number>(value: impl Value<T>) -> Side {
     let value: Val<T> = value.into_val();
     let slot = value.slot();
-    Side::Value(Word { slot, seen: Arc::new(move |snapshot| bits(value.seen(snapshot))) })
+    Side::Value(Word { slot, value: Arc::new(value) })
 }
 
 impl<T: Number> sealed::Sealed for &Element<T> {}

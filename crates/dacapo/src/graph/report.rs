@@ -1,5 +1,6 @@
 //! From a recording or a graph to a report.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,10 +9,10 @@ use crate::arrange::{Arrangement, Level, arranged};
 use crate::graph::replayable::Replayable;
 use crate::inspect::{self, Argument, Bytes, Geometry, How, Memory, MemoryKind, Report, Value};
 use crate::kernel::{Args, ParamKind};
-use crate::memory::{Access, Allocation, Kind, Mode};
+use crate::memory::{Access, Allocation, Extent, Kind, Mode};
 use crate::plan::{Shape, What};
 use crate::record::{Branch, BranchKind, Node, Recorded, Work};
-use crate::value::{Readings, Snapshot};
+use crate::value::{Readings, Snapshot, Told};
 
 /// What a recording consists of.
 pub(crate) fn report_of(recorded: &Recorded, label: Option<&str>, shape: Shape) -> Report {
@@ -72,7 +73,7 @@ impl Parts<'_> {
                 }
                 What::Op(op) => level.node(op),
             };
-            nodes.push(inspect::Node { inside, ..self.node(&self.nodes[op], memories) });
+            nodes.push(inspect::Node { inside, ..self.node(op, memories) });
             let Work::Branch(branch) = &self.nodes[op].work else { continue };
             nodes[number].warnings.extend(self.small(op, branch));
             for (body, inner) in branch.bodies.iter().enumerate() {
@@ -95,7 +96,26 @@ impl Parts<'_> {
         })
     }
 
-    fn node(&self, node: &Node, memories: &mut Memories) -> inspect::Node {
+    /// What a node touches, as a report says it. A branch waits for those who touched what its bodies write, as if it read
+    /// that; it only does if a body does.
+    fn touches<'n>(&self, number: usize, node: &'n Node) -> Cow<'n, [Access]> {
+        let Work::Branch(_) = node.work else { return Cow::Borrowed(&node.access) };
+        let inside = &self.nodes[number + 1..node.next(number)];
+        let works = || inside.iter().filter(|node| !matches!(node.work, Work::Branch(_)));
+        // What a body reads and does not write is an access of its own.
+        let is_read = |place: &Extent| {
+            let reads = |access: &Access| access.mode == Mode::Write && access.place.overlaps(place);
+            works().any(|node| node.access.iter().any(reads))
+        };
+        let mut touches = node.access.to_vec();
+        for access in touches.iter_mut().filter(|access| access.mode == Mode::Write) {
+            access.mode = if is_read(&access.place) { Mode::Write } else { Mode::Out };
+        }
+        Cow::Owned(touches)
+    }
+
+    fn node(&self, number: usize, memories: &mut Memories) -> inspect::Node {
+        let node = &self.nodes[number];
         let kind = match &node.work {
             // A raw kernel has the name of its function.
             Work::Kernel(kernel) if node.name == "fill" && kernel.decl.is_none() && kernel.function.name != "fill" => {
@@ -113,7 +133,8 @@ impl Parts<'_> {
         let mut told = inspect::Node::new(kind, node.name.to_string());
         told.label = node.label.to_string();
         told.location = Some(inspect::Place::from(node.at));
-        for access in &node.access {
+        let touches = self.touches(number, node);
+        for access in touches.iter() {
             let bytes = access.place.bytes as u64;
             told.bytes_read += if access.mode == Mode::Out { 0 } else { bytes };
             told.bytes_written += if access.mode.writes() { bytes } else { 0 };
@@ -142,15 +163,15 @@ impl Parts<'_> {
                 recipe(&Snapshot::new(self.readings, &node.access).telling(&texts));
                 self.fill_arguments(node, &texts.into_inner(), memories)
             }
-            _ => self.memory_arguments(node, memories),
+            _ => self.memory_arguments(&touches, memories),
         };
         told
     }
 
     /// What is filled, and with what.
-    fn fill_arguments(&self, node: &Node, texts: &[Option<String>], memories: &mut Memories) -> Vec<Argument> {
-        let mut arguments = self.memory_arguments(node, memories);
-        if let Some(Some(text)) = texts.first() {
+    fn fill_arguments(&self, node: &Node, texts: &[Told], memories: &mut Memories) -> Vec<Argument> {
+        let mut arguments = self.memory_arguments(&node.access, memories);
+        if let Some(Told::Value(text)) = texts.first() {
             let value = Value::new(text.clone(), text.parse().ok());
             let how = if node.slots.is_empty() { How::Baked { value } } else { How::Slot { value } };
             arguments.push(Argument::new("value", how));
@@ -158,8 +179,8 @@ impl Parts<'_> {
         arguments
     }
 
-    fn memory_arguments(&self, node: &Node, memories: &mut Memories) -> Vec<Argument> {
-        node.access.iter().map(|access| self.memory_argument(access, false, memories)).collect()
+    fn memory_arguments(&self, accesses: &[Access], memories: &mut Memories) -> Vec<Argument> {
+        accesses.iter().map(|access| self.memory_argument(access, false, memories)).collect()
     }
 
     fn memory_argument(&self, access: &Access, scalar: bool, memories: &mut Memories) -> Argument {
@@ -182,7 +203,7 @@ impl Parts<'_> {
         &self,
         node: &Node,
         decl: Option<&'static crate::kernel::KernelDecl>,
-        texts: &[Option<String>],
+        texts: &[Told],
         memories: &mut Memories,
     ) -> Vec<Argument> {
         let mut accesses = node.access.iter();
@@ -190,24 +211,32 @@ impl Parts<'_> {
         let mut arguments = Vec::new();
         for (number, text) in texts.iter().enumerate() {
             let param = decl.and_then(|decl| decl.params.get(number));
-            let Some(text) = text else {
-                if let Some(access) = accesses.next() {
+            let value = |text: &String| Value::new(text.clone(), text.parse().ok());
+            let by_value = |text, is_slot| match is_slot {
+                true => How::Slot { value: value(text) },
+                false => How::Baked { value: value(text) },
+            };
+            arguments.push(match text {
+                Told::Memory => {
+                    let Some(access) = accesses.next() else { continue };
                     let scalar = access.len() == 1 && param.is_some_and(|param| param.scalar);
-                    arguments.push(self.memory_argument(access, scalar, memories));
+                    self.memory_argument(access, scalar, memories)
                 }
-                continue;
-            };
-            let name = param.map_or_else(|| format!("argument {number}"), |param| param.name.to_string());
-            let value = Value::new(text.clone(), text.parse().ok());
-            let how = match param.map(|param| param.kind) {
-                Some(ParamKind::Derived) => How::Derived { value },
-                _ => {
-                    let slot = slots & 1 == 1;
-                    slots >>= 1;
-                    if slot { How::Slot { value } } else { How::Baked { value } }
+                Told::Value(text) => {
+                    let name = param.map_or_else(|| format!("argument {number}"), |param| param.name.to_string());
+                    let how = match param.map(|param| param.kind) {
+                        Some(ParamKind::Derived) => How::Derived { value: value(text) },
+                        _ => {
+                            let is_slot = slots & 1 == 1;
+                            slots >>= 1;
+                            by_value(text, is_slot)
+                        }
+                    };
+                    Argument::new(name, how)
                 }
-            };
-            arguments.push(Argument::new(name, how));
+                Told::Named { name, text, is_slot } => Argument::new(*name, by_value(text, *is_slot)),
+                Told::Computed { name, text } => Argument::new(*name, How::Derived { value: value(text) }),
+            });
         }
         arguments.extend(accesses.map(|access| self.memory_argument(access, false, memories)));
         arguments

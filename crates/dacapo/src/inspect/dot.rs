@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 impl Report {
     /// The report as a Graphviz graph (`dot -Tsvg`).
     pub fn to_dot(&self) -> String {
-        let mut dot = Drawing { text: String::new(), boxes: 0 };
+        let mut dot = Drawing { text: String::new(), boxes: 0, homes: homes(self) };
         let title = if self.label.is_empty() { "graph" } else { &self.label };
         dot.line(0, &format!("digraph {} {{", quoted(title)));
         dot.line(
@@ -19,7 +19,7 @@ impl Report {
             &format!("label={}; labelloc=t; fontname=\"Helvetica\";", quoted(&format!("{title} on {}", self.device))),
         );
         dot.line(1, "node [shape=box, style=rounded, fontname=\"Helvetica\", fontsize=11]; edge [color=gray40];");
-        let root = Group::of(self, None);
+        let root = Group::of(self, &dot.homes, None);
         let path = &self.critical_path.nodes;
         dot.group(1, self, &root, "", &path.iter().copied().collect());
         let bold: HashSet<(usize, usize)> = path.windows(2).map(|pair| (pair[0], pair[1])).collect();
@@ -32,8 +32,28 @@ impl Report {
     }
 }
 
-/// How many parts of a label have a box of their own; the rest is one.
+/// How many parts of a label have a box of their own; the rest is one. Fewer inside bodies: the boxes of a body are inside
+/// those of its branch.
 const BOXES_MAX: usize = 32;
+
+/// Bodies inside bodies have boxes of their own down to here. What is deeper is in the innermost of them.
+const BODIES_MAX: usize = 64;
+
+/// The body in whose box each node is drawn, and how deep that is.
+fn homes(report: &Report) -> Vec<(Option<Inside>, usize)> {
+    let mut homes: Vec<(Option<Inside>, usize)> = Vec::with_capacity(report.nodes.len());
+    for node in &report.nodes {
+        // What is inside a node stands behind it, and only loops and branches have bodies.
+        let inside = node.inside.filter(|inside| inside.node < node.index && report.nodes[inside.node].has_bodies());
+        let home = inside.map(|inside| (inside, &homes[inside.node]));
+        homes.push(match home {
+            Some((inside, (_, depth))) if *depth < BODIES_MAX => (Some(inside), depth + 1),
+            Some((_, outer)) => *outer,
+            None => (None, 0),
+        });
+    }
+    homes
+}
 
 /// Nodes below one beginning of their labels.
 #[derive(Default)]
@@ -45,18 +65,22 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// The nodes of one body, or of none.
-    fn of(report: &'a Report, inside: Option<Inside>) -> Group<'a> {
+    /// The nodes in the box of one body, or of none.
+    fn of(report: &'a Report, homes: &[(Option<Inside>, usize)], inside: Option<Inside>) -> Group<'a> {
         let mut group = Group::default();
-        report.nodes.iter().filter(|node| node.inside == inside).for_each(|node| group.add(node));
+        for (node, (home, depth)) in report.nodes.iter().zip(homes) {
+            if *home == inside {
+                group.add(node, (BOXES_MAX / (depth + 1)).max(1));
+            }
+        }
         group
     }
 
-    fn add(&mut self, node: &'a Node) {
+    fn add(&mut self, node: &'a Node, boxes: usize) {
         let mut group = self;
         group.count += 1;
         // A box in a box in a box: as deep as a person can follow, and the stack.
-        for part in node.label.splitn(BOXES_MAX, '/').filter(|part| !part.is_empty()) {
+        for part in node.label.splitn(boxes, '/').filter(|part| !part.is_empty()) {
             group = group.groups.entry(part).or_default();
             group.count += 1;
         }
@@ -67,6 +91,7 @@ impl<'a> Group<'a> {
 struct Drawing {
     text: String,
     boxes: usize,
+    homes: Vec<(Option<Inside>, usize)>,
 }
 
 impl Drawing {
@@ -125,23 +150,26 @@ impl Drawing {
         let of_it = report.nodes.iter().filter_map(|other| other.inside).filter(|inside| inside.node == node.index);
         let mut bodies: Vec<usize> = of_it.map(|inside| inside.body).collect();
         bodies.dedup();
-        if depth > BOXES_MAX {
-            return;
-        }
         let are_several = bodies.iter().any(|body| *body > 0);
         for body in bodies {
             let inside = Inside::new(node.index, body);
-            let group = Group::of(report, Some(inside));
-            self.line(depth, &format!("subgraph cluster_{} {{", self.boxes));
-            self.boxes += 1;
-            let title = format!("{} {}", node.name, body_name(inside, are_several));
-            self.line(depth + 1, &format!("label={}; style=dotted; color=gray40;", quoted(&title)));
-            self.group(depth + 1, report, &group, "", &HashSet::new());
-            self.line(depth, "}");
+            let group = Group::of(report, &self.homes, Some(inside));
+            if group.count > 0 {
+                self.body(depth, report, &group, &format!("{} {}", node.name, body_name(inside, are_several)));
+            }
             if let Some(first) = report.nodes.iter().find(|other| other.inside == Some(inside)) {
                 self.line(depth, &format!("n{} -> n{} [style=dotted];", node.index, first.index));
             }
         }
+    }
+
+    /// The box of one body.
+    fn body(&mut self, depth: usize, report: &Report, group: &Group<'_>, title: &str) {
+        self.line(depth, &format!("subgraph cluster_{} {{", self.boxes));
+        self.boxes += 1;
+        self.line(depth + 1, &format!("label={}; style=dotted; color=gray40;", quoted(title)));
+        self.group(depth + 1, report, group, "", &HashSet::new());
+        self.line(depth, "}");
     }
 }
 

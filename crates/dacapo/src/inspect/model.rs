@@ -467,13 +467,13 @@ pub struct Totals {
     pub joins: usize,
     /// Edges.
     pub edges: usize,
-    /// Bytes that all nodes may read in one replay.
+    /// Bytes that all nodes may read in one replay, with each body of a loop or branch counted once.
     pub bytes_read: u64,
-    /// Bytes that all nodes may write in one replay.
+    /// Bytes that all nodes may write in one replay, with each body of a loop or branch counted once.
     pub bytes_written: u64,
     /// Bytes of all memories.
     pub bytes_memory: u64,
-    /// The cost of all nodes, by the model of [`Node::cost`].
+    /// The cost of all nodes, by the model of [`Node::cost`]; a loop or branch is one of them, with what is inside it.
     pub cost: u64,
 }
 
@@ -525,18 +525,21 @@ impl Totals {
     pub(super) fn of(report: &Report) -> Totals {
         let nodes = &report.nodes;
         let count = |kind: Kind| nodes.iter().filter(|node| node.kind == kind).count();
-        // What is inside a body, its branch counts too.
-        let outer = || nodes.iter().filter(|node| node.inside.is_none());
-        let sum = |of: &dyn Fn(&Node) -> u64| outer().fold(0u64, |sum, node| sum.saturating_add(of(node)));
+        let sum = |among: &dyn Fn(&&Node) -> bool, of: &dyn Fn(&Node) -> u64| {
+            nodes.iter().filter(among).fold(0u64, |sum, node| sum.saturating_add(of(node)))
+        };
+        // The bytes of a branch are those of its bodies, which are counted themselves.
+        let moves = |node: &&Node| !node.has_bodies();
+        let outer = |node: &&Node| node.inside.is_none();
         Totals {
             nodes: nodes.len(),
             kernels: count(Kind::Kernel),
             joins: count(Kind::Join),
             edges: report.edges.len(),
-            bytes_read: sum(&|node| node.bytes_read),
-            bytes_written: sum(&|node| node.bytes_written),
+            bytes_read: sum(&moves, &|node| node.bytes_read),
+            bytes_written: sum(&moves, &|node| node.bytes_written),
             bytes_memory: report.memories.iter().fold(0, |sum, memory| sum.saturating_add(memory.bytes)),
-            cost: sum(&Node::cost),
+            cost: sum(&outer, &Node::cost),
         }
     }
 }
@@ -545,6 +548,11 @@ impl Node {
     /// A node without label, place, geometry and arguments; its index is given by [`Report::new`].
     pub fn new(kind: Kind, name: impl Into<String>) -> Node {
         Node { kind, name: name.into(), ..Node::default() }
+    }
+
+    /// Whether it is a loop or a branch.
+    pub(super) fn has_bodies(&self) -> bool {
+        matches!(self.kind, Kind::Branch | Kind::Loop)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reports as a table in text, and the words for the parts of one.
 
-use super::{Access, Argument, Bytes, Geometry, How, Inside, Kind, MemoryKind, NODE_BYTES, Place, Report, Value};
+use super::{Access, Argument, Bytes, Geometry, How, Inside, Kind, MemoryKind, NODE_BYTES, Node, Place, Report, Value};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -11,12 +11,13 @@ impl fmt::Display for Report {
         writeln!(f, "graph{label} on {}, dacapo {}", self.device, self.dacapo)?;
         writeln!(
             f,
-            "{}, {}, {}; one replay reads {} and writes {}",
+            "{}, {}, {}; one replay reads {} and writes {}{}",
             count(totals.nodes, "node"),
             count(totals.edges, "edge"),
             count(self.memories.len(), "memory"),
             size(totals.bytes_read),
             size(totals.bytes_written),
+            if self.nodes.iter().any(Node::has_bodies) { ", each body counted once" } else { "" },
         )?;
         self.nodes_table(f)?;
         self.memories_table(f)?;

@@ -209,5 +209,5 @@ pub fn derive<T: Pod + TryFrom<V>, V: std::fmt::Debug + Copy>(
 #[doc(hidden)]
 #[cold]
 pub fn tell(snapshot: &Snapshot<'_>, args: &[&dyn ToArg]) {
-    snapshot.tell(&mut args.iter().map(|arg| arg.text()));
+    snapshot.tell(&mut args.iter().map(|arg| arg.text().into()));
 }

@@ -176,7 +176,7 @@ impl RawKernel {
                     ready.push(argument);
                 }
                 if snapshot.wants_texts() {
-                    snapshot.tell(&mut ready.iter().map(ToArg::text));
+                    snapshot.tell(&mut ready.iter().map(|argument| argument.text().into()));
                 }
                 ready.iter().for_each(|argument| argument.put(into));
                 Ok(grid)

@@ -80,7 +80,7 @@ pub fn fill<T: Pod>(target: &mut Slice<T>, value: impl Value<T>) -> impl Op<Out 
 #[inline]
 fn filled_with<T: Pod>(snapshot: &Snapshot<'_>, value: T) -> SmallVec<[u8; 16]> {
     if snapshot.wants_texts() {
-        snapshot.tell(&mut std::iter::once(value.text()));
+        snapshot.tell(&mut std::iter::once(value.text().into()));
     }
     bytes_of(&[value]).into()
 }

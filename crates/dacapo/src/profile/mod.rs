@@ -138,7 +138,8 @@ pub struct Timed {
     pub after: Vec<usize>,
     /// Whether it is on the critical path.
     pub critical: bool,
-    /// Its lane. Ops in one lane do not overlap; there are as many lanes as ops that overlapped at once.
+    /// Its lane. Ops in one lane do not overlap; there are as many lanes as ops that overlapped at once. What is inside a
+    /// loop or branch does not count as overlapping with it, and is in its lane if nothing else is.
     pub lane: usize,
 }
 

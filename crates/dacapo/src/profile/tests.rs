@@ -53,6 +53,28 @@ fn what_is_inside_a_loop_is_told_with_it_and_is_not_on_the_path() {
     assert_eq!(times, [(10, 1), (130, 1), (60, 3), (0, 3), (0, 0)]);
 }
 
+#[test]
+fn what_is_inside_an_op_does_not_overlap_with_it() {
+    let op = |(before, behind)| OpStamps { before, behind, sum: behind - before, runs: 1 };
+    let lanes = |ops: &[(u64, u64)], inside: &[Option<usize>]| {
+        let ops: Vec<OpStamps> = ops.iter().copied().map(op).collect();
+        let line = timeline(&[0, 0], &ops, &[], inside);
+        line.ops.iter().map(|op| op.lane).collect::<Vec<_>>()
+    };
+    // A line: a loop (0) with an op (1), a branch (2) with one op (3), and an op behind the loop.
+    let inside = [None, Some(0), Some(0), Some(2), None];
+    assert_eq!(lanes(&[(10, 90), (20, 30), (40, 80), (50, 70), (90, 95)], &inside), [0; 5]);
+    // The branch was not taken in the last round: its op ran before.
+    assert_eq!(lanes(&[(10, 90), (60, 65), (70, 80), (20, 30), (90, 95)], &inside), [0; 5]);
+    // Two at a time in the loop, and the second op of the one that is in lane 1; a third one beside the loop.
+    let inside = [None, Some(0), Some(0), Some(2), None];
+    assert_eq!(lanes(&[(10, 90), (20, 60), (30, 80), (40, 70), (35, 95)], &inside), [0, 0, 1, 1, 2]);
+    // What is inside stays with its outer one, though another lane is free.
+    assert_eq!(lanes(&[(10, 20), (15, 90), (30, 40), (35, 50)], &[None, None, Some(1), None]), [0, 1, 1, 0]);
+    // A clock that went wrong: what ends behind its outer one is not drawn inside it.
+    assert_eq!(lanes(&[(10, 50), (20, 60)], &[None, Some(0)]), [0, 1]);
+}
+
 proptest! {
     /// Stamps of any graph whose ops begin behind those they wait for: no op is longer than its interval, ops in a lane do
     /// not overlap, and the path leads along edges from an op that waits for nothing to the one that ends last.

@@ -55,7 +55,7 @@ pub(super) fn timeline(
         let gap = if after.is_empty() && inside[intervals.len()].is_some() { 0 } else { gap };
         intervals.push(Interval { start, end, time, runs: op.runs, gap, after, lane: 0 });
     }
-    lanes(&mut intervals);
+    lanes(&mut intervals, inside);
     let outer = (0..intervals.len()).filter(|&op| inside[op].is_none());
     let critical_path = critical(&intervals, &mut outer.clone());
     let total = outer.map(|op| intervals[op].end).max().unwrap_or(0);
@@ -77,17 +77,31 @@ fn common(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// Each op in the first lane that is free when it begins.
-fn lanes(ops: &mut [Interval]) {
+/// Each op in the lane of what it is inside of, if nothing else is there when it begins, and else in the first that is free.
+fn lanes(ops: &mut [Interval], inside: &[Option<usize>]) {
     let mut order: Vec<usize> = (0..ops.len()).filter(|&op| ops[op].runs > 0).collect();
     order.sort_by_key(|&op| (ops[op].start, op));
-    let mut busy: Vec<u64> = Vec::new();
+    // What runs in each lane, the innermost last.
+    let mut busy: Vec<Vec<usize>> = Vec::new();
     for op in order {
-        let lane = busy.iter().position(|&until| until <= ops[op].start).unwrap_or(busy.len());
-        if lane == busy.len() {
-            busy.push(0);
+        for lane in &mut busy {
+            while lane.last().is_some_and(|&last| ops[last].end <= ops[op].start) {
+                lane.pop();
+            }
         }
-        busy[lane] = ops[op].end;
+        // Not only the next one outside: its own last run may have been another than that in which this one ran.
+        let outer: Vec<usize> = std::iter::successors(inside[op], |&outer| inside[outer]).collect();
+        let depth_in = |lane: &Vec<usize>| {
+            let last = *lane.last()?;
+            outer.iter().position(|&one| one == last).filter(|_| ops[op].end <= ops[last].end)
+        };
+        let nearest = (0..busy.len()).filter_map(|lane| Some((depth_in(&busy[lane])?, lane))).min();
+        let free = || busy.iter().position(Vec::is_empty).unwrap_or(busy.len());
+        let lane = nearest.map_or_else(free, |(_, lane)| lane);
+        if lane == busy.len() {
+            busy.push(Vec::new());
+        }
+        busy[lane].push(op);
         ops[op].lane = lane;
     }
 }

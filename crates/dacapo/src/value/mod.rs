@@ -7,6 +7,6 @@
 mod reading;
 mod slot;
 
-pub(crate) use reading::Readings;
 pub use reading::{AnySlot, Snapshot};
+pub(crate) use reading::{Readings, Told};
 pub use slot::{Baked, Slot, Val, Value, baked};

@@ -136,8 +136,26 @@ impl Reading {
 pub struct Snapshot<'a> {
     readings: &'a Readings,
     starts: Starts<'a>,
-    /// Where a report collects the arguments as texts, in order; none for a value that is an address.
-    texts: Option<&'a RefCell<Vec<Option<String>>>>,
+    /// Where a report collects the arguments, in order.
+    texts: Option<&'a RefCell<Vec<Told>>>,
+}
+
+/// An argument as a report is told it.
+pub(crate) enum Told {
+    /// An address: the next of the node's accesses.
+    Memory,
+    /// A value, whose name and kind the declaration knows.
+    Value(String),
+    /// A value of a kernel without a declaration.
+    Named { name: &'static str, text: String, is_slot: bool },
+    /// What such a kernel makes of the others.
+    Computed { name: &'static str, text: String },
+}
+
+impl From<Option<String>> for Told {
+    fn from(text: Option<String>) -> Told {
+        text.map_or(Told::Memory, Told::Value)
+    }
 }
 
 /// Where the slices of a recipe begin.
@@ -160,7 +178,7 @@ impl<'a> Snapshot<'a> {
     }
 
     /// The same, for a report.
-    pub(crate) fn telling(mut self, texts: &'a RefCell<Vec<Option<String>>>) -> Snapshot<'a> {
+    pub(crate) fn telling(mut self, texts: &'a RefCell<Vec<Told>>) -> Snapshot<'a> {
         self.texts = Some(texts);
         self
     }
@@ -173,7 +191,7 @@ impl<'a> Snapshot<'a> {
 
     /// Tells a report the arguments, if there is one.
     #[cold]
-    pub(crate) fn tell(&self, arguments: &mut dyn Iterator<Item = Option<String>>) {
+    pub(crate) fn tell(&self, arguments: &mut dyn Iterator<Item = Told>) {
         if let Some(texts) = self.texts {
             texts.borrow_mut().extend(arguments);
         }

@@ -100,3 +100,25 @@ fn what_is_no_report_is_refused_with_the_reason() {
         assert!(message.contains(expected), "{message}");
     }
 }
+
+#[test]
+fn bodies_are_drawn_however_deep_they_are() {
+    let depth = 500;
+    let inside = |node: usize| node.checked_sub(1).map(|outer| Inside::new(outer, 0));
+    let nested = |at: usize| Node { inside: inside(at), label: "a/b/c".into(), ..Node::new(Kind::Loop, "repeat") };
+    let report = Report::new("device", "", (0..depth).map(nested).collect(), vec![], vec![]);
+    let dot = report.to_dot();
+    assert_eq!((0..depth).filter(|node| !dot.contains(&format!("n{node} [label"))).count(), 0);
+    assert_eq!(dot.matches("label=\"repeat ").count(), 64); // boxes in boxes; deeper ones share the innermost
+    assert_eq!(dot.matches('{').count(), dot.matches('}').count());
+}
+
+#[test]
+fn totals_count_each_body_once() {
+    let moving = |kind, inside| Node { bytes_read: 8, bytes_written: 4, inside, ..Node::new(kind, "op") };
+    let body = Some(Inside::new(1, 0));
+    let nodes = vec![moving(Kind::Kernel, None), moving(Kind::Loop, None), moving(Kind::Copy, body)];
+    let report = Report::new("device", "", nodes, vec![], vec![]);
+    assert_eq!((report.totals.bytes_read, report.totals.bytes_written), (16, 8));
+    assert!(report.to_string().contains("one replay reads 16 B and writes 8 B, each body counted once"));
+}
