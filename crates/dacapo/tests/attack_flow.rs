@@ -6,12 +6,16 @@
 #[allow(dead_code, reason = "shared with the promises, which use more of it")]
 mod kit;
 
+use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use dacapo::flow::{above, at_least, at_most, below, differs, equal, nonzero, unbounded, up_to, zero};
-use dacapo::raw::foreign;
+use dacapo::raw::{RawStream, foreign};
 use dacapo::{Buffer, Error, ErrorKind, Recorder, Result, Slot, baked, copy, fill};
+use dacapo_driver::types::*;
+use dacapo_driver::{CUresult, Driver};
+use dacapo_sim::Machine;
 use kit::{Bench, software};
 
 /// All detectors; the newest driver, and one of CUDA 12.4.
@@ -168,18 +172,6 @@ fn an_error_that_is_swallowed_leaves_a_warm_up_possible() {
         r.run(fill(&mut y, baked(1)))
     });
     assert_eq!(graph.unwrap().len(), 1);
-}
-
-/// HOLE 8: the list of no nodes is asked for with room for none.
-#[test]
-#[ignore = "hole 8: `cuGraphGetNodes` 1"]
-fn foreign_work_of_nothing_may_be_in_a_body() {
-    let b = bench();
-    let mut y = b.device.zeros::<u32>(1).unwrap();
-    // SAFETY: it does nothing.
-    let mut nothing = |r: &mut Recorder<'_>| r.run(unsafe { foreign((), &mut y[..], |_, (), _| Ok(())) });
-    b.device.record(&mut nothing).unwrap(); // as it may be outside of one
-    b.device.record(|r: &mut Recorder<'_>| r.repeat_times(baked(1), &mut nothing).map(drop)).unwrap();
 }
 
 /// HOLE 9, also without control flow: closures of foreign work that are taken back are dropped together.
@@ -1223,6 +1215,64 @@ fn recorded(r: &mut Recorder<'_>, b: &Bench, y: &mut Buffer<u32>, list: &[Stmt])
         }
     }
     Ok(())
+}
+
+#[test]
+fn foreign_work_of_nothing_may_be_in_a_body() {
+    let b = bench();
+    let mut y = b.device.zeros::<u32>(1).unwrap();
+    // SAFETY: it does nothing.
+    let mut nothing = |r: &mut Recorder<'_>| r.run(unsafe { foreign((), &mut y[..], |_, (), _| Ok(())) });
+    b.device.record(&mut nothing).unwrap(); // as it may be outside of one
+    b.device.record(|r: &mut Recorder<'_>| r.repeat_times(baked(1), &mut nothing).map(drop)).unwrap();
+}
+
+unsafe extern "C" fn nothing(_: *mut c_void) {}
+
+/// Puts a child graph with a host function in a child graph of its own onto a stream that is captured.
+fn capture_a_grandchild(cuda: &Machine, stream: RawStream) {
+    let ok = |code: CUresult| assert_eq!(code, CUresult::CUDA_SUCCESS);
+    let (mut parent, mut child, mut node) = (CUgraph::NULL, CUgraph::NULL, CUgraphNode::NULL);
+    let (mut status, mut id, mut graph) = (CU_STREAM_CAPTURE_STATUS_NONE, 0, CUgraph::NULL);
+    let (mut after, mut edges, mut count) = (std::ptr::null(), std::ptr::null(), 0);
+    let host = CUDA_HOST_NODE_PARAMS { r#fn: Some(nothing), userData: std::ptr::null_mut() };
+    // SAFETY: all pointers are valid for the calls; the graphs are made here, and copied into their parents.
+    unsafe {
+        ok(cuda.cuGraphCreate(&mut parent, 0));
+        ok(cuda.cuGraphCreate(&mut child, 0));
+        ok(cuda.cuGraphAddHostNode(&mut node, child, std::ptr::null(), 0, &host));
+        ok(cuda.cuGraphAddChildGraphNode(&mut node, parent, std::ptr::null(), 0, child));
+        ok(cuda.cuStreamGetCaptureInfo_v3(
+            stream.0,
+            &mut status,
+            &mut id,
+            &mut graph,
+            &mut after,
+            &mut edges,
+            &mut count,
+        ));
+        ok(cuda.cuGraphAddChildGraphNode(&mut node, graph, after, count, parent));
+        let set = CU_STREAM_SET_CAPTURE_DEPENDENCIES;
+        ok(cuda.cuStreamUpdateCaptureDependencies_v2(stream.0, &mut node, std::ptr::null(), 1, set));
+        ok(cuda.cuGraphDestroy(child));
+        ok(cuda.cuGraphDestroy(parent));
+    }
+}
+
+#[test]
+fn a_host_function_in_a_child_graph_is_named() {
+    let b = bench();
+    let mut y = b.device.zeros::<u32>(1).unwrap();
+    let cuda = b.device.machine().unwrap().clone();
+    // SAFETY: it touches nothing.
+    let call = unsafe {
+        foreign((), &mut y[..], move |stream, (), _| {
+            capture_a_grandchild(&cuda, stream);
+            Ok(())
+        })
+    };
+    let error = b.device.record(|r: &mut Recorder<'_>| r.repeat_times(baked(1), call).map(drop)).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::NotInBody { what } if what == "a host function"), "{error:#}");
 }
 
 #[test]
