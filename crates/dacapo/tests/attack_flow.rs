@@ -174,31 +174,6 @@ fn an_error_that_is_swallowed_leaves_a_warm_up_possible() {
     assert_eq!(graph.unwrap().len(), 1);
 }
 
-/// HOLE 9, also without control flow: closures of foreign work that are taken back are dropped together.
-#[test]
-#[ignore = "hole 9: a panic in a destructor during cleanup, the process aborts"]
-fn closures_that_panic_when_they_are_taken_back() {
-    let b = bench();
-    let (flag, mut y) = (b.device.scalar(1u32).unwrap(), b.device.zeros::<u32>(1).unwrap());
-    let done = catch_unwind(AssertUnwindSafe(|| {
-        b.device.record(|r: &mut Recorder<'_>| {
-            let body = |r: &mut Recorder<'_>| {
-                for bomb in [Bomb, Bomb] {
-                    let call = move |_, (), _| -> Result<()> {
-                        let _ = &bomb;
-                        Ok(())
-                    };
-                    // SAFETY: it does nothing.
-                    r.run(unsafe { foreign((), &mut y[..], call) })?;
-                }
-                Err(Error::msg("no"))
-            };
-            r.when(nonzero(&flag), body).map(drop)
-        })
-    }));
-    assert!(done.is_err());
-}
-
 /// HOLE 10: an op and the loop that it is in count as two at a time.
 #[test]
 #[ignore = "hole 10: two at a time"]
@@ -1273,6 +1248,71 @@ fn a_host_function_in_a_child_graph_is_named() {
     };
     let error = b.device.record(|r: &mut Recorder<'_>| r.repeat_times(baked(1), call).map(drop)).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::NotInBody { what } if what == "a host function"), "{error:#}");
+}
+
+#[test]
+fn closures_that_panic_when_they_are_taken_back() {
+    let b = bench();
+    let (flag, mut y) = (b.device.scalar(1u32).unwrap(), b.device.zeros::<u32>(1).unwrap());
+    let done = catch_unwind(AssertUnwindSafe(|| {
+        b.device.record(|r: &mut Recorder<'_>| {
+            let body = |r: &mut Recorder<'_>| {
+                for bomb in [Bomb, Bomb] {
+                    let call = move |_, (), _| -> Result<()> {
+                        let _ = &bomb;
+                        Ok(())
+                    };
+                    // SAFETY: it does nothing.
+                    r.run(unsafe { foreign((), &mut y[..], call) })?;
+                }
+                Err(Error::msg("no"))
+            };
+            r.when(nonzero(&flag), body).map(drop)
+        })
+    }));
+    assert!(done.is_err());
+}
+
+/// Foreign work that does nothing, with closures that panic when they are dropped.
+fn bombs(r: &mut Recorder<'_>, y: &mut Buffer<u32>) -> Result<()> {
+    for bomb in [Bomb, Bomb, Bomb] {
+        let call = move |_, (), _| -> Result<()> {
+            let _ = &bomb;
+            Ok(())
+        };
+        // SAFETY: it does nothing.
+        r.run(unsafe { foreign((), &mut y[..], call) })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn closures_that_panic_with_their_recording() {
+    let b = bench();
+    let mut y = b.device.zeros::<u32>(1).unwrap();
+    let mut panics = |what: &mut dyn FnMut(&mut Buffer<u32>)| {
+        assert!(catch_unwind(AssertUnwindSafe(|| what(&mut y))).is_err());
+        b.device.record(fill(&mut y, baked(1))).unwrap().launch_sync(&b.stream).unwrap();
+    };
+    panics(&mut |y| {
+        let dropped = b.device.record(|r: &mut Recorder<'_>| bombs(r, y).and(Err::<(), _>(Error::msg("no"))));
+        dropped.unwrap_err();
+    });
+    panics(&mut |y| {
+        let unwound = b.device.record(|r: &mut Recorder<'_>| -> Result<()> {
+            bombs(r, y)?;
+            panic!("while recording")
+        });
+        drop(unwound);
+    });
+    panics(&mut |y| drop(b.device.graph().inspect(|r: &mut Recorder<'_>| bombs(r, y))));
+    panics(&mut |y| drop(b.device.record(|r: &mut Recorder<'_>| bombs(r, y)).unwrap()));
+    panics(&mut |y| {
+        let mut graph = b.device.record(|r: &mut Recorder<'_>| bombs(r, y)).unwrap();
+        graph.launch(&b.stream).unwrap();
+        b.device.synchronize().unwrap();
+        drop(graph.rerecord(fill(y, baked(1))));
+    });
 }
 
 #[test]
