@@ -1316,6 +1316,22 @@ fn closures_that_panic_with_their_recording() {
 }
 
 #[test]
+fn a_switch_without_cases_checks_its_number() {
+    let (b, other) = (bench(), bench());
+    let (here, there) = (b.device.scalar(0u32).unwrap(), other.device.scalar(0u32).unwrap());
+    let none = |_: &mut Recorder<'_>, _| -> Result<()> { unreachable!("there is no case") };
+    let graph = b.device.record(|r: &mut Recorder<'_>| r.switch(&here, 0, none)).unwrap();
+    assert_eq!(graph.len(), 0);
+    b.device.record(|r: &mut Recorder<'_>| r.switch(&there, 0, none)).unwrap_err();
+    let unwritten = |r: &mut Recorder<'_>| {
+        let index = r.alloc_scalar::<u32>()?;
+        r.switch(&index, 0, none)
+    };
+    let error = b.device.record(unwritten).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::UninitTemp { .. }), "{error:#}");
+}
+
+#[test]
 fn random_programs_do_what_the_host_would() {
     let (mut tried, mut nonce) = (0, 0);
     let until = Instant::now() + Duration::from_secs(5);

@@ -197,6 +197,12 @@ impl<'r> Recorder<'r> {
         outcome
     }
 
+    /// Says how recording would fail. Nothing stays recorded.
+    pub(crate) fn try_out(&mut self, body: impl FnOnce(&mut Recorder<'r>) -> Result<()>) -> Result<()> {
+        let attempt = Attempt { before: self.mark(), recorder: self, succeeded: false };
+        body(attempt.recorder)
+    }
+
     fn mark(&self) -> Mark {
         Mark {
             nodes: self.core.nodes.len(),
