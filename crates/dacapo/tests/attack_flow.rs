@@ -1331,6 +1331,25 @@ fn a_switch_without_cases_checks_its_number() {
     assert!(matches!(error.kind(), ErrorKind::UninitTemp { .. }), "{error:#}");
 }
 
+/// The effort of planning grows with what is recorded. Minutes, if each body looked at the temps of all others.
+#[test]
+fn thousands_of_loops_and_cases_are_planned_at_once() {
+    let b = bench();
+    let (last, mut y) = (b.device.scalar(0u32).unwrap(), b.device.zeros::<u32>(1).unwrap());
+    let (loops, cases) = (3000, 20_000);
+    let begun = Instant::now();
+    let steps = b.device.graph().plan_only(|r: &mut Recorder<'_>| {
+        (0..loops).try_for_each(|_| r.repeat_times(baked(1), |r| r.run(b.k.bump(y.at_mut(0)))).map(drop))?;
+        r.switch(&last, cases, |r, case| {
+            let mut t = r.alloc::<u32>(1)?;
+            r.run(fill(&mut t, baked(case)))?;
+            r.run(copy(&t, &mut y))
+        })
+    });
+    assert_eq!(steps.unwrap(), 4 * loops + 2 + 2 * cases as usize);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
 #[test]
 fn random_programs_do_what_the_host_would() {
     let (mut tried, mut nonce) = (0, 0);

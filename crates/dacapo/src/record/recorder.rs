@@ -149,6 +149,11 @@ impl Recorded {
     pub(crate) fn temps(&self) -> impl ExactSizeIterator<Item = &Arc<Allocation>> {
         self.temps.iter().map(|temp| &temp.allocation)
     }
+
+    /// The temp of this number.
+    pub(crate) fn temp(&self, number: usize) -> &Arc<Allocation> {
+        &self.temps[number].allocation
+    }
 }
 
 impl<'r> Recorder<'r> {
