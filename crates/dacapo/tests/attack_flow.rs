@@ -1336,7 +1336,7 @@ fn a_switch_without_cases_checks_its_number() {
 fn thousands_of_loops_and_cases_are_planned_at_once() {
     let b = bench();
     let (last, mut y) = (b.device.scalar(0u32).unwrap(), b.device.zeros::<u32>(1).unwrap());
-    let (loops, cases) = (3000, 20_000);
+    let (loops, cases) = (4000, 36_000);
     let begun = Instant::now();
     let steps = b.device.graph().plan_only(|r: &mut Recorder<'_>| {
         (0..loops).try_for_each(|_| r.repeat_times(baked(1), |r| r.run(b.k.bump(y.at_mut(0)))).map(drop))?;
