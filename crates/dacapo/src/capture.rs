@@ -437,7 +437,7 @@ impl Capture<'_> {
         }
         // Held before the first launch: what was captured of an op that fails or panics half-way stays in the capture.
         let (first, readings) = (self.recorded.nodes.len(), recorded.readings);
-        self.recorded.nodes.extend(recorded.nodes);
+        self.recorded.nodes.append(&mut recorded.nodes);
         self.recorded.outputs.extend(recorded.outputs);
         self.recorded.keeps.append(&mut recorded.keeps);
         self.recorded.pools.extend(recorded.pools);

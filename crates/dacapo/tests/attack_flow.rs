@@ -6,12 +6,16 @@
 #[allow(dead_code, reason = "shared with the promises, which use more of it")]
 mod kit;
 
+use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use dacapo::flow::{above, at_least, at_most, below, differs, equal, nonzero, unbounded, up_to, zero};
-use dacapo::raw::foreign;
+use dacapo::raw::{RawStream, foreign};
 use dacapo::{Buffer, Error, ErrorKind, Recorder, Result, Slot, baked, copy, fill};
+use dacapo_driver::types::*;
+use dacapo_driver::{CUresult, Driver};
+use dacapo_sim::Machine;
 use kit::{Bench, software};
 
 /// All detectors; the newest driver, and one of CUDA 12.4.
@@ -33,7 +37,7 @@ impl Drop for Bomb {
     }
 }
 
-// Holes: each of these fails, aborts or never ends today. `cargo test .. -- --ignored --exact NAME`, one at a time.
+// What was broken once: docs/holes.md, W1 to W9, and reports.
 
 /// what others do in the arena comes between two rounds, and lies on the temps and on the state of the loop.
 #[test]
@@ -206,43 +210,6 @@ fn an_error_that_is_swallowed_leaves_a_warm_up_possible() {
         r.run(fill(&mut y, baked(1)))
     });
     assert_eq!(graph.unwrap().len(), 1);
-}
-
-/// HOLE 8: the list of no nodes is asked for with room for none.
-#[test]
-#[ignore = "hole 8: `cuGraphGetNodes` 1"]
-fn foreign_work_of_nothing_may_be_in_a_body() {
-    let b = bench();
-    let mut y = b.device.zeros::<u32>(1).unwrap();
-    // SAFETY: it does nothing.
-    let mut nothing = |r: &mut Recorder<'_>| r.run(unsafe { foreign((), &mut y[..], |_, (), _| Ok(())) });
-    b.device.record(&mut nothing).unwrap(); // as it may be outside of one
-    b.device.record(|r: &mut Recorder<'_>| r.repeat_times(baked(1), &mut nothing).map(drop)).unwrap();
-}
-
-/// HOLE 9, also without control flow: closures of foreign work that are taken back are dropped together.
-#[test]
-#[ignore = "hole 9: a panic in a destructor during cleanup, the process aborts"]
-fn closures_that_panic_when_they_are_taken_back() {
-    let b = bench();
-    let (flag, mut y) = (b.device.scalar(1u32).unwrap(), b.device.zeros::<u32>(1).unwrap());
-    let done = catch_unwind(AssertUnwindSafe(|| {
-        b.device.record(|r: &mut Recorder<'_>| {
-            let body = |r: &mut Recorder<'_>| {
-                for bomb in [Bomb, Bomb] {
-                    let call = move |_, (), _| -> Result<()> {
-                        let _ = &bomb;
-                        Ok(())
-                    };
-                    // SAFETY: it does nothing.
-                    r.run(unsafe { foreign((), &mut y[..], call) })?;
-                }
-                Err(Error::msg("no"))
-            };
-            r.when(nonzero(&flag), body).map(drop)
-        })
-    }));
-    assert!(done.is_err());
 }
 
 /// An op and the loop that it is in do not count as two at a time.
@@ -1269,6 +1236,164 @@ fn recorded(r: &mut Recorder<'_>, b: &Bench, y: &mut Buffer<u32>, list: &[Stmt])
         }
     }
     Ok(())
+}
+
+#[test]
+fn foreign_work_of_nothing_may_be_in_a_body() {
+    let b = bench();
+    let mut y = b.device.zeros::<u32>(1).unwrap();
+    // SAFETY: it does nothing.
+    let mut nothing = |r: &mut Recorder<'_>| r.run(unsafe { foreign((), &mut y[..], |_, (), _| Ok(())) });
+    b.device.record(&mut nothing).unwrap(); // as it may be outside of one
+    b.device.record(|r: &mut Recorder<'_>| r.repeat_times(baked(1), &mut nothing).map(drop)).unwrap();
+}
+
+unsafe extern "C" fn nothing(_: *mut c_void) {}
+
+/// Puts a child graph with a host function in a child graph of its own onto a stream that is captured.
+fn capture_a_grandchild(cuda: &Machine, stream: RawStream) {
+    let ok = |code: CUresult| assert_eq!(code, CUresult::CUDA_SUCCESS);
+    let (mut parent, mut child, mut node) = (CUgraph::NULL, CUgraph::NULL, CUgraphNode::NULL);
+    let (mut status, mut id, mut graph) = (CU_STREAM_CAPTURE_STATUS_NONE, 0, CUgraph::NULL);
+    let (mut after, mut edges, mut count) = (std::ptr::null(), std::ptr::null(), 0);
+    let host = CUDA_HOST_NODE_PARAMS { r#fn: Some(nothing), userData: std::ptr::null_mut() };
+    // SAFETY: all pointers are valid for the calls; the graphs are made here, and copied into their parents.
+    unsafe {
+        ok(cuda.cuGraphCreate(&mut parent, 0));
+        ok(cuda.cuGraphCreate(&mut child, 0));
+        ok(cuda.cuGraphAddHostNode(&mut node, child, std::ptr::null(), 0, &host));
+        ok(cuda.cuGraphAddChildGraphNode(&mut node, parent, std::ptr::null(), 0, child));
+        ok(cuda.cuStreamGetCaptureInfo_v3(
+            stream.0,
+            &mut status,
+            &mut id,
+            &mut graph,
+            &mut after,
+            &mut edges,
+            &mut count,
+        ));
+        ok(cuda.cuGraphAddChildGraphNode(&mut node, graph, after, count, parent));
+        let set = CU_STREAM_SET_CAPTURE_DEPENDENCIES;
+        ok(cuda.cuStreamUpdateCaptureDependencies_v2(stream.0, &mut node, std::ptr::null(), 1, set));
+        ok(cuda.cuGraphDestroy(child));
+        ok(cuda.cuGraphDestroy(parent));
+    }
+}
+
+#[test]
+fn a_host_function_in_a_child_graph_is_named() {
+    let b = bench();
+    let mut y = b.device.zeros::<u32>(1).unwrap();
+    let cuda = b.device.machine().unwrap().clone();
+    // SAFETY: it touches nothing.
+    let call = unsafe {
+        foreign((), &mut y[..], move |stream, (), _| {
+            capture_a_grandchild(&cuda, stream);
+            Ok(())
+        })
+    };
+    let error = b.device.record(|r: &mut Recorder<'_>| r.repeat_times(baked(1), call).map(drop)).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::NotInBody { what } if what == "a host function"), "{error:#}");
+}
+
+#[test]
+fn closures_that_panic_when_they_are_taken_back() {
+    let b = bench();
+    let (flag, mut y) = (b.device.scalar(1u32).unwrap(), b.device.zeros::<u32>(1).unwrap());
+    let done = catch_unwind(AssertUnwindSafe(|| {
+        b.device.record(|r: &mut Recorder<'_>| {
+            let body = |r: &mut Recorder<'_>| {
+                for bomb in [Bomb, Bomb] {
+                    let call = move |_, (), _| -> Result<()> {
+                        let _ = &bomb;
+                        Ok(())
+                    };
+                    // SAFETY: it does nothing.
+                    r.run(unsafe { foreign((), &mut y[..], call) })?;
+                }
+                Err(Error::msg("no"))
+            };
+            r.when(nonzero(&flag), body).map(drop)
+        })
+    }));
+    assert!(done.is_err());
+}
+
+/// Foreign work that does nothing, with closures that panic when they are dropped.
+fn bombs(r: &mut Recorder<'_>, y: &mut Buffer<u32>) -> Result<()> {
+    for bomb in [Bomb, Bomb, Bomb] {
+        let call = move |_, (), _| -> Result<()> {
+            let _ = &bomb;
+            Ok(())
+        };
+        // SAFETY: it does nothing.
+        r.run(unsafe { foreign((), &mut y[..], call) })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn closures_that_panic_with_their_recording() {
+    let b = bench();
+    let mut y = b.device.zeros::<u32>(1).unwrap();
+    let mut panics = |what: &mut dyn FnMut(&mut Buffer<u32>)| {
+        assert!(catch_unwind(AssertUnwindSafe(|| what(&mut y))).is_err());
+        b.device.record(fill(&mut y, baked(1))).unwrap().launch_sync(&b.stream).unwrap();
+    };
+    panics(&mut |y| {
+        let dropped = b.device.record(|r: &mut Recorder<'_>| bombs(r, y).and(Err::<(), _>(Error::msg("no"))));
+        dropped.unwrap_err();
+    });
+    panics(&mut |y| {
+        let unwound = b.device.record(|r: &mut Recorder<'_>| -> Result<()> {
+            bombs(r, y)?;
+            panic!("while recording")
+        });
+        drop(unwound);
+    });
+    panics(&mut |y| drop(b.device.graph().inspect(|r: &mut Recorder<'_>| bombs(r, y))));
+    panics(&mut |y| drop(b.device.record(|r: &mut Recorder<'_>| bombs(r, y)).unwrap()));
+    panics(&mut |y| {
+        let mut graph = b.device.record(|r: &mut Recorder<'_>| bombs(r, y)).unwrap();
+        graph.launch(&b.stream).unwrap();
+        b.device.synchronize().unwrap();
+        drop(graph.rerecord(fill(y, baked(1))));
+    });
+}
+
+#[test]
+fn a_switch_without_cases_checks_its_number() {
+    let (b, other) = (bench(), bench());
+    let (here, there) = (b.device.scalar(0u32).unwrap(), other.device.scalar(0u32).unwrap());
+    let none = |_: &mut Recorder<'_>, _| -> Result<()> { unreachable!("there is no case") };
+    let graph = b.device.record(|r: &mut Recorder<'_>| r.switch(&here, 0, none)).unwrap();
+    assert_eq!(graph.len(), 0);
+    b.device.record(|r: &mut Recorder<'_>| r.switch(&there, 0, none)).unwrap_err();
+    let unwritten = |r: &mut Recorder<'_>| {
+        let index = r.alloc_scalar::<u32>()?;
+        r.switch(&index, 0, none)
+    };
+    let error = b.device.record(unwritten).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::UninitTemp { .. }), "{error:#}");
+}
+
+/// The effort of planning grows with what is recorded. Minutes, if each body looked at the temps of all others.
+#[test]
+fn thousands_of_loops_and_cases_are_planned_at_once() {
+    let b = bench();
+    let (last, mut y) = (b.device.scalar(0u32).unwrap(), b.device.zeros::<u32>(1).unwrap());
+    let (loops, cases) = (4000, 36_000);
+    let begun = Instant::now();
+    let steps = b.device.graph().plan_only(|r: &mut Recorder<'_>| {
+        (0..loops).try_for_each(|_| r.repeat_times(baked(1), |r| r.run(b.k.bump(y.at_mut(0)))).map(drop))?;
+        r.switch(&last, cases, |r, case| {
+            let mut t = r.alloc::<u32>(1)?;
+            r.run(fill(&mut t, baked(case)))?;
+            r.run(copy(&t, &mut y))
+        })
+    });
+    assert_eq!(steps.unwrap(), 4 * loops + 2 + 2 * cases as usize);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
 
 #[test]

@@ -63,8 +63,13 @@ impl Arrangement {
 
     /// One body.
     pub(crate) fn body(&self, scope: u32) -> &Level {
+        &self.levels[self.place(scope)]
+    }
+
+    /// Where a body is among the levels.
+    pub(crate) fn place(&self, scope: u32) -> usize {
         let found = self.levels.binary_search_by_key(&scope, |level| level.scope);
-        &self.levels[found.expect("every body of a recording is arranged with it")]
+        found.expect("every body of a recording is arranged with it")
     }
 
     /// All levels: each behind the one that it is inside of.

@@ -48,17 +48,20 @@ impl TempPlan {
         if count == 0 {
             return TempPlan::default();
         }
-        let mut levels: Vec<LevelPlan> = Vec::with_capacity(arrangement.levels().len());
+        let all = arrangement.levels().len();
+        // From the last to the first, so that the bodies of a level come before it.
+        let place = |scope: u32| all - 1 - arrangement.place(scope);
+        let mut levels: Vec<LevelPlan> = Vec::with_capacity(all);
         for level in arrangement.levels().iter().rev() {
-            levels.push(LevelPlan::new(recorded, level, count, &levels));
+            let plan = LevelPlan::new(recorded, level, |scope| levels[place(scope)].bytes);
+            levels.push(plan);
         }
         let mut laid: Vec<Laid> = Vec::with_capacity(count);
         while let Some(level) = levels.pop() {
             for (branch, offset) in level.branches {
                 let Work::Branch(branch) = &recorded.nodes[branch as usize].work else { unreachable!("listed as one") };
                 for body in &branch.bodies {
-                    let inner = levels.iter_mut().find(|inner| inner.scope == body.scope);
-                    inner.expect("every body is a level").base = level.base + offset;
+                    levels[place(body.scope)].base = level.base + offset;
                 }
             }
             laid.extend(level.temps.into_iter().map(|temp| Laid { offset: temp.offset + level.base, ..temp }));
@@ -182,7 +185,6 @@ impl TempPlan {
 
 /// The temps of one level, counted from where its memory will begin.
 struct LevelPlan {
-    scope: u32,
     base: u64,
     temps: Vec<Laid>,
     /// The branches whose bodies need memory, as nodes, and where it begins.
@@ -191,31 +193,28 @@ struct LevelPlan {
 }
 
 impl LevelPlan {
-    /// `inner` are the levels that are planned already: those of its bodies are among them.
-    fn new(recorded: &Recorded, level: &Level, count: usize, inner: &[LevelPlan]) -> LevelPlan {
+    /// `inner` says how many bytes the temps of a body inside it need.
+    fn new(recorded: &Recorded, level: &Level, inner: impl Fn(u32) -> u64) -> LevelPlan {
         let nodes: Vec<usize> = level.nodes().collect();
-        let touches = Touches::of(&recorded.nodes, &nodes, level.scope, count);
+        let touches = Touches::of(&recorded.nodes, &nodes, level.scope);
         let (mut temps, mut branches, mut uses) = (Vec::new(), Vec::new(), Vec::new());
-        for (number, allocation) in recorded.temps().enumerate() {
-            let ops = touches.ops(number);
-            if let Some(&first) = ops.first()
-                && allocation.bytes() > 0
-            {
-                temps.push(Laid { allocation: allocation.clone(), offset: 0, first: nodes[first as usize] as u32 });
+        for (number, ops) in touches.each() {
+            let allocation = recorded.temp(number);
+            if allocation.bytes() > 0 {
+                temps.push(Laid { allocation: allocation.clone(), offset: 0, first: nodes[ops[0] as usize] as u32 });
                 uses.push(TempUse { bytes: allocation.bytes() as u64, ops });
             }
         }
         let ops: Vec<u32> = (0..nodes.len() as u32).collect();
         for (op, &node) in nodes.iter().enumerate() {
             let Work::Branch(branch) = &recorded.nodes[node].work else { continue };
-            let of = |scope: u32| inner.iter().find(|level| level.scope == scope).map_or(0, |level| level.bytes);
-            let bytes = branch.bodies.iter().map(|body| of(body.scope)).max().unwrap_or(0);
+            let bytes = branch.bodies.iter().map(|body| inner(body.scope)).max().unwrap_or(0);
             if bytes > 0 {
                 branches.push((node as u32, 0));
                 uses.push(TempUse { bytes, ops: &ops[op..=op] });
             }
         }
-        let mut plan = LevelPlan { scope: level.scope, base: 0, temps, branches, bytes: 0 };
+        let mut plan = LevelPlan { base: 0, temps, branches, bytes: 0 };
         if !uses.is_empty() {
             let layout = layout(&level.order, &uses);
             let (of_temps, of_branches) = layout.offsets.split_at(plan.temps.len());
@@ -227,51 +226,47 @@ impl LevelPlan {
     }
 }
 
-/// Which ops of a level touch which of its own temps, ascending.
+/// Which ops of a level touch which of its own temps. As large as the level, however many temps the recording has: it may
+/// have as many levels.
 struct Touches {
-    /// Where each temp's ops end in `ops`; they begin where those of the temp before end.
-    ends: Vec<u32>,
+    /// The temps that are touched, ascending, and where each one's ops end in `ops`; they begin where those of the temp
+    /// before end.
+    ends: Vec<(u32, u32)>,
     ops: Vec<u32>,
 }
 
 impl Touches {
-    fn of(nodes: &[Node], level: &[usize], scope: u32, temps: usize) -> Touches {
-        // Counted first, so that one list holds them all.
-        let mut ends = vec![0u32; temps];
-        each(nodes, level, scope, temps, |temp, _| ends[temp] += 1);
-        let mut total = 0;
-        for end in &mut ends {
-            total += std::mem::replace(end, total);
-        }
-        let mut ops = vec![0u32; total as usize];
-        each(nodes, level, scope, temps, |temp, op| {
-            ops[ends[temp] as usize] = op;
-            ends[temp] += 1;
-        });
-        Touches { ends, ops }
-    }
-
-    fn ops(&self, temp: usize) -> &[u32] {
-        let begin = if temp == 0 { 0 } else { self.ends[temp - 1] };
-        &self.ops[begin as usize..self.ends[temp] as usize]
-    }
-}
-
-/// Tells every temp of a level for every op of it, once each, ops ascending.
-fn each(nodes: &[Node], level: &[usize], scope: u32, temps: usize, mut tell: impl FnMut(usize, u32)) {
-    let mut last = vec![u32::MAX; temps];
-    for (op, &node) in level.iter().enumerate() {
-        for access in &nodes[node].access {
-            let allocation = &access.place.allocation;
-            if let Kind::Temp(_) = allocation.kind()
-                && allocation.home() == scope
-            {
-                let temp = allocation.index() as usize;
-                if last[temp] != op as u32 {
-                    last[temp] = op as u32;
-                    tell(temp, op as u32);
+    fn of(nodes: &[Node], level: &[usize], scope: u32) -> Touches {
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        for (op, &node) in level.iter().enumerate() {
+            for access in &nodes[node].access {
+                let allocation = &access.place.allocation;
+                if let Kind::Temp(_) = allocation.kind()
+                    && allocation.home() == scope
+                {
+                    pairs.push((allocation.index(), op as u32));
                 }
             }
         }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut ends: Vec<(u32, u32)> = Vec::new();
+        for (at, &(temp, _)) in pairs.iter().enumerate() {
+            let end = at as u32 + 1;
+            match ends.last_mut() {
+                Some(last) if last.0 == temp => last.1 = end,
+                _ => ends.push((temp, end)),
+            }
+        }
+        Touches { ends, ops: pairs.into_iter().map(|(_, op)| op).collect() }
+    }
+
+    /// Each temp and the ops that touch it, ascending, at least one.
+    fn each(&self) -> impl Iterator<Item = (usize, &[u32])> {
+        let mut begin = 0;
+        self.ends.iter().map(move |&(temp, end)| {
+            let ops = &self.ops[std::mem::replace(&mut begin, end) as usize..end as usize];
+            (temp as usize, ops)
+        })
     }
 }

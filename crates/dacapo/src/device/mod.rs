@@ -61,7 +61,7 @@ pub(crate) use range::Range;
 pub(crate) use staging::{Block, PIECE_MAX};
 pub(crate) use stream::{RawStream, Stream, StreamInner};
 pub(crate) use ticket::{Ticket, is_over, poll_use};
-pub(crate) use values::{Keeps, drop_each, go_on, keep_first};
+pub(crate) use values::{Each, Keeps, drop_each, go_on, keep_first};
 pub(crate) use wake::Waiting;
 
 /// One GPU, on NVIDIA's driver or in software.

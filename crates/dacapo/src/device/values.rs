@@ -11,32 +11,55 @@ use std::sync::Arc;
 /// A value of the user's, of whatever type.
 pub(crate) type Value = Arc<dyn Any + Send + Sync>;
 
-/// Values of the user's that something keeps. Wherever they are dropped, a panic of one keeps no other from being dropped.
-#[derive(Clone, Default)]
-pub(crate) struct Keeps(Vec<Value>);
+/// Values of the user's that something keeps.
+pub(crate) type Keeps = Each<Value>;
 
-impl Keeps {
+/// Things that are, or hold, values of the user's. Wherever they are dropped, a panic of one keeps no other from being
+/// dropped.
+#[derive(Clone)]
+pub(crate) struct Each<T>(Vec<T>);
+
+impl<T> Each<T> {
+    pub(crate) fn with_capacity(capacity: usize) -> Each<T> {
+        Each(Vec::with_capacity(capacity))
+    }
+
     /// All of them, to be dropped by another.
-    pub(crate) fn take(&mut self) -> Vec<Value> {
+    pub(crate) fn take(&mut self) -> Vec<T> {
         std::mem::take(&mut self.0)
     }
 }
 
-impl Deref for Keeps {
-    type Target = Vec<Value>;
+impl<T> Default for Each<T> {
+    fn default() -> Each<T> {
+        Each(Vec::new())
+    }
+}
 
-    fn deref(&self) -> &Vec<Value> {
+impl<T> Deref for Each<T> {
+    type Target = Vec<T>;
+
+    fn deref(&self) -> &Vec<T> {
         &self.0
     }
 }
 
-impl DerefMut for Keeps {
-    fn deref_mut(&mut self) -> &mut Vec<Value> {
+impl<T> DerefMut for Each<T> {
+    fn deref_mut(&mut self) -> &mut Vec<T> {
         &mut self.0
     }
 }
 
-impl Drop for Keeps {
+impl<'a, T> IntoIterator for &'a Each<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<T> Drop for Each<T> {
     fn drop(&mut self) {
         go_on(drop_each(self.take()));
     }

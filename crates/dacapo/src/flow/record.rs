@@ -350,9 +350,12 @@ impl<'r> Recorder<'r> {
     ) -> Result<()> {
         let at = Location::caller();
         let index = index.side();
-        // The driver has no switch without cases.
+        // The driver has no switch without cases. The number is checked as with them.
         if cases == 0 {
-            return Ok(());
+            return self.try_out(|r| {
+                let state = r.state()?;
+                r.decide_index(at, index, &state, SmallVec::new())
+            });
         }
         self.attempt(|r| match r.has_switch() {
             true => {

@@ -8,7 +8,7 @@ use dacapo_ledger::{SetId, Use};
 use smallvec::SmallVec;
 
 use crate::arrange::Arrangement;
-use crate::device::{Booking, Cuda, Device, Garbage, Keeps, Named, go_on, keep_first};
+use crate::device::{Booking, Cuda, Device, Each, Garbage, Keeps, Named, drop_each, go_on, keep_first};
 use crate::graph::making::{Asked, Drafted, GraphOptions};
 use crate::graph::memory::GraphMemory;
 use crate::graph::{GraphBuilder, StandIns};
@@ -47,7 +47,7 @@ pub(crate) struct Replayable {
     /// Nodes that must be told again before the next launch.
     pub(super) dirty: SmallVec<[u32; 4]>,
     pub(super) gates: Vec<Arc<Gate>>,
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Each<Node>,
     pub(crate) stand_ins: StandIns,
     /// What the dirty nodes will be told. Filled and emptied by a launch; after one that was refused, what it would have told.
     pub(super) changes: Vec<(u32, NodeParams)>,
@@ -194,8 +194,8 @@ impl Drop for Replayable {
         // The nodes go now: their memory waits in the queue for its own last uses, and a module that nobody holds any more
         // for all that is on the streams. In the queue they would hold the device, which holds the queue, and neither
         // would ever go. What foreign work keeps is among the values.
-        self.nodes = Vec::new();
         let mut first = left.err();
+        keep_first(&mut first, drop_each(self.nodes.take()));
         let put = catch_unwind(AssertUnwindSafe(|| self.device.put_values(values, after)));
         keep_first(&mut first, put.err());
         go_on(first);

@@ -152,36 +152,57 @@ pub(crate) fn capture_apart(
     Ok(SmallVec::from_slice(&[child]))
 }
 
-/// Refuses what a body may not hold. The driver would say so when all is instantiated, and not say what.
+/// Refuses what a body may not hold, also in child graphs. The driver would say so when all is instantiated, and not say
+/// what.
 fn expect_allowed_in_body(device: &Device, graph: CUgraph) -> Result<()> {
+    let driver = device.driver();
+    let mut graphs = vec![graph];
+    while let Some(graph) = graphs.pop() {
+        for node in nodes_of(device, graph)? {
+            let mut kind = CU_GRAPH_NODE_TYPE_EMPTY;
+            // SAFETY: `kind` is valid for the write, and the node is one of the graph's.
+            let code = unsafe { driver.cuGraphNodeGetType(node, &mut kind) };
+            device.check(code, Call::cuGraphNodeGetType)?;
+            let what = match kind {
+                CU_GRAPH_NODE_TYPE_HOST => "a host function",
+                CU_GRAPH_NODE_TYPE_WAIT_EVENT => "a wait for an event",
+                CU_GRAPH_NODE_TYPE_EVENT_RECORD => "a record of an event",
+                CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL | CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT => "an external semaphore",
+                CU_GRAPH_NODE_TYPE_MEM_ALLOC => "an allocation in stream order",
+                CU_GRAPH_NODE_TYPE_MEM_FREE => "a free in stream order",
+                CU_GRAPH_NODE_TYPE_BATCH_MEM_OP => "a batch of memory operations",
+                CU_GRAPH_NODE_TYPE_MEMCPY if is_pageable(device, node)? => "a copy from or to pageable host memory",
+                CU_GRAPH_NODE_TYPE_GRAPH => {
+                    let mut child = CUgraph::NULL;
+                    // SAFETY: `child` is valid for the write, and the node is a child graph's, which owns that graph.
+                    let code = unsafe { driver.cuGraphChildGraphNodeGetGraph(node, &mut child) };
+                    device.check(code, Call::cuGraphChildGraphNodeGetGraph)?;
+                    graphs.push(child);
+                    continue;
+                }
+                _ => continue,
+            };
+            return Err(Error::new(ErrorKind::NotInBody { what: what.to_string() }));
+        }
+    }
+    Ok(())
+}
+
+/// The nodes of a graph. It may have none: foreign work that had nothing to do.
+fn nodes_of(device: &Device, graph: CUgraph) -> Result<Vec<CUgraphNode>> {
     let driver = device.driver();
     let mut count = 0;
     // SAFETY: without a buffer the call only counts.
     let code = unsafe { driver.cuGraphGetNodes(graph, std::ptr::null_mut(), &mut count) };
     device.check(code, Call::cuGraphGetNodes)?;
     let mut nodes = vec![CUgraphNode::NULL; count];
-    // SAFETY: there is room for `count` nodes.
-    let code = unsafe { driver.cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count) };
-    device.check(code, Call::cuGraphGetNodes)?;
-    for node in nodes {
-        let mut kind = CU_GRAPH_NODE_TYPE_EMPTY;
-        // SAFETY: `kind` is valid for the write, and the node is one of the graph's.
-        let code = unsafe { driver.cuGraphNodeGetType(node, &mut kind) };
-        device.check(code, Call::cuGraphNodeGetType)?;
-        let what = match kind {
-            CU_GRAPH_NODE_TYPE_HOST => "a host function",
-            CU_GRAPH_NODE_TYPE_WAIT_EVENT => "a wait for an event",
-            CU_GRAPH_NODE_TYPE_EVENT_RECORD => "a record of an event",
-            CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL | CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT => "an external semaphore",
-            CU_GRAPH_NODE_TYPE_MEM_ALLOC => "an allocation in stream order",
-            CU_GRAPH_NODE_TYPE_MEM_FREE => "a free in stream order",
-            CU_GRAPH_NODE_TYPE_BATCH_MEM_OP => "a batch of memory operations",
-            CU_GRAPH_NODE_TYPE_MEMCPY if is_pageable(device, node)? => "a copy from or to pageable host memory",
-            _ => continue,
-        };
-        return Err(Error::new(ErrorKind::NotInBody { what: what.to_string() }));
+    // The driver refuses room for none.
+    if count > 0 {
+        // SAFETY: there is room for `count` nodes.
+        let code = unsafe { driver.cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count) };
+        device.check(code, Call::cuGraphGetNodes)?;
     }
-    Ok(())
+    Ok(nodes)
 }
 
 /// Whether a copy's node names memory of the host that is not page-locked.

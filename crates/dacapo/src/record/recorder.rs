@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::device::{Device, Keeps, drop_each, go_on};
+use crate::device::{Device, Each, Keeps, drop_each, go_on, keep_first};
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
@@ -78,7 +78,8 @@ pub struct Recorder<'r> {
 pub(crate) struct Recorded {
     pub(crate) device: Device,
     pub(crate) id: u64,
-    pub(crate) nodes: Vec<Node>,
+    /// Each may hold a closure of the user's.
+    pub(crate) nodes: Each<Node>,
     pub(crate) readings: Readings,
     pub(super) temps: Vec<PlannedTemp>,
     /// Which temp each write was to, in order: so that a failed op's writes can be taken back.
@@ -148,6 +149,11 @@ impl Recorded {
     pub(crate) fn temps(&self) -> impl ExactSizeIterator<Item = &Arc<Allocation>> {
         self.temps.iter().map(|temp| &temp.allocation)
     }
+
+    /// The temp of this number.
+    pub(crate) fn temp(&self, number: usize) -> &Arc<Allocation> {
+        &self.temps[number].allocation
+    }
 }
 
 impl<'r> Recorder<'r> {
@@ -155,7 +161,7 @@ impl<'r> Recorder<'r> {
         let core = Recorded {
             device: device.clone(),
             id: device.0.recordings.fetch_add(1, Ordering::Relaxed),
-            nodes: Vec::with_capacity(8),
+            nodes: Each::with_capacity(8),
             readings: Readings::default(),
             temps: Vec::new(),
             writes: Vec::new(),
@@ -196,6 +202,12 @@ impl<'r> Recorder<'r> {
         outcome
     }
 
+    /// Says how recording would fail. Nothing stays recorded.
+    pub(crate) fn try_out(&mut self, body: impl FnOnce(&mut Recorder<'r>) -> Result<()>) -> Result<()> {
+        let attempt = Attempt { before: self.mark(), recorder: self, succeeded: false };
+        body(attempt.recorder)
+    }
+
     fn mark(&self) -> Mark {
         Mark {
             nodes: self.core.nodes.len(),
@@ -214,7 +226,7 @@ impl<'r> Recorder<'r> {
 
     fn roll_back(&mut self, to: &Mark) {
         // Dropped at the end: a value of the user's may panic then, and nothing of the op may stay.
-        let _nodes = self.core.nodes.split_off(to.nodes);
+        let nodes = self.core.nodes.split_off(to.nodes);
         let keeps = self.core.keeps.split_off(to.keeps);
         self.core.outputs.truncate(to.outputs);
         self.core.made.truncate(to.made);
@@ -225,7 +237,9 @@ impl<'r> Recorder<'r> {
         self.scopes.truncate(to.scopes);
         self.core.conditions = to.conditions;
         self.core.unwrite(to.writes);
-        go_on(drop_each(keeps));
+        let mut panic = drop_each(keeps);
+        keep_first(&mut panic, drop_each(nodes));
+        go_on(panic);
     }
 
     /// Scratch memory of this recording: undefined until written, gone after the replay.
