@@ -1,5 +1,10 @@
 //! A stranger's programs in safe code against control flow on the device, with every detector on.
-
+#![allow(
+    clippy::eq_op,
+    clippy::neg_cmp_op_on_partial_ord,
+    clippy::nonminimal_bool,
+    reason = "comparisons are written as the conditions that they are held against"
+)]
 #![cfg(feature = "software")]
 
 #[path = "promises/kit.rs"]
@@ -481,7 +486,7 @@ fn memory_of_a_condition_lives_with_its_graph() {
     };
     let junk: Vec<_> = (0..50).map(|n| b.device.scalar(n as u32).unwrap()).collect();
     graph.launch(&b.stream).unwrap();
-    let _ = graph.submit(&b.stream).unwrap();
+    drop(graph.submit(&b.stream).unwrap());
     drop(graph);
     assert_eq!(b.stream.read(&y).unwrap(), [6]);
     drop(junk);
@@ -516,7 +521,6 @@ fn a_body_writes_what_its_loop_looks_at() {
         let mut op = op;
         b.stream.run(&mut op).unwrap();
         let mut graph = b.device.record(&mut op).unwrap();
-        drop(op);
         let eager = b.stream.read(&y).unwrap();
         assert_eq!(eager, [11, 9, 9, 0, 3, 5, 0, 0]);
         graph.launch(&b.stream).unwrap();
@@ -637,7 +641,6 @@ fn builders_and_control_flow() {
         b.device.graph().preloaded().record(&mut body),
         b.device.graph().warmup_unrestored(2).record(&mut body),
     ];
-    drop(body);
     for graph in graphs {
         let mut graph = graph.unwrap();
         b.stream.write(&mut y, &[7; 64]).unwrap();
@@ -692,11 +695,13 @@ fn a_slot_that_empties_a_grid_in_a_body() {
         graph.launch(&b.stream).unwrap();
         assert_eq!(b.stream.read(&y).unwrap(), [5; 32]);
         for (len_, other_) in [(0, 32), (32, 0), (0, 0)] {
-            (len.set(len_), other.set(other_));
+            len.set(len_);
+            other.set(other_);
             let error = graph.launch(&b.stream).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::UninitTemp { .. }), "{error:#}");
         }
-        (len.set(32), other.set(32));
+        len.set(32);
+        other.set(32);
         graph.launch(&b.stream).unwrap();
         b.stream.synchronize().unwrap();
         b.expect_no_findings();
@@ -719,7 +724,6 @@ fn host_memory_in_a_body() {
     };
     b.stream.run(&mut op).unwrap();
     let mut graph = b.device.record(&mut op).unwrap();
-    drop(op);
     drop(host);
     graph.launch(&b.stream).unwrap();
     assert_eq!(b.stream.read(&y).unwrap(), [5, 6]);
@@ -821,7 +825,6 @@ fn with_everything(b: &Bench, y: &mut Buffer<u32>) -> Result<()> {
     graph.rerecord(&mut op)?;
     graph.launch(&b.stream)?;
     graph.profile(&b.stream)?;
-    drop(op);
     drop(graph);
     assert_eq!(b.stream.read(&*y)?, [3, 3, 0, 0]);
     Ok(())
@@ -1009,7 +1012,6 @@ fn rerecorded_with_bodies_of_other_numbers() {
     outer.launch(&b.stream).unwrap();
     graph.rerecord(|r: &mut Recorder<'_>| op(r, false)).unwrap();
     graph.launch(&b.stream).unwrap();
-    drop(op);
     assert_eq!(b.stream.read(&y).unwrap(), [5, 9, 0, 0]);
     b.expect_no_findings();
 }

@@ -157,7 +157,10 @@ impl RawKernel {
             let (mut access, mut slots, mut values) = (SmallVec::new(), Vec::new(), Vec::new());
             for argument in arguments {
                 access.extend(argument.access);
-                slots.push(argument.slot);
+                // As reports count them: of values alone.
+                if argument.value.is_some() {
+                    slots.push(argument.slot);
+                }
                 values.push(argument.value);
             }
             let limits = function.clone();

@@ -81,9 +81,13 @@ pub(crate) unsafe fn add(v: &mut Visit<'_>, spot: &Spot, params: *mut CUgraphNod
     };
     let mut inside = vec![root];
     let mut found = false;
-    while let Some(at) = inside.pop() {
-        found |= is_of_this(v, at);
-        inside.extend(v.graphs.children(at));
+    while let Some(at) = inside.pop()
+        && !found
+    {
+        found = is_of_this(v, at);
+        if !found {
+            inside.extend(v.graphs.children(at));
+        }
     }
     if !found || condition.is_used() {
         return Err(INVALID);

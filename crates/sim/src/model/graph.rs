@@ -278,7 +278,11 @@ impl Graphs {
                 self.remove_inside(&node.kind);
             }
         }
-        self.conditions.retain(|_, condition| condition.strong_count() > 0);
+        // Most bodies have none of their own, and there may be many.
+        if !graph.conditions.is_empty() {
+            drop(graph.conditions);
+            self.conditions.retain(|_, condition| condition.strong_count() > 0);
+        }
     }
 
     /// Destroys the graphs embedded in a node that is gone.
