@@ -16,8 +16,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use dacapo::flow::{above, at_least, at_most, below, differs, equal, nonzero, unbounded, up_to, zero};
-use dacapo::raw::{RawStream, foreign};
-use dacapo::{Buffer, Error, ErrorKind, Recorder, Result, Slot, baked, copy, fill};
+use dacapo::inspect::How;
+use dacapo::raw::{RawArg, RawKernel, RawStream, foreign};
+use dacapo::{Buffer, Error, ErrorKind, Recorder, Result, Slot, baked, copy, fill, grid};
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Driver};
 use dacapo_sim::Machine;
@@ -1451,4 +1452,17 @@ fn broad_recordings_come_to_an_end() {
     graph.launch(&b.stream).unwrap();
     assert_eq!(b.stream.read(&y).unwrap(), [2999, 6300]);
     b.expect_no_findings();
+}
+
+/// A slot behind memory, among the arguments of a raw kernel, is shown as a slot.
+#[test]
+fn a_slot_of_a_raw_kernel_is_told_as_one() {
+    let b = bench();
+    let saxpy = RawKernel::load(&b.device, include_str!("../kernels/saxpy.ptx"), "saxpy").unwrap();
+    let (x, mut y, n) = (b.device.zeros::<f32>(4).unwrap(), b.device.zeros::<f32>(4).unwrap(), Slot::new(4u32));
+    let arguments = vec![RawArg::value(baked(1.0f32)), RawArg::read(&x), RawArg::write(&mut y), RawArg::value(&n)];
+    // SAFETY: the arguments are those of `saxpy`, and both slices have as many elements.
+    let report = b.device.graph().inspect(unsafe { saxpy.launch(grid::linear(4, 32), arguments) }).unwrap();
+    let is = |at: usize, kind: fn(&How) -> bool| kind(&report.nodes[0].arguments[at].how);
+    assert!(is(0, |how| matches!(how, How::Baked { .. })) && is(3, |how| matches!(how, How::Slot { .. })), "{report}");
 }
