@@ -16,7 +16,8 @@
 //!   programs-silent.txt.
 //! - `forms` runs every form of recording and launching on device 0, in this process: forms.json. It
 //!   runs under `compute-sanitizer --tool memcheck --report-api-errors no` too: some forms are about calls that the
-//!   driver refuses. What `--tool initcheck` says of it: results/initcheck-h200.txt.
+//!   driver refuses. What `--tool initcheck` says of it: results/initcheck-h200.txt. `DACAPO_ONLY` has parts of the
+//!   names that are run, with commas between them.
 //! - `mazes` runs random recordings of control flow here and on the software device: mazes.txt.
 //! - `pools` replays eight bucketed graphs of one pool in a thousand orders: pools.txt.
 //! - `declarations` measures what the check of declarations adds to loading a module of 100 entries: declarations.txt.
@@ -331,8 +332,8 @@ fn run_forms(
     folder: &std::path::Path,
 ) -> Result<bool, Box<dyn std::error::Error>> {
     let device = Device::cuda(0)?;
-    let mut runs = Vec::new();
-    for form in forms::all() {
+    let (mut runs, only) = (Vec::new(), std::env::var("DACAPO_ONLY").unwrap_or_default());
+    for form in forms::all().into_iter().filter(|form| only.split(',').any(|part| form.name.contains(part))) {
         if let Some(lacks) = form.lacks() {
             println!("{:<36} NOT RUN: there is no {lacks} here", form.name);
             continue;
