@@ -16,7 +16,7 @@ fn every_driver_finds_the_same_way() {
     };
     let (newest, before_else) = (device(None), device(Some(12_040)));
     let (mut ops, mut changed) = (0, 0);
-    for seed in 0..300 {
+    for seed in 0..120 {
         let want = mazes::run(&newest, seed).unwrap();
         let got = mazes::run(&before_else, seed).unwrap();
         assert_eq!(want.eager, want.replayed, "maze {seed}, eager and replayed");
@@ -28,5 +28,5 @@ fn every_driver_finds_the_same_way() {
     for device in [newest, before_else] {
         assert_eq!(device.findings(), Vec::<String>::new());
     }
-    assert!(ops > 5_000 && changed > 100, "{ops} operations; {changed} mazes that the second run changed");
+    assert!(ops > 5_000 && changed > 40, "{ops} operations; {changed} mazes that the second run changed");
 }
