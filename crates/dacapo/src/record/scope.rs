@@ -101,16 +101,19 @@ impl<'r> Recorder<'r> {
     /// # Errors
     ///
     /// - It would be too deep inside others.
-    pub(crate) fn open_body(&mut self, branch: usize, what: ScopeKind) -> Result<()> {
+    pub(crate) fn open_body(&mut self, branch: usize, kind: ScopeKind) -> Result<()> {
         if self.scopes.len() == DEPTH_MAX {
             let what = format!(
                 "control flow more than {DEPTH_MAX} deep (each `leave_if` puts the rest of its round one deeper)"
             );
             let needs = "conditions that are combined, as in `a | b`, or a kernel that decides more".to_string();
-            return Err(self.core.nodes[branch].blame(Error::new(ErrorKind::Unsupported { what, needs })));
+            let node = &self.core.nodes[branch];
+            // The branch behind a way out is no call of the user's.
+            let name = if matches!(kind, ScopeKind::Rest) { "leave_if" } else { &*node.name };
+            return Err(Error::new(ErrorKind::Unsupported { what, needs }).of(name, &node.label, node.at));
         }
         self.core.bodies += 1;
-        let scope = Scope { id: self.core.bodies, branch, writes: self.core.writes.len(), what };
+        let scope = Scope { id: self.core.bodies, branch, writes: self.core.writes.len(), what: kind };
         self.scopes.push(scope);
         Ok(())
     }
