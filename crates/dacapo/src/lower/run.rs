@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use dacapo_driver::types::{CUdeviceptr, CUstream};
+use dacapo_driver::types::{CUdeviceptr, CUfunction, CUstream};
 use dacapo_driver::{Call, leaves_undone};
 use dacapo_ledger::{MemoryId, Touch, Touching, Use};
 
@@ -171,7 +171,7 @@ fn launch(device: &Device, stream: CUstream, node: &Node, readings: &Readings) -
     if !params.is_enabled() {
         return Ok(());
     }
-    params::want_shared(device, node, &params)?;
+    params::want_shared(device, node, CUfunction::NULL, &params)?;
     match &mut params {
         NodeParams::Kernel { prepared } => {
             let Work::Kernel(kernel) = &node.work else { unreachable!("parameters of a kernel") };
