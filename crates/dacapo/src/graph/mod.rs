@@ -22,6 +22,7 @@ mod rerecord;
 mod stand_ins;
 mod warm;
 
+pub use crate::arrange::Edge;
 pub(crate) use crate::lower::CapturedGraph;
 pub use crate::pool::{Pool, PoolHandle};
 pub use builder::GraphBuilder;
