@@ -15,6 +15,7 @@ use dacapo_example_train::{Adam, Kernels, Model, Network, Shape, data};
 use by_hand::ByHand;
 use dacapo_cli::bench::blocks::{Contender, each};
 use dacapo_cli::bench::compare::{Bench, LIBRARY, RAW, Round, Row};
+use dacapo_cli::bench::edges::TUNED;
 use dacapo_cli::bench::library::Library;
 use dacapo_cli::bench::raw::Raw;
 use dacapo_cli::complaint::Complaint;
@@ -64,13 +65,20 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
 fn compare(round: &Round<'_, '_>, shape: Shape, way: Way, launches: u32) -> Result<Row, Complaint> {
     let (raw, again) = (ByHand::new(&round.raw, shape)?, ByHand::new(&round.raw_again, shape)?);
     let mut recorded = LibraryStep::new(&round.library, shape)?;
+    let mut tuned = LibraryStep::new(&round.library, shape)?;
+    tuned.graph.tune(&round.library.stream)?;
     recorded.has_edges(raw.edges())?;
     let by_hand: Contender<'_> = Box::new(|| raw.block(&round.raw, way, launches));
     let by_hand_again: Contender<'_> = Box::new(|| again.block(&round.raw_again, way, launches));
     let replayed: Contender<'_> = Box::new(|| recorded.block(&round.library, &round.raw, way, launches));
-    let row = round.compare(launches, vec![(RAW, by_hand), (LIBRARY, replayed), ("raw again", by_hand_again)])?;
+    let tuned_block: Contender<'_> = Box::new(|| tuned.block(&round.library, &round.raw, way, launches));
+    let sides = vec![(RAW, by_hand), (LIBRARY, replayed), (TUNED, tuned_block), ("raw again", by_hand_again)];
+    let row = round.compare(launches, sides)?;
     let (want, got) = (raw.outcome()?, recorded.outcome(&round.library)?);
-    for (whose, got) in [("replays", &got), ("the second graph by hand", &again.outcome()?)] {
+    let got_tuned = tuned.outcome(&round.library)?;
+    for (whose, got) in
+        [("replays", &got), ("tuned replays", &got_tuned), ("the second graph by hand", &again.outcome()?)]
+    {
         if let Some(at) = want.iter().zip(got).position(|(want, got)| want.to_bits() != got.to_bits()) {
             let (want, got) = (want[at], got[at]);
             return Err(Complaint::new(format!("{whose}: number {at} is {got}, the graph by hand has {want}"))

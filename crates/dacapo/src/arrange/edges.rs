@@ -73,8 +73,9 @@ pub(crate) enum EdgeChoice {
     Usual,
     /// All are full.
     Plain,
-    /// As somebody says; where that gives signals on some edges out of a kernel only, it does not signal.
-    By(Arc<dyn Fn(&Pair<'_>) -> Edge + Send + Sync>),
+    /// As somebody says, who is told what would be usual. Where that gives signals on some edges out of a kernel only, it does
+    /// not signal.
+    By(Arc<dyn Fn(&Pair<'_>, Edge) -> Edge + Send + Sync>),
 }
 
 /// The kinds of a level's edges.
@@ -100,9 +101,13 @@ impl EdgeKinds {
         !self.signals.is_empty() && self.signals.binary_search(&(node as u32)).is_ok()
     }
 
-    /// How many edges are programmatic, and how many kernels signal.
-    pub(crate) fn count(&self) -> (usize, usize) {
-        (self.early.iter().filter(|early| **early).count(), self.signals.len())
+    /// The kind of the edge of this number out of a node.
+    pub(super) fn kind(&self, edge: usize, before: usize) -> Edge {
+        match (self.is_early(edge), self.signals(before)) {
+            (false, _) => Edge::Full,
+            (true, false) => Edge::Waits,
+            (true, true) => Edge::Signals,
+        }
     }
 
     /// Chooses the kinds of a level's edges.
@@ -110,7 +115,13 @@ impl EdgeKinds {
         let chosen = match choice {
             EdgeChoice::Plain => return EdgeKinds::default(),
             EdgeChoice::Usual => usual(level, nodes),
-            EdgeChoice::By(choose) => legal(level, nodes, |pair| choose(&pair)),
+            EdgeChoice::By(choose) => {
+                let mut usual = usual(level, nodes).into_iter();
+                each(level, nodes, |pair| {
+                    let usual = usual.next().unwrap_or(Edge::Full);
+                    pair.map_or(Edge::Full, |pair| choose(&pair, usual))
+                })
+            }
         };
         if chosen.iter().all(|edge| *edge == Edge::Full) {
             return EdgeKinds::default();
@@ -130,29 +141,29 @@ fn kernel<'n>(level: &Level, nodes: &'n [Node], step: u32) -> Option<(usize, &'n
     }
 }
 
-/// Kinds of all edges, chosen where there is a choice.
-fn legal(level: &Level, nodes: &[Node], mut choose: impl FnMut(Pair<'_>) -> Edge) -> Vec<Edge> {
-    let mut kinds = Vec::new();
+/// Something of each edge of a level, which is told its kernels where there is a choice.
+pub(super) fn each<R>(level: &Level, nodes: &[Node], mut of: impl FnMut(Option<Pair<'_>>) -> R) -> Vec<R> {
+    let mut results = Vec::new();
     for step in 0..level.order.steps().len() {
         let behind = kernel(level, nodes, step as u32).filter(|(_, function)| function.waits());
         for &earlier in level.order.after(step) {
             let before =
                 behind.and_then(|_| kernel(level, nodes, earlier)).filter(|(_, function)| function.may_go_before());
-            kinds.push(match (before, behind) {
+            results.push(of(match (before, behind) {
                 (Some((one, _)), Some((other, _))) => {
-                    choose(Pair { numbers: (one, other), before: &nodes[one], after: &nodes[other] })
+                    Some(Pair { numbers: (one, other), before: &nodes[one], after: &nodes[other] })
                 }
-                _ => Edge::Full,
-            });
+                _ => None,
+            }));
         }
     }
-    kinds
+    results
 }
 
 /// Where it is worth it on the whole.
 fn usual(level: &Level, nodes: &[Node]) -> Vec<Edge> {
     let order = &level.order;
-    let mut kinds = legal(level, nodes, |_| Edge::Waits);
+    let mut kinds = each(level, nodes, |pair| if pair.is_some() { Edge::Waits } else { Edge::Full });
     if kinds.iter().all(|kind| *kind == Edge::Full) {
         return kinds;
     }

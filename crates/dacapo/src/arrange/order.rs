@@ -6,7 +6,7 @@
 //! A body with a branch in it is a line, whatever its data would allow. NVIDIA's driver 580.159.04 never ends the second round
 //! of a WHILE whose body has two conditional nodes before its last kernel and a third beside it; as a line it does.
 
-use crate::arrange::edges::{EdgeChoice, EdgeKinds};
+use crate::arrange::edges::{self, Edge, EdgeChoice, EdgeKinds, Pair};
 use crate::plan::{self, Order, Shape, TouchedBytes, What};
 use crate::record::{Node, Work};
 
@@ -83,6 +83,24 @@ impl Arrangement {
             level.edges = EdgeKinds::choose(level, nodes, choice);
         }
         self
+    }
+
+    /// Calls back for each edge whose kind can be chosen, with the numbers of its nodes.
+    pub(crate) fn each_choice(&self, nodes: &[Node], mut call: impl FnMut(usize, usize)) {
+        self.each_kind(nodes, |before, after, _| call(before, after));
+    }
+
+    /// The same, and with its kind.
+    pub(crate) fn each_kind(&self, nodes: &[Node], mut call: impl FnMut(usize, usize, Edge)) {
+        for level in &self.levels {
+            let mut edge = 0;
+            edges::each(level, nodes, |pair| {
+                if let Some(Pair { numbers: (before, after), .. }) = pair {
+                    call(before, after, level.edges.kind(edge, before));
+                }
+                edge += 1;
+            });
+        }
     }
 
     /// All levels: each behind the one that it is inside of.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::arrange::{Edge, EdgeChoice, TempPlan, arranged};
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::tuning::Tuning;
 use crate::graph::{Asked, Graph, GraphInto, GraphOptions, Hole, Replayable, StandIns, WarmGraphBuilder, report_of};
 use crate::inspect;
 use crate::memory::{Allocation, Arena, Extent, Kind, Reads, Writes};
@@ -98,10 +99,17 @@ impl<'d> GraphBuilder<'d> {
         self
     }
 
+    /// Uses the edges that [`Graph::tune`](crate::Graph::tune) has found to be the fastest, for the pairs of kernels that it knows. One
+    /// that was measured on another GPU is not used.
+    pub fn tuned(mut self, tuning: &Tuning) -> Self {
+        self.edges = tuning.choice(self.device);
+        self
+    }
+
     /// Chooses the kind of each edge between two kernels, by the numbers of their ops, where there is a choice. For tests.
     #[doc(hidden)]
     pub fn edges_by(mut self, choose: impl Fn(usize, usize) -> Edge + Send + Sync + 'static) -> Self {
-        self.edges = EdgeChoice::By(Arc::new(move |pair| choose(pair.numbers.0, pair.numbers.1)));
+        self.edges = EdgeChoice::By(Arc::new(move |pair, _| choose(pair.numbers.0, pair.numbers.1)));
         self
     }
 

@@ -55,6 +55,8 @@ struct Beginnings {
     wait: Vec<String>,
     /// Those that were left as they are, and why, sorted.
     left: Vec<(String, Left)>,
+    /// A sum over the text (FNV-1a), by which it is known in another process.
+    sum: u64,
     /// The text as it was given; empty if no entry point waits.
     source: Box<str>,
     /// The same module with entry points that wait and signal, once somebody wanted one. None: it has none.
@@ -165,7 +167,11 @@ impl ModuleSource {
                     made.changed.sort_unstable();
                     made.left.sort_unstable_by(|one, other| one.0.cmp(&other.0));
                     let (wait, left) = (made.changed, made.left);
-                    module.beginnings = Beginnings { wait, left, source: source.into(), signalling: OnceLock::new() };
+                    let sum = source.bytes().fold(0xcbf2_9ce4_8422_2325u64, |sum, byte| {
+                        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+                    });
+                    module.beginnings =
+                        Beginnings { wait, left, sum, source: source.into(), signalling: OnceLock::new() };
                     return Ok((Arc::new(module), Text::read(source)));
                 }
             }
@@ -364,6 +370,11 @@ impl Function {
     /// Whether it waits for all that comes before it in a graph before it does anything: it may begin early.
     pub(crate) fn waits(&self) -> bool {
         self.begins == Begins::Waiting
+    }
+
+    /// A sum over the text of its module, as it was given.
+    pub(crate) fn text(&self) -> u64 {
+        self.module.beginnings.sum
     }
 
     /// Whether kernels that wait may begin before it is over.

@@ -223,21 +223,29 @@ impl Aside {
 }
 
 /// Contents that were put aside on a stream. Put back once: by hand, or when enqueueing what came between panics.
-struct PutAside<'a> {
+pub(crate) struct PutAside<'a> {
     device: &'a Device,
     stream: CUstream,
     asides: &'a [Aside],
 }
 
 impl<'a> PutAside<'a> {
-    fn new(device: &'a Device, stream: CUstream, asides: &'a [Aside]) -> Result<PutAside<'a>> {
+    pub(crate) fn new(device: &'a Device, stream: CUstream, asides: &'a [Aside]) -> Result<PutAside<'a>> {
         for Aside { place, kept } in asides {
             copy(device, stream, place.address(), kept.address(), place.bytes)?;
         }
         Ok(PutAside { device, stream, asides })
     }
 
-    fn put_back(mut self) -> Result<()> {
+    /// Puts it back, and keeps it for another time.
+    pub(crate) fn put_back_once(&self) -> Result<()> {
+        let back = |aside: &Aside| {
+            copy(self.device, self.stream, aside.kept.address(), aside.place.address(), aside.place.bytes)
+        };
+        self.asides.iter().try_for_each(back)
+    }
+
+    pub(crate) fn put_back(mut self) -> Result<()> {
         self.put_all_back()
     }
 
