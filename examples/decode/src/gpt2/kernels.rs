@@ -11,17 +11,19 @@ use dacapo::half::bf16;
 
 use super::shape::HEAD;
 
-/// Threads of every block.
-pub const BLOCK: u32 = 256;
-/// Warps of every block.
+// As `gpt2.cu` has them: rows of a warp and groups of a block, warps, eights of rows, and rows of a block that attends.
+const ROWS: usize = 6;
+const STRIPS: usize = 3;
+const QKV_GROUPS: usize = 3;
+const UP_GROUPS: usize = 4;
+const DOWN_STRIPS: usize = 12;
+const ATTEND_ROWS: usize = 96;
+const QKV_TILES: usize = 3;
+const UP_TILES: usize = 3;
+const NORM_WARPS: usize = 12;
+const ADD_WARPS: usize = 16;
+/// Warps of the blocks that attend, make logits and choose.
 const WARPS: usize = 8;
-// As `gpt2.cu` has them.
-const QKV_ROWS: usize = 1;
-const ATTEND_ROWS: usize = 64;
-const UP_ROWS: usize = 1;
-const DOWN_WARPS: usize = 4;
-const QKV_TILES: usize = 2;
-const UP_TILES: usize = 2;
 
 dacapo::kernels! {
     /// One decode step of a transformer in bf16.
@@ -36,7 +38,7 @@ dacapo::kernels! {
             requires: vectors(queries.len(), positions.len(), dim), out.len() == queries.len(), keys.len() == values.len(),
                 keys.len() == positions.len() * context as usize * dim as usize, fits(keys.len()), ahead.len() < COUNTED,
                 queries.aligned(16), keys.aligned(16), values.aligned(16);
-            grid: exact([dim / HEAD as u32, positions.len() as u32, 1], [BLOCK, 1, 1]);
+            grid: blocks([per(queries.len(), positions.len()) / HEAD, positions.len()], WARPS);
         }
         /// Queries, keys and values of one sequence: W norm(x).
         fn gpt2_qkv_1(w: &[bf16], gain: &[bf16], x: &[f32], positions: &[u32], queries: &out [f32], keys: &mut [bf16],
@@ -45,7 +47,7 @@ dacapo::kernels! {
             requires: positions.len() == 1, vectors(x.len(), 1, dim), w.len() == 3 * x.len() * x.len(),
                 queries.len() == x.len(), keys.len() == values.len(), keys.len() == context as usize * x.len(),
                 ahead.len() < COUNTED, w.aligned(16), x.aligned(16), gain.aligned(16);
-            grid: rows(3 * x.len(), WARPS * QKV_ROWS);
+            grid: rows(3 * x.len(), QKV_GROUPS * ROWS, QKV_GROUPS * STRIPS);
         }
         /// shares ← each head's share of W softmax(q Kᵀ) V, of one sequence.
         fn gpt2_attend_out_1(w: &[bf16], queries: &[f32], keys: &[bf16], values: &[bf16], positions: &[u32],
@@ -55,7 +57,7 @@ dacapo::kernels! {
                 shares.len() == queries.len() / HEAD * queries.len(), keys.len() == values.len(),
                 keys.len() == context as usize * queries.len(), ahead.len() < COUNTED,
                 w.aligned(16), queries.aligned(16), keys.aligned(16), values.aligned(16);
-            grid: exact([dim / HEAD as u32, queries.len().div_ceil(ATTEND_ROWS) as u32, 1], [BLOCK, 1, 1]);
+            grid: blocks([queries.len() / HEAD, queries.len().div_ceil(ATTEND_ROWS)], WARPS);
         }
         /// y ← x + the heads' shares; u ← gelu(W norm(y)), of one sequence.
         fn gpt2_up_1(w: &[bf16], gain: &[bf16], x: &[f32], shares: &[f32], y: &out [f32], u: &out [f32],
@@ -64,21 +66,21 @@ dacapo::kernels! {
             requires: vectors(x.len(), 1, dim), w.len() == u.len() * x.len(), shares.len() == x.len() / HEAD * x.len(),
                 y.len() == x.len(), ahead.len() < COUNTED, w.aligned(16), gain.aligned(8), x.aligned(16),
                 shares.aligned(16), y.aligned(16);
-            grid: rows(u.len(), WARPS * UP_ROWS);
+            grid: rows(u.len(), UP_GROUPS * ROWS, UP_GROUPS * STRIPS);
         }
         /// x ← y + W u, of one sequence.
         fn gpt2_down_1(w: &[bf16], u: &[f32], y: &[f32], x: &out [f32], unchecked ahead: &[bf16],
                        ahead_count: u32 = ahead.len(), dim: u32 = x.len(), hidden: u32 = u.len()) {
             requires: w.len() == u.len() * x.len(), y.len() == x.len(), u.len().is_multiple_of(8), fits(w.len()),
                 ahead.len() < COUNTED, w.aligned(16), u.aligned(16);
-            grid: rows(x.len(), WARPS / DOWN_WARPS);
+            grid: rows(x.len(), ROWS, DOWN_STRIPS);
         }
         /// logits ← W norm(x), of one sequence; best ← the best token that each block saw.
         fn gpt2_head_1(w: &[bf16], gain: &[bf16], x: &[f32], logits: &out [f32], best: &out [u64], dim: u32 = gain.len(),
                        vocabulary: u32 = logits.len()) {
             requires: vectors(x.len(), 1, dim), w.len() == logits.len() * x.len(), fits(w.len()), !best.is_empty(),
                 w.aligned(16), gain.aligned(16), x.aligned(16);
-            grid: exact([best.len() as u32, 1, 1], [BLOCK, 1, 1]);
+            grid: blocks([best.len(), 1], WARPS);
         }
         /// Queries, keys and values of up to 8 sequences: W norm(x).
         fn gpt2_qkv_8(w: &[bf16], gain: &[bf16], x: &[bf16], positions: &[u32], queries: &out [f32], keys: &mut [bf16],
@@ -87,7 +89,7 @@ dacapo::kernels! {
             requires: positions.len() <= 8, vectors(x.len(), positions.len(), dim), w.len() == 3 * gain.len() * gain.len(),
                 queries.len() == x.len(), keys.len() == values.len(), keys.len() == context as usize * x.len(),
                 fits(keys.len()), ahead.len() < COUNTED, w.aligned(16), x.aligned(16), gain.aligned(16);
-            grid: rows(3 * gain.len(), 8 * QKV_TILES);
+            grid: rows(3 * gain.len(), 8 * QKV_TILES, NORM_WARPS);
         }
         /// The same of up to 32.
         fn gpt2_qkv_32(w: &[bf16], gain: &[bf16], x: &[bf16], positions: &[u32], queries: &out [f32], keys: &mut [bf16],
@@ -96,7 +98,7 @@ dacapo::kernels! {
             requires: positions.len() <= 32, vectors(x.len(), positions.len(), dim), w.len() == 3 * gain.len() * gain.len(),
                 queries.len() == x.len(), keys.len() == values.len(), keys.len() == context as usize * x.len(),
                 fits(keys.len()), ahead.len() < COUNTED, w.aligned(16), x.aligned(16), gain.aligned(16);
-            grid: rows(3 * gain.len(), 8 * QKV_TILES);
+            grid: rows(3 * gain.len(), 8 * QKV_TILES, NORM_WARPS);
         }
         /// x ← x + W v of up to 8 sequences, in f32 and rounded.
         fn gpt2_add_8(w: &[bf16], v: &[bf16], x: &mut [f32], rounded: &out [bf16], unchecked ahead: &[bf16],
@@ -104,7 +106,7 @@ dacapo::kernels! {
                       outputs: u32 = per(x.len(), batch as usize)) {
             requires: batch <= 8, matrices(w.len(), v.len(), x.len(), batch as usize), rounded.len() == x.len(),
                 ahead.len() < COUNTED, w.aligned(16), v.aligned(16);
-            grid: rows(per(x.len(), batch as usize), 8);
+            grid: rows(per(x.len(), batch as usize), 8, ADD_WARPS);
         }
         /// The same of up to 32.
         fn gpt2_add_32(w: &[bf16], v: &[bf16], x: &mut [f32], rounded: &out [bf16], unchecked ahead: &[bf16],
@@ -112,7 +114,7 @@ dacapo::kernels! {
                        outputs: u32 = per(x.len(), batch as usize)) {
             requires: batch <= 32, matrices(w.len(), v.len(), x.len(), batch as usize), rounded.len() == x.len(),
                 ahead.len() < COUNTED, w.aligned(16), v.aligned(16);
-            grid: rows(per(x.len(), batch as usize), 8);
+            grid: rows(per(x.len(), batch as usize), 8, ADD_WARPS);
         }
         /// u ← gelu(W norm(x)) of up to 8 sequences, rounded.
         fn gpt2_up_8(w: &[bf16], gain: &[bf16], x: &[bf16], u: &out [bf16], unchecked ahead: &[bf16],
@@ -120,7 +122,7 @@ dacapo::kernels! {
                      hidden: u32 = per(u.len(), batch as usize)) {
             requires: batch <= 8, vectors(x.len(), batch as usize, dim), matrices(w.len(), x.len(), u.len(), batch as usize),
                 ahead.len() < COUNTED, w.aligned(16), x.aligned(16), gain.aligned(16);
-            grid: rows(per(u.len(), batch as usize), 8 * UP_TILES);
+            grid: rows(per(u.len(), batch as usize), 8 * UP_TILES, NORM_WARPS);
         }
         /// The same of up to 32.
         fn gpt2_up_32(w: &[bf16], gain: &[bf16], x: &[bf16], u: &out [bf16], unchecked ahead: &[bf16],
@@ -129,7 +131,7 @@ dacapo::kernels! {
             requires: batch <= 32, vectors(x.len(), batch as usize, dim),
                 matrices(w.len(), x.len(), u.len(), batch as usize),
                 ahead.len() < COUNTED, w.aligned(16), x.aligned(16), gain.aligned(16);
-            grid: rows(per(u.len(), batch as usize), 8 * UP_TILES);
+            grid: rows(per(u.len(), batch as usize), 8 * UP_TILES, NORM_WARPS);
         }
         /// logits ← W norm(x) of up to 8 sequences; best ← the best token of each sequence that each block saw.
         fn gpt2_head_8(w: &[bf16], gain: &[bf16], x: &[bf16], logits: &out [f32], best: &out [u64], batch: u32,
@@ -137,7 +139,7 @@ dacapo::kernels! {
             requires: batch <= 8, vectors(x.len(), batch as usize, dim),
                 matrices(w.len(), x.len(), logits.len(), batch as usize), whole(best.len(), batch as usize),
                 w.aligned(16), x.aligned(16), gain.aligned(16);
-            grid: exact([per(best.len(), batch as usize) as u32, 1, 1], [BLOCK, 1, 1]);
+            grid: blocks([per(best.len(), batch as usize), 1], WARPS);
         }
         /// The same of up to 32.
         fn gpt2_head_32(w: &[bf16], gain: &[bf16], x: &[bf16], logits: &out [f32], best: &out [u64], batch: u32,
@@ -145,7 +147,7 @@ dacapo::kernels! {
             requires: batch <= 32, vectors(x.len(), batch as usize, dim),
                 matrices(w.len(), x.len(), logits.len(), batch as usize), whole(best.len(), batch as usize),
                 w.aligned(16), x.aligned(16), gain.aligned(16);
-            grid: exact([per(best.len(), batch as usize) as u32, 1, 1], [BLOCK, 1, 1]);
+            grid: blocks([per(best.len(), batch as usize), 1], WARPS);
         }
         /// x ← the vectors of the tokens that the sequences stand at, in f32 and as they are.
         fn gpt2_embed(history: &[u32], positions: &[u32], table: &[bf16], x: &mut [f32], rounded: &mut [bf16],
@@ -153,7 +155,7 @@ dacapo::kernels! {
                       vocabulary: u32 = per(table.len(), dim as usize)) {
             requires: whole(history.len(), positions.len()), whole(x.len(), positions.len()), rounded.len() == x.len(),
                 whole(table.len(), dim as usize), fits(table.len());
-            grid: exact([positions.len() as u32, 1, 1], [BLOCK, 1, 1]);
+            grid: blocks([positions.len(), 1], WARPS);
         }
         /// Every sequence one token on, and x ← its vector.
         fn gpt2_choose(best: &[u64], lengths: &[u32], positions: &mut [u32], history: &mut [u32], table: &[bf16],
@@ -164,7 +166,7 @@ dacapo::kernels! {
             requires: whole(best.len(), positions.len()), lengths.len() == positions.len(),
                 whole(history.len(), positions.len()), whole(x.len(), positions.len()), rounded.len() == x.len(),
                 whole(table.len(), dim as usize), fits(table.len()), ahead.len() < COUNTED, step <= 1;
-            grid: exact([positions.len() as u32, 1, 1], [BLOCK, 1, 1]);
+            grid: blocks([positions.len(), 1], WARPS);
         }
     }
 }
@@ -199,7 +201,12 @@ fn matrices(w: usize, x: usize, y: usize, batch: usize) -> bool {
     whole(x, batch) && whole(y, batch) && inputs.is_multiple_of(8) && inputs.checked_mul(outputs) == Some(w) && fits(w)
 }
 
-/// As many blocks as take all rows, so many at a time.
-fn rows(rows: usize, at_once: usize) -> Grid {
-    exact([rows.div_ceil(at_once) as u32, 1, 1], [BLOCK, 1, 1])
+/// As many blocks of so many warps as take all rows, `at_once` each.
+fn rows(rows: usize, at_once: usize, warps: usize) -> Grid {
+    blocks([rows.div_ceil(at_once), 1], warps)
+}
+
+/// So many blocks of so many warps.
+fn blocks(count: [usize; 2], warps: usize) -> Grid {
+    exact([count[0] as u32, count[1] as u32, 1], [32 * warps as u32, 1, 1])
 }

@@ -27,7 +27,7 @@ pub struct Model {
     shape: Shape,
     kernels: Kernels,
     weights: Weights<Buffer<bf16>>,
-    /// Blocks of the last product: two a multiprocessor.
+    /// Blocks of the last product.
     head_blocks: usize,
 }
 
@@ -130,7 +130,8 @@ impl Model {
     pub fn new(device: &Device, shape: Shape, weights: &Weights<Vec<bf16>>) -> Result<Model> {
         shape.check().map_err(dacapo::Error::msg)?;
         let weights = weights.map(|values| device.buffer(values))?;
-        let head_blocks = 2 * device.properties().multiprocessors.max(1) as usize;
+        // Two a multiprocessor, and no more than have something to do.
+        let head_blocks = (2 * device.properties().multiprocessors as usize).clamp(1, shape.vocabulary.div_ceil(32));
         Ok(Model { shape, kernels: Kernels::load(device)?, weights, head_blocks })
     }
 

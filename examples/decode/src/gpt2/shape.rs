@@ -26,7 +26,7 @@ impl Shape {
         Shape { layers: 12, dim: 768, hidden: 3072, vocabulary: 50_257, context: 128, sequences: 1 };
 
     /// More than one of everything, and nothing that fills a block evenly: for the software device.
-    pub const TINY: Shape = Shape { layers: 2, dim: 128, hidden: 544, vocabulary: 75, context: 40, sequences: 1 };
+    pub const TINY: Shape = Shape { layers: 2, dim: 128, hidden: 160, vocabulary: 75, context: 40, sequences: 1 };
 
     /// Attention heads.
     pub fn heads(&self) -> usize {
