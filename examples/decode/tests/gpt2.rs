@@ -58,7 +58,11 @@ fn agrees(device: &Device, weights: &Weights<Vec<bf16>>, sequences: usize, steps
         graph.launch(&stream).unwrap();
         clear += hold(&stream, &sequence, &mut references, step);
     }
-    assert!(3 * clear > sequences * steps, "{clear} clear choices of {} are too few to show something", sequences * steps);
+    assert!(
+        3 * clear > sequences * steps,
+        "{clear} clear choices of {} are too few to show something",
+        sequences * steps
+    );
 }
 
 #[test]

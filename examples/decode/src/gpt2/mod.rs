@@ -8,6 +8,7 @@ pub mod kernels;
 pub mod model;
 pub mod reference;
 pub mod shape;
+pub mod show;
 
 pub mod weights;
 

@@ -153,7 +153,8 @@ impl Model {
                 self.head_of_many(r, state, &mut best)?;
             }
             let State { positions, lengths, history, x, rounded, .. } = state;
-            let (table, ahead, step) = (&self.weights.embedding, &self.weights.layers[0].qkv, baked(u32::from(advance == Advance::Next)));
+            let (table, ahead, step) =
+                (&self.weights.embedding, &self.weights.layers[0].qkv, baked(u32::from(advance == Advance::Next)));
             let choose = self.kernels.gpt2_choose(&best, lengths, positions, history, table, x, rounded, ahead, step);
             r.run(choose.label("choose"))
         }
@@ -176,7 +177,17 @@ impl Model {
             let layer = |r: &mut Recorder<'_>| {
                 let (mut queries, mut shares) = (r.alloc(dim)?, r.alloc(self.shape.heads() * dim)?);
                 let (mut y, mut u) = (r.alloc(dim)?, r.alloc(hidden)?);
-                r.run(k.gpt2_qkv_1(&w.qkv, &w.attention_norm, x, positions, &mut queries, keys, values, &w.out, context))?;
+                r.run(k.gpt2_qkv_1(
+                    &w.qkv,
+                    &w.attention_norm,
+                    x,
+                    positions,
+                    &mut queries,
+                    keys,
+                    values,
+                    &w.out,
+                    context,
+                ))?;
                 r.run(k.gpt2_attend_out_1(&w.out, &queries, keys, values, positions, &mut shares, &w.up, context))?;
                 r.run(k.gpt2_up_1(&w.up, &w.mlp_norm, x, &shares, &mut y, &mut u, &w.down))?;
                 r.run(k.gpt2_down_1(&w.down, &u, &y, x, self.after(number)))
@@ -199,13 +210,33 @@ impl Model {
                 let (first, second) = w.up.split_at(w.up.len() / 2);
                 let after = self.after(number);
                 if sequences <= 8 {
-                    r.run(k.gpt2_qkv_8(&w.qkv, &w.attention_norm, rounded, positions, &mut queries, keys, values, &w.out, context))?;
+                    r.run(k.gpt2_qkv_8(
+                        &w.qkv,
+                        &w.attention_norm,
+                        rounded,
+                        positions,
+                        &mut queries,
+                        keys,
+                        values,
+                        &w.out,
+                        context,
+                    ))?;
                     r.run(k.gpt2_attend(&queries, keys, values, positions, &mut attended, first, context))?;
                     r.run(k.gpt2_add_8(&w.out, &attended, x, rounded, second, batch))?;
                     r.run(k.gpt2_up_8(&w.up, &w.mlp_norm, rounded, &mut u, &w.down, batch))?;
                     r.run(k.gpt2_add_8(&w.down, &u, x, rounded, after, batch))
                 } else {
-                    r.run(k.gpt2_qkv_32(&w.qkv, &w.attention_norm, rounded, positions, &mut queries, keys, values, &w.out, context))?;
+                    r.run(k.gpt2_qkv_32(
+                        &w.qkv,
+                        &w.attention_norm,
+                        rounded,
+                        positions,
+                        &mut queries,
+                        keys,
+                        values,
+                        &w.out,
+                        context,
+                    ))?;
                     r.run(k.gpt2_attend(&queries, keys, values, positions, &mut attended, first, context))?;
                     r.run(k.gpt2_add_32(&w.out, &attended, x, rounded, second, batch))?;
                     r.run(k.gpt2_up_32(&w.up, &w.mlp_norm, rounded, &mut u, &w.down, batch))?;

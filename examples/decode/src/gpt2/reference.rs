@@ -38,8 +38,7 @@ impl<'w> Reference<'w> {
         for (layer, past) in weights.layers.iter().zip(&mut self.past) {
             let attended = attention(dim, layer, past, &norm(&x, &layer.attention_norm));
             add(&mut x, &product(&layer.out, &attended));
-            let inner: Vec<f64> =
-                product(&layer.up, &norm(&x, &layer.mlp_norm)).into_iter().map(gelu).collect();
+            let inner: Vec<f64> = product(&layer.up, &norm(&x, &layer.mlp_norm)).into_iter().map(gelu).collect();
             add(&mut x, &product(&layer.down, &inner));
         }
         product(&weights.head, &norm(&x, &weights.norm))
@@ -122,7 +121,9 @@ mod tests {
     #[test]
     fn gelu_is_what_tables_say() {
         // x Φ(x), Φ from Abramowitz and Stegun, table 26.1.
-        for (x, expected) in [(0.0, 0.0), (1.0, 0.841_344_746), (-1.0, -0.158_655_254), (2.0, 2.0 * 0.977_249_868), (-6.0, 0.0)] {
+        for (x, expected) in
+            [(0.0, 0.0), (1.0, 0.841_344_746), (-1.0, -0.158_655_254), (2.0, 2.0 * 0.977_249_868), (-6.0, 0.0)]
+        {
             assert!((gelu(x) - expected).abs() < 1e-7, "{x}: {}", gelu(x));
         }
     }
