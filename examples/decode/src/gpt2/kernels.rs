@@ -11,26 +11,40 @@ use dacapo::half::bf16;
 
 use super::shape::HEAD;
 
-// As `gpt2.cu` has them: rows of a warp and groups of a block, warps, eights of rows, and rows of a block that attends.
-const ROWS: usize = 6;
-const STRIPS: usize = 3;
-const QKV_GROUPS: usize = 3;
-const UP_GROUPS: usize = 4;
-const DOWN_STRIPS: usize = 12;
-const ATTEND_ROWS: usize = 96;
-const QKV_TILES: usize = 3;
-const UP_TILES: usize = 3;
-const NORM_WARPS: usize = 12;
-const ADD_WARPS: usize = 16;
+/// The PTX of `kernels/gpt2.cu`.
+pub const PTX: &str = include_str!("../../kernels/gpt2.ptx");
+
+// As `gpt2.cu` has them.
+
+/// Rows of a matrix that a warp has.
+pub const ROWS: usize = 6;
+/// Warps that share a row of a matrix as wide as a vector.
+pub const STRIPS: usize = 3;
+/// Times [`ROWS`], the rows of a block of `qkv_1`.
+pub const QKV_GROUPS: usize = 3;
+/// The same of `up_1`.
+pub const UP_GROUPS: usize = 4;
+/// Warps that share a row of `down_1`.
+pub const DOWN_STRIPS: usize = 12;
+/// Rows of a block of `attend_out_1`.
+pub const ATTEND_ROWS: usize = 96;
+/// Eights of rows of a block of `qkv_8` and `qkv_32`.
+pub const QKV_TILES: usize = 3;
+/// The same of `up_8` and `up_32`.
+pub const UP_TILES: usize = 3;
+/// Warps of their blocks.
+pub const NORM_WARPS: usize = 12;
+/// Warps of the blocks of `add_8` and `add_32`.
+pub const ADD_WARPS: usize = 16;
 /// Warps of the blocks that attend, make logits and choose.
-const WARPS: usize = 8;
+pub const WARPS: usize = 8;
 
 dacapo::kernels! {
     /// One decode step of a transformer in bf16.
     ///
     /// Safe by: every kernel checks its row, column and sequence against the sizes below, and reads and writes elements of
     /// just these; a position and a token are compared with how many there are before they are an index.
-    pub unsafe struct Kernels(include_str!("../../kernels/gpt2.ptx")) {
+    pub unsafe struct Kernels(PTX) {
         /// out ← softmax(q Kᵀ) V, head by head, rounded.
         fn gpt2_attend(queries: &[f32], keys: &[bf16], values: &[bf16], positions: &[u32], out: &out [bf16],
                        unchecked ahead: &[bf16], ahead_count: u32 = ahead.len(), context: u32,

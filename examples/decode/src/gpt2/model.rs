@@ -130,8 +130,7 @@ impl Model {
     pub fn new(device: &Device, shape: Shape, weights: &Weights<Vec<bf16>>) -> Result<Model> {
         shape.check().map_err(dacapo::Error::msg)?;
         let weights = weights.map(|values| device.buffer(values))?;
-        // Two a multiprocessor, and no more than have something to do.
-        let head_blocks = (2 * device.properties().multiprocessors as usize).clamp(1, shape.vocabulary.div_ceil(32));
+        let head_blocks = head_blocks(&shape, device.properties().multiprocessors);
         Ok(Model { shape, kernels: Kernels::load(device)?, weights, head_blocks })
     }
 
@@ -260,4 +259,9 @@ impl Model {
 }
 
 /// Numbers of the last product's weights that the last layer brings in.
-const HEAD_AHEAD: usize = 8 << 20;
+pub const HEAD_AHEAD: usize = 8 << 20;
+
+/// Blocks of the last product: two a multiprocessor, and no more than have something to do.
+pub fn head_blocks(shape: &Shape, multiprocessors: u32) -> usize {
+    (2 * multiprocessors as usize).clamp(1, shape.vocabulary.div_ceil(32))
+}
