@@ -29,7 +29,8 @@ const MEMORY: f64 = 4.8e12;
 
 /// The sizes: GPT-2-small's, or such as the software device does in no time.
 fn shape(sequences: usize, small: bool) -> Shape {
-    Shape { sequences, ..if small { Shape::TINY } else { Shape::SMALL } }
+    let tiny = Shape { layers: 1, ..Shape::TINY };
+    Shape { sequences, ..if small { tiny } else { Shape::SMALL } }
 }
 
 /// Where every sequence stands.
@@ -59,7 +60,7 @@ fn compare(round: &Round<'_, '_>, shape: Shape, weights: &Weights<Vec<bf16>>, la
     let multiprocessors = round.library.device.properties().multiprocessors;
     let raw = ByHand::new(&round.raw, shape, weights, multiprocessors)?;
     let again = ByHand::new(&round.raw_again, shape, weights, multiprocessors)?;
-    let mut recorded = Recorded::new(&round.library, shape, weights)?;
+    let mut recorded = LibraryStep::new(&round.library, shape, weights)?;
     recorded.has_edges(raw.edges())?;
     let by_hand: Contender<'_> = Box::new(|| raw.block(&round.raw, launches));
     let by_hand_again: Contender<'_> = Box::new(|| again.block(&round.raw_again, launches));
@@ -77,13 +78,13 @@ fn compare(round: &Round<'_, '_>, shape: Shape, weights: &Weights<Vec<bf16>>, la
 }
 
 /// The library's side.
-struct Recorded {
+struct LibraryStep {
     state: State,
     graph: Graph<()>,
 }
 
-impl Recorded {
-    fn new(library: &Library, shape: Shape, weights: &Weights<Vec<bf16>>) -> Result<Recorded, Complaint> {
+impl LibraryStep {
+    fn new(library: &Library, shape: Shape, weights: &Weights<Vec<bf16>>) -> Result<LibraryStep, Complaint> {
         let (device, stream) = (&library.device, &library.stream);
         let model = Model::new(device, shape, weights)?;
         let mut state = State::new(device, stream, &model, &vec![&[0][..]; shape.sequences])?;
@@ -91,7 +92,7 @@ impl Recorded {
         let mut graph = device.record(model.step(&mut state, Advance::Stay))?;
         graph.preload(stream)?;
         library.wait()?;
-        Ok(Recorded { state, graph })
+        Ok(LibraryStep { state, graph })
     }
 
     /// Refuses when the graph has other edges than these: then the two sides would not be compared at the same work.
@@ -156,7 +157,7 @@ mod tests {
             let weights = Weights::new(&shape, 1);
             let device = Software::new().open().unwrap();
             let library = Library::open(&device).unwrap();
-            let recorded = Recorded::new(&library, shape, &weights).unwrap();
+            let recorded = LibraryStep::new(&library, shape, &weights).unwrap();
             let machine = device.machine().unwrap().clone();
             // SAFETY: nothing is launched through it.
             let raw = unsafe { Raw::open(&machine as &dyn Driver) }.unwrap();
