@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The training steps of `dacapo-bench --only train`, as PyTorch makes them: a whole step in one CUDA graph.
 
-    torch_train.py [--blocks 21] [--launches 40] [--fastest]
+    torch_train.py [--blocks 21] [--launches 40] [--fastest [--limit 120]]
+    torch_train.py --check
 
 Same sizes, first parameters and data as examples/train (data.rs has the formula), Adam at 1e-3, mean square loss. A line of
 JSON for each figure:
@@ -10,11 +11,15 @@ JSON for each figure:
   clock. Each of PyTorch's two ways to run Adam in a graph (foreach, fused), with and without tf32.
 - torch_train_result: the losses of the first ten steps, and every so many parameters one after them.
 
-With --fastest only torch_train_fastest: cuDNN's nn.GRU in place of cells, and both models by torch.compile, with tf32 and
-fused Adam. The losses of the first ten steps stand beside each time.
+With --fastest only torch_train_fastest: cuDNN's nn.GRU in place of cells, and both models by torch.compile, as it comes and in
+its mode max-autotune-no-cudagraphs (the graph is captured here), with tf32 and fused Adam. The losses of the first ten steps
+stand beside each time. A way that failed, or was not ready after --limit seconds, is torch_train_skipped. Before them,
+torch_train_work: sizes and counts of what is trained, taken from the model itself. --check prints these alone and needs no GPU;
+they are committed as torch-train.jsonl, and a test of dacapo-bench compares them with examples/train.
 """
 import argparse
 import json
+import signal
 import time
 
 import torch
@@ -108,9 +113,9 @@ class Mlp(torch.nn.Module):
 class Step:
     """A whole training step in one graph."""
 
-    def __init__(self, kind, fused, compiled=False):
+    def __init__(self, kind, fused, mode=None):
         self.model = kind().cuda()
-        self.forward = torch.compile(self.model) if compiled else self.model
+        self.forward = torch.compile(self.model, mode=mode) if mode else self.model
         self.x = numbers(2, TIME * BATCH * HIDDEN, 1.7320508).reshape(TIME, BATCH, HIDDEN).cuda()
         self.y = numbers(3, kind.answers * HIDDEN, 1.7320508).reshape(-1, HIDDEN).cuda()
         how = {"fused": True} if fused else {"foreach": True}
@@ -175,11 +180,35 @@ def spread(values):
     return {"median": place(0.5), "p10": place(0.1), "p90": place(0.9), "min": round(values[0], 4), "blocks": len(values)}
 
 
+def work(name, model):
+    count = sum(parameter.numel() for parameter in model.parameters())
+    fields = {"hidden": model.in_order()[0].shape[-1], "parameters": count, "dtype": "float32", "optimiser": "adam"}
+    emit("torch_train_work", name=name, batch=BATCH, time=TIME, layers=LAYERS, rate=RATE, **fields)
+
+
+def out_of_time(*_):
+    raise TimeoutError("not ready in time")
+
+
 def fastest(arguments):
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
-    ways = (("train-gru", "nn.GRU", CudnnGru, False), ("train-gru", "compiled", Gru, True), ("train-mlp", "compiled", Mlp, True))
-    for name, way, kind, compiled in ways:
-        step = Step(kind, True, compiled)
+    torch.set_float32_matmul_precision("high")
+    modes = {"compiled": "default", "max-autotune": "max-autotune-no-cudagraphs"}
+    ways = [("train-gru", "nn.GRU", CudnnGru, None)]
+    ways += [(name, way, kind, modes[way]) for name, kind in (("train-mlp", Mlp), ("train-gru", Gru)) for way in modes]
+    signal.signal(signal.SIGALRM, out_of_time)
+    for name, kind in (("train-gru", Gru), ("train-mlp", Mlp)):
+        work(name, kind())
+    for name, way, kind, mode in ways:
+        torch._dynamo.reset()
+        signal.alarm(arguments.limit)
+        try:
+            step = Step(kind, True, mode)
+        except Exception as error:  # one way must not take the others down
+            emit("torch_train_skipped", name=name, way=way, why=f"{type(error).__name__}: {error}"[:300])
+            continue
+        finally:
+            signal.alarm(0)
         losses = step.result()["losses"]
         step.block(arguments.launches)
         device, host = zip(*(step.block(arguments.launches) for _ in range(arguments.blocks)))
@@ -194,8 +223,12 @@ def main():
     parser.add_argument("--blocks", type=int, default=21, help="alternating blocks of each way")
     parser.add_argument("--launches", type=int, default=40, help="steps of a block")
     parser.add_argument("--fastest", action="store_true", help="only nn.GRU and torch.compile")
+    parser.add_argument("--limit", type=int, default=120, help="seconds that a way may take to get ready")
+    parser.add_argument("--check", action="store_true", help="only what is trained, without a GPU")
     arguments = parser.parse_args()
     check_formula()
+    if arguments.check:
+        return [work(name, kind()) for name, kind in (("train-gru", Gru), ("train-mlp", Mlp))]
     emit("torch_env", torch=torch.__version__, cuda=torch.version.cuda, device=torch.cuda.get_device_name(0))
     x = torch.randn(2048, 2048, device="cuda")
     for _ in range(200):

@@ -5,6 +5,7 @@
 
 mod buckets;
 mod decode;
+mod gpt2;
 mod solve;
 mod train;
 mod until_end;
@@ -41,6 +42,9 @@ const NAMES: &[Named] = &[
     ("train-mlp/host-launch", Some(Limit::MicrosecondsOver(0.2))),
     ("decode/batch-1", None),
     ("decode/batch-8", None),
+    ("gpt2/batch-1", Some(Limit::Ratio(1.02))),
+    ("gpt2/batch-8", Some(Limit::Ratio(1.02))),
+    ("gpt2/batch-32", Some(Limit::Ratio(1.02))),
     (solve::DEVICE, Some(Limit::Ratio(1.02))),
     (solve::HOST_LAUNCH, Some(Limit::MicrosecondsOver(0.2))),
     // By hand is a graph a round, with the residual read back after each.
@@ -58,12 +62,14 @@ fn measure(bench: &Bench<'_>, header: &Header) -> Result<Found, Complaint> {
     for batch in until_end::BATCHES {
         rows.extend(until_end::measure(bench, batch)?);
     }
+    rows.extend(gpt2::measure(bench)?);
     rows.extend(train::measure(bench)?);
     rows.extend(solve::measure(bench)?);
     let mut notes: Vec<_> = buckets::measure(bench)?.into_iter().collect();
     notes.extend(train::notes(bench, &rows)?);
     notes.extend(decode::notes(&rows, header));
     notes.extend(until_end::notes(&rows, header));
+    notes.extend(gpt2::notes(&rows, header));
     Ok((rows, notes))
 }
 

@@ -36,6 +36,16 @@ fn decoding_is_measured_in_batches_of_one_and_eight() {
 }
 
 #[test]
+fn the_step_in_bf16_is_measured_against_a_graph_by_hand_in_three_batch_sizes() {
+    let report = measured("gpt2");
+    assert_eq!(names(&report), ["gpt2/batch-1", "gpt2/batch-8", "gpt2/batch-32"]);
+    for row in report["rows"].as_array().unwrap() {
+        let sides: Vec<_> = row["sides"].as_array().unwrap().iter().filter_map(|side| side["name"].as_str()).collect();
+        assert_eq!(sides, ["raw", "dacapo", "raw again"]);
+    }
+}
+
+#[test]
 fn whole_texts_are_measured_in_three_ways_that_choose_the_same_tokens() {
     let report = measured("decode-until-end/batch-8");
     assert_eq!(names(&report), ["decode-until-end/batch-8"]);

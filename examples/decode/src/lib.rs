@@ -11,6 +11,7 @@ pub mod calls;
 pub mod end_token;
 pub mod ending;
 pub mod engine;
+pub mod gpt2;
 pub mod kernels;
 pub mod model;
 pub mod random;

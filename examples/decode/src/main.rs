@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use dacapo::{Device, Result};
+use dacapo_example_decode::gpt2;
 use dacapo_example_decode::show::{Pace, Plan};
 use dacapo_example_decode::steady::median;
 use dacapo_example_decode::traffic::Served;
@@ -85,6 +86,10 @@ struct Arguments {
     /// Time the operations of one step, print them, and write them to this file for Perfetto
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Decode at GPT-2-small's sizes in bf16, the likeliest token each time, in place of the step in f32; with --size tiny,
+    /// small enough for the software device. --sequences, --steps, --rounds and --seed count here too
+    #[arg(long, conflicts_with_all = ["until_end", "trace"])]
+    gpt2: bool,
     /// Decides weights, prompts, arrivals and what is drawn
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -168,6 +173,23 @@ impl Arguments {
     }
 }
 
+impl Arguments {
+    /// Decodes in bf16, prints, and says whether all checks held.
+    fn gpt2(&self, device: &Device) -> Result<bool> {
+        let base = if matches!(self.size, Size::Tiny) { gpt2::Shape::TINY } else { gpt2::Shape::SMALL };
+        let shape = gpt2::Shape { sequences: self.sequences.unwrap_or(1), ..base };
+        let steps = self.steps.unwrap_or(base.context - 1);
+        let plan = gpt2::show::Plan { shape, steps, rounds: self.rounds, seed: self.seed as u32 };
+        plan.check().map_err(dacapo::Error::msg)?;
+        let (pace, checks) = plan.run(device)?;
+        println!("{}: {pace}", device.properties().name);
+        if device.is_software() {
+            println!("{NO_TIMES}");
+        }
+        Ok(verdicts(&checks))
+    }
+}
+
 const NO_TIMES: &str = "these are times of the software device and say nothing of a GPU";
 
 fn main() -> ExitCode {
@@ -196,6 +218,9 @@ fn run(arguments: &Arguments, plan: &Plan) -> Result<bool> {
         Where::Cuda => Device::cuda(0)?,
         Where::Software => Device::software()?,
     };
+    if arguments.gpt2 {
+        return arguments.gpt2(&device);
+    }
     if arguments.until_end {
         let until = match arguments.until {
             Which::All => Until::All,

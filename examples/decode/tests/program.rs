@@ -118,3 +118,23 @@ fn help_names_every_option_and_exit_code() {
         assert!(text.contains(word), "{word} is missing:\n{text}");
     }
 }
+
+#[test]
+fn the_step_in_bf16_agrees_with_itself_and_with_plain_rust() {
+    let sizes = ["--device", "software", "--gpt2", "--size", "tiny", "--rounds", "1", "--steps", "5"];
+    for (more, operations) in [(&[][..], "10 operations a step"), (&["--sequences", "9"], "12 operations a step")] {
+        let output = decode(&[&sizes[..], more].concat());
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        for line in [
+            operations,
+            "ok      logits are at most",
+            "ok      the replayed steps choose the tokens of the eager ones: all",
+            "say nothing of a GPU",
+        ] {
+            assert!(text.contains(line), "{line} is missing:\n{text}");
+        }
+    }
+    let refused = decode(&[&sizes[..], &["--sequences", "33"]].concat());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("1 to 32 sequences"));
+}

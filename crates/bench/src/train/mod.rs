@@ -166,6 +166,29 @@ mod tests {
 
     use super::*;
 
+    /// PyTorch's side trains the same networks: `torch_train.py --check` read these off its models.
+    #[test]
+    fn pytorch_trains_networks_of_the_same_sizes() {
+        let text = include_str!("../../anchors/torch-train.jsonl");
+        let work: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(work.len(), MODELS.len());
+        for ((name, model), work) in MODELS.into_iter().zip(&work) {
+            let shape = shape(model, false);
+            assert_eq!(work["name"], name);
+            for (field, ours) in [
+                ("hidden", shape.hidden),
+                ("batch", shape.batch),
+                ("time", shape.time),
+                ("layers", shape.layers),
+                ("parameters", shape.parameters()),
+            ] {
+                assert_eq!(work[field], ours, "{name}: {field}");
+            }
+            assert_eq!((&work["dtype"], &work["optimiser"]), (&"float32".into(), &"adam".into()));
+            assert_eq!(work["rate"].as_f64().unwrap() as f32, Adam::default().rate);
+        }
+    }
+
     /// The graph by hand is not made from the library's plan; that they have the same kernels in the same order with the
     /// same edges is what makes the comparison fair.
     #[test]

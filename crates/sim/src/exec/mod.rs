@@ -23,6 +23,7 @@ mod lanes;
 mod launch;
 mod local;
 mod machine;
+mod matrix;
 mod op;
 mod pressure;
 mod printf;

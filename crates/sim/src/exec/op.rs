@@ -577,6 +577,8 @@ pub(super) enum WarpKind {
     ReduxMaxU,
     Sync,
     Elect,
+    /// `a` is an index into [`Code::mmas`].
+    Mma,
 }
 
 /// An operation among the lanes of a warp.
@@ -591,6 +593,15 @@ pub(super) struct WarpOp {
     pub(super) c: Col,
     /// 32-bit column of the member mask.
     pub(super) members: Col,
+}
+
+/// `mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32`: 32-bit columns of each fragment, in the manual's order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mma {
+    pub(super) d: [Col; 4],
+    pub(super) a: [Col; 4],
+    pub(super) b: [Col; 2],
+    pub(super) c: [Col; 4],
 }
 
 /// Forms that are done lane by lane.
@@ -715,6 +726,7 @@ pub(super) struct Code {
     pub(super) tables: Vec<Vec<u32>>,
     pub(super) barriers: Vec<Barrier>,
     pub(super) warp_ops: Vec<WarpOp>,
+    pub(super) mmas: Vec<Mma>,
     pub(super) rare: Vec<Rare>,
     pub(super) unsupported: Vec<Finding>,
     /// Bytes of static shared memory.

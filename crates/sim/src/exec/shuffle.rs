@@ -43,6 +43,7 @@ impl Machine<'_> {
             WarpKind::MatchAny | WarpKind::MatchAny64 | WarpKind::MatchAll | WarpKind::MatchAll64 => {
                 matches(&op, regs, mask);
             }
+            WarpKind::Mma => super::matrix::multiply(&self.code.mmas[op.a as usize], regs),
             WarpKind::Elect => {
                 regs.put32(op.d, &[first as u32; 32], mask);
                 if op.p != NONE {

@@ -338,3 +338,52 @@ fn kernels_print() {
     assert_eq!(b.output, "t0: 0.5 ok\nt1: 1.5 ok\nt2: 2.5 ok\n");
     assert_eq!(b.download::<u32>(out, 1), [3]);
 }
+
+#[test]
+fn a_warp_multiplies_matrices_of_bf16() {
+    // Row i of A is i + 1 in the column that is i, and 1 in the last; column j of B counts on from j; C is 0.5.
+    let (a, b) = (
+        |i: usize, k: usize| if k == i { i as f32 + 1.0 } else { f32::from(k == 15) },
+        |k: usize, j: usize| (8 * k + j) as f32,
+    );
+    let pair = |lo: f32, hi: f32| lo.to_bits() >> 16 | hi.to_bits() & 0xffff_0000;
+    let words = |of: &dyn Fn(usize, usize, usize) -> u32, parts: usize| -> Vec<u32> {
+        (0..32)
+            .flat_map(|lane| (0..parts).map(move |part| (lane / 4, lane % 4, part)))
+            .map(|(g, t, part)| of(g, t, part))
+            .collect()
+    };
+    let a_words = words(
+        &|g, t, part| {
+            let (i, k) = (g + part % 2 * 8, t * 2 + part / 2 * 8);
+            pair(a(i, k), a(i, k + 1))
+        },
+        4,
+    );
+    let b_words = words(
+        &|g, t, part| {
+            let k = t * 2 + part * 8;
+            pair(b(k, g), b(k + 1, g))
+        },
+        2,
+    );
+    let text = ".reg .b32 %t, %a<4>, %b<2>; .reg .f32 %d<4>; .reg .b64 %p, %x, %o;
+         mov.u32 %t, %tid.x; ld.param.u64 %p, [a]; mad.wide.u32 %p, %t, 16, %p; ld.global.v4.u32 {%a0, %a1, %a2, %a3}, [%p];
+         ld.param.u64 %x, [b]; mad.wide.u32 %x, %t, 8, %x; ld.global.v2.u32 {%b0, %b1}, [%x];
+         mov.f32 %d0, 0f3f000000; mov.f32 %d1, %d0; mov.f32 %d2, %d0; mov.f32 %d3, %d0;
+         mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%d0, %d1, %d2, %d3};
+         ld.param.u64 %o, [out]; mad.wide.u32 %o, %t, 16, %o; st.global.v4.f32 [%o], {%d0, %d1, %d2, %d3}; ret;";
+    let mut bench = Bench::kernel(".param .u64 a, .param .u64 b, .param .u64 out", text);
+    let (from_a, from_b) = (bench.upload(&a_words, "a"), bench.upload(&b_words, "b"));
+    let out = bench.upload(&[0_u32; 128], "out");
+    let launch = bench.launch("k", ONE, [32, 1, 1], 0, &[Arg::U64(from_a), Arg::U64(from_b), Arg::U64(out)]);
+    assert!(matches!(bench.run(launch), Outcome::Done));
+    assert!(bench.findings.is_empty(), "{}", bench.findings[0]);
+    let got: Vec<u32> = bench.download(out, 128);
+    for (at, bits) in got.into_iter().enumerate() {
+        let (lane, part) = (at / 4, at % 4);
+        let (i, j) = (lane / 4 + part / 2 * 8, lane % 4 * 2 + part % 2);
+        let expected = 0.5 + (0..16).map(|k| a(i, k) * b(k, j)).sum::<f32>();
+        assert_eq!(f32::from_bits(bits), expected, "row {i}, column {j}");
+    }
+}

@@ -80,13 +80,11 @@ impl Lower<'_> {
             | Opcode::Match
             | Opcode::Redux
             | Opcode::Activemask
-            | Opcode::Elect => self.warp_form(i),
-            Opcode::Unsupported
-            | Opcode::BarrierCluster
-            | Opcode::Ldmatrix
-            | Opcode::Mapa
-            | Opcode::Mma
-            | Opcode::Wmma => Err("it is not interpreted yet".to_string()),
+            | Opcode::Elect
+            | Opcode::Mma => self.warp_form(i),
+            Opcode::Unsupported | Opcode::BarrierCluster | Opcode::Ldmatrix | Opcode::Mapa | Opcode::Wmma => {
+                Err("it is not interpreted yet".to_string())
+            }
         }
     }
 

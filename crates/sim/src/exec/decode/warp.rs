@@ -4,7 +4,7 @@ use dacapo_ptx::ir::{BoolOp, Instruction, Mode, Opcode, Operand, Reduce, Type};
 
 use super::lower::{Lower, Lowered};
 use super::moves::{three, two};
-use crate::exec::op::{Barrier, BarrierKind, Col, NONE, Op, WarpKind, WarpOp};
+use crate::exec::op::{Barrier, BarrierKind, Col, Mma, NONE, Op, WarpKind, WarpOp};
 
 impl Lower<'_> {
     pub(super) fn bar(&mut self, i: &Instruction) -> Lowered<()> {
@@ -97,6 +97,7 @@ impl Lower<'_> {
                 WarpOp { kind, d, p, a, b: NONE, c: NONE, members }
             }
             Opcode::Redux => self.redux(i)?,
+            Opcode::Mma => self.mma(i)?,
             _ => {
                 let [d, members] = two(i)?;
                 let (d, p) = self.pair32(d)?;
@@ -136,6 +137,38 @@ impl Lower<'_> {
         let d = self.target32(d)?;
         let [a, members] = self.all32([a, members])?;
         Ok(WarpOp { kind, d, p: NONE, a, b: NONE, c: NONE, members })
+    }
+
+    /// The one shape and types that [`matrix`](crate::exec::matrix) multiplies.
+    fn mma(&mut self, i: &Instruction) -> Lowered<WarpOp> {
+        let form = &i.form;
+        let bf16 = [Type::F32, Type::Bf16, Type::Bf16, Type::F32];
+        if form.types != bf16 || form.rare != ["m16n8k16"] {
+            return Err("a product of this shape or of these types is not interpreted yet".to_string());
+        }
+        let [d, a, b, c] = super::moves::operands::<4>(i)?;
+        let mma = Mma {
+            d: self.fragment(d, true)?,
+            a: self.fragment(a, false)?,
+            b: self.fragment(b, false)?,
+            c: self.fragment(c, false)?,
+        };
+        let index =
+            Col::try_from(self.code.mmas.len()).map_err(|_| "there are too many of them in a kernel".to_string())?;
+        self.code.mmas.push(mma);
+        let members = self.constant32(u32::MAX);
+        Ok(WarpOp { kind: WarpKind::Mma, d: NONE, p: NONE, a: index, b: NONE, c: NONE, members })
+    }
+
+    /// The 32-bit columns of a `{a, b, ..}`.
+    fn fragment<const N: usize>(&mut self, operand: &Operand, target: bool) -> Lowered<[Col; N]> {
+        let Operand::Vector(parts) = operand else { return Err("a fragment is a vector of registers".to_string()) };
+        let mut cols = Vec::with_capacity(N);
+        for part in parts {
+            let part = part.as_ref().ok_or("a fragment has no sink")?;
+            cols.push(if target { self.target32(part)? } else { self.source32(part, false)? });
+        }
+        cols.try_into().map_err(|_| "a fragment of another size".to_string())
     }
 
     /// A 32-bit target with an optional predicate behind `|`.

@@ -1,0 +1,169 @@
+//! The decode step of `examples/decode --gpt2`: the library's graph against one of the same kernels by hand.
+//!
+//! GPT-2-small's sizes in bf16, every sequence at position 99 of a context of 128 and held there, as PyTorch's program beside
+//! it does (`anchors/torch_decode.py`). Time on the device is taken by events around replays back to back. Both sides must end
+//! with the same logits, to the bit.
+//!
+//! The graph by hand has plain edges, each kernel behind the one before it.
+
+mod by_hand;
+
+use dacapo::Graph;
+use dacapo::half::bf16;
+use dacapo_cli::bench::blocks::Contender;
+use dacapo_cli::bench::compare::{Bench, LIBRARY, RAW, Round, Row};
+use dacapo_cli::bench::library::Library;
+use dacapo_cli::bench::raw::Raw;
+use dacapo_cli::bench::report::{Header, Note};
+use dacapo_cli::complaint::Complaint;
+use dacapo_example_decode::gpt2::{Advance, Model, Shape, State, Weights};
+use serde_json::json;
+
+use by_hand::ByHand;
+
+/// Sequences that are decoded together, and the names of the measurements.
+pub const BATCHES: [(usize, &str); 3] = [(1, "gpt2/batch-1"), (8, "gpt2/batch-8"), (32, "gpt2/batch-32")];
+
+/// Bytes a second of an H200's memory, by its data sheet: what the limit is computed from.
+const MEMORY: f64 = 4.8e12;
+
+/// The sizes: GPT-2-small's, or such as the software device does in no time.
+fn shape(sequences: usize, small: bool) -> Shape {
+    let tiny = Shape { layers: 1, ..Shape::TINY };
+    Shape { sequences, ..if small { tiny } else { Shape::SMALL } }
+}
+
+/// Where every sequence stands.
+fn position(shape: &Shape) -> usize {
+    shape.context.min(100) - 1
+}
+
+/// Measures what was asked for.
+///
+/// # Errors
+///
+/// - A refused call, or a logit that differs.
+pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
+    let (mut rows, launches) = (Vec::new(), bench.launches(1, 40, 20, 40));
+    let wanted = BATCHES.into_iter().filter(|(_, name)| bench.wants(name));
+    let mut weights = None;
+    for (batch, name) in wanted {
+        let shape = shape(batch, bench.small);
+        // The same for every batch; making them takes a second.
+        let weights = weights.get_or_insert_with(|| Weights::new(&shape, 1));
+        rows.push(bench.rounds(name, |round| compare(round, shape, weights, launches))?);
+    }
+    Ok(rows)
+}
+
+fn compare(round: &Round<'_, '_>, shape: Shape, weights: &Weights<Vec<bf16>>, launches: u32) -> Result<Row, Complaint> {
+    let multiprocessors = round.library.device.properties().multiprocessors;
+    let raw = ByHand::new(&round.raw, shape, weights, multiprocessors)?;
+    let again = ByHand::new(&round.raw_again, shape, weights, multiprocessors)?;
+    let mut recorded = LibraryStep::new(&round.library, shape, weights)?;
+    recorded.has_edges(raw.edges())?;
+    let by_hand: Contender<'_> = Box::new(|| raw.block(&round.raw, launches));
+    let by_hand_again: Contender<'_> = Box::new(|| again.block(&round.raw_again, launches));
+    let replayed: Contender<'_> = Box::new(|| recorded.block(&round.library, &round.raw, launches));
+    let row = round.compare(launches, vec![(RAW, by_hand), (LIBRARY, replayed), ("raw again", by_hand_again)])?;
+    let (want, got) = (raw.logits()?, recorded.state.logits(&round.library.stream)?.concat());
+    for (whose, got) in [("replays", &got), ("the second graph by hand", &again.logits()?)] {
+        if let Some(at) = want.iter().zip(got).position(|(want, got)| want.to_bits() != got.to_bits()) {
+            let (want, got) = (want[at], got[at]);
+            return Err(Complaint::new(format!("{whose}: logit {at} is {got}, the graph by hand has {want}"))
+                .help("this is a bug; `dacapo doctor` tells whether the driver works at all"));
+        }
+    }
+    Ok(row)
+}
+
+/// The library's side.
+struct LibraryStep {
+    state: State,
+    graph: Graph<()>,
+}
+
+impl LibraryStep {
+    fn new(library: &Library, shape: Shape, weights: &Weights<Vec<bf16>>) -> Result<LibraryStep, Complaint> {
+        let (device, stream) = (&library.device, &library.stream);
+        let model = Model::new(device, shape, weights)?;
+        let mut state = State::new(device, stream, &model, &vec![&[0][..]; shape.sequences])?;
+        state.stand_at(stream, &model, position(&shape))?;
+        let mut graph = device.record(model.step(&mut state, Advance::Stay))?;
+        graph.preload(stream)?;
+        library.wait()?;
+        Ok(LibraryStep { state, graph })
+    }
+
+    /// Refuses when the graph has other edges than these: then the two sides would not be compared at the same work.
+    fn has_edges(&self, by_hand: Vec<(usize, usize)>) -> Result<(), Complaint> {
+        let mut edges = self.graph.dependencies();
+        edges.sort_unstable();
+        match edges == by_hand {
+            true => Ok(()),
+            false => Err(Complaint::new(format!("by hand the edges are {by_hand:?}, the library's are {edges:?}"))),
+        }
+    }
+
+    fn block(&mut self, library: &Library, raw: &Raw<'_>, launches: u32) -> Result<f64, Complaint> {
+        let (start, end) = (raw.event(true)?, raw.event(true)?);
+        raw.record_on(&start, &library.stream)?;
+        for _ in 0..launches {
+            self.graph.launch(&library.stream)?;
+        }
+        raw.record_on(&end, &library.stream)?;
+        library.wait()?;
+        Ok(end.microseconds_since(&start)? / f64::from(launches))
+    }
+}
+
+/// Microseconds, tokens a second, and how much of the memory's speed it is; none of the software device.
+pub fn notes(rows: &[Row], header: &Header) -> Option<Note> {
+    let of = |(batch, name): (usize, &str)| {
+        let (raw, library) = rows.iter().find(|row| row.name == name)?.medians()?;
+        let shape = shape(batch, false);
+        let bytes = shape.bytes_read(position(&shape));
+        let limit = bytes as f64 / MEMORY * 1e6;
+        let line = format!(
+            "{batch:>2} at a time: {library:.1} us a step, by hand {raw:.1}; {:.0} tokens a second; {:.1} MB take {limit:.1} us at \
+             4.8 TB/s, so {:.0}% of that speed",
+            batch as f64 * 1e6 / library,
+            bytes as f64 / 1e6,
+            100.0 * limit / library
+        );
+        let json = json!({ "batch": batch, "bytes": bytes, "limit_us": limit, "dacapo_us": library, "raw_us": raw });
+        Some((line, json))
+    };
+    let (lines, found): (Vec<_>, Vec<_>) = BATCHES.into_iter().filter_map(of).unzip();
+    if lines.is_empty() || header.is_software {
+        return None;
+    }
+    Some(Note { name: "gpt2: a decode step in bf16".into(), lines, json: found.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use dacapo::Software;
+    use dacapo_driver::Driver;
+
+    use super::*;
+
+    /// The graph by hand is not made from the library's plan; that they have the same kernels in the same order with the
+    /// same edges is what makes the comparison fair.
+    #[test]
+    fn the_graph_by_hand_has_the_librarys_edges() {
+        for (batch, name) in BATCHES {
+            let shape = shape(batch, true);
+            let weights = Weights::new(&shape, 1);
+            let device = Software::new().open().unwrap();
+            let library = Library::open(&device).unwrap();
+            let recorded = LibraryStep::new(&library, shape, &weights).unwrap();
+            let machine = device.machine().unwrap().clone();
+            // SAFETY: nothing is launched through it.
+            let raw = unsafe { Raw::open(&machine as &dyn Driver) }.unwrap();
+            let by_hand = ByHand::new(&raw, shape, &weights, 132).unwrap().edges();
+            assert_eq!(recorded.has_edges(by_hand.clone()), Ok(()), "{name}");
+            assert!(recorded.has_edges(by_hand[1..].to_vec()).is_err());
+        }
+    }
+}
