@@ -72,7 +72,9 @@ fn switched_off_twice(c: &mut Case<'_>) {
     }
     let x = c.instantiate(g, 0);
     for off in [&nodes[..], &nodes[1..], &nodes[..2]] {
-        nodes.iter().for_each(|node| drop(c.enable(x, *node, u32::from(!off.contains(node)))));
+        for node in &nodes {
+            c.enable(x, *node, u32::from(!off.contains(node)));
+        }
         again(c, x, s, m);
     }
 }
