@@ -24,6 +24,8 @@ pub struct Checker {
     kernels: [RawKernel; 3],
     buffers: RefCell<[Buffer<u32>; BUFFERS]>,
     nobody: Buffer<u32>,
+    choices: u64,
+    slower: u32,
 }
 
 /// What was tried with one graph.
@@ -78,7 +80,20 @@ impl Checker {
         let load = |entry| RawKernel::load(&device, include_str!("mix.ptx"), entry);
         let kernels = [load("mix")?, load("mix_signals")?, load("mix_constant")?];
         let buffers = RefCell::new([device.zeros(2)?, device.zeros(2)?, device.zeros(2)?]);
-        Ok(Checker { stream: device.stream()?, nobody: device.zeros(2)?, kernels, buffers, device })
+        let (stream, nobody) = (device.stream()?, device.zeros(2)?);
+        Ok(Checker { stream, nobody, kernels, buffers, device, choices: CHOICES, slower: 1 })
+    }
+
+    /// Tries so many choices of a graph, at most.
+    pub fn at_most(mut self, choices: u64) -> Checker {
+        self.choices = choices;
+        self
+    }
+
+    /// Kernels go round so many times as often.
+    pub fn slower(mut self, times: u32) -> Checker {
+        self.slower = times;
+        self
     }
 
     /// The device, for what it found.
@@ -95,9 +110,9 @@ impl Checker {
         let mut pairs = self.pairs(small)?;
         pairs.sort_unstable();
         pairs.dedup();
-        let all = 3u64.checked_pow(pairs.len() as u32).filter(|all| *all <= CHOICES);
+        let all = 3u64.checked_pow(pairs.len() as u32).filter(|all| *all <= self.choices);
         let mut dice = Dice::new(seed);
-        let choices = all.unwrap_or(CHOICES);
+        let choices = all.unwrap_or(self.choices);
         for choice in 0..choices {
             let mut rest = choice;
             let edges = pairs.iter().map(|pair| {
@@ -159,7 +174,7 @@ impl Checker {
                     _ => RawArg::write(buffer),
                 });
             }
-            arguments.extend([kernel.modes, tag(number), kernel.spin].map(|value| RawArg::value(baked(value))));
+            arguments.extend([kernel.modes, tag(number), kernel.spin * self.slower].map(|value| RawArg::value(baked(value))));
             let entry = match kernel.entry {
                 Entry::Mix => &self.kernels[0],
                 Entry::Signals => &self.kernels[1],
