@@ -174,7 +174,9 @@ impl Checker {
                     _ => RawArg::write(buffer),
                 });
             }
-            arguments.extend([kernel.modes, tag(number), kernel.spin * self.slower].map(|value| RawArg::value(baked(value))));
+            arguments.extend(
+                [kernel.modes, tag(number), kernel.spin * self.slower].map(|value| RawArg::value(baked(value))),
+            );
             let entry = match kernel.entry {
                 Entry::Mix => &self.kernels[0],
                 Entry::Signals => &self.kernels[1],
