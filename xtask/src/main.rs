@@ -10,6 +10,7 @@ mod cache;
 mod conformance;
 mod corpus;
 mod declarations;
+mod edges;
 mod faults;
 mod forms;
 mod founding;
@@ -119,6 +120,8 @@ enum Task {
         /// Only cases whose name contains this
         only: Option<String>,
     },
+    /// Check every legal choice of programmatic edges on small graphs
+    Edges(edges::Scale),
     /// Run random safe programs over the library against a model on the host
     Programs(programs::Scale),
     /// List which instruction forms of the inventory the software driver runs
@@ -160,6 +163,7 @@ fn main() -> ExitCode {
         Task::Packages(scale) => packages::run(&scale),
         Task::Planner(scale) => planner::run(&scale),
         Task::Probe { only } => probe::run(only.as_deref()),
+        Task::Edges(scale) => edges::run(&scale),
         Task::Programs(scale) => programs::run(&scale),
         Task::PtxForms => ptx_forms::run(),
         Task::Founding => founding::run(),

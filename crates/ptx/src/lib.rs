@@ -31,9 +31,11 @@ mod lex;
 mod parse;
 mod print;
 mod resolve;
+mod variant;
 
 pub use error::{Error, ErrorKind, Errors};
 pub use forms::{Family, FormRow, Status, Support, classify, decode_text, supported_forms};
+pub use variant::{Left, Opening, Variant, variant};
 
 /// The README's example, compiled and run.
 #[cfg(doctest)]

@@ -6,6 +6,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use dacapo_ptx::Opening;
+
 /// xorshift64*: the same sequence everywhere, and no dependency.
 struct Random(u64);
 
@@ -159,7 +161,14 @@ fn broken_texts_are_answered() {
     for case in 0..count {
         let text = mutate(&mut Random::new(case), &seeds);
         let begin = Instant::now();
-        let answer = std::panic::catch_unwind(|| dacapo_ptx::parse_bytes(&text));
+        let answer = std::panic::catch_unwind(|| {
+            let answer = dacapo_ptx::parse_bytes(&text);
+            let made = std::str::from_utf8(&text).ok().and_then(|text| dacapo_ptx::variant(text, Opening::Waits));
+            if let (Ok(_), Some(made)) = (&answer, made) {
+                dacapo_ptx::parse(&made.text).expect("a good text has good variants");
+            }
+            answer
+        });
         let took = begin.elapsed();
         let Ok(answer) = answer else { panic!("case {case} panics; its text:\n{}", String::from_utf8_lossy(&text)) };
         assert!(took < Duration::from_secs(1), "case {case} took {took:?}");

@@ -6,7 +6,9 @@
 //! condition again behind the body.
 //!
 //! A kernel behind a programmatic edge begins when its primary says so, and waits at `griddepcontrol.wait` until that is
-//! over. What comes behind it comes behind both: a kernel that never waits is still not over before its primary.
+//! over. What comes behind it comes behind both: a kernel that never waits is still not over before its primary. A kernel that is
+//! switched off passes on what it would have begun behind, so what follows it may begin as early, and waits for as much (both
+//! as an H200 was seen to do).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -52,6 +54,8 @@ pub(crate) enum Piece<'s> {
 /// What a part does.
 enum Does {
     Nothing,
+    /// A kernel that is switched off.
+    Off,
     Kernel(Arc<KernelWork>),
     Copy(Arc<CopyWork>),
     Set(Arc<SetWork>),
@@ -88,6 +92,7 @@ impl Script {
     /// Copies what a launch of `body` runs.
     pub(crate) fn of(body: &Body) -> Script {
         let does = |node: &ExecNode| match &node.kind {
+            ExecKind::Kernel(_) if !node.enabled => Does::Off,
             _ if !node.enabled => Does::Nothing,
             ExecKind::Empty => Does::Nothing,
             ExecKind::Kernel(work) => Does::Kernel(work.clone()),
@@ -151,6 +156,38 @@ impl Script {
     }
 }
 
+/// What a kernel comes after.
+struct Begin {
+    /// It begins when these are done.
+    after: Vec<Key<Task>>,
+    /// And when these have given their signal: end, kernel and signal of each. At its wait it waits for the ends.
+    early: Vec<Early>,
+}
+
+type Early = (Key<Task>, Key<Task>, Signal);
+
+/// What a kernel comes after, through kernels that are switched off.
+fn begin(part: &Part, tasks: &[Key<Task>], begins: &HashMap<usize, Begin>, start: &[Key<Task>]) -> Begin {
+    let mut begin = Begin { after: Vec::new(), early: Vec::new() };
+    for (at, data) in &part.before {
+        match begins.get(at).filter(|_| data.from_port != 0) {
+            Some(before) => {
+                begin.after.extend_from_slice(&before.after);
+                let signal = Signal::of_port(data.from_port);
+                // Of two ports on the way, the one that comes first.
+                begin.early.extend(before.early.iter().map(|(end, kernel, other)| (*end, *kernel, signal.min(*other))));
+            }
+            None => begin.after.push(tasks[*at]),
+        }
+    }
+    if part.before.is_empty() {
+        begin.after.extend_from_slice(start);
+    }
+    let early = &begin.early;
+    begin.after.retain(|task| !early.iter().any(|(end, _, _)| end == task));
+    begin
+}
+
 impl Signal {
     /// What an edge out of this port of a kernel node waits for (`CU_GRAPH_KERNEL_NODE_PORT_*`).
     pub(crate) fn of_port(port: u8) -> Signal {
@@ -162,8 +199,8 @@ impl State {
     /// Puts the parts of a script into the order, its roots behind `start`; the answer is what its end comes after.
     pub(crate) fn enqueue(&mut self, script: &Script, start: &[Key<Task>], context: u64) -> Vec<Key<Task>> {
         let mut tasks: Vec<Key<Task>> = Vec::with_capacity(script.parts.len());
-        // The kernel itself, where the task above is what its successors wait for.
-        let mut kernels: HashMap<usize, Key<Task>> = HashMap::new();
+        // What a part behind each kernel may begin behind, where the task above is what its successors wait for.
+        let mut begins: HashMap<usize, Begin> = HashMap::new();
         let mut ends = Vec::new();
         for (place, part) in script.parts.iter().enumerate() {
             self.tasks.come_to_node(part.number);
@@ -173,15 +210,21 @@ impl State {
             }
             let work = match &part.does {
                 Does::Nothing => Work::Nothing,
-                Does::Kernel(work) => {
-                    let early = |(at, data): &(usize, CUgraphEdgeData)| {
-                        let signal = Signal::of_port(data.from_port);
-                        kernels.get(at).filter(|_| data.from_port != 0).map(|kernel| (tasks[*at], *kernel, signal))
+                Does::Kernel(_) | Does::Off => {
+                    let Begin { after, early } = begin(part, &tasks, &begins, start);
+                    let Does::Kernel(work) = &part.does else {
+                        // All that it comes after, which nobody who waits may overtake.
+                        let all = after.iter().copied().chain(early.iter().map(|(end, _, _)| *end));
+                        let end = self.tasks.add(Work::Nothing, context, all.collect::<Vec<_>>());
+                        begins.insert(place, Begin { after, early });
+                        tasks.push(end);
+                        if part.is_leaf {
+                            ends.push(end);
+                        }
+                        continue;
                     };
-                    let early: Vec<_> = part.before.iter().filter_map(early).collect();
-                    after.retain(|task| !early.iter().any(|(end, _, _)| end == task));
                     let (kernel, end) = self.add_kernel(work.clone(), context, after, &early);
-                    kernels.insert(place, kernel);
+                    begins.insert(place, Begin { after: Vec::new(), early: vec![(end, kernel, Signal::Triggered)] });
                     tasks.push(end);
                     if part.is_leaf {
                         ends.push(end);

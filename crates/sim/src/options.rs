@@ -29,6 +29,9 @@ pub struct Options {
     pub capacity: u64,
     /// How time passes.
     pub time: Time,
+    /// Warp instructions that a kernel runs, at least, before another that could run may: the fewer, the finer the two are
+    /// interleaved, and the slower is all of it.
+    pub quantum: u64,
     /// Warp instructions of one launch before it is reported as a probable endless loop.
     pub budget: u64,
     /// Rounds of one WHILE node of a graph before it is reported as a loop that does not end. In live time a loop whose
@@ -59,6 +62,7 @@ impl Default for Options {
             seed: 0,
             capacity: H200_BYTES,
             time: Time::Counted,
+            quantum: 4096,
             budget: 1 << 32,
             rounds_max: 1_000_000,
             polls_max: 10_000_000,

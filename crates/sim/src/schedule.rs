@@ -56,9 +56,7 @@ impl Clock for MachineClock {
     }
 }
 
-/// How far a kernel runs while others wait for their turn.
-const QUANTUM: u64 = 4096;
-/// How far it runs when it is alone.
+/// How far a kernel runs when nothing else could.
 const ALONE: u64 = 1 << 20;
 /// In counted time, how far the clock jumps when everything waits for it.
 const JUMP_NS: u64 = 20_000;
@@ -199,7 +197,10 @@ impl State {
 
     fn run_kernel(&mut self, key: Key<Task>, mut grid: Box<Grid>, alone: bool) -> Step {
         let mut clock = MachineClock { time: self.options.time, counted_ns: self.time_ns, started: self.started };
-        let quantum = if alone { ALONE } else { QUANTUM + self.random.below(QUANTUM as usize) as u64 };
+        let launch = grid.launch();
+        let signals = self.tasks.is_awaited(key) && launch.image.program().may_signal(launch.kernel);
+        let quantum = self.options.quantum.max(1);
+        let quantum = if alone && !signals { ALONE } else { quantum + self.random.below(quantum as usize) as u64 };
         let before = grid.executed();
         let primaries = self.tasks.get_mut(key).map(|task| task.primaries.clone()).unwrap_or_default();
         let held = primaries.iter().any(|primary| !self.tasks.is_done(*primary));

@@ -14,6 +14,7 @@ pub mod device;
 pub mod digest;
 #[cfg(doctest)]
 mod documents;
+pub mod edges;
 pub mod faults;
 pub mod footprint;
 pub mod forms;

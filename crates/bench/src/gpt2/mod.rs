@@ -8,10 +8,14 @@
 
 mod by_hand;
 
+use std::cell::OnceCell;
+
 use dacapo::Graph;
+use dacapo::graph::Tuned;
 use dacapo::half::bf16;
 use dacapo_cli::bench::blocks::Contender;
 use dacapo_cli::bench::compare::{Bench, LIBRARY, RAW, Round, Row};
+use dacapo_cli::bench::edges::TUNED;
 use dacapo_cli::bench::library::Library;
 use dacapo_cli::bench::raw::Raw;
 use dacapo_cli::bench::report::{Header, Note};
@@ -51,21 +55,35 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
         let shape = shape(batch, bench.small);
         // The same for every batch; making them takes a second.
         let weights = weights.get_or_insert_with(|| Weights::new(&shape, 1));
-        rows.push(bench.rounds(name, |round| compare(round, shape, weights, launches))?);
+        let tuned = OnceCell::new();
+        rows.push(bench.rounds(name, |round| compare(round, shape, weights, launches, &tuned))?);
+        if let Some(tuned) = tuned.into_inner() {
+            bench.progress.suspend(|| eprintln!("{name}: tune: {tuned}"));
+        }
     }
     Ok(rows)
 }
 
-fn compare(round: &Round<'_, '_>, shape: Shape, weights: &Weights<Vec<bf16>>, launches: u32) -> Result<Row, Complaint> {
+/// `tuned` is found out in the first round, and used in the others.
+fn compare(
+    round: &Round<'_, '_>,
+    shape: Shape,
+    weights: &Weights<Vec<bf16>>,
+    launches: u32,
+    tuned: &OnceCell<Tuned>,
+) -> Result<Row, Complaint> {
     let multiprocessors = round.library.device.properties().multiprocessors;
     let raw = ByHand::new(&round.raw, shape, weights, multiprocessors)?;
     let again = ByHand::new(&round.raw_again, shape, weights, multiprocessors)?;
     let mut recorded = LibraryStep::new(&round.library, shape, weights)?;
     recorded.has_edges(raw.edges())?;
+    let mut tuned = recorded.tuned(&round.library, tuned)?;
     let by_hand: Contender<'_> = Box::new(|| raw.block(&round.raw, launches));
     let by_hand_again: Contender<'_> = Box::new(|| again.block(&round.raw_again, launches));
-    let replayed: Contender<'_> = Box::new(|| recorded.block(&round.library, &round.raw, launches));
-    let row = round.compare(launches, vec![(RAW, by_hand), (LIBRARY, replayed), ("raw again", by_hand_again)])?;
+    let replayed: Contender<'_> = Box::new(|| block(&mut recorded.graph, &round.library, &round.raw, launches));
+    let by_tuned: Contender<'_> = Box::new(|| block(&mut tuned, &round.library, &round.raw, launches));
+    let sides = vec![(RAW, by_hand), (LIBRARY, replayed), (TUNED, by_tuned), ("raw again", by_hand_again)];
+    let row = round.compare(launches, sides)?;
     let (want, got) = (raw.logits()?, recorded.state.logits(&round.library.stream)?.concat());
     for (whose, got) in [("replays", &got), ("the second graph by hand", &again.logits()?)] {
         if let Some(at) = want.iter().zip(got).position(|(want, got)| want.to_bits() != got.to_bits()) {
@@ -79,6 +97,7 @@ fn compare(round: &Round<'_, '_>, shape: Shape, weights: &Weights<Vec<bf16>>, la
 
 /// The library's side.
 struct LibraryStep {
+    model: Model,
     state: State,
     graph: Graph<()>,
 }
@@ -92,7 +111,7 @@ impl LibraryStep {
         let mut graph = device.record(model.step(&mut state, Advance::Stay))?;
         graph.preload(stream)?;
         library.wait()?;
-        Ok(LibraryStep { state, graph })
+        Ok(LibraryStep { model, state, graph })
     }
 
     /// Refuses when the graph has other edges than these: then the two sides would not be compared at the same work.
@@ -105,16 +124,33 @@ impl LibraryStep {
         }
     }
 
-    fn block(&mut self, library: &Library, raw: &Raw<'_>, launches: u32) -> Result<f64, Complaint> {
-        let (start, end) = (raw.event(true)?, raw.event(true)?);
-        raw.record_on(&start, &library.stream)?;
-        for _ in 0..launches {
-            self.graph.launch(&library.stream)?;
+    /// The same step on the same memory, with the edges that `tune` has chosen, or chooses now.
+    fn tuned(&mut self, library: &Library, tuned: &OnceCell<Tuned>) -> Result<Graph<()>, Complaint> {
+        let (device, stream) = (&library.device, &library.stream);
+        let recording = match tuned.get() {
+            Some(known) => device.graph().tuned(&known.tuning),
+            None => device.graph(),
+        };
+        let mut graph = recording.record(self.model.step(&mut self.state, Advance::Stay))?;
+        if tuned.get().is_none() {
+            let _ = tuned.set(graph.tune(stream)?);
         }
-        raw.record_on(&end, &library.stream)?;
+        graph.preload(stream)?;
         library.wait()?;
-        Ok(end.microseconds_since(&start)? / f64::from(launches))
+        Ok(graph)
     }
+}
+
+/// Replays back to back: microseconds of one, by the device's clock.
+fn block(graph: &mut Graph<()>, library: &Library, raw: &Raw<'_>, launches: u32) -> Result<f64, Complaint> {
+    let (start, end) = (raw.event(true)?, raw.event(true)?);
+    raw.record_on(&start, &library.stream)?;
+    for _ in 0..launches {
+        graph.launch(&library.stream)?;
+    }
+    raw.record_on(&end, &library.stream)?;
+    library.wait()?;
+    Ok(end.microseconds_since(&start)? / f64::from(launches))
 }
 
 /// Microseconds, tokens a second, and how much of the memory's speed it is; none of the software device.

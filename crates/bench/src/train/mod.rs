@@ -9,12 +9,16 @@ mod gru;
 mod mlp;
 mod numbers;
 
+use std::cell::OnceCell;
+
+use dacapo::graph::{GraphBuilder, Tuned};
 use dacapo::{Graph, Scalar, Slot};
 use dacapo_example_train::{Adam, Kernels, Model, Network, Shape, data};
 
 use by_hand::ByHand;
 use dacapo_cli::bench::blocks::{Contender, each};
 use dacapo_cli::bench::compare::{Bench, LIBRARY, RAW, Round, Row};
+use dacapo_cli::bench::edges::TUNED;
 use dacapo_cli::bench::library::Library;
 use dacapo_cli::bench::raw::Raw;
 use dacapo_cli::complaint::Complaint;
@@ -54,23 +58,37 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
             let name = format!("{name}/{what}");
             if bench.wants(&name) {
                 let launches = bench.launches(1, 40, 20, 40);
-                rows.push(bench.rounds(&name, |round| compare(round, shape(model, bench.small), way, launches))?);
+                let (shape, tuned) = (shape(model, bench.small), OnceCell::new());
+                rows.push(bench.rounds(&name, |round| compare(round, shape, way, launches, &tuned))?);
             }
         }
     }
     Ok(rows)
 }
 
-fn compare(round: &Round<'_, '_>, shape: Shape, way: Way, launches: u32) -> Result<Row, Complaint> {
+/// `tuned` is found out in the first round, and used in the others.
+fn compare(
+    round: &Round<'_, '_>,
+    shape: Shape,
+    way: Way,
+    launches: u32,
+    tuning: &OnceCell<Tuned>,
+) -> Result<Row, Complaint> {
     let (raw, again) = (ByHand::new(&round.raw, shape)?, ByHand::new(&round.raw_again, shape)?);
     let mut recorded = LibraryStep::new(&round.library, shape)?;
+    let mut tuned = LibraryStep::tuned(&round.library, shape, tuning)?;
     recorded.has_edges(raw.edges())?;
     let by_hand: Contender<'_> = Box::new(|| raw.block(&round.raw, way, launches));
     let by_hand_again: Contender<'_> = Box::new(|| again.block(&round.raw_again, way, launches));
     let replayed: Contender<'_> = Box::new(|| recorded.block(&round.library, &round.raw, way, launches));
-    let row = round.compare(launches, vec![(RAW, by_hand), (LIBRARY, replayed), ("raw again", by_hand_again)])?;
+    let tuned_block: Contender<'_> = Box::new(|| tuned.block(&round.library, &round.raw, way, launches));
+    let sides = vec![(RAW, by_hand), (LIBRARY, replayed), (TUNED, tuned_block), ("raw again", by_hand_again)];
+    let row = round.compare(launches, sides)?;
     let (want, got) = (raw.outcome()?, recorded.outcome(&round.library)?);
-    for (whose, got) in [("replays", &got), ("the second graph by hand", &again.outcome()?)] {
+    let got_tuned = tuned.outcome(&round.library)?;
+    for (whose, got) in
+        [("replays", &got), ("tuned replays", &got_tuned), ("the second graph by hand", &again.outcome()?)]
+    {
         if let Some(at) = want.iter().zip(got).position(|(want, got)| want.to_bits() != got.to_bits()) {
             let (want, got) = (want[at], got[at]);
             return Err(Complaint::new(format!("{whose}: number {at} is {got}, the graph by hand has {want}"))
@@ -93,13 +111,27 @@ impl LibraryStep {
     ///
     /// - The device refused.
     pub fn new(library: &Library, shape: Shape) -> Result<LibraryStep, Complaint> {
+        LibraryStep::recorded(library, shape, library.device.graph())
+    }
+
+    fn recorded(library: &Library, shape: Shape, recording: GraphBuilder<'_>) -> Result<LibraryStep, Complaint> {
         let (device, stream) = (&library.device, &library.stream);
         let (kernels, adam) = (Kernels::load(device)?, Adam::default());
         let mut network = Network::new(device, shape, adam, &data::parameters(shape, SEED))?;
         network.feed(stream, &data::noise(shape, SEED))?;
-        let graph = device.record(network.step(&kernels, &Slot::new(adam.rate)))?;
+        let graph = recording.record(network.step(&kernels, &Slot::new(adam.rate)))?;
         stream.synchronize()?;
         Ok(LibraryStep { network, graph })
+    }
+
+    /// The same with the edges that `tune` has chosen, or chooses now.
+    fn tuned(library: &Library, shape: Shape, tuning: &OnceCell<Tuned>) -> Result<LibraryStep, Complaint> {
+        let Some(known) = tuning.get() else {
+            let mut step = LibraryStep::new(library, shape)?;
+            let _ = tuning.set(step.graph.tune(&library.stream)?);
+            return Ok(step);
+        };
+        LibraryStep::recorded(library, shape, library.device.graph().tuned(&known.tuning))
     }
 
     /// Refuses when the graph has other edges than these: then the two sides would not be compared at the same work.

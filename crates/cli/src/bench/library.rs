@@ -28,6 +28,17 @@ dacapo::kernels! {
     }
 }
 
+/// The edges of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edges {
+    /// As they are if nothing is said.
+    Usual,
+    /// Full ones.
+    Plain,
+    /// As `tune` chooses them.
+    Tuned,
+}
+
 /// A device with the benchmark's kernels and one stream: as long as there is no other, launches need no events.
 pub struct Library {
     /// The device.
@@ -54,7 +65,18 @@ impl Library {
     ///
     /// - The recording failed.
     pub fn chain(&self, x: &mut Slice<f32>, length: u32) -> Result<Graph<()>, Complaint> {
-        let graph = self.device.record(|r: &mut dacapo::Recorder<'_>| {
+        self.chain_with(x, length, Edges::Usual)
+    }
+
+    /// The same, with other edges.
+    ///
+    /// # Errors
+    ///
+    /// - The recording failed.
+    pub fn chain_with(&self, x: &mut Slice<f32>, length: u32, edges: Edges) -> Result<Graph<()>, Complaint> {
+        let recording = self.device.graph();
+        let recording = if edges == Edges::Plain { recording.plain_edges() } else { recording };
+        let graph = recording.record(|r: &mut dacapo::Recorder<'_>| {
             for _ in 0..length {
                 r.run(self.kernels.bump(x))?;
             }

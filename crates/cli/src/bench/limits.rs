@@ -47,6 +47,8 @@ pub const LAUNCHES: &[Named] = &[
     ratio("chain-10/record", 1.3),
     ratio("chain-100/record", 1.3),
     ratio("chain-1000/record", 1.3),
+    ratio("edges-1-block/back-to-back", 0.86),
+    ratio("edges-132-blocks/back-to-back", 0.8),
     over("slot/host-launch", 0.3),
     ratio("fork-join/back-to-back", 1.05),
     ratio("fork-join/launch-and-wait", 1.05),

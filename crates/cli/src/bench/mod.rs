@@ -10,6 +10,7 @@
 pub mod blocks;
 mod chain;
 pub mod compare;
+pub mod edges;
 mod fork_join;
 pub mod library;
 pub mod limits;
@@ -134,6 +135,7 @@ fn launches(bench: &Bench<'_>, _header: &Header) -> Result<Found, Complaint> {
     for length in chain::LENGTHS {
         rows.extend(record::measure(bench, length)?);
     }
+    rows.extend(edges::measure(bench)?);
     rows.extend(slot::measure(bench)?);
     rows.extend(fork_join::measure(bench)?);
     rows.extend(overlap::measure(bench)?);

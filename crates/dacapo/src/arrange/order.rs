@@ -6,6 +6,7 @@
 //! A body with a branch in it is a line, whatever its data would allow. NVIDIA's driver 580.159.04 never ends the second round
 //! of a WHILE whose body has two conditional nodes before its last kernel and a third beside it; as a line it does.
 
+use crate::arrange::edges::{self, Edge, EdgeChoice, EdgeKinds, Pair};
 use crate::plan::{self, Order, Shape, TouchedBytes, What};
 use crate::record::{Node, Work};
 
@@ -23,6 +24,8 @@ pub(crate) struct Level {
     pub(crate) scope: u32,
     /// The order of its ops, which it counts from 0.
     pub(crate) order: Order,
+    /// Which of its edges are programmatic.
+    pub(crate) edges: EdgeKinds,
     /// Which node of the recording each op is. None where all are, each its own.
     nodes: Option<Vec<u32>>,
 }
@@ -49,7 +52,9 @@ impl Level {
 /// Two arrangements are the same if the same nodes stand at the same places. What bodies are called does not count.
 impl PartialEq for Arrangement {
     fn eq(&self, other: &Arrangement) -> bool {
-        let parts = |level: &Level| (level.order.clone(), level.nodes.clone());
+        fn parts(level: &Level) -> (&Order, &Option<Vec<u32>>, &EdgeKinds) {
+            (&level.order, &level.nodes, &level.edges)
+        }
         self.levels.len() == other.levels.len()
             && self.levels.iter().zip(&other.levels).all(|(one, other)| parts(one) == parts(other))
     }
@@ -70,6 +75,32 @@ impl Arrangement {
     pub(crate) fn place(&self, scope: u32) -> usize {
         let found = self.levels.binary_search_by_key(&scope, |level| level.scope);
         found.expect("every body of a recording is arranged with it")
+    }
+
+    /// With edges of kinds that are chosen; all were full before.
+    pub(crate) fn with_edges(mut self, nodes: &[Node], choice: &EdgeChoice) -> Arrangement {
+        for level in &mut self.levels {
+            level.edges = EdgeKinds::choose(level, nodes, choice);
+        }
+        self
+    }
+
+    /// Calls back for each edge whose kind can be chosen, with the numbers of its nodes.
+    pub(crate) fn each_choice(&self, nodes: &[Node], mut call: impl FnMut(usize, usize)) {
+        self.each_kind(nodes, |before, after, _| call(before, after));
+    }
+
+    /// The same, and with its kind.
+    pub(crate) fn each_kind(&self, nodes: &[Node], mut call: impl FnMut(usize, usize, Edge)) {
+        for level in &self.levels {
+            let mut edge = 0;
+            edges::each(level, nodes, |pair| {
+                if let Some(Pair { numbers: (before, after), .. }) = pair {
+                    call(before, after, level.edges.kind(edge, before));
+                }
+                edge += 1;
+            });
+        }
     }
 
     /// All levels: each behind the one that it is inside of.
@@ -109,7 +140,7 @@ pub(crate) fn in_a_line(nodes: &[Node]) -> Arrangement {
 
 fn by(nodes: &[Node], order: impl Fn(&mut dyn ExactSizeIterator<Item = &Node>) -> Order) -> Arrangement {
     if !nodes.iter().any(|node| matches!(node.work, Work::Branch(_))) {
-        let level = Level { scope: 0, order: order(&mut nodes.iter()), nodes: None };
+        let level = Level { scope: 0, order: order(&mut nodes.iter()), edges: EdgeKinds::default(), nodes: None };
         return Arrangement { levels: vec![level] };
     }
     let mut inside: Vec<(u32, Vec<u32>)> = Vec::new();
@@ -120,7 +151,7 @@ fn by(nodes: &[Node], order: impl Fn(&mut dyn ExactSizeIterator<Item = &Node>) -
             true => plan::in_a_line(numbers.len()),
             false => order(&mut inside),
         };
-        Level { scope, order, nodes: Some(numbers) }
+        Level { scope, order, edges: EdgeKinds::default(), nodes: Some(numbers) }
     };
     Arrangement { levels: inside.into_iter().map(level).collect() }
 }

@@ -87,6 +87,7 @@ const ALL: &[(&str, &[Call], bool)] = &[
     ("update of whole graphs", &[Call::cuGraphExecUpdate_v2], false),
     ("memory nodes", &[Call::cuGraphAddMemAllocNode, Call::cuGraphAddMemFreeNode], false),
     ("conditional nodes", &[Call::cuGraphConditionalHandleCreate], false),
+    ("programmatic edges", &[Call::cuGraphAddNode_v2], false),
     ("user objects", &[Call::cuUserObjectCreate, Call::cuGraphRetainUserObject], false),
     (
         "virtual memory",

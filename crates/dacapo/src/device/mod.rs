@@ -156,6 +156,11 @@ impl Device {
         &self.0.abilities
     }
 
+    /// Whether a kernel may be set up while the one before it in a graph ends.
+    pub(crate) fn has_programmatic_edges(&self) -> bool {
+        self.0.properties.compute >= (9, 0) && self.0.abilities.has("programmatic edges")
+    }
+
     /// Whether this is the software device.
     pub fn is_software(&self) -> bool {
         self.0.properties.software

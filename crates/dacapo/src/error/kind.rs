@@ -152,6 +152,13 @@ pub enum ErrorKind {
         /// What the library holds of it, by purpose.
         held: Held,
     },
+    /// The text of a [`Tuning`](crate::graph::Tuning) that cannot be read.
+    BadTuning {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        why: String,
+    },
     /// It would exceed the device's memory budget; the driver was not asked.
     OverBudget {
         /// How many more bytes would be held.

@@ -159,6 +159,10 @@ table! {
         notes (words::log(log)),
         help "fix the line that the log names; the oldest driver for a PTX version is in docs/getting-ptx.md";
 
+    BadTuning { line, why } => "bad_tuning",
+        "line {line} of a tuning cannot be read: {why}",
+        help "write the file anew with `graph.tune(&stream)?.tuning.to_string()`";
+
     // Memory.
 
     OutOfMemory { bytes, free, total, held } => "out_of_memory",

@@ -1,10 +1,12 @@
 //! Options of a recording.
 
 use std::panic::Location;
+use std::sync::Arc;
 
-use crate::arrange::{TempPlan, arranged};
+use crate::arrange::{Edge, EdgeChoice, TempPlan, arranged};
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::tuning::Tuning;
 use crate::graph::{Asked, Graph, GraphInto, GraphOptions, Hole, Replayable, StandIns, WarmGraphBuilder, report_of};
 use crate::inspect;
 use crate::memory::{Allocation, Arena, Extent, Kind, Reads, Writes};
@@ -32,12 +34,14 @@ pub struct GraphBuilder<'d> {
     pub(crate) arena: Option<Arena>,
     pub(crate) apart: bool,
     pub(crate) shape: Shape,
+    pub(crate) edges: EdgeChoice,
     pub(crate) preload: bool,
 }
 
 impl<'d> GraphBuilder<'d> {
     pub(crate) fn new(device: &'d Device) -> GraphBuilder<'d> {
-        GraphBuilder { device, label: None, pool: None, arena: None, apart: false, shape: Shape::Data, preload: false }
+        let (shape, edges) = (Shape::Data, EdgeChoice::Usual);
+        GraphBuilder { device, label: None, pool: None, arena: None, apart: false, shape, edges, preload: false }
     }
 
     /// Labels the graph. The label is the first part of its ops' labels.
@@ -73,6 +77,39 @@ impl<'d> GraphBuilder<'d> {
     /// Runs the ops one after the other, as recorded, even if the data would let them overlap.
     pub fn straight_line(mut self) -> Self {
         self.shape = Shape::Line;
+        self
+    }
+
+    /// Lets every op begin only when those before it are over.
+    ///
+    /// On GPUs of compute capability 9.0 and newer, kernels that follow each other are otherwise set up while the one before
+    /// ends (docs/edges.md). Results are the same; this is for measuring what that gains, and for ruling it out when looking
+    /// for a mistake.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// use dacapo::{baked, fill};
+    /// # let device = dacapo::Device::software()?;
+    /// let mut y = device.zeros::<u32>(2)?;
+    /// let graph = device.graph().plain_edges().record(fill(&mut y, baked(7)))?;
+    /// # Ok(()) }
+    /// ```
+    pub fn plain_edges(mut self) -> Self {
+        self.edges = EdgeChoice::Plain;
+        self
+    }
+
+    /// Uses the edges that [`Graph::tune`](crate::Graph::tune) has found to be the fastest, for the pairs of kernels that it knows. One
+    /// that was measured on another GPU is not used.
+    pub fn tuned(mut self, tuning: &Tuning) -> Self {
+        self.edges = tuning.choice(self.device);
+        self
+    }
+
+    /// Chooses the kind of each edge between two kernels, by the numbers of their ops, where there is a choice. For tests.
+    #[doc(hidden)]
+    pub fn edges_by(mut self, choose: impl Fn(usize, usize) -> Edge + Send + Sync + 'static) -> Self {
+        self.edges = EdgeChoice::By(Arc::new(move |pair, _| choose(pair.numbers.0, pair.numbers.1)));
         self
     }
 
@@ -231,7 +268,7 @@ impl<'d> GraphBuilder<'d> {
         GraphOptions {
             label: self.label.clone().unwrap_or_default(),
             pool: self.pool.clone(),
-            asked: Asked { shape: self.shape, arena: self.arena.clone(), apart: self.apart },
+            asked: Asked { shape: self.shape, edges: self.edges.clone(), arena: self.arena.clone(), apart: self.apart },
             preload: self.preload,
         }
     }

@@ -1,8 +1,10 @@
 //! The graph that the user holds.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::Location;
 
+use crate::arrange::Edge;
 use crate::device::{Device, Stream, Ticket};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::embed::Embedding;
@@ -186,6 +188,27 @@ impl<T> Graph<T> {
     /// Whether it has none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The edges of [`dependencies`](Graph::dependencies), each with its kind.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// use dacapo::{baked, fill, graph::Edge};
+    /// # let device = dacapo::Device::software()?;
+    /// let mut y = device.zeros::<u32>(2)?;
+    /// let graph = device.record(|r| r.run(fill(&mut y, baked(7))).and_then(|()| r.run(fill(&mut y, baked(8)))))?;
+    /// assert_eq!(graph.edges(), [(0, 1, Edge::Full)]); // fills are no kernels
+    /// # Ok(()) }
+    /// ```
+    pub fn edges(&self) -> Vec<(usize, usize, Edge)> {
+        let Some(inner) = self.inner() else { return Vec::new() };
+        let mut edges: BTreeMap<(usize, usize), Edge> =
+            inner.order.edges().into_iter().map(|pair| (pair, Edge::Full)).collect();
+        inner.order.each_kind(&inner.nodes, |before, after, kind| {
+            edges.insert((before, after), kind);
+        });
+        edges.into_iter().map(|((before, after), kind)| (before, after, kind)).collect()
     }
 
     /// The edges that the data requires, as pairs of op numbers. Edges that others imply are left out.

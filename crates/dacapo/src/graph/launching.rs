@@ -155,7 +155,7 @@ impl Replayable {
 
     /// Brings changed slots into the executable graph. All recipes are evaluated before the first node is changed.
     #[inline(never)]
-    fn refresh(&mut self) -> Result<()> {
+    pub(super) fn refresh(&mut self) -> Result<()> {
         let dirty = &mut self.dirty;
         self.readings.refresh(|readers| {
             for &op in readers {

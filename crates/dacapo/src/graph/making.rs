@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::arrange::{Arrangement, TempPlan, arranged};
+use crate::arrange::{Arrangement, EdgeChoice, TempPlan, arranged};
 use crate::device::{Booking, Named, Stream};
 use crate::error::Result;
 use crate::graph::{Replayable, StandIns};
@@ -35,6 +35,7 @@ pub(crate) struct GraphOptions {
 #[derive(Clone)]
 pub(crate) struct Asked {
     pub(crate) shape: Shape,
+    pub(crate) edges: EdgeChoice,
     pub(crate) arena: Option<Arena>,
     /// Whether each temp has memory of its own.
     pub(crate) apart: bool,
@@ -57,7 +58,7 @@ impl Drafted {
     /// - [`ErrorKind::PoolSealed`], and as [`TempPlan::settle`].
     pub(super) fn new(mut recorded: Recorded, options: &GraphOptions, book: bool) -> Result<Drafted> {
         let pools = Members::join(options.pool.as_ref(), &recorded.pools)?;
-        let order = arranged(&recorded.nodes, options.asked.shape);
+        let order = arranged(&recorded.nodes, options.asked.shape).with_edges(&recorded.nodes, &options.asked.edges);
         let plan = TempPlan::new(&recorded, &order);
         let executable = match book {
             true => Some(recorded.device.book(Purpose::Executables, executable_bytes(&recorded.nodes, &order))?),
@@ -96,7 +97,7 @@ impl Replayable {
         let pools = Members::join(pool.as_ref(), &recorded.pools)?;
         let order = arranged(&recorded.nodes, Shape::Line);
         let built = template.instantiate(recorded.nodes.len())?;
-        let asked = Asked { arena: None, apart: false, shape: Shape::Line };
+        let asked = Asked { arena: None, apart: false, shape: Shape::Line, edges: EdgeChoice::Plain };
         let options = GraphOptions { label, pool, asked, preload: false };
         let mut graph = Replayable::put_together(
             Drafted { recorded, pools, order, executable: None },

@@ -20,8 +20,11 @@ mod replayable;
 mod report;
 mod rerecord;
 mod stand_ins;
+mod tune;
+mod tuning;
 mod warm;
 
+pub use crate::arrange::Edge;
 pub(crate) use crate::lower::CapturedGraph;
 pub use crate::pool::{Pool, PoolHandle};
 pub use builder::GraphBuilder;
@@ -33,4 +36,6 @@ pub(crate) use replayable::Replayable;
 pub(crate) use report::{report_of, report_of_graph};
 pub use rerecord::{Change, How, NodeChange, Rerecorded};
 pub(crate) use stand_ins::{Hole, StandIns};
+pub use tune::{Tuned, TunedPair};
+pub use tuning::{TunedKernel, Tuning};
 pub use warm::WarmGraphBuilder;

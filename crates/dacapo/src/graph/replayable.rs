@@ -76,6 +76,7 @@ impl Replayable {
         recording.arena = self.asked.arena.clone();
         recording.apart = self.asked.apart;
         recording.shape = self.asked.shape;
+        recording.edges = self.asked.edges.clone();
         recording
     }
 

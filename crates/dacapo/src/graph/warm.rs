@@ -13,12 +13,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Graph, GraphBuilder};
 use crate::held::Purpose;
 use crate::lower::{self, Aside};
-use crate::memory::{Extent, Kind};
+use crate::memory::{Allocation, Extent, Kind};
 use crate::nesting::{Nested, refuse_in_recording};
-use crate::record::{Recorded, Recorder};
+use crate::record::{Node, Recorded, Recorder};
 
 /// The most that is saved, unless more is asked for.
-const CAP_BYTES: usize = 1 << 30;
+pub(super) const CAP_BYTES: usize = 1 << 30;
 
 /// A recording whose body runs eagerly first: [`GraphBuilder::warmup`].
 ///
@@ -97,7 +97,7 @@ impl<'d> WarmGraphBuilder<'d> {
 
     /// Memory for what a recording will write.
     fn asides(&self, recorded: &Recorded) -> Result<Vec<Aside>> {
-        let places = written(recorded);
+        let places = written_by(&recorded.nodes, &recorded.made);
         let bytes: usize = places.iter().map(|place| place.bytes).sum();
         if bytes > self.cap_bytes {
             return Err(Error::new(ErrorKind::WarmupTooLarge { bytes, cap: self.cap_bytes }));
@@ -110,15 +110,15 @@ impl<'d> WarmGraphBuilder<'d> {
     }
 }
 
-/// The bytes that a recording will write, each once: of memory that was there before it.
-fn written(recorded: &Recorded) -> Vec<Extent> {
-    let accesses = recorded.nodes.iter().flat_map(|node| &node.access);
+/// The bytes that some nodes write, each once: of memory that is neither a temp nor among `made`.
+pub(super) fn written_by(nodes: &[Node], made: &[Arc<Allocation>]) -> Vec<Extent> {
+    let accesses = nodes.iter().flat_map(|node| &node.access);
     let mut places: Vec<Extent> = accesses
         .filter(|access| access.mode.writes() && access.place.bytes > 0)
         .map(|access| &access.place)
         .filter(|place| matches!(place.allocation.kind(), Kind::Device | Kind::State))
-        // What this run itself made is nobody's yet.
-        .filter(|place| !recorded.made.iter().any(|made| Arc::ptr_eq(made, &place.allocation)))
+        // What a run itself made is nobody's yet.
+        .filter(|place| !made.iter().any(|made| Arc::ptr_eq(made, &place.allocation)))
         .cloned()
         .collect();
     places.sort_by_key(|place| (place.allocation.number(), place.start));

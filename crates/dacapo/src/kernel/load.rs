@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::ffi::{CString, c_void};
 use std::marker::PhantomData;
 use std::panic::Location;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Call, DriverError};
 use dacapo_ledger::Drops;
+use dacapo_ptx::{Left, Opening};
 
 use crate::device::{Cuda, Device, Garbage};
 use crate::error::{Error, ErrorKind, Result, nearest_first};
@@ -43,6 +44,23 @@ pub(crate) struct ModuleSource {
     pub(crate) raw: CUmodule,
     /// What the driver was told of each function that was found in it.
     told: Mutex<Vec<(CUfunction, Arc<SharedOptIn>)>>,
+    /// What its entry points begin with, where that is known.
+    beginnings: Beginnings,
+}
+
+/// Which entry points of a module wait for the kernels before them, and what it takes to make them signal.
+#[derive(Default)]
+struct Beginnings {
+    /// Those that begin with our wait, sorted.
+    wait: Vec<String>,
+    /// Those that were left as they are, and why, sorted.
+    left: Vec<(String, Left)>,
+    /// A sum over the text (FNV-1a), by which it is known in another process.
+    sum: u64,
+    /// The text as it was given; empty if no entry point waits.
+    source: Box<str>,
+    /// The same module with entry points that wait and signal, once somebody wanted one. None: it has none.
+    signalling: OnceLock<Option<Arc<ModuleSource>>>,
 }
 
 // SAFETY: a module's handle is a token that the driver takes from any thread.
@@ -64,8 +82,22 @@ pub(crate) struct Function {
     pub(crate) warnings: Vec<String>,
     /// How much dynamic shared memory the driver was told of, by whoever launches this entry point.
     shared_told: Arc<SharedOptIn>,
+    /// The same entry point in a module where it signals, once somebody wanted that. None: there is none.
+    signalling: OnceLock<Option<Arc<Function>>>,
+    begins: Begins,
     /// Held: without it the function is gone.
-    _module: Arc<ModuleSource>,
+    module: Arc<ModuleSource>,
+}
+
+/// What an entry point begins with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    /// Our wait.
+    Waiting,
+    /// What its text says, and nothing speaks against kernels behind it that begin early.
+    AsWritten,
+    /// Not known, or a cluster.
+    Unknown,
 }
 
 // SAFETY: a function's handle is a token that the driver takes from any thread, as long as its module is loaded.
@@ -117,9 +149,38 @@ impl<D: Declared> LoadedModule<D> {
 
 impl ModuleSource {
     /// Loads PTX; with what its text says, for all that is looked for in it.
+    ///
+    /// Where the device has programmatic edges, entry points are loaded with a wait at their beginning; launched in any other
+    /// way, they do not notice it. A text that does not load so is loaded as it is.
     pub(crate) fn load(device: &Device, source: &str) -> Result<(Arc<ModuleSource>, Text)> {
         device.enter()?;
         device.drain()?;
+        let waiting = match device.has_programmatic_edges() {
+            true => dacapo_ptx::variant(source, Opening::Waits),
+            false => None,
+        };
+        if let Some(mut made) = waiting {
+            match ModuleSource::load_text(device, &made.text) {
+                Err(error) if matches!(error.kind(), ErrorKind::BadModule { .. }) => {}
+                outcome => {
+                    let mut module = outcome?;
+                    made.changed.sort_unstable();
+                    made.left.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+                    let (wait, left) = (made.changed, made.left);
+                    let sum = source.bytes().fold(0xcbf2_9ce4_8422_2325u64, |sum, byte| {
+                        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+                    });
+                    module.beginnings =
+                        Beginnings { wait, left, sum, source: source.into(), signalling: OnceLock::new() };
+                    return Ok((Arc::new(module), Text::read(source)));
+                }
+            }
+        }
+        let module = ModuleSource::load_text(device, source)?;
+        Ok((Arc::new(module), Text::read(source)))
+    }
+
+    fn load_text(device: &Device, source: &str) -> Result<ModuleSource> {
         let bad = |log: String| Error::new(ErrorKind::BadModule { log });
         let image =
             CString::new(source).map_err(|zero| bad("the PTX has a zero byte in it".into()).with_source(zero))?;
@@ -152,10 +213,45 @@ impl ModuleSource {
             code => {
                 device.check(code, Call::cuModuleLoadDataEx)?;
                 device.live().modules.add(1);
-                let module = ModuleSource { drops: device.0.drops.clone(), raw, told: Mutex::default() };
-                Ok((Arc::new(module), Text::read(source)))
+                let (drops, told, beginnings) = (device.0.drops.clone(), Mutex::default(), Beginnings::default());
+                Ok(ModuleSource { drops, raw, told, beginnings })
             }
         }
+    }
+
+    /// What an entry point begins with.
+    fn begins(&self, entry: &str) -> Begins {
+        let Beginnings { wait, left, .. } = &self.beginnings;
+        if wait.binary_search_by(|name| name.as_str().cmp(entry)).is_ok() {
+            return Begins::Waiting;
+        }
+        match left.binary_search_by(|(name, _)| name.as_str().cmp(entry)) {
+            Ok(at) if left[at].1 != Left::Cluster => Begins::AsWritten,
+            _ => Begins::Unknown,
+        }
+    }
+
+    /// The same module with entry points that wait and signal, if there are any.
+    fn signalling(&self, device: &Device) -> Result<Option<&Arc<ModuleSource>>> {
+        let Beginnings { source, signalling, .. } = &self.beginnings;
+        if let Some(known) = signalling.get() {
+            return Ok(known.as_ref());
+        }
+        device.enter()?;
+        let made = match dacapo_ptx::variant(source, Opening::WaitsAndSignals) {
+            None => None,
+            Some(made) => match ModuleSource::load_text(device, &made.text) {
+                Err(error) if matches!(error.kind(), ErrorKind::BadModule { .. }) => None,
+                outcome => {
+                    let mut module = outcome?;
+                    module.beginnings.wait = made.changed;
+                    module.beginnings.wait.sort_unstable();
+                    Some(Arc::new(module))
+                }
+            },
+        };
+        // Somebody may have been faster; then this one goes.
+        Ok(signalling.get_or_init(|| made).as_ref())
     }
 }
 
@@ -212,7 +308,8 @@ impl Function {
             }
             params.push((offset, size));
         }
-        let (state, warnings, shared_told, module) = (Vec::new(), Vec::new(), module.told(raw), module.clone());
+        let (state, warnings, shared_told, begins) = (Vec::new(), Vec::new(), module.told(raw), module.begins(&entry));
+        let (module, signalling) = (module.clone(), OnceLock::new());
         Ok(Function {
             raw,
             name: entry,
@@ -222,7 +319,9 @@ impl Function {
             state,
             warnings,
             shared_told,
-            _module: module,
+            signalling,
+            begins,
+            module,
         })
     }
 
@@ -266,6 +365,48 @@ impl Function {
             function.state.push((name, global));
         }
         Ok(function)
+    }
+
+    /// Whether it waits for all that comes before it in a graph before it does anything: it may begin early.
+    pub(crate) fn waits(&self) -> bool {
+        self.begins == Begins::Waiting
+    }
+
+    /// A sum over the text of its module, as it was given.
+    pub(crate) fn text(&self) -> u64 {
+        self.module.beginnings.sum
+    }
+
+    /// Whether kernels that wait may begin before it is over.
+    pub(crate) fn may_go_before(&self) -> bool {
+        self.begins != Begins::Unknown
+    }
+
+    /// The same entry point, of the same parameters, that waits and then lets those behind it begin; none if there is none.
+    ///
+    /// # Errors
+    ///
+    /// - The driver had no memory for it, or the context is lost.
+    pub(crate) fn signalling(&self, device: &Device) -> Result<Option<&Arc<Function>>> {
+        if let Some(known) = self.signalling.get() {
+            return Ok(known.as_ref());
+        }
+        let found = match (self.waits(), self.module.signalling(device)?) {
+            (true, Some(module)) if module.begins(&self.name) == Begins::Waiting => {
+                let text = Text::read("");
+                Some(Arc::new(Function::find(device, module, &text, self.name.clone())?))
+            }
+            _ => None,
+        };
+        Ok(self.signalling.get_or_init(|| found).as_ref())
+    }
+
+    /// Of this entry point and the one that signals, the one with this handle.
+    pub(crate) fn of_handle(&self, raw: CUfunction) -> &Function {
+        match self.signalling.get() {
+            Some(Some(signalling)) if signalling.raw == raw => signalling,
+            _ => self,
+        }
     }
 
     /// Tells the driver that launches want this much dynamic shared memory, where it must be told.

@@ -45,6 +45,19 @@ pub(super) struct Building<'d, 'p> {
 
 /// Nodes that others come after.
 type Nodes = SmallVec<[CUgraphNode; 8]>;
+/// How each of them does.
+type Kinds = SmallVec<[CUgraphEdgeData; 8]>;
+
+/// The port of a kernel node that signals (`CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC`).
+const SIGNALS: u8 = 1;
+/// The edge behind which a kernel begins when the one before has signalled or ended.
+const PROGRAMMATIC: CUgraphEdgeData = CUgraphEdgeData {
+    from_port: SIGNALS,
+    to_port: 0,
+    r#type: CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC as u8,
+    reserved: [0; 5],
+};
+const FULL: CUgraphEdgeData = CUgraphEdgeData { from_port: 0, to_port: 0, r#type: 0, reserved: [0; 5] };
 
 /// A graph that is not finished, destroyed if it never is.
 pub(super) struct Unfinished<'d> {
@@ -101,11 +114,20 @@ impl<'d, 'p> Building<'d, 'p> {
         let order = &level.order;
         // What a step stands for: one node, except for foreign work, which may end in several or in what it began with.
         let mut ends = Ends::with_capacity(order.steps().len());
-        let mut after = Nodes::new();
+        let (mut after, mut kinds) = (Nodes::new(), Kinds::new());
         for (number, step) in order.steps().iter().enumerate() {
             after.clear();
-            for &earlier in order.after(number) {
+            kinds.clear();
+            for (edge, &earlier) in order.edges_into(number).zip(order.after(number)) {
                 ends.of(earlier, &mut after);
+                // Between stamps nothing may overlap: a profile has full edges only.
+                if self.stamps.is_none() && level.edges.is_early(edge) {
+                    kinds.resize(after.len().saturating_sub(1), FULL);
+                    kinds.push(PROGRAMMATIC);
+                }
+            }
+            if !kinds.is_empty() {
+                kinds.resize(after.len(), FULL);
             }
             if after.is_empty() {
                 after.extend_from_slice(first);
@@ -115,7 +137,8 @@ impl<'d, 'p> Building<'d, 'p> {
                 What::Op(op) => {
                     let node = level.node(op);
                     after = self.stamp(graph, after, StampPlace::Before(node))?;
-                    let mut last = self.op(node, graph, &after)?;
+                    let signals = self.stamps.is_none() && level.edges.signals(node);
+                    let mut last = self.op(node, signals, graph, (&after, &kinds))?;
                     if let Some(stamps) = self.stamps {
                         let behind = stamps.add(self.graph.device, graph, &last, StampPlace::Behind(node))?;
                         last = SmallVec::from_slice(&[behind]);
@@ -131,7 +154,13 @@ impl<'d, 'p> Building<'d, 'p> {
     }
 
     /// Adds what an op is: the nodes that it ends in.
-    fn op(&mut self, number: usize, graph: CUgraph, after: &[CUgraphNode]) -> Result<SmallVec<[CUgraphNode; 1]>> {
+    fn op(
+        &mut self,
+        number: usize,
+        signals: bool,
+        graph: CUgraph,
+        (after, kinds): (&[CUgraphNode], &[CUgraphEdgeData]),
+    ) -> Result<SmallVec<[CUgraphNode; 1]>> {
         let device = self.graph.device;
         // Taken, not copied: what the recipe gave when it was recorded is told once. An attempt after this one runs the
         // recipes again.
@@ -142,15 +171,21 @@ impl<'d, 'p> Building<'d, 'p> {
         let node = &self.nodes[number];
         let params = NodeParams::of(device, node, self.readings, self.places, &self.handles, recorded)?;
         debug_assert_eq!(self.told.len(), number, "nodes are added in the order of the recording");
-        self.told.push(Told { handle: CUgraphNode::NULL, params });
+        let function = match &node.work {
+            Work::Kernel(kernel) if signals => kernel.function.signalling(device)?.unwrap_or(&kernel.function).raw,
+            Work::Kernel(kernel) => kernel.function.raw,
+            _ => CUfunction::NULL,
+        };
+        self.told.push(Told { handle: CUgraphNode::NULL, function, params });
         if let Work::Branch(branch) = &node.work {
             let branch = branch.clone();
             return self.branch(number, &branch, graph, after);
         }
-        let Told { handle, params } = self.told.last_mut().expect("pushed above");
+        let Told { handle, function, params } = self.told.last_mut().expect("pushed above");
         match params {
             Some(params) => {
-                *handle = add(device, graph, after, node, params).map_err(|error| node.blame(error))?;
+                let added = add(device, graph, (after, kinds), node, *function, params);
+                *handle = added.map_err(|error| node.blame(error))?;
                 Ok(SmallVec::from_slice(&[*handle]))
             }
             None => self.foreign(number, graph, after),
@@ -305,26 +340,34 @@ fn add_empty(device: &Device, graph: CUgraph, after: &[CUgraphNode]) -> Result<C
 fn add(
     device: &Device,
     graph: CUgraph,
-    after: &[CUgraphNode],
+    (after, kinds): (&[CUgraphNode], &[CUgraphEdgeData]),
     node: &Node,
+    function: CUfunction,
     params: &mut NodeParams,
 ) -> Result<CUgraphNode> {
     let driver = device.driver();
     let (mut handle, first, count) = (CUgraphNode::NULL, after.as_ptr(), after.len());
-    params::want_shared(device, node, params)?;
+    params::want_shared(device, node, function, params)?;
     match params {
         NodeParams::Kernel { prepared } => {
-            let Work::Kernel(kernel) = &node.work else { unreachable!("parameters of a kernel") };
             let grid = prepared.grid;
             let code = declared(device, node, &mut prepared.args, |args| {
                 let mut pointers = args.as_pointers();
-                let raw = params::kernel_params(kernel.function.raw, grid, &mut pointers);
-                // SAFETY: `handle` is valid for the write; the dependencies are nodes of this graph; the function's
-                // module is held by the node; there is a pointer for each parameter, to as many bytes as it has, in
-                // place until the call returns, by when the driver has copied them.
-                unsafe { driver.cuGraphAddKernelNode_v2(&mut handle, graph, first, count, &raw) }
+                let raw = params::kernel_params(function, grid, &mut pointers);
+                // SAFETY: `handle` is valid for the write; the dependencies are nodes of this graph, with a kind for each
+                // where there are kinds; the function's module is held by the node; there is a pointer for each parameter,
+                // to as many bytes as it has, in place until the call returns, by when the driver has copied them.
+                unsafe {
+                    if kinds.is_empty() {
+                        driver.cuGraphAddKernelNode_v2(&mut handle, graph, first, count, &raw)
+                    } else {
+                        let mut raw = CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_KERNEL, raw);
+                        driver.cuGraphAddNode_v2(&mut handle, graph, first, kinds.as_ptr(), count, &mut raw)
+                    }
+                }
             });
-            device.check(code, Call::cuGraphAddKernelNode_v2)?;
+            let call = if kinds.is_empty() { Call::cuGraphAddKernelNode_v2 } else { Call::cuGraphAddNode_v2 };
+            device.check(code, call)?;
         }
         NodeParams::Copy { source, target, bytes } => {
             let raw = params::copy_params(*source, *target, *bytes);

@@ -42,6 +42,8 @@ pub(crate) struct Built {
 pub(super) struct Told {
     /// Null for foreign work, which has no parameters of ours.
     pub(super) handle: CUgraphNode,
+    /// Of a kernel: the one that suits the edges into and out of the node, whatever it is told.
+    pub(super) function: CUfunction,
     /// None for foreign work, and after a refusal: then it is not known.
     pub(super) params: Option<NodeParams>,
 }
@@ -196,7 +198,7 @@ impl Built {
 
     /// A node has the same parameters under another recording, in which its op may have been given other memory.
     pub(crate) fn keep(&self, device: &Device, number: usize, node: &Node) {
-        if let Told { handle, params: Some(NodeParams::Kernel { prepared }) } = &self.told[number] {
+        if let Told { handle, params: Some(NodeParams::Kernel { prepared }), .. } = &self.told[number] {
             declare_kept(device, self.exec, *handle, node, &prepared.args);
         }
     }
@@ -247,12 +249,12 @@ impl Told {
                 let Work::Kernel(kernel) = &node.work else { unreachable!("parameters of a kernel") };
                 let enabled = !prepared.grid.is_empty();
                 if prepared.grid.shared > 0 {
-                    kernel.function.want_shared(device, prepared.grid.shared)?;
+                    kernel.function.of_handle(self.function).want_shared(device, prepared.grid.shared)?;
                 }
-                let grid = prepared.grid;
+                let (grid, function) = (prepared.grid, self.function);
                 let code = declared(device, node, &mut prepared.args, |args| {
                     let mut pointers = args.as_pointers();
-                    let raw = params::kernel_params(kernel.function.raw, grid, &mut pointers);
+                    let raw = params::kernel_params(function, grid, &mut pointers);
                     // SAFETY: the node is one of the template's; there is a pointer for each parameter, to as many bytes
                     // as it has, in place until the call returns; addresses are of memory that the graph holds, or that
                     // this launch has bound.
@@ -330,7 +332,8 @@ impl<'d> CapturedGraph<'d> {
         let booking = booking.taken();
         device.live().graphs.add(1);
         let template = std::mem::replace(&mut self.0.raw, CUgraph::NULL);
-        let told = (0..ops).map(|_| Told { handle: CUgraphNode::NULL, params: None }).collect();
+        let told =
+            (0..ops).map(|_| Told { handle: CUgraphNode::NULL, function: CUfunction::NULL, params: None }).collect();
         Ok(Built { exec, template, told, handles: Vec::new(), booking: Some(booking) })
     }
 }

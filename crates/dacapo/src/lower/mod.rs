@@ -21,5 +21,5 @@ pub(crate) use built::{Built, CapturedGraph, Rewritten, params_of, unpatched};
 pub(crate) use eager::run_recorded;
 pub(crate) use estimate::{executable_bytes, executable_of};
 pub(crate) use params::{AsAllocated, NodeParams, Resolve};
-pub(crate) use run::{Aside, launch_one, run, run_and_put_back, run_or, touched};
+pub(crate) use run::{Aside, PutAside, launch_one, run, run_and_put_back, run_or, touched};
 pub(crate) use stamps::{OpStamps, Stamps};

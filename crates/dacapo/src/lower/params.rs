@@ -189,10 +189,10 @@ pub(crate) fn fill_params(target: u64, value: u32, size: u32, count: usize) -> C
 }
 
 /// Tells the driver about the shared memory that a launch of this node wants.
-pub(crate) fn want_shared(device: &Device, node: &Node, params: &NodeParams) -> Result<()> {
+pub(crate) fn want_shared(device: &Device, node: &Node, function: CUfunction, params: &NodeParams) -> Result<()> {
     match (&node.work, params) {
         (Work::Kernel(kernel), NodeParams::Kernel { prepared }) => {
-            kernel.function.want_shared(device, prepared.grid.shared)
+            kernel.function.of_handle(function).want_shared(device, prepared.grid.shared)
         }
         _ => Ok(()),
     }

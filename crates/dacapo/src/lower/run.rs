@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use dacapo_driver::types::{CUdeviceptr, CUstream};
+use dacapo_driver::types::{CUdeviceptr, CUfunction, CUstream};
 use dacapo_driver::{Call, leaves_undone};
 use dacapo_ledger::{MemoryId, Touch, Touching, Use};
 
@@ -171,7 +171,7 @@ fn launch(device: &Device, stream: CUstream, node: &Node, readings: &Readings) -
     if !params.is_enabled() {
         return Ok(());
     }
-    params::want_shared(device, node, &params)?;
+    params::want_shared(device, node, CUfunction::NULL, &params)?;
     match &mut params {
         NodeParams::Kernel { prepared } => {
             let Work::Kernel(kernel) = &node.work else { unreachable!("parameters of a kernel") };
@@ -223,21 +223,29 @@ impl Aside {
 }
 
 /// Contents that were put aside on a stream. Put back once: by hand, or when enqueueing what came between panics.
-struct PutAside<'a> {
+pub(crate) struct PutAside<'a> {
     device: &'a Device,
     stream: CUstream,
     asides: &'a [Aside],
 }
 
 impl<'a> PutAside<'a> {
-    fn new(device: &'a Device, stream: CUstream, asides: &'a [Aside]) -> Result<PutAside<'a>> {
+    pub(crate) fn new(device: &'a Device, stream: CUstream, asides: &'a [Aside]) -> Result<PutAside<'a>> {
         for Aside { place, kept } in asides {
             copy(device, stream, place.address(), kept.address(), place.bytes)?;
         }
         Ok(PutAside { device, stream, asides })
     }
 
-    fn put_back(mut self) -> Result<()> {
+    /// Puts it back, and keeps it for another time.
+    pub(crate) fn put_back_once(&self) -> Result<()> {
+        let back = |aside: &Aside| {
+            copy(self.device, self.stream, aside.kept.address(), aside.place.address(), aside.place.bytes)
+        };
+        self.asides.iter().try_for_each(back)
+    }
+
+    pub(crate) fn put_back(mut self) -> Result<()> {
         self.put_all_back()
     }
 

@@ -104,8 +104,14 @@ impl Order {
 
     /// The steps that must end before `step` begins: earlier ones, ascending, none twice.
     pub(crate) fn after(&self, step: usize) -> &[u32] {
+        &self.after[self.edges_into(step)]
+    }
+
+    /// The numbers of the edges into a step: one for each of those that it comes after, in the same order. All edges of an order
+    /// are counted from 0.
+    pub(crate) fn edges_into(&self, step: usize) -> std::ops::Range<usize> {
         let begin = if step == 0 { 0 } else { self.steps[step - 1].end as usize };
-        &self.after[begin..self.steps[step].end as usize]
+        begin..self.steps[step].end as usize
     }
 
     /// Edges between ops as `(before, after)`, sorted, as if each join were replaced by the edges it stands for.

@@ -20,7 +20,7 @@ use dacapo_ledger::Use;
 use crate::arrange::{TempPlan, arranged};
 use crate::device::{Cuda, Device, Stream, Ticket, drop_each, go_on, keep_first};
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{Graph, GraphBuilder, Replayable, Rerecorded, StandIns};
+use crate::graph::{Graph, GraphBuilder, Replayable, Rerecorded, StandIns, Tuning};
 use crate::lower::{self, executable_bytes};
 use crate::memory::GrowingArena;
 use crate::nesting::refuse_in_recording;
@@ -56,6 +56,8 @@ pub struct GraphCache<K, T> {
     pool: Pool,
     label: Option<String>,
     shape: Shape,
+    /// Which edges its graphs get; none: the usual.
+    tuning: Option<Tuning>,
     graphs_max: usize,
     bytes_max: usize,
     /// In the order of keys, so that nothing depends on hashes.
@@ -91,6 +93,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
             pool: device.pool(),
             label: None,
             shape: Shape::Data,
+            tuning: None,
             graphs_max: GRAPHS_MAX,
             bytes_max: usize::MAX,
             entries: BTreeMap::new(),
@@ -127,6 +130,52 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     pub fn straight_line(mut self) -> Self {
         self.shape = Shape::Line;
         self
+    }
+
+    /// Its graphs get the edges that were found to be the fastest: [`GraphBuilder::tuned`]. Those that are there keep theirs.
+    pub fn tuned(mut self, tuning: &Tuning) -> Self {
+        self.tuning = Some(tuning.clone());
+        self
+    }
+
+    /// [Tunes](Graph::tune) every graph that it has, uses what was found for those that it records later, and returns it.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// use dacapo::{baked, fill, shapes::GraphCache};
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let mut cache = GraphCache::new(&device);
+    /// for len in [64, 128] {
+    ///     cache.run(&stream, &len, |r| {
+    ///         let mut y = r.output::<f32>(len)?;
+    ///         r.run(fill(&mut y, baked(1.0)))?;
+    ///         Ok(y)
+    ///     })?;
+    /// }
+    /// let tuning = cache.tune(&stream)?;
+    /// std::fs::write(std::env::temp_dir().join("tuning.txt"), tuning.to_string()).unwrap();
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - As [`Graph::tune`]. Graphs that were tuned before it stay so.
+    #[track_caller]
+    pub fn tune(&mut self, stream: &Stream) -> Result<Tuning> {
+        let mut tuning = self.tuning.take().unwrap_or_default();
+        let mut outcome = Ok(());
+        for entry in self.entries.values_mut() {
+            match entry.graph.tune(stream) {
+                Ok(tuned) => tuning.merge(&tuned.tuning),
+                Err(error) => {
+                    outcome = Err(error);
+                    break;
+                }
+            }
+        }
+        self.tuning = Some(tuning.clone());
+        outcome.map(|()| tuning)
     }
 
     /// Serves a request on a stream, without waiting: replays the graph of its key, and records it first if it is
@@ -280,7 +329,8 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         // In the order of keys, as above. Of the user's code only recipes run until none of the old recordings is left, where
         // a graph is built anew; one that panics is as good as a refusal. What the old ones held is dropped at the very end.
         for (entry, (key, recorded, out)) in self.entries.values_mut().zip(fresh) {
-            let options = builder(&self.device, &self.pool, self.shape, self.label.as_deref()).graph_options();
+            let recording = builder(&self.device, &self.pool, self.shape, self.tuning.as_ref(), self.label.as_deref());
+            let options = recording.graph_options();
             match catch_unwind(AssertUnwindSafe(|| entry.graph.rerecord_recorded(recorded, options, out))) {
                 Ok(Ok((how, was))) => {
                     done.push((key, how));
@@ -531,7 +581,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     }
 
     fn recording<'c>(&'c self, pool: &Pool) -> GraphBuilder<'c> {
-        builder(&self.device, pool, self.shape, self.label.as_deref())
+        builder(&self.device, pool, self.shape, self.tuning.as_ref(), self.label.as_deref())
     }
 
     /// Records once; makes a graph of it if there is room or room can be made.
@@ -618,9 +668,19 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
 }
 
 /// How the graphs of a cache are recorded.
-fn builder<'d>(device: &'d Device, pool: &Pool, shape: Shape, label: Option<&str>) -> GraphBuilder<'d> {
+fn builder<'d>(
+    device: &'d Device,
+    pool: &Pool,
+    shape: Shape,
+    tuning: Option<&Tuning>,
+    label: Option<&str>,
+) -> GraphBuilder<'d> {
     let builder = device.graph().pool(pool);
     let builder = if shape == Shape::Line { builder.straight_line() } else { builder };
+    let builder = match tuning {
+        Some(tuning) => builder.tuned(tuning),
+        None => builder,
+    };
     match label {
         Some(label) => builder.label(label),
         None => builder,

@@ -2,9 +2,10 @@
 //!
 //! A launch is tried apart when all of this holds:
 //!
-//! - more than one core is allowed, nothing is looked for, and the launch is not cooperative;
+//! - more than one core is allowed, nothing is looked for, the launch is not cooperative, and nothing that it may overlap with
+//!   is still running;
 //! - the kernel has no atomic that may be global, no strong or volatile access that may be global, no fence beyond the
-//!   block, no clock, no `printf`, no conditional, no `griddepcontrol`;
+//!   block, no clock, no `printf`, no conditional;
 //! - there is enough to do, by a guess.
 //!
 //! Each thread has a range of blocks that follow each other, and a fork of the memory. When all have ended well, what they
@@ -96,7 +97,6 @@ pub(super) fn is_possible(module: &ir::Module, code: &Code) -> bool {
             ),
             // An assertion that fails is a fault; one that holds does nothing.
             Op::Call(index) => !matches!(code.calls[*index as usize].target, Target::Printf | Target::SetConditional),
-            Op::LaunchDependents | Op::GridWait => false,
             _ => true,
         })
 }

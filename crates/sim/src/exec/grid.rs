@@ -242,6 +242,10 @@ impl Grid {
 
     /// Runs all blocks on several threads, if that can be done and is worth it; false: nothing has happened.
     fn run_apart(&mut self, memory: &mut Memory) -> bool {
+        // A wait would wait.
+        if self.progress.held {
+            return false;
+        }
         let whole = apart::Whole {
             launch: &self.launch,
             options: &self.options,

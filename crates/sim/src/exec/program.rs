@@ -65,6 +65,8 @@ struct Kernel {
     code: Code,
     /// Its blocks tell each other nothing, as far as its text shows.
     apart: bool,
+    /// It may signal before it is over.
+    signals: bool,
     /// How often running its blocks apart was tried in vain.
     gave_up: AtomicU32,
 }
@@ -80,7 +82,8 @@ impl Program {
             .map(|(i, f)| {
                 let code = decode::decode(&module, ir::FunctionId(i as u32), name);
                 let apart = apart::is_possible(&module, &code);
-                Kernel { info: info(&module, f, &code), code, apart, gave_up: AtomicU32::new(0) }
+                let signals = code.ops.iter().any(|op| matches!(op, Op::LaunchDependents));
+                Kernel { info: info(&module, f, &code), code, apart, signals, gave_up: AtomicU32::new(0) }
             })
             .collect();
         Program { module, name: name.to_string(), kernels }
@@ -138,6 +141,11 @@ impl Program {
                     .any(|access| wanted(access.kind) && access.routes.iter().any(|route| is_of(route, index)))
         };
         info.params.iter().zip(0..).filter(|(_, index)| is_touched(*index)).map(|(param, _)| *param).collect()
+    }
+
+    /// May a kernel signal before it is over?
+    pub(crate) fn may_signal(&self, k: KernelId) -> bool {
+        self.kernels[k.0 as usize].signals
     }
 
     /// May the blocks of a kernel run at the same time? After some attempts that came to nothing: no more.

@@ -160,10 +160,16 @@ fn blocks_that_may_see_each_other_stay_on_one_core() {
         "st.global.u32 [%rd1], %r1; fence.acq_rel.gpu;",
         "mov.u32 %r5, %clock; st.global.u32 [%rd1], %r1;",
         "mov.u64 %rd5, %globaltimer; st.global.u32 [%rd1], %r1;",
-        "griddepcontrol.launch_dependents; st.global.u32 [%rd1], %r1;",
     ] {
         let end = Case::new(body).check(false);
         assert!(end.outcome == "done", "{body}: {}", end.outcome);
+    }
+}
+
+#[test]
+fn a_kernel_that_waits_for_nobody_and_signals_to_nobody_is_as_fast_as_one_that_does_not() {
+    for body in ["griddepcontrol.wait;", "griddepcontrol.wait; griddepcontrol.launch_dependents;"] {
+        Case::new(&format!("{body} st.global.u32 [%rd1], %r1;")).check(true);
     }
 }
 

@@ -1,7 +1,7 @@
 //! `dacapo-gpu`: everything that wants a GPU, in one binary.
 //!
 //! ```text
-//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|mazes|pools|declarations|conformance|memory|cublaslt|all
+//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|edges|mazes|pools|declarations|conformance|memory|cublaslt|all
 //!            [FOLDER]
 //! ```
 //!
@@ -18,6 +18,7 @@
 //!   runs under `compute-sanitizer --tool memcheck --report-api-errors no` too: some forms are about calls that the
 //!   driver refuses. What `--tool initcheck` says of it: results/initcheck-h200.txt. `DACAPO_ONLY` has parts of the
 //!   names that are run, with commas between them.
+//! - `edges` runs random small graphs with many choices of programmatic edges, and compares with the host: edges.txt.
 //! - `mazes` runs random recordings of control flow here and on the software device: mazes.txt.
 //! - `pools` replays eight bucketed graphs of one pool in a thousand orders: pools.txt.
 //! - `declarations` measures what the check of declarations adds to loading a module of 100 entries: declarations.txt.
@@ -54,6 +55,8 @@ mod conformance;
 mod cublaslt;
 #[path = "dacapo_gpu/declarations.rs"]
 mod declarations;
+#[path = "dacapo_gpu/edges.rs"]
+mod edges;
 #[path = "dacapo_gpu/mazes.rs"]
 mod mazes;
 #[path = "dacapo_gpu/memory.rs"]
@@ -93,6 +96,7 @@ fn main() -> ExitCode {
         Some("programs") => (&[run_programs], false),
         Some("silent") => (&[run_silent], false),
         Some("forms") => (&[run_forms], false),
+        Some("edges") => (&[edges::run], false),
         Some("mazes") => (&[mazes::run], false),
         Some("pools") => (&[pools::run], false),
         Some("declarations") => (&[declarations::run], false),
@@ -105,6 +109,7 @@ fn main() -> ExitCode {
                 run_programs,
                 run_silent,
                 run_forms,
+                edges::run,
                 mazes::run,
                 pools::run,
                 declarations::run_apart,
@@ -119,7 +124,7 @@ fn main() -> ExitCode {
         ),
         _ => {
             eprintln!(
-                "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|mazes|pools|declarations|conformance|memory|\
+                "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|edges|mazes|pools|declarations|conformance|memory|\
                  cublaslt|all [FOLDER]"
             );
             return ExitCode::from(2);

@@ -86,6 +86,30 @@ impl Case<'_> {
         self.added("cuGraphAddKernelNode", told, code, node)
     }
 
+    /// `cuGraphAddNode_v2` of a kernel node, with data for each edge.
+    pub(super) fn add_kernel_with(
+        &mut self,
+        graph: CUgraph,
+        after: &[(CUgraphNode, Edge)],
+        kernel: &Kernel,
+    ) -> CUgraphNode {
+        let mut told = vec![graph.told(&mut self.names)];
+        for (node, edge) in after {
+            told.push(format!("{} by {}", node.told(&mut self.names), edge.told(&mut self.names)));
+        }
+        told.push(kernel.told(&mut self.names));
+        let (mut values, mut pointers, mut node) = (kernel.values(), Vec::new(), CUgraphNode::NULL);
+        let nodes: Vec<_> = after.iter().map(|(node, _)| *node).collect();
+        let edges: Vec<_> = after.iter().map(|(_, edge)| edge.params()).collect();
+        // SAFETY: the struct of this type of node.
+        let mut params =
+            unsafe { CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_KERNEL, kernel.node(&mut values, &mut pointers)) };
+        let (first, data, count) = (nodes.as_ptr(), edges.as_ptr(), nodes.len());
+        // SAFETY: the graph and the nodes are alive, with data for each; the parameters live until the call returns.
+        let code = unsafe { self.driver.cuGraphAddNode_v2(&mut node, graph, first, data, count, &mut params) };
+        self.added("cuGraphAddNode", told, code, node)
+    }
+
     /// A kernel node by its short form.
     pub(super) fn node(
         &mut self,

@@ -195,6 +195,11 @@ pub(super) const MISTAKES: &[Mistake] = &[
         let text = ".version 8.4\n.target sm_80\n.address_size 64\nnonsense\n";
         refused(RawKernel::load(&bench().0, text, "f"))
     }),
+    ("a tuning with a line that was changed by hand", || {
+        let text =
+            "dacapo tuning 1 for NVIDIA H200\nsignal scale 8x1x1 256x1x1 0 c0ffee > add 8x1x1 256x1x1 0 c0ffee\n";
+        refused(text.parse::<crate::graph::Tuning>())
+    }),
     ("more memory than there is", || refused(bench().0.zeros::<u8>(1 << 30))),
     ("more memory than the budget allows", || {
         let (device, _, _) = bench();

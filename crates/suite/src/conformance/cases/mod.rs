@@ -25,6 +25,7 @@ mod conditions_life;
 mod conditions_set;
 mod contexts;
 mod data;
+mod edges;
 mod events;
 mod faults;
 mod forks;
@@ -64,6 +65,7 @@ pub(super) fn all() -> Vec<Listed> {
         operations::all(),
         virtual_memory::all(),
         data::all(),
+        edges::all(),
         events::all(),
         faults::all(),
         forks::all(),

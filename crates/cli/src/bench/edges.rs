@@ -1,0 +1,93 @@
+//! A line of tiny kernels on the device's clock: full edges by hand against the library's edges, as they are by default and as
+//! `tune` leaves them.
+//!
+//! Beside them, as references: a second graph by hand, and the library with full edges.
+
+use dacapo::{Buffer, Graph};
+
+use super::blocks::Contender;
+use super::chain::{ELEMENTS, Way};
+use super::compare::{Bench, LIBRARY, RAW, Round, Row};
+use super::library::{Edges, Library};
+use super::raw::{self, Shape};
+use crate::complaint::Complaint;
+
+/// Kernels of the line.
+const LENGTH: u32 = 100;
+
+/// Names, and elements of each: one block, and one on every multiprocessor of an H200.
+pub const LINES: [(&str, u32); 2] =
+    [("edges-1-block/back-to-back", ELEMENTS), ("edges-132-blocks/back-to-back", 132 * 256)];
+
+/// The side that `tune` has chosen the edges of.
+pub const TUNED: &str = "tuned";
+
+/// Measures the lines that were asked for.
+///
+/// # Errors
+///
+/// - A refused call, or a number that is wrong.
+pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
+    let wanted = LINES.into_iter().filter(|(name, _)| bench.wants(name));
+    let measured = wanted.map(|(name, elements)| {
+        let launches = Way::BackToBack.launches(bench, LENGTH);
+        bench.rounds(name, |round| measure_line(round, elements, launches))
+    });
+    measured.collect()
+}
+
+/// The library's line, with some edges.
+struct Line<'l> {
+    library: &'l Library,
+    graph: Graph<()>,
+    x: Buffer<f32>,
+}
+
+impl<'l> Line<'l> {
+    fn new(library: &'l Library, elements: u32, edges: Edges) -> Result<Line<'l>, Complaint> {
+        let mut x = library.device.zeros::<f32>(elements as usize)?;
+        let mut graph = library.chain_with(&mut x, LENGTH, edges)?;
+        if edges == Edges::Tuned {
+            graph.tune(&library.stream)?;
+        }
+        Ok(Line { library, graph, x })
+    }
+
+    fn block(&mut self, launches: u32) -> Result<f64, Complaint> {
+        let (library, graph) = (self.library, &mut self.graph);
+        let launch = || {
+            drop(graph.launch(&library.stream)?);
+            Ok(())
+        };
+        Way::BackToBack.time(launches, launch, || library.wait())
+    }
+}
+
+fn measure_line(round: &Round<'_, '_>, elements: u32, launches: u32) -> Result<Row, Complaint> {
+    let (raw, again, library) = (&round.raw, &round.raw_again, &round.library);
+    let (stream, stream_again) = (raw.stream()?, again.stream()?);
+    let zeros = vec![0.0; elements as usize];
+    let (x, x_again) = (raw.floats(&zeros)?, again.floats(&zeros)?);
+    let graph = raw.graph(&vec![raw.bump(&x, elements); LENGTH as usize], Shape::Line)?;
+    let graph_again = again.graph(&vec![again.bump(&x_again, elements); LENGTH as usize], Shape::Line)?;
+    let mut lines = [Edges::Usual, Edges::Tuned, Edges::Plain]
+        .map(|edges| Line::new(library, elements, edges))
+        .into_iter()
+        .collect::<Result<Vec<_>, _>>()?;
+    let way = Way::BackToBack;
+    let mut sides: Vec<(&'static str, Contender<'_>)> =
+        vec![(RAW, Box::new(|| way.time(launches, || Ok(graph.launch(&stream)?), || Ok(stream.synchronize()?))))];
+    for (line, name) in lines.iter_mut().zip([LIBRARY, TUNED, "full edges"]) {
+        sides.push((name, Box::new(move || line.block(launches))));
+    }
+    let again: Contender<'_> =
+        Box::new(|| way.time(launches, || Ok(graph_again.launch(&stream_again)?), || Ok(stream_again.synchronize()?)));
+    sides.push(("raw again", again));
+    let row = round.compare(launches, sides)?;
+    let bumps = (f64::from(round.launches_in_all(launches)) * f64::from(LENGTH)) as f32;
+    raw::all_equal("the graph by hand", &raw::read_floats(&x)?, bumps)?;
+    raw::all_equal("the second graph by hand", &raw::read_floats(&x_again)?, bumps)?;
+    // Tuning has left no trace.
+    lines.iter().try_for_each(|line| library.all_equal("replays", &line.x, bumps))?;
+    Ok(row)
+}

@@ -1,0 +1,223 @@
+//! Which edges are programmatic.
+//!
+//! Behind a full edge a kernel begins when the one before it is over. Behind a programmatic edge it begins earlier: when all
+//! blocks of the one before have signalled (`griddepcontrol.launch_dependents`) or ended. What a kernel may not see too
+//! early, it must wait for itself (`griddepcontrol.wait`). Both instructions are put into kernels by
+//! [`dacapo_ptx::variant`], when a module is loaded.
+//!
+//! # What must hold, for every choice
+//!
+//! An edge may be programmatic where all of these hold. `crates/suite/src/edges` tries every choice that they allow on small
+//! graphs, with kernels that begin as early as they may; a patch in `xtask/mutants/edges` takes each one away, and is found.
+//!
+//! 1. **Both ends are kernels.** Nothing else can begin early, or signal.
+//! 2. **The one behind waits before anything else, in every thread.** It begins with our wait. So nothing of it happens
+//!    before all that comes before it is over, and its memory is visible: the kernel before it has waited likewise, and so
+//!    on, back to the nearest full edge. An edge that a path implies may therefore still be left out, whatever the path is
+//!    made of; and a kernel that is switched off passes on what it waits for (seen on an H200).
+//! 3. **The one behind reads no constant variables.** They are cached from where a kernel begins (seen: stale).
+//! 4. **Neither is a cluster.** What a wait means in one is not said.
+//! 5. **A kernel signals only if every edge out of it is programmatic.** Behind a full edge nobody begins early, so there
+//!    would be nothing to gain; and nobody who does not wait is ever behind a kernel that signals.
+//! 6. **The device is 9.0 or newer, and its driver knows kinds of edges.** Elsewhere modules are loaded as they are, and no
+//!    kernel waits.
+//!
+//! A node keeps its function when it is patched or recorded again in place, so a kernel that does not wait never comes to
+//! stand behind an edge that wants one which does.
+//!
+//! # What is worth it, by default
+//!
+//! Measured on an H200 (results/edges-h200.txt). A line of programmatic edges takes 0.77 to 0.83 of the time of full ones.
+//! But a full edge behind a programmatic one costs 0.4 us more than behind another full one, and kernels that begin several
+//! at once, or behind many, gain little or lose. So an edge is programmatic by default where
+//!
+//! - the kernel before it has no other edge out of it,
+//! - the kernel behind it has at most four edges into it, and
+//! - it does not stand alone: there is another such edge next to it, or no kernel behind the one that it leads to.
+//!
+//! Signals are never put in by default: whether they gain hangs on the pair of kernels. [`Graph::tune`] measures that.
+//!
+//! [`Graph::tune`]: crate::Graph::tune
+
+use std::sync::Arc;
+
+use crate::arrange::Level;
+use crate::kernel::Function;
+use crate::plan::What;
+use crate::record::{Node, Work};
+
+/// The kind of an edge between two kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Edge {
+    /// The second begins when the first is over.
+    Full,
+    /// Programmatic: the second is set up while the first ends, and waits for it.
+    Waits,
+    /// Programmatic, and the first signals: the second is set up while the first runs, and waits for it.
+    Signals,
+}
+
+/// Two kernels with an edge between them.
+pub(crate) struct Pair<'n> {
+    /// Their numbers in the recording.
+    pub(crate) numbers: (usize, usize),
+    pub(crate) before: &'n Node,
+    pub(crate) after: &'n Node,
+}
+
+/// How the kinds of edges are chosen, where there is a choice.
+#[derive(Clone, Default)]
+pub(crate) enum EdgeChoice {
+    /// Where it is worth it on the whole.
+    #[default]
+    Usual,
+    /// All are full.
+    Plain,
+    /// As somebody says, who is told what would be usual. Where that gives signals on some edges out of a kernel only, it does
+    /// not signal.
+    By(Arc<dyn Fn(&Pair<'_>, Edge) -> Edge + Send + Sync>),
+}
+
+/// The kinds of a level's edges.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct EdgeKinds {
+    /// Whether each edge of the order is programmatic; empty if none is.
+    early: Vec<bool>,
+    /// The nodes whose kernels signal, ascending.
+    signals: Vec<u32>,
+}
+
+/// The most edges into a kernel that are programmatic by default.
+const INTO: usize = 4;
+
+impl EdgeKinds {
+    /// Whether the edge of this number is programmatic.
+    pub(crate) fn is_early(&self, edge: usize) -> bool {
+        self.early.get(edge).copied().unwrap_or(false)
+    }
+
+    /// Whether the kernel of this node signals.
+    pub(crate) fn signals(&self, node: usize) -> bool {
+        !self.signals.is_empty() && self.signals.binary_search(&(node as u32)).is_ok()
+    }
+
+    /// The kind of the edge of this number out of a node.
+    pub(super) fn kind(&self, edge: usize, before: usize) -> Edge {
+        match (self.is_early(edge), self.signals(before)) {
+            (false, _) => Edge::Full,
+            (true, false) => Edge::Waits,
+            (true, true) => Edge::Signals,
+        }
+    }
+
+    /// Chooses the kinds of a level's edges.
+    pub(super) fn choose(level: &Level, nodes: &[Node], choice: &EdgeChoice) -> EdgeKinds {
+        let chosen = match choice {
+            EdgeChoice::Plain => return EdgeKinds::default(),
+            EdgeChoice::Usual => usual(level, nodes),
+            EdgeChoice::By(choose) => {
+                let mut usual = usual(level, nodes).into_iter();
+                each(level, nodes, |pair| {
+                    let usual = usual.next().unwrap_or(Edge::Full);
+                    pair.map_or(Edge::Full, |pair| choose(&pair, usual))
+                })
+            }
+        };
+        if chosen.iter().all(|edge| *edge == Edge::Full) {
+            return EdgeKinds::default();
+        }
+        let signals = signalling(level, nodes, &chosen);
+        EdgeKinds { early: chosen.into_iter().map(|edge| edge != Edge::Full).collect(), signals }
+    }
+}
+
+/// The kernel that a step is, if it is one: its node's number and its function.
+fn kernel<'n>(level: &Level, nodes: &'n [Node], step: u32) -> Option<(usize, &'n Function)> {
+    let What::Op(op) = level.order.steps()[step as usize].what else { return None };
+    let number = level.node(op);
+    match &nodes[number].work {
+        Work::Kernel(kernel) => Some((number, &*kernel.function)),
+        _ => None,
+    }
+}
+
+/// Something of each edge of a level, which is told its kernels where there is a choice.
+pub(super) fn each<R>(level: &Level, nodes: &[Node], mut of: impl FnMut(Option<Pair<'_>>) -> R) -> Vec<R> {
+    let mut results = Vec::new();
+    for step in 0..level.order.steps().len() {
+        let behind = kernel(level, nodes, step as u32).filter(|(_, function)| function.waits());
+        for &earlier in level.order.after(step) {
+            let before =
+                behind.and_then(|_| kernel(level, nodes, earlier)).filter(|(_, function)| function.may_go_before());
+            results.push(of(match (before, behind) {
+                (Some((one, _)), Some((other, _))) => {
+                    Some(Pair { numbers: (one, other), before: &nodes[one], after: &nodes[other] })
+                }
+                _ => None,
+            }));
+        }
+    }
+    results
+}
+
+/// Where it is worth it on the whole.
+fn usual(level: &Level, nodes: &[Node]) -> Vec<Edge> {
+    let order = &level.order;
+    let mut kinds = each(level, nodes, |pair| if pair.is_some() { Edge::Waits } else { Edge::Full });
+    if kinds.iter().all(|kind| *kind == Edge::Full) {
+        return kinds;
+    }
+    let steps = order.steps().len();
+    let mut outs = vec![0u32; steps];
+    (0..steps).flat_map(|step| order.after(step)).for_each(|&before| outs[before as usize] += 1);
+    // Per step: whether a programmatic edge leads to it, whether one leads on, and whether some edge leads to a kernel or a join.
+    let (mut from, mut on, mut full_on) = (vec![false; steps], vec![false; steps], vec![false; steps]);
+    for step in 0..steps {
+        for (edge, &before) in order.edges_into(step).zip(order.after(step)) {
+            if outs[before as usize] != 1 || order.after(step).len() > INTO {
+                kinds[edge] = Edge::Full;
+            }
+            match kinds[edge] {
+                Edge::Full => full_on[before as usize] |= !is_copy(level, nodes, step as u32),
+                _ => (from[step], on[before as usize]) = (true, true),
+            }
+        }
+    }
+    for step in 0..steps {
+        for (edge, &before) in order.edges_into(step).zip(order.after(step)) {
+            let alone = !from[before as usize] && !on[step] && full_on[step] && order.after(step).len() == 1;
+            if alone {
+                kinds[edge] = Edge::Full;
+            }
+        }
+    }
+    kinds
+}
+
+/// Whether a step is neither a kernel nor a join: what comes behind a kernel as dear as it ever is.
+fn is_copy(level: &Level, nodes: &[Node], step: u32) -> bool {
+    match level.order.steps()[step as usize].what {
+        What::Op(op) => !matches!(nodes[level.node(op)].work, Work::Kernel(_)),
+        What::Join => false,
+    }
+}
+
+/// The nodes that signal: every edge out of them says so.
+fn signalling(level: &Level, nodes: &[Node], kinds: &[Edge]) -> Vec<u32> {
+    let order = &level.order;
+    if !kinds.contains(&Edge::Signals) {
+        return Vec::new();
+    }
+    let (mut wanted, mut refused) = (vec![false; order.steps().len()], vec![false; order.steps().len()]);
+    for step in 0..order.steps().len() {
+        for (edge, &before) in order.edges_into(step).zip(order.after(step)) {
+            let to = if kinds[edge] == Edge::Signals { &mut wanted } else { &mut refused };
+            to[before as usize] = true;
+        }
+    }
+    let signals = (0..order.steps().len()).filter(|step| wanted[*step] && !refused[*step]);
+    let mut signals: Vec<u32> =
+        signals.filter_map(|step| kernel(level, nodes, step as u32)).map(|(number, _)| number as u32).collect();
+    signals.sort_unstable();
+    signals
+}

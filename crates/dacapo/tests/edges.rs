@@ -1,0 +1,222 @@
+//! Programmatic edges, as a user meets them: nothing to do for them, nothing seen of them, and `tune`.
+
+use dacapo::graph::{Edge, Tuning};
+use dacapo::{Device, Graph, Recorder, Slot, Software, Stream, baked, copy, fill};
+
+const PTX: &str = ".version 7.0\n.target sm_75\n.address_size 64
+// y[i] = y[i] * a + b, slowly
+.visible .entry mad(.param .u32 a, .param .u32 b, .param .u64 y, .param .u32 n)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<9>;
+    .reg .b64 %rd<4>;
+    ld.param.u32 %r1, [a];
+    ld.param.u32 %r2, [b];
+    ld.param.u64 %rd1, [y];
+    ld.param.u32 %r3, [n];
+    mov.u32 %r4, %ctaid.x;
+    mov.u32 %r5, %ntid.x;
+    mov.u32 %r6, %tid.x;
+    mad.lo.u32 %r6, %r4, %r5, %r6;
+    setp.ge.u32 %p1, %r6, %r3;
+    @%p1 ret;
+    mov.u32 %r8, 0;
+AGAIN:
+    add.u32 %r8, %r8, 1;
+    setp.lt.u32 %p2, %r8, 20;
+    @%p2 bra AGAIN;
+    mul.wide.u32 %rd2, %r6, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r7, [%rd3];
+    mad.lo.u32 %r7, %r7, %r1, %r2;
+    st.global.u32 [%rd3], %r7;
+    ret;
+}
+";
+
+dacapo::kernels! {
+    /// Safe by: threads from `n` on return.
+    unsafe struct Kernels(PTX) {
+        fn mad(a: u32, b: u32, y: &mut [u32], n: u32 = y.len()) {
+            grid: linear(y.len(), 32);
+        }
+        /// On the first `some` elements only.
+        fn mad_some(a: u32, b: u32, y: &mut [u32], some: u32) {
+            entry: "mad";
+            requires: some as usize <= y.len();
+            grid: linear(some as usize, 32);
+        }
+    }
+}
+
+/// Interleaves kernels every few instructions.
+fn device(seed: u64) -> (Device, Stream, Kernels) {
+    let device = Software::new().seed(seed).options(|options| options.quantum = 5).open().unwrap();
+    (device.clone(), device.stream().unwrap(), Kernels::load(&device).unwrap())
+}
+
+/// The kinds of the edges of a graph, from the driver's side: how many are programmatic.
+fn programmatic<T>(graph: &Graph<T>) -> usize {
+    graph.edges().iter().filter(|(_, _, kind)| *kind != Edge::Full).count()
+}
+
+#[test]
+fn a_line_of_kernels_is_set_up_ahead_by_itself_and_gives_what_a_line_gives() {
+    for seed in 0..20 {
+        let (device, stream, kernels) = device(seed);
+        let mut y = device.buffer(&[1u32; 70]).unwrap();
+        let record = |r: &mut Recorder<'_>, y: &mut dacapo::Buffer<u32>| {
+            (0..6).try_for_each(|b| r.run(kernels.mad(baked(3), baked(b), y)))
+        };
+        let mut graph = device.record(|r| record(r, &mut y)).unwrap();
+        assert_eq!(programmatic(&graph), 5);
+        graph.launch(&stream).unwrap();
+        let got = stream.read(&y).unwrap();
+        let plain = device.graph().plain_edges().record(|r| record(r, &mut y)).unwrap();
+        assert_eq!(programmatic(&plain), 0);
+        assert_eq!(got, [(0..6).fold(1u32, |x, b| x * 3 + b); 70]);
+        assert_eq!(device.findings(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_kernel_whose_grid_becomes_empty_between_two_that_overlap_changes_nothing() {
+    for seed in 0..20 {
+        let (device, stream, kernels) = device(seed);
+        let (mut y, some) = (device.buffer(&[1u32; 40]).unwrap(), Slot::new(40u32));
+        let mut graph = device
+            .graph()
+            .edges_by(|_, _| Edge::Signals)
+            .record(|r| {
+                r.run(kernels.mad(baked(3), baked(1), &mut y))?;
+                r.run(kernels.mad_some(baked(5), baked(2), &mut y, &some))?;
+                r.run(kernels.mad(baked(7), baked(3), &mut y))
+            })
+            .unwrap();
+        let mut want = 1u32;
+        for count in [40, 0, 40, 0, 0] {
+            some.set(count);
+            graph.launch(&stream).unwrap();
+            want = want * 3 + 1;
+            want = if count > 0 { want * 5 + 2 } else { want };
+            want = want * 7 + 3;
+            assert_eq!(stream.read(&y).unwrap(), [want; 40], "seed {seed}");
+        }
+        assert_eq!(device.findings(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_recording_in_place_of_another_keeps_kernels_that_wait_behind_those_that_signal() {
+    for seed in 0..10 {
+        let (device, stream, kernels) = device(seed);
+        let mut y = device.buffer(&[1u32; 40]).unwrap();
+        let mut graph = device
+            .graph()
+            .edges_by(|_, _| Edge::Signals)
+            .record(|r| (0..3).try_for_each(|b| r.run(kernels.mad(baked(3), baked(b), &mut y))))
+            .unwrap();
+        let done = graph
+            .rerecord(|r: &mut Recorder<'_>| (0..3).try_for_each(|b| r.run(kernels.mad(baked(5), baked(b), &mut y))))
+            .unwrap();
+        assert!(done.is_updated(), "{done}");
+        graph.launch(&stream).unwrap();
+        assert_eq!(stream.read(&y).unwrap(), [(0..3).fold(1u32, |x, b| x * 5 + b); 40]);
+        assert_eq!(device.findings(), [""; 0]);
+    }
+}
+
+#[test]
+fn copies_fills_and_other_devices_have_full_edges() {
+    let (device, _, kernels) = device(0);
+    let (mut x, mut y) = (device.zeros::<u32>(4).unwrap(), device.zeros::<u32>(4).unwrap());
+    let graph = device
+        .record(|r| {
+            r.run(fill(&mut x, baked(3)))?;
+            r.run(copy(&x, &mut y))?;
+            r.run(kernels.mad(baked(2), baked(1), &mut y))
+        })
+        .unwrap();
+    assert_eq!((graph.edges().len(), programmatic(&graph)), (2, 0));
+}
+
+#[test]
+fn tuning_leaves_memory_as_it_was_and_the_graph_does_the_same() {
+    let (device, stream, kernels) = device(3);
+    let (mut y, a) = (device.buffer(&(0..50u32).collect::<Vec<_>>()).unwrap(), Slot::new(3u32));
+    let mut graph = device
+        .graph()
+        .label("step")
+        .record(|r| {
+            let mut scratch = r.alloc::<u32>(50)?;
+            r.run(copy(&y, &mut scratch))?;
+            (0..4).try_for_each(|b| r.run(kernels.mad(&a, baked(b), &mut scratch)))?;
+            r.run(kernels.mad(baked(1), baked(9), &mut y))?;
+            r.run(copy(&scratch, &mut y))
+        })
+        .unwrap();
+    graph.launch(&stream).unwrap();
+    let before = stream.read(&y).unwrap();
+    let tuned = graph.tune(&stream).unwrap();
+    assert_eq!(stream.read(&y).unwrap(), before, "nothing that a try wrote is left");
+    assert!(tuned.complete && !tuned.pairs.is_empty(), "{tuned}");
+    assert_eq!(tuned.pairs.iter().map(|pair| pair.edges).sum::<usize>(), 3);
+    a.set(5);
+    graph.launch(&stream).unwrap();
+    let want: Vec<u32> = before.iter().map(|x| (0..4).fold(*x, |x, b| x.wrapping_mul(5).wrapping_add(b))).collect();
+    assert_eq!(stream.read(&y).unwrap(), want);
+    assert_eq!(device.findings(), [""; 0]);
+}
+
+#[test]
+fn a_tuning_from_a_file_gives_the_same_graph_and_another_gpu_s_is_not_used() {
+    let (device, stream, kernels) = device(4);
+    let mut y = device.buffer(&[1u32; 40]).unwrap();
+    let record = |r: &mut Recorder<'_>, y: &mut dacapo::Buffer<u32>| {
+        (0..3).try_for_each(|b| r.run(kernels.mad(baked(3), baked(b), y)))
+    };
+    let mut graph = device.record(|r| record(r, &mut y)).unwrap();
+    let tuning = graph.tune(&stream).unwrap().tuning;
+    for edge in [Edge::Full, Edge::Waits, Edge::Signals] {
+        let text: String = tuning
+            .to_string()
+            .lines()
+            .map(|line| match line.split_once(' ') {
+                Some((_, rest)) if !line.starts_with("dacapo") => format!("{edge} {rest}\n"),
+                _ => format!("{line}\n"),
+            })
+            .collect();
+        let read: Tuning = text.parse().unwrap();
+        assert_eq!(read.to_string(), text);
+        let of = |tuning: &Tuning, y: &mut dacapo::Buffer<u32>| {
+            let graph = device.graph().tuned(tuning).record(|r| record(r, y)).unwrap();
+            graph.edges().iter().map(|(_, _, kind)| *kind).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&read, &mut y), [edge; 2]);
+        let foreign: Tuning = text.replacen(tuning.gpu(), "another GPU", 1).parse().unwrap();
+        assert!(!foreign.is_for(&device));
+        assert_eq!(of(&foreign, &mut y), [Edge::Waits; 2]);
+    }
+}
+
+#[test]
+fn a_text_that_is_no_tuning_is_refused_by_its_line() {
+    let head = "dacapo tuning 1 for some GPU\n";
+    let good = "waits a 1x1x1 32x1x1 0 ff > b 2x1x1 32x1x1 0 ff\n";
+    assert_eq!(format!("{head}{good}").parse::<Tuning>().unwrap().len(), 1);
+    for (text, line, why) in [
+        ("", 1, "begin"),
+        ("tuning", 1, "begin"),
+        (&format!("{head}maybe a"), 2, "none of"),
+        (&format!("{head}{good}waits a 1x1x1 32x1x1 0 ff b 2x1x1 32x1x1 0 ff"), 3, ">"),
+        (&format!("{head}waits a 1x1 32x1x1 0 ff > b 2x1x1 32x1x1 0 ff"), 2, "blocks"),
+        (&format!("{head}waits a 1x1x1 32x1xx 0 ff > b 2x1x1 32x1x1 0 ff"), 2, "threads"),
+        (&format!("{head}waits a 1x1x1 32x1x1 -1 ff > b 2x1x1 32x1x1 0 ff"), 2, "shared"),
+        (&format!("{head}waits a 1x1x1 32x1x1 0 xy > b 2x1x1 32x1x1 0 ff"), 2, "hexadecimal"),
+        (&format!("{head}{}more\n", good.trim_end().to_string() + " "), 2, "behind"),
+        (&format!("{head}{good}{good}"), 3, "before"),
+    ] {
+        let error = text.parse::<Tuning>().unwrap_err().to_string();
+        assert!(error.contains(&format!("line {line} ")) && error.contains(why), "{text:?}: {error}");
+    }
+}

@@ -1,0 +1,137 @@
+//! Variants for programmatic edges: every kernel of ours with another beginning, and those that keep theirs.
+
+use dacapo_ptx::ir::Opcode;
+use dacapo_ptx::{Left, Opening, parse, variant};
+
+const HEAD: &str = ".version 6.0 // .version 3.0\n.target sm_70, debug\n.address_size 64\n";
+
+fn made(text: &str, opening: Opening) -> (Vec<String>, Vec<(String, Left)>) {
+    let made = variant(text, opening).unwrap();
+    parse(&made.text).unwrap();
+    (made.changed, made.left)
+}
+
+/// All PTX that is kept beside the crates.
+fn texts() -> Vec<(String, String)> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let mut texts = Vec::new();
+    let mut folders = ["kernels", "crates", "examples"].map(|folder| format!("{root}/{folder}").into()).to_vec();
+    while let Some(folder) = folders.pop() {
+        let folder: std::path::PathBuf = folder;
+        for file in std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()) {
+            if file.is_dir() {
+                folders.push(file);
+            } else if file.extension().is_some_and(|extension| extension == "ptx") {
+                let bytes = std::fs::read(&file).unwrap();
+                texts.push((file.display().to_string(), String::from_utf8_lossy(&bytes).into_owned()));
+            }
+        }
+    }
+    texts
+}
+
+#[test]
+fn every_text_of_ours_keeps_its_lines_and_gains_the_instructions_and_nothing_else() {
+    let (mut entries, mut modules) = (0, 0);
+    for (file, text) in texts() {
+        let Ok(before) = parse(&text) else { continue };
+        for (opening, gained) in [(Opening::Waits, 1), (Opening::WaitsAndSignals, 2)] {
+            let Some(made) = variant(&text, opening) else { continue };
+            modules += 1;
+            assert_eq!(made.text.lines().count(), text.lines().count(), "{file}");
+            let after = parse(&made.text).unwrap_or_else(|errors| panic!("{file}: {errors}"));
+            assert!(after.version >= (7, 8) && after.version >= before.version, "{file}");
+            for (old, new) in before.functions.iter().zip(&after.functions) {
+                let is_changed = made.changed.contains(&old.name);
+                let more = if is_changed { gained } else { 0 };
+                assert_eq!(new.body.len(), old.body.len() + more, "{file}: {}", old.name);
+                entries += usize::from(is_changed);
+                for new in new.body.iter().take(more) {
+                    assert_eq!(new.form.opcode, Opcode::Griddepcontrol, "{file}: {}", old.name);
+                }
+                // The rest is where it was, but for what stands in the line of the brace.
+                for (old, new) in old.body.iter().zip(&new.body[more..]) {
+                    assert_eq!((&old.form, old.span.line), (&new.form, new.span.line), "{file}");
+                }
+            }
+            let kernels =
+                after.functions.iter().filter(|function| function.is_kernel && !function.body.is_empty()).count();
+            assert!(made.changed.len() + made.left.len() >= kernels, "{file}");
+            // What has been opened has control of its own.
+            assert!(variant(&made.text, opening).is_none(), "{file}");
+        }
+    }
+    assert!(entries > 300 && modules > 60, "{entries} entries in {modules} modules");
+}
+
+#[test]
+fn an_old_text_is_raised_and_a_new_one_is_not() {
+    let entry = ".visible .entry k()\n{\n  ret;\n}\n";
+    let made = variant(&format!("{HEAD}{entry}"), Opening::Waits).unwrap().text;
+    assert!(made.starts_with(".version 7.8 // .version 3.0\n.target sm_90, debug\n"), "{made}");
+    for target in ["sm_90", "sm_90a", "sm_100", "sm_120f"] {
+        let head = format!(".version 8.7\n.target {target}\n.address_size 64\n");
+        let made = variant(&format!("{head}{entry}"), Opening::Waits).unwrap().text;
+        assert!(made.starts_with(&head), "{made}");
+    }
+}
+
+#[test]
+fn the_place_is_the_body_and_not_what_looks_like_it() {
+    let text = format!(
+        "{HEAD}// .entry a() {{\n.global .align 1 .b8 text[2] = {{123, 0}};\n.visible .entry k(.param .align 4 .b8 p[8])\n\
+         .maxntid 32, 1, 1 /* {{ */ .minnctapersm 1\n{{ // {{\n  ret;\n}}\n.section .debug_x\n{{\n.b8 1\n}}\n"
+    );
+    let made = variant(&text, Opening::WaitsAndSignals).unwrap();
+    let line = "{ griddepcontrol.wait; griddepcontrol.launch_dependents; // {";
+    assert_eq!(made.text.lines().filter(|found| *found == line).count(), 1, "{}", made.text);
+    assert_eq!(made.changed, ["k"]);
+}
+
+#[test]
+fn what_must_keep_its_beginning_does() {
+    let own = ".entry own()\n{\n  griddepcontrol.wait;\n  ret;\n}\n";
+    let cluster = ".entry cluster() .reqnctapercluster 2, 1, 1\n{\n  ret;\n}\n";
+    let tables = ".const .align 4 .b32 table = 3;\n.global .align 4 .b32 count;\n";
+    let reads = ".entry reads()\n{\n  .reg .b32 %r<2>;\n  ld.const.u32 %r1, [table];\n  ret;\n}\n";
+    let counts = ".entry counts()\n{\n  .reg .b32 %r<2>;\n  ld.global.u32 %r1, [count];\n  ret;\n}\n";
+    let plain = ".entry plain()\n{\n  ret;\n}\n";
+    let text = format!("{HEAD}{tables}{own}{cluster}{reads}{counts}{plain}");
+    let left = |names: &[(&str, Left)]| names.iter().map(|(name, why)| (name.to_string(), *why)).collect::<Vec<_>>();
+    let always = [("own", Left::Controls), ("cluster", Left::Cluster), ("reads", Left::Constants)];
+    assert_eq!(made(&text, Opening::Waits), (vec!["counts".into(), "plain".into()], left(&always)));
+    let mut signals = left(&always);
+    signals.push(("counts".into(), Left::Variables));
+    assert_eq!(made(&text, Opening::WaitsAndSignals), (vec!["plain".into()], signals));
+}
+
+#[test]
+fn what_a_function_does_its_callers_may_do() {
+    let waits = ".func waits()\n{\n  griddepcontrol.wait;\n  ret;\n}\n";
+    let calls = ".entry calls()\n{\n  call.uni waits;\n  ret;\n}\n";
+    let plain = ".entry plain()\n{\n  ret;\n}\n";
+    let (changed, left) = made(&format!("{HEAD}{waits}{calls}{plain}"), Opening::Waits);
+    assert_eq!((changed, left), (vec!["plain".into()], vec![("calls".into(), Left::Controls)]));
+    let reads = ".const .align 4 .b32 table = 3;\n.func reads()\n{\n  .reg .b32 %r<2>;\n  ld.const.u32 %r1, [table];\n  ret;\n}\n";
+    let calls = ".entry calls()\n{\n  call.uni reads;\n  ret;\n}\n";
+    let (changed, left) = made(&format!("{HEAD}{reads}{calls}{plain}"), Opening::Waits);
+    assert_eq!((changed, left), (vec!["plain".into()], vec![("calls".into(), Left::Constants)]));
+}
+
+#[test]
+fn a_text_that_is_not_understood_has_no_variant() {
+    let plain = ".entry plain()\n{\n  ret;\n}\n";
+    for text in [
+        "",
+        "no PTX",
+        ".version 8.0",
+        ".version 8.0\n.target sm_70",
+        &format!(".version 8.0\n.target sm_70\n.target sm_80\n{plain}"),
+        &format!(".version 8.0\n.target sm_13, map_f64_to_f32\n{plain}"),
+        &format!("{HEAD}.entry open()\n{{\n  ret;\n"),
+        &format!("{HEAD}.entry \u{1f600}()\n{{\n  ret;\n}}\n"),
+        HEAD,
+    ] {
+        assert!(variant(text, Opening::Waits).is_none(), "{text}");
+    }
+}
