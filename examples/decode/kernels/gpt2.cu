@@ -3,9 +3,8 @@
 //
 // What bounds such a step is reading the weights once. So
 // - norms, residuals, GELU, the writes to the cache and the choice of the token are parts of the products beside them;
-// - a warp asks for all its weights before it waits for anything: 16 bytes a lane, past L1, which could not keep them;
-// - a kernel also brings the weights of the one behind it (`ahead`) into L2. While a kernel ends and the next one starts, and
-//   while few threads attend, the memory would otherwise stand still.
+// - a warp asks for all its weights before it waits for anything: 16 bytes a lane, past L1, which could not keep them.
+// A kernel that brings the next one's weights into L2 was tried: it ends later by as much as the next one gains.
 //
 // One sequence: a warp multiplies a few rows of a matrix by the vector, with fused multiply-adds. Attention is done again by
 // every block that needs it, which costs less than a kernel of its own for the product behind it.
@@ -36,16 +35,18 @@ typedef unsigned long long u64;
 #define HEAD_ROWS 4
 // Rows that a block of `attend_out` makes.
 #define ATTEND_ROWS 96
+// Threads of the blocks that attend for one, up to 8 and up to 32 sequences: where there are few blocks, they are larger.
+#define ATTEND_1 256
+#define ATTEND_8 512
+#define ATTEND_32 256
 // Many sequences: eights of rows that a block has, warps that share the columns, and loads that each has in flight.
 #define QKV_TILES 3
 #define UP_TILES 3
 #define HEAD_TILES 4
 #define NORM_WARPS 12
-#define ADD_WARPS 16
-#define ADD_LOADS_8 6
-#define ADD_LOADS_32 3
-// Numbers that one prefetch brings.
-#define LINE 64
+#define ADD_WARPS 24
+#define ADD_LOADS_8 4
+#define ADD_LOADS_32 2
 // Less than any score.
 #define LOWEST -1e30f
 
@@ -106,14 +107,6 @@ __device__ __forceinline__ float dot(uint4 w, const float* x, float sum) {
     return __fmaf_rn(high(w.w), x[7], sum);
 }
 
-// Brings `count` numbers from `at` on into L2, each thread of the grid its lines. Nobody waits for it.
-__device__ __forceinline__ void bring(const bf16* at, u32 count) {
-    u32 block = blockDim.x, threads = gridDim.x * gridDim.y * block;
-    u32 me = (blockIdx.y * gridDim.x + blockIdx.x) * block + threadIdx.x;
-    for (u32 line = me; line < (count + LINE - 1) / LINE; line += threads)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(at + (u64)line * LINE));
-}
-
 __device__ __forceinline__ float warp_sum(float x) {
 #pragma unroll
     for (int offset = 16; offset > 0; offset /= 2) x += __shfl_xor_sync(FULL, x, offset);
@@ -163,19 +156,13 @@ struct Part {
     float top, sum, out[HEAD];
 };
 
-// Threads of a block that attends, and its warps.
-#define ATTEND 256
-#define ATTEND_WARPS (ATTEND / 32)
-// Keys, or rows of a matrix, that the block has at once: eight lanes each. A round is 128 keys.
-#define AT_ONCE (ATTEND / 8)
-#define ROUND_LOADS (128 / AT_ONCE)
-
 // out = softmax(q K^T) V over the keys up to `position`. Eight lanes have a key, a warp four of them at once, and each warp
-// keeps its own largest score, so that they meet once, at the end. With EAGER the first 128 keys are loaded before it is known
-// how many there are, as far as the context goes: more bytes for less waiting.
-template <bool EAGER>
+// keeps its own largest score, so that they meet once, at the end. A round is 128 keys. With EAGER those of the first are
+// loaded before it is known how many there are, as far as the context goes: more bytes for less waiting.
+template <int THREADS, bool EAGER>
 __device__ __forceinline__ void attention(const float* q, const bf16* keys, const bf16* values, u32 position, u32 context,
                                           Part* parts, float* out) {
+    const int AT_ONCE = THREADS / 8, LOADS = 128 / AT_ONCE;
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, mine = warp * 4 + lane / 8, column = lane % 8 * 8;
     float top = LOWEST, sum = 0.0f, acc[8], query[8];
 #pragma unroll
@@ -184,22 +171,22 @@ __device__ __forceinline__ void attention(const float* q, const bf16* keys, cons
     u32 first = mine;
     do {
         u32 known = EAGER && first == mine ? context - 1 : position;
-        uint4 k[ROUND_LOADS], v[ROUND_LOADS];
+        uint4 k[LOADS], v[LOADS];
 #pragma unroll
-        for (int p = 0; p < ROUND_LOADS; p++) {
+        for (int p = 0; p < LOADS; p++) {
             u64 at = (u64)(first + p * AT_ONCE) * HEAD + column;
             k[p] = v[p] = make_uint4(0, 0, 0, 0);
             if (first + p * AT_ONCE <= known) k[p] = fresh(keys + at), v[p] = fresh(values + at);
         }
-        float score[ROUND_LOADS], before = top;
+        float score[LOADS], before = top;
 #pragma unroll
-        for (int p = 0; p < ROUND_LOADS; p++) score[p] = dot(k[p], query, 0.0f);
+        for (int p = 0; p < LOADS; p++) score[p] = dot(k[p], query, 0.0f);
 #pragma unroll
         for (int offset = 1; offset < 8; offset *= 2)
 #pragma unroll
-            for (int p = 0; p < ROUND_LOADS; p++) score[p] += __shfl_xor_sync(FULL, score[p], offset);
+            for (int p = 0; p < LOADS; p++) score[p] += __shfl_xor_sync(FULL, score[p], offset);
 #pragma unroll
-        for (int p = 0; p < ROUND_LOADS; p++) top = fmaxf(top, first + p * AT_ONCE <= position ? score[p] : LOWEST);
+        for (int p = 0; p < LOADS; p++) top = fmaxf(top, first + p * AT_ONCE <= position ? score[p] : LOWEST);
         top = fmaxf(top, __shfl_xor_sync(FULL, top, 8));
         top = fmaxf(top, __shfl_xor_sync(FULL, top, 16));
         float shrink = __expf(before - top);
@@ -207,7 +194,7 @@ __device__ __forceinline__ void attention(const float* q, const bf16* keys, cons
 #pragma unroll
         for (int i = 0; i < 8; i++) acc[i] *= shrink;
 #pragma unroll
-        for (int p = 0; p < ROUND_LOADS; p++) {
+        for (int p = 0; p < LOADS; p++) {
             float e = first + p * AT_ONCE <= position ? __expf(score[p] - top) : 0.0f;
             u32 pairs[4] = {v[p].x, v[p].y, v[p].z, v[p].w};
             sum += e;
@@ -234,9 +221,9 @@ __device__ __forceinline__ void attention(const float* q, const bf16* keys, cons
     if (threadIdx.x < HEAD) {
         float most = LOWEST, total = 0.0f, value = 0.0f;
 #pragma unroll
-        for (int i = 0; i < ATTEND_WARPS; i++) most = fmaxf(most, parts[i].top);
+        for (int i = 0; i < THREADS / 32; i++) most = fmaxf(most, parts[i].top);
 #pragma unroll
-        for (int i = 0; i < ATTEND_WARPS; i++) {
+        for (int i = 0; i < THREADS / 32; i++) {
             float share = __expf(parts[i].top - most);
             total = __fmaf_rn(share, parts[i].sum, total);
             value = __fmaf_rn(share, parts[i].out[threadIdx.x], value);
@@ -247,16 +234,14 @@ __device__ __forceinline__ void attention(const float* q, const bf16* keys, cons
 }
 
 // out[sequence] = softmax(q K^T) V, head by head, rounded. A block a head and sequence: grid [heads, sequences].
-extern "C" __global__ void __launch_bounds__(ATTEND)
-    gpt2_attend(const float* __restrict__ queries, const bf16* __restrict__ keys, const bf16* __restrict__ values,
-                const u32* __restrict__ positions, bf16* __restrict__ out, const bf16* __restrict__ ahead, u32 ahead_count,
-                u32 context, u32 dim) {
-    __shared__ Part parts[ATTEND_WARPS];
+template <int THREADS>
+__device__ __forceinline__ void attend_many(const float* queries, const bf16* keys, const bf16* values, const u32* positions,
+                                            bf16* out, u32 context, u32 dim) {
+    __shared__ Part parts[THREADS / 32];
     __shared__ float attended[HEAD];
     u32 head = blockIdx.x, sequence = blockIdx.y, position = min(fresh(positions + sequence), context - 1);
     u64 at = ((u64)sequence * (dim / HEAD) + head) * context * HEAD, to = (u64)sequence * dim + head * HEAD;
-    bring(ahead, ahead_count);
-    attention<false>(queries + to, keys + at, values + at, position, context, parts, attended);
+    attention<THREADS, false>(queries + to, keys + at, values + at, position, context, parts, attended);
     if (threadIdx.x < HEAD) out[to + threadIdx.x] = rounded(attended[threadIdx.x]);
 }
 
@@ -314,7 +299,7 @@ __device__ __forceinline__ float gained(float (&x)[8], uint4 gains) {
 extern "C" __global__ void __launch_bounds__(QKV_GROUPS * STRIPS * 32)
     gpt2_qkv_1(const bf16* __restrict__ w, const bf16* __restrict__ gain, const float* __restrict__ x,
                const u32* __restrict__ positions, float* __restrict__ queries, bf16* __restrict__ keys,
-               bf16* __restrict__ values, const bf16* __restrict__ ahead, u32 ahead_count, u32 context, u32 dim) {
+               bf16* __restrict__ values, u32 context, u32 dim) {
     __shared__ float sums[QKV_GROUPS][STRIPS][ROWS + 1];
     u32 lane = threadIdx.x % 32, strip = threadIdx.x / 32 % STRIPS, group = threadIdx.x / 32 / STRIPS;
     u32 column = strip * STRIP + lane * 8, row = (blockIdx.x * QKV_GROUPS + group) * ROWS;
@@ -324,7 +309,6 @@ extern "C" __global__ void __launch_bounds__(QKV_GROUPS * STRIPS * 32)
     uint4 gains = make_uint4(0, 0, 0, 0);
     if (column < dim) eight(x + column, v), gains = weights(gain + column);
     u32 position = fresh(positions);
-    bring(ahead, ahead_count);
     sum[ROWS] = gained(v, gains);
     m.times(v, sum);
     warp_sums(sum);
@@ -340,22 +324,24 @@ extern "C" __global__ void __launch_bounds__(QKV_GROUPS * STRIPS * 32)
 
 // shares[head] = the head's share of W [dim, dim] times the attended values, of one sequence. Grid [heads, ..]: every block
 // attends for its head, and then makes ATTEND_ROWS rows.
-extern "C" __global__ void __launch_bounds__(ATTEND)
+extern "C" __global__ void __launch_bounds__(ATTEND_1)
     gpt2_attend_out_1(const bf16* __restrict__ w, const float* __restrict__ queries, const bf16* __restrict__ keys,
                       const bf16* __restrict__ values, const u32* __restrict__ positions, float* __restrict__ shares,
-                      const bf16* __restrict__ ahead, u32 ahead_count, u32 context, u32 dim) {
-    __shared__ Part parts[ATTEND_WARPS];
+                      u32 context, u32 dim) {
+    __shared__ Part parts[ATTEND_1 / 32];
     __shared__ float attended[HEAD];
+    const int AT_ONCE = ATTEND_1 / 8;
     u32 lane = threadIdx.x % 32, head = blockIdx.x, column = lane % 8 * 8;
     u32 row = blockIdx.y * ATTEND_ROWS + threadIdx.x / 8;
     uint4 m[ATTEND_ROWS / AT_ONCE];
 #pragma unroll
-    for (int i = 0; i < ATTEND_ROWS / AT_ONCE; i++)
-        m[i] = row + i * AT_ONCE < dim ? weights(w + (u64)(row + i * AT_ONCE) * dim + head * HEAD + column) : make_uint4(0, 0, 0, 0);
+    for (int i = 0; i < ATTEND_ROWS / AT_ONCE; i++) {
+        u32 at = row + i * AT_ONCE;
+        m[i] = at < dim ? weights(w + (u64)at * dim + head * HEAD + column) : make_uint4(0, 0, 0, 0);
+    }
     u32 position = min(fresh(positions), context - 1);
     u64 at = (u64)head * context * HEAD;
-    bring(ahead, ahead_count);
-    attention<true>(queries + head * HEAD, keys + at, values + at, position, context, parts, attended);
+    attention<ATTEND_1, true>(queries + head * HEAD, keys + at, values + at, position, context, parts, attended);
     float x[8];
 #pragma unroll
     for (int i = 0; i < 8; i++) x[i] = attended[column + i];
@@ -371,8 +357,7 @@ extern "C" __global__ void __launch_bounds__(ATTEND)
 // y = x + the heads' shares; u = gelu(W [hidden, dim] norm(y)), of one sequence. Rows and strips as in `qkv_1`.
 extern "C" __global__ void __launch_bounds__(UP_GROUPS * STRIPS * 32)
     gpt2_up_1(const bf16* __restrict__ w, const bf16* __restrict__ gain, const float* __restrict__ x,
-              const float* __restrict__ shares, float* __restrict__ y, float* __restrict__ u, const bf16* __restrict__ ahead,
-              u32 ahead_count, u32 heads, u32 dim, u32 hidden) {
+              const float* __restrict__ shares, float* __restrict__ y, float* __restrict__ u, u32 heads, u32 dim, u32 hidden) {
     __shared__ __align__(16) float sum_of[WIDTH];
     __shared__ float sums[UP_GROUPS][STRIPS][ROWS + 1];
     u32 lane = threadIdx.x % 32, strip = threadIdx.x / 32 % STRIPS, group = threadIdx.x / 32 / STRIPS;
@@ -389,7 +374,6 @@ extern "C" __global__ void __launch_bounds__(UP_GROUPS * STRIPS * 32)
         if (blockIdx.x == 0) *(float4*)(y + i) = t;
         *(float4*)(sum_of + i) = t;
     }
-    bring(ahead, ahead_count);
     __syncthreads();
     float v[8] = {}, sum[ROWS + 1] = {};
     if (column < dim) {
@@ -412,7 +396,7 @@ extern "C" __global__ void __launch_bounds__(UP_GROUPS * STRIPS * 32)
 // x = y + W [dim, hidden] u, of one sequence. A block has ROWS rows, a warp a strip of columns of all of them.
 extern "C" __global__ void __launch_bounds__(DOWN_STRIPS * 32)
     gpt2_down_1(const bf16* __restrict__ w, const float* __restrict__ u, const float* __restrict__ y, float* __restrict__ x,
-                const bf16* __restrict__ ahead, u32 ahead_count, u32 dim, u32 hidden) {
+                u32 dim, u32 hidden) {
     __shared__ float sums[DOWN_STRIPS][ROWS];
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, first = blockIdx.x * ROWS, mine = first + threadIdx.x;
     float sum[ROWS] = {}, before = 0.0f;
@@ -423,7 +407,6 @@ extern "C" __global__ void __launch_bounds__(DOWN_STRIPS * 32)
         if (column < hidden) eight(u + column, v);
         if (round == 0) {
             if (threadIdx.x < ROWS && mine < dim) before = y[mine];
-            bring(ahead, ahead_count);
         }
         m.times(v, sum);
         column += DOWN_STRIPS * STRIP;
@@ -515,8 +498,10 @@ struct Product {
     // Columns of one round, and results that a thread makes.
     static const int ROUND = LOADS * WARPS * 32, RESULTS = (OUTPUTS * SEQUENCES + WARPS * 32 - 1) / (WARPS * 32);
 
+    // The width is 5 more than a multiple of 16: then threads that read one sequence's outputs meet in no bank, and lanes that
+    // write their fragments in few.
     struct Shared {
-        float sums[WARPS][OUTPUTS][SEQUENCES + 1], squares[WARPS][SEQUENCES];
+        float sums[WARPS][OUTPUTS][GROUPS * 16 + 5], squares[WARPS][SEQUENCES];
     };
 
     uint4 x[LOADS][GROUPS][HALVES], w[LOADS][TILES];
@@ -552,14 +537,12 @@ struct Product {
     }
 
     // Loads the activations, multiplies them by their gains, and leaves the sums of their squares in shared memory.
-    __device__ __forceinline__ void load_normed(const bf16* from, const bf16* gain, u32 batch, u32 columns, const bf16* ahead,
-                                                u32 ahead_count, Shared& shared) {
+    __device__ __forceinline__ void load_normed(const bf16* from, const bf16* gain, u32 batch, u32 columns, Shared& shared) {
         load_activations(from, batch, 0, columns);
         uint4 gains[LOADS];
 #pragma unroll
         for (int i = 0; i < LOADS; i++)
             gains[i] = column(0, i) < columns ? weights(gain + column(0, i)) : make_uint4(0, 0, 0, 0);
-        bring(ahead, ahead_count);
 #pragma unroll
         for (int m = 0; m < GROUPS; m++)
 #pragma unroll
@@ -638,7 +621,7 @@ struct Product {
 
 template <int SEQUENCES>
 __device__ __forceinline__ void qkv_many(const bf16* w, const bf16* gain, const bf16* x, const u32* positions, float* queries,
-                                         bf16* keys, bf16* values, const bf16* ahead, u32 ahead_count, u32 batch, u32 context,
+                                         bf16* keys, bf16* values, u32 batch, u32 context,
                                          u32 dim) {
     typedef NORMED(SEQUENCES, QKV_TILES) P;
     __shared__ typename P::Shared shared;
@@ -650,7 +633,7 @@ __device__ __forceinline__ void qkv_many(const bf16* w, const bf16* gain, const 
         P::result(i, output, sequence);
         position[i] = sequence < batch ? fresh(positions + sequence) : context;
     }
-    p.load_normed(x, gain, batch, dim, ahead, ahead_count, shared);
+    p.load_normed(x, gain, batch, dim, shared);
     p.clear();
     p.multiply();
     p.share(shared);
@@ -666,8 +649,8 @@ __device__ __forceinline__ void qkv_many(const bf16* w, const bf16* gain, const 
 
 // x += W [outputs, inputs] v, in f32 and rounded.
 template <int SEQUENCES, int LOADS>
-__device__ __forceinline__ void add_many(const bf16* w, const bf16* v, float* x, bf16* x_rounded, const bf16* ahead,
-                                         u32 ahead_count, u32 batch, u32 inputs, u32 outputs) {
+__device__ __forceinline__ void add_many(const bf16* w, const bf16* v, float* x, bf16* x_rounded, u32 batch, u32 inputs,
+                                         u32 outputs) {
     typedef Product<SEQUENCES, 1, ADD_WARPS, LOADS, false> P;
     __shared__ typename P::Shared shared;
     u32 first = blockIdx.x * P::OUTPUTS, output, sequence;
@@ -684,7 +667,6 @@ __device__ __forceinline__ void add_many(const bf16* w, const bf16* v, float* x,
                 bool inside = sequence < batch && first + output < outputs;
                 before[i] = inside ? x[(u64)sequence * outputs + first + output] : 0.0f;
             }
-            bring(ahead, ahead_count);
         }
         p.multiply();
     }
@@ -703,14 +685,14 @@ __device__ __forceinline__ void add_many(const bf16* w, const bf16* v, float* x,
 
 // u = gelu(W [hidden, dim] norm(x)), rounded.
 template <int SEQUENCES>
-__device__ __forceinline__ void up_many(const bf16* w, const bf16* gain, const bf16* x, bf16* u, const bf16* ahead,
-                                        u32 ahead_count, u32 batch, u32 dim, u32 hidden) {
+__device__ __forceinline__ void up_many(const bf16* w, const bf16* gain, const bf16* x, bf16* u, u32 batch, u32 dim,
+                                        u32 hidden) {
     typedef NORMED(SEQUENCES, UP_TILES) P;
     __shared__ typename P::Shared shared;
     u32 first = blockIdx.x * P::OUTPUTS, output, sequence;
     P p;
     p.load_weights(w, first, hidden, 0, dim);
-    p.load_normed(x, gain, batch, dim, ahead, ahead_count, shared);
+    p.load_normed(x, gain, batch, dim, shared);
     p.clear();
     p.multiply();
     p.share(shared);
@@ -736,7 +718,7 @@ __device__ __forceinline__ void head_many(const bf16* w, const bf16* gain, const
     u32 first = blockIdx.x * P::OUTPUTS, output, sequence;
     P p;
     p.load_weights(w, first, vocabulary, 0, dim);
-    p.load_normed(x, gain, batch, dim, x, 0, shared);
+    p.load_normed(x, gain, batch, dim, shared);
     for (; first < vocabulary; first += gridDim.x * P::OUTPUTS) {
         p.clear();
         p.multiply();
@@ -768,18 +750,23 @@ __device__ __forceinline__ void head_many(const bf16* w, const bf16* gain, const
     extern "C" __global__ void __launch_bounds__(NORM_WARPS * 32) gpt2_qkv_##SEQUENCES(                                        \
         const bf16* __restrict__ w, const bf16* __restrict__ gain, const bf16* __restrict__ x,                                 \
         const u32* __restrict__ positions, float* __restrict__ queries, bf16* __restrict__ keys, bf16* __restrict__ values,    \
-        const bf16* __restrict__ ahead, u32 ahead_count, u32 batch, u32 context, u32 dim) {                                    \
-        qkv_many<SEQUENCES>(w, gain, x, positions, queries, keys, values, ahead, ahead_count, batch, context, dim);            \
+        u32 batch, u32 context, u32 dim) {                                                                                     \
+        qkv_many<SEQUENCES>(w, gain, x, positions, queries, keys, values, batch, context, dim);                                \
+    }                                                                                                                          \
+    extern "C" __global__ void __launch_bounds__(ATTEND_##SEQUENCES) gpt2_attend_##SEQUENCES(                                  \
+        const float* __restrict__ queries, const bf16* __restrict__ keys, const bf16* __restrict__ values,                     \
+        const u32* __restrict__ positions, bf16* __restrict__ out, u32 context, u32 dim) {                                     \
+        attend_many<ATTEND_##SEQUENCES>(queries, keys, values, positions, out, context, dim);                                  \
     }                                                                                                                          \
     extern "C" __global__ void __launch_bounds__(ADD_WARPS * 32) gpt2_add_##SEQUENCES(                                         \
         const bf16* __restrict__ w, const bf16* __restrict__ v, float* __restrict__ x, bf16* __restrict__ x_rounded,           \
-        const bf16* __restrict__ ahead, u32 ahead_count, u32 batch, u32 inputs, u32 outputs) {                                 \
-        add_many<SEQUENCES, ADD_LOADS_##SEQUENCES>(w, v, x, x_rounded, ahead, ahead_count, batch, inputs, outputs);            \
+        u32 batch, u32 inputs, u32 outputs) {                                                                                  \
+        add_many<SEQUENCES, ADD_LOADS_##SEQUENCES>(w, v, x, x_rounded, batch, inputs, outputs);                                \
     }                                                                                                                          \
     extern "C" __global__ void __launch_bounds__(NORM_WARPS * 32) gpt2_up_##SEQUENCES(                                         \
         const bf16* __restrict__ w, const bf16* __restrict__ gain, const bf16* __restrict__ x, bf16* __restrict__ u,           \
-        const bf16* __restrict__ ahead, u32 ahead_count, u32 batch, u32 dim, u32 hidden) {                                     \
-        up_many<SEQUENCES>(w, gain, x, u, ahead, ahead_count, batch, dim, hidden);                                             \
+        u32 batch, u32 dim, u32 hidden) {                                                                                      \
+        up_many<SEQUENCES>(w, gain, x, u, batch, dim, hidden);                                                                 \
     }                                                                                                                          \
     extern "C" __global__ void __launch_bounds__(256) gpt2_head_##SEQUENCES(                                                   \
         const bf16* __restrict__ w, const bf16* __restrict__ gain, const bf16* __restrict__ x, float* __restrict__ logits,     \
@@ -820,12 +807,11 @@ extern "C" __global__ void __launch_bounds__(TOKEN)
 extern "C" __global__ void __launch_bounds__(TOKEN)
     gpt2_choose(const u64* __restrict__ best, const u32* __restrict__ lengths, u32* __restrict__ positions,
                 u32* __restrict__ history, const bf16* __restrict__ table, float* __restrict__ x, bf16* __restrict__ x_rounded,
-                const bf16* __restrict__ ahead, u32 ahead_count, u32 candidates, u32 context, u32 dim, u32 vocabulary,
+                u32 candidates, u32 context, u32 dim, u32 vocabulary,
                 u32 step) {
     __shared__ u64 tops[TOKEN / 32];
     u32 sequence = blockIdx.x, next = __ldcg(positions + sequence) + step;
     u64 top = 0;
-    bring(ahead, ahead_count);
     for (u32 i = threadIdx.x; i < candidates; i += TOKEN) top = better(top, __ldcg(best + (u64)sequence * candidates + i));
 #pragma unroll
     for (int offset = 16; offset > 0; offset /= 2) top = better(top, __shfl_xor_sync(FULL, top, offset));

@@ -6,7 +6,7 @@ use dacapo_cli::complaint::Complaint;
 use dacapo_cli::session::{DeviceBytes, Session};
 use dacapo_driver::types::CUfunction;
 use dacapo_example_decode::gpt2::kernels::*;
-use dacapo_example_decode::gpt2::model::{HEAD_AHEAD, head_blocks};
+use dacapo_example_decode::gpt2::model::head_blocks;
 use dacapo_example_decode::gpt2::shape::HEAD;
 use dacapo_example_decode::gpt2::weights::Layer;
 use dacapo_example_decode::gpt2::{Shape, Weights};
@@ -16,10 +16,10 @@ use super::position;
 /// The kernels' functions, those of the batch's size.
 struct Functions {
     qkv: CUfunction,
-    /// `attend_out_1` or `attend`.
+    /// `attend_out_1`, `attend_8` or `attend_32`.
     attend: CUfunction,
     up: CUfunction,
-    /// `down_1` or `add`.
+    /// `down_1`, `add_8` or `add_32`.
     down: CUfunction,
     head: CUfunction,
     choose: CUfunction,
@@ -44,17 +44,11 @@ struct Memory<'d> {
     best: DeviceBytes<'d>,
 }
 
-/// A matrix: where it is, and how many numbers it has.
-struct Matrix<'d> {
-    bytes: DeviceBytes<'d>,
-    count: usize,
-}
-
 /// The step as a graph that was made by hand.
 pub struct ByHand<'d> {
     shape: Shape,
     functions: Functions,
-    weights: Weights<Matrix<'d>>,
+    weights: Weights<DeviceBytes<'d>>,
     memory: Memory<'d>,
     head_blocks: usize,
     nodes: Vec<KernelNode>,
@@ -81,8 +75,10 @@ impl<'d> ByHand<'d> {
         } else {
             32
         };
-        let (attend, down) =
-            if rows == 1 { ("attend_out_1".into(), "down_1".into()) } else { ("attend".into(), format!("add_{rows}")) };
+        let (attend, down) = match rows {
+            1 => ("attend_out_1".into(), "down_1".into()),
+            _ => (format!("attend_{rows}"), format!("add_{rows}")),
+        };
         let functions = Functions {
             qkv: find(format!("qkv_{rows}"))?,
             attend: find(attend)?,
@@ -94,7 +90,7 @@ impl<'d> ByHand<'d> {
         };
         let weights = weights.map(|values| {
             let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_bits().to_ne_bytes()).collect();
-            Ok::<_, Complaint>(Matrix { bytes: raw.session().buffer(&bytes)?, count: values.len() })
+            Ok::<_, Complaint>(raw.session().buffer(&bytes)?)
         })?;
         let head_blocks = head_blocks(&shape, multiprocessors);
         let memory = Memory::new(raw, &shape, head_blocks)?;
@@ -141,7 +137,7 @@ impl<'d> ByHand<'d> {
     /// The vectors of the tokens that the sequences stand at.
     fn embed(&self) -> KernelNode {
         let (m, Shape { dim, vocabulary, context, sequences, .. }) = (&self.memory, self.shape);
-        let table = self.weights.embedding.bytes.address();
+        let table = self.weights.embedding.address();
         let [history, positions, x, rounded] = [&m.history, &m.positions, &m.x, &m.rounded].map(DeviceBytes::address);
         let words = vec![history, positions, table, x, rounded, context as u64, dim as u64, vocabulary as u64];
         node(self.functions.embed, [sequences, 1], WARPS, words)
@@ -151,13 +147,9 @@ impl<'d> ByHand<'d> {
     fn step(&self) -> Vec<KernelNode> {
         let mut nodes = Vec::new();
         for (number, layer) in self.weights.layers.iter().enumerate() {
-            let after = match self.weights.layers.get(number + 1) {
-                Some(next) => ahead(&next.qkv, 0, next.qkv.count),
-                None => ahead(&self.weights.head, 0, self.weights.head.count.min(HEAD_AHEAD)),
-            };
             nodes.extend(match self.shape.sequences {
-                1 => self.layer_of_one(number, layer, after),
-                _ => self.layer_of_many(number, layer, after),
+                1 => self.layer_of_one(number, layer),
+                _ => self.layer_of_many(number, layer),
             });
         }
         nodes.extend([self.head(), self.choose()]);
@@ -167,47 +159,44 @@ impl<'d> ByHand<'d> {
         nodes
     }
 
-    fn layer_of_one(&self, number: usize, w: &Layer<Matrix<'d>>, after: [u64; 2]) -> Vec<KernelNode> {
+    fn layer_of_one(&self, number: usize, w: &Layer<DeviceBytes<'d>>) -> Vec<KernelNode> {
         let (m, f, Shape { dim, hidden, context, .. }) = (&self.memory, &self.functions, self.shape);
-        let [context, heads] = [context as u64, (dim / HEAD) as u64];
+        let Layer { attention_norm, qkv, out, mlp_norm, up, down } = w.map(DeviceBytes::address);
         let [keys, values] = [m.keys[number].address(), m.values[number].address()];
         let [x, y, u] = [&m.x, &m.y, &m.u].map(DeviceBytes::address);
         let [positions, queries, shares] = [&m.positions, &m.queries, &m.attended].map(DeviceBytes::address);
-        let [out, up, down] = [&w.out, &w.up, &w.down].map(|matrix| ahead(matrix, 0, matrix.count));
-        let (d, h) = (dim as u64, hidden as u64);
-        let qkv = [&[w.qkv.at(), w.attention_norm.at(), x, positions, queries, keys, values][..], &out, &[context, d]];
-        let attend = [&[w.out.at(), queries, keys, values, positions, shares][..], &up, &[context, d]];
-        let up = [&[w.up.at(), w.mlp_norm.at(), x, shares, y, u][..], &down, &[heads, d, h]];
-        let down = [&[w.down.at(), u, y, x][..], &after, &[d, h]];
+        let [c, d, h, heads] = [context, dim, hidden, dim / HEAD].map(|size| size as u64);
+        let qkv = vec![qkv, attention_norm, x, positions, queries, keys, values, c, d];
+        let attend = vec![out, queries, keys, values, positions, shares, c, d];
+        let up = vec![up, mlp_norm, x, shares, y, u, heads, d, h];
+        let down = vec![down, u, y, x, d, h];
         vec![
-            node(f.qkv, [(3 * dim).div_ceil(QKV_GROUPS * ROWS), 1], QKV_GROUPS * STRIPS, qkv.concat()),
-            node(f.attend, [dim / HEAD, dim.div_ceil(ATTEND_ROWS)], WARPS, attend.concat()),
-            node(f.up, [hidden.div_ceil(UP_GROUPS * ROWS), 1], UP_GROUPS * STRIPS, up.concat()),
-            node(f.down, [dim.div_ceil(ROWS), 1], DOWN_STRIPS, down.concat()),
+            node(f.qkv, [(3 * dim).div_ceil(QKV_GROUPS * ROWS), 1], QKV_GROUPS * STRIPS, qkv),
+            node(f.attend, [dim / HEAD, dim.div_ceil(ATTEND_ROWS)], WARPS, attend),
+            node(f.up, [hidden.div_ceil(UP_GROUPS * ROWS), 1], UP_GROUPS * STRIPS, up),
+            node(f.down, [dim.div_ceil(ROWS), 1], DOWN_STRIPS, down),
         ]
     }
 
-    fn layer_of_many(&self, number: usize, w: &Layer<Matrix<'d>>, after: [u64; 2]) -> Vec<KernelNode> {
+    fn layer_of_many(&self, number: usize, w: &Layer<DeviceBytes<'d>>) -> Vec<KernelNode> {
         let (m, f, Shape { dim, hidden, context, sequences, .. }) = (&self.memory, &self.functions, self.shape);
+        let Layer { attention_norm, qkv, out, mlp_norm, up, down } = w.map(DeviceBytes::address);
         let [keys, values] = [m.keys[number].address(), m.values[number].address()];
         let [x, rounded, u] = [&m.x, &m.rounded, &m.u].map(DeviceBytes::address);
         let [positions, queries, attended] = [&m.positions, &m.queries, &m.attended].map(DeviceBytes::address);
-        let [out, all_down] = [&w.out, &w.down].map(|matrix| ahead(matrix, 0, matrix.count));
-        let half = w.up.count / 2;
-        let [first, second] = [ahead(&w.up, 0, half), ahead(&w.up, half, w.up.count - half)];
         let [batch, c, d, h] = [sequences, context, dim, hidden].map(|size| size as u64);
-        let qkv =
-            [&[w.qkv.at(), w.attention_norm.at(), rounded, positions, queries, keys, values][..], &out, &[batch, c, d]];
-        let attend = [&[queries, keys, values, positions, attended][..], &first, &[c, d]];
-        let add = [&[w.out.at(), attended, x, rounded][..], &second, &[batch, d, d]];
-        let up = [&[w.up.at(), w.mlp_norm.at(), rounded, u][..], &all_down, &[batch, d, h]];
-        let down = [&[w.down.at(), u, x, rounded][..], &after, &[batch, h, d]];
+        let qkv = vec![qkv, attention_norm, rounded, positions, queries, keys, values, batch, c, d];
+        let attend = vec![queries, keys, values, positions, attended, c, d];
+        let add = vec![out, attended, x, rounded, batch, d, d];
+        let up = vec![up, mlp_norm, rounded, u, batch, d, h];
+        let down = vec![down, u, x, rounded, batch, h, d];
+        let attend_warps = if sequences <= 8 { ATTEND_WARPS_8 } else { WARPS };
         vec![
-            node(f.qkv, [(3 * dim).div_ceil(8 * QKV_TILES), 1], NORM_WARPS, qkv.concat()),
-            node(f.attend, [dim / HEAD, sequences], WARPS, attend.concat()),
-            node(f.down, [dim.div_ceil(8), 1], ADD_WARPS, add.concat()),
-            node(f.up, [hidden.div_ceil(8 * UP_TILES), 1], NORM_WARPS, up.concat()),
-            node(f.down, [dim.div_ceil(8), 1], ADD_WARPS, down.concat()),
+            node(f.qkv, [(3 * dim).div_ceil(8 * QKV_TILES), 1], NORM_WARPS, qkv),
+            node(f.attend, [dim / HEAD, sequences], attend_warps, attend),
+            node(f.down, [dim.div_ceil(8), 1], ADD_WARPS, add),
+            node(f.up, [hidden.div_ceil(8 * UP_TILES), 1], NORM_WARPS, up),
+            node(f.down, [dim.div_ceil(8), 1], ADD_WARPS, down),
         ]
     }
 
@@ -215,7 +204,7 @@ impl<'d> ByHand<'d> {
         let (m, w, Shape { dim, vocabulary, sequences, .. }) = (&self.memory, &self.weights, self.shape);
         let [logits, best] = [&m.logits, &m.best].map(DeviceBytes::address);
         let x = if sequences == 1 { m.x.address() } else { m.rounded.address() };
-        let mut words = vec![w.head.at(), w.norm.at(), x, logits, best];
+        let mut words = vec![w.head.address(), w.norm.address(), x, logits, best];
         words.extend((sequences > 1).then_some(sequences as u64));
         words.extend([dim as u64, vocabulary as u64]);
         node(self.functions.head, [self.head_blocks, 1], WARPS, words)
@@ -225,22 +214,11 @@ impl<'d> ByHand<'d> {
         let (m, Shape { dim, vocabulary, context, sequences, .. }) = (&self.memory, self.shape);
         let [best, lengths, positions, history] =
             [&m.best, &m.lengths, &m.positions, &m.history].map(DeviceBytes::address);
-        let first = &self.weights.layers[0].qkv;
         let [candidates, c, d, v] = [self.head_blocks, context, dim, vocabulary].map(|size| size as u64);
-        let table = self.weights.embedding.at();
-        let words = [
-            &[best, lengths, positions, history, table, m.x.address(), m.rounded.address()][..],
-            &ahead(first, 0, first.count),
-            // The last is the way to the next token: none.
-            &[candidates, c, d, v, 0],
-        ];
-        node(self.functions.choose, [sequences, 1], WARPS, words.concat())
-    }
-}
-
-impl Matrix<'_> {
-    fn at(&self) -> u64 {
-        self.bytes.address()
+        let [table, x, rounded] = [&self.weights.embedding, &m.x, &m.rounded].map(DeviceBytes::address);
+        // The last is the way to the next token: none.
+        let words = vec![best, lengths, positions, history, table, x, rounded, candidates, c, d, v, 0];
+        node(self.functions.choose, [sequences, 1], WARPS, words)
     }
 }
 
@@ -266,11 +244,6 @@ impl<'d> Memory<'d> {
             best: zeros(8 * sequences * head_blocks)?,
         })
     }
-}
-
-/// What a kernel brings in: from where on, and how many numbers.
-fn ahead(matrix: &Matrix<'_>, from: usize, count: usize) -> [u64; 2] {
-    [matrix.at() + 2 * from as u64, count as u64]
 }
 
 fn node(function: CUfunction, blocks: [usize; 2], warps: usize, words: Vec<u64>) -> KernelNode {

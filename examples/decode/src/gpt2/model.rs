@@ -3,8 +3,7 @@
 //! A step begins with `x`, the vectors of the tokens that the sequences stand at, and ends with the next tokens' vectors in
 //! `x`. What it needs of the last step is device memory that the step itself moves on, so the host sets nothing in between.
 //!
-//! One sequence takes four kernels a layer, more take five; two more choose the token. Every kernel is also told what those
-//! behind it will read, and brings it into L2.
+//! One sequence takes four kernels a layer, more take five; two more choose the token.
 
 use dacapo::half::bf16;
 use dacapo::{Buffer, Device, Op, Recorder, Result, Slice, Stream, baked};
@@ -152,18 +151,9 @@ impl Model {
                 self.head_of_many(r, state, &mut best)?;
             }
             let State { positions, lengths, history, x, rounded, .. } = state;
-            let (table, ahead, step) =
-                (&self.weights.embedding, &self.weights.layers[0].qkv, baked(u32::from(advance == Advance::Next)));
-            let choose = self.kernels.gpt2_choose(&best, lengths, positions, history, table, x, rounded, ahead, step);
+            let (table, step) = (&self.weights.embedding, baked(u32::from(advance == Advance::Next)));
+            let choose = self.kernels.gpt2_choose(&best, lengths, positions, history, table, x, rounded, step);
             r.run(choose.label("choose"))
-        }
-    }
-
-    /// What the last kernel of a layer brings in: the next layer's first weights, or the beginning of the last product's.
-    fn after(&self, layer: usize) -> &Slice<bf16> {
-        match self.weights.layers.get(layer + 1) {
-            Some(next) => &next.qkv,
-            None => &self.weights.head[..self.weights.head.len().min(HEAD_AHEAD)],
         }
     }
 
@@ -176,20 +166,10 @@ impl Model {
             let layer = |r: &mut Recorder<'_>| {
                 let (mut queries, mut shares) = (r.alloc(dim)?, r.alloc(self.shape.heads() * dim)?);
                 let (mut y, mut u) = (r.alloc(dim)?, r.alloc(hidden)?);
-                r.run(k.gpt2_qkv_1(
-                    &w.qkv,
-                    &w.attention_norm,
-                    x,
-                    positions,
-                    &mut queries,
-                    keys,
-                    values,
-                    &w.out,
-                    context,
-                ))?;
-                r.run(k.gpt2_attend_out_1(&w.out, &queries, keys, values, positions, &mut shares, &w.up, context))?;
-                r.run(k.gpt2_up_1(&w.up, &w.mlp_norm, x, &shares, &mut y, &mut u, &w.down))?;
-                r.run(k.gpt2_down_1(&w.down, &u, &y, x, self.after(number)))
+                r.run(k.gpt2_qkv_1(&w.qkv, &w.attention_norm, x, positions, &mut queries, keys, values, context))?;
+                r.run(k.gpt2_attend_out_1(&w.out, &queries, keys, values, positions, &mut shares, context))?;
+                r.run(k.gpt2_up_1(&w.up, &w.mlp_norm, x, &shares, &mut y, &mut u))?;
+                r.run(k.gpt2_down_1(&w.down, &u, &y, x))
             };
             r.run(layer.label(format!("layer {number}")))?;
         }
@@ -205,9 +185,6 @@ impl Model {
             let layer = |r: &mut Recorder<'_>| {
                 let (mut queries, mut attended) = (r.alloc(sequences * dim)?, r.alloc(sequences * dim)?);
                 let mut u = r.alloc(sequences * hidden)?;
-                // Attention reads few weights, so it brings in half of what comes behind the next kernel.
-                let (first, second) = w.up.split_at(w.up.len() / 2);
-                let after = self.after(number);
                 if sequences <= 8 {
                     r.run(k.gpt2_qkv_8(
                         &w.qkv,
@@ -217,13 +194,12 @@ impl Model {
                         &mut queries,
                         keys,
                         values,
-                        &w.out,
                         context,
                     ))?;
-                    r.run(k.gpt2_attend(&queries, keys, values, positions, &mut attended, first, context))?;
-                    r.run(k.gpt2_add_8(&w.out, &attended, x, rounded, second, batch))?;
-                    r.run(k.gpt2_up_8(&w.up, &w.mlp_norm, rounded, &mut u, &w.down, batch))?;
-                    r.run(k.gpt2_add_8(&w.down, &u, x, rounded, after, batch))
+                    r.run(k.gpt2_attend_8(&queries, keys, values, positions, &mut attended, context))?;
+                    r.run(k.gpt2_add_8(&w.out, &attended, x, rounded, batch))?;
+                    r.run(k.gpt2_up_8(&w.up, &w.mlp_norm, rounded, &mut u, batch))?;
+                    r.run(k.gpt2_add_8(&w.down, &u, x, rounded, batch))
                 } else {
                     r.run(k.gpt2_qkv_32(
                         &w.qkv,
@@ -233,13 +209,12 @@ impl Model {
                         &mut queries,
                         keys,
                         values,
-                        &w.out,
                         context,
                     ))?;
-                    r.run(k.gpt2_attend(&queries, keys, values, positions, &mut attended, first, context))?;
-                    r.run(k.gpt2_add_32(&w.out, &attended, x, rounded, second, batch))?;
-                    r.run(k.gpt2_up_32(&w.up, &w.mlp_norm, rounded, &mut u, &w.down, batch))?;
-                    r.run(k.gpt2_add_32(&w.down, &u, x, rounded, after, batch))
+                    r.run(k.gpt2_attend_32(&queries, keys, values, positions, &mut attended, context))?;
+                    r.run(k.gpt2_add_32(&w.out, &attended, x, rounded, batch))?;
+                    r.run(k.gpt2_up_32(&w.up, &w.mlp_norm, rounded, &mut u, batch))?;
+                    r.run(k.gpt2_add_32(&w.down, &u, x, rounded, batch))
                 }
             };
             r.run(layer.label(format!("layer {number}")))?;
@@ -257,9 +232,6 @@ impl Model {
         }
     }
 }
-
-/// Numbers of the last product's weights that the last layer brings in.
-pub const HEAD_AHEAD: usize = 8 << 20;
 
 /// Blocks of the last product: two a multiprocessor, and no more than have something to do.
 pub fn head_blocks(shape: &Shape, multiprocessors: u32) -> usize {

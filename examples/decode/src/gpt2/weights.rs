@@ -66,6 +66,26 @@ impl Weights<Vec<bf16>> {
     }
 }
 
+impl<T> Layer<T> {
+    /// The same weights as something else.
+    pub fn map<U>(&self, of: impl Fn(&T) -> U) -> Layer<U> {
+        let Layer { attention_norm, qkv, out, mlp_norm, up, down } = self;
+        Layer {
+            attention_norm: of(attention_norm),
+            qkv: of(qkv),
+            out: of(out),
+            mlp_norm: of(mlp_norm),
+            up: of(up),
+            down: of(down),
+        }
+    }
+
+    fn try_map<U, E>(&self, of: impl Fn(&T) -> Result<U, E>) -> Result<Layer<U>, E> {
+        let Layer { attention_norm, qkv, out, mlp_norm, up, down } = self.map(of);
+        Ok(Layer { attention_norm: attention_norm?, qkv: qkv?, out: out?, mlp_norm: mlp_norm?, up: up?, down: down? })
+    }
+}
+
 impl<T> Weights<T> {
     /// The same weights as something else: as device memory, for one.
     ///
@@ -73,19 +93,9 @@ impl<T> Weights<T> {
     ///
     /// - The first that `of` answers.
     pub fn map<U, E>(&self, of: impl Fn(&T) -> Result<U, E>) -> Result<Weights<U>, E> {
-        let layer = |layer: &Layer<T>| {
-            Ok(Layer {
-                attention_norm: of(&layer.attention_norm)?,
-                qkv: of(&layer.qkv)?,
-                out: of(&layer.out)?,
-                mlp_norm: of(&layer.mlp_norm)?,
-                up: of(&layer.up)?,
-                down: of(&layer.down)?,
-            })
-        };
         Ok(Weights {
             embedding: of(&self.embedding)?,
-            layers: self.layers.iter().map(layer).collect::<Result<_, E>>()?,
+            layers: self.layers.iter().map(|layer| layer.try_map(&of)).collect::<Result<_, E>>()?,
             norm: of(&self.norm)?,
             head: of(&self.head)?,
         })
@@ -120,9 +130,12 @@ mod tests {
         assert_eq!(one.layers[1].down, same.layers[1].down);
         assert_ne!(one.layers[1].down, other.layers[1].down);
         assert_ne!(one.layers[0].down, one.layers[1].down);
-        let all = std::cell::Cell::new(0);
-        one.map(|matrix| Ok::<_, ()>(all.set(all.get() + matrix.len()))).unwrap();
-        assert_eq!(all.get(), shape.parameters());
+        let Weights { embedding, layers, norm, head } = one.map(|matrix| Ok::<_, ()>(matrix.len())).unwrap();
+        let count = |layer: &Layer<usize>| {
+            let Layer { attention_norm, qkv, out, mlp_norm, up, down } = layer;
+            attention_norm + qkv + out + mlp_norm + up + down
+        };
+        assert_eq!(embedding + norm + head + layers.iter().map(count).sum::<usize>(), shape.parameters());
     }
 
     #[test]
