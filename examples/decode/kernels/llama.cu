@@ -2,11 +2,11 @@
 // checkpoint has them: an entry point for each. What is between two kernels is f32, and so are all sums.
 //
 // What a step needs from the last one is in device memory: `history` has the tokens, `position` says where the sequence
-// stands, `limit` where it ends. A step is limited by reading the weights once, so the products read 16 bytes at a time, several
-// rows in flight, and ask for the first of them before they look at the vector, which the kernel before them has just written.
+// stands. A step is limited by reading the weights once, so the products read 16 bytes at a time, several rows in flight, and ask
+// for them before they look at the vector, which the kernel before them has just written.
 //
-// Every sum has one order, given by the launch's shape. Exponentials and logarithms are spelled out in + * fma, so that every
-// device gives the same bits.
+// Every sum has one order, given by the launch's shape. Exponentials are spelled out in + * fma, so that every device gives the
+// same bits. `text.cu` has what a step does besides: choosing the token and moving on.
 
 #define FULL 0xFFFFFFFFu
 #define LOWEST (-3.4e38f)
@@ -84,20 +84,6 @@ __device__ __forceinline__ float exp_nonpositive(float x) {
     return __fmul_rn(p, __int_as_float(((int)k + 127) << 23));
 }
 
-// The natural logarithm of a normal x > 0. x = 2^k m with m between 1/sqrt 2 and sqrt 2; log m = 2 atanh((m - 1) / (m + 1)) by
-// its series to the ninth power.
-__device__ __forceinline__ float log_positive(float x) {
-    int bits = __float_as_int(x), k = (bits - 0x3F3504F3) >> 23;
-    float m = __int_as_float(bits - (k << 23));
-    float s = __fdiv_rn(m - 1.0f, m + 1.0f), q = __fmul_rn(s, s);
-    float p = 0.11111111f;
-    p = __fmaf_rn(p, q, 0.14285714f);
-    p = __fmaf_rn(p, q, 0.2f);
-    p = __fmaf_rn(p, q, 0.33333333f);
-    p = __fmaf_rn(p, q, 1.0f);
-    return __fmaf_rn((float)k, 0.6931472f, __fmul_rn(__fmul_rn(2.0f, s), p));
-}
-
 __device__ __forceinline__ float silu(float x) {
     float e = exp_nonpositive(-fabsf(x));
     return __fmul_rn(x, __fdiv_rn(x >= 0.0f ? 1.0f : e, __fadd_rn(1.0f, e)));
@@ -113,138 +99,126 @@ __device__ __forceinline__ float warp_max(float x) {
     return x;
 }
 
-// The next U chunks of a lane in each of R rows, from chunk `c` on, 32 lanes side by side; zeros behind the end.
-template <int R, int U>
-__device__ __forceinline__ void fetch(uint4 (&w)[R][U], const uint4* const (&row)[R], unsigned c, unsigned chunks) {
+// The sums over a warp of R numbers each lane has, R a power of two up to 32: lane l has the one of number l / (32 / R).
+template <int R>
+__device__ __forceinline__ float warp_sums(float (&sum)[R]) {
+    int offset = 16;
 #pragma unroll
-    for (int u = 0; u < U; u++)
+    for (int half = R / 2; half > 0; half /= 2, offset /= 2) {
+        bool upper = threadIdx.x & offset;
 #pragma unroll
-        for (int r = 0; r < R; r++) w[r][u] = c + 32 * u < chunks ? __ldg(row[r] + c + 32 * u) : make_uint4(0, 0, 0, 0);
+        for (int i = 0; i < half; i++) {
+            float kept = upper ? sum[i + half] : sum[i], given = upper ? sum[i] : sum[i + half];
+            sum[i] = kept + __shfl_xor_sync(FULL, given, offset);
+        }
+    }
+    for (; offset > 0; offset /= 2) sum[0] += __shfl_xor_sync(FULL, sum[0], offset);
+    return sum[0];
 }
 
-// Adds the products of what was fetched with the vector. That lies in shared memory in planes of float4, so that neighbouring
-// lanes read neighbouring words: plane p has the p-th four elements of every chunk.
-template <class T, int R, int U>
-__device__ __forceinline__ void multiply(float (&sum)[R], const uint4 (&w)[R][U], const float4* vector, unsigned c,
-                                         unsigned chunks) {
-#pragma unroll
-    for (int u = 0; u < U; u++) {
-        if (c + 32 * u >= chunks) break;
-        float x[T::PER];
-#pragma unroll
-        for (unsigned p = 0; p < T::PER / 4; p++) {
-            float4 v = vector[p * chunks + c + 32 * u];
-            x[4 * p] = v.x, x[4 * p + 1] = v.y, x[4 * p + 2] = v.z, x[4 * p + 3] = v.w;
-        }
-#pragma unroll
-        for (int r = 0; r < R; r++) {
-            float y[T::PER];
-            T::unpack(w[r][u], y);
-#pragma unroll
-            for (unsigned i = 0; i < T::PER; i++) sum[r] = __fmaf_rn(y[i], x[i], sum[r]);
-        }
-    }
+// Four elements of a vector that is read again and again.
+__device__ __forceinline__ void four(const float* __restrict__ x, float* to) {
+    float4 v = __ldg((const float4*)x);
+    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
 }
 
-// Products of rows of W with the vector x of `in` elements, a multiple of PER. A warp has R rows at a time: those that `At` puts
-// side by side for its number of the round, of which there are `rounds` for the whole launch. With `Norm`, x is multiplied with
-// `gain` before and every product by 1 / sqrt(mean of x^2 + epsilon) after. `give` is called by lane 0 with the R sums. Any grid
-// of blocks of whole warps, up to 1024 threads. Shared memory: 4 bytes for each element of x.
-template <class T, int R, int U, bool Norm, class At, class Give>
-__device__ __forceinline__ void product(const float* __restrict__ x, const float* __restrict__ gain, const u16* w,
-                                        unsigned in, unsigned rounds, float epsilon, At at, Give give) {
-    extern __shared__ float4 vector[];
-    __shared__ float parts[32];
-    const unsigned PLANES = T::PER / 4;
-    unsigned chunks = in / T::PER, lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    unsigned round = blockIdx.x * warps + warp, stride = gridDim.x * warps;
-    const uint4* row[R];
-    uint4 ahead[R][U];
-#pragma unroll
-    for (int r = 0; r < R; r++) row[r] = (const uint4*)w + (u64)(round < rounds ? at(round, r) : 0) * chunks;
-    if (round < rounds) fetch<R, U>(ahead, row, lane, chunks);
-
-    float squares = 0.0f;
-#pragma unroll 2
-    for (unsigned i = threadIdx.x; i < in / 4; i += blockDim.x) {
-        float4 v = ((const float4*)x)[i];
-        if (Norm) {
-            float4 g = ((const float4*)gain)[i];
-            squares = __fmaf_rn(v.x, v.x, squares), squares = __fmaf_rn(v.y, v.y, squares);
-            squares = __fmaf_rn(v.z, v.z, squares), squares = __fmaf_rn(v.w, v.w, squares);
-            v.x = __fmul_rn(v.x, g.x), v.y = __fmul_rn(v.y, g.y), v.z = __fmul_rn(v.z, g.z), v.w = __fmul_rn(v.w, g.w);
-        }
-        vector[i % PLANES * chunks + i / PLANES] = v;
-    }
-    if (Norm) {
-        squares = warp_sum(squares);
-        if (lane == 0) parts[warp] = squares;
-    }
-    __syncthreads();
-    float scale = 1.0f;
-    if (Norm) {
-        float all = 0.0f;
-#pragma unroll 1
-        for (unsigned i = 0; i < warps; i++) all += parts[i];
-        scale = __fdiv_rn(1.0f, __fsqrt_rn(__fdiv_rn(all, (float)in) + epsilon));
-    }
-    while (round < rounds) {
-        float sum[R];
+// Products of rows of W with the vector x of `in` elements, a multiple of PER. A block has R rows at a time, those that `at` names,
+// and there are `groups` of them for the whole launch; each thread has some chunks of all R rows. With `Norm`, x is multiplied
+// with `gain` before and every product by 1 / sqrt(mean of x^2 + epsilon) after. `give` gets the sum of a group's row: the
+// first R threads call it, each for its own. Any grid of blocks of whole warps.
+template <class T, int R, bool Norm, class At, class Give>
+__device__ __forceinline__ void product(const float* __restrict__ x, const float* __restrict__ gain,
+                                        const typename T::Stored* __restrict__ w, unsigned in, unsigned groups,
+                                        float epsilon, At at, Give give) {
+    __shared__ float parts[32][R + 1];
+    unsigned chunks = in / T::PER, t = threadIdx.x, warps = blockDim.x / 32;
+    for (unsigned group = blockIdx.x; group < groups; group += gridDim.x) {
+        float sum[R], squares = 0.0f;
 #pragma unroll
         for (int r = 0; r < R; r++) sum[r] = 0.0f;
-        for (unsigned c = lane; c < chunks; c += 32 * U) {
-            if (c != lane) fetch<R, U>(ahead, row, c, chunks);
-            multiply<T, R, U>(sum, ahead, vector, c, chunks);
-        }
-        unsigned now = round;
-        round += stride;
-        if (round < rounds) {
+        for (unsigned c = t; c < chunks; c += blockDim.x) {
+            uint4 chunk[R];
 #pragma unroll
-            for (int r = 0; r < R; r++) row[r] = (const uint4*)w + (u64)at(round, r) * chunks;
-            fetch<R, U>(ahead, row, lane, chunks);
-        }
+            for (int r = 0; r < R; r++) chunk[r] = __ldg((const uint4*)w + (u64)at(group, r) * chunks + c);
+            float v[T::PER];
 #pragma unroll
-        for (int r = 0; r < R; r++) sum[r] = warp_sum(sum[r]);
-        if (lane == 0) {
+            for (unsigned i = 0; i < T::PER; i += 4) four(x + c * T::PER + i, v + i);
+            if (Norm) {
+                float g[T::PER];
 #pragma unroll
-            for (int r = 0; r < R; r++) sum[r] = __fmul_rn(sum[r], scale);
-            give(now, sum);
+                for (unsigned i = 0; i < T::PER; i += 4) four(gain + c * T::PER + i, g + i);
+#pragma unroll
+                for (unsigned i = 0; i < T::PER; i++) {
+                    squares = __fmaf_rn(v[i], v[i], squares);
+                    v[i] = __fmul_rn(v[i], g[i]);
+                }
+            }
+#pragma unroll
+            for (int r = 0; r < R; r++) {
+                float y[T::PER];
+                T::unpack(chunk[r], y);
+#pragma unroll
+                for (unsigned i = 0; i < T::PER; i++) sum[r] = __fmaf_rn(y[i], v[i], sum[r]);
+            }
         }
+        float mine = warp_sums<R>(sum);
+        if (t % (32 / R) == 0) parts[t / 32][t % 32 / (32 / R)] = mine;
+        if (Norm) {
+            squares = warp_sum(squares);
+            if (t % 32 == 0) parts[t / 32][R] = squares;
+        }
+        __syncthreads();
+        if (t < R) {
+            float all = 0.0f, scale = 1.0f;
+            for (unsigned i = 0; i < warps; i++) all += parts[i][t];
+            if (Norm) {
+                float mean = 0.0f;
+                for (unsigned i = 0; i < warps; i++) mean += parts[i][R];
+                scale = __fdiv_rn(1.0f, __fsqrt_rn(__fdiv_rn(mean, (float)in) + epsilon));
+            }
+            give(group, t, __fmul_rn(all, scale));
+        }
+        __syncthreads();
     }
 }
 
 // y = (x / sqrt(mean of x^2 + epsilon) * gain) W^T. W is [out, in].
-template <class T, int R, int U>
-__device__ __forceinline__ void norm_linear(const float* __restrict__ x, const float* __restrict__ gain, const u16* w,
-                                            float* __restrict__ y, unsigned in, unsigned out, float epsilon) {
+template <class T, int R>
+__device__ __forceinline__ void norm_linear(const float* __restrict__ x, const float* __restrict__ gain,
+                                            const typename T::Stored* __restrict__ w, float* __restrict__ y, unsigned in,
+                                            unsigned out, float epsilon) {
     // Where R does not divide the rows, the last of them is computed more than once, and written once.
-    auto at = [=](unsigned round, int r) { return round * R + r < out ? round * R + r : out - 1; };
-    product<T, R, U, true>(x, gain, w, in, (out + R - 1) / R, epsilon, at, [=](unsigned round, float (&sum)[R]) {
-#pragma unroll
-        for (int r = 0; r < R; r++)
-            if (round * R + r < out) y[round * R + r] = sum[r];
+    auto at = [=](unsigned group, unsigned r) { return group * R + r < out ? group * R + r : out - 1; };
+    product<T, R, true>(x, gain, w, in, (out + R - 1) / R, epsilon, at, [=](unsigned group, unsigned r, float sum) {
+        if (group * R + r < out) y[group * R + r] = sum;
     });
 }
 
 // y = y + x W^T. W is [out, in].
-template <class T, int R, int U>
-__device__ __forceinline__ void linear_add(const float* __restrict__ x, const u16* w, float* __restrict__ y, unsigned in,
-                                           unsigned out) {
-    auto at = [=](unsigned round, int r) { return round * R + r < out ? round * R + r : out - 1; };
-    product<T, R, U, false>(x, nullptr, w, in, (out + R - 1) / R, 0.0f, at, [=](unsigned round, float (&sum)[R]) {
-#pragma unroll
-        for (int r = 0; r < R; r++)
-            if (round * R + r < out) y[round * R + r] = __fadd_rn(y[round * R + r], sum[r]);
+template <class T, int R>
+__device__ __forceinline__ void linear_add(const float* __restrict__ x, const typename T::Stored* __restrict__ w,
+                                           float* __restrict__ y, unsigned in, unsigned out) {
+    auto at = [=](unsigned group, unsigned r) { return group * R + r < out ? group * R + r : out - 1; };
+    product<T, R, false>(x, nullptr, w, in, (out + R - 1) / R, 0.0f, at, [=](unsigned group, unsigned r, float sum) {
+        if (group * R + r < out) y[group * R + r] = __fadd_rn(y[group * R + r], sum);
     });
 }
 
-// y = silu(n G^T) * (n U^T) with n = x / sqrt(mean of x^2 + epsilon) * gain. G and U are [hidden, in], one behind the other.
-template <class T, int U>
-__device__ __forceinline__ void norm_gate(const float* __restrict__ x, const float* __restrict__ gain, const u16* w,
-                                          float* __restrict__ y, unsigned in, unsigned hidden, float epsilon) {
-    auto at = [=](unsigned round, int r) { return round + r * hidden; };
-    product<T, 2, U, true>(x, gain, w, in, hidden, epsilon, at,
-                           [=](unsigned round, float (&sum)[2]) { y[round] = __fmul_rn(silu(sum[0]), sum[1]); });
+// y = silu(n G^T) * (n U^T) with n = x / sqrt(mean of x^2 + epsilon) * gain. G and U are [hidden, in], one behind the other. The
+// first half of a group's rows are gates, the other what they gate.
+template <class T, int R>
+__device__ __forceinline__ void norm_gate(const float* __restrict__ x, const float* __restrict__ gain,
+                                          const typename T::Stored* __restrict__ w, float* __restrict__ y, unsigned in,
+                                          unsigned hidden, float epsilon) {
+    const unsigned H = R / 2;
+    auto at = [=](unsigned group, unsigned r) {
+        unsigned i = group * H + r % H;
+        return (i < hidden ? i : hidden - 1) + (r < H ? 0 : hidden);
+    };
+    product<T, R, true>(x, gain, w, in, (hidden + H - 1) / H, epsilon, at, [=](unsigned group, unsigned r, float sum) {
+        float up = __shfl_xor_sync(R == 32 ? FULL : (1u << R) - 1, sum, H);
+        if (r < H && group * H + r < hidden) y[group * H + r] = __fmul_rn(silu(sum), up);
+    });
 }
 
 // x = the vector of the token that the sequence stands at. One thread an element.
@@ -431,128 +405,32 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
     }
 }
 
-// out = what the spans have of the attention, added up: `parts` and `tops` are as `attend` wrote them. One block of `head`
-// threads for each query head.
-extern "C" __global__ void combine(const float* __restrict__ parts, const float* __restrict__ tops, float* __restrict__ out,
-                                   unsigned heads, unsigned head, unsigned spans) {
-    unsigned h = blockIdx.x, d = threadIdx.x;
-    float top = LOWEST, value = 0.0f, sum = 0.0f;
-#pragma unroll 4
-    for (unsigned s = 0; s < spans; s++) top = fmaxf(top, tops[((u64)s * heads + h) * 2]);
-#pragma unroll 4
-    for (unsigned s = 0; s < spans; s++) {
-        u64 of = (u64)s * heads + h;
-        float e = exp_nonpositive(__fadd_rn(tops[of * 2], -top));
-        sum = __fmaf_rn(e, tops[of * 2 + 1], sum);
-        value = __fmaf_rn(e, parts[of * head + d], value);
-    }
-    out[h * head + d] = __fdiv_rn(value, sum);
-}
-
-// A float as a number without sign that is ordered as the floats are, and below all of them what is no number.
-__device__ __forceinline__ unsigned ordered(float x) {
-    unsigned bits = __float_as_uint(x);
-    if (x != x) return 0;
-    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
-}
-
-// best = the largest of best and this block's candidates: a candidate is a value above, and below how far its token is from the
-// end, so that among equals the first token wins. 0 is none.
-__device__ __forceinline__ void offer(u64 mine, u64* best) {
-    __shared__ u64 parts[8];
-    for (int offset = 16; offset > 0; offset /= 2) {
-        u64 other = __shfl_xor_sync(FULL, mine, offset);
-        mine = other > mine ? other : mine;
-    }
-    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = mine;
-    __syncthreads();
-    if (threadIdx.x != 0) return;
-    for (int i = 1; i < 8; i++) mine = parts[i] > mine ? parts[i] : mine;
-    atomicMax(best, mine);
-}
-
-__device__ __forceinline__ u64 candidate(float x, unsigned token) {
-    unsigned value = ordered(x);
-    return value == 0 ? 0 : (u64)value << 32 | (0xFFFFFFFFu - token);
-}
-
-// best = the likeliest token. Four logits a thread, 256 threads a block.
-extern "C" __global__ void choose(const float* __restrict__ logits, u64* __restrict__ best, unsigned vocabulary) {
-    u64 mine = 0;
-    for (unsigned i = blockIdx.x * 1024 + threadIdx.x, end = i + 1024; i < end; i += 256) {
-        if (i >= vocabulary) break;
-        u64 other = candidate(logits[i], i);
-        mine = other > mine ? other : mine;
-    }
-    offer(mine, best);
-}
-
-// best = a token drawn by its probability at this temperature: the largest of logit / temperature - log(-log(noise)), which is
-// drawn by just these (Gumbel's trick). `noise` is uniform from 0 to below 1. Four logits a thread, 256 threads a block.
-extern "C" __global__ void draw(const float* __restrict__ logits, const float* __restrict__ noise, u64* __restrict__ best,
-                                unsigned vocabulary, float temperature) {
-    u64 mine = 0;
-    for (unsigned i = blockIdx.x * 1024 + threadIdx.x, end = i + 1024; i < end; i += 256) {
-        if (i >= vocabulary) break;
-        float u = fminf(fmaxf(noise[i], 1e-9f), 0.99999994f);
-        float x = __fadd_rn(__fdiv_rn(logits[i], temperature), -log_positive(-log_positive(u)));
-        u64 other = candidate(x, i);
-        mine = other > mine ? other : mine;
-    }
-    offer(mine, best);
-}
-
-// One given token on, where another is given behind it. One thread.
-extern "C" __global__ void feed(unsigned* __restrict__ position, const unsigned* __restrict__ length) {
-    if (*position + 1 < *length) *position += 1;
-}
-
-// The chosen token behind the last one, and one on; at the limit nothing. A token of `ends` is the last one, and so is none at
-// all: there is none where no logit is a number, and 0xFFFFFFFF is written in its place. running = whether there is another
-// step. best = 0 for the next. One thread.
-extern "C" __global__ void advance(u64* __restrict__ best, const unsigned* __restrict__ ends, unsigned* __restrict__ position,
-                                   unsigned* __restrict__ limit, unsigned* __restrict__ history,
-                                   unsigned* __restrict__ running, unsigned ends_count, unsigned context) {
-    unsigned next = *position + 1, last = *limit < context ? *limit : context;
-    u64 chosen = *best;
-    *best = 0;
-    *running = 0;
-    if (next > last) return;
-    unsigned token = chosen == 0 ? 0xFFFFFFFFu : 0xFFFFFFFFu - (unsigned)(chosen & 0xFFFFFFFFu);
-    bool ended = token == 0xFFFFFFFFu;
-    for (unsigned i = 0; i < ends_count; i++) ended |= token == ends[i];
-    history[next] = token;
-    *position = next;
-    if (ended) *limit = next;
-    *running = !ended && next < last;
-}
-
-#define STEP(name, T)                                                                                                         \
+#define STEP(name, T, S)                                                                                                      \
     extern "C" __global__ void embed_##name(const unsigned* __restrict__ history, const unsigned* __restrict__ position,      \
-                                            const T::Stored* __restrict__ table, float* __restrict__ x, unsigned context,     \
+                                            const S* __restrict__ table, float* __restrict__ x, unsigned context,             \
                                             unsigned vocabulary, unsigned dim) {                                              \
         embed<T>(history, position, table, x, context, vocabulary, dim);                                                      \
     }                                                                                                                         \
     extern "C" __global__ void norm_linear_##name(const float* __restrict__ x, const float* __restrict__ gain,                \
-                                                  const T::Stored* __restrict__ w, float* __restrict__ y, unsigned in,        \
-                                                  unsigned out, float epsilon) {                                              \
-        norm_linear<T, 1, 8>(x, gain, (const u16*)w, y, in, out, epsilon);                                                    \
+                                                  const S* __restrict__ w, float* __restrict__ y, unsigned in, unsigned out,  \
+                                                  float epsilon) {                                                            \
+        norm_linear<T, 8>(x, gain, w, y, in, out, epsilon);                                                                   \
     }                                                                                                                         \
     extern "C" __global__ void norm_gate_##name(const float* __restrict__ x, const float* __restrict__ gain,                  \
-                                                const T::Stored* __restrict__ w, float* __restrict__ y, unsigned in,          \
-                                                unsigned hidden, float epsilon) {                                             \
-        norm_gate<T, 4>(x, gain, (const u16*)w, y, in, hidden, epsilon);                                                      \
+                                                const S* __restrict__ w, float* __restrict__ y, unsigned in, unsigned hidden, \
+                                                float epsilon) {                                                              \
+        norm_gate<T, 8>(x, gain, w, y, in, hidden, epsilon);                                                                  \
     }                                                                                                                         \
-    extern "C" __global__ void linear_add_##name(const float* __restrict__ x, const T::Stored* __restrict__ w,                \
-                                                 float* __restrict__ y, unsigned in, unsigned out) {                          \
-        linear_add<T, 1, 8>(x, (const u16*)w, y, in, out);                                                                    \
+    extern "C" __global__ void linear_add_##name(const float* __restrict__ x, const S* __restrict__ w, float* __restrict__ y, \
+                                                 unsigned in, unsigned out) {                                                 \
+        linear_add<T, 8>(x, w, y, in, out);                                                                                   \
     }                                                                                                                         \
     extern "C" __global__ void attend_##name(const float* __restrict__ qkv, const float2* __restrict__ turns,                 \
-                                             const unsigned* __restrict__ position, T::Stored* keys, T::Stored* values,       \
+                                             const unsigned* __restrict__ position, S* keys, S* values,                       \
                                              float* __restrict__ out, float* __restrict__ tops, unsigned context,             \
                                              unsigned head, unsigned heads, unsigned group, unsigned span, float scale) {     \
         attend<T>(qkv, turns, position, keys, values, out, tops, context, head, heads, group, span, scale);                   \
     }
-STEP(bf16, Bf16)
-STEP(f16, F16)
-STEP(f32, F32)
+STEP(bf16, Bf16, u16)
+STEP(f16, F16, u16)
+STEP(f32, F32, float)

@@ -109,12 +109,12 @@ impl Config {
         }
         if !HEADS.contains(&config.head) {
             let key = if head.is_some() { "head_dim" } else { "hidden_size / num_attention_heads" };
-            return Err(keys.wrong(key, "16, 32, 64 or 128 for these kernels", &json!(config.head)));
+            return Err(keys.no_kernels(key, "16, 32, 64 or 128", config.head));
         }
         for (key, size) in [("hidden_size", dim), ("intermediate_size", config.hidden)] {
             // 16 bytes of the shortest weights.
             if !size.is_multiple_of(8) {
-                return Err(keys.wrong(key, "a multiple of 8 for these kernels", &json!(size)));
+                return Err(keys.no_kernels(key, "a multiple of 8", size));
             }
         }
         keys.ignore(IGNORED);
@@ -132,9 +132,9 @@ impl Config {
 fn architecture(keys: &Keys<'_>) -> Result<(), Refused> {
     let llama = (json!(["LlamaForCausalLM"]), json!("llama"), json!("silu"));
     for (key, implemented, meaning) in [
-        ("architectures", llama.0, "another architecture computes something else"),
-        ("model_type", llama.1, "another type of model computes something else"),
-        ("hidden_act", llama.2, "the MLP would need another activation"),
+        ("architectures", llama.0, "other architectures are not implemented"),
+        ("model_type", llama.1, "other types of models are not implemented"),
+        ("hidden_act", llama.2, "other activations are not implemented"),
     ] {
         let found = keys.get(key).ok_or_else(|| keys.missing(key))?;
         if *found != implemented {
@@ -143,14 +143,14 @@ fn architecture(keys: &Keys<'_>) -> Result<(), Refused> {
     }
     for (key, implemented, meaning) in [
         ("quantization_config", Value::Null, "quantised weights need kernels of their own"),
-        ("attention_bias", json!(false), "the products of attention would need biases"),
-        ("mlp_bias", json!(false), "the products of the MLP would need biases"),
-        ("sliding_window", Value::Null, "attention would see a part of the positions only"),
-        ("use_sliding_window", json!(false), "attention would see a part of the positions only"),
-        ("partial_rotary_factor", json!(1.0), "only a part of each head would be turned"),
-        ("rope_interleaved", json!(false), "other elements of a head would be turned together"),
-        ("pretraining_tp", json!(1), "the products would be computed in parts"),
-        ("is_llama_config", json!(true), "another architecture computes something else"),
+        ("attention_bias", json!(false), "biases are not implemented"),
+        ("mlp_bias", json!(false), "biases are not implemented"),
+        ("sliding_window", Value::Null, "attention over a part of the positions is not implemented"),
+        ("use_sliding_window", json!(false), "attention over a part of the positions is not implemented"),
+        ("partial_rotary_factor", json!(1.0), "turning a part of each head is not implemented"),
+        ("rope_interleaved", json!(false), "turning neighbouring elements together is not implemented"),
+        ("pretraining_tp", json!(1), "products in parts are not implemented"),
+        ("is_llama_config", json!(true), "other architectures are not implemented"),
     ] {
         keys.only(key, &implemented, meaning)?;
     }
@@ -168,7 +168,7 @@ fn rope(keys: &Keys<'_>) -> Result<Rope, Refused> {
         return Ok(Rope { theta: theta.unwrap_or(10_000.0), scaling: None });
     };
     let theta = inner.opt_positive("rope_theta")?.or(theta).unwrap_or(10_000.0);
-    inner.only("partial_rotary_factor", &json!(1.0), "only a part of each head would be turned")?;
+    inner.only("partial_rotary_factor", &json!(1.0), "turning a part of each head is not implemented")?;
     // Older files call it `type`.
     let (key, kind) = match (inner.get("rope_type"), inner.get("type")) {
         (Some(kind), _) => ("rope_type", kind),
@@ -184,8 +184,12 @@ fn rope(keys: &Keys<'_>) -> Result<Rope, Refused> {
             original: inner.size("original_max_position_embeddings", 1 << 24)? as f64,
         }),
         _ => {
-            let implemented = json!("llama3");
-            return Err(inner.unsupported(key, kind, &implemented, "positions would be turned in another way"));
+            return Err(inner.unsupported(
+                key,
+                kind,
+                &json!("llama3"),
+                "other ways to scale positions are not implemented",
+            ));
         }
     };
     if let Some(Llama3 { low, high, .. }) = scaling

@@ -22,7 +22,7 @@ use super::keys::{Keys, object, shown};
 const SINGLE: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
 /// What to do about a file that is not whole.
-const AGAIN: &str = "the file may be cut off: copy or download it again";
+const AGAIN: &str = "the file is cut off, or of another format: copy or download it again";
 
 /// The files, and where each tensor is in them.
 pub struct Files {
@@ -107,7 +107,8 @@ impl Files {
         let map = map(&place)?;
         let (header, metadata) = SafeTensors::read_metadata(&map).map_err(|error| broken(&place, &map, &error))?;
         let begin = size_of::<u64>() + header;
-        for (name, info) in metadata.tensors() {
+        // In the order of their names, so that of several mistakes it is always the same that is told.
+        for (name, info) in BTreeMap::from_iter(metadata.tensors()) {
             let range = begin + info.data_offsets.0..begin + info.data_offsets.1;
             let tensor = Tensor { file: self.files.len(), dtype: info.dtype, shape: info.shape.clone(), range };
             if let Some(other) = self.tensors.insert(name.clone(), tensor) {

@@ -1,5 +1,5 @@
-//! The kernels of `kernels/llama.cu` as methods: a declaration for each type of weights, and [`Weight`], which finds the one
-//! that belongs to a type.
+//! The kernels of `kernels/llama.cu` and `kernels/text.cu` as methods: a declaration for each type of weights, [`Weight`], which
+//! finds the one that belongs to a type, and one for what is the same for all types.
 //!
 //! Sizes that follow from the lengths of what is given are not arguments, and `requires` says how the rest must fit: a wrong
 //! buffer is an error with the lengths in it, before anything runs.
@@ -8,10 +8,12 @@ use dacapo::grid::{Grid, exact};
 use dacapo::{Device, Element, Op, Pod, Result, Slice, Value};
 use half::{bf16, f16};
 
-/// Warps of a block of the matrix products.
-const WARPS: u32 = 8;
-/// A product has no more blocks than this: they go on with the next rows, and the vector is brought to each block once.
-const BLOCKS_MAX: u32 = 1056;
+/// Rows of a matrix that a block has at a time; as in the CUDA source.
+const ROWS: u32 = 8;
+/// Threads of a block of the matrix products, at most: each has some chunks of all its rows.
+const THREADS_MAX: u32 = 256;
+/// A product has no more blocks than this: they go on with the next rows.
+const BLOCKS_MAX: u32 = 1 << 20;
 /// Query heads whose values `attend` adds up at a time; as in the CUDA source.
 const TILE: u32 = 4;
 
@@ -115,7 +117,7 @@ dacapo::kernels! {
     ///
     /// Safe by: every kernel compares its thread's number with the sizes below; a position is compared with the context before
     /// it is an index.
-    pub unsafe struct SharedKernels(include_str!("../../kernels/llama.ptx")) {
+    pub unsafe struct SharedKernels(include_str!("../../kernels/text.ptx")) {
         /// out ← what the spans have of the attention, added up.
         fn combine(parts: &[f32], tops: &[f32], out: &out [f32], heads: u32, head: u32, spans: u32 = per(parts.len(), out.len())) {
             requires: heads > 0, head > 0, head <= 1024, !out.is_empty(), out.len() == heads as usize * head as usize,
@@ -168,7 +170,7 @@ macro_rules! step {
                     entry: $norm_linear;
                     requires: gain.len() == x.len(), matrix::<$T>(x.len(), w.len(), y.len()), x.aligned(16),
                         gain.aligned(16), w.aligned(16);
-                    grid: products(outputs, inputs);
+                    grid: products::<$T>(outputs.div_ceil(ROWS), inputs);
                 }
                 /// y ← silu(norm(x) Gᵀ) · norm(x) Uᵀ.
                 fn norm_gate(x: &[f32], gain: &[f32], w: &[$T], y: &out [f32], inputs: u32 = x.len(),
@@ -176,13 +178,13 @@ macro_rules! step {
                     entry: $norm_gate;
                     requires: gain.len() == x.len(), matrix::<$T>(x.len(), w.len(), 2 * y.len()), x.aligned(16),
                         gain.aligned(16), w.aligned(16);
-                    grid: products(hidden, inputs);
+                    grid: products::<$T>(hidden.div_ceil(ROWS / 2), inputs);
                 }
                 /// y ← y + x Wᵀ.
                 fn linear_add(x: &[f32], w: &[$T], y: &mut [f32], inputs: u32 = x.len(), outputs: u32 = y.len()) {
                     entry: $linear_add;
                     requires: matrix::<$T>(x.len(), w.len(), y.len()), x.aligned(16), w.aligned(16);
-                    grid: products(outputs, inputs);
+                    grid: products::<$T>(outputs.div_ceil(ROWS), inputs);
                 }
                 /// Keys and values into the cache, and attention over it.
                 fn attend(qkv: &[f32], turns: &[f32], position: &u32, keys: &mut [$T], values: &mut [$T], out: &out [f32],
@@ -299,10 +301,10 @@ fn attention<T>(of: Attention, qkv: usize, turns: usize, keys: usize, out: usize
         && tops as u64 == 2 * spans * u64::from(heads)
 }
 
-/// A warp for each round of a product, as long as there are not too many blocks; the vector is in shared memory.
-fn products(rounds: u32, inputs: u32) -> Grid {
-    let blocks = rounds.div_ceil(WARPS).clamp(1, BLOCKS_MAX);
-    exact([blocks, 1, 1], [32 * WARPS, 1, 1]).shared(inputs.saturating_mul(4))
+/// A block for each group of rows, with a thread for each chunk of 16 bytes of a row, up to [`THREADS_MAX`].
+fn products<T>(groups: u32, inputs: u32) -> Grid {
+    let chunks = inputs / (16 / size_of::<T>() as u32);
+    exact([groups.clamp(1, BLOCKS_MAX), 1, 1], [chunks.next_multiple_of(32).clamp(32, THREADS_MAX), 1, 1])
 }
 
 /// A block for each head of keys and values, and each span.

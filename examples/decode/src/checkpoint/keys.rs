@@ -172,7 +172,13 @@ impl<'a> Keys<'a> {
     /// The refusal of a value that is not implemented.
     pub fn unsupported(&self, key: &str, found: &Value, implemented: &Value, meaning: &str) -> Refused {
         let what = format!("`{}{key}` is {}, and only {implemented} is implemented", self.within, shown(found));
-        Refused::new("config", self.place, what, format!("{meaning}; choose a checkpoint without it"))
+        Refused::new("config", self.place, what, format!("{meaning}: choose another checkpoint"))
+    }
+
+    /// The refusal of a size that there are no kernels for.
+    pub fn no_kernels(&self, key: &str, expected: &str, found: usize) -> Refused {
+        let what = format!("`{}{key}` must be {expected} for the kernels there are, and is {found}", self.within);
+        Refused::new("config", self.place, what, "choose another checkpoint, or extend kernels/llama.cu")
     }
 
     /// Keys that change nothing that is computed here.

@@ -24,3 +24,4 @@ pub use files::Files;
 pub use model::{Choice, Model, Sequence};
 pub use needs::Kind;
 pub use text::{Streaming, Text};
+pub use weights::Weights;

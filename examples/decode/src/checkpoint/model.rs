@@ -8,7 +8,6 @@ use dacapo::random::Generator;
 use dacapo::{Buffer, Device, Op, Recorder, Result, Scalar, Slot, Stream, Temp, baked};
 
 use super::config::Config;
-use super::files::Files;
 use super::kernels::{Attention, SharedKernels, Step, Weight};
 use super::weights::Weights;
 
@@ -75,20 +74,14 @@ pub enum Choice {
 }
 
 impl<T: Weight> Model<T> {
-    /// Loads the kernels and brings the weights of a checkpoint that was [checked](super::needs::check) onto the device.
-    /// `progress` hears of bytes.
+    /// Loads the kernels for weights that are on the device.
     ///
     /// # Errors
     ///
     /// - What the device answered.
-    pub fn load(device: &Device, config: &Config, files: &Files, progress: &(dyn Fn(u64) + Sync)) -> Result<Model<T>> {
+    pub fn new(device: &Device, config: &Config, weights: Weights<T>) -> Result<Model<T>> {
         let (kernels, shared) = (T::load(device)?, SharedKernels::load(device)?);
-        Ok(Model {
-            config: config.clone(),
-            kernels,
-            shared,
-            weights: Weights::upload(device, config, files, progress)?,
-        })
+        Ok(Model { config: config.clone(), kernels, shared, weights })
     }
 
     /// What config.json says of it.

@@ -16,6 +16,7 @@ use super::kernels::Weight;
 use super::model::{Choice, Model, NO_TOKEN, Sequence};
 use super::needs::{self, Kind};
 use super::text::{Streaming, Text};
+use super::weights::Weights;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -57,6 +58,12 @@ impl Checkpoint {
         let text = Text::read(folder, &config)?;
         Ok(Checkpoint { config, files, kind, text })
     }
+
+    /// Bytes of weights that a step reads: all but a table of which it needs one row.
+    fn read_bytes(&self) -> u64 {
+        let table = &self.files.tensors()[needs::EMBEDDING];
+        self.files.total() - if self.config.tied { 0 } else { self.files.bytes(table).len() as u64 }
+    }
 }
 
 /// Loads, writes the text to `out` as it comes, and what it took to standard error.
@@ -84,9 +91,12 @@ fn write<T: Weight>(
 ) -> Result<(), Failure> {
     let Checkpoint { config, files, text, .. } = checkpoint;
     let (begin, bar) = (Instant::now(), loading_bar(files.total()));
-    let model = Model::<T>::load(device, config, files, &|bytes| bar.inc(bytes))?;
-    let loaded = begin.elapsed();
+    let weights = Weights::upload(device, config, files, &|bytes| bar.inc(bytes))?;
+    let loaded = begin.elapsed().as_secs_f64();
     bar.finish_and_clear();
+    let begin = Instant::now();
+    let model = Model::<T>::new(device, config, weights)?;
+    let kernels = begin.elapsed().as_secs_f64();
     let sequence = Sequence::new(device, config, prompt, asked.tokens, asked.choice)?;
     let cache_bytes = sequence.cache_bytes();
     let mut decoder = Decoder::new(device, &model, sequence, prompt.len(), asked.how)?;
@@ -105,20 +115,23 @@ fn write<T: Weight>(
     })?;
     say(out, &streaming.finish()?)?;
     say(out, "\n")?;
+    let (total, read) = (files.total() as f64, checkpoint.read_bytes() as f64);
+    let per_second = count as f64 / generated.as_secs_f64();
     eprintln!(
         "{}: {} weights, {:.1} MB of keys and values",
         device.properties().name,
         T::NAME,
         cache_bytes as f64 / 1e6
     );
-    let seconds = loaded.as_secs_f64();
-    eprintln!(
-        "loaded    {:>8.1} MB in {seconds:.3} s, {:.2} GB/s",
-        files.total() as f64 / 1e6,
-        files.total() as f64 / 1e9 / seconds
-    );
+    eprintln!("weights   {:>8.1} MB in {loaded:.3} s, {:.2} GB/s", total / 1e6, total / 1e9 / loaded);
+    eprintln!("kernels   loaded in {kernels:.3} s");
     eprintln!("prompt    {}", pace(prompt.len() - 1, fed));
-    eprintln!("generated {}, {}", pace(count, generated), asked.how.name());
+    eprintln!(
+        "text      {}, {}: {:.0} GB/s of weights",
+        pace(count, generated),
+        asked.how.name(),
+        read * per_second / 1e9
+    );
     if device.is_software() {
         eprintln!("these are times of the software device and say nothing of a GPU");
     }
