@@ -170,7 +170,11 @@ fn an_end_token_ends_the_text_in_every_way() {
         let mut decoder = Decoder::new(&device, &model, sequence, given.len(), how).unwrap();
         decoder.prompt().unwrap();
         let mut written = Vec::new();
-        decoder.generate(|token| Ok::<(), dacapo::Error>(written.push(token))).unwrap();
+        let each = |token| -> dacapo::Result<()> {
+            written.push(token);
+            Ok(())
+        };
+        decoder.generate(each).unwrap();
         assert_eq!(written, tokens[..=at], "{how:?}");
         assert_eq!(decoder.sequence.reached(&decoder.stream).unwrap(), given.len() + at + 1);
     }
@@ -210,7 +214,11 @@ fn drawn_tokens_follow_the_seed() {
         let mut decoder = Decoder::new(&device, &model, sequence, expected.given.len(), How::Replayed).unwrap();
         decoder.prompt().unwrap();
         let mut written = Vec::new();
-        decoder.generate(|token| Ok::<(), dacapo::Error>(written.push(token))).unwrap();
+        let each = |token| -> dacapo::Result<()> {
+            written.push(token);
+            Ok(())
+        };
+        decoder.generate(each).unwrap();
         written
     };
     assert_eq!(draw(1.0, 7), draw(1.0, 7));

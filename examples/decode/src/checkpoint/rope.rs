@@ -58,3 +58,29 @@ impl Llama3 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Those of transformers 5.22.2 for Llama-3.2-1B, in single precision: the last high one, the three between, and low ones.
+    #[test]
+    fn scaled_frequencies_are_those_of_transformers() {
+        let scaling = Llama3 { factor: 32.0, low: 1.0, high: 4.0, original: 8192.0 };
+        let frequencies = Rope { theta: 500_000.0, scaling: Some(scaling) }.frequencies(64);
+        let expected = [
+            (0, 1.0),
+            (1, 6.636_012_793e-1),
+            (14, 3.211_446_106e-3),
+            (15, 1.290_548_011e-3),
+            (16, 4.295_567_051e-4),
+            (17, 9.708_286_234e-5),
+            (18, 1.946_163_866e-5),
+            (31, 9.418_306_490e-8),
+        ];
+        for (pair, expected) in expected {
+            let found = frequencies[pair];
+            assert!((found / expected - 1.0).abs() < 1e-6, "pair {pair}: {found:e}, expected {expected:e}");
+        }
+    }
+}
