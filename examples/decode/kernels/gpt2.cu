@@ -39,6 +39,12 @@ typedef unsigned long long u64;
 #define ATTEND_1 256
 #define ATTEND_8 512
 #define ATTEND_32 256
+// How many of these blocks, and of the last product's, a multiprocessor should have at a time. Of all others it is one: told
+// that, the assembler takes the registers to have all of a warp's loads on their way. Else it waits for one after the other.
+#define AT_A_TIME_8 1
+#define AT_A_TIME_32 3
+#define HEADS_8 2
+#define HEADS_32 1
 // Many sequences: eights of rows that a block has, warps that share the columns, and loads that each has in flight.
 #define QKV_TILES 3
 #define UP_TILES 3
@@ -90,6 +96,8 @@ __device__ __forceinline__ u32 fresh(const u32* at) {
     asm volatile("ld.global.u32 %0, [%1];" : "=r"(x) : "l"(at));
     return x;
 }
+
+__device__ __forceinline__ float fresh_one(const float* at) { return __uint_as_float(fresh((const u32*)at)); }
 
 __device__ __forceinline__ void eight(const float* from, float* x) {
     float4 a = fresh(from), b = fresh(from + 4);
@@ -296,7 +304,7 @@ __device__ __forceinline__ float gained(float (&x)[8], uint4 gains) {
 
 // Queries, keys and values of one sequence: W [3 dim, dim] times norm(x). A block has QKV_GROUPS * ROWS rows; each group has a
 // warp for every strip of columns, and they meet once, at the end. The norm is one factor for all, so it can wait until then.
-extern "C" __global__ void __launch_bounds__(QKV_GROUPS * STRIPS * 32)
+extern "C" __global__ void __launch_bounds__(QKV_GROUPS * STRIPS * 32, 1)
     gpt2_qkv_1(const bf16* __restrict__ w, const bf16* __restrict__ gain, const float* __restrict__ x,
                const u32* __restrict__ positions, float* __restrict__ queries, bf16* __restrict__ keys,
                bf16* __restrict__ values, u32 context, u32 dim) {
@@ -324,7 +332,7 @@ extern "C" __global__ void __launch_bounds__(QKV_GROUPS * STRIPS * 32)
 
 // shares[head] = the head's share of W [dim, dim] times the attended values, of one sequence. Grid [heads, ..]: every block
 // attends for its head, and then makes ATTEND_ROWS rows.
-extern "C" __global__ void __launch_bounds__(ATTEND_1)
+extern "C" __global__ void __launch_bounds__(ATTEND_1, 1)
     gpt2_attend_out_1(const bf16* __restrict__ w, const float* __restrict__ queries, const bf16* __restrict__ keys,
                       const bf16* __restrict__ values, const u32* __restrict__ positions, float* __restrict__ shares,
                       u32 context, u32 dim) {
@@ -355,7 +363,7 @@ extern "C" __global__ void __launch_bounds__(ATTEND_1)
 }
 
 // y = x + the heads' shares; u = gelu(W [hidden, dim] norm(y)), of one sequence. Rows and strips as in `qkv_1`.
-extern "C" __global__ void __launch_bounds__(UP_GROUPS * STRIPS * 32)
+extern "C" __global__ void __launch_bounds__(UP_GROUPS * STRIPS * 32, 1)
     gpt2_up_1(const bf16* __restrict__ w, const bf16* __restrict__ gain, const float* __restrict__ x,
               const float* __restrict__ shares, float* __restrict__ y, float* __restrict__ u, u32 heads, u32 dim, u32 hidden) {
     __shared__ __align__(16) float sum_of[WIDTH];
@@ -394,7 +402,7 @@ extern "C" __global__ void __launch_bounds__(UP_GROUPS * STRIPS * 32)
 }
 
 // x = y + W [dim, hidden] u, of one sequence. A block has ROWS rows, a warp a strip of columns of all of them.
-extern "C" __global__ void __launch_bounds__(DOWN_STRIPS * 32)
+extern "C" __global__ void __launch_bounds__(DOWN_STRIPS * 32, 1)
     gpt2_down_1(const bf16* __restrict__ w, const float* __restrict__ u, const float* __restrict__ y, float* __restrict__ x,
                 u32 dim, u32 hidden) {
     __shared__ float sums[DOWN_STRIPS][ROWS];
@@ -406,7 +414,7 @@ extern "C" __global__ void __launch_bounds__(DOWN_STRIPS * 32)
         float v[8] = {};
         if (column < hidden) eight(u + column, v);
         if (round == 0) {
-            if (threadIdx.x < ROWS && mine < dim) before = y[mine];
+            if (threadIdx.x < ROWS && mine < dim) before = fresh_one(y + mine);
         }
         m.times(v, sum);
         column += DOWN_STRIPS * STRIP;
@@ -665,7 +673,7 @@ __device__ __forceinline__ void add_many(const bf16* w, const bf16* v, float* x,
             for (int i = 0; i < P::RESULTS; i++) {
                 P::result(i, output, sequence);
                 bool inside = sequence < batch && first + output < outputs;
-                before[i] = inside ? x[(u64)sequence * outputs + first + output] : 0.0f;
+                before[i] = inside ? fresh_one(x + (u64)sequence * outputs + first + output) : 0.0f;
             }
         }
         p.multiply();
@@ -747,28 +755,28 @@ __device__ __forceinline__ void head_many(const bf16* w, const bf16* gain, const
 }
 
 #define MANY(SEQUENCES)                                                                                                        \
-    extern "C" __global__ void __launch_bounds__(NORM_WARPS * 32) gpt2_qkv_##SEQUENCES(                                        \
+    extern "C" __global__ void __launch_bounds__(NORM_WARPS * 32, 1) gpt2_qkv_##SEQUENCES(                                     \
         const bf16* __restrict__ w, const bf16* __restrict__ gain, const bf16* __restrict__ x,                                 \
         const u32* __restrict__ positions, float* __restrict__ queries, bf16* __restrict__ keys, bf16* __restrict__ values,    \
         u32 batch, u32 context, u32 dim) {                                                                                     \
         qkv_many<SEQUENCES>(w, gain, x, positions, queries, keys, values, batch, context, dim);                                \
     }                                                                                                                          \
-    extern "C" __global__ void __launch_bounds__(ATTEND_##SEQUENCES) gpt2_attend_##SEQUENCES(                                  \
+    extern "C" __global__ void __launch_bounds__(ATTEND_##SEQUENCES, AT_A_TIME_##SEQUENCES) gpt2_attend_##SEQUENCES(           \
         const float* __restrict__ queries, const bf16* __restrict__ keys, const bf16* __restrict__ values,                     \
         const u32* __restrict__ positions, bf16* __restrict__ out, u32 context, u32 dim) {                                     \
         attend_many<ATTEND_##SEQUENCES>(queries, keys, values, positions, out, context, dim);                                  \
     }                                                                                                                          \
-    extern "C" __global__ void __launch_bounds__(ADD_WARPS * 32) gpt2_add_##SEQUENCES(                                         \
+    extern "C" __global__ void __launch_bounds__(ADD_WARPS * 32, 1) gpt2_add_##SEQUENCES(                                      \
         const bf16* __restrict__ w, const bf16* __restrict__ v, float* __restrict__ x, bf16* __restrict__ x_rounded,           \
         u32 batch, u32 inputs, u32 outputs) {                                                                                  \
         add_many<SEQUENCES, ADD_LOADS_##SEQUENCES>(w, v, x, x_rounded, batch, inputs, outputs);                                \
     }                                                                                                                          \
-    extern "C" __global__ void __launch_bounds__(NORM_WARPS * 32) gpt2_up_##SEQUENCES(                                         \
+    extern "C" __global__ void __launch_bounds__(NORM_WARPS * 32, 1) gpt2_up_##SEQUENCES(                                      \
         const bf16* __restrict__ w, const bf16* __restrict__ gain, const bf16* __restrict__ x, bf16* __restrict__ u,           \
         u32 batch, u32 dim, u32 hidden) {                                                                                      \
         up_many<SEQUENCES>(w, gain, x, u, batch, dim, hidden);                                                                 \
     }                                                                                                                          \
-    extern "C" __global__ void __launch_bounds__(256) gpt2_head_##SEQUENCES(                                                   \
+    extern "C" __global__ void __launch_bounds__(256, HEADS_##SEQUENCES) gpt2_head_##SEQUENCES(                                \
         const bf16* __restrict__ w, const bf16* __restrict__ gain, const bf16* __restrict__ x, float* __restrict__ logits,     \
         u64* __restrict__ best, u32 batch, u32 dim, u32 vocabulary) {                                                          \
         head_many<SEQUENCES>(w, gain, x, logits, best, batch, dim, vocabulary);                                                \

@@ -14,7 +14,10 @@ use serde_json::Value;
 const SINGLE: f64 = 1e-5;
 
 fn lines(figure: &str) -> Vec<Value> {
-    let text = include_str!("../../../crates/bench/anchors/torch-decode.jsonl");
+    figures(include_str!("../../../crates/bench/anchors/torch-decode.jsonl"), figure)
+}
+
+fn figures(text: &str, figure: &str) -> Vec<Value> {
     let all = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     all.filter(|line| line["figure"] == figure).collect()
 }
@@ -34,8 +37,13 @@ fn single(logits: &[f64]) -> Vec<f32> {
 #[test]
 fn both_sides_decode_the_same_transformer() {
     let work = lines("torch_decode_work");
-    assert_eq!(work.len(), 3);
-    for (work, sequences) in work.iter().zip([1, 8, 32]) {
+    let batches: Vec<_> = work.iter().filter_map(|work| work["batch"].as_u64()).collect();
+    assert_eq!(batches, [1, 8, 32]);
+    // What was measured says the same of itself.
+    let measured = figures(include_str!("../../../results/decode-torch-h200.jsonl"), "torch_decode_work");
+    assert!(measured.len() >= 3 && measured.iter().all(|measured| work.contains(measured)), "{measured:?}");
+    for work in &work {
+        let sequences = work["batch"].as_u64().unwrap() as usize;
         let shape = Shape { sequences, ..Shape::SMALL };
         for (field, ours) in [
             ("batch", shape.sequences),

@@ -31,6 +31,10 @@ pub const BATCHES: [(usize, &str); 3] = [(1, "gpt2/batch-1"), (8, "gpt2/batch-8"
 /// Bytes a second of an H200's memory, by its data sheet: what the limit is computed from.
 const MEMORY: f64 = 4.8e12;
 
+/// The token that every sequence chooses at GPT-2-small's sizes: plain Rust's choice, clear by a tenth of the largest logit, and
+/// PyTorch's in every batch and way (`chosen` in results/decode-torch-h200.jsonl).
+const CHOSEN: usize = 29_909;
+
 /// The sizes: GPT-2-small's, or such as the software device does in no time.
 fn shape(sequences: usize, small: bool) -> Shape {
     let tiny = Shape { layers: 1, ..Shape::TINY };
@@ -92,7 +96,21 @@ fn compare(
                 .help("this is a bug; `dacapo doctor` tells whether the driver works at all"));
         }
     }
+    if shape.layers == Shape::SMALL.layers {
+        chose_as_pytorch(&want, shape.vocabulary)?;
+    }
     Ok(row)
+}
+
+/// Refuses logits of which another token is the likeliest.
+fn chose_as_pytorch(logits: &[f32], vocabulary: usize) -> Result<(), Complaint> {
+    for (sequence, logits) in logits.chunks(vocabulary).enumerate() {
+        let chosen = (0..vocabulary).max_by(|&a, &b| logits[a].total_cmp(&logits[b]));
+        if chosen != Some(CHOSEN) {
+            return Err(Complaint::new(format!("sequence {sequence} chose {chosen:?}, PyTorch chose {CHOSEN}")));
+        }
+    }
+    Ok(())
 }
 
 /// The library's side.
@@ -183,6 +201,21 @@ mod tests {
     use dacapo_driver::Driver;
 
     use super::*;
+
+    #[test]
+    fn pytorch_chose_that_token_every_time() {
+        let text = include_str!("../../../../results/decode-torch-h200.jsonl");
+        let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let steps: Vec<_> = lines.filter(|line| line["figure"] == "torch_decode_step").collect();
+        assert!(steps.len() >= 9);
+        for step in steps {
+            assert!(step["chosen"].as_array().unwrap().iter().all(|token| *token == CHOSEN), "{step}");
+        }
+        let mut logits = vec![0.0; 2 * Shape::SMALL.vocabulary];
+        logits[CHOSEN] = 1.0;
+        assert!(chose_as_pytorch(&logits[..Shape::SMALL.vocabulary], Shape::SMALL.vocabulary).is_ok());
+        assert!(chose_as_pytorch(&logits, Shape::SMALL.vocabulary).is_err());
+    }
 
     /// The graph by hand is not made from the library's plan; that they have the same kernels in the same order with the
     /// same edges is what makes the comparison fair.

@@ -30,6 +30,12 @@ impl<'w> Reference<'w> {
         Reference { shape, weights, past: vec![Default::default(); shape.layers] }
     }
 
+    /// Behind so many positions of which nothing is known: keys and values are zero, as in a cache that was never written.
+    pub fn behind(shape: Shape, weights: &'w Weights<Vec<bf16>>, positions: usize) -> Reference<'w> {
+        let nothing = vec![vec![0.0; shape.dim]; positions];
+        Reference { shape, weights, past: vec![[nothing.clone(), nothing]; shape.layers] }
+    }
+
     /// What it thinks of every token as the one after `token`, which stands behind all that it was given before.
     pub fn step(&mut self, token: u32) -> Vec<f64> {
         let (dim, weights) = (self.shape.dim, self.weights);
