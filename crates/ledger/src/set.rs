@@ -14,6 +14,7 @@
 
 use std::fmt;
 
+use crate::lane::Progress;
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::{Lane, Queues, Use};
 
@@ -53,15 +54,14 @@ impl<Q: Queues> UseSet<Q> {
         self.word.state.store(REMOVED, Ordering::Relaxed);
     }
 
-    /// Enters a clean launch: on the lane of the last one, and nobody disturbed the set since. False, and nothing is
-    /// changed, if it is not.
-    ///
-    /// The caller has locked the lane, and gives it this position if this is true.
+    /// Enters a clean launch at the next position of a lane: on that of the last one, and nobody disturbed the set since.
+    /// False, and nothing is changed, if it is not.
     #[inline]
-    pub(crate) fn enter_clean(&mut self, lane: &Lane<Q>, position: u64) -> bool {
+    pub(crate) fn enter_clean(&mut self, lane: &Lane<Q>, progress: &mut Progress<Q>) -> bool {
+        let position = progress.position + 1;
         match &mut self.last {
             Some(last) if last.lane == *lane && self.word.launch_again(last.position, position) => {
-                last.position = position;
+                (progress.position, last.position) = (position, position);
                 if last.event.is_some() {
                     forget(&mut last.event);
                 }

@@ -79,19 +79,10 @@ impl<Q: Queues> Ledger<Q> {
         E: From<Q::Error>,
     {
         let mut progress = lane.lock();
-        let position = progress.position + 1;
-        if memory.is_empty() && set.enter_clean(lane, position) {
-            progress.position = position;
-        } else {
+        if !(memory.is_empty() && set.enter_clean(lane, &mut progress)) {
             progress = self.enter_launch(queues, lane, progress, set, memory)?;
         }
-        // Step 4. The lane is locked from the entry until the work and its event are on the stream.
-        let done = enqueue(lane.stream());
-        // Step 5. Also behind work that failed, because part of it may be on the stream.
-        if self.wants_event(lane) {
-            self.record_behind_launch(queues, lane, progress, set, memory);
-        }
-        done
+        self.enqueue_launch(queues, lane, progress, set, memory, enqueue)
     }
 
     /// As [`launch`](Ledger::launch) without memory, if that is clean: on the lane of the last launch, and nobody disturbed
@@ -108,16 +99,28 @@ impl<Q: Queues> Ledger<Q> {
         enqueue: impl FnOnce(&Q::Stream) -> R,
     ) -> Option<R> {
         let mut progress = lane.lock();
-        let position = progress.position + 1;
-        if !set.enter_clean(lane, position) {
-            return None;
-        }
-        progress.position = position;
+        let is_clean = set.enter_clean(lane, &mut progress);
+        is_clean.then(|| self.enqueue_launch(queues, lane, progress, set, &[], enqueue))
+    }
+
+    /// Steps 4 and 5 of a launch that was entered. The lane is locked until the work and its event are on the stream.
+    #[inline]
+    fn enqueue_launch<R>(
+        &self,
+        queues: &Q,
+        lane: &Lane<Q>,
+        progress: Locked<'_, Q>,
+        set: &mut UseSet<Q>,
+        memory: &[(MemoryId, Touching)],
+        enqueue: impl FnOnce(&Q::Stream) -> R,
+    ) -> R {
+        // Step 4.
         let done = enqueue(lane.stream());
+        // Step 5. Also behind work that failed, because part of it may be on the stream.
         if self.wants_event(lane) {
-            self.record_behind_launch(queues, lane, progress, set, &[]);
+            self.record_behind_launch(queues, lane, progress, set, memory);
         }
-        Some(done)
+        done
     }
 
     /// Enters a launch by the long way.
