@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use dacapo_driver::types::{CUevent, CUgraphExec};
 use dacapo_driver::{CUresult, Call};
-use dacapo_ledger::{Touch, Touching};
+use dacapo_ledger::Touching;
 
 use crate::arrange::{Arrangement, Edge, EdgeChoice, Pair};
 use crate::device::{Device, Garbage, Stream};
@@ -181,7 +181,7 @@ impl Replayable {
             let (what, needs) = ("tuning a graph that was captured".to_string(), "a recording".to_string());
             return Err(Error::new(ErrorKind::Unsupported { what, needs }));
         }
-        self.refresh()?;
+        self.refresh_quiet()?;
         let pairs = self.pairs();
         let mut bench = Bench::new(self, stream)?;
         let mut best = self.candidate(&EdgeChoice::Plain)?;
@@ -189,6 +189,7 @@ impl Replayable {
         let outcome = outcome.map(|found| {
             // The graph launches the best from now on. What it has launched so far may still run: the driver lets it.
             std::mem::swap(&mut self.built, &mut best.built);
+            self.exec = self.built.exec;
             std::mem::swap(&mut self.order, &mut best.order);
             self.asked.edges = found.tuning.choice(&device);
             self.preloaded = true;
@@ -441,9 +442,9 @@ impl<'s> Bench<'s> {
             self.asides.iter().filter_map(|aside| Some((aside.kept.memory()?, Touching::Write))).collect();
         let gates = graph.gates.clone();
         let held = lock_gates(&gates);
-        let touch = if extra.is_empty() { Touch::Set(graph.set) } else { Touch::SetAnd(graph.set, &extra) };
-        let (lane, last) = (&self.stream.0.lane, &mut graph.last);
-        let submitted = device.ledger().submit_over::<_, Error>(&device.0.cuda, lane, touch, last, |raw| {
+        let (set, name) = (&mut graph.set, &graph.name);
+        let submitted = device.ledger().launch::<_, Error>(&device.0.cuda, self.stream.lane(), set, &extra, |raw| {
+            raw.notes.push(name);
             let stream = raw.raw.0;
             let put_aside = PutAside::new(device, stream, &self.asides)?;
             let launched = events.chunks_exact(2).try_for_each(|pair| {
@@ -467,7 +468,6 @@ impl<'s> Bench<'s> {
         });
         drop(held);
         submitted.map_err(|error| device.noted(error))?;
-        self.stream.0.note(&graph.name);
         self.stream.synchronize()?;
         let mut times = Vec::with_capacity(self.launches);
         for pair in events.chunks_exact(2) {
