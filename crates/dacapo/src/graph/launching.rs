@@ -122,7 +122,7 @@ impl Replayable {
     ) -> Result<()> {
         self.device.enter()?;
         self.device.drain()?;
-        self.refresh()?;
+        self.refresh_quiet()?;
         let (nodes, order) = (&mut self.nodes, &self.order);
         // A stamp before and behind each op: three nodes for one.
         let booking = self.device.book(Purpose::Executables, 3 * executable_bytes(nodes, order))?;
