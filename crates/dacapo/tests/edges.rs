@@ -220,3 +220,26 @@ fn a_text_that_is_no_tuning_is_refused_by_its_line() {
         assert!(error.contains(&format!("line {line} ")) && error.contains(why), "{text:?}: {error}");
     }
 }
+
+#[test]
+fn a_profile_or_a_tuning_that_is_refused_lets_no_launch_go_with_old_numbers() {
+    let (device, stream, kernels) = device(5);
+    let (mut y, some) = (device.buffer(&[1u32; 40]).unwrap(), Slot::new(40u32));
+    let mut graph = device.record(kernels.mad_some(baked(3), baked(1), &mut y, &some)).unwrap();
+    graph.launch(&stream).unwrap();
+    for refuse in [
+        |graph: &mut Graph<()>, stream: &Stream| graph.profile(stream).map(drop),
+        |graph: &mut Graph<()>, stream: &Stream| graph.tune(stream).map(drop),
+    ] {
+        some.set(41);
+        assert!(refuse(&mut graph, &stream).is_err());
+        assert!(graph.launch(&stream).is_err(), "the slot still says 41");
+        some.set(2);
+        graph.launch(&stream).unwrap();
+    }
+    assert_eq!(
+        stream.read(&y).unwrap()[..3],
+        [(((1 * 3 + 1) * 3 + 1) * 3 + 1), 40, 4],
+        "first all, then two of them twice"
+    );
+}

@@ -166,6 +166,13 @@ struct Begin {
 
 type Early = (Key<Task>, Key<Task>, Signal);
 
+impl Begin {
+    /// All that it comes after, which nobody who waits may overtake.
+    fn all(&self) -> Vec<Key<Task>> {
+        self.after.iter().copied().chain(self.early.iter().map(|(end, _, _)| *end)).collect()
+    }
+}
+
 /// What a kernel comes after, through kernels that are switched off.
 fn begin(part: &Part, tasks: &[Key<Task>], begins: &HashMap<usize, Begin>, start: &[Key<Task>]) -> Begin {
     let mut begin = Begin { after: Vec::new(), early: Vec::new() };
@@ -213,10 +220,9 @@ impl State {
                 Does::Kernel(_) | Does::Off => {
                     let Begin { after, early } = begin(part, &tasks, &begins, start);
                     let Does::Kernel(work) = &part.does else {
-                        // All that it comes after, which nobody who waits may overtake.
-                        let all = after.iter().copied().chain(early.iter().map(|(end, _, _)| *end));
-                        let end = self.tasks.add(Work::Nothing, context, all.collect::<Vec<_>>());
-                        begins.insert(place, Begin { after, early });
+                        let begin = Begin { after, early };
+                        let end = self.tasks.add(Work::Nothing, context, begin.all());
+                        begins.insert(place, begin);
                         tasks.push(end);
                         if part.is_leaf {
                             ends.push(end);
