@@ -25,6 +25,7 @@ const KEEPERS: &[Keeper] = &[
     Keeper::new("dacapo-suite", &["--test", "programs"], "crates/suite/src/programs"),
     Keeper::new("dacapo-suite", &["--test", "faults"], "docs/faults.md"),
     Keeper::new("dacapo-suite", &["--test", "chance"], "crates/suite/tests/chance/printed.rs"),
+    Keeper::new("dacapo-example-decode", &["--test", "refusals"], "examples/decode/tests/checkpoints/refused.txt"),
 ];
 
 struct Keeper {
@@ -181,7 +182,9 @@ mod tests {
         }
         let is_kept = |keeper: &Keeper| {
             let folder = keeper.package.strip_prefix("dacapo-").unwrap_or(keeper.package);
-            file.contains(&format!("crates/{folder}/"))
+            let is_at = |place: String| file.contains(&place);
+            is_at(format!("crates/{folder}/"))
+                || folder.strip_prefix("example-").is_some_and(|name| is_at(format!("examples/{name}/")))
         };
         let can_be = read.contains(&VARIABLE) || text.contains("is_blessing()");
         (can_be && !KEEPERS.iter().any(is_kept)).then(|| format!("{file}: can be blessed, and nobody does"))

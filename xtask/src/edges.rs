@@ -9,6 +9,8 @@
 //! edges: G graphs, C choices of E edges, 0 wrong, 0 findings
 //! ```
 
+mod mutants;
+
 use std::time::Instant;
 
 use dacapo_suite::edges::{Checked, Checker, Draws};
@@ -19,6 +21,9 @@ pub struct Scale {
     /// All small graphs, and 100,000 random ones
     #[arg(long)]
     full: bool,
+    /// See that a missing rule is found, each in xtask/mutants/edges; slow
+    #[arg(long, conflicts_with = "full")]
+    mutants: bool,
 }
 
 /// Every so many graphs the device is a fresh one, of another seed.
@@ -30,6 +35,9 @@ const OF_A_DEVICE: u64 = 1_000;
 ///
 /// - The first choice that gave another result; what the device found.
 pub fn run(scale: &Scale) -> Result<(), String> {
+    if scale.mutants {
+        return mutants::run();
+    }
     let began = Instant::now();
     let (step, random) = if scale.full { (1, 100_000) } else { (41, 400) };
     let all = Draws::all(4);

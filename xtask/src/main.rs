@@ -16,6 +16,7 @@ mod forms;
 mod founding;
 mod fuzz;
 mod gpu_pack;
+mod host_cost;
 mod kernels;
 mod libcuda;
 mod mutants;
@@ -97,6 +98,12 @@ enum Task {
     Fuzz(fuzz::Scale),
     /// Build the GPU pack under target/gpu-pack: one binary with every recorder and test that wants a GPU
     GpuPack,
+    /// Count instructions and lines of the caches of our own code around launches and recordings; wants valgrind
+    HostCost {
+        /// The benchmark `cost` of another commit, already built
+        #[arg(long, value_name = "FILE")]
+        binary: Option<std::path::PathBuf>,
+    },
     /// Compile kernels/*.cu to kernels/ptx with NVRTC, or check what is committed
     Kernels {
         /// Compile nothing: compare hashes, offline
@@ -155,6 +162,7 @@ fn main() -> ExitCode {
         Task::Forms(scale) => forms::run(&scale),
         Task::Fuzz(scale) => fuzz::run(&scale),
         Task::GpuPack => gpu_pack::run(),
+        Task::HostCost { binary } => host_cost::run(binary.as_deref()),
         Task::Kernels { check } => kernels::run(check),
         Task::Libcuda => libcuda::run(),
         Task::Mutants => mutants::run(),

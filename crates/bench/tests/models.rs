@@ -41,7 +41,7 @@ fn the_step_in_bf16_is_measured_against_a_graph_by_hand_in_three_batch_sizes() {
     assert_eq!(names(&report), ["gpt2/batch-1", "gpt2/batch-8", "gpt2/batch-32"]);
     for row in report["rows"].as_array().unwrap() {
         let sides: Vec<_> = row["sides"].as_array().unwrap().iter().filter_map(|side| side["name"].as_str()).collect();
-        assert_eq!(sides, ["raw", "dacapo", "raw again"]);
+        assert_eq!(sides, ["raw", "dacapo", "tuned", "raw again"]);
     }
 }
 

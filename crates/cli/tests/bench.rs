@@ -28,9 +28,16 @@ fn every_measurement_runs_and_the_simulator_is_named() {
             assert!(names.contains(&name.as_str()) && said.contains(&name), "{name} is missing\n{said}");
         }
     }
-    let others = ["slot/host-launch", "fork-join/back-to-back", "fork-join/launch-and-wait", "overlap/step"];
+    let others = [
+        "edges-1-block/back-to-back",
+        "edges-132-blocks/back-to-back",
+        "slot/host-launch",
+        "fork-join/back-to-back",
+        "fork-join/launch-and-wait",
+        "overlap/step",
+    ];
     assert!(others.iter().all(|name| names.contains(name)), "{names:?}");
-    assert_eq!(names.len(), 20, "{names:?}");
+    assert_eq!(names.len(), 22, "{names:?}");
 }
 
 #[test]

@@ -16,13 +16,19 @@ fn change(recordings: i32, foreign: i32) {
     DEPTH.set((outer.wrapping_add_signed(recordings), inner.wrapping_add_signed(foreign)));
 }
 
+/// Whether this thread is inside neither: then no call is refused.
+#[inline]
+pub(crate) fn is_outside() -> bool {
+    DEPTH.get() == (0, 0)
+}
+
 /// Refuses a call that would act now, and every call from inside foreign work: one look for both.
 #[inline]
 #[track_caller]
 pub(crate) fn refuse_inside(call: &'static str) -> Result<()> {
-    match DEPTH.get() {
-        (0, 0) => Ok(()),
-        _ => refused(call),
+    match is_outside() {
+        true => Ok(()),
+        false => refused(call),
     }
 }
 

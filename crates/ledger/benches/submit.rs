@@ -1,8 +1,8 @@
 //! What a submit costs beside the driver's call, which here does nothing.
 //!
 //! `cargo bench -p dacapo-ledger` prints the figures; in `cargo test` each line runs once, briefly.
-//! Expected for a clean launch: two uncontended locks and one reference count, that is six atomic operations, at 5 to
-//! 8 ns each on the machines we have seen.
+//! Expected for a clean launch: one uncontended lock, one exchange and one reference count, that is four atomic operations,
+//! at 5 to 8 ns each on the machines we have seen.
 
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -52,21 +52,21 @@ fn main() {
     let ledger = Ledger::<Nothing>::new();
     let (a, b) = (ledger.add_lane((), LaneKind::User), ledger.add_lane((), LaneKind::User));
     let members: Vec<(MemoryId, Touching)> = (0..100).map(|_| (ledger.add_memory(), Touching::Write)).collect();
-    let (small, large) = (ledger.add_set(&members[..1]), ledger.add_set(&members));
-    let submit = |lane, touch| {
+    let (mut small, mut large) = (ledger.add_set(&members[..1]), ledger.add_set(&members));
+    let submit = |lane, touch: Touch<'_, Nothing>| {
         let done = ledger.submit(&Nothing, lane, touch, |()| Ok::<(), Infallible>(()));
         black_box(done.is_ok());
     };
 
-    measure("clean launch, 1 buffer, one stream", full, || submit(&a, Touch::Set(small)));
-    measure("clean launch, 100 buffers, one stream", full, || submit(&a, Touch::Set(large)));
+    measure("clean launch, 1 buffer, one stream", full, || submit(&a, Touch::Set(&mut small)));
+    measure("clean launch, 100 buffers, one stream", full, || submit(&a, Touch::Set(&mut large)));
     measure("touch of 1 buffer, one stream", full, || submit(&a, Touch::Memory(&members[..1])));
     measure("touch of 3 buffers, one stream", full, || submit(&a, Touch::Memory(&members[..3])));
     submit(&b, Touch::Memory(&[]));
-    measure("clean launch, 100 buffers, two streams in use", full, || submit(&a, Touch::Set(large)));
+    measure("clean launch, 100 buffers, two streams in use", full, || submit(&a, Touch::Set(&mut large)));
     let mut turn = false;
     measure("launch of 100 buffers, each on the other stream", full, || {
         turn = !turn;
-        submit(if turn { &b } else { &a }, Touch::Set(large));
+        submit(if turn { &b } else { &a }, Touch::Set(&mut large));
     });
 }

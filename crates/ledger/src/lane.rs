@@ -22,28 +22,32 @@ pub enum LaneKind {
 /// One stream as the ledger knows it. Clones are the same lane, and equal.
 pub struct Lane<Q: Queues>(Arc<Shared<Q>>);
 
-/// What the clones of a lane share.
+/// What the clones of a lane share. All that a launch needs of it, with the beginning of the stream, is one line of the
+/// caches, apart from the counts of clones.
+#[repr(C, align(64))]
 struct Shared<Q: Queues> {
-    stream: Q::Stream,
+    progress: Mutex<Progress<Q>>,
     kind: LaneKind,
     /// Everything up to this position is done, as far as anybody told.
     finished: AtomicU64,
-    progress: Mutex<Progress<Q>>,
+    stream: Q::Stream,
 }
 
 impl<Q: Queues> Lane<Q> {
     pub(crate) fn new(stream: Q::Stream, kind: LaneKind) -> Self {
-        let progress = Progress { position: 0, last_event: None, waits: Vec::new() };
+        let progress = Progress { position: 0, more: Box::new(More { last_event: None, waits: Vec::new() }) };
         Lane(Arc::new(Shared { stream, kind, finished: AtomicU64::new(0), progress: Mutex::new(progress) }))
     }
 
     /// The stream, for calls that enqueue nothing. Work goes through [`Ledger::submit`](crate::Ledger::submit).
+    #[inline]
     #[must_use]
     pub fn stream(&self) -> &Q::Stream {
         &self.0.stream
     }
 
     /// Who the lane is for.
+    #[inline]
     #[must_use]
     pub fn kind(&self) -> LaneKind {
         self.0.kind
@@ -89,8 +93,13 @@ impl<Q: Queues> fmt::Debug for Lane<Q> {
 pub(crate) struct Progress<Q: Queues> {
     /// The position of the last piece of work; 0 before the first.
     pub(crate) position: u64,
+    /// What only those need who have to do with other lanes.
+    more: Box<More<Q>>,
+}
+
+struct More<Q: Queues> {
     /// The last event recorded on this lane, and the position it is behind.
-    pub(crate) last_event: Option<(u64, Q::Event)>,
+    last_event: Option<(u64, Q::Event)>,
     /// How far this lane has waited for each other lane, at most one of each.
     waits: Vec<WaitedFor<Q>>,
 }
@@ -115,24 +124,35 @@ impl<Q: Queues> WaitedFor<Q> {
 }
 
 impl<Q: Queues> Progress<Q> {
+    /// The last event on this lane, and the position it is behind.
+    pub(crate) fn last_event(&self) -> Option<&(u64, Q::Event)> {
+        self.more.last_event.as_ref()
+    }
+
+    /// An event was recorded behind the work at the lane's position.
+    pub(crate) fn note_event(&mut self, event: Q::Event) {
+        self.more.last_event = Some((self.position, event));
+    }
+
     /// The event of the work at `position`, if that was the last event on this lane.
     pub(crate) fn event_at(&self, position: u64) -> Option<Q::Event> {
-        self.last_event.as_ref().filter(|(covered, _)| *covered == position).map(|(_, event)| event.clone())
+        self.last_event().filter(|(covered, _)| *covered == position).map(|(_, event)| event.clone())
     }
 
     /// Up to which position of `lane` this one has waited; 0 for not at all.
     pub(crate) fn waited_for(&self, lane: &Lane<Q>) -> u64 {
-        self.waits.iter().find(|waited| waited.is_about(lane)).map_or(0, |waited| waited.position)
+        self.more.waits.iter().find(|waited| waited.is_about(lane)).map_or(0, |waited| waited.position)
     }
 
     /// Remembers that this lane waits for `lane` up to `position`.
     pub(crate) fn note_wait(&mut self, lane: &Lane<Q>, position: u64) {
-        if let Some(waited) = self.waits.iter_mut().find(|waited| waited.is_about(lane)) {
+        let waits = &mut self.more.waits;
+        if let Some(waited) = waits.iter_mut().find(|waited| waited.is_about(lane)) {
             waited.position = waited.position.max(position);
             return;
         }
         // So the list stays as short as the lanes that are busy.
-        self.waits.retain(WaitedFor::is_of_use);
-        self.waits.push(WaitedFor { lane: Arc::downgrade(&lane.0), position });
+        waits.retain(WaitedFor::is_of_use);
+        waits.push(WaitedFor { lane: Arc::downgrade(&lane.0), position });
     }
 }

@@ -1,16 +1,20 @@
 //! The ledger of one device, as its users see it. How work gets on a lane is in `submit.rs`.
 
-use crate::records::Records;
+use crate::records::{Records, Sight};
 use crate::submit::{passed_over, wait};
-use crate::sync::Mutex;
+use crate::sync::{AtomicUsize, Mutex, Ordering};
 use crate::uses::keep_latest;
-use crate::{Lane, LaneKind, MemoryId, Queues, SetId, Touching, Use};
+use crate::{Lane, LaneKind, MemoryId, Queues, Touching, Use, UseSet};
 
 /// Who used what last, on one device. Shared by all threads.
 ///
 /// Locks, from the outside in: one lane's lock, then the records' lock. No thread holds two lanes' locks. The records'
 /// lock is never held over a call of the device. Why that is enough stands in the crate's documentation.
+#[repr(C)] // the first is all that a clean launch looks at
 pub struct Ledger<Q: Queues> {
+    /// How many user lanes ever got work. Changed under the records' lock, and read without it: it decides about events
+    /// that may be missing.
+    user_lanes: AtomicUsize,
     pub(crate) records: Mutex<Records<Q>>,
 }
 
@@ -18,7 +22,7 @@ impl<Q: Queues> Ledger<Q> {
     /// A ledger that knows of nothing.
     #[must_use]
     pub fn new() -> Self {
-        Ledger { records: Mutex::new(Records::new()) }
+        Ledger { user_lanes: AtomicUsize::new(0), records: Mutex::new(Records::new()) }
     }
 
     /// A lane for a stream. Nothing was enqueued on it, or nothing that touches what the ledger knows.
@@ -47,15 +51,18 @@ impl<Q: Queues> Ledger<Q> {
     ///
     /// - A member was removed, or is of another ledger.
     #[must_use]
-    pub fn add_set(&self, members: &[(MemoryId, Touching)]) -> SetId {
+    pub fn add_set(&self, members: &[(MemoryId, Touching)]) -> UseSet<Q> {
         self.records.lock().add_set(members)
     }
 
     /// Takes a set out, and returns its last launch. Its members remember that launch as a use of their own.
     ///
-    /// One short lock and no call, so that a `Drop` may do it.
-    pub fn remove_set(&self, set: SetId) -> Option<Use<Q>> {
-        self.records.lock().remove_set(set)
+    /// One short lock and no call, so that a `Drop` may do it. What is gone has no last launch any more.
+    pub fn remove_set(&self, set: &mut UseSet<Q>) -> Option<Use<Q>> {
+        let mut records = self.records.lock();
+        let last = records.remove_set(set.id()?);
+        set.removed();
+        last
     }
 
     /// Makes what is enqueued on `lane` from now on wait for some uses.
@@ -90,7 +97,7 @@ impl<Q: Queues> Ledger<Q> {
     #[must_use]
     pub fn wait_list(&self, memory: MemoryId, access: Touching) -> Vec<Use<Q>> {
         let mut list = Vec::new();
-        self.records.lock().conflicts_of(memory, access, |used| {
+        self.records.lock().conflicts_of(memory, access, Sight::Host, |used| {
             if !used.is_finished() {
                 keep_latest(&mut list, used);
             }
@@ -140,7 +147,20 @@ impl<Q: Queues> Ledger<Q> {
     /// How many user lanes ever got work.
     #[must_use]
     pub fn streams_used(&self) -> usize {
-        self.records.lock().user_lanes
+        self.user_lanes.load(Ordering::Relaxed)
+    }
+
+    /// The first work of a lane was entered.
+    pub(crate) fn count_lane(&self, lane: &Lane<Q>) {
+        if lane.kind() == LaneKind::User {
+            self.user_lanes.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether work on a lane is to be followed by an event of its own: from the second user lane on, on user lanes.
+    #[inline]
+    pub(crate) fn wants_event(&self, lane: &Lane<Q>) -> bool {
+        self.user_lanes.load(Ordering::Relaxed) > 1 && lane.kind() == LaneKind::User
     }
 
     /// How many members launches have looked at so far. A clean launch adds nothing to it.

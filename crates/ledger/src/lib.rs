@@ -26,11 +26,11 @@
 //! let ledger = Ledger::new();
 //! let (copies, compute) = (ledger.add_lane("copies", LaneKind::User), ledger.add_lane("compute", LaneKind::User));
 //! let input = ledger.add_memory();
-//! let graph = ledger.add_set(&[(input, Touching::Read)]);
+//! let mut graph = ledger.add_set(&[(input, Touching::Read)]);
 //!
 //! ledger.submit(&Device, &copies, Touch::Memory(&[(input, Touching::Write)]), |_| Ok::<_, String>(()))?;
 //! // Waits for the copy:
-//! let ((), launch) = ledger.submit(&Device, &compute, Touch::Set(graph), |_| Ok::<_, String>(()))?;
+//! let ((), launch) = ledger.submit(&Device, &compute, Touch::Set(&mut graph), |_| Ok::<_, String>(()))?;
 //! assert_eq!(launch.position(), 1);
 //! # Ok(())
 //! # }
@@ -40,8 +40,9 @@
 //!
 //! **What is known** (`records.rs`). Memory knows its last write and the reads since, at most one of each a lane. A
 //! graph's memory is a *set*, which knows its last launch. Who looks at memory looks at the last launches of the sets it
-//! is in. A set that nobody disturbed is *clean*: launching it again on the same lane replaces its last launch and looks
-//! at nothing else.
+//! is in, and *disturbs* those that are on other lanes. A set that nobody disturbed is *clean*: launching it again on the
+//! same lane replaces its last launch and looks at nothing else. Where its last launch is and whether it is clean are one
+//! atomic word (`set.rs`), which its owner has too: such a launch takes its lane's lock and no other.
 //!
 //! **A submit** (`submit.rs`), all of it under its lane's lock:
 //!
@@ -52,7 +53,8 @@
 //! 4. enqueue the work;
 //! 5. with two user lanes in use, record an event and add it to the use in the records.
 //!
-//! Steps 1 to 3 are `try_to_enter`; for a clean launch they are `enter_clean`, with nothing to look at.
+//! Steps 1 to 3 are `try_to_enter`; for a clean launch they are `enter_clean`, with nothing to look at: one exchange of the
+//! set's word, which fails if somebody has looked at the set since.
 //!
 //! **Events.** While one user lane is in use nobody records any. From the second on each submit on a user lane has its
 //! own (`wants_event`). What has none (it is older, or on an internal lane, or its event was refused, or it is being
@@ -61,13 +63,17 @@
 //!
 //! **Failures.** A refused wait or cover: nothing was enqueued, nothing is entered, and the wait does not count as made.
 //! A failed or panicking enqueue: the use stays entered, because part of it may be on the stream. A refused event: the
-//! work counts, its use has no event, and whoever needs one tries again.
+//! work counts, its use has no event, and whoever needs one tries again. Sets that were disturbed stay so: a launch looks
+//! once more than it had to.
 //!
 //! # Why this is safe
 //!
 //! 1. *Of two conflicting submits, the later one to enter has seen the earlier.* The last look and the entry are one
-//!    critical section (`try_to_enter`). So either the later one waited for the earlier, or they share a lane, or the
-//!    earlier is over.
+//!    critical section of the records (`try_to_enter`), or nobody entered a use between them who went through one. A clean
+//!    launch goes through none; but the look has disturbed each set that it conflicts with and that is on another lane, in
+//!    the step in which it read the set's last launch (`Set::look`, `Word::disturb`). So a clean launch is either before
+//!    that step, and the look has seen it; or its exchange fails, and it enters under the records' lock after all. So
+//!    either the later one waited for the earlier, or they share a lane, or the earlier is over.
 //! 2. *A use that is seen and not yet enqueued is never waited for too early.* A use has no event until its work is on
 //!    the stream, and an event for it can be had only under its lane's lock (`record_behind`, `cover`), which its
 //!    submitter holds from the entry until the work is there (`enter_and_enqueue`). So an event recorded under that lock
@@ -75,7 +81,8 @@
 //! 3. *What is no longer listed is still ordered.* A write replaces the uses before it, and a read the one before it on
 //!    its lane (`Memory::enter`); each waited for what it replaces, or is behind it on the stream. The last launch of a
 //!    removed set joins what its members know and replaces nothing (`remove_set`). A launch replaces the one before it
-//!    (`Set::note_launch`), and always comes after it: same lane, or a wait.
+//!    (`Word::launch`, `Word::launch_again`), and always comes after it: same lane, or a wait. Nobody else launches the
+//!    set meanwhile: its owner lends it out alone (`&mut UseSet`).
 //! 4. *What is passed over is ordered* (`passed_over`). A lane remembers only what it has waited for (`wait`), and its
 //!    later work is behind its waits; one event covers its position and all before it. What is finished is over before
 //!    anything enqueued later.
@@ -85,8 +92,8 @@
 //!    enqueued behind [`Ledger::order_after`], or after the host saw the uses finish.
 //! 7. *Nobody waits for ever.* A lane's lock is outside the records' lock; no thread holds two lanes' locks
 //!    (`enter_waiting` lets go of its own before it covers), and none holds the records' lock over a call. A submit
-//!    starts over only because another one entered a use: somebody always gets on. (One that loses each time may wait
-//!    long; fairness is the lock's.)
+//!    starts over only because another one entered a use: somebody always gets on. A clean launch makes one exchange and,
+//!    where that fails, goes the long way once. (One that loses each time may wait long; fairness is the lock's.)
 //! 8. *A panic closes nothing.* Locks are taken whether poisoned or not (`sync.rs`); what they protect is complete
 //!    whenever code that is not ours runs.
 //!
@@ -113,6 +120,7 @@ mod lane;
 mod ledger;
 mod queues;
 mod records;
+mod set;
 mod slots;
 mod submit;
 mod sync;
@@ -122,6 +130,7 @@ pub use drops::Drops;
 pub use lane::{Lane, LaneKind};
 pub use ledger::Ledger;
 pub use queues::{Queues, Touch, Touching};
+pub use set::UseSet;
 #[cfg(all(feature = "baton", not(loom)))]
 #[doc(hidden)]
 pub use sync::when_locked;
@@ -130,7 +139,3 @@ pub use uses::Use;
 /// A piece of memory in a ledger. Its number is given out again after it was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MemoryId(u32);
-
-/// A set of memory in a ledger. Its number is given out again after it was removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SetId(u32);

@@ -2,7 +2,8 @@
 //!
 //! The ledger knows two calls of a device and nothing else: an event behind what is enqueued, and a wait for it.
 
-use crate::{MemoryId, SetId};
+use crate::set::SetId;
+use crate::{MemoryId, UseSet};
 
 /// A device, as far as order is concerned.
 ///
@@ -50,30 +51,19 @@ impl Touching {
 }
 
 /// What one piece of work touches.
-#[derive(Clone, Copy, Debug)]
-pub enum Touch<'a> {
+#[derive(Debug)]
+pub enum Touch<'a, Q: Queues> {
     /// Everything in a set, each with the access it was added with: one launch of a graph.
-    Set(SetId),
+    Set(&'a mut UseSet<Q>),
     /// Some memory. What is named twice is touched both ways.
     Memory(&'a [(MemoryId, Touching)]),
     /// A set, and memory that only this launch touches: a graph with a rebound output.
-    SetAnd(SetId, &'a [(MemoryId, Touching)]),
+    SetAnd(&'a mut UseSet<Q>, &'a [(MemoryId, Touching)]),
 }
 
-impl<'a> Touch<'a> {
-    #[inline]
-    pub(crate) fn set(self) -> Option<SetId> {
-        match self {
-            Touch::Set(set) | Touch::SetAnd(set, _) => Some(set),
-            Touch::Memory(_) => None,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn memory(self) -> &'a [(MemoryId, Touching)] {
-        match self {
-            Touch::Memory(memory) | Touch::SetAnd(_, memory) => memory,
-            Touch::Set(_) => &[],
-        }
-    }
+/// The same as the records know it.
+#[derive(Clone, Copy)]
+pub(crate) struct Touched<'a> {
+    pub(crate) set: Option<SetId>,
+    pub(crate) memory: &'a [(MemoryId, Touching)],
 }

@@ -9,30 +9,37 @@
 //! before `L` comes before it too, and what is on `A` is ordered by the stream.
 //!
 //! - A launch that is not clean on its lane looks at everything that conflicts, has waited for it, and so is clean
-//!   (`enter_launch`).
-//! - A use that conflicts, on another lane than `A`, makes the set dirty when it is entered (`Set::disturb`). One on
-//!   `A` need not.
-//! - A clean launch disturbs nobody (`enter_clean`), and need not: **two clean sets that conflict had their last
-//!   launches on the same lane.** The one that looked at its members last disturbed the other unless it was on that
-//!   lane, and launches since then stayed on the lanes of the last ones, or they would have looked. So the sets that a
-//!   clean launch on `A` conflicts with are dirty already, or on `A` themselves.
-//! - A new set is dirty. A failed wait enters nothing. A failed enqueue is entered like any other.
+//!   (`Set::launch`).
+//! - Who looks for a use that conflicts, on another lane than `A`, makes the set dirty (`Set::look`), and the set stays
+//!   so until that use is entered: if it was launched again meanwhile, under the records' lock, it counts among
+//!   `uses_entered`, and is looked at again. Who looks on lane `A` need not: while it holds the lane's lock nobody else
+//!   launches there.
+//! - A clean launch looks at nobody (`UseSet::enter_clean`), and so disturbs nobody, and need not: **two clean sets that
+//!   conflict had their last launches on the same lane.** The one that looked at its members last disturbed the other
+//!   unless it was on that lane, and launches since then stayed on the lanes of the last ones, or they would have looked.
+//!   So the sets that a clean launch on `A` conflicts with are dirty already, or on `A` themselves.
+//! - A new set is dirty. A failed wait enters nothing. A failed enqueue is entered like any other. A look for the host
+//!   (`Sight::Host`) enters nothing and disturbs nobody.
+//!
+//! A clean launch does not go through here: it is in the set's word (`set.rs`) alone, from where `Set::look` takes it.
 
+use crate::queues::Touched;
+use crate::set::{SetId, Word};
 use crate::slots::Slots;
+use crate::sync::Arc;
 use crate::uses::keep_latest;
-use crate::{Lane, LaneKind, MemoryId, Queues, SetId, Touch, Touching, Use};
+use crate::{Lane, MemoryId, Queues, Touching, Use, UseSet};
 
 const KNOWN_MEMORY: &str = "memory is touched only while it is in the ledger";
-const KNOWN_SET: &str = "a set is launched only while it is in the ledger";
+pub(crate) const KNOWN_SET: &str = "a set is launched only while it is in the ledger";
 const NAME_EACH_OTHER: &str = "memory and the sets it is in name each other until one of them is removed";
 
 /// Everything behind the ledger's one short lock.
 pub(crate) struct Records<Q: Queues> {
     memories: Slots<Memory<Q>>,
     sets: Slots<Set<Q>>,
-    /// How many user lanes ever got work.
-    pub(crate) user_lanes: usize,
-    /// How many uses were entered: while it stands still, a look finds nothing new.
+    /// How many uses were entered here. While it stands still, a look finds nothing new: what it would find beside them
+    /// are clean launches, and those of sets that it has disturbed.
     pub(crate) uses_entered: u64,
     /// How many members launches looked at.
     pub(crate) members_visited: u64,
@@ -40,14 +47,14 @@ pub(crate) struct Records<Q: Queues> {
 
 impl<Q: Queues> Records<Q> {
     pub(crate) fn new() -> Self {
-        Records { memories: Slots::new(), sets: Slots::new(), user_lanes: 0, uses_entered: 0, members_visited: 0 }
+        Records { memories: Slots::new(), sets: Slots::new(), uses_entered: 0, members_visited: 0 }
     }
 
     pub(crate) fn add_memory(&mut self) -> MemoryId {
         MemoryId(self.memories.insert(Memory::new()))
     }
 
-    pub(crate) fn add_set(&mut self, members: &[(MemoryId, Touching)]) -> SetId {
+    pub(crate) fn add_set(&mut self, members: &[(MemoryId, Touching)]) -> UseSet<Q> {
         let mut members = members.to_vec();
         // Backwards, so that a write stands before a read of the same memory and is the one that stays.
         members.sort_unstable_by(|a, b| b.cmp(a));
@@ -55,33 +62,39 @@ impl<Q: Queues> Records<Q> {
         for (memory, _) in &members {
             assert!(self.memories.get(memory.0).is_some(), "{KNOWN_MEMORY}");
         }
-        let id = SetId(self.sets.insert(Set { members: members.clone(), last_launch: None, is_clean: false }));
+        let id = SetId(self.sets.next());
+        let word = Word::new(id);
+        self.sets.insert(Set { members: members.clone(), last_launch: None, word: Arc::clone(&word) });
         for (memory, access) in members {
             self.memories.get_mut(memory.0).expect(KNOWN_MEMORY).sets_with(access).push(id);
         }
-        id
+        UseSet::new(word)
     }
 
-    /// Shows every use that work on `lane` must come after. Changes nothing but the count of members.
+    /// Shows every use that work on `lane` must come after, and disturbs the sets whose launches are among them. Changes
+    /// nothing else but the count of members.
     ///
     /// # Panics
     ///
     /// - The touch names memory or a set that is not here.
-    pub(crate) fn conflicts(&mut self, lane: &Lane<Q>, touch: Touch<'_>, mut see: impl FnMut(&Use<Q>)) {
-        if let Some(id) = touch.set() {
-            let set = self.sets.get(id.0).expect(KNOWN_SET);
+    pub(crate) fn conflicts(&mut self, lane: &Lane<Q>, touch: Touched<'_>, mut see: impl FnMut(&Use<Q>)) {
+        if let Some(id) = touch.set {
+            let set = self.sets.get_mut(id.0).expect(KNOWN_SET);
             if !set.is_clean_on(lane) {
                 self.members_visited += set.members.len() as u64;
                 // Also where its members are only read: a set has room for one launch, the last.
-                set.last_launch.iter().for_each(&mut see);
-                for (memory, access) in &set.members {
+                set.last_launch().into_iter().for_each(|launch| see(launch));
+                // Taken out meanwhile, because other sets change while these are read.
+                let members = std::mem::take(&mut set.members);
+                for (memory, access) in &members {
                     let memory = self.memories.get(memory.0).expect(NAME_EACH_OTHER);
-                    memory.conflicts(&self.sets, Some(id), *access, &mut see);
+                    memory.conflicts(&mut self.sets, Some(id), *access, Sight::From(lane), &mut see);
                 }
+                self.sets.get_mut(id.0).expect(KNOWN_SET).members = members;
             }
         }
-        for &(memory, access) in touch.memory() {
-            self.conflicts_of(memory, access, &mut see);
+        for &(memory, access) in touch.memory {
+            self.conflicts_of(memory, access, Sight::From(lane), &mut see);
         }
     }
 
@@ -90,83 +103,37 @@ impl<Q: Queues> Records<Q> {
     /// # Panics
     ///
     /// - The memory is not here.
-    pub(crate) fn conflicts_of(&self, memory: MemoryId, access: Touching, mut see: impl FnMut(&Use<Q>)) {
-        self.memories.get(memory.0).expect(KNOWN_MEMORY).conflicts(&self.sets, None, access, &mut see);
+    pub(crate) fn conflicts_of(
+        &mut self,
+        memory: MemoryId,
+        access: Touching,
+        sight: Sight<'_, Q>,
+        mut see: impl FnMut(&Use<Q>),
+    ) {
+        self.memories.get(memory.0).expect(KNOWN_MEMORY).conflicts(&mut self.sets, None, access, sight, &mut see);
     }
 
-    /// Enters a use whose conflicts were all waited for, and says whether an event is to follow its work.
-    pub(crate) fn enter(&mut self, lane: &Lane<Q>, position: u64, touch: Touch<'_>) -> bool {
+    /// Enters a use whose conflicts were all looked at and waited for.
+    pub(crate) fn enter(&mut self, lane: &Lane<Q>, position: u64, touch: Touched<'_>) {
         self.uses_entered += 1;
-        if position == 1 && lane.kind() == LaneKind::User {
-            self.user_lanes += 1;
+        if let Some(set) = touch.set {
+            self.sets.get_mut(set.0).expect(KNOWN_SET).launch(lane, position);
         }
-        if let Some(set) = touch.set() {
-            self.enter_launch(lane, position, set);
-        }
-        for &(memory, access) in touch.memory() {
-            self.disturb_sets(memory, access, lane);
+        for &(memory, access) in touch.memory {
             self.memories.get_mut(memory.0).expect(KNOWN_MEMORY).enter(access, lane, position);
-        }
-        self.wants_event(lane)
-    }
-
-    fn enter_launch(&mut self, lane: &Lane<Q>, position: u64, id: SetId) {
-        let set = self.sets.get_mut(id.0).expect(KNOWN_SET);
-        if !set.is_clean_on(lane) {
-            // Taken out meanwhile, because other sets change while these are read. The set itself may be disturbed
-            // as well: it is clean again below.
-            let members = std::mem::take(&mut set.members);
-            for (memory, access) in &members {
-                self.disturb_sets(*memory, *access, lane);
-            }
-            self.sets.get_mut(id.0).expect(KNOWN_SET).members = members;
-        }
-        let set = self.sets.get_mut(id.0).expect(KNOWN_SET);
-        set.is_clean = true;
-        set.note_launch(lane, position);
-    }
-
-    /// Enters a launch of a set that is clean on this lane, and says whether an event is to follow it. None, and nothing
-    /// entered, if it is not clean there.
-    ///
-    /// # Panics
-    ///
-    /// - The set is not here.
-    #[inline]
-    pub(crate) fn enter_clean(&mut self, lane: &Lane<Q>, position: u64, set: SetId) -> Option<bool> {
-        let set = self.sets.get_mut(set.0).expect(KNOWN_SET);
-        if !set.is_clean_on(lane) {
-            return None;
-        }
-        set.note_launch(lane, position);
-        self.uses_entered += 1;
-        Some(self.wants_event(lane))
-    }
-
-    /// Whether work on a lane is to be followed by an event of its own: from the second user lane on, on user lanes.
-    #[inline]
-    fn wants_event(&self, lane: &Lane<Q>) -> bool {
-        self.user_lanes > 1 && lane.kind() == LaneKind::User
-    }
-
-    /// Makes dirty the sets that an access on `lane` conflicts with.
-    fn disturb_sets(&mut self, memory: MemoryId, access: Touching, lane: &Lane<Q>) {
-        let memory = self.memories.get(memory.0).expect(KNOWN_MEMORY);
-        for set in memory.sets_against(access) {
-            self.sets.get_mut(set.0).expect(NAME_EACH_OTHER).disturb(lane);
         }
     }
 
     /// Gives the use at `position` its event wherever it is still known. Later uses may have replaced it.
-    pub(crate) fn note_event(&mut self, lane: &Lane<Q>, position: u64, touch: Touch<'_>, event: &Q::Event) {
+    pub(crate) fn note_event(&mut self, lane: &Lane<Q>, position: u64, touch: Touched<'_>, event: &Q::Event) {
         let note = |used: &mut Use<Q>| {
             if used.is_at(lane, position) {
                 used.event = Some(event.clone());
             }
         };
-        let set = touch.set().and_then(|set| self.sets.get_mut(set.0));
-        set.and_then(|set| set.last_launch.as_mut()).into_iter().for_each(note);
-        for (memory, _) in touch.memory() {
+        let set = touch.set.and_then(|set| self.sets.get_mut(set.0));
+        set.and_then(Set::last_launch).into_iter().for_each(note);
+        for (memory, _) in touch.memory {
             let Some(memory) = self.memories.get_mut(memory.0) else { continue };
             memory.writes.iter_mut().chain(&mut memory.reads).for_each(note);
         }
@@ -174,7 +141,8 @@ impl<Q: Queues> Records<Q> {
 
     /// Takes a set out, and returns its last launch, of which its members learn.
     pub(crate) fn remove_set(&mut self, id: SetId) -> Option<Use<Q>> {
-        let set = self.sets.remove(id.0)?;
+        let mut set = self.sets.remove(id.0)?;
+        set.last_launch();
         let unfinished = set.last_launch.as_ref().filter(|launch| !launch.is_finished());
         for (memory, access) in set.members {
             let memory = self.memories.get_mut(memory.0).expect(NAME_EACH_OTHER);
@@ -202,7 +170,7 @@ impl<Q: Queues> Records<Q> {
         memory.reads.iter().for_each(&mut see);
         for set in memory.written_by.iter().chain(&memory.read_by) {
             let set = self.sets.get_mut(set.0).expect(NAME_EACH_OTHER);
-            set.last_launch.iter().for_each(&mut see);
+            set.last_launch().into_iter().for_each(|launch| see(launch));
             // The number will be another's.
             set.members.retain(|(member, _)| *member != id);
         }
@@ -247,13 +215,21 @@ impl<Q: Queues> Memory<Q> {
 
     /// Shows every use that one with `access` must come after. A set that is looking is not shown its own launch: it
     /// has seen that once, and not for each member.
-    fn conflicts(&self, sets: &Slots<Set<Q>>, looking: Option<SetId>, access: Touching, see: &mut impl FnMut(&Use<Q>)) {
+    fn conflicts(
+        &self,
+        sets: &mut Slots<Set<Q>>,
+        looking: Option<SetId>,
+        access: Touching,
+        sight: Sight<'_, Q>,
+        see: &mut impl FnMut(&Use<Q>),
+    ) {
         self.writes.iter().for_each(&mut *see);
         if access == Touching::Write {
             self.reads.iter().for_each(&mut *see);
         }
         for set in self.sets_against(access).filter(|set| Some(*set) != looking) {
-            sets.get(set.0).expect(NAME_EACH_OTHER).last_launch.iter().for_each(&mut *see);
+            let launch = sets.get_mut(set.0).expect(NAME_EACH_OTHER).look(sight);
+            launch.into_iter().for_each(|launch| see(launch));
         }
     }
 
@@ -277,32 +253,64 @@ impl<Q: Queues> Memory<Q> {
     }
 }
 
+/// For whom somebody looks.
+pub(crate) enum Sight<'l, Q: Queues> {
+    /// For a use on this lane, which will come after what is found.
+    From(&'l Lane<Q>),
+    /// For the host, which enters no use.
+    Host,
+}
+
+impl<Q: Queues> Clone for Sight<'_, Q> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<Q: Queues> Copy for Sight<'_, Q> {}
+
 /// Memory that is used together: what a graph touches.
 struct Set<Q: Queues> {
     members: Vec<(MemoryId, Touching)>,
+    /// As it was when somebody looked last. Clean launches since then are in `word`, and on the same lane.
     last_launch: Option<Use<Q>>,
-    is_clean: bool,
+    /// Where the last launch is, and whether the set is clean; the owner has it too.
+    word: Arc<Word>,
 }
 
 impl<Q: Queues> Set<Q> {
-    #[inline]
     fn is_clean_on(&self, lane: &Lane<Q>) -> bool {
-        self.is_clean && self.last_launch.as_ref().is_some_and(|launch| launch.lane == *lane)
+        self.word.is_clean() && self.last_launch.as_ref().is_some_and(|launch| launch.lane == *lane)
     }
 
-    #[inline]
-    fn note_launch(&mut self, lane: &Lane<Q>, position: u64) {
-        match &mut self.last_launch {
-            // On the same lane again that is a number, and no count of handles is touched.
-            Some(launch) if launch.lane == *lane => (launch.position, launch.event) = (position, None),
-            launch => *launch = Some(Use { lane: lane.clone(), position, event: None }),
+    /// A launch that has looked at all that it conflicts with.
+    fn launch(&mut self, lane: &Lane<Q>, position: u64) {
+        self.last_launch = Some(Use { lane: lane.clone(), position, event: None });
+        self.word.launch(position);
+    }
+
+    /// The last launch, for one that conflicts with it.
+    fn look(&mut self, sight: Sight<'_, Q>) -> Option<&mut Use<Q>> {
+        match sight {
+            Sight::From(lane) if self.last_launch.as_ref().is_none_or(|launch| launch.lane != *lane) => {
+                let position = self.word.disturb();
+                self.last_launch_at(position)
+            }
+            Sight::From(_) | Sight::Host => self.last_launch(),
         }
     }
 
-    /// Somebody on `lane` did what conflicts with this set.
-    fn disturb(&mut self, lane: &Lane<Q>) {
-        if self.last_launch.as_ref().is_none_or(|launch| launch.lane != *lane) {
-            self.is_clean = false;
+    /// The last launch, for one that need not disturb it.
+    fn last_launch(&mut self) -> Option<&mut Use<Q>> {
+        let position = self.word.position();
+        self.last_launch_at(position)
+    }
+
+    fn last_launch_at(&mut self, position: u64) -> Option<&mut Use<Q>> {
+        let launch = self.last_launch.as_mut()?;
+        if launch.position != position {
+            (launch.position, launch.event) = (position, None);
         }
+        Some(launch)
     }
 }

@@ -11,13 +11,18 @@ impl<T> Slots<T> {
         Slots { values: Vec::new(), free: Vec::new() }
     }
 
+    /// The number that the next value will have.
+    pub(crate) fn next(&self) -> u32 {
+        let new = || u32::try_from(self.values.len()).expect("fewer than four billion things are alive on a device");
+        self.free.last().copied().unwrap_or_else(new)
+    }
+
     pub(crate) fn insert(&mut self, value: T) -> u32 {
-        if let Some(number) = self.free.pop() {
-            self.values[number as usize] = Some(value);
-            return number;
+        let number = self.next();
+        match self.free.pop() {
+            Some(_) => self.values[number as usize] = Some(value),
+            None => self.values.push(Some(value)),
         }
-        let number = u32::try_from(self.values.len()).expect("fewer than four billion things are alive on a device");
-        self.values.push(Some(value));
         number
     }
 

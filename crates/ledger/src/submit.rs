@@ -2,31 +2,20 @@
 //! documentation numbers them.
 
 use crate::lane::Progress;
+use crate::queues::Touched;
+use crate::records::KNOWN_SET;
 use crate::sync::MutexGuard;
 use crate::uses::{Cover, keep_latest};
-use crate::{Lane, Ledger, Queues, Touch, Use};
+use crate::{Lane, Ledger, MemoryId, Queues, Touch, Touching, Use, UseSet};
 
-/// A lane on which a use was entered, and which stays locked until the work is on the stream.
-struct Entered<'l, Q: Queues> {
-    progress: MutexGuard<'l, Progress<Q>>,
-    /// Whether an event is to follow the work.
-    with_event: bool,
-}
+/// A lane that is locked. Where a use was entered on it, it stays so until the work is on the stream.
+type Locked<'l, Q> = MutexGuard<'l, Progress<Q>>;
 
 /// What came of one attempt to enter a use.
 enum Attempt<Q: Queues> {
-    Entered {
-        with_event: bool,
-    },
+    Entered,
     /// These must be waited for, and have no event yet.
     Uncovered(Vec<Use<Q>>),
-}
-
-/// What the caller's `enqueue` gave, at which position, and the event behind it.
-struct Enqueued<R, Q: Queues> {
-    result: R,
-    position: u64,
-    event: Option<Q::Event>,
 }
 
 impl<Q: Queues> Ledger<Q> {
@@ -48,23 +37,28 @@ impl<Q: Queues> Ledger<Q> {
     /// # Panics
     ///
     /// - The touch names memory or a set that was removed. Nothing was changed.
-    #[inline]
     pub fn submit<R, E>(
         &self,
         queues: &Q,
         lane: &Lane<Q>,
-        touch: Touch<'_>,
+        touch: Touch<'_, Q>,
         enqueue: impl FnOnce(&Q::Stream) -> Result<R, E>,
     ) -> Result<(R, Use<Q>), E>
     where
         E: From<Q::Error>,
     {
-        let Enqueued { result, position, event } = self.enter_and_enqueue(queues, lane, touch, enqueue)?;
-        Ok((result, Use { lane: lane.clone(), position, event }))
+        let (set, memory) = match touch {
+            Touch::Memory(memory) => return self.submit_memory(queues, lane, memory, enqueue),
+            Touch::Set(set) => (set, &[][..]),
+            Touch::SetAnd(set, memory) => (set, memory),
+        };
+        let result = self.launch(queues, lane, set, memory, enqueue)?;
+        let launched = set.last_use().expect("every launch is written down before its work is enqueued");
+        Ok((result, launched.clone()))
     }
 
-    /// As [`submit`](Ledger::submit), with the use written over the last one of the same owner: on the same lane again
-    /// that is a number, and no count of handles is touched. On an error `last` stays as it was.
+    /// Launches a set: as [`submit`](Ledger::submit) of [`Touch::Set`], or of [`Touch::SetAnd`] where there is `memory`. The
+    /// use is the set's [last](UseSet::last_use).
     ///
     /// # Errors
     ///
@@ -73,75 +67,126 @@ impl<Q: Queues> Ledger<Q> {
     /// # Panics
     ///
     /// - As [`submit`](Ledger::submit).
-    #[inline]
-    pub fn submit_over<R, E>(
+    pub fn launch<R, E>(
         &self,
         queues: &Q,
         lane: &Lane<Q>,
-        touch: Touch<'_>,
-        last: &mut Option<Use<Q>>,
+        set: &mut UseSet<Q>,
+        memory: &[(MemoryId, Touching)],
         enqueue: impl FnOnce(&Q::Stream) -> Result<R, E>,
     ) -> Result<R, E>
     where
         E: From<Q::Error>,
     {
-        let Enqueued { result, position, event } = self.enter_and_enqueue(queues, lane, touch, enqueue)?;
-        match last {
-            Some(last) if last.lane == *lane => (last.position, last.event) = (position, event),
-            last => *last = Some(Use { lane: lane.clone(), position, event }),
+        let mut progress = lane.lock();
+        if !(memory.is_empty() && set.enter_clean(lane, &mut progress)) {
+            progress = self.enter_launch(queues, lane, progress, set, memory)?;
         }
-        Ok(result)
+        self.enqueue_launch(queues, lane, progress, set, memory, enqueue)
     }
 
-    /// The five steps. The lane is locked from the entry until the work and its event are on the stream.
+    /// As [`launch`](Ledger::launch) without memory, if that is clean: on the lane of the last launch, and nobody disturbed
+    /// the set since. None, and nothing is done, if it is not.
+    ///
+    /// The same steps by a short way: a driver's launch leaves little of our code in the caches, so that every line of it
+    /// counts.
     #[inline]
-    fn enter_and_enqueue<R, E>(
+    pub fn launch_clean<R>(
         &self,
         queues: &Q,
         lane: &Lane<Q>,
-        touch: Touch<'_>,
-        enqueue: impl FnOnce(&Q::Stream) -> Result<R, E>,
-    ) -> Result<Enqueued<R, Q>, E>
-    where
-        E: From<Q::Error>,
-    {
-        // A clean launch goes by a short way: a driver's launch leaves little of our code in the caches, so that every
-        // line of it counts. It is the long way with nothing to look at.
-        let Entered { mut progress, with_event } = match self.enter_clean(lane, touch) {
-            Some(entered) => entered,
-            None => self.enter_waiting(queues, lane, touch)?,
-        };
-        let position = progress.position;
+        set: &mut UseSet<Q>,
+        enqueue: impl FnOnce(&Q::Stream) -> R,
+    ) -> Option<R> {
+        let mut progress = lane.lock();
+        let is_clean = set.enter_clean(lane, &mut progress);
+        is_clean.then(|| self.enqueue_launch(queues, lane, progress, set, &[], enqueue))
+    }
+
+    /// Steps 4 and 5 of a launch that was entered. The lane is locked until the work and its event are on the stream.
+    #[inline]
+    fn enqueue_launch<R>(
+        &self,
+        queues: &Q,
+        lane: &Lane<Q>,
+        progress: Locked<'_, Q>,
+        set: &mut UseSet<Q>,
+        memory: &[(MemoryId, Touching)],
+        enqueue: impl FnOnce(&Q::Stream) -> R,
+    ) -> R {
         // Step 4.
         let done = enqueue(lane.stream());
         // Step 5. Also behind work that failed, because part of it may be on the stream.
-        let event = match with_event {
-            true => self.record_behind(queues, lane, touch, &mut progress, position),
+        if self.wants_event(lane) {
+            self.record_behind_launch(queues, lane, progress, set, memory);
+        }
+        done
+    }
+
+    /// Enters a launch by the long way.
+    fn enter_launch<'l>(
+        &self,
+        queues: &Q,
+        lane: &'l Lane<Q>,
+        progress: Locked<'l, Q>,
+        set: &mut UseSet<Q>,
+        memory: &[(MemoryId, Touching)],
+    ) -> Result<Locked<'l, Q>, Q::Error> {
+        let touch = Touched { set: Some(set.id().expect(KNOWN_SET)), memory };
+        let progress = self.enter_waiting(queues, lane, progress, touch)?;
+        set.entered(lane, progress.position);
+        Ok(progress)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_behind_launch(
+        &self,
+        queues: &Q,
+        lane: &Lane<Q>,
+        mut progress: Locked<'_, Q>,
+        set: &mut UseSet<Q>,
+        memory: &[(MemoryId, Touching)],
+    ) {
+        let event = self.record_behind(queues, lane, Touched { set: set.id(), memory }, &mut progress);
+        set.note_event(event);
+    }
+
+    fn submit_memory<R, E>(
+        &self,
+        queues: &Q,
+        lane: &Lane<Q>,
+        memory: &[(MemoryId, Touching)],
+        enqueue: impl FnOnce(&Q::Stream) -> Result<R, E>,
+    ) -> Result<(R, Use<Q>), E>
+    where
+        E: From<Q::Error>,
+    {
+        let touch = Touched { set: None, memory };
+        let mut progress = self.enter_waiting(queues, lane, lane.lock(), touch)?;
+        let position = progress.position;
+        // Steps 4 and 5, as of a launch.
+        let done = enqueue(lane.stream());
+        let event = match self.wants_event(lane) {
+            true => self.record_behind(queues, lane, touch, &mut progress),
             false => None,
         };
         drop(progress);
-        Ok(Enqueued { result: done?, position, event })
-    }
-
-    /// Enters a launch that is clean on its lane: nobody to wait for, nothing to look at. None if it is anything else.
-    #[inline]
-    fn enter_clean<'l>(&self, lane: &'l Lane<Q>, touch: Touch<'_>) -> Option<Entered<'l, Q>> {
-        let Touch::Set(set) = touch else { return None };
-        let mut progress = lane.lock();
-        let with_event = self.records.lock().enter_clean(lane, progress.position + 1, set)?;
-        progress.position += 1;
-        Some(Entered { progress, with_event })
+        Ok((done?, Use { lane: lane.clone(), position, event }))
     }
 
     /// Enters a use behind everything that it conflicts with, and covers what has no event.
-    #[cold]
-    #[inline(never)]
-    fn enter_waiting<'l>(&self, queues: &Q, lane: &'l Lane<Q>, touch: Touch<'_>) -> Result<Entered<'l, Q>, Q::Error> {
+    fn enter_waiting<'l>(
+        &self,
+        queues: &Q,
+        lane: &'l Lane<Q>,
+        mut progress: Locked<'l, Q>,
+        touch: Touched<'_>,
+    ) -> Result<Locked<'l, Q>, Q::Error> {
         let mut covers = Vec::new();
         loop {
-            let mut progress = lane.lock();
             let uncovered = match self.try_to_enter(queues, lane, touch, &mut progress, &covers)? {
-                Attempt::Entered { with_event } => return Ok(Entered { progress, with_event }),
+                Attempt::Entered => return Ok(progress),
                 Attempt::Uncovered(uses) => uses,
             };
             // Our own lane is let go first: two threads that cover each other's lanes would wait for ever.
@@ -149,18 +194,20 @@ impl<Q: Queues> Ledger<Q> {
             for used in &uncovered {
                 covers.push(self.cover(queues, used)?);
             }
+            progress = lane.lock();
         }
     }
 
     /// Steps 1 to 3: waits for what conflicts, and enters the use at the lane's next position.
     ///
-    /// The look that finds nothing left to wait for and the entry are one step under the records' lock. So of two
-    /// conflicting submits on different lanes, the later to enter has seen the earlier.
+    /// The look that finds nothing left to wait for and the entry are one step under the records' lock, and what goes
+    /// without that lock finds the sets disturbed that the look has seen. So of two conflicting submits on different
+    /// lanes, the later to enter has seen the earlier.
     fn try_to_enter(
         &self,
         queues: &Q,
         lane: &Lane<Q>,
-        touch: Touch<'_>,
+        touch: Touched<'_>,
         progress: &mut Progress<Q>,
         covers: &[Cover<Q>],
     ) -> Result<Attempt<Q>, Q::Error> {
@@ -180,8 +227,11 @@ impl<Q: Queues> Ledger<Q> {
             // Step 3, still under the lock of the look.
             if waits.is_empty() {
                 progress.position += 1;
-                let with_event = records.enter(lane, progress.position, touch);
-                return Ok(Attempt::Entered { with_event });
+                records.enter(lane, progress.position, touch);
+                if progress.position == 1 {
+                    self.count_lane(lane);
+                }
+                return Ok(Attempt::Entered);
             }
             uses_seen = Some(records.uses_entered);
             drop(records);
@@ -205,18 +255,16 @@ impl<Q: Queues> Ledger<Q> {
     }
 
     /// Records an event behind the work, and makes it known to all who look for the use. None if it is refused.
-    #[inline(never)]
     fn record_behind(
         &self,
         queues: &Q,
         lane: &Lane<Q>,
-        touch: Touch<'_>,
+        touch: Touched<'_>,
         progress: &mut Progress<Q>,
-        position: u64,
     ) -> Option<Q::Event> {
         let event = queues.record(lane.stream()).ok()?;
-        progress.last_event = Some((position, event.clone()));
-        self.records.lock().note_event(lane, position, touch, &event);
+        progress.note_event(event.clone());
+        self.records.lock().note_event(lane, progress.position, touch, &event);
         Some(event)
     }
 
@@ -230,15 +278,14 @@ impl<Q: Queues> Ledger<Q> {
         let lane = used.lane.clone();
         // Under its lock every position that was given out is on the stream.
         let mut progress = used.lane.lock();
-        if let Some((position, event)) = &progress.last_event
+        if let Some((position, event)) = progress.last_event()
             && *position >= used.position
         {
             return Ok(Cover { lane, position: *position, event: event.clone() });
         }
         let event = queues.record(lane.stream())?;
-        let position = progress.position;
-        progress.last_event = Some((position, event.clone()));
-        Ok(Cover { lane, position, event })
+        progress.note_event(event.clone());
+        Ok(Cover { lane, position: progress.position, event })
     }
 }
 

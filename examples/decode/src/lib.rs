@@ -6,8 +6,11 @@
 //!
 //! Whole texts: [`ending`] is the loop around a step as one operation, [`ways`] are the ways to run it, [`until_end`] shows and
 //! checks them.
+//!
+//! Models as people have them on disk: [`checkpoint`].
 
 pub mod calls;
+pub mod checkpoint;
 pub mod end_token;
 pub mod ending;
 pub mod engine;

@@ -1,10 +1,12 @@
 //! Decodes with a small transformer, a whole step in one graph, and checks that nothing was lost by it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use dacapo::{Device, Result};
+use dacapo_example_decode::checkpoint::program::Asked;
+use dacapo_example_decode::checkpoint::{self, Choice};
 use dacapo_example_decode::gpt2;
 use dacapo_example_decode::show::{Pace, Plan};
 use dacapo_example_decode::steady::median;
@@ -25,6 +27,18 @@ use indicatif::{ProgressBar, ProgressStyle};
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
+    /// Decode with a checkpoint in place of made-up weights: a folder with config.json, safetensors files and tokenizer.json
+    #[arg(long, value_name = "DIR", requires = "prompt")]
+    model: Option<PathBuf>,
+    /// With --model: what the text begins with
+    #[arg(long, value_name = "TEXT", requires = "model")]
+    prompt: Option<String>,
+    /// With --model: new tokens at most
+    #[arg(long, default_value_t = 64, requires = "model")]
+    tokens: usize,
+    /// With --model: launch by launch, without a graph
+    #[arg(long, requires = "model", conflicts_with = "until_end")]
+    eager: bool,
     /// Where to decode
     #[arg(long, value_enum, default_value_t = Where::Best)]
     device: Where,
@@ -67,9 +81,9 @@ struct Arguments {
     /// Requests that come and go
     #[arg(long, default_value_t = 24)]
     requests: usize,
-    /// How even the choice of a token is; 0 takes the likeliest
-    #[arg(long, default_value_t = 0.8)]
-    temperature: f32,
+    /// How even the choice of a token is; 0 takes the likeliest, which is what --model does where none is given; else 0.8
+    #[arg(long)]
+    temperature: Option<f32>,
     /// Among how many of the likeliest is chosen; 0 is all
     #[arg(long, default_value_t = 40)]
     top_k: u32,
@@ -103,6 +117,16 @@ enum Where {
     Cuda,
     /// The software device: no GPU, no speed, the same results
     Software,
+}
+
+impl Where {
+    fn open(self) -> Result<Device> {
+        match self {
+            Where::Best => Device::best(),
+            Where::Cuda => Device::cuda(0),
+            Where::Software => Device::software(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -166,7 +190,7 @@ impl Arguments {
             steps,
             rounds: self.rounds,
             requests: self.requests,
-            temperature: self.temperature,
+            temperature: self.temperature.unwrap_or(0.8),
             top_k: self.top_k,
             seed: self.seed,
         })
@@ -194,6 +218,9 @@ const NO_TIMES: &str = "these are times of the software device and say nothing o
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if let (Some(folder), Some(prompt)) = (&arguments.model, &arguments.prompt) {
+        return with_checkpoint(&arguments, folder, prompt);
+    }
     let plan = match arguments.plan() {
         Ok(plan) => plan,
         Err(refused) => {
@@ -211,13 +238,31 @@ fn main() -> ExitCode {
     }
 }
 
+/// Writes a text with a checkpoint.
+fn with_checkpoint(arguments: &Arguments, folder: &Path, prompt: &str) -> ExitCode {
+    let choice = match arguments.temperature {
+        Some(temperature) if temperature > 0.0 => Choice::Drawn { temperature, seed: arguments.seed },
+        _ => Choice::Greedy,
+    };
+    let how = match (arguments.eager, arguments.until_end) {
+        (true, _) => checkpoint::How::Eager,
+        (false, true) => checkpoint::How::OneLaunch,
+        (false, false) => checkpoint::How::Replayed,
+    };
+    let asked = Asked { folder, prompt, tokens: arguments.tokens.max(1), choice, how };
+    let device = arguments.device.open().map_err(checkpoint::Failure::from);
+    match device.and_then(|device| checkpoint::program::run(&device, &asked, &mut std::io::stdout())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::from(2)
+        }
+    }
+}
+
 /// Decodes, prints, and says whether all checks held.
 fn run(arguments: &Arguments, plan: &Plan) -> Result<bool> {
-    let device = match arguments.device {
-        Where::Best => Device::best()?,
-        Where::Cuda => Device::cuda(0)?,
-        Where::Software => Device::software()?,
-    };
+    let device = arguments.device.open()?;
     if arguments.gpt2 {
         return arguments.gpt2(&device);
     }

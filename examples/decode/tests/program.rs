@@ -84,6 +84,31 @@ fn a_file_that_cannot_be_written_is_an_error_behind_what_was_found() {
 }
 
 #[test]
+fn a_checkpoint_is_decoded_and_the_text_is_all_that_is_printed() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/checkpoints/f32");
+    let model = ["--device", "software", "--model", folder, "--prompt", "The five", "--tokens", "6"];
+    let texts = [&[][..], &["--eager"], &["--until-end"]].map(|more| {
+        let output = decode(&[&model[..], more].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        for word in ["F32 weights", "GB/s", "6 tokens in", "tokens a second", "say nothing of a GPU"] {
+            assert!(said.contains(word), "{word} is missing:\n{said}");
+        }
+        output.stdout
+    });
+    assert!(texts[0].starts_with(b"The five") && texts[0].len() > 12, "{texts:?}");
+    assert!(texts.iter().all(|text| *text == texts[0]), "{texts:?}");
+}
+
+#[test]
+fn a_checkpoint_that_is_none_is_refused_with_the_file() {
+    let output = decode(&["--device", "software", "--model", env!("CARGO_MANIFEST_DIR"), "--prompt", "x"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{said}");
+    assert!(said.contains("error[file]: config.json cannot be read") && said.contains("help: --model"), "{said}");
+}
+
+#[test]
 fn sizes_that_cannot_be_are_refused_before_anything_runs() {
     for (arguments, word) in [
         (["--heads", "3"], "a head has"),
@@ -91,6 +116,8 @@ fn sizes_that_cannot_be_are_refused_before_anything_runs() {
         (["--requests", "0"], "at least one"),
         (["--until", "first"], "--until-end"),
         (["--end-token", "3"], "--until-end"),
+        (["--model", "folder"], "--prompt"),
+        (["--prompt", "x"], "--model"),
     ] {
         let output = decode(&[&["--device", "software"], &arguments[..]].concat());
         assert_eq!(output.status.code(), Some(2));
@@ -112,6 +139,10 @@ fn help_names_every_option_and_exit_code() {
         "--until <",
         "--end-token",
         "--trace",
+        "--model",
+        "--prompt",
+        "--tokens",
+        "--eager",
         "--seed",
         "exit code",
     ] {

@@ -3,6 +3,9 @@
 //!
 //! Beside them, as references: a second graph by hand, and the library with full edges.
 
+use std::cell::OnceCell;
+
+use dacapo::graph::Tuning;
 use dacapo::{Buffer, Graph};
 
 use super::blocks::Contender;
@@ -14,6 +17,8 @@ use crate::complaint::Complaint;
 
 /// Kernels of the line.
 const LENGTH: u32 = 100;
+/// The same where the device is a slow one.
+const LENGTH_SMALL: u32 = 6;
 
 /// Names, and elements of each: one block, and one on every multiprocessor of an H200.
 pub const LINES: [(&str, u32); 2] =
@@ -30,8 +35,9 @@ pub const TUNED: &str = "tuned";
 pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
     let wanted = LINES.into_iter().filter(|(name, _)| bench.wants(name));
     let measured = wanted.map(|(name, elements)| {
-        let launches = Way::BackToBack.launches(bench, LENGTH);
-        bench.rounds(name, |round| measure_line(round, elements, launches))
+        let (launches, tuning) = (Way::BackToBack.launches(bench, LENGTH), OnceCell::new());
+        let (length, elements) = if bench.small { (LENGTH_SMALL, elements.min(512)) } else { (LENGTH, elements) };
+        bench.rounds(name, |round| measure_line(round, (length, elements), launches, &tuning))
     });
     measured.collect()
 }
@@ -44,13 +50,20 @@ struct Line<'l> {
 }
 
 impl<'l> Line<'l> {
-    fn new(library: &'l Library, elements: u32, edges: Edges) -> Result<Line<'l>, Complaint> {
+    fn new(library: &'l Library, (length, elements): (u32, u32), edges: Edges<'_>) -> Result<Line<'l>, Complaint> {
         let mut x = library.device.zeros::<f32>(elements as usize)?;
-        let mut graph = library.chain_with(&mut x, LENGTH, edges)?;
-        if edges == Edges::Tuned {
-            graph.tune(&library.stream)?;
-        }
+        let graph = library.chain_with(&mut x, length, edges)?;
         Ok(Line { library, graph, x })
+    }
+
+    /// The same with the edges that `tune` has chosen, or chooses now.
+    fn tuned(library: &'l Library, sizes: (u32, u32), tuning: &OnceCell<Tuning>) -> Result<Line<'l>, Complaint> {
+        if let Some(tuning) = tuning.get() {
+            return Line::new(library, sizes, Edges::Tuned(tuning));
+        }
+        let mut line = Line::new(library, sizes, Edges::Usual)?;
+        let _ = tuning.set(line.graph.tune(&library.stream)?.tuning);
+        Ok(line)
     }
 
     fn block(&mut self, launches: u32) -> Result<f64, Complaint> {
@@ -63,17 +76,24 @@ impl<'l> Line<'l> {
     }
 }
 
-fn measure_line(round: &Round<'_, '_>, elements: u32, launches: u32) -> Result<Row, Complaint> {
+fn measure_line(
+    round: &Round<'_, '_>,
+    (length, elements): (u32, u32),
+    launches: u32,
+    tuning: &OnceCell<Tuning>,
+) -> Result<Row, Complaint> {
     let (raw, again, library) = (&round.raw, &round.raw_again, &round.library);
     let (stream, stream_again) = (raw.stream()?, again.stream()?);
     let zeros = vec![0.0; elements as usize];
     let (x, x_again) = (raw.floats(&zeros)?, again.floats(&zeros)?);
-    let graph = raw.graph(&vec![raw.bump(&x, elements); LENGTH as usize], Shape::Line)?;
-    let graph_again = again.graph(&vec![again.bump(&x_again, elements); LENGTH as usize], Shape::Line)?;
-    let mut lines = [Edges::Usual, Edges::Tuned, Edges::Plain]
-        .map(|edges| Line::new(library, elements, edges))
-        .into_iter()
-        .collect::<Result<Vec<_>, _>>()?;
+    let graph = raw.graph(&vec![raw.bump(&x, elements); length as usize], Shape::Line)?;
+    let graph_again = again.graph(&vec![again.bump(&x_again, elements); length as usize], Shape::Line)?;
+    let sizes = (length, elements);
+    let mut lines = [
+        Line::new(library, sizes, Edges::Usual)?,
+        Line::tuned(library, sizes, tuning)?,
+        Line::new(library, sizes, Edges::Plain)?,
+    ];
     let way = Way::BackToBack;
     let mut sides: Vec<(&'static str, Contender<'_>)> =
         vec![(RAW, Box::new(|| way.time(launches, || Ok(graph.launch(&stream)?), || Ok(stream.synchronize()?))))];
@@ -84,7 +104,7 @@ fn measure_line(round: &Round<'_, '_>, elements: u32, launches: u32) -> Result<R
         Box::new(|| way.time(launches, || Ok(graph_again.launch(&stream_again)?), || Ok(stream_again.synchronize()?)));
     sides.push(("raw again", again));
     let row = round.compare(launches, sides)?;
-    let bumps = (f64::from(round.launches_in_all(launches)) * f64::from(LENGTH)) as f32;
+    let bumps = (f64::from(round.launches_in_all(launches)) * f64::from(length)) as f32;
     raw::all_equal("the graph by hand", &raw::read_floats(&x)?, bumps)?;
     raw::all_equal("the second graph by hand", &raw::read_floats(&x_again)?, bumps)?;
     // Tuning has left no trace.

@@ -1,5 +1,6 @@
 //! This side of every comparison: the library, used as a program uses it.
 
+use dacapo::graph::Tuning;
 use dacapo::{Buffer, Device, Graph, Slice, Stream};
 
 use super::raw::PTX;
@@ -29,14 +30,14 @@ dacapo::kernels! {
 }
 
 /// The edges of a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edges {
+#[derive(Clone, Copy, Debug)]
+pub enum Edges<'t> {
     /// As they are if nothing is said.
     Usual,
     /// Full ones.
     Plain,
-    /// As `tune` chooses them.
-    Tuned,
+    /// As `tune` has chosen them.
+    Tuned(&'t Tuning),
 }
 
 /// A device with the benchmark's kernels and one stream: as long as there is no other, launches need no events.
@@ -73,9 +74,13 @@ impl Library {
     /// # Errors
     ///
     /// - The recording failed.
-    pub fn chain_with(&self, x: &mut Slice<f32>, length: u32, edges: Edges) -> Result<Graph<()>, Complaint> {
+    pub fn chain_with(&self, x: &mut Slice<f32>, length: u32, edges: Edges<'_>) -> Result<Graph<()>, Complaint> {
         let recording = self.device.graph();
-        let recording = if edges == Edges::Plain { recording.plain_edges() } else { recording };
+        let recording = match edges {
+            Edges::Usual => recording,
+            Edges::Plain => recording.plain_edges(),
+            Edges::Tuned(tuning) => recording.tuned(tuning),
+        };
         let graph = recording.record(|r: &mut dacapo::Recorder<'_>| {
             for _ in 0..length {
                 r.run(self.kernels.bump(x))?;

@@ -20,7 +20,7 @@ impl Drop for Inner {
     fn drop(&mut self) {
         // Of a value of the user's: it goes on when everything is given back.
         let mut panic: Option<Panic> = None;
-        let driver = self.cuda.driver.clone();
+        let driver = self.cuda.driver.share();
         let mut before = CUcontext::NULL;
         // SAFETY: `before` is valid for the write. If the driver does not know, there was none.
         twice(Call::cuCtxGetCurrent, || unsafe { driver.cuCtxGetCurrent(&mut before) });

@@ -36,42 +36,62 @@ impl fmt::Display for Named {
 
 /// The launches of a stream since it was last known to be idle, the same one in a row only once.
 #[derive(Default)]
+#[repr(C)] // the first is what a launch looks at
 pub(crate) struct Notes {
-    list: Mutex<VecDeque<Arc<Named>>>,
-    /// Where the newest name is, so that a launch of the same graph again takes no lock.
+    /// Where the newest name is, so that a launch of the same graph again takes no lock; with [`IDLE`] once all launches are
+    /// over. The list holds what it names, so the address is not another graph's.
     newest: AtomicUsize,
+    /// The newest is the last of it. Names of launches that are over stay until the next one comes.
+    list: Mutex<VecDeque<Arc<Named>>>,
 }
+
+/// In an address, whose lowest bit is never set.
+const IDLE: usize = 1;
 
 /// As many as a person reads.
 const NOTES_MAX: usize = 16;
 
 impl Notes {
+    #[inline]
     pub(crate) fn push(&self, name: &Arc<Named>) {
         let address = Arc::as_ptr(name).addr();
-        // The list holds what `newest` names, so the address is not another graph's.
-        if self.newest.load(Ordering::Relaxed) == address {
+        if self.newest.load(Ordering::Relaxed) != address {
+            self.push_other(name, address);
+        }
+    }
+
+    #[inline(never)]
+    fn push_other(&self, name: &Arc<Named>, address: usize) {
+        let again = self.newest.compare_exchange(address | IDLE, address, Ordering::Relaxed, Ordering::Relaxed);
+        if again.is_ok() {
             return;
         }
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        // In one step: a launch of the old newest either comes before it, and is not idle, or finds another one here.
+        let before = self.newest.swap(address, Ordering::Relaxed);
+        if before & IDLE != 0 {
+            list.clear();
+        }
         if list.len() == NOTES_MAX {
             list.pop_front();
         }
         list.push_back(name.clone());
-        self.newest.store(address, Ordering::Relaxed);
     }
 
     /// Everything that was launched is over.
     pub(crate) fn idle(&self) {
-        if self.newest.load(Ordering::Relaxed) != 0 {
-            let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-            list.clear();
-            self.newest.store(0, Ordering::Relaxed);
+        let newest = self.newest.load(Ordering::Relaxed);
+        if newest != 0 && newest & IDLE == 0 {
+            self.newest.fetch_or(IDLE, Ordering::Relaxed);
         }
     }
 
     fn names(&self) -> Vec<String> {
         let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        list.iter().map(|name| name.to_string()).collect()
+        match self.newest.load(Ordering::Relaxed) & IDLE {
+            0 => list.iter().map(|name| name.to_string()).collect(),
+            _ => Vec::new(),
+        }
     }
 }
 

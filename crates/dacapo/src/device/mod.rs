@@ -56,7 +56,7 @@ pub(crate) use garbage::Garbage;
 pub(crate) use guests::{Guest, Guests};
 pub(crate) use lost::{Named, Notes};
 pub use properties::Properties;
-pub(crate) use queue::{Cuda, LaneStream, RawHandle};
+pub(crate) use queue::{Cuda, HeldDriver, LaneStream, RawHandle};
 pub(crate) use range::Range;
 pub(crate) use staging::{Block, PIECE_MAX};
 pub(crate) use stream::{RawStream, Stream, StreamInner};
@@ -84,7 +84,7 @@ pub(crate) use wake::Waiting;
 pub struct Device(pub(crate) Arc<Inner>);
 
 /// What all that belongs to a device holds.
-#[repr(C)] // in this order: what a launch touches comes first, in as few cache lines as it fits
+#[repr(C, align(64))] // in this order: what a launch touches comes first, in one line of the caches
 pub(crate) struct Inner {
     pub(crate) cuda: Cuda,
     pub(crate) drops: Arc<Drops<Cuda, Garbage>>,
@@ -130,6 +130,7 @@ pub(crate) struct Inner {
 
 impl Device {
     /// The driver underneath.
+    #[inline]
     pub(crate) fn driver(&self) -> &dyn Driver {
         &*self.0.cuda.driver
     }

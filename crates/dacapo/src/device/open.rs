@@ -15,7 +15,7 @@ use dacapo_ledger::{Drops, LaneKind, Ledger};
 #[cfg(feature = "software")]
 use crate::device::courier::courier;
 use crate::device::stranger::opened;
-use crate::device::{Abilities, Cuda, Device, Guests, Inner, LaneStream, Live, Properties, RawHandle};
+use crate::device::{Abilities, Cuda, Device, Guests, HeldDriver, Inner, LaneStream, Live, Properties, RawHandle};
 use crate::error::{Error, ErrorKind, Result};
 use crate::trace::event;
 
@@ -281,7 +281,7 @@ impl Device {
         let _ = machine;
         Ok(Device(Arc::new(Inner {
             wants_declared: driver.wants_declared(),
-            cuda: Cuda { driver, context, free: Arc::default() },
+            cuda: Cuda { driver: HeldDriver::new(driver), context, free: Arc::default() },
             raw,
             ordinal,
             properties,

@@ -2,6 +2,8 @@
 
 use std::any::Any;
 use std::fmt;
+use std::ops::Deref;
+use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use dacapo_driver::types::{CU_EVENT_DISABLE_TIMING, CUcontext, CUevent, CUstream};
@@ -10,9 +12,47 @@ use dacapo_ledger::{Drops, Queues};
 
 use crate::device::{Garbage, Notes};
 
+/// A driver that is held, and where it is.
+///
+/// An `Arc<dyn Driver>` finds its value by the alignment that stands in the table of its methods: a line of the caches that
+/// a launch needs for nothing else.
+#[repr(C)]
+pub(crate) struct HeldDriver {
+    at: NonNull<dyn Driver>,
+    held: Arc<dyn Driver>,
+}
+
+// SAFETY: a shared reference to a `Driver`, which is `Sync`, and a hold on it, which may be sent.
+unsafe impl Send for HeldDriver {}
+// SAFETY: as above.
+unsafe impl Sync for HeldDriver {}
+
+impl HeldDriver {
+    pub(crate) fn new(held: Arc<dyn Driver>) -> HeldDriver {
+        HeldDriver { at: NonNull::from(&*held), held }
+    }
+
+    /// One more hold.
+    pub(crate) fn share(&self) -> Arc<dyn Driver> {
+        self.held.clone()
+    }
+}
+
+impl Deref for HeldDriver {
+    type Target = dyn Driver;
+
+    #[inline]
+    fn deref(&self) -> &(dyn Driver + 'static) {
+        // SAFETY: the address is that of the value in `held`, which stays where it is as long as this lives; nobody has it
+        // alone.
+        unsafe { self.at.as_ref() }
+    }
+}
+
 /// A driver with its context: where streams wait and events are recorded.
+#[repr(C)] // the driver comes first: every launch calls it
 pub(crate) struct Cuda {
-    pub(crate) driver: Arc<dyn Driver>,
+    pub(crate) driver: HeldDriver,
     pub(crate) context: CUcontext,
     /// Events that nobody holds. An event may be recorded again while streams still wait for its last record: a wait
     /// is for the record that was there when it was made.
@@ -25,11 +65,12 @@ pub(crate) struct RawHandle(pub(crate) CUstream);
 
 /// A stream that belongs to its lane: destroyed through the queue of drops when nobody names the lane any more, neither
 /// a handle nor a use, so that whoever must wait for its work can still ask it for an event.
+#[repr(C)] // what a launch touches comes first, beside what the ledger has of the lane
 pub(crate) struct LaneStream {
     pub(crate) raw: RawHandle,
-    pub(crate) drops: Arc<Drops<Cuda, Garbage>>,
     /// What was launched on it.
     pub(crate) notes: Notes,
+    pub(crate) drops: Arc<Drops<Cuda, Garbage>>,
     /// Another library's handle on the same stream, where there is one.
     pub(crate) theirs: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// Whether the stream is theirs, and goes with their handle.

@@ -34,7 +34,7 @@ use crate::nesting::refuse_in_recording;
 #[doc(alias = "cudaEvent")]
 #[doc(alias = "cudaStreamWaitEvent")]
 #[derive(Clone)]
-pub struct Stream(pub(crate) Arc<StreamInner>);
+pub struct Stream(pub(crate) Arc<StreamInner>, Lane<Cuda>);
 
 /// A stream's handle (`CUstream`), for another library's call: [`Stream::raw`].
 ///
@@ -81,8 +81,15 @@ impl Stream {
         let lane = device.ledger().add_lane(stream, kind);
         let inner = Arc::new(StreamInner { device: device.clone(), lane });
         device.live().streams.add(1);
-        device.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).push(inner.lane.clone());
-        Stream(inner)
+        let lane = inner.lane.clone();
+        device.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).push(lane.clone());
+        Stream(inner, lane)
+    }
+
+    /// Its lane. In the handle itself, so that a launch has it without looking at what the clones share.
+    #[inline]
+    pub(crate) fn lane(&self) -> &Lane<Cuda> {
+        &self.1
     }
 
     /// The device it belongs to.

@@ -16,7 +16,7 @@ use crate::flow::condition::{STEPS_MAX, Term};
 use crate::flow::operand::{Side, Word};
 use crate::flow::told::Listing;
 use crate::kernel::{Args, Function, ModuleSource, grid};
-use crate::memory::Access;
+use crate::memory::{Access, Accesses};
 use crate::record::{KernelWork, Node, Recorder, Work};
 use crate::value::{AnySlot, Snapshot};
 
@@ -284,7 +284,7 @@ fn push(
     };
     slots.extend(most.as_ref().map(|word| word.slot.clone()));
     let there = [rest.is_some(), limit.is_some()];
-    let mut access: SmallVec<[Access; 4]> = std::iter::once(state).collect();
+    let mut access: Accesses = std::iter::once(state).collect();
     access.extend(rest.into_iter().chain(limit).chain(elements));
     let recipe = move |snapshot: &Snapshot<'_>, into: &mut Args| {
         if snapshot.wants_texts() {

@@ -87,7 +87,7 @@ impl<T> Graph<T> {
         let Some(inner) = self.inner.as_deref_mut() else {
             return Err(Error::new(ErrorKind::Reset).on_line(Location::caller()));
         };
-        let used = inner.launch(stream, &[])?;
+        let used = inner.launch(&self.device, stream)?;
         Ok(Launched::new(&self.out, &self.device, used))
     }
 
@@ -110,7 +110,7 @@ impl<T> Graph<T> {
     pub fn submit(&mut self, stream: &Stream) -> Result<Ticket> {
         let graph = self.replayable()?;
         graph.expect_launchable(stream, "Graph::submit")?;
-        let used = graph.launch(stream, &[])?.clone();
+        let used = graph.launch_with(stream, &[])?.clone();
         Ok(Ticket::new(&self.device, Some(used), ()))
     }
 

@@ -59,7 +59,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         mut outputs: O::At<'a>,
     ) -> Result<Launched<'_, ()>> {
         let call = (stream, "GraphInto::launch");
-        self.with_bound(call, &inputs, &mut outputs, |graph, extra| graph.launch(stream, extra).map(drop))?;
+        self.with_bound(call, &inputs, &mut outputs, |graph, extra| graph.launch_with(stream, extra).map(drop))?;
         Ok(Launched::new(&(), &self.inner.device, self.inner.last_use()))
     }
 
@@ -83,7 +83,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
     #[track_caller]
     pub fn submit<'a>(&mut self, stream: &Stream, inputs: I::At<'a>, mut outputs: O::At<'a>) -> Result<Ticket> {
         let call = (stream, "GraphInto::submit");
-        self.with_bound(call, &inputs, &mut outputs, |graph, extra| graph.launch(stream, extra).map(drop))?;
+        self.with_bound(call, &inputs, &mut outputs, |graph, extra| graph.launch_with(stream, extra).map(drop))?;
         Ok(Ticket::new(&self.inner.device, Some(self.inner.last_use().clone()), ()))
     }
 

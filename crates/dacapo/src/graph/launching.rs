@@ -13,23 +13,56 @@ use crate::graph::stand_ins::Rebound;
 use crate::held::Purpose;
 use crate::lower::{Built, NodeParams, Parts, Rewritten, Stamps, executable_bytes, params_of, unpatched};
 use crate::memory::Extent;
-use crate::nesting::refuse_inside;
+use crate::nesting::{is_outside, refuse_inside};
 use crate::record::{Node, expect_written, lock_gates};
 use crate::trace::event;
 
 impl Replayable {
-    /// One replay.
+    /// One replay. `device` is its own, which its holder has at hand.
     #[track_caller]
-    pub(crate) fn launch(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<&Use<Cuda>> {
-        // What a clean launch needs is here, and little else: a driver's launch leaves little of our code in the caches, so
-        // that every line counts. No question for the current context: a launch takes it from the stream, as observed.
+    pub(crate) fn launch(&mut self, device: &Device, stream: &Stream) -> Result<&Use<Cuda>> {
+        // The short way: what a launch needs that nobody and nothing is in the way of. A driver's launch leaves little of our
+        // code and data in the caches, so that every line counts. No question for the current context: a launch takes it
+        // from the stream, as observed. That the stream is of this device is part of being clean on it.
+        if self.is_quiet && is_outside() && device.is_calm() {
+            if self.has_slots && !self.readings.are_current() && stream.device().is(device) {
+                self.refresh_quiet()?;
+            }
+            let (exec, name) = (self.exec, &self.name);
+            let cuda = &device.0.cuda;
+            let launched = device.ledger().launch_clean(cuda, stream.lane(), &mut self.set, |raw| {
+                // SAFETY: as in `enqueue_exec`.
+                let code = unsafe { cuda.driver.cuGraphLaunch(exec, raw.raw.0) };
+                if code != CUresult::CUDA_SUCCESS {
+                    again(device, exec, raw, code)?;
+                }
+                raw.notes.push(name);
+                Ok(())
+            });
+            match launched {
+                Some(Ok(())) => {
+                    self.replays += 1;
+                    self.preloaded = true;
+                    return self.announced();
+                }
+                Some(Err(error)) => return Err(self.refused(error)),
+                None => {}
+            }
+        }
+        self.launch_with(stream, &[])
+    }
+
+    /// One replay that touches some memory beside that of the graph.
+    #[inline(never)]
+    #[track_caller]
+    pub(crate) fn launch_with(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<&Use<Cuda>> {
         self.expect_launchable(stream, "Graph::launch")?;
         self.device.expect_context()?;
         if !self.device.0.drops.is_empty() {
             self.drain()?;
         }
-        if !self.readings.is_empty() || !self.dirty.is_empty() {
-            self.refresh()?;
+        if self.has_slots || !self.dirty.is_empty() {
+            self.refresh_quiet()?;
         }
         if !self.gates.is_empty() {
             return self.launch_gated(stream, extra);
@@ -72,9 +105,8 @@ impl Replayable {
     }
 
     /// Puts the launch on the stream, through the ledger.
-    #[inline]
     fn enqueue(&mut self, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<()> {
-        let exec = self.built.exec;
+        let exec = self.exec;
         self.enqueue_exec(exec, stream, extra)?;
         self.preloaded = true;
         Ok(())
@@ -90,7 +122,7 @@ impl Replayable {
     ) -> Result<()> {
         self.device.enter()?;
         self.device.drain()?;
-        self.refresh()?;
+        self.refresh_quiet()?;
         let (nodes, order) = (&mut self.nodes, &self.order);
         // A stamp before and behind each op: three nodes for one.
         let booking = self.device.book(Purpose::Executables, 3 * executable_bytes(nodes, order))?;
@@ -123,21 +155,22 @@ impl Replayable {
         self.announced().map(drop)
     }
 
-    #[inline(always)]
     fn enqueue_exec(&mut self, exec: CUgraphExec, stream: &Stream, extra: &[(MemoryId, Touching)]) -> Result<()> {
         let device = &self.device;
-        let touch = if extra.is_empty() { Touch::Set(self.set) } else { Touch::SetAnd(self.set, extra) };
-        let last = &mut self.last;
-        let submitted = device.ledger().submit_over::<_, Error>(&device.0.cuda, &stream.0.lane, touch, last, |raw| {
+        let (set, name) = (&mut self.set, &self.name);
+        let submitted = device.ledger().launch::<_, Error>(&device.0.cuda, stream.lane(), set, extra, |raw| {
             // SAFETY: the executable graph is ours and alive; everything its nodes touch is held by `self.nodes`, or
             // bound by this launch and kept by the ledger until it is over; `&mut self` keeps other launches away.
             let code = unsafe { device.driver().cuGraphLaunch(exec, raw.raw.0) };
-            if code == CUresult::CUDA_SUCCESS { Ok(()) } else { again(device, exec, raw, code) }
+            if code != CUresult::CUDA_SUCCESS {
+                again(device, exec, raw, code)?;
+            }
+            raw.notes.push(name);
+            Ok(())
         });
         if let Err(error) = submitted {
             return Err(self.refused(error));
         }
-        stream.0.note(&self.name);
         self.replays += 1;
         Ok(())
     }
@@ -153,9 +186,25 @@ impl Replayable {
         }
     }
 
-    /// Brings changed slots into the executable graph. All recipes are evaluated before the first node is changed.
+    /// As [`refresh`](Replayable::refresh), and the graph is not quiet if it fails: the nodes that are dirty stay so.
     #[inline(never)]
-    pub(super) fn refresh(&mut self) -> Result<()> {
+    pub(super) fn refresh_quiet(&mut self) -> Result<()> {
+        self.is_quiet = false;
+        self.refresh()?;
+        self.is_quiet = self.looks_quiet();
+        Ok(())
+    }
+
+    /// Brings changed slots into the executable graph. All recipes are evaluated before the first node is changed.
+    #[inline]
+    fn refresh(&mut self) -> Result<()> {
+        // One node at the addresses that it has, the common case: its values are changed where they are.
+        if self.dirty.is_empty()
+            && self.stand_ins.is_empty()
+            && let Some(number) = self.readings.refresh_one()
+        {
+            return self.rewrite(number);
+        }
         let dirty = &mut self.dirty;
         self.readings.refresh(|readers| {
             for &op in readers {
@@ -169,28 +218,47 @@ impl Replayable {
             return Ok(());
         }
         self.device.make_current()?;
-        // One node at the addresses that it has, the common case: its values are changed where they are.
-        if let [number] = self.dirty[..]
-            && self.stand_ins.is_empty()
-        {
-            let (number, node) = (number as usize, &self.nodes[number as usize]);
-            match self.built.rewrite(&self.device, number, node, &self.readings)? {
-                Rewritten::Same => {}
-                Rewritten::Other { was_enabled } => {
-                    if self.may_idle && was_enabled != self.built.is_enabled(number) {
-                        // Told is only what may be launched. It stays dirty, and is looked at again.
-                        self.expect_written(&[]).inspect_err(|_| self.built.forget(number))?;
-                    }
-                    if let Err(error) = self.built.tell(&self.device, number, node, Some(was_enabled)) {
-                        return Err(untold(node, 1, error));
-                    }
-                }
-                Rewritten::Elsewhere => return self.patch(),
-            }
-            self.dirty.clear();
-            return Ok(());
-        }
         self.patch()
+    }
+
+    /// Brings the slots of one node, which nobody was told of yet, into its parameters.
+    #[inline]
+    fn rewrite(&mut self, number: u32) -> Result<()> {
+        let rewritten = match self.device.make_current() {
+            Ok(()) => self.rewrite_now(number as usize),
+            Err(error) => Err(error),
+        };
+        match rewritten {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                self.dirty.push(number);
+                self.patch()
+            }
+            Err(error) => {
+                self.dirty.push(number);
+                Err(error)
+            }
+        }
+    }
+
+    /// The same in the right context. False, and nothing is done, if that is not how this node is told.
+    #[inline]
+    fn rewrite_now(&mut self, number: usize) -> Result<bool> {
+        let node = &self.nodes[number];
+        match self.built.rewrite(&self.device, number, node, &self.readings)? {
+            Rewritten::Same => {}
+            Rewritten::Other { was_enabled } => {
+                if self.may_idle && was_enabled != self.built.is_enabled(number) {
+                    // Told is only what may be launched. It stays dirty, and is looked at again.
+                    self.expect_written(&[]).inspect_err(|_| self.built.forget(number))?;
+                }
+                if let Err(error) = self.built.tell(&self.device, number, node, Some(was_enabled)) {
+                    return Err(untold(node, 1, error));
+                }
+            }
+            Rewritten::Elsewhere => return Ok(false),
+        }
+        Ok(true)
     }
 
     /// Tells every dirty node its parameters.
@@ -273,7 +341,7 @@ impl Replayable {
         let submitted = device.ledger().submit::<_, Error>(
             &device.0.cuda,
             &stream.0.lane,
-            Touch::Set(self.set),
+            Touch::Set(&mut self.set),
             // SAFETY: the executable graph is ours and alive.
             |raw| device.check(unsafe { device.driver().cuGraphUpload(exec, raw.raw.0) }, Call::cuGraphUpload),
         );

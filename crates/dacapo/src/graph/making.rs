@@ -151,7 +151,10 @@ impl Replayable {
                 keeps.push(Arc::new(foreign.call.clone()));
             }
         }
-        let graph = Replayable {
+        let mut graph = Replayable {
+            exec: built.exec,
+            has_slots: !recorded.readings.is_empty(),
+            is_quiet: false,
             gates: gates(recorded.nodes.iter()),
             may_idle: recorded.nodes.iter().any(may_idle),
             device,
@@ -169,13 +172,12 @@ impl Replayable {
             pools,
             name,
             replays: 0,
-            last: None,
             preloaded: false,
             captured: false,
             asked: options.asked,
             earlier: Vec::new(),
-            is_retired: false,
         };
+        graph.is_quiet = graph.looks_quiet();
         event!(info, label = %graph.name.label, ops = graph.nodes.len(), temp_bytes = graph.temp_bytes(), "recorded");
         graph
     }

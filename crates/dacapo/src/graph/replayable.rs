@@ -4,7 +4,8 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use dacapo_ledger::{SetId, Use};
+use dacapo_driver::types::CUgraphExec;
+use dacapo_ledger::{Use, UseSet};
 use smallvec::SmallVec;
 
 use crate::arrange::Arrangement;
@@ -31,19 +32,23 @@ use crate::value::{AnySlot, Readings};
 /// 3. *Handles.* The executable graph and its template are destroyed by the device's queue, after this is gone.
 /// 4. *Values.* What foreign work or the pool keeps is dropped only when the last replay is known to be over.
 /// 5. *Half-patched nodes.* A node whose patch was refused stays in `dirty`, and nothing launches while one is.
-#[repr(C)] // in this order: what a launch touches comes first, in as few cache lines as it fits
+#[repr(C, align(64))] // in this order: what a launch touches comes first, in one line of the caches; then what slots need
 pub(crate) struct Replayable {
-    pub(crate) device: Device,
-    pub(super) set: SetId,
+    pub(super) set: UseSet<Cuda>,
+    /// The same as of `built`.
+    pub(super) exec: CUgraphExec,
+    pub(crate) name: Arc<Named>,
+    pub(crate) replays: u64,
+    /// Whether a launch has to look at nothing of its own but the slots: no host memory, no stand-ins, no node to be told.
+    pub(super) is_quiet: bool,
+    /// Whether there are slots.
+    pub(super) has_slots: bool,
     pub(crate) preloaded: bool,
     /// Whether it was captured: then its nodes are not all that it does.
     pub(crate) captured: bool,
-    pub(super) built: Built,
-    pub(crate) replays: u64,
-    /// The last launch.
-    pub(super) last: Option<Use<Cuda>>,
-    pub(crate) name: Arc<Named>,
     pub(crate) readings: Readings,
+    pub(crate) device: Device,
+    pub(super) built: Built,
     /// Nodes that must be told again before the next launch.
     pub(super) dirty: SmallVec<[u32; 4]>,
     pub(super) gates: Vec<Arc<Gate>>,
@@ -63,8 +68,6 @@ pub(crate) struct Replayable {
     pub(super) asked: Asked,
     /// Replays by this executable graph when another recording had it.
     pub(super) earlier: Vec<Use<Cuda>>,
-    /// Whether the ledger has let go of the set.
-    pub(super) is_retired: bool,
 }
 
 impl Replayable {
@@ -91,12 +94,19 @@ impl Replayable {
             self.built.forget(number as usize);
             self.dirty.push(number);
         }
+        self.is_quiet = self.looks_quiet();
+    }
+
+    /// As `is_quiet` must be.
+    pub(super) fn looks_quiet(&self) -> bool {
+        self.gates.is_empty() && self.stand_ins.is_empty() && self.dirty.is_empty()
     }
 
     /// Another recording takes over the executable graph, whose nodes were told already. What is left of this one holds
     /// what its own replays may still use.
     pub(super) fn hand_over(&mut self, drafted: Drafted, options: GraphOptions) -> Replayable {
         let built = std::mem::replace(&mut self.built, Built::none());
+        self.exec = CUgraphExec::NULL;
         let mut graph = Replayable::put_together(drafted, options, StandIns::default(), built);
         graph.preloaded = self.preloaded;
         // The driver runs one executable graph's launches one after another, also on other streams. Only its end must be
@@ -110,17 +120,14 @@ impl Replayable {
 
     /// Folds the last replay's place into every allocation's record; it is the last use of all that this holds.
     fn retire(&mut self) -> Option<Use<Cuda>> {
-        if std::mem::replace(&mut self.is_retired, true) {
-            return self.last.clone();
-        }
-        let last = self.device.ledger().remove_set(self.set);
-        self.last.clone_from(&last);
-        last
+        self.device.ledger().remove_set(&mut self.set);
+        // Also that of a launch that failed: some of it may be on the stream.
+        self.set.last_use().cloned()
     }
 
     /// The last launch that succeeded.
     pub(crate) fn last_use(&self) -> &Use<Cuda> {
-        self.last.as_ref().expect("written by every launch that succeeds")
+        self.set.last_use().expect("written by every launch")
     }
 
     /// The slots that a node reads.

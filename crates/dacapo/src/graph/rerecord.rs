@@ -14,6 +14,7 @@
 
 use std::fmt;
 
+use crate::arrange::Arrangement;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::compare::compare;
 use crate::graph::making::Drafted;
@@ -259,7 +260,7 @@ impl Replayable {
             let captured = self.captured.then(|| "the graph was captured: its nodes are not known".into());
             other
                 .or(captured)
-                .or_else(|| (self.order != drafted.order).then(|| "the order of its ops is another".into()))
+                .or_else(|| (self.order != drafted.order).then(|| difference(&self.order, &drafted.order).into()))
         };
         let mut why = reason(&nodes);
         if why.is_none() {
@@ -312,6 +313,14 @@ impl Replayable {
             self.built.keep(&self.device, number, node);
         }
         Ok(set.len())
+    }
+}
+
+/// What is different about two orders of the same ops.
+fn difference(old: &Arrangement, new: &Arrangement) -> &'static str {
+    match old.edges() == new.edges() {
+        true => "its edges are of other kinds",
+        false => "the order of its ops is another",
     }
 }
 

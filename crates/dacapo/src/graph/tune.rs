@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use dacapo_driver::types::{CUevent, CUgraphExec};
 use dacapo_driver::{CUresult, Call};
-use dacapo_ledger::{Touch, Touching};
+use dacapo_ledger::Touching;
 
 use crate::arrange::{Arrangement, Edge, EdgeChoice, Pair};
 use crate::device::{Device, Garbage, Stream};
@@ -145,10 +145,19 @@ impl<T> Graph<T> {
 /// What is chosen for each pair; for those that are not in it, the usual.
 type Chosen = BTreeMap<(TunedKernel, TunedKernel), Edge>;
 
-/// One choice, ready to be launched.
+/// One choice, ready to be launched. Destroyed when it goes, unless it was given away.
 struct Candidate {
     built: Built,
     order: Arrangement,
+    device: Device,
+}
+
+impl Drop for Candidate {
+    fn drop(&mut self) {
+        // The driver lets what runs complete.
+        let gone = Garbage::Graph(self.built.exec, self.built.template);
+        self.device.put(gone.booked(self.built.booking.take()), Vec::new());
+    }
 }
 
 /// What belongs to all measurements of one graph.
@@ -172,7 +181,7 @@ impl Replayable {
             let (what, needs) = ("tuning a graph that was captured".to_string(), "a recording".to_string());
             return Err(Error::new(ErrorKind::Unsupported { what, needs }));
         }
-        self.refresh()?;
+        self.refresh_quiet()?;
         let pairs = self.pairs();
         let mut bench = Bench::new(self, stream)?;
         let mut best = self.candidate(&EdgeChoice::Plain)?;
@@ -180,12 +189,12 @@ impl Replayable {
         let outcome = outcome.map(|found| {
             // The graph launches the best from now on. What it has launched so far may still run: the driver lets it.
             std::mem::swap(&mut self.built, &mut best.built);
+            self.exec = self.built.exec;
             std::mem::swap(&mut self.order, &mut best.order);
             self.asked.edges = found.tuning.choice(&device);
             self.preloaded = true;
             found
         });
-        discard(&device, best);
         outcome.map(|found| Tuned { took: began.elapsed(), ..found })
     }
 
@@ -219,7 +228,7 @@ impl Replayable {
         let nodes = &mut self.nodes;
         let parts = Parts { nodes, arrangement: &order, readings: &self.readings, places: &self.stand_ins };
         let built = Built::new(&self.device, parts, booking)?;
-        Ok(Candidate { built, order })
+        Ok(Candidate { built, order, device: self.device.clone() })
     }
 
     /// An executable graph with edges that were chosen.
@@ -245,9 +254,9 @@ impl Replayable {
         let (mut chosen, mut complete) = (all(Edge::Full), true);
         let usual_ns = {
             let usual = self.chosen(&Chosen::new())?;
-            let times = bench.compare(self, best, &usual);
-            let times = self.keep(best, usual, times)?;
+            let times = bench.compare(self, best, &usual)?;
             if times.gains() {
+                *best = usual;
                 chosen.clear();
             }
             times.other
@@ -294,24 +303,14 @@ impl Replayable {
     ) -> Result<bool> {
         let candidate = self.chosen(&other)?;
         if candidate.order == best.order {
-            discard(&self.device, candidate);
             return Ok(false);
         }
-        let times = bench.compare(self, best, &candidate);
-        let gains = self.keep(best, candidate, times)?.gains();
+        let gains = bench.compare(self, best, &candidate)?.gains();
         if gains {
+            *best = candidate;
             *chosen = other;
         }
         Ok(gains)
-    }
-
-    /// Keeps the faster of two, if the second is faster by more than the noise.
-    fn keep(&mut self, best: &mut Candidate, mut other: Candidate, times: Result<Times>) -> Result<Times> {
-        if times.as_ref().is_ok_and(Times::gains) {
-            std::mem::swap(best, &mut other);
-        }
-        discard(&self.device, other);
-        times
     }
 
     /// The last word: is what was chosen faster than full edges?
@@ -323,21 +322,12 @@ impl Replayable {
         (mut chosen, usual_ns, complete): (Chosen, f64, bool),
     ) -> Result<Tuned> {
         let plain = self.candidate(&EdgeChoice::Plain)?;
-        let times = bench.compare(self, &plain, best);
-        let (plain_ns, mut tuned_ns) = match &times {
-            Ok(times) => (times.one, times.other),
-            Err(_) => (0.0, 0.0),
-        };
-        match times {
-            Ok(times) if !times.gains() => {
-                discard(&self.device, std::mem::replace(best, plain));
-                chosen = pairs.keys().map(|pair| (pair.clone(), Edge::Full)).collect();
-                tuned_ns = plain_ns;
-            }
-            times => {
-                discard(&self.device, plain);
-                times?;
-            }
+        let times = bench.compare(self, &plain, best)?;
+        let (plain_ns, mut tuned_ns) = (times.one, times.other);
+        if !times.gains() {
+            *best = plain;
+            chosen = pairs.keys().map(|pair| (pair.clone(), Edge::Full)).collect();
+            tuned_ns = plain_ns;
         }
         let kernels = self.kernels();
         let mut tuning = Tuning::new(&self.device.properties().name);
@@ -390,12 +380,6 @@ fn median(values: &[f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// The driver lets what runs complete.
-fn discard(device: &Device, mut candidate: Candidate) {
-    let gone = Garbage::Graph(candidate.built.exec, candidate.built.template);
-    device.put(gone.booked(candidate.built.booking.take()), Vec::new());
-}
-
 impl<'s> Bench<'s> {
     fn new(graph: &Replayable, stream: &'s Stream) -> Result<Bench<'s>> {
         let device = graph.device.clone();
@@ -423,7 +407,10 @@ impl<'s> Bench<'s> {
     /// Brings a candidate onto the device, and finds out how many launches make a turn.
     fn warm(&mut self, graph: &mut Replayable, candidate: &Candidate) -> Result<()> {
         self.turn(graph, candidate.built.exec)?;
+        let began = Instant::now();
         let one = self.turn(graph, candidate.built.exec)?;
+        // By whichever clock is slower: of a software device that is the host's.
+        let one = one.max(began.elapsed().as_nanos() as f64 / self.launches as f64);
         let launches = (TURN.as_nanos() as f64 / one.max(1.0)) as usize;
         self.launches = launches.clamp(*LAUNCHES.start(), *LAUNCHES.end());
         Ok(())
@@ -455,9 +442,9 @@ impl<'s> Bench<'s> {
             self.asides.iter().filter_map(|aside| Some((aside.kept.memory()?, Touching::Write))).collect();
         let gates = graph.gates.clone();
         let held = lock_gates(&gates);
-        let touch = if extra.is_empty() { Touch::Set(graph.set) } else { Touch::SetAnd(graph.set, &extra) };
-        let (lane, last) = (&self.stream.0.lane, &mut graph.last);
-        let submitted = device.ledger().submit_over::<_, Error>(&device.0.cuda, lane, touch, last, |raw| {
+        let (set, name) = (&mut graph.set, &graph.name);
+        let submitted = device.ledger().launch::<_, Error>(&device.0.cuda, self.stream.lane(), set, &extra, |raw| {
+            raw.notes.push(name);
             let stream = raw.raw.0;
             let put_aside = PutAside::new(device, stream, &self.asides)?;
             let launched = events.chunks_exact(2).try_for_each(|pair| {
@@ -481,7 +468,6 @@ impl<'s> Bench<'s> {
         });
         drop(held);
         submitted.map_err(|error| device.noted(error))?;
-        self.stream.0.note(&graph.name);
         self.stream.synchronize()?;
         let mut times = Vec::with_capacity(self.launches);
         for pair in events.chunks_exact(2) {

@@ -1,6 +1,7 @@
 //! A kernel's arguments as the driver takes them.
 
-use smallvec::SmallVec;
+use std::ffi::c_void;
+use std::ops::{Deref, DerefMut};
 
 use crate::element::{Pod, bytes_of};
 use crate::kernel::Grid;
@@ -15,21 +16,44 @@ use crate::value::Snapshot;
 #[derive(Clone, Debug, Default)]
 #[repr(C)] // what a changed value touches comes first
 pub struct Args {
-    /// Which argument is put next.
+    /// The first word of the argument that is put next.
     next: u16,
+    /// How many words there are, if they are few.
+    count: u16,
     /// Whether one has changed since they were begun.
     changed: bool,
-    /// Where each begins.
-    starts: SmallVec<[u16; 8]>,
+    /// What each word is.
+    kinds: [Word; FEW],
     /// Each argument begins at a word of its own, so that it is aligned.
-    words: SmallVec<[u64; 6]>,
-    /// Which words are pointers.
-    pointers: SmallVec<[u16; 4]>,
+    words: [u64; FEW],
+    /// All of the words and what they are, if there is not enough room here.
+    many: Option<Box<Many>>,
+}
+
+/// Most kernels have no more words of arguments.
+const FEW: usize = 8;
+
+#[derive(Clone, Debug, Default)]
+struct Many {
+    kinds: Vec<Word>,
+    words: Vec<u64>,
+}
+
+/// What a word of the arguments is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Word {
+    /// An argument begins here, a value.
+    #[default]
+    Value,
+    /// An argument that is an address.
+    Address,
+    /// The value before goes on.
+    More,
 }
 
 impl PartialEq for Args {
     fn eq(&self, other: &Args) -> bool {
-        self.words == other.words && self.starts == other.starts && self.pointers == other.pointers
+        self.words() == other.words() && self.kinds() == other.kinds()
     }
 }
 
@@ -46,26 +70,65 @@ impl Args {
         self.changed
     }
 
-    /// The words of the next argument; those of a new one are zero.
     #[inline]
-    fn next(&mut self, words: usize) -> &mut [u64] {
-        let start = match self.starts.get(self.next as usize) {
-            Some(&start) => start as usize,
-            None => self.push(words),
-        };
-        self.next += 1;
-        &mut self.words[start..start + words]
+    fn words(&self) -> &[u64] {
+        match &self.many {
+            None => &self.words[..self.count as usize],
+            Some(many) => &many.words,
+        }
     }
 
-    /// Room for one more.
-    #[inline(never)]
-    fn push(&mut self, words: usize) -> usize {
-        let start = self.words.len();
-        self.starts.push(start as u16);
-        // Nearly always one: cheaper than `resize`.
-        (0..words).for_each(|_| self.words.push(0));
-        self.changed = true;
-        start
+    #[inline]
+    fn kinds(&self) -> &[Word] {
+        match &self.many {
+            None => &self.kinds[..self.count as usize],
+            Some(many) => &many.kinds,
+        }
+    }
+
+    #[inline]
+    fn parts_mut(&mut self) -> (&mut [u64], &[Word]) {
+        match &mut self.many {
+            None => (&mut self.words[..self.count as usize], &self.kinds[..self.count as usize]),
+            Some(many) => (&mut many.words, &many.kinds),
+        }
+    }
+
+    /// The next word. One that was not there yet is zero.
+    #[inline]
+    fn one(&mut self, kind: Word) -> &mut u64 {
+        let at = self.next as usize;
+        self.next += 1;
+        if self.many.is_some() || at == FEW {
+            return self.one_of_many(at, kind);
+        }
+        if at == self.count as usize {
+            self.kinds[at] = kind;
+            self.count += 1;
+            self.changed = true;
+        }
+        &mut self.words[at]
+    }
+
+    #[cold]
+    fn one_of_many(&mut self, at: usize, kind: Word) -> &mut u64 {
+        let many =
+            self.many.get_or_insert_with(|| Box::new(Many { kinds: self.kinds.into(), words: self.words.into() }));
+        if at == many.words.len() {
+            many.kinds.push(kind);
+            many.words.push(0);
+            self.changed = true;
+        }
+        &mut many.words[at]
+    }
+
+    /// The next word, of a value.
+    #[inline]
+    fn put(&mut self, kind: Word, word: u64) {
+        let place = self.one(kind);
+        let changed = *place != word;
+        *place = word;
+        self.changed |= changed;
     }
 
     /// The next argument, a value.
@@ -83,87 +146,134 @@ impl Args {
     /// The next argument, a value in one word. One function for all recipes: its code is in the cache by the second call.
     #[inline(never)]
     fn word(&mut self, word: u64) {
-        let place = &mut self.next(1)[0];
-        let changed = *place != word;
-        *place = word;
-        self.changed |= changed;
+        self.put(Word::Value, word);
     }
 
     /// The next argument, a value of these bytes.
     #[inline(never)]
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
-        let mut changed = false;
-        for (place, chunk) in self.next(bytes.len().div_ceil(8)).iter_mut().zip(bytes.chunks(8)) {
+        let mut kind = Word::Value;
+        // An argument without bytes has a word, too.
+        for chunk in bytes.chunks(8).chain(bytes.is_empty().then_some(bytes)) {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);
-            let word = u64::from_ne_bytes(word);
-            changed |= *place != word;
-            *place = word;
+            self.put(kind, u64::from_ne_bytes(word));
+            kind = Word::More;
         }
-        self.changed |= changed;
     }
 
     /// The next argument, an address.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn pointer(&mut self) {
-        if self.next as usize == self.starts.len() {
-            self.push_pointer();
-        }
-        self.next += 1;
+        self.one(Word::Address);
     }
 
     /// The next argument, the handle of a condition, which is filled in when it is known.
     pub(crate) fn handle(&mut self) {
-        if self.next as usize == self.starts.len() {
-            self.push(1);
-        }
-        self.next += 1;
+        self.one(Word::Value);
     }
 
     /// Fills the handles in: they are the last arguments.
     pub(crate) fn set_handles(&mut self, handles: impl ExactSizeIterator<Item = u64>) {
-        let first = self.starts.len() - handles.len();
-        for (place, handle) in self.starts[first..].iter().zip(handles) {
-            self.words[*place as usize] = handle;
+        let (words, _) = self.parts_mut();
+        let first = words.len() - handles.len();
+        for (place, handle) in words[first..].iter_mut().zip(handles) {
+            *place = handle;
         }
     }
 
-    #[inline(never)]
-    fn push_pointer(&mut self) {
-        self.pointers.push(self.words.len() as u16);
-        self.push(1);
+    /// Where addresses stand, in order.
+    fn addresses(&self) -> impl Iterator<Item = usize> {
+        self.kinds().iter().enumerate().filter(|(_, kind)| **kind == Word::Address).map(|(at, _)| at)
+    }
+
+    /// Each argument: whether it is an address, and its words.
+    fn parts(&self) -> Vec<(bool, &[u64])> {
+        let (mut parts, all): (Vec<(bool, &[u64])>, _) = (Vec::new(), self.words());
+        for (at, kind) in self.kinds().iter().enumerate() {
+            match (kind, parts.last_mut()) {
+                (Word::More, Some((_, words))) => *words = &all[at - words.len()..=at],
+                _ => parts.push((*kind == Word::Address, &all[at..=at])),
+            }
+        }
+        parts
     }
 
     /// Which arguments are others, by number, and whether each is an address. For reports.
     pub(crate) fn differing(&self, other: &Args) -> Vec<(usize, bool)> {
-        let end = |args: &Args, at: usize| args.starts.get(at + 1).map_or(args.words.len(), |&next| next as usize);
-        let part = |args: &Args, at: usize| {
-            let start = *args.starts.get(at)? as usize;
-            Some((args.pointers.contains(&(start as u16)), args.words[start..end(args, at)].to_vec()))
-        };
-        let differs = |at: &usize| part(self, *at) != part(other, *at);
-        let is_address = |at: usize| part(other, at).is_some_and(|(is_address, _)| is_address);
-        (0..self.starts.len().max(other.starts.len())).filter(differs).map(|at| (at, is_address(at))).collect()
+        let (mine, theirs) = (self.parts(), other.parts());
+        let differs = |at: &usize| mine.get(*at) != theirs.get(*at);
+        let is_address = |at: usize| theirs.get(at).is_some_and(|(is_address, _)| *is_address);
+        (0..mine.len().max(theirs.len())).filter(differs).map(|at| (at, is_address(at))).collect()
     }
 
     /// Fills the addresses in.
     pub(crate) fn resolve(&mut self, address: impl Fn(usize) -> u64) {
-        for (access, &word) in self.pointers.iter().enumerate() {
-            self.words[word as usize] = address(access);
+        let mut access = 0;
+        let (words, kinds) = self.parts_mut();
+        for (word, kind) in words.iter_mut().zip(kinds) {
+            if *kind == Word::Address {
+                *word = address(access);
+                access += 1;
+            }
         }
     }
 
     /// The address that stands for an access, if an argument does.
     pub(crate) fn address(&self, access: usize) -> Option<u64> {
-        self.pointers.get(access).map(|&word| self.words[word as usize])
+        self.addresses().nth(access).map(|at| self.words()[at])
     }
 
     /// Pointers to the arguments, as a launch takes them. They are good as long as this is neither moved nor changed.
     #[inline]
-    pub(crate) fn as_pointers(&mut self) -> SmallVec<[*mut std::ffi::c_void; 8]> {
-        let base = self.words.as_mut_ptr();
-        // SAFETY: each start is the index of a word that was pushed.
-        self.starts.iter().map(|&start| unsafe { base.add(start as usize) }.cast()).collect()
+    pub(crate) fn as_pointers(&mut self) -> Pointers {
+        let (words, kinds) = self.parts_mut();
+        let base = words.as_mut_ptr();
+        // SAFETY: there is a word for each kind.
+        Pointers::new(kinds, |at| unsafe { base.add(at) }.cast())
+    }
+}
+
+/// A pointer to each argument of a launch.
+pub(crate) struct Pointers {
+    few: [*mut c_void; FEW],
+    /// How many of those there are.
+    count: usize,
+    /// All of them, if that is not enough room.
+    many: Vec<*mut c_void>,
+}
+
+impl Pointers {
+    /// An array that is written through costs a third of what a list does that grows.
+    #[inline]
+    fn new(kinds: &[Word], pointer: impl Fn(usize) -> *mut c_void) -> Pointers {
+        let mut pointers = Pointers { few: [std::ptr::null_mut(); FEW], count: 0, many: Vec::new() };
+        if kinds.len() <= FEW {
+            for (at, kind) in kinds.iter().enumerate() {
+                pointers.few[pointers.count.min(at)] = pointer(at);
+                pointers.count += usize::from(*kind != Word::More);
+            }
+        } else {
+            let begins = |(_, kind): &(usize, &Word)| **kind != Word::More;
+            pointers.many = kinds.iter().enumerate().filter(begins).map(|(at, _)| pointer(at)).collect();
+        }
+        pointers
+    }
+}
+
+impl Deref for Pointers {
+    type Target = [*mut c_void];
+
+    #[inline]
+    fn deref(&self) -> &[*mut c_void] {
+        if self.many.is_empty() { &self.few[..self.count] } else { &self.many }
+    }
+}
+
+impl DerefMut for Pointers {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [*mut c_void] {
+        if self.many.is_empty() { &mut self.few[..self.count] } else { &mut self.many }
     }
 }
 

@@ -27,6 +27,9 @@ pub struct Grid {
 }
 
 impl Grid {
+    /// Without blocks, and without threads: no launch has this one.
+    pub(crate) const EMPTY: Grid = Grid { blocks: [0; 3], threads: [0; 3], shared: 0 };
+
     /// The same geometry with this many bytes of dynamic shared memory.
     pub const fn shared(mut self, bytes: u32) -> Grid {
         self.shared = bytes;

@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 
 use crate::element::Pod;
 use crate::kernel::{ElementArg, Param, ParamKind, PointerMode, SliceArg};
-use crate::memory::{Access, Element, Mode, Slice};
+use crate::memory::{Access, Accesses, Element, Mode, Slice};
 use crate::value::{AnySlot, Val, Value};
 
 /// The address of memory that is read.
@@ -177,7 +177,7 @@ impl<T: Pod> Parameter for Derived<T> {
 #[doc(hidden)]
 #[derive(Default)]
 pub struct Given {
-    pub(crate) access: SmallVec<[Access; 4]>,
+    pub(crate) access: Accesses,
     /// One for each value; none where it is baked.
     pub(crate) slots: SmallVec<[Option<Arc<AnySlot>>; 4]>,
 }

@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::kernel::{Grid, Prepared};
 use crate::memory::{Access, Extent, Kind};
-use crate::record::{FillRecipe, Node, Work};
+use crate::record::{FillRecipe, KernelWork, Node, Work};
 use crate::value::{Readings, Snapshot};
 
 /// Where places are: most are where their allocation is, stand-ins are where a launch has bound them.
@@ -65,23 +65,23 @@ impl NodeParams {
         handles: &[u64],
         recorded: Option<Prepared>,
     ) -> Result<Option<NodeParams>> {
+        let with_addresses = |kernel: &KernelWork, mut prepared: Prepared| {
+            prepared.args.resolve(|access| places.place(&node.access[access].place).0);
+            if let Some(sets) = &kernel.sets {
+                let handle = |condition: &u32| handles.get(*condition as usize).copied().unwrap_or(NO_HANDLE);
+                prepared.args.set_handles(sets.iter().map(handle));
+            }
+            Ok(Some(NodeParams::Kernel { prepared }))
+        };
+        // As it was recorded: the slots are those of the recording.
+        if let (Work::Kernel(kernel), Some(prepared)) = (&node.work, recorded) {
+            return with_addresses(kernel, prepared);
+        }
         let resolved: SmallVec<[(u64, u64); 4]> = node.access.iter().map(|a| places.place(&a.place)).collect();
         let starts: SmallVec<[u64; 4]> = resolved.iter().map(|(_, start)| *start).collect();
         let snapshot = Snapshot::new(readings, &node.access).bound(&starts);
         let params = match &node.work {
-            Work::Kernel(kernel) => {
-                let mut prepared = match recorded {
-                    // As it was recorded: the slots are those of the recording.
-                    Some(prepared) => prepared,
-                    None => node.prepare(device, kernel, &snapshot)?,
-                };
-                prepared.args.resolve(|access| resolved[access].0);
-                if let Some(sets) = &kernel.sets {
-                    let handle = |condition: &u32| handles.get(*condition as usize).copied().unwrap_or(NO_HANDLE);
-                    prepared.args.set_handles(sets.iter().map(handle));
-                }
-                NodeParams::Kernel { prepared }
-            }
+            Work::Kernel(kernel) => return with_addresses(kernel, node.prepare(device, kernel, &snapshot)?),
             Work::Copy | Work::Upload(_) | Work::Download(_) => {
                 let bytes = node.access[0].place.bytes;
                 if bytes == 0 {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::element::Pod;
 use crate::memory::{Allocation, Slice};
 
@@ -58,12 +60,16 @@ pub struct Access {
     /// The parameter's name; `src` and `dst` for copies.
     pub(crate) name: &'static str,
     /// Bytes of one element.
-    pub(crate) element: usize,
+    pub(crate) element: u32,
 }
+
+/// What one op does with memory, argument by argument. Room for what most ops touch is in the node itself; a node is one of
+/// many, and all of them are gone through several times.
+pub(crate) type Accesses = SmallVec<[Access; 3]>;
 
 impl Access {
     pub(crate) fn new<T: Pod>(name: &'static str, slice: &Slice<T>, mode: Mode) -> Access {
-        Access { place: slice.place(), mode, name, element: size_of::<T>() }
+        Access { place: slice.place(), mode, name, element: size_of::<T>() as u32 }
     }
 
     pub(crate) fn read<T: Pod>(name: &'static str, slice: &Slice<T>) -> Access {
@@ -79,7 +85,7 @@ impl Access {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.place.bytes / self.element.max(1)
+        self.place.bytes / (self.element as usize).max(1)
     }
 
     /// For errors: the parameter and its range in its allocation.

@@ -199,7 +199,12 @@ impl<T: Pod> HostBuffer<T> {
     pub(super) fn access(&self, range: &Range<usize>, name: &'static str, mode: Mode) -> Access {
         let element = size_of::<T>();
         let (start, bytes) = (range.start * element, range.len() * element);
-        Access { place: Extent { allocation: self.allocation.clone(), start, bytes }, mode, name, element }
+        Access {
+            place: Extent { allocation: self.allocation.clone(), start, bytes },
+            mode,
+            name,
+            element: element as u32,
+        }
     }
 }
 

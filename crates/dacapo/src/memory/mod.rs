@@ -26,7 +26,7 @@ mod transfer;
 
 pub use crate::device::memory_report::MemoryReport;
 pub use crate::held::Held;
-pub(crate) use access::{Access, Extent, Mode};
+pub(crate) use access::{Access, Accesses, Extent, Mode};
 #[cfg(feature = "cudarc")]
 pub(crate) use allocation::Owner;
 pub(crate) use allocation::{Allocation, Kind};

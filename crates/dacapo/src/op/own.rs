@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::device::{Device, Guest};
 use crate::error::Result;
 use crate::kernel::{Args, Function, ModuleSource, grid};
-use crate::memory::{Access, Mode};
+use crate::memory::{Accesses, Mode};
 use crate::record::{KernelWork, Node, Recorder, Work};
 use crate::value::{AnySlot, Snapshot};
 
@@ -35,7 +35,7 @@ impl OwnKernels {
         &self,
         recorder: &mut Recorder<'_>,
         at: &'static Location<'static>,
-        access: SmallVec<[Access; 4]>,
+        access: Accesses,
         slot: Option<Arc<AnySlot>>,
         element: usize,
         pattern: impl Fn(&Snapshot<'_>) -> SmallVec<[u8; 16]> + Send + Sync + 'static,

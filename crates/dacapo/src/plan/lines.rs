@@ -25,10 +25,9 @@ pub(super) struct Lines {
 impl Lines {
     /// The next step, which waits for `waits`.
     pub(super) fn push(&mut self, waits: &[u32]) {
-        let mut reach = [0; LINES];
-        for wait in waits {
-            extend(&mut reach, &self.reach[*wait as usize]);
-        }
+        let mut waits = waits.iter().map(|wait| &self.reach[*wait as usize]);
+        let mut reach = waits.next().copied().unwrap_or([0; LINES]);
+        waits.for_each(|other| extend(&mut reach, other));
         // The end of a line is reached where it comes before this step; an empty line is reached by all.
         let line = (0..LINES).find(|line| reach[*line] == self.ends[*line]);
         if let Some(line) = line {

@@ -69,8 +69,13 @@ impl State {
     }
 
     /// Calls `act` with the fewest nodes that make up `place`. With `writes`, what is above them is not known any more.
+    #[inline]
     fn parts(&mut self, place: CellRange, writes: bool, act: &mut impl FnMut(&mut State, usize, usize)) {
         let CellRange { root, cells, from, to } = place;
+        // All of it, as most touches are.
+        if from == 0 && to == cells {
+            return act(self, root as usize, cells as usize);
+        }
         self.parts_of(root as usize, cells as usize, from as usize, to as usize, writes, act);
     }
 

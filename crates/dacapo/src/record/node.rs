@@ -1,6 +1,8 @@
 //! One recorded op.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -9,8 +11,8 @@ use smallvec::SmallVec;
 use crate::device::{Device, RawStream};
 use crate::error::{Error, Result};
 use crate::kernel::{Args, Function, Grid, KernelDecl, Prepared, check_grid};
-use crate::memory::{Access, Gate};
-use crate::value::Snapshot;
+use crate::memory::{Access, Accesses, Gate};
+use crate::value::{Readings, Snapshot};
 
 /// Computes geometry and arguments from the current slots; or says which condition fails, and then has written nothing.
 pub(crate) type KernelRecipe = Arc<dyn Fn(&Snapshot<'_>, &mut Args) -> Result<Grid> + Send + Sync>;
@@ -37,8 +39,8 @@ pub(crate) enum Work {
     Foreign(ForeignWork),
     /// What raw calls of a capture declared that they touch.
     Captured,
-    /// Bodies, which run as a value on the device says. Their nodes follow this one.
-    Branch(Branch),
+    /// Bodies, which run as a value on the device says. Their nodes follow this one. Apart, because few nodes are one.
+    Branch(Box<Branch>),
 }
 
 /// A conditional node. Its accesses are those of its bodies, without the bodies' own temps, and of its condition.
@@ -92,7 +94,7 @@ pub(crate) struct KernelWork {
     /// How it was declared; a raw kernel was not.
     pub(crate) decl: Option<&'static KernelDecl>,
     /// A geometry that the call gave in place of the declared one.
-    pub(crate) geometry: Option<Grid>,
+    pub(crate) geometry: Option<Box<Grid>>,
     /// What the recipe gave when it was recorded, until it is lowered.
     pub(crate) prepared: Option<Prepared>,
     /// The conditions that it sets, by number. Their handles are its last arguments, in this order. One word in a node,
@@ -110,7 +112,21 @@ impl KernelWork {
     pub(crate) fn grid(&self, snapshot: &Snapshot<'_>, args: &mut Args) -> Result<Grid> {
         args.begin();
         let grid = (self.recipe)(snapshot, args)?;
-        Ok(self.geometry.unwrap_or(grid))
+        Ok(self.geometry.as_deref().copied().unwrap_or(grid))
+    }
+}
+
+impl KernelWork {
+    /// Runs the recipe for the first time, and checks what no launch may exceed. What it gives is written where it stays.
+    ///
+    /// # Errors
+    ///
+    /// - A condition or a limit that does not hold.
+    fn prepare(&mut self, device: &Device, snapshot: &Snapshot<'_>) -> Result<()> {
+        let prepared = self.prepared.insert(Prepared { grid: Grid::EMPTY, args: Args::default() });
+        let grid = (self.recipe)(snapshot, &mut prepared.args)?;
+        prepared.grid = self.geometry.as_deref().copied().unwrap_or(grid);
+        check_grid(device.properties(), &self.function, &prepared.grid)
     }
 }
 
@@ -125,9 +141,9 @@ pub(crate) struct ForeignWork {
 pub(crate) struct Node {
     pub(crate) work: Work,
     pub(crate) name: Cow<'static, str>,
-    pub(crate) label: Arc<str>,
+    pub(crate) label: Label,
     pub(crate) at: &'static Location<'static>,
-    pub(crate) access: SmallVec<[Access; 4]>,
+    pub(crate) access: Accesses,
     /// The slots its recipe reads, as numbers in the recording's readings.
     pub(crate) slots: SmallVec<[u32; 2]>,
     /// Of its by-value arguments in order, the first in the lowest bit: whether each is a slot. For reports.
@@ -135,13 +151,8 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    pub(crate) fn new(
-        name: Cow<'static, str>,
-        at: &'static Location<'static>,
-        access: SmallVec<[Access; 4]>,
-        work: Work,
-    ) -> Node {
-        Node { name, label: no_label(), at, access, slots: SmallVec::new(), slot_flags: 0, work }
+    pub(crate) fn new(name: Cow<'static, str>, at: &'static Location<'static>, access: Accesses, work: Work) -> Node {
+        Node { name, label: Label::default(), at, access, slots: SmallVec::new(), slot_flags: 0, work }
     }
 
     /// What the raw calls of a capture touch.
@@ -160,6 +171,13 @@ impl Node {
         let grid = kernel.grid(snapshot, &mut args).map_err(|error| self.blame(error))?;
         check_grid(device.properties(), &kernel.function, &grid).map_err(|error| self.blame(error))?;
         Ok(Prepared { grid, args })
+    }
+
+    /// The same of a node that is being recorded, where it stands; nothing, if it is no kernel.
+    pub(crate) fn prepare_here(&mut self, device: &Device, readings: &Readings) -> Result<()> {
+        let Work::Kernel(kernel) = &mut self.work else { return Ok(()) };
+        let prepared = kernel.prepare(device, &Snapshot::new(readings, &self.access));
+        prepared.map_err(|error| self.blame(error))
     }
 
     /// Whether it does nothing as it was recorded: a kernel whose grid is empty.
@@ -192,9 +210,28 @@ impl Node {
     }
 }
 
-fn no_label() -> Arc<str> {
-    static NONE: std::sync::OnceLock<Arc<str>> = std::sync::OnceLock::new();
-    NONE.get_or_init(|| Arc::from("")).clone()
+/// What the program calls an op. Most have no label, and then there is nothing to count.
+#[derive(Clone, Default)]
+pub(crate) struct Label(Option<Arc<str>>);
+
+impl From<Arc<str>> for Label {
+    fn from(label: Arc<str>) -> Label {
+        Label(Some(label))
+    }
+}
+
+impl Deref for Label {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.0.as_deref().unwrap_or("")
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
 }
 
 /// Holds the gates of all host memory that some nodes touch, while their work is enqueued.

@@ -13,10 +13,10 @@ use crate::held::Purpose;
 use crate::kernel::Grid;
 use crate::memory::{Allocation, Buffer, Kind, Mode, Scalar, Temp, TempScalar};
 use crate::pool::{Pool, Space};
-use crate::record::scope::Scope;
+use crate::record::scope::{Scope, is_open};
 use crate::record::written::{Written, temp_of, unwritten};
 use crate::record::{Node, Op, Work};
-use crate::value::{AnySlot, Readings, Snapshot};
+use crate::value::{AnySlot, Readings};
 
 /// Where ops go: into a graph, or to a stream when run eagerly. The closure cannot tell which.
 ///
@@ -397,32 +397,42 @@ impl<'r> Recorder<'r> {
     }
 
     /// Checks a node and takes it in.
-    pub(crate) fn push(&mut self, mut node: Node, slots: &[Option<Arc<AnySlot>>]) -> Result<()> {
-        if let Some(label) = self.labels.last() {
-            node.label = label.clone();
+    pub(crate) fn push(&mut self, node: Node, slots: &[Option<Arc<AnySlot>>]) -> Result<()> {
+        // Moved once, to where it stays: a node is large.
+        self.core.nodes.push(node);
+        let Recorder { core, labels, at, scopes, .. } = self;
+        let arrival = Arrival { core, is_in: false };
+        let Recorded { nodes, readings, device, id, .. } = &mut *arrival.core;
+        let node = nodes.last_mut().expect("pushed just now");
+        if let Some(label) = labels.last() {
+            node.label = label.clone().into();
         }
-        node.at = self.at.unwrap_or(node.at);
-        self.check(&node).map_err(|error| node.blame(error))?;
-        node.slots = slots.iter().flatten().map(|slot| self.core.readings.enter(slot)).collect();
+        node.at = at.unwrap_or(node.at);
+        check(node, device, *id, scopes).map_err(|error| node.blame(error))?;
+        // Those of an embedded node are numbers of another recording.
+        node.slots.clear();
+        let mut flags = 0;
+        for (number, slot) in slots.iter().enumerate() {
+            if let Some(slot) = slot {
+                node.slots.push(readings.enter(slot));
+                flags |= 1u64.checked_shl(number as u32).unwrap_or(0);
+            }
+        }
         // An embedded node brings its own.
         if node.slot_flags == 0 {
-            node.slot_flags = slots.iter().take(64).rev().fold(0, |flags, slot| flags << 1 | u64::from(slot.is_some()));
+            node.slot_flags = flags;
         }
-        // Moved once, before it has its arguments: a node is large.
-        self.core.nodes.push(node);
-        let arrival = Arrival { core: &mut self.core, is_in: false };
         arrival.take_in()
     }
 
     /// Takes in a node of another graph's recording, with temps of this one in place of its own.
     pub(crate) fn push_embedded(&mut self, mut node: Node, slots: &[Option<Arc<AnySlot>>]) -> Result<()> {
-        let inner = std::mem::replace(&mut node.label, Arc::from(""));
-        node.label = match (self.label(), &*inner) {
+        let inner = std::mem::take(&mut node.label);
+        let label: Arc<str> = match (self.label(), &*inner) {
             ("", inner) => inner.into(),
             (outer, "") => outer.into(),
             (outer, inner) => format!("{outer}/{inner}").into(),
         };
-        let label = node.label.clone();
         self.attempt(|recorder| {
             recorder.labels.push(label);
             recorder.push(node, slots)?;
@@ -430,34 +440,40 @@ impl<'r> Recorder<'r> {
             Ok(())
         })
     }
+}
 
-    fn check(&self, node: &Node) -> Result<()> {
-        let fail = |kind| Err(Error::new(kind));
-        for (number, access) in node.access.iter().enumerate() {
-            let allocation = &access.place.allocation;
-            if !allocation.device().is(&self.core.device) {
-                return Err(self.core.device.stranger(&format!("`{}`", access.name), allocation.device()));
+/// What must hold of each node of a recording: whose memory it touches, and that it does not write what it also touches
+/// otherwise.
+fn check(node: &Node, device: &Device, recording: u64, scopes: &[Scope]) -> Result<()> {
+    let fail = |kind| Err(Error::new(kind));
+    // A decision reads all that it looks at before it writes.
+    let may_overlap = matches!(&node.work, Work::Kernel(kernel) if kernel.sets.is_some());
+    let accesses = &node.access[..];
+    for (number, access) in accesses.iter().enumerate() {
+        let allocation = &access.place.allocation;
+        if !allocation.device().is(device) {
+            return Err(device.stranger(&format!("`{}`", access.name), allocation.device()));
+        }
+        match allocation.kind() {
+            Kind::Temp(of) if of != recording => return fail(ErrorKind::ForeignTemp),
+            Kind::Temp(_) if !is_open(scopes, allocation.home()) => return fail(ErrorKind::TempOfBody),
+            Kind::StandIn(of) if of != recording => return fail(ErrorKind::ForeignTemp),
+            Kind::StandIn(_) if matches!(node.work, Work::Foreign(_)) => {
+                return fail(ErrorKind::NoMemoryYet { call: "foreign" });
             }
-            match allocation.kind() {
-                Kind::Temp(of) if of != self.core.id => return fail(ErrorKind::ForeignTemp),
-                Kind::Temp(_) if !self.is_open(allocation.home()) => return fail(ErrorKind::TempOfBody),
-                Kind::StandIn(of) if of != self.core.id => return fail(ErrorKind::ForeignTemp),
-                Kind::StandIn(_) if matches!(node.work, Work::Foreign(_)) => {
-                    return fail(ErrorKind::NoMemoryYet { call: "foreign" });
-                }
-                _ => {}
-            }
-            // A decision reads all that it looks at before it writes.
-            let may_overlap = matches!(&node.work, Work::Kernel(kernel) if kernel.sets.is_some());
-            for other in node.access[number + 1..].iter().filter(|_| !may_overlap) {
-                if (access.mode.writes() || other.mode.writes()) && access.place.overlaps(&other.place) {
-                    let (written, read) = if access.mode.writes() { (access, other) } else { (other, access) };
-                    return fail(ErrorKind::Overlap { written: written.describe(), other: read.describe() });
-                }
+            _ => {}
+        }
+        if may_overlap {
+            continue;
+        }
+        for other in &accesses[number + 1..] {
+            if (access.mode.writes() || other.mode.writes()) && access.place.overlaps(&other.place) {
+                let (written, read) = if access.mode.writes() { (access, other) } else { (other, access) };
+                return fail(ErrorKind::Overlap { written: written.describe(), other: read.describe() });
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// A node that stands behind the others and is not one of them yet. Its recipe is the user's code: should that panic, the
@@ -472,11 +488,7 @@ impl Arrival<'_> {
     fn take_in(mut self) -> Result<()> {
         let Recorded { nodes, readings, device, temps, writes, .. } = &mut *self.core;
         let (node, before) = nodes.split_last_mut().expect("pushed by the caller");
-        if let Work::Kernel(kernel) = &node.work {
-            let prepared = node.prepare(device, kernel, &Snapshot::new(readings, &node.access))?;
-            let Work::Kernel(kernel) = &mut node.work else { unreachable!("matched above") };
-            kernel.prepared = Some(prepared);
-        }
+        node.prepare_here(device, readings)?;
         if !node.is_idle() {
             for access in node.access.iter().filter(|access| access.mode == Mode::Read) {
                 if let Some(temp) = temp_of(access)

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::{Access, Allocation, Kind, Mode};
+use crate::memory::{Access, Accesses, Allocation, Kind, Mode};
 use crate::record::{Body, Branch, BranchKind, Node, Recorder, Work};
 
 /// The most bodies inside each other. Whoever walks over bodies goes down into them, and a stack has an end; so have drivers
@@ -54,11 +54,6 @@ impl<'r> Recorder<'r> {
         self.scopes.last().map_or(0, |scope| scope.id)
     }
 
-    /// Whether this body is recorded now, or one inside it.
-    pub(crate) fn is_open(&self, scope: u32) -> bool {
-        scope == 0 || self.scopes.iter().any(|open| open.id == scope)
-    }
-
     /// What the innermost body that is not the rest of a round belongs to.
     pub(crate) fn innermost(&self) -> Option<&ScopeKind> {
         self.scopes.iter().rev().map(|scope| &scope.what).find(|what| !matches!(what, ScopeKind::Rest))
@@ -84,8 +79,8 @@ impl<'r> Recorder<'r> {
         state: Access,
     ) -> Result<usize> {
         let branch = Branch { kind, condition, state: state.clone(), is_else: false, bodies: SmallVec::new() };
-        let access: SmallVec<[Access; 4]> = std::iter::once(state).collect();
-        self.push(Node::new(name.into(), at, access, Work::Branch(branch)), &[])?;
+        let access: Accesses = std::iter::once(state).collect();
+        self.push(Node::new(name.into(), at, access, Work::Branch(Box::new(branch))), &[])?;
         Ok(self.len() - 1)
     }
 
@@ -173,7 +168,7 @@ impl<'r> Recorder<'r> {
 impl Node {
     /// Whether it is a loop whose body is certain to run.
     pub(crate) fn runs_once(&self) -> bool {
-        matches!(&self.work, Work::Branch(Branch { kind: BranchKind::While { once: true }, .. }))
+        matches!(&self.work, Work::Branch(branch) if branch.kind == (BranchKind::While { once: true }))
     }
 }
 
@@ -196,9 +191,14 @@ impl crate::record::Recorded {
     }
 }
 
+/// Whether this body is one of those that are being recorded.
+pub(super) fn is_open(scopes: &[Scope], scope: u32) -> bool {
+    scope == 0 || scopes.iter().any(|open| open.id == scope)
+}
+
 /// The same bytes as fewer accesses: those of one memory and one kind that touch each other are one. What is written may not
 /// be, where its body does not run: it counts as read too.
-fn merged(mut touched: Vec<Access>) -> SmallVec<[Access; 4]> {
+fn merged(mut touched: Vec<Access>) -> Accesses {
     touched.retain(|access| access.place.bytes > 0);
     // By where each memory comes first: numbers are given again, and a body recorded twice should look the same twice.
     let mut first: HashMap<u32, usize> = HashMap::new();
@@ -207,7 +207,7 @@ fn merged(mut touched: Vec<Access>) -> SmallVec<[Access; 4]> {
         first.entry(access.place.allocation.number()).or_insert(next);
     }
     touched.sort_by_key(|access| (first[&access.place.allocation.number()], access.mode.writes(), access.place.start));
-    let mut merged: SmallVec<[Access; 4]> = SmallVec::new();
+    let mut merged: Accesses = SmallVec::new();
     for mut access in touched {
         if access.mode.writes() {
             access.mode = Mode::Write;

@@ -512,7 +512,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         match ready {
             Ready::Kept => {
                 let graph = self.graph(key)?;
-                let used = graph.replayable()?.launch(stream, &[])?;
+                let used = graph.replayable()?.launch_with(stream, &[])?;
                 let used = is_wanted.then(|| used.clone());
                 Ok((graph.outputs(), used))
             }

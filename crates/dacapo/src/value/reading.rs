@@ -81,6 +81,33 @@ impl Readings {
         self.list[slot as usize].readers.push(op);
     }
 
+    /// Whether no slot was set since it was read.
+    #[inline]
+    pub(crate) fn are_current(&self) -> bool {
+        self.list.iter().all(|reading| reading.slot.word() == reading.word)
+    }
+
+    /// Reads again what changed since, if all of it is in words, and read by one and the same op: which. None, and nothing
+    /// was read, if it is anything else.
+    #[inline]
+    pub(crate) fn refresh_one(&mut self) -> Option<u32> {
+        let mut reader = None;
+        for reading in self.list.iter().filter(|reading| reading.slot.word() != reading.word) {
+            match (reader, &reading.readers[..], &reading.large) {
+                (None, [op], None) => reader = Some(*op),
+                (Some(one), [op], None) if one == *op => {}
+                _ => return None,
+            }
+        }
+        let reader = reader?;
+        for reading in self.list.iter_mut().filter(|reading| reading.readers[..] == [reader]) {
+            if reading.large.is_none() {
+                reading.word = reading.slot.word();
+            }
+        }
+        Some(reader)
+    }
+
     /// Reads again what changed since; `changed` is told the readers of each slot that has another value now.
     #[inline]
     pub(crate) fn refresh(&mut self, mut changed: impl FnMut(&[u32])) {

@@ -5,9 +5,9 @@
 //! it alone. That is all the discipline the ledger asks for.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, RwLock, TryLockError};
 
-use dacapo_ledger::{Drops, Lane, LaneKind, Ledger, MemoryId, SetId, Touch, Touching, Use};
+use dacapo_ledger::{Drops, Lane, LaneKind, Ledger, MemoryId, Touch, Touching, Use, UseSet};
 
 use crate::baton::step;
 use crate::device::{Device, Refused, Stream};
@@ -29,7 +29,8 @@ pub struct Buffer {
 
 pub struct Graph {
     core: Arc<Core>,
-    id: SetId,
+    /// Launched by one thread at a time.
+    set: Mutex<UseSet<Device>>,
     /// The executable: each launch uses it alone.
     object: usize,
     members: Vec<(Arc<Buffer>, Touching)>,
@@ -49,7 +50,8 @@ impl Drop for Graph {
         if self.members_first {
             self.members.clear();
         }
-        let last = self.core.ledger.remove_set(self.id);
+        let set = self.set.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let last = self.core.ledger.remove_set(set);
         self.core.drops.put(self.object, last.into_iter().collect());
     }
 }
@@ -103,9 +105,9 @@ impl World {
         let members: Vec<_> = (0..1 + dice.below(3)).filter_map(|_| Some((self.buffer(dice)?, access(dice)))).collect();
         let list: Vec<_> = members.iter().map(|(buffer, access)| (buffer.id, *access)).collect();
         let core = Arc::clone(&self.core);
-        let (object, id) = (core.device.new_object(), core.ledger.add_set(&list));
+        let (object, set) = (core.device.new_object(), Mutex::new(core.ledger.add_set(&list)));
         let (home, members_first) = (dice.below(self.lanes.len()), dice.percent(50));
-        let graph = Graph { core, id, object, members, home, members_first };
+        let graph = Graph { core, set, object, members, home, members_first };
         self.graphs.lock().unwrap().push(Arc::new(graph));
     }
 
@@ -170,10 +172,17 @@ impl World {
             return;
         };
         let memory: Vec<_> = touched.iter().map(|(buffer, access)| (buffer.id, *access)).collect();
-        let touch = match graph {
+        // Another thread may be launching it: nobody waits for a set here, because nobody would hand the baton on.
+        let mut set = match graph.map(|graph| graph.set.try_lock()) {
+            None => None,
+            Some(Ok(set)) => Some(set),
+            Some(Err(TryLockError::Poisoned(poisoned))) => Some(poisoned.into_inner()),
+            Some(Err(TryLockError::WouldBlock)) => return,
+        };
+        let touch = match &mut set {
             None => Touch::Memory(&memory),
-            Some(graph) if memory.is_empty() => Touch::Set(graph.id),
-            Some(graph) => Touch::SetAnd(graph.id, &memory),
+            Some(set) if memory.is_empty() => Touch::Set(set),
+            Some(set) => Touch::SetAnd(set, &memory),
         };
         if let Some(graph) = graph {
             let mut members: Vec<_> = graph.members.iter().map(|(buffer, _)| buffer.object).collect();

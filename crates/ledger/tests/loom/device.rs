@@ -93,7 +93,7 @@ impl World {
     }
 
     /// Work that the ledger is told `touch` of and that touches `objects`.
-    pub fn submit(&self, lane: usize, touch: Touch<'_>, objects: &[(usize, Touching)]) -> Use<Device> {
+    pub fn submit(&self, lane: usize, touch: Touch<'_, Device>, objects: &[(usize, Touching)]) -> Use<Device> {
         let enqueue = |stream: &Stream| {
             self.device.enqueue(stream, objects);
             Ok::<(), Refused>(())

@@ -72,10 +72,10 @@ fn a_graph_launched_again_and_again_beside_a_touch_of_its_buffer() {
     model("a_graph_launched_again_and_again_beside_a_touch_of_its_buffer", || {
         let world = World::new();
         let memory = world.ledger.add_memory();
-        let set = world.ledger.add_set(&[(memory, Write)]);
+        let mut set = world.ledger.add_set(&[(memory, Write)]);
         let launches = move |world: &World| {
-            world.submit(0, Touch::Set(set), &[(0, Write)]);
-            world.submit(0, Touch::Set(set), &[(0, Write)]);
+            world.submit(0, Touch::Set(&mut set), &[(0, Write)]);
+            world.submit(0, Touch::Set(&mut set), &[(0, Write)]);
         };
         let touches = move |world: &World| {
             world.submit(1, Touch::Memory(&[(memory, Read)]), &[(0, Read)]);
@@ -84,16 +84,75 @@ fn a_graph_launched_again_and_again_beside_a_touch_of_its_buffer() {
     });
 }
 
+/// As above, but the first launch is over when the other begins: the second is clean, unless the touch comes between.
+#[test]
+fn a_clean_launch_beside_a_touch_of_its_buffer() {
+    model("a_clean_launch_beside_a_touch_of_its_buffer", || {
+        let world = World::new();
+        let memory = world.ledger.add_memory();
+        let mut set = world.ledger.add_set(&[(memory, Write)]);
+        world.submit(0, Touch::Set(&mut set), &[(0, Write)]);
+        let launches = move |world: &World| {
+            world.submit(0, Touch::Set(&mut set), &[(0, Write)]);
+            world.submit(0, Touch::Set(&mut set), &[(0, Write)]);
+        };
+        run(world, vec![Box::new(launches), touch(1, memory, Write)]);
+    });
+}
+
+/// Each was clean on its lane, until one of them looks at the other.
+#[test]
+fn two_graphs_that_share_a_buffer_and_take_turns_at_being_clean() {
+    model("two_graphs_that_share_a_buffer_and_take_turns_at_being_clean", || {
+        let world = World::new();
+        let memory = world.ledger.add_memory();
+        let (mut one, mut two) = (world.ledger.add_set(&[(memory, Write)]), world.ledger.add_set(&[(memory, Write)]));
+        world.submit(0, Touch::Set(&mut one), &[(0, Write)]);
+        world.submit(0, Touch::Set(&mut two), &[(0, Write)]);
+        let stays = move |world: &World| {
+            world.submit(0, Touch::Set(&mut one), &[(0, Write)]);
+            world.submit(0, Touch::Set(&mut one), &[(0, Write)]);
+        };
+        let moves = move |world: &World| {
+            world.submit(1, Touch::Set(&mut two), &[(0, Write)]);
+        };
+        run(world, vec![Box::new(stays), Box::new(moves)]);
+    });
+}
+
+#[test]
+fn what_the_host_is_told_of_a_clean_launch_is_on_its_stream() {
+    model("what_the_host_is_told_of_a_clean_launch_is_on_its_stream", || {
+        let world = World::new();
+        let memory = world.ledger.add_memory();
+        let mut set = world.ledger.add_set(&[(memory, Write)]);
+        world.submit(0, Touch::Set(&mut set), &[(0, Write)]);
+        let launches = move |world: &World| {
+            world.submit(0, Touch::Set(&mut set), &[(0, Write)]);
+        };
+        let host = move |world: &World| {
+            for used in world.ledger.wait_list(memory, Read) {
+                let event = world.ledger.event_for(&world.device, &used).expect("nothing is refused here");
+                world.device.synchronize(&event, &used);
+                world.ledger.finished(&used);
+            }
+            world.submit(1, Touch::Memory(&[(memory, Write)]), &[(0, Write)]);
+        };
+        run(world, vec![Box::new(launches), Box::new(host)]);
+    });
+}
+
 #[test]
 fn one_graph_from_two_threads_on_two_streams() {
     model("one_graph_from_two_threads_on_two_streams", || {
         let world = World::new();
         let memory = world.ledger.add_memory();
-        let set = world.ledger.add_set(&[(memory, Read)]);
+        let set = Arc::new(loom::sync::Mutex::new(world.ledger.add_set(&[(memory, Read)])));
         // Object 1 is the executable itself.
         let launch = move |lane| {
+            let set = Arc::clone(&set);
             Box::new(move |world: &World| {
-                world.submit(lane, Touch::Set(set), &[(0, Read), (1, Write)]);
+                world.submit(lane, Touch::Set(&mut set.lock().unwrap()), &[(0, Read), (1, Write)]);
             }) as Box<dyn FnOnce(&World) + Send>
         };
         run(world, vec![launch(0), launch(1)]);
@@ -105,14 +164,15 @@ fn two_graphs_that_share_a_buffer_each_launched_twice() {
     model("two_graphs_that_share_a_buffer_each_launched_twice", || {
         let world = World::new();
         let memory = world.ledger.add_memory();
-        let (reads, writes) = (world.ledger.add_set(&[(memory, Read)]), world.ledger.add_set(&[(memory, Write)]));
+        let (mut reads, mut writes) =
+            (world.ledger.add_set(&[(memory, Read)]), world.ledger.add_set(&[(memory, Write)]));
         let reader = move |world: &World| {
-            world.submit(0, Touch::Set(reads), &[(0, Read)]);
-            world.submit(0, Touch::Set(reads), &[(0, Read)]);
+            world.submit(0, Touch::Set(&mut reads), &[(0, Read)]);
+            world.submit(0, Touch::Set(&mut reads), &[(0, Read)]);
         };
         let writer = move |world: &World| {
-            world.submit(1, Touch::Set(writes), &[(0, Write)]);
-            world.submit(1, Touch::Set(writes), &[(0, Write)]);
+            world.submit(1, Touch::Set(&mut writes), &[(0, Write)]);
+            world.submit(1, Touch::Set(&mut writes), &[(0, Write)]);
         };
         run(world, vec![Box::new(reader), Box::new(writer)]);
     });
@@ -187,10 +247,10 @@ fn a_graph_dropped_beside_a_touch_of_its_buffer_is_not_forgotten() {
     model("a_graph_dropped_beside_a_touch_of_its_buffer_is_not_forgotten", || {
         let world = World::new();
         let memory = world.ledger.add_memory();
-        let set = world.ledger.add_set(&[(memory, Write)]);
+        let mut set = world.ledger.add_set(&[(memory, Write)]);
         let graph = move |world: &World| {
-            world.submit(0, Touch::Set(set), &[(0, Write), (1, Write)]);
-            let last = world.ledger.remove_set(set);
+            world.submit(0, Touch::Set(&mut set), &[(0, Write), (1, Write)]);
+            let last = world.ledger.remove_set(&mut set);
             world.drops.put(1, last.into_iter().collect());
         };
         let touches = move |world: &World| {

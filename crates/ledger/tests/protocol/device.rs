@@ -80,14 +80,14 @@ impl Bench {
     }
 
     /// Work called `name`.
-    pub fn work(&self, lane: &Lane<Device>, touch: Touch<'_>, name: &str) -> Use<Device> {
+    pub fn work(&self, lane: &Lane<Device>, touch: Touch<'_, Device>, name: &str) -> Use<Device> {
         self.try_work(lane, touch, name, Ok(())).unwrap()
     }
 
     pub fn try_work(
         &self,
         lane: &Lane<Device>,
-        touch: Touch<'_>,
+        touch: Touch<'_, Device>,
         name: &str,
         answer: Result<(), Refused>,
     ) -> Result<Use<Device>, Refused> {

@@ -9,9 +9,9 @@ fn one_stream_records_no_event_and_waits_for_nothing() {
     let bench = Bench::new();
     let lane = bench.lane("a");
     let memory = bench.ledger.add_memory();
-    let set = bench.ledger.add_set(&[(memory, WRITE)]);
+    let mut set = bench.ledger.add_set(&[(memory, WRITE)]);
     bench.work(&lane, Touch::Memory(&[(memory, WRITE)]), "fill");
-    bench.work(&lane, Touch::Set(set), "launch");
+    bench.work(&lane, Touch::Set(&mut set), "launch");
     let last = bench.work(&lane, Touch::Memory(&[(memory, READ)]), "copy");
     assert_eq!(bench.device.said(), "a: fill\na: launch\na: copy");
     assert!(last.event().is_none());
@@ -118,11 +118,11 @@ fn two_reads_do_not_wait_for_each_other_nor_make_a_set_dirty() {
     let bench = Bench::new();
     let (a, b) = bench.two_lanes();
     let memory = bench.ledger.add_memory();
-    let set = bench.ledger.add_set(&[(memory, READ)]);
-    bench.work(&a, Touch::Set(set), "launch");
+    let mut set = bench.ledger.add_set(&[(memory, READ)]);
+    bench.work(&a, Touch::Set(&mut set), "launch");
     bench.work(&b, Touch::Memory(&[(memory, READ)]), "read");
     let visited = bench.ledger.members_visited();
-    bench.work(&a, Touch::Set(set), "launch");
+    bench.work(&a, Touch::Set(&mut set), "launch");
     assert!(!bench.device.said().contains("wait"));
     assert_eq!(bench.ledger.members_visited(), visited);
 }
@@ -132,15 +132,15 @@ fn a_clean_launch_looks_at_no_member() {
     let bench = Bench::new();
     let (a, b) = bench.two_lanes();
     let members: Vec<_> = (0..100).map(|_| (bench.ledger.add_memory(), WRITE)).collect();
-    let set = bench.ledger.add_set(&members);
-    bench.work(&a, Touch::Set(set), "launch");
+    let mut set = bench.ledger.add_set(&members);
+    bench.work(&a, Touch::Set(&mut set), "launch");
     assert_eq!(bench.ledger.members_visited(), 100);
     for _ in 0..50 {
-        bench.work(&a, Touch::Set(set), "launch");
+        bench.work(&a, Touch::Set(&mut set), "launch");
     }
     assert_eq!(bench.ledger.members_visited(), 100);
     bench.work(&b, Touch::Memory(&members[..1]), "touch");
-    bench.work(&a, Touch::Set(set), "launch");
+    bench.work(&a, Touch::Set(&mut set), "launch");
     assert_eq!(bench.ledger.members_visited(), 200);
 }
 
@@ -149,10 +149,10 @@ fn graphs_that_take_turns_on_one_stream_stay_clean() {
     let bench = Bench::new();
     let lane = bench.lane("a");
     let shared = bench.ledger.add_memory();
-    let (one, two) = (bench.ledger.add_set(&[(shared, WRITE)]), bench.ledger.add_set(&[(shared, WRITE)]));
+    let (mut one, mut two) = (bench.ledger.add_set(&[(shared, WRITE)]), bench.ledger.add_set(&[(shared, WRITE)]));
     for _ in 0..10 {
-        bench.work(&lane, Touch::Set(one), "one");
-        bench.work(&lane, Touch::Set(two), "two");
+        bench.work(&lane, Touch::Set(&mut one), "one");
+        bench.work(&lane, Touch::Set(&mut two), "two");
         bench.work(&lane, Touch::Memory(&[(shared, WRITE)]), "touch");
     }
     assert_eq!(bench.ledger.members_visited(), 2, "each looked once");

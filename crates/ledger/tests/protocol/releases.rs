@@ -11,16 +11,16 @@ fn removed_memory_names_its_unfinished_last_uses_one_a_stream() {
     let bench = Bench::new();
     let (a, b) = bench.two_lanes();
     let memory = bench.ledger.add_memory();
-    let set = bench.ledger.add_set(&[(memory, READ)]);
+    let mut set = bench.ledger.add_set(&[(memory, READ)]);
     bench.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
-    let launch = bench.work(&a, Touch::Set(set), "launch");
+    let launch = bench.work(&a, Touch::Set(&mut set), "launch");
     let read = bench.work(&b, Touch::Memory(&[(memory, READ)]), "read");
     let last = bench.ledger.remove_memory(memory);
     let mut places: Vec<_> = last.iter().map(|used| (used.lane() == &b, used.position())).collect();
     places.sort_unstable();
     assert_eq!(places, [(false, launch.position()), (true, read.position())]);
     assert!(bench.ledger.remove_memory(memory).is_empty(), "it is gone");
-    assert!(bench.ledger.remove_set(set).is_some(), "sets go in any order");
+    assert!(bench.ledger.remove_set(&mut set).is_some(), "sets go in any order");
 
     let untouched = bench.ledger.add_memory();
     assert!(bench.ledger.remove_memory(untouched).is_empty());
@@ -67,14 +67,14 @@ fn numbers_are_used_again_and_remember_nothing() {
     let bench = Bench::new();
     let (a, b) = bench.two_lanes();
     let old = bench.ledger.add_memory();
-    let set = bench.ledger.add_set(&[(old, WRITE)]);
-    bench.work(&a, Touch::Set(set), "launch");
+    let mut set = bench.ledger.add_set(&[(old, WRITE)]);
+    bench.work(&a, Touch::Set(&mut set), "launch");
     bench.ledger.remove_memory(old);
     let new = bench.ledger.add_memory();
     assert_eq!(old, new, "what this test is about");
     bench.device.said();
     bench.work(&b, Touch::Memory(&[(new, WRITE)]), "write");
-    bench.ledger.remove_set(set);
+    bench.ledger.remove_set(&mut set);
     bench.work(&b, Touch::Memory(&[(new, WRITE)]), "write");
     assert!(!bench.device.said().contains("wait"));
 }

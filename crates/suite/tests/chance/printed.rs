@@ -662,7 +662,7 @@ fn seed_755() {
 
 #[test]
 fn seed_272() {
-    let (device, k, token) = struck(software(0xb0be923ff16140b5), Call::cuFuncGetAttribute, 26, CUresult(214), Effect::ContextLost);
+    let (device, k, token) = struck(software(0xb0be923ff16140b5), Call::cuMemAllocAsync, 15, CUresult(999), Effect::NotDone);
     let machine = device.machine().unwrap().clone();
     let mut q1 = device.stream().unwrap();
     let mut b2 = device.buffer::<u32>(&[7, 1, 7, 4, 0, 9, 225478551, 0]).unwrap();
@@ -774,7 +774,7 @@ fn seed_272() {
         Ok(Vec::<Buffer<u32>>::new())
     }).map(drop).unwrap();
     g9.launch(&q12).map(drop).unwrap();
-    let mut b13 = device.buffer::<u32>(&[1, 585802953, 0]).unwrap();
+    assert!(device.buffer::<u32>(&[1, 585802953, 0]).is_err());
     assert_eq!(kind(q1.write(&mut b2[6..8], &[1, 7, 8])), "Length");
     let [] = outputs(q12.run(|r: &mut Recorder<'_>| {
         let mut t0 = r.alloc::<u32>(2)?;
@@ -789,48 +789,58 @@ fn seed_272() {
     g9.launch(&q4).map(drop).unwrap();
     g14.launch(&q12).map(drop).unwrap();
     let p15 = device.pool();
-    let mut g16 = device.graph().record(|r: &mut Recorder<'_>| {
-        let mut y0 = r.output::<u32>(4)?;
-        let mut t1 = r.alloc::<u32>(3)?;
-        let rounds0 = r.repeat(up_to(baked(1u32)), |r: &mut Recorder<'_>| {
-            r.run(fill(&mut t1[0..3], baked(5)))?;
-            r.run(k.scale(b2[7..8].at(0), &mut t1[0..1]))?;
-            r.run(k.bump(t1[0..1].at_mut(0)))?;
-            Ok((differs(baked(8u32), b2.at(3)) | !zero(b13.at(1))))
-        })?;
-        r.run(copy(&t1[0..3], &mut b3[3..6]))?;
-        let mut t3 = r.alloc::<u32>(1)?;
-        let rounds2 = r.repeat(up_to(t1.at(2)), |r: &mut Recorder<'_>| {
-            r.run(k.put(baked(1), &mut t3[0..1]))?;
-            r.run(k.mix(&b3[1..4], &mut y0[0..3]))?;
-            r.run(copy(&b2[2..4], &mut b7[0..2]))?;
-            r.run(k.bump(b7[0..1].at_mut(0)))?;
-            Ok(at_most(b7.at(0), baked(0u32)))
-        })?;
-        r.run(copy(&t3[0..1], &mut b11[0..1]))?;
-        Ok(vec![y0])
-    }).unwrap();
     g9.launch_sync(&q1).map(drop).unwrap();
     let mut b17 = device.zeros::<u32>(1).unwrap();
     q1.write(&mut b2[6..7], &[7]).unwrap();
-    let _ = Generator::new(&device, 605066306234);
-    drop(b11);
-    drop(g14);
-    drop(q1);
-    drop(k);
-    drop(b13);
-    drop(b17);
-    drop(b3);
-    drop(b2);
-    drop(b7);
-    drop(q4);
-    drop(p15);
-    drop(q12);
-    drop(g16);
+    let mut n18 = Generator::new(&device, 605066306234).unwrap();
+    p15.clear().unwrap();
+    let mut g19 = device.graph().pool(&p15).warmup(3).record(|r: &mut Recorder<'_>| {
+        r.keep(token.clone());
+        Ok(Vec::<Buffer<u32>>::new())
+    }).unwrap();
+    let mut h20 = device.host::<u32>(&[6, 6, 1656844799, 1, 6, 2, 2]).unwrap();
+    let mut i21 = device.graph().record_into((&device.zeros::<u32>(1).unwrap()[..], &device.zeros::<u32>(5).unwrap()[..]), (&mut device.zeros::<u32>(1).unwrap()[..], &mut device.zeros::<u32>(5).unwrap()[..]), |r: &mut Recorder<'_>, (i0, i1): (&Slice<u32>, &Slice<u32>), (o0, o1): (&mut Slice<u32>, &mut Slice<u32>)| {
+        r.run(k.put(baked(1612172946), &mut b11[1..2]))?;
+        r.run(fill(&mut b11[1..2], baked(52157943)))?;
+        Ok(())
+    }).unwrap();
+    let mut a22 = device.arena(65536).unwrap();
+    p15.keep(token.clone()).map(drop).unwrap();
+    let mut n23 = Generator::new(&device, 1631451233887).unwrap();
+    assert_eq!(one(q4.read(&b3[0..2])).unwrap(), [vec![8, 5]]);
+    q4.synchronize().unwrap();
+    let last = again(|| device.stream());
+    assert_eq!(vec![again(|| last.read(&b2))], [vec![7, 1, 7, 4, 0, 9, 7, 0]]);
+    assert_eq!(vec![again(|| last.read(&b3))], [vec![8, 5, 5, 5, 1, 1, 8]]);
+    assert_eq!(vec![again(|| last.read(&b7))], [vec![10, 9]]);
+    assert_eq!(vec![again(|| last.read(&b11))], [vec![0, 8]]);
+    assert_eq!(vec![again(|| last.read(&b17))], [vec![0]]);
+    assert_eq!(vec![again(|| n18.save(&last).map(|state| state.next_words(4)))], [vec![3716373851, 3911439181, 2523016081, 4068747010]]);
+    assert_eq!(vec![again(|| h20.to_vec())], [vec![6, 6, 1656844799, 1, 6, 2, 2]]);
+    assert_eq!(vec![again(|| n23.save(&last).map(|state| state.next_words(4)))], [vec![1355058476, 3852184182, 4286667154, 1473674390]]);
+    again(|| device.synchronize());
+    drop(last);
+    drop(i21);
     drop(i10);
+    drop(q1);
+    drop(b17);
     drop(g9);
+    drop(b3);
+    drop(b7);
+    drop(b2);
+    drop(q12);
     drop(device);
-    nothing_left(&machine, &token, true);
+    drop(n18);
+    drop(g14);
+    drop(k);
+    drop(q4);
+    drop(g19);
+    drop(h20);
+    drop(p15);
+    drop(b11);
+    drop(a22);
+    drop(n23);
+    nothing_left(&machine, &token, false);
 }
 
 #[test]

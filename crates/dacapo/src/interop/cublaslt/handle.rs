@@ -60,7 +60,7 @@ impl Handle {
             }
         });
         let ((entries, version, raw), path) = made?;
-        let driver = device.0.cuda.driver.clone();
+        let driver = device.0.cuda.driver.share();
         Ok(Handle { entries, raw, driver, version, path, choices: Mutex::default() })
     }
 

@@ -14,7 +14,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 use crate::device::RawStream;
 use crate::element::Pod;
@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::interop::cublaslt::CublasLt;
 use crate::interop::cublaslt::descriptors::{Key, Operands, Product, Scales};
 use crate::interop::cublaslt::reference::Launch;
-use crate::memory::{Access, Element, Kind, Slice};
+use crate::memory::{Access, Accesses, Element, Kind, Slice};
 use crate::record::{ForeignWork, Node, Op, Recorder, Work};
 use crate::value::Baked;
 
@@ -316,7 +316,7 @@ impl<'a, T: Number> Matmul<'a, T> {
         }
         self.check(a, b, d)?;
         let accumulate = matches!(self.addend, Addend::Target);
-        let mut access: SmallVec<[Access; 4]> = smallvec![
+        let mut access: Accesses = smallvec![
             if accumulate { Access::write("d", d) } else { Access::out("d", d) },
             Access::read("a", a),
             Access::read("b", b),

@@ -42,7 +42,7 @@ pub unsafe fn kernel_op<D: Declared>(
         let work = Work::Kernel(KernelWork {
             function,
             decl: Some(decl),
-            geometry,
+            geometry: geometry.map(Box::new),
             recipe: Arc::new(recipe),
             prepared: None,
             sets: None,
