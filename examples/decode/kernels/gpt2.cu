@@ -42,14 +42,14 @@ typedef unsigned long long u64;
 // How many of these blocks, and of the last product's, a multiprocessor should have at a time. Of all others it is one: told
 // that, the assembler takes the registers to have all of a warp's loads on their way. Else it waits for one after the other.
 #define AT_A_TIME_8 1
-#define AT_A_TIME_32 3
+#define AT_A_TIME_32 2
 #define HEADS_8 2
-#define HEADS_32 1
+#define HEADS_32 2
 // Many sequences: eights of rows that a block has, warps that share the columns, and loads that each has in flight.
 #define QKV_TILES 3
 #define UP_TILES 3
-#define HEAD_TILES 4
-#define NORM_WARPS 12
+#define HEAD_TILES 2
+#define NORM_WARPS 8
 #define ADD_WARPS 24
 #define ADD_LOADS_8 4
 #define ADD_LOADS_32 2

@@ -30,7 +30,7 @@ pub const QKV_TILES: usize = 3;
 /// The same of `up_8` and `up_32`.
 pub const UP_TILES: usize = 3;
 /// Warps of their blocks.
-pub const NORM_WARPS: usize = 12;
+pub const NORM_WARPS: usize = 8;
 /// Warps of the blocks of `add_8` and `add_32`.
 pub const ADD_WARPS: usize = 24;
 /// Warps of the blocks of `attend_8`.
