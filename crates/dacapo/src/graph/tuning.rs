@@ -24,7 +24,7 @@ use crate::record::{Node, Work};
 /// let text = "dacapo tuning 1 for NVIDIA H200\nsignals scale 8x1x1 256x1x1 0 00c0ffee > add 8x1x1 256x1x1 0 00c0ffee\n";
 /// let tuning: Tuning = text.parse()?;
 /// let (before, after, _) = tuning.iter().next().unwrap();
-/// assert_eq!((before.entry.as_str(), after.threads), ("add", [256, 1, 1]) , "{before} {after}");
+/// assert_eq!((before.entry.as_str(), after.threads), ("scale", [256, 1, 1]));
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
