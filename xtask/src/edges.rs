@@ -46,7 +46,7 @@ pub fn run(scale: &Scale) -> Result<(), String> {
     let (mut graphs_done, mut sum, mut findings) = (0u64, Checked::default(), 0);
     let mut checker = None;
     for (draws, number) in graphs {
-        if graphs_done % OF_A_DEVICE == 0 {
+        if graphs_done.checked_rem(OF_A_DEVICE) == Some(0) {
             findings += checker.take().map_or(0, |checker: Checker| checker.device().findings().len());
         }
         let checker = match &mut checker {

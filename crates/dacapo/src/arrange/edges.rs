@@ -65,6 +65,9 @@ pub(crate) struct Pair<'n> {
     pub(crate) after: &'n Node,
 }
 
+/// Chooses the kind of an edge, told what would be usual.
+pub(crate) type Chooser = dyn Fn(&Pair<'_>, Edge) -> Edge + Send + Sync;
+
 /// How the kinds of edges are chosen, where there is a choice.
 #[derive(Clone, Default)]
 pub(crate) enum EdgeChoice {
@@ -75,7 +78,7 @@ pub(crate) enum EdgeChoice {
     Plain,
     /// As somebody says, who is told what would be usual. Where that gives signals on some edges out of a kernel only, it does
     /// not signal.
-    By(Arc<dyn Fn(&Pair<'_>, Edge) -> Edge + Send + Sync>),
+    By(Arc<Chooser>),
 }
 
 /// The kinds of a level's edges.
@@ -168,30 +171,39 @@ fn usual(level: &Level, nodes: &[Node]) -> Vec<Edge> {
         return kinds;
     }
     let steps = order.steps().len();
-    let mut outs = vec![0u32; steps];
-    (0..steps).flat_map(|step| order.after(step)).for_each(|&before| outs[before as usize] += 1);
-    // Per step: whether a programmatic edge leads to it, whether one leads on, and whether some edge leads to a kernel or a join.
-    let (mut from, mut on, mut full_on) = (vec![false; steps], vec![false; steps], vec![false; steps]);
+    let mut of = vec![Around::default(); steps];
+    (0..steps).flat_map(|step| order.after(step)).for_each(|&before| of[before as usize].outs += 1);
     for step in 0..steps {
-        for (edge, &before) in order.edges_into(step).zip(order.after(step)) {
-            if outs[before as usize] != 1 || order.after(step).len() > INTO {
+        let before = order.after(step);
+        for (edge, &before_one) in order.edges_into(step).zip(before) {
+            if of[before_one as usize].outs != 1 || before.len() > INTO {
                 kinds[edge] = Edge::Full;
             }
             match kinds[edge] {
-                Edge::Full => full_on[before as usize] |= !is_copy(level, nodes, step as u32),
-                _ => (from[step], on[before as usize]) = (true, true),
+                Edge::Full => of[before_one as usize].full_on |= !is_copy(level, nodes, step as u32),
+                _ => (of[step].from, of[before_one as usize].on) = (true, true),
             }
         }
     }
-    for step in 0..steps {
-        for (edge, &before) in order.edges_into(step).zip(order.after(step)) {
-            let alone = !from[before as usize] && !on[step] && full_on[step] && order.after(step).len() == 1;
-            if alone {
-                kinds[edge] = Edge::Full;
-            }
+    for (step, around) in of.iter().enumerate().filter(|(step, _)| order.after(*step).len() == 1) {
+        let (edge, before) = (order.edges_into(step).start, order.after(step)[0]);
+        if !of[before as usize].from && !around.on && around.full_on {
+            kinds[edge] = Edge::Full;
         }
     }
     kinds
+}
+
+/// The edges of a step.
+#[derive(Clone, Default)]
+struct Around {
+    /// How many lead on.
+    outs: u32,
+    /// Whether a programmatic one leads to it, and whether one leads on.
+    from: bool,
+    on: bool,
+    /// Whether a full one leads on, to a kernel or a join.
+    full_on: bool,
 }
 
 /// Whether a step is neither a kernel nor a join: what comes behind a kernel as dear as it ever is.

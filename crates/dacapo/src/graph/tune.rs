@@ -186,14 +186,13 @@ impl Replayable {
         let mut bench = Bench::new(self, stream)?;
         let mut best = self.candidate(&EdgeChoice::Plain)?;
         let outcome = self.search(&mut bench, &pairs, &mut best, began);
-        let outcome = outcome.map(|found| {
+        let outcome = outcome.inspect(|found| {
             // The graph launches the best from now on. What it has launched so far may still run: the driver lets it.
             std::mem::swap(&mut self.built, &mut best.built);
             self.exec = self.built.exec;
             std::mem::swap(&mut self.order, &mut best.order);
             self.asked.edges = found.tuning.choice(&device);
             self.preloaded = true;
-            found
         });
         outcome.map(|found| Tuned { took: began.elapsed(), ..found })
     }

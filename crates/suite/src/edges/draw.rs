@@ -85,7 +85,7 @@ impl Draws {
                     Kernel {
                         entry: Entry::Mix,
                         modes,
-                        spin: if (at + number as u32) % 2 == 0 { 12 } else { 1 },
+                        spin: if (at + number as u32) & 1 == 0 { 12 } else { 1 },
                         off: false,
                     }
                 };
