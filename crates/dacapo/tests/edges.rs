@@ -49,6 +49,70 @@ dacapo::kernels! {
     }
 }
 
+/// y[i] = w[i] + x[i]. The first looks at `w` before its wait and at `x` behind it; the second at both before it.
+const OWN: &str = ".version 8.0\n.target sm_90\n.address_size 64
+.visible .entry add_own(.param .u64 w, .param .u64 x, .param .u64 y)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<6>;
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd1, %r1, 4;
+    ld.param.u64 %rd2, [w];
+    add.u64 %rd2, %rd2, %rd1;
+    ld.global.u32 %r2, [%rd2];
+    ld.param.u64 %rd3, [x];
+    add.u64 %rd3, %rd3, %rd1;
+    griddepcontrol.wait;
+    ld.global.u32 %r3, [%rd3];
+    add.u32 %r3, %r3, %r2;
+    ld.param.u64 %rd4, [y];
+    add.u64 %rd4, %rd4, %rd1;
+    st.global.u32 [%rd4], %r3;
+    ret;
+}
+.visible .entry add_too_early(.param .u64 w, .param .u64 x, .param .u64 y)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<6>;
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd1, %r1, 4;
+    ld.param.u64 %rd2, [w];
+    add.u64 %rd2, %rd2, %rd1;
+    ld.global.u32 %r2, [%rd2];
+    ld.param.u64 %rd3, [x];
+    add.u64 %rd3, %rd3, %rd1;
+    ld.global.u32 %r3, [%rd3];
+    griddepcontrol.wait;
+    add.u32 %r3, %r3, %r2;
+    ld.param.u64 %rd4, [y];
+    add.u64 %rd4, %rd4, %rd1;
+    st.global.u32 [%rd4], %r3;
+    ret;
+}
+";
+
+dacapo::kernels! {
+    /// Safe by: one block of as many threads as each slice has elements. The last claim of `too_early` is false.
+    unsafe struct Own(OWN) {
+        fn add_own(w: &[u32], x: &[u32], y: &out [u32]) {
+            early: w;
+            requires: w.len() == y.len(), x.len() == y.len(), y.len() <= 64;
+            grid: exact([1, 1, 1], [y.len() as u32, 1, 1]);
+        }
+        fn add_too_early(w: &[u32], x: &[u32], y: &out [u32]) {
+            early: w;
+            requires: w.len() == y.len(), x.len() == y.len(), y.len() <= 64;
+            grid: exact([1, 1, 1], [y.len() as u32, 1, 1]);
+        }
+        /// Nothing is said of what it does before its wait.
+        fn add_silent(w: &[u32], x: &[u32], y: &out [u32]) {
+            entry: "add_own";
+            requires: w.len() == y.len(), x.len() == y.len(), y.len() <= 64;
+            grid: exact([1, 1, 1], [y.len() as u32, 1, 1]);
+        }
+    }
+}
+
 /// Interleaves kernels every few instructions.
 fn device(seed: u64) -> (Device, Stream, Kernels) {
     let device = Software::new().seed(seed).options(|options| options.quantum = 5).open().unwrap();
@@ -242,4 +306,93 @@ fn a_profile_or_a_tuning_that_is_refused_lets_no_launch_go_with_old_numbers() {
         [(((1 * 3 + 1) * 3 + 1) * 3 + 1), 40, 4],
         "first all, then two of them twice"
     );
+}
+
+#[test]
+fn a_kernel_with_a_wait_of_its_own_begins_early_if_it_says_what_it_touches_and_nobody_before_it_writes_that() {
+    for seed in 0..20 {
+        let (device, stream, kernels) = device(seed);
+        let own = Own::load(&device).unwrap();
+        let (mut w, mut x) = (device.buffer(&[5u32; 32]).unwrap(), device.buffer(&[1u32; 32]).unwrap());
+        let mut y = device.zeros::<u32>(32).unwrap();
+        let signals = || device.graph().edges_by(|_, _| Edge::Signals);
+        let mut graph = signals()
+            .record(|r| {
+                r.run(kernels.mad(baked(3), baked(1), &mut x))?;
+                r.run(own.add_own(&w, &x, &mut y))
+            })
+            .unwrap();
+        assert_eq!(graph.edges(), [(0, 1, Edge::Signals)]);
+        graph.launch(&stream).unwrap();
+        assert_eq!(stream.read(&y).unwrap(), [9; 32]);
+        let silent = signals().record(|r| {
+            r.run(kernels.mad(baked(3), baked(1), &mut x))?;
+            r.run(own.add_silent(&w, &x, &mut y))
+        });
+        assert_eq!(silent.unwrap().edges(), [(0, 1, Edge::Full)]);
+        let written = signals().record(|r| {
+            r.run(kernels.mad(baked(3), baked(1), &mut w))?;
+            r.run(kernels.mad(baked(3), baked(1), &mut x))?;
+            r.run(own.add_own(&w, &x, &mut y))
+        });
+        assert_eq!(written.unwrap().edges(), [(0, 2, Edge::Full), (1, 2, Edge::Full)]);
+        assert_eq!(device.findings(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_false_claim_of_what_is_touched_early_is_found_while_the_kernel_before_runs() {
+    let found = (0..40).any(|seed| {
+        let detectors = |options: &mut dacapo_sim::Options| {
+            options.quantum = 5;
+            options.detectors.undeclared = true;
+        };
+        let device = Software::new().seed(seed).options(detectors).open().unwrap();
+        let (stream, kernels, own) =
+            (device.stream().unwrap(), Kernels::load(&device).unwrap(), Own::load(&device).unwrap());
+        let (w, mut x) = (device.buffer(&[5u32; 32]).unwrap(), device.buffer(&[1u32; 32]).unwrap());
+        let mut y = device.zeros::<u32>(32).unwrap();
+        let mut graph = device
+            .graph()
+            .edges_by(|_, _| Edge::Signals)
+            .record(|r| {
+                r.run(kernels.mad(baked(3), baked(1), &mut x))?;
+                r.run(own.add_too_early(&w, &x, &mut y))
+            })
+            .unwrap();
+        graph.launch(&stream).unwrap();
+        stream.synchronize().unwrap();
+        let findings = device.findings().join("\n");
+        findings.contains("byte 0 of `x`, before its `griddepcontrol.wait`") && findings.contains("add it to `early`")
+    });
+    assert!(found);
+}
+
+#[test]
+fn early_names_what_is_read_and_a_kernel_that_waits() {
+    dacapo::kernels! {
+        /// Safe by: it does not load.
+        unsafe struct Written(OWN) {
+            #[allow(dead_code, reason = "it does not load")]
+            fn add_own(w: &[u32], x: &[u32], y: &out [u32]) {
+                early: y;
+                grid: exact([1, 1, 1], [1, 1, 1]);
+            }
+        }
+    }
+    dacapo::kernels! {
+        /// Safe by: it does not load.
+        unsafe struct Waitless(PTX) {
+            #[allow(dead_code, reason = "it does not load")]
+            fn mad(a: u32, b: &[u32], y: &mut [u32], n: u32 = y.len()) {
+                early: b;
+                grid: linear(y.len(), 32);
+            }
+        }
+    }
+    let (device, _, _) = device(0);
+    let error = Written::load(&device).map(drop).unwrap_err().to_string();
+    assert!(error.contains("`early` names `y`, which is no `&` parameter"), "{error}");
+    let error = Waitless::load(&device).map(drop).unwrap_err().to_string();
+    assert!(error.contains("parameter 1, `b`") || error.contains("no `griddepcontrol.wait`"), "{error}");
 }

@@ -42,6 +42,8 @@ pub struct DeclaredSlice<'a> {
     pub bytes: u64,
     /// What may be done with it.
     pub mode: DeclaredMode,
+    /// Whether it may be touched before the kernel has executed a `griddepcontrol.wait` that it has.
+    pub early: bool,
 }
 
 /// What a kernel may do with memory that it was given.

@@ -227,7 +227,13 @@ impl Bench {
         let slice = |param: &Param| match param {
             Param::Pointer(address) => {
                 let bytes = self.memory.containing(*address).expect("uploaded").bytes;
-                Some(DeclaredSlice { name: "argument", address: *address, bytes, mode: DeclaredMode::Write })
+                Some(DeclaredSlice {
+                    name: "argument",
+                    address: *address,
+                    bytes,
+                    mode: DeclaredMode::Write,
+                    early: true,
+                })
             }
             _ => None,
         };

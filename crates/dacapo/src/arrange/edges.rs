@@ -15,6 +15,8 @@
 //!    before all that comes before it is over, and its memory is visible: the kernel before it has waited likewise, and so
 //!    on, back to the nearest full edge. An edge that a path implies may therefore still be left out, whatever the path is
 //!    made of; and a kernel that is switched off passes on what it waits for (seen on an H200).
+//!    A kernel with a wait of its own may be behind one, too, if its declaration says what it touches before that (`early`), and
+//!    nothing before it in its level writes that: what others write, no launch of theirs still does, by the ledger.
 //! 3. **The one behind reads no constant variables.** They are cached from where a kernel begins (seen: stale).
 //! 4. **Neither is a cluster.** What a wait means in one is not said.
 //! 5. **A kernel signals only if every edge out of it is programmatic.** Behind a full edge nobody begins early, so there
@@ -39,10 +41,13 @@
 //!
 //! [`Graph::tune`]: crate::Graph::tune
 
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::arrange::Level;
 use crate::kernel::Function;
+use crate::memory::Extent;
 use crate::plan::What;
 use crate::record::{Node, Work};
 
@@ -147,8 +152,11 @@ fn kernel<'n>(level: &Level, nodes: &'n [Node], step: u32) -> Option<(usize, &'n
 /// Something of each edge of a level, which is told its kernels where there is a choice.
 pub(super) fn each<R>(level: &Level, nodes: &[Node], mut of: impl FnMut(Option<Pair<'_>>) -> R) -> Vec<R> {
     let mut results = Vec::new();
+    let mut written = Written::of(level, nodes);
     for step in 0..level.order.steps().len() {
-        let behind = kernel(level, nodes, step as u32).filter(|(_, function)| function.waits());
+        let behind = kernel(level, nodes, step as u32)
+            .filter(|(number, function)| function.waits() || written.spares(&nodes[*number]));
+        written.add(level, nodes, step);
         for &earlier in level.order.after(step) {
             let before =
                 behind.and_then(|_| kernel(level, nodes, earlier)).filter(|(_, function)| function.may_go_before());
@@ -161,6 +169,40 @@ pub(super) fn each<R>(level: &Level, nodes: &[Node], mut of: impl FnMut(Option<P
         }
     }
     results
+}
+
+/// What the steps so far write, where a kernel with a wait of its own asks for it.
+struct Written {
+    is_asked: bool,
+    ranges: HashMap<u32, Vec<Range<usize>>>,
+}
+
+impl Written {
+    fn of(level: &Level, nodes: &[Node]) -> Written {
+        Written { is_asked: level.nodes().any(|node| nodes[node].early().is_some()), ranges: HashMap::new() }
+    }
+
+    fn add(&mut self, level: &Level, nodes: &[Node], step: usize) {
+        let What::Op(op) = level.order.steps()[step].what else { return };
+        if !self.is_asked {
+            return;
+        }
+        for access in nodes[level.node(op)].access.iter().filter(|access| access.mode.writes()) {
+            let Extent { allocation, start, bytes, .. } = &access.place;
+            self.ranges.entry(allocation.number()).or_default().push(*start..start + bytes);
+        }
+    }
+
+    /// Whether a kernel has said what it touches before its own wait, and nothing so far writes that.
+    fn spares(&self, node: &Node) -> bool {
+        let Some(early) = node.early() else { return false };
+        let touched = node.access.iter().filter(|access| early.contains(&access.name)).map(|access| &access.place);
+        !touched.into_iter().any(|place| {
+            let ranges = self.ranges.get(&place.allocation.number());
+            let meets = |range: &Range<usize>| range.start < place.start + place.bytes && place.start < range.end;
+            ranges.is_some_and(|ranges| ranges.iter().any(meets))
+        })
+    }
 }
 
 /// Where it is worth it on the whole.

@@ -16,12 +16,19 @@ pub struct KernelDecl {
     pub tunable: bool,
     pub params: &'static [Param],
     pub state: &'static [&'static str],
+    /// What it touches before a wait of its own; none if nothing was said of that.
+    pub early: Option<&'static [&'static str]>,
 }
 
 impl KernelDecl {
     /// A kernel whose entry point has its name, with one geometry, that touches no globals.
     pub const fn new(name: &'static str, params: &'static [Param]) -> KernelDecl {
-        KernelDecl { name, entry: name, tunable: false, params, state: &[] }
+        KernelDecl { name, entry: name, tunable: false, params, state: &[], early: None }
+    }
+
+    /// Whether it has a parameter of this name whose memory it only reads.
+    pub fn reads(&self, name: &str) -> bool {
+        self.params.iter().any(|param| param.name == name && param.mode == Some(PointerMode::Read))
     }
 
     /// The same with an entry point of another name.
@@ -32,6 +39,11 @@ impl KernelDecl {
     /// The same, touching these globals.
     pub const fn state(self, state: &'static [&'static str]) -> KernelDecl {
         KernelDecl { state, ..self }
+    }
+
+    /// The same, with a wait of its own, before which it touches these.
+    pub const fn early(self, early: &'static [&'static str]) -> KernelDecl {
+        KernelDecl { early: Some(early), ..self }
     }
 
     /// The same, with this geometry unless a call says another.

@@ -352,6 +352,12 @@ impl Function {
                 ));
             }
         }
+        if let Some(name) = decl.early.and_then(|early| early.iter().find(|name| !decl.reads(name))) {
+            return differs(format!("`early` names `{name}`, which is no `&` parameter"));
+        }
+        if decl.early.is_some() && function.begins == Begins::Waiting {
+            return differs("it is declared `early`, and its text has no `griddepcontrol.wait`".into());
+        }
         for &name in decl.state {
             let known = globals.iter().find(|(known, _)| *known == name).map(|(_, global)| global.clone());
             let global = match known {

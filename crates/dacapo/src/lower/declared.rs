@@ -36,11 +36,13 @@ pub(crate) fn declare_kept(device: &Device, exec: CUgraphExec, handle: CUgraphNo
 }
 
 fn tell(device: &Device, of: DeclaredOf, node: &Node, args: &Args) {
+    let early = node.early();
     let slice = |(number, access): (usize, &crate::memory::Access)| DeclaredSlice {
         name: access.name,
         // Globals of the module are no arguments.
         address: args.address(number).unwrap_or_else(|| access.place.address()),
         bytes: access.place.bytes as u64,
+        early: early.is_none_or(|early| early.contains(&access.name)),
         mode: match access.mode {
             Mode::Read => DeclaredMode::Read,
             Mode::Write => DeclaredMode::Write,

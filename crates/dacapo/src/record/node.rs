@@ -188,6 +188,14 @@ impl Node {
         }
     }
 
+    /// What a kernel with a wait of its own touches before that, by name; none for other kernels.
+    pub(crate) fn early(&self) -> Option<&'static [&'static str]> {
+        match &self.work {
+            Work::Kernel(kernel) => kernel.decl.and_then(|decl| decl.early),
+            _ => None,
+        }
+    }
+
     /// Whether it touches the allocation of this number.
     pub(crate) fn touches(&self, allocation: u32) -> bool {
         self.access.iter().any(|access| access.place.allocation.number() == allocation)

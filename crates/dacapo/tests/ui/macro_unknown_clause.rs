@@ -1,5 +1,5 @@
 // error: none
-// says: kernel `f`: found the unknown clause `needs`; expected `entry`, `state`, `requires`, `grid` or `default_grid`
+// says: kernel `f`: found the unknown clause `needs`; expected `entry`, `state`, `early`, `requires`, `grid` or `default_grid`
 // why: a misspelled condition must not be a missing one
 use kit::*;
 

@@ -64,10 +64,26 @@ pub(crate) struct Declared {
     /// In the order of their addresses, apart from each other.
     readable: Vec<Window>,
     writable: Vec<Window>,
+    /// What it may touch before its own wait, if that is less.
+    pub(crate) before_wait: Option<Box<Declared>>,
+    /// Whether this is about the time before its own wait.
+    pub(crate) is_before_wait: bool,
 }
 
 impl Declared {
     pub(crate) fn new(told: &dacapo_driver::Declared<'_>) -> Declared {
+        let mut whole = Declared::of(told);
+        if told.slices.iter().any(|slice| !slice.early) {
+            let early: Vec<_> = told.slices.iter().filter(|slice| slice.early).copied().collect();
+            let early = Declared::of(&dacapo_driver::Declared { slices: &early, ..*told });
+            // All are known by name, so that a report can say which one it was.
+            let (given, writable) = (whole.given.clone(), Vec::new());
+            whole.before_wait = Some(Box::new(Declared { given, writable, is_before_wait: true, ..early }));
+        }
+        whole
+    }
+
+    fn of(told: &dacapo_driver::Declared<'_>) -> Declared {
         let given: Vec<Given> = told
             .slices
             .iter()
@@ -88,6 +104,8 @@ impl Declared {
             readable: windows(|_| true),
             writable: windows(DeclaredMode::writes),
             given,
+            before_wait: None,
+            is_before_wait: false,
         }
     }
 
@@ -169,8 +187,10 @@ mod tests {
     use super::*;
 
     fn declared(slices: &[(&'static str, u64, u64, DeclaredMode)]) -> Declared {
-        let slices: Vec<DeclaredSlice<'_>> =
-            slices.iter().map(|&(name, address, bytes, mode)| DeclaredSlice { name, address, bytes, mode }).collect();
+        let slices: Vec<DeclaredSlice<'_>> = slices
+            .iter()
+            .map(|&(name, address, bytes, mode)| DeclaredSlice { name, address, bytes, mode, early: true })
+            .collect();
         Declared::new(&dacapo_driver::Declared { op: "op", label: "", at: Location::caller(), slices: &slices })
     }
 

@@ -147,6 +147,10 @@ impl Grid {
             }
             self.current %= self.resident.len();
             let program = self.launch.image.program();
+            let declared = self.declared.as_deref().map(|whole| match &whole.before_wait {
+                Some(early) if self.progress.held => early,
+                _ => whole,
+            });
             let parts = Parts {
                 code: program.code(self.launch.kernel),
                 program,
@@ -158,7 +162,7 @@ impl Grid {
                 clock,
                 progress: &mut self.progress,
                 workspace: self.workspace.unwrap_or(0),
-                declared: self.declared.as_deref(),
+                declared,
                 blocks: self.blocks.as_deref_mut(),
             };
             let (turn, ran) = match self.resident[self.current].run(parts, turn_length.min(left)) {

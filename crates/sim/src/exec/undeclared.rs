@@ -8,6 +8,8 @@
 use super::access::lanes;
 use super::machine::Machine;
 use super::report::Doing;
+use dacapo_driver::DeclaredMode;
+
 use crate::detect::declared::{Declared, Given, Window};
 use crate::finding::{Ending, Finding};
 use crate::memory::{Allocation, Kind};
@@ -107,6 +109,20 @@ fn judge(declared: &Declared, allocation: &Allocation, address: u64, doing: Doin
         };
         let why = format!("in the variable `{name}` of the module, {why}");
         return (code, why, format!("add `state: {name};` to the kernel's declaration"));
+    }
+    if declared.is_before_wait
+        && let Some((given, 0)) = nearest
+    {
+        let (byte, name) = (address - given.window.start, &given.name);
+        let why =
+            format!("byte {byte} of `{name}`, before its `griddepcontrol.wait`, while kernels before it still run");
+        let help = match given.mode {
+            DeclaredMode::Read => {
+                format!("touch `{name}` behind the wait, or add it to `early` in the kernel's declaration")
+            }
+            _ => format!("touch `{name}` behind the wait: what a kernel writes cannot be early"),
+        };
+        return ("undeclared-access", why, help);
     }
     let named = |given: &Given| format!("`{}` ({} bytes at {:#x})", given.name, given.window.bytes, given.window.start);
     let Some((given, distance)) = nearest else {

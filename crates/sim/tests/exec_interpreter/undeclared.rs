@@ -25,6 +25,7 @@ fn found(body: &str, x: std::ops::Range<u64>, y: std::ops::Range<u64>) -> Vec<St
         address: base + 4 * words.start,
         bytes: 4 * (words.end - words.start),
         mode,
+        early: true,
     };
     b.declared = Some(vec![slice("x", px, x, DeclaredMode::Read), slice("y", py, y, DeclaredMode::Write)]);
     let launch = b.launch("k", [1, 1, 1], [32, 1, 1], 0, &[Arg::U64(px), Arg::U64(py)]);

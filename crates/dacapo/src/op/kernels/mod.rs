@@ -69,6 +69,8 @@ pub use launch::kernel_op;
 ///
 /// - `entry: "_Z5saxpyfPKfPfj"`: the symbol, if it is not the name.
 /// - `state: counter, table`: globals of the module that the kernel touches.
+/// - `early: w`: of a kernel that executes `griddepcontrol.wait` itself, the `&` parameters that it touches before that. In a
+///   graph it may then begin while the kernel before it runs, if nothing before it writes them (docs/edges.md).
 /// - `requires: condition, condition`: checked when recorded and whenever an argument changes. A slice has `len()`,
 ///   `is_empty()` and `aligned(bytes)` here; `within(offset, n, len)` is `offset + n <= len` without overflow.
 /// - `grid: linear(n, threads)`, `tiled((w, h), (tx, ty))` or `exact([b; 3], [t; 3])`, each with `.shared(bytes)`; or
@@ -90,7 +92,9 @@ pub use launch::kernel_op;
 /// - the entry point's parameters have the declared types, in this order;
 /// - whenever the `requires` conditions hold, a launch with the declared geometry (any geometry for `default_grid`)
 ///   stays inside its slices, writes only `&mut` and `&out` memory, writes all of `&out` memory, and terminates;
-/// - it touches no other memory except the globals named by `state`.
+/// - it touches no other memory except the globals named by `state`;
+/// - with `early`, no thread touches anything but the memory named there before it, or one that it has synchronised with, has
+///   executed `griddepcontrol.wait`.
 ///
 /// A crate with `#![forbid(unsafe_code)]` cannot declare kernels, but can use those of another crate. `deny` does not
 /// reject a declaration: the lint does not look into another crate's macro.
@@ -104,6 +108,7 @@ macro_rules! kernels {
                 fn $kernel:ident($($parameters:tt)*) {
                     $(entry: $entry:literal;)?
                     $(state: $($global:ident),+;)?
+                    $(early: $($early:ident),+;)?
                     $(requires: $($condition:expr),+ $(,)?;)?
                     $(grid: $grid:expr;)?
                     $(default_grid: $default_grid:expr;)?
@@ -125,6 +130,7 @@ macro_rules! kernels {
                 )
                 $(.entry($entry))?
                 $(.state(&[$(::core::stringify!($global)),+]))?
+                $(.early(&[$(::core::stringify!($early)),+]))?
                 $(.tunable(::core::stringify!($default_grid)))?
             ),*];
         }

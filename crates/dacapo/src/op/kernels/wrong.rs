@@ -9,7 +9,7 @@ macro_rules! __kernels_wrong {
     // ---- Kernel by kernel.
     (@kernels) => {};
     (@kernels $(#[$attribute:meta])* fn $kernel:ident($($parameters:tt)*) { $($clauses:tt)* } $($rest:tt)*) => {
-        $crate::__kernels_wrong! { @clauses $kernel [entry state requires grid] $($clauses)* }
+        $crate::__kernels_wrong! { @clauses $kernel [entry state early requires grid] $($clauses)* }
         $crate::__kernels_wrong! { @kernels $($rest)* }
     };
     (@kernels #[$attribute:meta] $($found:tt)*) => {
@@ -29,7 +29,10 @@ macro_rules! __kernels_wrong {
     (@clauses $kernel:ident [$(entry)? state $($then:tt)*] state: $($global:ident),+; $($rest:tt)*) => {
         $crate::__kernels_wrong! { @clauses $kernel [$($then)*] $($rest)* }
     };
-    (@clauses $kernel:ident [$(entry)? $(state)? requires grid] requires: $($is:expr),+ $(,)?; $($rest:tt)*) => {
+    (@clauses $kernel:ident [$(entry)? $(state)? early $($then:tt)*] early: $($name:ident),+; $($rest:tt)*) => {
+        $crate::__kernels_wrong! { @clauses $kernel [$($then)*] $($rest)* }
+    };
+    (@clauses $kernel:ident [$(entry)? $(state)? $(early)? requires grid] requires: $($is:expr),+ $(,)?; $($rest:tt)*) => {
         $crate::__kernels_wrong! { @clauses $kernel [grid] $($rest)* }
     };
     (@clauses $kernel:ident [$($before:ident)+] grid: $grid:expr; $($rest:tt)*) => {
@@ -49,7 +52,10 @@ macro_rules! __kernels_wrong {
     (@clauses $kernel:ident [$(entry)? state $($then:tt)*] state $($found:tt)*) => {
         $crate::__kernels_wrong! { @form $kernel state "`state: global, global;`" $($found)* }
     };
-    (@clauses $kernel:ident [$(entry)? $(state)? requires grid] requires $($found:tt)*) => {
+    (@clauses $kernel:ident [$(entry)? $(state)? early $($then:tt)*] early $($found:tt)*) => {
+        $crate::__kernels_wrong! { @form $kernel early "`early: parameter, parameter;`" $($found)* }
+    };
+    (@clauses $kernel:ident [$(entry)? $(state)? $(early)? requires grid] requires $($found:tt)*) => {
         $crate::__kernels_wrong! { @form $kernel requires "`requires: condition, condition;`" $($found)* }
     };
     (@clauses $kernel:ident [$($before:ident)+] grid $($found:tt)*) => {
@@ -72,6 +78,9 @@ macro_rules! __kernels_wrong {
     (@clauses $kernel:ident $may:tt state $($found:tt)*) => {
         $crate::__kernels_wrong! { @order $kernel state }
     };
+    (@clauses $kernel:ident $may:tt early $($found:tt)*) => {
+        $crate::__kernels_wrong! { @order $kernel early }
+    };
     (@clauses $kernel:ident $may:tt requires $($found:tt)*) => {
         $crate::__kernels_wrong! { @order $kernel requires }
     };
@@ -84,19 +93,19 @@ macro_rules! __kernels_wrong {
     (@order $kernel:ident $clause:ident) => {
         ::core::compile_error!(::core::concat!(
             "kernel `", ::core::stringify!($kernel), "`: found `", ::core::stringify!($clause),
-            "` out of order or twice; expected, each once: `entry`, `state`, `requires`, then `grid` or `default_grid`",
+            "` out of order or twice; expected, each once: `entry`, `state`, `early`, `requires`, then `grid` or `default_grid`",
         ));
     };
     (@clauses $kernel:ident $may:tt $clause:ident: $($found:tt)*) => {
         ::core::compile_error!(::core::concat!(
             "kernel `", ::core::stringify!($kernel), "`: found the unknown clause `", ::core::stringify!($clause),
-            "`; expected `entry`, `state`, `requires`, `grid` or `default_grid`",
+            "`; expected `entry`, `state`, `early`, `requires`, `grid` or `default_grid`",
         ));
     };
     (@clauses $kernel:ident $may:tt $($found:tt)*) => {
         ::core::compile_error!(::core::concat!(
             "kernel `", ::core::stringify!($kernel), "`: expected a clause, `entry: ..;`, `state: ..;`, \
-            `requires: ..;`, `grid: ..;` or `default_grid: ..;`, found `", ::core::stringify!($($found)*), "`",
+            `early: ..;`, `requires: ..;`, `grid: ..;` or `default_grid: ..;`, found `", ::core::stringify!($($found)*), "`",
         ));
     };
 
