@@ -1,4 +1,5 @@
-//! What the benchmarks of launches share: a driver that does nothing, and what stands between two cold calls.
+//! What the benchmarks of launches and recordings share: a driver that does nothing, and what stands between two cold calls.
+#![allow(dead_code, reason = "each benchmark uses some of it")]
 
 use std::ffi::c_int;
 use std::hint::black_box;

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::Location;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dacapo_driver::DriverError;
@@ -36,61 +36,55 @@ impl fmt::Display for Named {
 
 /// The launches of a stream since it was last known to be idle, the same one in a row only once.
 #[derive(Default)]
-#[repr(C)] // the first is what a launch looks at
+#[repr(C)] // the first two are what a launch looks at
 pub(crate) struct Notes {
-    /// Where the newest name is, so that a launch of the same graph again takes no lock; with [`IDLE`] once all launches are
-    /// over. The list holds what it names, so the address is not another graph's.
+    /// Where the newest name is, so that a launch of the same graph again takes no lock. The list holds what it names, so the
+    /// address is not another graph's.
     newest: AtomicUsize,
-    /// The newest is the last of it. Names of launches that are over stay until the next one comes.
+    /// Whether all launches are over. Their names stay in the list until another one comes.
+    is_idle: AtomicBool,
+    /// The newest is the last of it.
     list: Mutex<VecDeque<Arc<Named>>>,
 }
-
-/// In an address, whose lowest bit is never set.
-const IDLE: usize = 1;
 
 /// As many as a person reads.
 const NOTES_MAX: usize = 16;
 
 impl Notes {
+    /// Under the lock of the stream's lane, so one at a time: no step here need be one with another.
     #[inline]
     pub(crate) fn push(&self, name: &Arc<Named>) {
-        let address = Arc::as_ptr(name).addr();
-        if self.newest.load(Ordering::Relaxed) != address {
-            self.push_other(name, address);
+        if self.newest.load(Ordering::Relaxed) != Arc::as_ptr(name).addr() {
+            self.push_other(name);
+        }
+        if self.is_idle.load(Ordering::Relaxed) {
+            self.is_idle.store(false, Ordering::Relaxed);
         }
     }
 
     #[inline(never)]
-    fn push_other(&self, name: &Arc<Named>, address: usize) {
-        let again = self.newest.compare_exchange(address | IDLE, address, Ordering::Relaxed, Ordering::Relaxed);
-        if again.is_ok() {
-            return;
-        }
+    fn push_other(&self, name: &Arc<Named>) {
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        // In one step: a launch of the old newest either comes before it, and is not idle, or finds another one here.
-        let before = self.newest.swap(address, Ordering::Relaxed);
-        if before & IDLE != 0 {
+        if self.is_idle.load(Ordering::Relaxed) {
             list.clear();
         }
         if list.len() == NOTES_MAX {
             list.pop_front();
         }
         list.push_back(name.clone());
+        self.newest.store(Arc::as_ptr(name).addr(), Ordering::Relaxed);
     }
 
     /// Everything that was launched is over.
     pub(crate) fn idle(&self) {
-        let newest = self.newest.load(Ordering::Relaxed);
-        if newest != 0 && newest & IDLE == 0 {
-            self.newest.fetch_or(IDLE, Ordering::Relaxed);
-        }
+        self.is_idle.store(true, Ordering::Relaxed);
     }
 
     fn names(&self) -> Vec<String> {
         let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.newest.load(Ordering::Relaxed) & IDLE {
-            0 => list.iter().map(|name| name.to_string()).collect(),
-            _ => Vec::new(),
+        match self.is_idle.load(Ordering::Relaxed) {
+            false => list.iter().map(|name| name.to_string()).collect(),
+            true => Vec::new(),
         }
     }
 }

@@ -7,7 +7,7 @@ use dacapo_driver::Call;
 use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUstream};
 use dacapo_ledger::{Lane, LaneKind, Use};
 
-use crate::device::{Cuda, Device, Garbage, LaneStream, Named};
+use crate::device::{Cuda, Device, Garbage, LaneStream};
 use crate::error::Result;
 use crate::nesting::refuse_in_recording;
 
@@ -181,11 +181,6 @@ impl StreamInner {
     pub(crate) fn enter(&self, call: &'static str) -> Result<()> {
         refuse_in_recording(call)?;
         self.device.enter()
-    }
-
-    /// Remembers a launch for the day when a fault has no name.
-    pub(crate) fn note(&self, name: &Arc<Named>) {
-        self.lane.stream().notes.push(name);
     }
 
     pub(crate) fn wait_for_all(&self) -> Result<()> {

@@ -103,7 +103,20 @@ pub mod grid {
 }
 
 /// Refuses a geometry that no launch can have.
+#[inline]
 pub(crate) fn check_grid(properties: &Properties, function: &Function, grid: &Grid) -> Result<()> {
+    let within = |asked: [u32; 3], most: &[u32; 3]| asked[0] <= most[0] && asked[1] <= most[1] && asked[2] <= most[2];
+    let [x, y, z] = grid.threads.map(u64::from);
+    let shared = u64::from(grid.shared) + u64::from(function.shared_static);
+    let fits = within(grid.blocks, &properties.grid_max)
+        && within(grid.threads, &properties.block_max)
+        && (1..=u64::from(function.threads_max)).contains(&(x * y * z))
+        && shared <= u64::from(properties.shared_bytes_max);
+    if fits { Ok(()) } else { say_what_exceeds(properties, function, grid) }
+}
+
+#[cold]
+fn say_what_exceeds(properties: &Properties, function: &Function, grid: &Grid) -> Result<()> {
     let too_large = |asked: String, limit: String| Err(Error::new(ErrorKind::GridTooLarge { asked, limit }));
     for (dimension, name) in ["x", "y", "z"].iter().enumerate() {
         let (blocks, blocks_max) = (grid.blocks[dimension], properties.grid_max[dimension]);

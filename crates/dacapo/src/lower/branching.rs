@@ -90,13 +90,15 @@ impl Running<'_> {
         let gates = gates(nodes.iter());
         let held = lock_gates(&gates);
         let (lane, touch) = (&self.stream.lane, Touch::Memory(&touched));
+        let (name, label, at) = (format!("eager `{}`", first.name), first.label.to_string(), Some(first.at));
+        let name = Arc::new(Named { name, label, at });
         let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, lane, touch, |raw| {
-            launch_all(device, raw.raw.0, nodes, &self.recorded.readings)
+            launch_all(device, raw.raw.0, nodes, &self.recorded.readings)?;
+            raw.notes.push(&name);
+            Ok(())
         });
         drop(held);
         let ((), used) = submitted.map_err(|error| device.noted(error))?;
-        let (name, label, at) = (format!("eager `{}`", first.name), first.label.to_string(), Some(first.at));
-        self.stream.note(&Arc::new(Named { name, label, at }));
         self.last = Some(used);
         Ok(())
     }

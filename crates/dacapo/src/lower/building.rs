@@ -168,15 +168,20 @@ impl<'d, 'p> Building<'d, 'p> {
             Work::Kernel(kernel) => kernel.prepared.take(),
             _ => None,
         };
-        let node = &self.nodes[number];
-        let params = NodeParams::of(device, node, self.readings, self.places, &self.handles, recorded)?;
         debug_assert_eq!(self.told.len(), number, "nodes are added in the order of the recording");
-        let function = match &node.work {
+        // Moved once, to where it stays.
+        let recorded = recorded.map(|prepared| NodeParams::Kernel { prepared });
+        let function = match &self.nodes[number].work {
             Work::Kernel(kernel) if signals => kernel.function.signalling(device)?.unwrap_or(&kernel.function).raw,
             Work::Kernel(kernel) => kernel.function.raw,
             _ => CUfunction::NULL,
         };
-        self.told.push(Told { handle: CUgraphNode::NULL, function, params });
+        self.told.push(Told { handle: CUgraphNode::NULL, function, params: recorded });
+        let (node, told) = (&self.nodes[number], self.told.last_mut().expect("pushed just now"));
+        match &mut told.params {
+            Some(params) => params.fill_in(node, self.places, &self.handles),
+            None => told.params = NodeParams::of(device, node, self.readings, self.places, &self.handles, None)?,
+        }
         if let Work::Branch(branch) = &node.work {
             let branch = branch.clone();
             return self.branch(number, &branch, graph, after);

@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::kernel::{Grid, Prepared};
 use crate::memory::{Access, Extent, Kind};
-use crate::record::{FillRecipe, KernelWork, Node, Work};
+use crate::record::{FillRecipe, Node, Work};
 use crate::value::{Readings, Snapshot};
 
 /// Where places are: most are where their allocation is, stand-ins are where a launch has bound them.
@@ -65,23 +65,20 @@ impl NodeParams {
         handles: &[u64],
         recorded: Option<Prepared>,
     ) -> Result<Option<NodeParams>> {
-        let with_addresses = |kernel: &KernelWork, mut prepared: Prepared| {
-            prepared.args.resolve(|access| places.place(&node.access[access].place).0);
-            if let Some(sets) = &kernel.sets {
-                let handle = |condition: &u32| handles.get(*condition as usize).copied().unwrap_or(NO_HANDLE);
-                prepared.args.set_handles(sets.iter().map(handle));
-            }
-            Ok(Some(NodeParams::Kernel { prepared }))
+        let with_addresses = |prepared: Prepared| {
+            let mut params = NodeParams::Kernel { prepared };
+            params.fill_in(node, places, handles);
+            Ok(Some(params))
         };
         // As it was recorded: the slots are those of the recording.
-        if let (Work::Kernel(kernel), Some(prepared)) = (&node.work, recorded) {
-            return with_addresses(kernel, prepared);
+        if let Some(prepared) = recorded {
+            return with_addresses(prepared);
         }
         let resolved: SmallVec<[(u64, u64); 4]> = node.access.iter().map(|a| places.place(&a.place)).collect();
         let starts: SmallVec<[u64; 4]> = resolved.iter().map(|(_, start)| *start).collect();
         let snapshot = Snapshot::new(readings, &node.access).bound(&starts);
         let params = match &node.work {
-            Work::Kernel(kernel) => return with_addresses(kernel, node.prepare(device, kernel, &snapshot)?),
+            Work::Kernel(kernel) => return with_addresses(node.prepare(device, kernel, &snapshot)?),
             Work::Copy | Work::Upload(_) | Work::Download(_) => {
                 let bytes = node.access[0].place.bytes;
                 if bytes == 0 {
@@ -106,6 +103,16 @@ impl NodeParams {
             Work::Foreign(_) | Work::Captured => return Ok(None),
         };
         Ok(Some(params))
+    }
+
+    /// Fills in what a kernel's recipe does not know: addresses, and handles of conditions.
+    pub(crate) fn fill_in(&mut self, node: &Node, places: &dyn Resolve, handles: &[u64]) {
+        let (NodeParams::Kernel { prepared }, Work::Kernel(kernel)) = (self, &node.work) else { return };
+        prepared.args.resolve(|access| places.place(&node.access[access].place).0);
+        if let Some(sets) = &kernel.sets {
+            let handle = |condition: &u32| handles.get(*condition as usize).copied().unwrap_or(NO_HANDLE);
+            prepared.args.set_handles(sets.iter().map(handle));
+        }
     }
 
     /// Whether the node does something in this launch.

@@ -132,7 +132,9 @@ fn enqueue(
         let launched = launch_all(device, raw.raw.0, &recorded.nodes, &recorded.readings);
         let put_back = put_aside.put_back();
         drop(lent);
-        launched.and(put_back)
+        launched.and(put_back)?;
+        raw.notes.push(&name);
+        Ok(())
     });
     drop(kept);
     // Before anyone is told: a subscriber is the program's code, and may use the same host memory.
@@ -140,7 +142,6 @@ fn enqueue(
     match submitted {
         Ok(((), used)) => {
             event!(trace, ops = recorded.nodes.len(), first = %first.name, "ran eagerly");
-            stream.note(&name);
             Ok(used)
         }
         Err(error) => Err(device.noted(error)),

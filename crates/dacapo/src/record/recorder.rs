@@ -398,8 +398,13 @@ impl<'r> Recorder<'r> {
 
     /// Checks a node and takes it in.
     pub(crate) fn push(&mut self, node: Node, slots: &[Option<Arc<AnySlot>>]) -> Result<()> {
-        // Moved once, to where it stays: a node is large.
-        self.core.nodes.push(node);
+        // Moved once, to where it stays: a node is large. So a list that is full is moved seldom while it is short.
+        let nodes = &mut self.core.nodes;
+        let count = nodes.len();
+        if count == nodes.capacity() {
+            nodes.reserve(if count < 128 { 3 * count.max(1) } else { count });
+        }
+        nodes.push(node);
         let Recorder { core, labels, at, scopes, .. } = self;
         let arrival = Arrival { core, is_in: false };
         let Recorded { nodes, readings, device, id, .. } = &mut *arrival.core;

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::memory::Access;
-use crate::value::slot::{Cell, Large};
+use crate::value::slot::Cell;
 
 /// A slot, whatever its type. Named by the expansion of `kernels!`, and nowhere else outside.
 #[doc(hidden)]
-pub type AnySlot = Cell<dyn Large>;
+pub type AnySlot = Cell;
 
 /// Where a slot lives: its identity.
 fn identity(slot: &Arc<AnySlot>) -> usize {
-    Arc::as_ptr(slot).cast::<()>().addr()
+    Arc::as_ptr(slot).addr()
 }
 
 /// One slot as it was read. What a launch looks at for each slot is here, and in the slot's word.

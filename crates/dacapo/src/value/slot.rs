@@ -1,6 +1,8 @@
 //! Slots and baked values, and what may stand for a by-value parameter.
 
+use std::any::Any;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -28,19 +30,18 @@ use crate::value::reading::{AnySlot, Snapshot};
 #[doc(alias = "scalar argument")]
 #[doc(alias = "kernel parameter")]
 pub struct Slot<T: Pod> {
-    cell: Arc<Cell<Mutex<T>>>,
+    cell: Arc<Cell>,
+    of: PhantomData<T>,
 }
 
-/// What a launch looks at for each slot is one word; the rest is for values that do not fit in it.
-///
-/// `V` is last and may be unsized, so that a launch reads the word of any slot without a call.
+/// A slot, whatever its type. What a launch looks at is one word, at the same place in each; the rest is for values that do
+/// not fit in it.
 #[doc(hidden)]
-#[repr(C)]
-pub struct Cell<V: ?Sized> {
+pub struct Cell {
     /// The value itself where it fits; how often it was set where it does not.
     word: AtomicU64,
-    /// Not looked at where the value is in the word.
-    value: V,
+    /// The value where it does not fit, as a `Mutex<T>`.
+    large: Option<Box<dyn Large>>,
 }
 
 /// Whether a value is kept in the word.
@@ -60,11 +61,22 @@ fn of_word<T: Pod>(word: u64) -> T {
     bytemuck::pod_read_unaligned(&word.to_ne_bytes()[..size_of::<T>()])
 }
 
-impl<V: ?Sized> Cell<V> {
+impl Cell {
     /// Changes whenever the value does.
     #[inline]
     pub(super) fn word(&self) -> u64 {
         self.word.load(Ordering::Acquire)
+    }
+
+    /// The bytes of a value that does not fit in a word, and the count that they are of; none if it fits.
+    pub(super) fn read_large(&self) -> Option<(u64, Vec<u8>)> {
+        self.large.as_ref().map(|large| large.read(&self.word))
+    }
+
+    /// A value that does not fit in a word, locked.
+    fn held<T: Pod>(&self) -> MutexGuard<'_, T> {
+        let value = self.large.as_deref().and_then(|large| large.as_any().downcast_ref::<Mutex<T>>());
+        held(value.expect("made with the slot, which knows its type"))
     }
 }
 
@@ -72,8 +84,11 @@ impl<T: Pod> Slot<T> {
     /// A slot with its first value.
     pub fn new(value: T) -> Slot<T> {
         const { assert!(size_of::<T>() > 0, "a slot of a type without size holds nothing") }
-        let word = if fits::<T>() { to_word(value) } else { 0 };
-        Slot { cell: Arc::new(Cell { word: AtomicU64::new(word), value: Mutex::new(value) }) }
+        let (word, large): (u64, Option<Box<dyn Large>>) = match fits::<T>() {
+            true => (to_word(value), None),
+            false => (0, Some(Box::new(Mutex::new(value)))),
+        };
+        Slot { cell: Arc::new(Cell { word: AtomicU64::new(word), large }), of: PhantomData }
     }
 
     /// Sets the value for every launch that begins after this call.
@@ -82,7 +97,7 @@ impl<T: Pod> Slot<T> {
             self.cell.word.store(to_word(value), Ordering::Release);
             return;
         }
-        let mut held = held(&self.cell.value);
+        let mut held = self.cell.held::<T>();
         *held = value;
         // Under the lock, so that whoever sees the new count and then locks also sees the new value.
         self.cell.word.fetch_add(1, Ordering::Release);
@@ -92,7 +107,7 @@ impl<T: Pod> Slot<T> {
     pub fn get(&self) -> T {
         match fits::<T>() {
             true => of_word(self.cell.word()),
-            false => *held(&self.cell.value),
+            false => *self.cell.held::<T>(),
         }
     }
 }
@@ -101,33 +116,27 @@ fn held<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The part of a slot that is there for large values.
-#[doc(hidden)]
-pub trait Large: Send + Sync {
-    /// The bytes of a value that does not fit in a word, and the count that they are of; none if it fits.
-    fn read(&self, count: &AtomicU64) -> Option<(u64, Vec<u8>)>;
+/// A value that does not fit in a word, whatever its type: a `Mutex<T>`.
+trait Large: Send + Sync {
+    /// Its bytes, and the count that they are of.
+    fn read(&self, count: &AtomicU64) -> (u64, Vec<u8>);
+    fn as_any(&self) -> &dyn Any;
 }
 
 impl<T: Pod> Large for Mutex<T> {
-    fn read(&self, count: &AtomicU64) -> Option<(u64, Vec<u8>)> {
-        if fits::<T>() {
-            return None;
-        }
+    fn read(&self, count: &AtomicU64) -> (u64, Vec<u8>) {
         let held = held(self);
-        Some((count.load(Ordering::Acquire), bytes_of(&[*held]).to_vec()))
+        (count.load(Ordering::Acquire), bytes_of(&[*held]).to_vec())
     }
-}
 
-impl Cell<dyn Large> {
-    /// As [`Large::read`].
-    pub(super) fn read_large(&self) -> Option<(u64, Vec<u8>)> {
-        self.value.read(&self.word)
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 
 impl<T: Pod> Clone for Slot<T> {
     fn clone(&self) -> Slot<T> {
-        Slot { cell: self.cell.clone() }
+        Slot { cell: self.cell.clone(), of: PhantomData }
     }
 }
 
@@ -224,7 +233,7 @@ impl<T: Pod> Value<T> for Baked<T> {
 
 impl<T: Pod> Value<T> for &Slot<T> {
     fn into_val(self) -> Val<T> {
-        Val::Slot(SlotVal(self.cell.clone()))
+        Val::Slot(SlotVal(self.cell.clone(), PhantomData))
     }
 }
 
@@ -237,7 +246,7 @@ pub enum Val<T: Pod> {
 
 /// The slot of a recipe. Opaque: what is behind it is the library's.
 #[doc(hidden)]
-pub struct SlotVal<T: Pod>(Arc<Cell<Mutex<T>>>);
+pub struct SlotVal<T: Pod>(Arc<Cell>, PhantomData<T>);
 
 impl<T: Pod> Val<T> {
     /// The value in this launch.

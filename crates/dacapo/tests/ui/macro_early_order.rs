@@ -1,8 +1,7 @@
 // error: none
 // says: kernel `f`: found `early` out of order or twice; expected, each once: `entry`, `state`, `early`, `requires`, then
-// where: anywhere
-
-fn main() {}
+// why: a clause in another place must not be taken for something else
+use kit::*;
 
 dacapo::kernels! {
     /// One kernel.
