@@ -265,20 +265,17 @@ __device__ __forceinline__ void embed(const unsigned* __restrict__ history, cons
     x[i] = T::wide(table[(u64)(token < vocabulary ? token : 0) * dim + i]);
 }
 
-// Query heads whose values are added up at a time, and chunks that a thread asks for before it uses the first.
+// Query heads whose values are added up at a time, and positions whose chunks a thread asks for before it uses the first.
 #define TILE 4
 #define AHEAD 4
+// Threads of a block that attends.
+#define THREADS 256
 
-// The chunks of the next positions of a thread's, unpacked; zeros behind the last position.
-template <class T>
-__device__ __forceinline__ void ahead(float (&to)[AHEAD][T::PER], const uint4* chunk, unsigned i, unsigned at_once,
-                                      unsigned count, unsigned lanes) {
-    uint4 x[AHEAD];
+// The next chunks of a thread's, from `i` on, those from `begin` to before `end`; the others stay as they are.
+__device__ __forceinline__ void ahead(uint4 (&to)[AHEAD], const uint4* chunks, unsigned i, unsigned begin, unsigned end) {
 #pragma unroll
     for (int u = 0; u < AHEAD; u++)
-        x[u] = i + u * at_once < count ? chunk[(i + u * at_once) * lanes] : make_uint4(0, 0, 0, 0);
-#pragma unroll
-    for (int u = 0; u < AHEAD; u++) T::unpack(x[u], to[u]);
+        if (i + u * THREADS >= begin && i + u * THREADS < end) to[u] = chunks[i + u * THREADS];
 }
 
 // Attention of the query heads that share one head of keys and values, over `span` positions of the cache from
@@ -286,10 +283,10 @@ __device__ __forceinline__ void ahead(float (&to)[AHEAD][T::PER], const uint4* c
 // turned by their position, element i of the first half of a head with element i of the second; the block to whose span the
 // position belongs puts keys and values into the cache, [kv_heads, context, head], before it reads them.
 //
-// One block of 256 threads for each head of keys and values, and each span; `head` is 16, 32, 64 or 128. Where there is one
+// One block of THREADS threads for each head of keys and values, and each span; `head` is 16, 32, 64 or 128. Where there is one
 // span, out = softmax(q K^T / sqrt(head)) V; else `parts` gets what each span has of it, [spans, heads, head], and `tops` the
 // largest score and the sum for each, [spans, heads, 2], and `combine` does the rest. Shared memory, in floats:
-// group * head queries, group * span scores, 8 * TILE * head sums.
+// group * head queries, group * span scores, THREADS / 32 * TILE * head sums.
 template <class T>
 __device__ __forceinline__ void attend(const float* __restrict__ qkv, const float2* __restrict__ turns,
                                        const unsigned* __restrict__ position, typename T::Stored* keys,
@@ -306,15 +303,23 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
     bool whole = gridDim.y == 1;
     if (count == 0) {
 #pragma unroll 1
-        for (unsigned i = t; i < group * head; i += 256) to[i] = 0.0f;
+        for (unsigned i = t; i < group * head; i += THREADS) to[i] = 0.0f;
 #pragma unroll 1
-        for (unsigned g = t; g < group; g += 256) top_of[2 * g] = LOWEST, top_of[2 * g + 1] = 0.0f;
+        for (unsigned g = t; g < group; g += THREADS) top_of[2 * g] = LOWEST, top_of[2 * g + 1] = 0.0f;
         return;
     }
     typename T::Stored* key = keys + (u64)h * context * head;
     typename T::Stored* value = values + (u64)h * context * head;
+    // `lanes` threads have a position's chunks, one each, and the next ones those of the next position. The first chunks of keys
+    // and values are asked for at once: all but those of this step, which are not there yet.
+    unsigned lanes = head / T::PER, side = t % lanes, end = count * lanes, old = last == p + 1 ? end - lanes : end;
+    const uint4* key_chunks = (const uint4*)(key + (u64)first * head);
+    const uint4* value_chunks = (const uint4*)(value + (u64)first * head);
+    uint4 k[AHEAD] = {}, v[AHEAD] = {};
+    ahead(k, key_chunks, t, 0, old);
+    ahead(v, value_chunks, t, 0, old);
 #pragma unroll 1
-    for (unsigned i = t; i < (group + 1) * half; i += 256) {
+    for (unsigned i = t; i < (group + 1) * half; i += THREADS) {
         unsigned g = i / half, d = i % half;
         if (g == group && last != p + 1) break;
         const float* from = qkv + (g < group ? (h * group + g) * head : (heads + h) * head);
@@ -333,13 +338,11 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
         }
     }
     __syncthreads();
-    // `lanes` of a warp have a position's chunks, one each; so a warp has several positions at a time.
-    unsigned lanes = head / T::PER, side = t % lanes, which = t / lanes, at_once = 256 / lanes;
-    const uint4* chunk = (const uint4*)(key + (u64)first * head) + side;
+    ahead(k, key_chunks, t, old, end);
+    ahead(v, value_chunks, t, old, end);
 #pragma unroll 1
-    for (unsigned begin = 0; begin < count; begin += AHEAD * at_once) {
-        float k[AHEAD][T::PER];
-        ahead<T>(k, chunk, begin + which, at_once, count, lanes);
+    for (unsigned begin = 0; begin < end; begin += AHEAD * THREADS) {
+        if (begin > 0) ahead(k, key_chunks, begin + t, 0, end);
 #pragma unroll 1
         for (unsigned g = 0; g < group; g++) {
             float q[T::PER], s[AHEAD];
@@ -350,9 +353,11 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
             }
 #pragma unroll
             for (int u = 0; u < AHEAD; u++) {
+                float y[T::PER];
+                T::unpack(k[u], y);
                 s[u] = 0.0f;
 #pragma unroll
-                for (unsigned j = 0; j < T::PER; j++) s[u] = __fmaf_rn(k[u][j], q[j], s[u]);
+                for (unsigned j = 0; j < T::PER; j++) s[u] = __fmaf_rn(y[j], q[j], s[u]);
             }
 #pragma unroll 1
             for (unsigned offset = lanes / 2; offset > 0; offset /= 2) {
@@ -361,14 +366,14 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
             }
 #pragma unroll
             for (int u = 0; u < AHEAD; u++) {
-                unsigned i = begin + which + u * at_once;
-                if (side == 0 && i < count) scores[g * span + i] = s[u];
+                unsigned i = begin + t + u * THREADS;
+                if (side == 0 && i < end) scores[g * span + i / lanes] = s[u];
             }
         }
     }
     __syncthreads();
 #pragma unroll 1
-    for (unsigned g = warp; g < group; g += 8) {
+    for (unsigned g = warp; g < group; g += THREADS / 32) {
         float* of = scores + g * span;
         float top = LOWEST, sum = 0.0f;
 #pragma unroll 1
@@ -388,7 +393,6 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
         }
     }
     __syncthreads();
-    chunk = (const uint4*)(value + (u64)first * head) + side;
 #pragma unroll 1
     for (unsigned tile = 0; tile < group; tile += TILE) {
         float sum[TILE][T::PER];
@@ -397,17 +401,19 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
 #pragma unroll
             for (unsigned j = 0; j < T::PER; j++) sum[g][j] = 0.0f;
 #pragma unroll 1
-        for (unsigned begin = 0; begin < count; begin += AHEAD * at_once) {
-            float v[AHEAD][T::PER];
-            ahead<T>(v, chunk, begin + which, at_once, count, lanes);
+        for (unsigned begin = 0; begin < end; begin += AHEAD * THREADS) {
+            // What was asked for first is still there, unless a later round took its place.
+            if (begin > 0 || (tile > 0 && end > AHEAD * THREADS)) ahead(v, value_chunks, begin + t, 0, end);
 #pragma unroll
             for (int u = 0; u < AHEAD; u++) {
-                unsigned i = begin + which + u * at_once;
+                unsigned i = begin + t + u * THREADS;
+                float y[T::PER];
+                T::unpack(v[u], y);
 #pragma unroll
                 for (int g = 0; g < TILE; g++) {
-                    float e = i < count && tile + g < group ? scores[(tile + g) * span + i] : 0.0f;
+                    float e = i < end && tile + g < group ? scores[(tile + g) * span + i / lanes] : 0.0f;
 #pragma unroll
-                    for (unsigned j = 0; j < T::PER; j++) sum[g][j] = __fmaf_rn(e, v[u][j], sum[g][j]);
+                    for (unsigned j = 0; j < T::PER; j++) sum[g][j] = __fmaf_rn(e, y[j], sum[g][j]);
                 }
             }
         }
@@ -427,11 +433,12 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
         }
         __syncthreads();
 #pragma unroll 1
-        for (unsigned i = t; i < TILE * head; i += 256) {
+        for (unsigned i = t; i < TILE * head; i += THREADS) {
             unsigned g = tile + i / head;
             if (g >= group) break;
             float all = 0.0f;
-            for (unsigned w = 0; w < 8; w++) all += sums[w * TILE * head + i];
+#pragma unroll 4
+            for (unsigned w = 0; w < THREADS / 32; w++) all += sums[w * TILE * head + i];
             to[g * head + i % head] = whole ? __fdiv_rn(all, queries[g]) : all;
         }
         __syncthreads();

@@ -14,7 +14,8 @@ const WARPS: u32 = 8;
 const WARPS_MORE: u32 = 16;
 /// A row of more elements than this is long.
 const LONG: u32 = 4096;
-/// Query heads whose values `attend` adds up at a time; as in the CUDA source.
+/// Threads of a block of `attend`, and query heads whose values it adds up at a time; as in the CUDA source.
+const THREADS: u32 = 256;
 const TILE: u32 = 4;
 
 /// What the arguments of `attend` say besides their lengths.
@@ -319,6 +320,6 @@ fn products(rows: u32, inputs: u32, warps: u32) -> Grid {
 /// A block for each head of keys and values, and each span.
 fn heads_and_spans(of: Attention) -> Grid {
     let Attention { head, heads, group, span, .. } = of;
-    let floats = group.saturating_mul(head.saturating_add(span)).saturating_add(8 * TILE * head);
-    exact([heads.checked_div(group).unwrap_or(0), of.spans(), 1], [256, 1, 1]).shared(floats.saturating_mul(4))
+    let floats = group.saturating_mul(head.saturating_add(span)).saturating_add(THREADS / 32 * TILE * head);
+    exact([heads.checked_div(group).unwrap_or(0), of.spans(), 1], [THREADS, 1, 1]).shared(floats.saturating_mul(4))
 }
