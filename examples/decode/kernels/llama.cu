@@ -134,11 +134,12 @@ __device__ __forceinline__ void multiply(float (&sum)[R], const uint4 (&w)[R][U]
     }
 }
 
-// Products of R rows of W with the vector x of `in` elements, a multiple of PER. S warps share a row; the first of them that has
-// it hands the R sums to `give`. With `Norm`, x is multiplied with `gain` before and every product by
-// 1 / sqrt(mean of x^2 + epsilon) after. Blocks of whole warps, S of them or a multiple. Shared memory: 4 bytes for each
-// element of x.
-template <class T, int R, int U, int S, bool D, bool Norm, class Give>
+// Products of R rows of W with the vector x of `in` elements, a multiple of PER. S warps share the rows; the first of them hands
+// the R sums to `give`. With `Norm`, x is multiplied with `gain` before and every product by 1 / sqrt(mean of x^2 + epsilon)
+// after. With `Double`, chunks are asked for while those before them are multiplied, which takes twice the registers. Blocks
+// of whole warps, S of them or a multiple, 32 at most. Shared memory: 4 bytes for each element of x. Which U, S and `Double`
+// are best was measured on an H200, kernel by kernel.
+template <class T, int R, int U, int S, bool Double, bool Norm, class Give>
 __device__ __forceinline__ void product(const float* __restrict__ x, const float* __restrict__ gain,
                                         const typename T::Stored* __restrict__ w, const unsigned (&row)[R], unsigned in,
                                         float epsilon, Give give) {
@@ -173,7 +174,7 @@ __device__ __forceinline__ void product(const float* __restrict__ x, const float
 #pragma unroll
     for (int r = 0; r < R; r++) sum[r] = 0.0f;
     for (unsigned c = first; c < chunks; c += STEP * U) {
-        if (D) {
+        if (Double) {
             uint4 next[R][U];
             if (c + STEP * U < chunks) fetch<R, U>(next, from, c + STEP * U, STEP, chunks);
             multiply<T, R, U>(sum, ahead, vector, c, STEP, chunks);
@@ -218,38 +219,39 @@ __device__ __forceinline__ unsigned mine() {
     return blockIdx.x * (blockDim.x / 32 / S) + threadIdx.x / 32 / S;
 }
 
-// y = (x / sqrt(mean of x^2 + epsilon) * gain) W^T. W is [out, in].
-template <class T, int U, int S = 1, bool D = false>
+// y = (x / sqrt(mean of x^2 + epsilon) * gain) W^T. W is [out, in]. A warp a row.
+template <class T>
 __device__ __forceinline__ void norm_linear(const float* __restrict__ x, const float* __restrict__ gain,
                                             const typename T::Stored* __restrict__ w, float* __restrict__ y, unsigned in,
                                             unsigned out, float epsilon) {
     // A warp without a row computes the last one again, and writes nothing.
-    unsigned o = mine<S>();
+    unsigned o = mine<1>();
     const unsigned row[1] = {o < out ? o : out - 1};
-    product<T, 1, U, S, D, true>(x, gain, w, row, in, epsilon, [=](float (&sum)[1]) {
+    product<T, 1, 4, 1, true, true>(x, gain, w, row, in, epsilon, [=](float (&sum)[1]) {
         if (o < out) y[o] = sum[0];
     });
 }
 
-// y = y + x W^T. W is [out, in].
-template <class T, int U, int S = 1, bool D = false>
+// y = y + x W^T. W is [out, in]. Two warps a row.
+template <class T>
 __device__ __forceinline__ void linear_add(const float* __restrict__ x, const typename T::Stored* __restrict__ w,
                                            float* __restrict__ y, unsigned in, unsigned out) {
-    unsigned o = mine<S>();
+    unsigned o = mine<2>();
     const unsigned row[1] = {o < out ? o : out - 1};
-    product<T, 1, U, S, D, false>(x, nullptr, w, row, in, 0.0f, [=](float (&sum)[1]) {
+    product<T, 1, 4, 2, true, false>(x, nullptr, w, row, in, 0.0f, [=](float (&sum)[1]) {
         if (o < out) y[o] = __fadd_rn(y[o], sum[0]);
     });
 }
 
 // y = silu(n G^T) * (n U^T) with n = x / sqrt(mean of x^2 + epsilon) * gain. G and U are [hidden, in], one behind the other.
-template <class T, int U, int S = 1, bool D = false>
+// A warp for each two rows that belong together.
+template <class T>
 __device__ __forceinline__ void norm_gate(const float* __restrict__ x, const float* __restrict__ gain,
                                           const typename T::Stored* __restrict__ w, float* __restrict__ y, unsigned in,
                                           unsigned hidden, float epsilon) {
-    unsigned o = mine<S>(), at = o < hidden ? o : hidden - 1;
+    unsigned o = mine<1>(), at = o < hidden ? o : hidden - 1;
     const unsigned row[2] = {at, at + hidden};
-    product<T, 2, U, S, D, true>(x, gain, w, row, in, epsilon, [=](float (&sum)[2]) {
+    product<T, 2, 4, 1, false, true>(x, gain, w, row, in, epsilon, [=](float (&sum)[2]) {
         if (o < hidden) y[o] = __fmul_rn(silu(sum[0]), sum[1]);
     });
 }
@@ -454,16 +456,16 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
     extern "C" __global__ void norm_linear_##name(const float* __restrict__ x, const float* __restrict__ gain,                \
                                                   const S* __restrict__ w, float* __restrict__ y, unsigned in, unsigned out,  \
                                                   float epsilon) {                                                            \
-        norm_linear<T, 4>(x, gain, w, y, in, out, epsilon);                                                                   \
+        norm_linear<T>(x, gain, w, y, in, out, epsilon);                                                                      \
     }                                                                                                                         \
     extern "C" __global__ void norm_gate_##name(const float* __restrict__ x, const float* __restrict__ gain,                  \
                                                 const S* __restrict__ w, float* __restrict__ y, unsigned in, unsigned hidden, \
                                                 float epsilon) {                                                              \
-        norm_gate<T, 4>(x, gain, w, y, in, hidden, epsilon);                                                                  \
+        norm_gate<T>(x, gain, w, y, in, hidden, epsilon);                                                                     \
     }                                                                                                                         \
     extern "C" __global__ void linear_add_##name(const float* __restrict__ x, const S* __restrict__ w, float* __restrict__ y, \
                                                  unsigned in, unsigned out) {                                                 \
-        linear_add<T, 8>(x, w, y, in, out);                                                                                   \
+        linear_add<T>(x, w, y, in, out);                                                                                      \
     }                                                                                                                         \
     extern "C" __global__ void attend_##name(const float* __restrict__ qkv, const float2* __restrict__ turns,                 \
                                              const unsigned* __restrict__ position, S* keys, S* values,                       \

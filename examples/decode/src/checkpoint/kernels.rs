@@ -8,12 +8,9 @@ use dacapo::grid::{Grid, exact};
 use dacapo::{Device, Element, Op, Pod, Result, Slice, Value};
 use half::{bf16, f16};
 
-/// Warps of a block of the matrix products: each has a row.
+/// Warps of a block of a matrix product, and the same for [`linear_add`](Step::linear_add), where two of them share a row.
 const WARPS: u32 = 8;
-/// The same for the gate, whose warps have two rows each, and for long rows: fewer blocks bring the vector in.
-const WARPS_MORE: u32 = 16;
-/// A row of more elements than this is long.
-const LONG: u32 = 4096;
+const WARPS_SHARING: u32 = 16;
 /// Threads of a block of `attend`, and query heads whose values it adds up at a time; as in the CUDA source.
 const THREADS: u32 = 256;
 const TILE: u32 = 4;
@@ -176,7 +173,7 @@ macro_rules! step {
                     entry: $norm_linear;
                     requires: gain.len() == x.len(), matrix::<$T>(x.len(), w.len(), y.len()), x.aligned(16),
                         gain.aligned(16), w.aligned(16);
-                    grid: products(outputs, inputs, if inputs > LONG { WARPS_MORE } else { WARPS });
+                    grid: products(outputs, inputs, WARPS, 1);
                 }
                 /// y ← silu(norm(x) Gᵀ) · norm(x) Uᵀ.
                 fn norm_gate(x: &[f32], gain: &[f32], w: &[$T], y: &out [f32], inputs: u32 = x.len(),
@@ -184,13 +181,13 @@ macro_rules! step {
                     entry: $norm_gate;
                     requires: gain.len() == x.len(), matrix::<$T>(x.len(), w.len(), 2 * y.len()), x.aligned(16),
                         gain.aligned(16), w.aligned(16);
-                    grid: products(hidden, inputs, WARPS_MORE);
+                    grid: products(hidden, inputs, WARPS, 1);
                 }
                 /// y ← y + x Wᵀ.
                 fn linear_add(x: &[f32], w: &[$T], y: &mut [f32], inputs: u32 = x.len(), outputs: u32 = y.len()) {
                     entry: $linear_add;
                     requires: matrix::<$T>(x.len(), w.len(), y.len()), x.aligned(16), w.aligned(16);
-                    grid: products(outputs, inputs, if inputs > LONG { WARPS_MORE } else { WARPS });
+                    grid: products(outputs, inputs, WARPS_SHARING, 2);
                 }
                 /// Keys and values into the cache, and attention over it.
                 fn attend(qkv: &[f32], turns: &[f32], position: &u32, keys: &mut [$T], values: &mut [$T], out: &out [f32],
@@ -312,9 +309,9 @@ fn attention<T>(of: Attention, qkv: usize, turns: usize, keys: usize, out: usize
         && tops as u64 == 2 * spans * u64::from(heads)
 }
 
-/// A warp for each row, or pair of rows; the vector is in shared memory.
-fn products(rows: u32, inputs: u32, warps: u32) -> Grid {
-    exact([rows.div_ceil(warps), 1, 1], [32 * warps, 1, 1]).shared(inputs.saturating_mul(4))
+/// `sharing` warps for each row, or pair of rows; the vector is in shared memory.
+fn products(rows: u32, inputs: u32, warps: u32, sharing: u32) -> Grid {
+    exact([rows.div_ceil(warps / sharing), 1, 1], [32 * warps, 1, 1]).shared(inputs.saturating_mul(4))
 }
 
 /// A block for each head of keys and values, and each span.
