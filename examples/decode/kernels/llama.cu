@@ -2,8 +2,8 @@
 // checkpoint has them: an entry point for each. What is between two kernels is f32, and so are all sums.
 //
 // What a step needs from the last one is in device memory: `history` has the tokens, `position` says where the sequence
-// stands. A step is limited by reading the weights once, so the products read 16 bytes at a time, several rows in flight, and ask
-// for them before they look at the vector, which the kernel before them has just written.
+// stands. A step is limited by reading the weights once, so the products read 16 bytes at a time, several of them in flight,
+// and ask for the first before they look at the vector, which the kernel before them has just written.
 //
 // Every sum has one order, given by the launch's shape. Exponentials are spelled out in + * fma, so that every device gives the
 // same bits. `text.cu` has what a step does besides: choosing the token and moving on.
@@ -134,8 +134,8 @@ __device__ __forceinline__ void multiply(float (&sum)[R], const uint4 (&w)[R][U]
     }
 }
 
-// Products of R rows of W with the vector x of `in` elements, a multiple of PER. S warps share the rows; the first of them hands
-// the R sums to `give`. With `Norm`, x is multiplied with `gain` before and every product by 1 / sqrt(mean of x^2 + epsilon)
+// Products of R rows of W with the vector x of `in` elements, a multiple of PER. S warps share the rows; the first of them
+// hands the R sums to `give`. With `Norm`, x is multiplied with `gain` before and every product by 1 / sqrt(mean of x^2 + epsilon)
 // after. With `Double`, chunks are asked for while those before them are multiplied, which takes twice the registers. Blocks
 // of whole warps, S of them or a multiple, 32 at most. Shared memory: 4 bytes for each element of x. Which U, S and `Double`
 // are best was measured on an H200, kernel by kernel.
@@ -312,8 +312,8 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
     }
     typename T::Stored* key = keys + (u64)h * context * head;
     typename T::Stored* value = values + (u64)h * context * head;
-    // `lanes` threads have a position's chunks, one each, and the next ones those of the next position. The first chunks of keys
-    // and values are asked for at once: all but those of this step, which are not there yet.
+    // `lanes` threads have a position's chunks, one each, and the next ones those of the next position. The first chunks of
+    // keys and values are asked for at once: all but those of this step, which are not there yet.
     unsigned lanes = head / T::PER, side = t % lanes, end = count * lanes, old = last == p + 1 ? end - lanes : end;
     const uint4* key_chunks = (const uint4*)(key + (u64)first * head);
     const uint4* value_chunks = (const uint4*)(value + (u64)first * head);
