@@ -2,8 +2,8 @@
 // checkpoint has them: an entry point for each. What is between two kernels is f32, and so are all sums.
 //
 // What a step needs from the last one is in device memory: `history` has the tokens, `position` says where the sequence
-// stands. A step is limited by reading the weights once, so the products read 16 bytes at a time, several rows in flight, and ask
-// for them before they look at the vector, which the kernel before them has just written.
+// stands. A step is limited by reading the weights once, so the products read 16 bytes at a time, several of them in flight,
+// and ask for the first before they look at the vector, which the kernel before them has just written.
 //
 // Every sum has one order, given by the launch's shape. Exponentials are spelled out in + * fma, so that every device gives the
 // same bits. `text.cu` has what a step does besides: choosing the token and moving on.
@@ -99,125 +99,160 @@ __device__ __forceinline__ float warp_max(float x) {
     return x;
 }
 
-// The sums over a warp of R numbers each lane has, R a power of two up to 32: lane l has the one of number l / (32 / R).
-template <int R>
-__device__ __forceinline__ float warp_sums(float (&sum)[R]) {
-    int offset = 16;
+// The next U chunks of a lane in each of R rows, from chunk `c` on, `step` apart; zeros behind the end of a row.
+template <int R, int U>
+__device__ __forceinline__ void fetch(uint4 (&w)[R][U], const uint4* const (&row)[R], unsigned c, unsigned step,
+                                      unsigned chunks) {
 #pragma unroll
-    for (int half = R / 2; half > 0; half /= 2, offset /= 2) {
-        bool upper = threadIdx.x & offset;
+    for (int u = 0; u < U; u++)
 #pragma unroll
-        for (int i = 0; i < half; i++) {
-            float kept = upper ? sum[i + half] : sum[i], given = upper ? sum[i] : sum[i + half];
-            sum[i] = kept + __shfl_xor_sync(FULL, given, offset);
+        for (int r = 0; r < R; r++)
+            w[r][u] = c + step * u < chunks ? __ldg(row[r] + c + step * u) : make_uint4(0, 0, 0, 0);
+}
+
+// Adds the products of what was fetched with the vector. That lies in shared memory in planes of float4, so that neighbouring
+// lanes read neighbouring words: plane p has the p-th four elements of every chunk.
+template <class T, int R, int U>
+__device__ __forceinline__ void multiply(float (&sum)[R], const uint4 (&w)[R][U], const float4* vector, unsigned c,
+                                         unsigned step, unsigned chunks) {
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+        if (c + step * u >= chunks) break;
+        float x[T::PER];
+#pragma unroll
+        for (unsigned p = 0; p < T::PER / 4; p++) {
+            float4 v = vector[p * chunks + c + step * u];
+            x[4 * p] = v.x, x[4 * p + 1] = v.y, x[4 * p + 2] = v.z, x[4 * p + 3] = v.w;
+        }
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            float y[T::PER];
+            T::unpack(w[r][u], y);
+#pragma unroll
+            for (unsigned i = 0; i < T::PER; i++) sum[r] = __fmaf_rn(y[i], x[i], sum[r]);
         }
     }
-    for (; offset > 0; offset /= 2) sum[0] += __shfl_xor_sync(FULL, sum[0], offset);
-    return sum[0];
 }
 
-// Four elements of a vector that is read again and again.
-__device__ __forceinline__ void four(const float* __restrict__ x, float* to) {
-    float4 v = __ldg((const float4*)x);
-    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
-}
-
-// Products of rows of W with the vector x of `in` elements, a multiple of PER. A block has R rows at a time, those that `at` names,
-// and there are `groups` of them for the whole launch; each thread has some chunks of all R rows. With `Norm`, x is multiplied
-// with `gain` before and every product by 1 / sqrt(mean of x^2 + epsilon) after. `give` gets the sum of a group's row: the
-// first R threads call it, each for its own. Any grid of blocks of whole warps.
-template <class T, int R, bool Norm, class At, class Give>
+// Products of R rows of W with the vector x of `in` elements, a multiple of PER. S warps share the rows; the first of them
+// hands the R sums to `give`. With `Norm`, x is multiplied with `gain` before and every product by 1 / sqrt(mean of x^2 + epsilon)
+// after. With `Double`, chunks are asked for while those before them are multiplied, which takes twice the registers. Blocks
+// of whole warps, S of them or a multiple, 32 at most. Shared memory: 4 bytes for each element of x. Which U, S and `Double`
+// are best was measured on an H200, kernel by kernel.
+template <class T, int R, int U, int S, bool Double, bool Norm, class Give>
 __device__ __forceinline__ void product(const float* __restrict__ x, const float* __restrict__ gain,
-                                        const typename T::Stored* __restrict__ w, unsigned in, unsigned groups,
-                                        float epsilon, At at, Give give) {
-    __shared__ float parts[32][R + 1];
-    unsigned chunks = in / T::PER, t = threadIdx.x, warps = blockDim.x / 32;
-    for (unsigned group = blockIdx.x; group < groups; group += gridDim.x) {
-        float sum[R], squares = 0.0f;
+                                        const typename T::Stored* __restrict__ w, const unsigned (&row)[R], unsigned in,
+                                        float epsilon, Give give) {
+    extern __shared__ float4 vector[];
+    __shared__ float parts[32], sums[32][R];
+    const unsigned PLANES = T::PER / 4, STEP = 32 * S;
+    unsigned chunks = in / T::PER, lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    unsigned first = warp % S * 32 + lane;
+    uint4 ahead[R][U];
+    const uint4* from[R];
 #pragma unroll
-        for (int r = 0; r < R; r++) sum[r] = 0.0f;
-        for (unsigned c = t; c < chunks; c += blockDim.x) {
-            uint4 chunk[R];
-#pragma unroll
-            for (int r = 0; r < R; r++) chunk[r] = __ldg((const uint4*)w + (u64)at(group, r) * chunks + c);
-            float v[T::PER];
-#pragma unroll
-            for (unsigned i = 0; i < T::PER; i += 4) four(x + c * T::PER + i, v + i);
-            if (Norm) {
-                float g[T::PER];
-#pragma unroll
-                for (unsigned i = 0; i < T::PER; i += 4) four(gain + c * T::PER + i, g + i);
-#pragma unroll
-                for (unsigned i = 0; i < T::PER; i++) {
-                    squares = __fmaf_rn(v[i], v[i], squares);
-                    v[i] = __fmul_rn(v[i], g[i]);
-                }
-            }
-#pragma unroll
-            for (int r = 0; r < R; r++) {
-                float y[T::PER];
-                T::unpack(chunk[r], y);
-#pragma unroll
-                for (unsigned i = 0; i < T::PER; i++) sum[r] = __fmaf_rn(y[i], v[i], sum[r]);
-            }
-        }
-        float mine = warp_sums<R>(sum);
-        if (t % (32 / R) == 0) parts[t / 32][t % 32 / (32 / R)] = mine;
+    for (int r = 0; r < R; r++) from[r] = (const uint4*)w + (u64)row[r] * chunks;
+    fetch<R, U>(ahead, from, first, STEP, chunks);
+    float squares = 0.0f;
+#pragma unroll 2
+    for (unsigned i = threadIdx.x; i < in / 4; i += blockDim.x) {
+        float4 v = ((const float4*)x)[i];
         if (Norm) {
-            squares = warp_sum(squares);
-            if (t % 32 == 0) parts[t / 32][R] = squares;
+            float4 g = ((const float4*)gain)[i];
+            squares = __fmaf_rn(v.x, v.x, squares), squares = __fmaf_rn(v.y, v.y, squares);
+            squares = __fmaf_rn(v.z, v.z, squares), squares = __fmaf_rn(v.w, v.w, squares);
+            v.x = __fmul_rn(v.x, g.x), v.y = __fmul_rn(v.y, g.y), v.z = __fmul_rn(v.z, g.z), v.w = __fmul_rn(v.w, g.w);
         }
-        __syncthreads();
-        if (t < R) {
-            float all = 0.0f, scale = 1.0f;
-            for (unsigned i = 0; i < warps; i++) all += parts[i][t];
-            if (Norm) {
-                float mean = 0.0f;
-                for (unsigned i = 0; i < warps; i++) mean += parts[i][R];
-                scale = __fdiv_rn(1.0f, __fsqrt_rn(__fdiv_rn(mean, (float)in) + epsilon));
-            }
-            give(group, t, __fmul_rn(all, scale));
+        vector[i % PLANES * chunks + i / PLANES] = v;
+    }
+    if (Norm) {
+        squares = warp_sum(squares);
+        if (lane == 0) parts[warp] = squares;
+    }
+    __syncthreads();
+    float sum[R];
+#pragma unroll
+    for (int r = 0; r < R; r++) sum[r] = 0.0f;
+    for (unsigned c = first; c < chunks; c += STEP * U) {
+        if (Double) {
+            uint4 next[R][U];
+            if (c + STEP * U < chunks) fetch<R, U>(next, from, c + STEP * U, STEP, chunks);
+            multiply<T, R, U>(sum, ahead, vector, c, STEP, chunks);
+#pragma unroll
+            for (int r = 0; r < R; r++)
+#pragma unroll
+                for (int u = 0; u < U; u++) ahead[r][u] = next[r][u];
+        } else {
+            if (c != first) fetch<R, U>(ahead, from, c, STEP, chunks);
+            multiply<T, R, U>(sum, ahead, vector, c, STEP, chunks);
         }
+    }
+#pragma unroll
+    for (int r = 0; r < R; r++) sum[r] = warp_sum(sum[r]);
+    if (S > 1) {
+        if (lane == 0)
+#pragma unroll
+            for (int r = 0; r < R; r++) sums[warp][r] = sum[r];
         __syncthreads();
     }
+    if (lane != 0 || warp % S != 0) return;
+    if (S > 1) {
+#pragma unroll
+        for (int s = 1; s < S; s++)
+#pragma unroll
+            for (int r = 0; r < R; r++) sum[r] += sums[warp + s][r];
+    }
+    if (Norm) {
+        float all = 0.0f;
+#pragma unroll 1
+        for (unsigned i = 0; i < warps; i++) all += parts[i];
+        float scale = __fdiv_rn(1.0f, __fsqrt_rn(__fdiv_rn(all, (float)in) + epsilon));
+#pragma unroll
+        for (int r = 0; r < R; r++) sum[r] = __fmul_rn(sum[r], scale);
+    }
+    give(sum);
 }
 
-// y = (x / sqrt(mean of x^2 + epsilon) * gain) W^T. W is [out, in].
-template <class T, int R>
+// The number of the row, or rows side by side, that a warp of S has a part in.
+template <int S>
+__device__ __forceinline__ unsigned mine() {
+    return blockIdx.x * (blockDim.x / 32 / S) + threadIdx.x / 32 / S;
+}
+
+// y = (x / sqrt(mean of x^2 + epsilon) * gain) W^T. W is [out, in]. A warp a row.
+template <class T>
 __device__ __forceinline__ void norm_linear(const float* __restrict__ x, const float* __restrict__ gain,
                                             const typename T::Stored* __restrict__ w, float* __restrict__ y, unsigned in,
                                             unsigned out, float epsilon) {
-    // Where R does not divide the rows, the last of them is computed more than once, and written once.
-    auto at = [=](unsigned group, unsigned r) { return group * R + r < out ? group * R + r : out - 1; };
-    product<T, R, true>(x, gain, w, in, (out + R - 1) / R, epsilon, at, [=](unsigned group, unsigned r, float sum) {
-        if (group * R + r < out) y[group * R + r] = sum;
+    // A warp without a row computes the last one again, and writes nothing.
+    unsigned o = mine<1>();
+    const unsigned row[1] = {o < out ? o : out - 1};
+    product<T, 1, 4, 1, true, true>(x, gain, w, row, in, epsilon, [=](float (&sum)[1]) {
+        if (o < out) y[o] = sum[0];
     });
 }
 
-// y = y + x W^T. W is [out, in].
-template <class T, int R>
+// y = y + x W^T. W is [out, in]. Two warps a row.
+template <class T>
 __device__ __forceinline__ void linear_add(const float* __restrict__ x, const typename T::Stored* __restrict__ w,
                                            float* __restrict__ y, unsigned in, unsigned out) {
-    auto at = [=](unsigned group, unsigned r) { return group * R + r < out ? group * R + r : out - 1; };
-    product<T, R, false>(x, nullptr, w, in, (out + R - 1) / R, 0.0f, at, [=](unsigned group, unsigned r, float sum) {
-        if (group * R + r < out) y[group * R + r] = __fadd_rn(y[group * R + r], sum);
+    unsigned o = mine<2>();
+    const unsigned row[1] = {o < out ? o : out - 1};
+    product<T, 1, 4, 2, true, false>(x, nullptr, w, row, in, 0.0f, [=](float (&sum)[1]) {
+        if (o < out) y[o] = __fadd_rn(y[o], sum[0]);
     });
 }
 
-// y = silu(n G^T) * (n U^T) with n = x / sqrt(mean of x^2 + epsilon) * gain. G and U are [hidden, in], one behind the other. The
-// first half of a group's rows are gates, the other what they gate.
-template <class T, int R>
+// y = silu(n G^T) * (n U^T) with n = x / sqrt(mean of x^2 + epsilon) * gain. G and U are [hidden, in], one behind the other.
+// A warp for each two rows that belong together.
+template <class T>
 __device__ __forceinline__ void norm_gate(const float* __restrict__ x, const float* __restrict__ gain,
                                           const typename T::Stored* __restrict__ w, float* __restrict__ y, unsigned in,
                                           unsigned hidden, float epsilon) {
-    const unsigned H = R / 2;
-    auto at = [=](unsigned group, unsigned r) {
-        unsigned i = group * H + r % H;
-        return (i < hidden ? i : hidden - 1) + (r < H ? 0 : hidden);
-    };
-    product<T, R, true>(x, gain, w, in, (hidden + H - 1) / H, epsilon, at, [=](unsigned group, unsigned r, float sum) {
-        float up = __shfl_xor_sync(R == 32 ? FULL : (1u << R) - 1, sum, H);
-        if (r < H && group * H + r < hidden) y[group * H + r] = __fmul_rn(silu(sum), up);
+    unsigned o = mine<1>(), at = o < hidden ? o : hidden - 1;
+    const unsigned row[2] = {at, at + hidden};
+    product<T, 2, 4, 1, false, true>(x, gain, w, row, in, epsilon, [=](float (&sum)[2]) {
+        if (o < hidden) y[o] = __fmul_rn(silu(sum[0]), sum[1]);
     });
 }
 
@@ -232,20 +267,17 @@ __device__ __forceinline__ void embed(const unsigned* __restrict__ history, cons
     x[i] = T::wide(table[(u64)(token < vocabulary ? token : 0) * dim + i]);
 }
 
-// Query heads whose values are added up at a time, and chunks that a thread asks for before it uses the first.
+// Query heads whose values are added up at a time, and positions whose chunks a thread asks for before it uses the first.
 #define TILE 4
 #define AHEAD 4
+// Threads of a block that attends.
+#define THREADS 256
 
-// The chunks of the next positions of a thread's, unpacked; zeros behind the last position.
-template <class T>
-__device__ __forceinline__ void ahead(float (&to)[AHEAD][T::PER], const uint4* chunk, unsigned i, unsigned at_once,
-                                      unsigned count, unsigned lanes) {
-    uint4 x[AHEAD];
+// The next chunks of a thread's, from `i` on, those from `begin` to before `end`; the others stay as they are.
+__device__ __forceinline__ void ahead(uint4 (&to)[AHEAD], const uint4* chunks, unsigned i, unsigned begin, unsigned end) {
 #pragma unroll
     for (int u = 0; u < AHEAD; u++)
-        x[u] = i + u * at_once < count ? chunk[(i + u * at_once) * lanes] : make_uint4(0, 0, 0, 0);
-#pragma unroll
-    for (int u = 0; u < AHEAD; u++) T::unpack(x[u], to[u]);
+        if (i + u * THREADS >= begin && i + u * THREADS < end) to[u] = chunks[i + u * THREADS];
 }
 
 // Attention of the query heads that share one head of keys and values, over `span` positions of the cache from
@@ -253,10 +285,10 @@ __device__ __forceinline__ void ahead(float (&to)[AHEAD][T::PER], const uint4* c
 // turned by their position, element i of the first half of a head with element i of the second; the block to whose span the
 // position belongs puts keys and values into the cache, [kv_heads, context, head], before it reads them.
 //
-// One block of 256 threads for each head of keys and values, and each span; `head` is 16, 32, 64 or 128. Where there is one
+// One block of THREADS threads for each head of keys and values, and each span; `head` is 16, 32, 64 or 128. Where there is one
 // span, out = softmax(q K^T / sqrt(head)) V; else `parts` gets what each span has of it, [spans, heads, head], and `tops` the
 // largest score and the sum for each, [spans, heads, 2], and `combine` does the rest. Shared memory, in floats:
-// group * head queries, group * span scores, 8 * TILE * head sums.
+// group * head queries, group * span scores, THREADS / 32 * TILE * head sums.
 template <class T>
 __device__ __forceinline__ void attend(const float* __restrict__ qkv, const float2* __restrict__ turns,
                                        const unsigned* __restrict__ position, typename T::Stored* keys,
@@ -273,15 +305,23 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
     bool whole = gridDim.y == 1;
     if (count == 0) {
 #pragma unroll 1
-        for (unsigned i = t; i < group * head; i += 256) to[i] = 0.0f;
+        for (unsigned i = t; i < group * head; i += THREADS) to[i] = 0.0f;
 #pragma unroll 1
-        for (unsigned g = t; g < group; g += 256) top_of[2 * g] = LOWEST, top_of[2 * g + 1] = 0.0f;
+        for (unsigned g = t; g < group; g += THREADS) top_of[2 * g] = LOWEST, top_of[2 * g + 1] = 0.0f;
         return;
     }
     typename T::Stored* key = keys + (u64)h * context * head;
     typename T::Stored* value = values + (u64)h * context * head;
+    // `lanes` threads have a position's chunks, one each, and the next ones those of the next position. The first chunks of
+    // keys and values are asked for at once: all but those of this step, which are not there yet.
+    unsigned lanes = head / T::PER, side = t % lanes, end = count * lanes, old = last == p + 1 ? end - lanes : end;
+    const uint4* key_chunks = (const uint4*)(key + (u64)first * head);
+    const uint4* value_chunks = (const uint4*)(value + (u64)first * head);
+    uint4 k[AHEAD] = {}, v[AHEAD] = {};
+    ahead(k, key_chunks, t, 0, old);
+    ahead(v, value_chunks, t, 0, old);
 #pragma unroll 1
-    for (unsigned i = t; i < (group + 1) * half; i += 256) {
+    for (unsigned i = t; i < (group + 1) * half; i += THREADS) {
         unsigned g = i / half, d = i % half;
         if (g == group && last != p + 1) break;
         const float* from = qkv + (g < group ? (h * group + g) * head : (heads + h) * head);
@@ -300,13 +340,11 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
         }
     }
     __syncthreads();
-    // `lanes` of a warp have a position's chunks, one each; so a warp has several positions at a time.
-    unsigned lanes = head / T::PER, side = t % lanes, which = t / lanes, at_once = 256 / lanes;
-    const uint4* chunk = (const uint4*)(key + (u64)first * head) + side;
+    ahead(k, key_chunks, t, old, end);
+    ahead(v, value_chunks, t, old, end);
 #pragma unroll 1
-    for (unsigned begin = 0; begin < count; begin += AHEAD * at_once) {
-        float k[AHEAD][T::PER];
-        ahead<T>(k, chunk, begin + which, at_once, count, lanes);
+    for (unsigned begin = 0; begin < end; begin += AHEAD * THREADS) {
+        if (begin > 0) ahead(k, key_chunks, begin + t, 0, end);
 #pragma unroll 1
         for (unsigned g = 0; g < group; g++) {
             float q[T::PER], s[AHEAD];
@@ -317,9 +355,11 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
             }
 #pragma unroll
             for (int u = 0; u < AHEAD; u++) {
+                float y[T::PER];
+                T::unpack(k[u], y);
                 s[u] = 0.0f;
 #pragma unroll
-                for (unsigned j = 0; j < T::PER; j++) s[u] = __fmaf_rn(k[u][j], q[j], s[u]);
+                for (unsigned j = 0; j < T::PER; j++) s[u] = __fmaf_rn(y[j], q[j], s[u]);
             }
 #pragma unroll 1
             for (unsigned offset = lanes / 2; offset > 0; offset /= 2) {
@@ -328,14 +368,14 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
             }
 #pragma unroll
             for (int u = 0; u < AHEAD; u++) {
-                unsigned i = begin + which + u * at_once;
-                if (side == 0 && i < count) scores[g * span + i] = s[u];
+                unsigned i = begin + t + u * THREADS;
+                if (side == 0 && i < end) scores[g * span + i / lanes] = s[u];
             }
         }
     }
     __syncthreads();
 #pragma unroll 1
-    for (unsigned g = warp; g < group; g += 8) {
+    for (unsigned g = warp; g < group; g += THREADS / 32) {
         float* of = scores + g * span;
         float top = LOWEST, sum = 0.0f;
 #pragma unroll 1
@@ -355,7 +395,6 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
         }
     }
     __syncthreads();
-    chunk = (const uint4*)(value + (u64)first * head) + side;
 #pragma unroll 1
     for (unsigned tile = 0; tile < group; tile += TILE) {
         float sum[TILE][T::PER];
@@ -364,17 +403,19 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
 #pragma unroll
             for (unsigned j = 0; j < T::PER; j++) sum[g][j] = 0.0f;
 #pragma unroll 1
-        for (unsigned begin = 0; begin < count; begin += AHEAD * at_once) {
-            float v[AHEAD][T::PER];
-            ahead<T>(v, chunk, begin + which, at_once, count, lanes);
+        for (unsigned begin = 0; begin < end; begin += AHEAD * THREADS) {
+            // What was asked for first is still there, unless a later round took its place.
+            if (begin > 0 || (tile > 0 && end > AHEAD * THREADS)) ahead(v, value_chunks, begin + t, 0, end);
 #pragma unroll
             for (int u = 0; u < AHEAD; u++) {
-                unsigned i = begin + which + u * at_once;
+                unsigned i = begin + t + u * THREADS;
+                float y[T::PER];
+                T::unpack(v[u], y);
 #pragma unroll
                 for (int g = 0; g < TILE; g++) {
-                    float e = i < count && tile + g < group ? scores[(tile + g) * span + i] : 0.0f;
+                    float e = i < end && tile + g < group ? scores[(tile + g) * span + i / lanes] : 0.0f;
 #pragma unroll
-                    for (unsigned j = 0; j < T::PER; j++) sum[g][j] = __fmaf_rn(e, v[u][j], sum[g][j]);
+                    for (unsigned j = 0; j < T::PER; j++) sum[g][j] = __fmaf_rn(e, y[j], sum[g][j]);
                 }
             }
         }
@@ -394,11 +435,12 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
         }
         __syncthreads();
 #pragma unroll 1
-        for (unsigned i = t; i < TILE * head; i += 256) {
+        for (unsigned i = t; i < TILE * head; i += THREADS) {
             unsigned g = tile + i / head;
             if (g >= group) break;
             float all = 0.0f;
-            for (unsigned w = 0; w < 8; w++) all += sums[w * TILE * head + i];
+#pragma unroll 4
+            for (unsigned w = 0; w < THREADS / 32; w++) all += sums[w * TILE * head + i];
             to[g * head + i % head] = whole ? __fdiv_rn(all, queries[g]) : all;
         }
         __syncthreads();
@@ -414,16 +456,16 @@ __device__ __forceinline__ void attend(const float* __restrict__ qkv, const floa
     extern "C" __global__ void norm_linear_##name(const float* __restrict__ x, const float* __restrict__ gain,                \
                                                   const S* __restrict__ w, float* __restrict__ y, unsigned in, unsigned out,  \
                                                   float epsilon) {                                                            \
-        norm_linear<T, 8>(x, gain, w, y, in, out, epsilon);                                                                   \
+        norm_linear<T>(x, gain, w, y, in, out, epsilon);                                                                      \
     }                                                                                                                         \
     extern "C" __global__ void norm_gate_##name(const float* __restrict__ x, const float* __restrict__ gain,                  \
                                                 const S* __restrict__ w, float* __restrict__ y, unsigned in, unsigned hidden, \
                                                 float epsilon) {                                                              \
-        norm_gate<T, 8>(x, gain, w, y, in, hidden, epsilon);                                                                  \
+        norm_gate<T>(x, gain, w, y, in, hidden, epsilon);                                                                     \
     }                                                                                                                         \
     extern "C" __global__ void linear_add_##name(const float* __restrict__ x, const S* __restrict__ w, float* __restrict__ y, \
                                                  unsigned in, unsigned out) {                                                 \
-        linear_add<T, 8>(x, w, y, in, out);                                                                                   \
+        linear_add<T>(x, w, y, in, out);                                                                                      \
     }                                                                                                                         \
     extern "C" __global__ void attend_##name(const float* __restrict__ qkv, const float2* __restrict__ turns,                 \
                                              const unsigned* __restrict__ position, S* keys, S* values,                       \

@@ -249,7 +249,8 @@ fn with_checkpoint(arguments: &Arguments, folder: &Path, prompt: &str) -> ExitCo
         (false, true) => checkpoint::How::OneLaunch,
         (false, false) => checkpoint::How::Replayed,
     };
-    let asked = Asked { folder, prompt, tokens: arguments.tokens.max(1), choice, how };
+    let opt_trace = arguments.trace.as_deref();
+    let asked = Asked { folder, prompt, tokens: arguments.tokens.max(1), choice, how, opt_trace };
     let device = arguments.device.open().map_err(checkpoint::Failure::from);
     match device.and_then(|device| checkpoint::program::run(&device, &asked, &mut std::io::stdout())) {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use dacapo::profile::Profile;
 use dacapo::{Device, Graph, Result, Stream};
 
 use super::kernels::Weight;
@@ -159,6 +160,18 @@ impl<'m, T: Weight> Decoder<'m, T> {
             }
         }
         Ok(begin.elapsed())
+    }
+
+    /// A timed step, as a replay: how long each operation took. None where there is no graph, or its time is not that of a step.
+    ///
+    /// # Errors
+    ///
+    /// - What the device answered.
+    pub fn profile(&mut self) -> Result<Option<Profile>> {
+        match (&mut self.opt_graphs, self.how) {
+            (Some(Graphs { choose, .. }), How::Replayed) => choose.profile(&self.stream).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// How steps reach the device.

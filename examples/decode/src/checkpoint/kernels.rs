@@ -8,13 +8,11 @@ use dacapo::grid::{Grid, exact};
 use dacapo::{Device, Element, Op, Pod, Result, Slice, Value};
 use half::{bf16, f16};
 
-/// Rows of a matrix that a block has at a time; as in the CUDA source.
-const ROWS: u32 = 8;
-/// Threads of a block of the matrix products, at most: each has some chunks of all its rows.
-const THREADS_MAX: u32 = 256;
-/// A product has no more blocks than this: they go on with the next rows.
-const BLOCKS_MAX: u32 = 1 << 20;
-/// Query heads whose values `attend` adds up at a time; as in the CUDA source.
+/// Warps of a block of a matrix product, and the same for [`linear_add`](Step::linear_add), where two of them share a row.
+const WARPS: u32 = 8;
+const WARPS_SHARING: u32 = 16;
+/// Threads of a block of `attend`, and query heads whose values it adds up at a time; as in the CUDA source.
+const THREADS: u32 = 256;
 const TILE: u32 = 4;
 
 /// What the arguments of `attend` say besides their lengths.
@@ -65,6 +63,7 @@ pub trait Weight: Pod {
 /// The kernels of a step for one type of weights.
 pub trait Step<T: Weight>: Send + Sync {
     /// x ← the vector of the token that the sequence stands at.
+    #[track_caller]
     fn embed(
         &self,
         history: &Slice<u32>,
@@ -74,6 +73,7 @@ pub trait Step<T: Weight>: Send + Sync {
     ) -> impl Op<Out = ()>;
 
     /// y ← norm(x) Wᵀ.
+    #[track_caller]
     fn norm_linear(
         &self,
         x: &Slice<f32>,
@@ -84,6 +84,7 @@ pub trait Step<T: Weight>: Send + Sync {
     ) -> impl Op<Out = ()>;
 
     /// y ← silu(norm(x) Gᵀ) · norm(x) Uᵀ, where `w` is G and then U.
+    #[track_caller]
     fn norm_gate(
         &self,
         x: &Slice<f32>,
@@ -94,10 +95,12 @@ pub trait Step<T: Weight>: Send + Sync {
     ) -> impl Op<Out = ()>;
 
     /// y ← y + x Wᵀ.
+    #[track_caller]
     fn linear_add(&self, x: &Slice<f32>, w: &Slice<T>, y: &mut Slice<f32>) -> impl Op<Out = ()>;
 
     /// Puts the step's keys and values into the cache and attends over it: the whole of it where there is one span, else what
     /// [`combine`](SharedKernels::combine) puts together.
+    #[track_caller]
     #[expect(clippy::too_many_arguments, reason = "these are the kernel's")]
     fn attend(
         &self,
@@ -170,7 +173,7 @@ macro_rules! step {
                     entry: $norm_linear;
                     requires: gain.len() == x.len(), matrix::<$T>(x.len(), w.len(), y.len()), x.aligned(16),
                         gain.aligned(16), w.aligned(16);
-                    grid: products::<$T>(outputs.div_ceil(ROWS), inputs);
+                    grid: products(outputs, inputs, WARPS, 1);
                 }
                 /// y ← silu(norm(x) Gᵀ) · norm(x) Uᵀ.
                 fn norm_gate(x: &[f32], gain: &[f32], w: &[$T], y: &out [f32], inputs: u32 = x.len(),
@@ -178,13 +181,13 @@ macro_rules! step {
                     entry: $norm_gate;
                     requires: gain.len() == x.len(), matrix::<$T>(x.len(), w.len(), 2 * y.len()), x.aligned(16),
                         gain.aligned(16), w.aligned(16);
-                    grid: products::<$T>(hidden.div_ceil(ROWS / 2), inputs);
+                    grid: products(hidden, inputs, WARPS, 1);
                 }
                 /// y ← y + x Wᵀ.
                 fn linear_add(x: &[f32], w: &[$T], y: &mut [f32], inputs: u32 = x.len(), outputs: u32 = y.len()) {
                     entry: $linear_add;
                     requires: matrix::<$T>(x.len(), w.len(), y.len()), x.aligned(16), w.aligned(16);
-                    grid: products::<$T>(outputs.div_ceil(ROWS), inputs);
+                    grid: products(outputs, inputs, WARPS_SHARING, 2);
                 }
                 /// Keys and values into the cache, and attention over it.
                 fn attend(qkv: &[f32], turns: &[f32], position: &u32, keys: &mut [$T], values: &mut [$T], out: &out [f32],
@@ -212,6 +215,7 @@ macro_rules! step {
         }
 
         impl Step<$T> for $Name {
+            #[track_caller]
             fn embed(
                 &self,
                 history: &Slice<u32>,
@@ -222,6 +226,7 @@ macro_rules! step {
                 $Name::embed(self, history, position, table, x)
             }
 
+            #[track_caller]
             fn norm_linear(
                 &self,
                 x: &Slice<f32>,
@@ -233,6 +238,7 @@ macro_rules! step {
                 $Name::norm_linear(self, x, gain, w, y, epsilon)
             }
 
+            #[track_caller]
             fn norm_gate(
                 &self,
                 x: &Slice<f32>,
@@ -244,10 +250,12 @@ macro_rules! step {
                 $Name::norm_gate(self, x, gain, w, y, epsilon)
             }
 
+            #[track_caller]
             fn linear_add(&self, x: &Slice<f32>, w: &Slice<$T>, y: &mut Slice<f32>) -> impl Op<Out = ()> {
                 $Name::linear_add(self, x, w, y)
             }
 
+            #[track_caller]
             fn attend(
                 &self,
                 qkv: &Slice<f32>,
@@ -301,15 +309,14 @@ fn attention<T>(of: Attention, qkv: usize, turns: usize, keys: usize, out: usize
         && tops as u64 == 2 * spans * u64::from(heads)
 }
 
-/// A block for each group of rows, with a thread for each chunk of 16 bytes of a row, up to [`THREADS_MAX`].
-fn products<T>(groups: u32, inputs: u32) -> Grid {
-    let chunks = inputs / (16 / size_of::<T>() as u32);
-    exact([groups.clamp(1, BLOCKS_MAX), 1, 1], [chunks.next_multiple_of(32).clamp(32, THREADS_MAX), 1, 1])
+/// `sharing` warps for each row, or pair of rows; the vector is in shared memory.
+fn products(rows: u32, inputs: u32, warps: u32, sharing: u32) -> Grid {
+    exact([rows.div_ceil(warps / sharing), 1, 1], [32 * warps, 1, 1]).shared(inputs.saturating_mul(4))
 }
 
 /// A block for each head of keys and values, and each span.
 fn heads_and_spans(of: Attention) -> Grid {
     let Attention { head, heads, group, span, .. } = of;
-    let floats = group.saturating_mul(head.saturating_add(span)).saturating_add(8 * TILE * head);
-    exact([heads.checked_div(group).unwrap_or(0), of.spans(), 1], [256, 1, 1]).shared(floats.saturating_mul(4))
+    let floats = group.saturating_mul(head.saturating_add(span)).saturating_add(THREADS / 32 * TILE * head);
+    exact([heads.checked_div(group).unwrap_or(0), of.spans(), 1], [THREADS, 1, 1]).shared(floats.saturating_mul(4))
 }

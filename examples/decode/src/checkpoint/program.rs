@@ -31,6 +31,8 @@ pub struct Asked<'a> {
     pub choice: Choice,
     /// How steps reach the device.
     pub how: How,
+    /// Where the times of one step's operations go, for Perfetto; they are also printed.
+    pub opt_trace: Option<&'a Path>,
 }
 
 /// A checkpoint of which everything but the weights has been read, and that has been found to be whole.
@@ -132,6 +134,22 @@ fn write<T: Weight>(
         asked.how.name(),
         read * per_second / 1e9
     );
+    if let Some(place) = asked.opt_trace {
+        // At the end of the text: a step there finds nothing to choose, and takes as long as the last one.
+        match decoder.profile()? {
+            Some(profile) => {
+                eprintln!("\n{profile}");
+                let help = "--trace takes the name of a file that can be written";
+                let refused =
+                    |error| Refused::new("file", place, format!("the trace cannot be written: {error}"), help);
+                std::fs::write(place, profile.trace()).map_err(refused)?;
+            }
+            None => {
+                let what = "only a step that is a graph of its own can be timed";
+                return Err(Refused::asked("option", what, "leave out --eager").into());
+            }
+        }
+    }
     if device.is_software() {
         eprintln!("these are times of the software device and say nothing of a GPU");
     }
