@@ -142,7 +142,7 @@ fn declaration(entry: &Entry) -> KernelDecl {
         false => Param::value::<[u8; 1]>("value", "[u8; 1]", ParamKind::Value),
     };
     let params: Vec<Param> = entry.params.iter().map(param).collect();
-    KernelDecl { name: entry.name, entry: entry.name, tunable: false, params: Vec::leak(params), state: &[] }
+    KernelDecl::new(entry.name, Vec::leak(params))
 }
 
 /// How long the driver takes for the module and all its entries. Unloading is not counted.
