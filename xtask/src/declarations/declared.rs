@@ -33,6 +33,7 @@ impl Declaration {
             tunable: false,
             params: Vec::leak(params),
             state: Vec::leak(state),
+            early: None,
         }
     }
 }

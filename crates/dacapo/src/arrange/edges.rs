@@ -51,7 +51,20 @@ use crate::memory::Extent;
 use crate::plan::What;
 use crate::record::{Node, Work};
 
-/// The kind of an edge between two kernels.
+/// The kind of an edge between two kernels: [`Graph::edges`] lists them, [`Graph::tune`] chooses them.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, fill, graph::Edge};
+/// # let device = dacapo::Device::software()?;
+/// let mut y = device.zeros::<u32>(2)?;
+/// let graph = device.record(|r| (0..3).try_for_each(|i| r.run(fill(&mut y, baked(i)))))?;
+/// assert!(graph.edges().iter().all(|(_, _, kind)| *kind == Edge::Full)); // fills are no kernels
+/// # Ok(()) }
+/// ```
+///
+/// [`Graph::edges`]: crate::Graph::edges
+/// [`Graph::tune`]: crate::Graph::tune
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Edge {
     /// The second begins when the first is over.
