@@ -200,11 +200,9 @@ impl Replayable {
     /// The pairs of kernels with a choice, and how many edges each has.
     fn pairs(&self) -> BTreeMap<(TunedKernel, TunedKernel), usize> {
         let mut pairs = BTreeMap::new();
-        let count = std::sync::Mutex::new(&mut pairs);
-        let kernels: Vec<Option<TunedKernel>> = self.kernels();
+        let kernels = self.kernels();
         self.order.each_choice(&self.nodes, |one, other| {
             if let (Some(before), Some(after)) = (&kernels[one], &kernels[other]) {
-                let mut pairs = count.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 *pairs.entry((before.clone(), after.clone())).or_insert(0) += 1;
             }
         });
