@@ -5,7 +5,7 @@
 
 use std::cell::OnceCell;
 
-use dacapo::graph::Tuning;
+use dacapo::graph::Tuned;
 use dacapo::{Buffer, Graph};
 
 use super::blocks::Contender;
@@ -37,7 +37,11 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
     let measured = wanted.map(|(name, elements)| {
         let (launches, tuning) = (Way::BackToBack.launches(bench, LENGTH), OnceCell::new());
         let (length, elements) = if bench.small { (LENGTH_SMALL, elements.min(512)) } else { (LENGTH, elements) };
-        bench.rounds(name, |round| measure_line(round, (length, elements), launches, &tuning))
+        let row = bench.rounds(name, |round| measure_line(round, (length, elements), launches, &tuning));
+        if let Some(tuned) = tuning.into_inner() {
+            bench.progress.suspend(|| eprintln!("{name}: tune: {tuned}"));
+        }
+        row
     });
     measured.collect()
 }
@@ -57,12 +61,12 @@ impl<'l> Line<'l> {
     }
 
     /// The same with the edges that `tune` has chosen, or chooses now.
-    fn tuned(library: &'l Library, sizes: (u32, u32), tuning: &OnceCell<Tuning>) -> Result<Line<'l>, Complaint> {
-        if let Some(tuning) = tuning.get() {
-            return Line::new(library, sizes, Edges::Tuned(tuning));
+    fn tuned(library: &'l Library, sizes: (u32, u32), tuning: &OnceCell<Tuned>) -> Result<Line<'l>, Complaint> {
+        if let Some(known) = tuning.get() {
+            return Line::new(library, sizes, Edges::Tuned(&known.tuning));
         }
         let mut line = Line::new(library, sizes, Edges::Usual)?;
-        let _ = tuning.set(line.graph.tune(&library.stream)?.tuning);
+        let _ = tuning.set(line.graph.tune(&library.stream)?);
         Ok(line)
     }
 
@@ -80,7 +84,7 @@ fn measure_line(
     round: &Round<'_, '_>,
     (length, elements): (u32, u32),
     launches: u32,
-    tuning: &OnceCell<Tuning>,
+    tuning: &OnceCell<Tuned>,
 ) -> Result<Row, Complaint> {
     let (raw, again, library) = (&round.raw, &round.raw_again, &round.library);
     let (stream, stream_again) = (raw.stream()?, again.stream()?);
