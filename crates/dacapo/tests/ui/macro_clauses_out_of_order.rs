@@ -1,5 +1,5 @@
 // error: none
-// says: kernel `f`: found `requires` out of order or twice; expected, each once: `entry`, `state`, `requires`
+// says: kernel `f`: found `requires` out of order or twice; expected, each once: `entry`, `state`, `early`, `requires`
 // why: clauses have one order
 use kit::*;
 
