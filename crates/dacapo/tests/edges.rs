@@ -309,7 +309,10 @@ fn a_text_that_is_no_tuning_is_refused_by_its_line() {
 fn a_profile_or_a_tuning_that_is_refused_lets_no_launch_go_with_old_numbers() {
     let (device, stream, kernels) = device(5);
     let (mut y, some) = (device.buffer(&[1u32; 40]).unwrap(), Slot::new(40u32));
-    let mut graph = device.record(kernels.mad_some(baked(3), baked(1), &mut y, &some)).unwrap();
+    // Two ops with one slot: both are dirty before either is told.
+    let twice =
+        |r: &mut Recorder<'_>| (0..2).try_for_each(|_| r.run(kernels.mad_some(baked(3), baked(1), &mut y, &some)));
+    let mut graph = device.record(twice).unwrap();
     graph.launch(&stream).unwrap();
     for refuse in [
         |graph: &mut Graph<()>, stream: &Stream| graph.profile(stream).map(drop),
@@ -317,11 +320,14 @@ fn a_profile_or_a_tuning_that_is_refused_lets_no_launch_go_with_old_numbers() {
     ] {
         some.set(41);
         assert!(refuse(&mut graph, &stream).is_err());
+        // What the attempt made is gone: nothing but the slot stands in the way of a launch.
+        device.synchronize().unwrap();
         assert!(graph.launch(&stream).is_err(), "the slot still says 41");
         some.set(2);
         graph.launch(&stream).unwrap();
     }
-    assert_eq!(stream.read(&y).unwrap()[..3], [40, 40, 4], "first all, then two of them twice");
+    let first = stream.read(&y).unwrap()[..3].to_vec();
+    assert_eq!(first, [1093, 1093, 13], "twice all of them, then two of them twice, and once more");
 }
 
 #[test]
