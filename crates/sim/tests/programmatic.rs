@@ -182,6 +182,33 @@ fn a_capture_has_programmatic_edges_and_its_replay_overlaps() {
 }
 
 #[test]
+fn behind_a_kernel_that_is_switched_off_another_begins_as_early_and_waits_for_as_much() {
+    let mut seen = BTreeSet::new();
+    for seed in 0..40 {
+        let d = Device::seeded(seed);
+        let module = d.module(PTX);
+        let (p, s) = (d.zeros(4), d.stream());
+        let (mut g, mut nodes, mut count) = (CUgraph::NULL, [CUgraphNode::NULL; 3], 3);
+        // SAFETY: the out pointers are valid, and the array is of three.
+        unsafe {
+            ok(d.cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+            ok(launch(&d, d.function(module, "first"), s, p, BLOCKS, &mut []));
+            ok(launch(&d, d.function(module, "careless"), s, p, 1, &mut [early()]));
+            ok(launch(&d, d.function(module, "peek"), s, p, 1, &mut [early()]));
+            ok(d.cuStreamEndCapture(s, &mut g));
+            ok(d.cuGraphGetNodes(g, nodes.as_mut_ptr(), &mut count));
+        }
+        let exec = d.instantiate(g);
+        // SAFETY: a node of the graph that was instantiated.
+        ok(unsafe { d.cuGraphNodeSetEnabled(exec, nodes[1], 0) });
+        d.run(exec, s);
+        assert_eq!(d.read(p + 8), BLOCKS, "seed {seed}");
+        seen.insert(d.read(p + 4) - 1);
+    }
+    assert!(seen.contains(&0), "it may begin before the first has stored anything, and never did: {seen:?}");
+}
+
+#[test]
 fn an_event_of_a_launch_is_recorded_when_dependents_may_begin() {
     for (id, words, edge) in [
         (CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, 0, (0, 1, 1, 1)),
