@@ -419,3 +419,96 @@ fn early_names_what_is_read_and_a_kernel_that_waits() {
     let error = Waitless::load(&device).map(drop).unwrap_err().to_string();
     assert!(error.contains("its text has no `griddepcontrol.wait`"), "{error}");
 }
+
+/// Two kernels in a line over `y`, whose first value is 1.
+fn line(device: &Device, kernels: &Kernels) -> (dacapo::Buffer<u32>, Graph<()>) {
+    let mut y = device.buffer(&[1u32; 40]).unwrap();
+    let graph = device.record(|r| (0..2).try_for_each(|b| r.run(kernels.mad(baked(3), baked(b), &mut y)))).unwrap();
+    (y, graph)
+}
+
+#[test]
+fn whatever_call_a_tuning_is_refused_by_the_graph_and_its_memory_are_as_they_were() {
+    use dacapo_driver::{CUresult, Call};
+    use dacapo_driver::{Fault, Hooked};
+    let mut refused = 0;
+    for call in [
+        Call::cuGraphInstantiateWithFlags,
+        Call::cuGraphLaunch,
+        Call::cuEventCreate,
+        Call::cuEventRecord,
+        Call::cuEventElapsedTime,
+        Call::cuMemcpyAsync,
+        Call::cuModuleLoadDataEx,
+        Call::cuGraphAddNode_v2,
+    ] {
+        for nth in [1, 2, 3, 7] {
+            let fault = Fault::new().fail(call, nth, CUresult::CUDA_ERROR_NOT_PERMITTED);
+            // SAFETY: the hook passes calls on, or refuses them without having made them.
+            let opened =
+                unsafe { Software::new().open_hooked(move |machine| std::sync::Arc::new(Hooked::new(machine, fault))) };
+            let device = opened.unwrap();
+            let stream = device.stream().unwrap();
+            // Refused before there is anything to tune.
+            let Ok(kernels) = Kernels::load(&device) else { continue };
+            let Ok(y) = device.buffer(&[1u32; 40]) else { continue };
+            drop(y);
+            let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| line(&device, &kernels)));
+            let Ok((y, mut graph)) = made else { continue };
+            let graphs = device.counters().graphs;
+            let outcome = graph.tune(&stream);
+            refused += usize::from(outcome.is_err());
+            assert_eq!(stream.read(&y).unwrap(), [1; 40], "{call:?} {nth}: {outcome:?}");
+            graph.launch(&stream).unwrap();
+            assert_eq!(stream.read(&y).unwrap(), [10; 40], "{call:?} {nth}");
+            device.synchronize().unwrap();
+            assert_eq!(device.counters().graphs, graphs, "{call:?} {nth}: an executable graph is left");
+            assert_eq!(device.findings(), [""; 0]);
+        }
+    }
+    assert!(refused >= 8, "only {refused} tunings were refused");
+}
+
+#[test]
+fn a_tuning_that_panics_in_another_library_s_work_leaves_nothing_behind() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let (device, stream, kernels) = device(6);
+    let (mut y, calls) = (device.buffer(&[1u32; 8]).unwrap(), Arc::new(AtomicUsize::new(0)));
+    let counted = calls.clone();
+    let mut graph = device
+        .record(|r| {
+            (0..2).try_for_each(|b| r.run(kernels.mad(baked(3), baked(b), &mut y)))?;
+            // SAFETY: it enqueues nothing.
+            let nothing = unsafe {
+                dacapo::raw::foreign((), &mut y[..], move |_, _, _| match counted.fetch_add(1, Ordering::Relaxed) {
+                    2 => panic!("on purpose"),
+                    _ => Ok(()),
+                })
+            };
+            r.run(nothing)
+        })
+        .unwrap();
+    let graphs = device.counters().graphs;
+    let tuned = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| graph.tune(&stream).map(drop)));
+    assert!(tuned.is_err() && calls.load(Ordering::Relaxed) == 3);
+    assert_eq!(stream.read(&y).unwrap(), [1; 8]);
+    graph.launch(&stream).unwrap();
+    assert_eq!(stream.read(&y).unwrap(), [10; 8]);
+    device.synchronize().unwrap();
+    assert_eq!(device.counters().graphs, graphs);
+}
+
+#[test]
+fn a_tuning_inside_a_recording_is_refused_with_the_call_s_name() {
+    let (device, stream, kernels) = device(7);
+    let (_y, mut graph) = line(&device, &kernels);
+    let mut refused = None;
+    device
+        .record(|_| {
+            refused = graph.tune(&stream).err();
+            Ok(())
+        })
+        .unwrap();
+    assert!(refused.unwrap().to_string().contains("Graph::tune"));
+}
