@@ -263,12 +263,13 @@ impl<'t> Module<'t> {
         let functions = || self.bodies.iter().filter(|body| entry.calls && !body.is_entry).chain([entry]);
         let mentions =
             |names: &[&str]| functions().any(|body| names.iter().any(|name| body.names.binary_search(name).is_ok()));
-        if functions().any(|body| body.controls) {
-            Some(Left::Controls)
-        } else if entry.is_cluster {
+        // What speaks against beginning early at all comes first.
+        if entry.is_cluster {
             Some(Left::Cluster)
         } else if mentions(&self.constants) {
             Some(Left::Constants)
+        } else if functions().any(|body| body.controls) {
+            Some(Left::Controls)
         } else if opening == Opening::WaitsAndSignals && mentions(&self.variables) {
             Some(Left::Variables)
         } else {

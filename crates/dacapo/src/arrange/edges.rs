@@ -8,7 +8,7 @@
 //! # What must hold, for every choice
 //!
 //! An edge may be programmatic where all of these hold. `crates/suite/src/edges` tries every choice that they allow on small
-//! graphs, with kernels that begin as early as they may; a patch in `xtask/mutants/edges` takes each one away, and is found.
+//! graphs, with kernels that begin as early as they may; patches in `xtask/mutants/edges` take away the second.
 //!
 //! 1. **Both ends are kernels.** Nothing else can begin early, or signal.
 //! 2. **The one behind waits before anything else, in every thread.** It begins with our wait. So nothing of it happens
@@ -19,8 +19,8 @@
 //!    nothing before it in its level writes that: what others write, no launch of theirs still does, by the ledger.
 //! 3. **The one behind reads no constant variables.** They are cached from where a kernel begins (seen: stale).
 //! 4. **Neither is a cluster.** What a wait means in one is not said.
-//! 5. **A kernel signals only if every edge out of it is programmatic.** Behind a full edge nobody begins early, so there
-//!    would be nothing to gain; and nobody who does not wait is ever behind a kernel that signals.
+//! 5. **A kernel signals only if every edge out of it is programmatic.** So nobody who does not wait is ever behind a kernel
+//!    that signals. An H200 was right without this rule, and so is the software driver: it is here for drivers to come.
 //! 6. **The device is 9.0 or newer, and its driver knows kinds of edges.** Elsewhere modules are loaded as they are, and no
 //!    kernel waits.
 //!
@@ -37,7 +37,7 @@
 //! - the kernel behind it has at most four edges into it, and
 //! - it does not stand alone: there is another such edge next to it, or no kernel behind the one that it leads to.
 //!
-//! Signals are never put in by default: whether they gain hangs on the pair of kernels. [`Graph::tune`] measures that.
+//! Signals are never put in by default: whether they gain depends on the pair of kernels. [`Graph::tune`] measures that.
 //!
 //! [`Graph::tune`]: crate::Graph::tune
 
@@ -168,7 +168,7 @@ pub(super) fn each<R>(level: &Level, nodes: &[Node], mut of: impl FnMut(Option<P
     let mut written = Written::of(level, nodes);
     for step in 0..level.order.steps().len() {
         let behind = kernel(level, nodes, step as u32)
-            .filter(|(number, function)| function.waits() || written.spares(&nodes[*number]));
+            .filter(|(number, function)| function.waits() || function.controls() && written.spares(&nodes[*number]));
         written.add(level, nodes, step);
         for &earlier in level.order.after(step) {
             let before =

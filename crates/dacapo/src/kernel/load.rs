@@ -94,6 +94,8 @@ pub(crate) struct Function {
 enum Begins {
     /// Our wait.
     Waiting,
+    /// What its text says, which has control of its own.
+    Controlling,
     /// What its text says, and nothing speaks against kernels behind it that begin early.
     AsWritten,
     /// Not known, or a cluster.
@@ -226,6 +228,7 @@ impl ModuleSource {
             return Begins::Waiting;
         }
         match left.binary_search_by(|(name, _)| name.as_str().cmp(entry)) {
+            Ok(at) if left[at].1 == Left::Controls => Begins::Controlling,
             Ok(at) if left[at].1 != Left::Cluster => Begins::AsWritten,
             _ => Begins::Unknown,
         }
@@ -376,6 +379,11 @@ impl Function {
     /// Whether it waits for all that comes before it in a graph before it does anything: it may begin early.
     pub(crate) fn waits(&self) -> bool {
         self.begins == Begins::Waiting
+    }
+
+    /// Whether it has `griddepcontrol` of its own, and nothing speaks against that it begins early.
+    pub(crate) fn controls(&self) -> bool {
+        self.begins == Begins::Controlling
     }
 
     /// A sum over the text of its module, as it was given.
