@@ -52,7 +52,7 @@ pub struct Variant {
 const VERSION: (u32, u32) = (7, 8);
 const TARGET: u32 = 90;
 
-/// Makes a variant of a text. None if that has nothing to change, or is not understood: two `.target`s, an old target with
+/// Makes a variant of a text. None if it has no entries, or is not understood: two `.target`s, an old target with
 /// options that newer ones do not have, something that is no PTX.
 ///
 /// ```
@@ -89,10 +89,11 @@ pub fn variant(text: &str, opening: Opening) -> Option<Variant> {
             }
         }
     }
-    if made.changed.is_empty() {
+    if made.changed.is_empty() && made.left.is_empty() {
         return None;
     }
-    made.text = edited(text, edits);
+    // Where no entry is changed, nothing is.
+    made.text = if made.changed.is_empty() { text.to_string() } else { edited(text, edits) };
     Some(made)
 }
 

@@ -161,24 +161,24 @@ impl ModuleSource {
             true => dacapo_ptx::variant(source, Opening::Waits),
             false => None,
         };
-        if let Some(mut made) = waiting {
-            match ModuleSource::load_text(device, &made.text) {
-                Err(error) if matches!(error.kind(), ErrorKind::BadModule { .. }) => {}
-                outcome => {
-                    let mut module = outcome?;
-                    made.changed.sort_unstable();
-                    made.left.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-                    let (wait, left) = (made.changed, made.left);
-                    let sum = source.bytes().fold(0xcbf2_9ce4_8422_2325u64, |sum, byte| {
-                        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-                    });
-                    module.beginnings =
-                        Beginnings { wait, left, sum, source: source.into(), signalling: OnceLock::new() };
-                    return Ok((Arc::new(module), Text::read(source)));
-                }
+        let Some(mut made) = waiting else {
+            return Ok((Arc::new(ModuleSource::load_text(device, source)?), Text::read(source)));
+        };
+        let mut module = match ModuleSource::load_text(device, &made.text) {
+            Err(error) if matches!(error.kind(), ErrorKind::BadModule { .. }) && !made.changed.is_empty() => {
+                made.changed.clear();
+                made.left.clear();
+                ModuleSource::load_text(device, source)?
             }
-        }
-        let module = ModuleSource::load_text(device, source)?;
+            outcome => outcome?,
+        };
+        made.changed.sort_unstable();
+        made.left.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        let sum = source
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let (wait, left) = (made.changed, made.left);
+        module.beginnings = Beginnings { wait, left, sum, source: source.into(), signalling: OnceLock::new() };
         Ok((Arc::new(module), Text::read(source)))
     }
 
