@@ -16,8 +16,9 @@ use crate::{kernels, workspace};
 pub fn run() -> Result<(), String> {
     let python = kernels::environment()?;
     let library = library(&python).ok_or("the wheel has no libnvrtc.so.12")?;
-    let runs: [&[&str]; 2] = [
+    let runs: [&[&str]; 3] = [
         &["test", "-p", "dacapo", "--features", "nvrtc", "--test", "nvrtc"],
+        &["test", "-p", "dacapo-bench", "--bin", "dacapo-bench", "left_out"],
         &["run", "-p", "xtask", "--quiet", "--", "forms", "--only", "nvrtc/"],
     ];
     for arguments in runs {

@@ -45,6 +45,20 @@ fn the_step_in_bf16_is_measured_against_a_graph_by_hand_in_three_batch_sizes() {
     }
 }
 
+/// What needs NVRTC is measured where there is one, and said not to be where there is none.
+#[test]
+fn what_each_optimisation_is_worth_is_measured_by_leaving_it_out() {
+    let report = measured("worth/");
+    let names = names(&report);
+    assert!(names.starts_with(&["worth/graph", "worth/edges", "worth/tuning", "worth/where-it-pays"]), "{names:?}");
+    assert!(names.len() == 7 || names.len() == 12, "{names:?}");
+    assert_eq!(note(&report, "worth").as_array().unwrap().len(), names.len());
+    for row in report["rows"].as_array().unwrap() {
+        let sides: Vec<_> = row["sides"].as_array().unwrap().iter().filter_map(|side| side["name"].as_str()).collect();
+        assert_eq!(sides, ["dacapo", "without"]);
+    }
+}
+
 #[test]
 fn whole_texts_are_measured_in_three_ways_that_choose_the_same_tokens() {
     let report = measured("decode-until-end/batch-8");

@@ -56,6 +56,22 @@ typedef unsigned long long u64;
 // Less than any score.
 #define LOWEST -1e30f
 
+// What some of this is worth is measured by doing without it (crates/bench/src/worth):
+// FEW_REGISTERS         the assembler is not told that one block at a time is enough
+// CACHED_WEIGHTS        weights go through L1
+// ONE_ROW_AT_A_TIME     a warp asks for the weights of a row when it has those of the row before
+// NORMED_BEFORE         vectors come with norm and gains in them, and products only multiply
+#ifdef FEW_REGISTERS
+#define BLOCK(threads) __launch_bounds__(threads)
+#else
+#define BLOCK(threads) __launch_bounds__(threads, 1)
+#endif
+#ifdef NORMED_BEFORE
+#define SCALE(squares, dim) 1.0f
+#else
+#define SCALE(squares, dim) rsqrtf((squares) / (dim) + EPSILON)
+#endif
+
 __device__ __forceinline__ float low(u32 pair) { return __uint_as_float(pair << 16); }
 __device__ __forceinline__ float high(u32 pair) { return __uint_as_float(pair & 0xFFFF0000u); }
 
@@ -71,7 +87,12 @@ __device__ __forceinline__ bf16 rounded(float x) { return (bf16)pack(x, 0.0f); }
 // Eight weights, past L1: nobody on this multiprocessor reads them again.
 __device__ __forceinline__ uint4 weights(const bf16* at) {
     uint4 w;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+#ifdef CACHED_WEIGHTS
+#define LOAD "ld.global.nc.v4.u32"
+#else
+#define LOAD "ld.global.nc.L1::no_allocate.v4.u32"
+#endif
+    asm volatile(LOAD " {%0, %1, %2, %3}, [%4];"
                  : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
                  : "l"(at));
     return w;
@@ -261,10 +282,15 @@ struct Strip {
     uint4 w[R];
 
     __device__ __forceinline__ void load(const bf16* matrix, u32 row, u32 rows, u32 column, u32 columns) {
+        u32 held_up = 0;
 #pragma unroll
         for (int r = 0; r < R; r++) {
             bool inside = row + r < rows && column < columns;
-            w[r] = inside ? weights(matrix + (u64)(row + r) * columns + column) : make_uint4(0, 0, 0, 0);
+            w[r] = inside ? weights(matrix + held_up + (u64)(row + r) * columns + column) : make_uint4(0, 0, 0, 0);
+#ifdef ONE_ROW_AT_A_TIME
+            // Always 0, which nobody can know before the weights are there.
+            held_up = w[r].x & (columns >> 31);
+#endif
         }
     }
 
@@ -292,6 +318,9 @@ __device__ __forceinline__ void leave(const float (&sum)[N], float* to, u32 lane
 
 // Multiplies x by its gains; what comes back is the sum of the squares of what it was before.
 __device__ __forceinline__ float gained(float (&x)[8], uint4 gains) {
+#ifdef NORMED_BEFORE
+    return 0.0f;
+#endif
     u32 pairs[4] = {gains.x, gains.y, gains.z, gains.w};
     float squares = 0.0f;
 #pragma unroll
@@ -304,7 +333,7 @@ __device__ __forceinline__ float gained(float (&x)[8], uint4 gains) {
 
 // Queries, keys and values of one sequence: W [3 dim, dim] times norm(x). A block has QKV_GROUPS * ROWS rows; each group has a
 // warp for every strip of columns, and they meet once, at the end. The norm is one factor for all, so it can wait until then.
-extern "C" __global__ void __launch_bounds__(QKV_GROUPS * STRIPS * 32, 1)
+extern "C" __global__ void BLOCK(QKV_GROUPS * STRIPS * 32)
     gpt2_qkv_1(const bf16* __restrict__ w, const bf16* __restrict__ gain, const float* __restrict__ x,
                const u32* __restrict__ positions, float* __restrict__ queries, bf16* __restrict__ keys,
                bf16* __restrict__ values, u32 context, u32 dim) {
@@ -327,12 +356,12 @@ extern "C" __global__ void __launch_bounds__(QKV_GROUPS * STRIPS * 32, 1)
     float total = 0.0f, squares = 0.0f;
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) total += sums[mine][i][r], squares += sums[0][i][ROWS];
-    place(total * rsqrtf(squares / dim + EPSILON), output, 0, position, dim, context, queries, keys, values);
+    place(total * SCALE(squares, dim), output, 0, position, dim, context, queries, keys, values);
 }
 
 // shares[head] = the head's share of W [dim, dim] times the attended values, of one sequence. Grid [heads, ..]: every block
 // attends for its head, and then makes ATTEND_ROWS rows.
-extern "C" __global__ void __launch_bounds__(ATTEND_1, 1)
+extern "C" __global__ void BLOCK(ATTEND_1)
     gpt2_attend_out_1(const bf16* __restrict__ w, const float* __restrict__ queries, const bf16* __restrict__ keys,
                       const bf16* __restrict__ values, const u32* __restrict__ positions, float* __restrict__ shares,
                       u32 context, u32 dim) {
@@ -363,7 +392,7 @@ extern "C" __global__ void __launch_bounds__(ATTEND_1, 1)
 }
 
 // y = x + the heads' shares; u = gelu(W [hidden, dim] norm(y)), of one sequence. Rows and strips as in `qkv_1`.
-extern "C" __global__ void __launch_bounds__(UP_GROUPS * STRIPS * 32, 1)
+extern "C" __global__ void BLOCK(UP_GROUPS * STRIPS * 32)
     gpt2_up_1(const bf16* __restrict__ w, const bf16* __restrict__ gain, const float* __restrict__ x,
               const float* __restrict__ shares, float* __restrict__ y, float* __restrict__ u, u32 heads, u32 dim, u32 hidden) {
     __shared__ __align__(16) float sum_of[WIDTH];
@@ -398,11 +427,11 @@ extern "C" __global__ void __launch_bounds__(UP_GROUPS * STRIPS * 32, 1)
     float total = 0.0f, squares = 0.0f;
 #pragma unroll
     for (int i = 0; i < STRIPS; i++) total += sums[mine][i][r], squares += sums[0][i][ROWS];
-    u[output] = gelu(total * rsqrtf(squares / dim + EPSILON));
+    u[output] = gelu(total * SCALE(squares, dim));
 }
 
 // x = y + W [dim, hidden] u, of one sequence. A block has ROWS rows, a warp a strip of columns of all of them.
-extern "C" __global__ void __launch_bounds__(DOWN_STRIPS * 32, 1)
+extern "C" __global__ void BLOCK(DOWN_STRIPS * 32)
     gpt2_down_1(const bf16* __restrict__ w, const float* __restrict__ u, const float* __restrict__ y, float* __restrict__ x,
                 u32 dim, u32 hidden) {
     __shared__ float sums[DOWN_STRIPS][ROWS];
@@ -456,7 +485,7 @@ extern "C" __global__ void __launch_bounds__(256)
         if (column < dim) eight(x + column, v[i]), gains = weights(gain + column);
         squares += gained(v[i], gains);
     }
-    float scale = rsqrtf(warp_sum(squares) / dim + EPSILON);
+    float scale = SCALE(warp_sum(squares), dim);
     u64 top = 0;
     for (; row < vocabulary; row += step) {
         Whole next;

@@ -11,7 +11,7 @@ mod by_hand;
 use std::cell::OnceCell;
 
 use dacapo::Graph;
-use dacapo::graph::Tuned;
+use dacapo::graph::{GraphBuilder, Tuned};
 use dacapo::half::bf16;
 use dacapo_cli::bench::blocks::Contender;
 use dacapo_cli::bench::compare::{Bench, LIBRARY, RAW, Round, Row};
@@ -25,6 +25,9 @@ use serde_json::json;
 
 use by_hand::ByHand;
 
+/// The kernels in CUDA C.
+pub const SOURCE: &str = include_str!("../../../../examples/decode/kernels/gpt2.cu");
+
 /// Sequences that are decoded together, and the names of the measurements.
 pub const BATCHES: [(usize, &str); 3] = [(1, "gpt2/batch-1"), (8, "gpt2/batch-8"), (32, "gpt2/batch-32")];
 
@@ -36,7 +39,7 @@ const MEMORY: f64 = 4.8e12;
 const CHOSEN: usize = 29_909;
 
 /// The sizes: GPT-2-small's, or such as the software device does in no time.
-fn shape(sequences: usize, small: bool) -> Shape {
+pub fn shape(sequences: usize, small: bool) -> Shape {
     if small {
         // Nine are enough for the kernels of up to 32.
         let sequences = sequences.min(9);
@@ -46,7 +49,7 @@ fn shape(sequences: usize, small: bool) -> Shape {
 }
 
 /// Where every sequence stands.
-fn position(shape: &Shape) -> usize {
+pub fn position(shape: &Shape) -> usize {
     shape.context.min(100) - 1
 }
 
@@ -92,7 +95,7 @@ fn compare(
     let by_tuned: Contender<'_> = Box::new(|| block(&mut tuned, &round.library, &round.raw, launches));
     let sides = vec![(RAW, by_hand), (LIBRARY, replayed), (TUNED, by_tuned), ("raw again", by_hand_again)];
     let row = round.compare(launches, sides)?;
-    let (want, got) = (raw.logits()?, recorded.state.logits(&round.library.stream)?.concat());
+    let (want, got) = (raw.logits()?, recorded.logits(&round.library)?);
     for (whose, got) in [("replays", &got), ("the second graph by hand", &again.logits()?)] {
         if let Some(at) = want.iter().zip(got).position(|(want, got)| want.to_bits() != got.to_bits()) {
             let (want, got) = (want[at], got[at]);
@@ -118,22 +121,48 @@ fn chose_as_pytorch(logits: &[f32], vocabulary: usize) -> Result<(), Complaint> 
 }
 
 /// The library's side.
-struct LibraryStep {
-    model: Model,
-    state: State,
-    graph: Graph<()>,
+pub struct LibraryStep {
+    /// The transformer.
+    pub model: Model,
+    /// Its sequences.
+    pub state: State,
+    /// A step of theirs that stays where it is.
+    pub graph: Graph<()>,
 }
 
 impl LibraryStep {
     fn new(library: &Library, shape: Shape, weights: &Weights<Vec<bf16>>) -> Result<LibraryStep, Complaint> {
+        LibraryStep::recorded(library, shape, weights, library.device.graph())
+    }
+
+    /// Records the step, with some options.
+    ///
+    /// # Errors
+    ///
+    /// - The device refused.
+    pub fn recorded(
+        library: &Library,
+        shape: Shape,
+        weights: &Weights<Vec<bf16>>,
+        recording: GraphBuilder<'_>,
+    ) -> Result<LibraryStep, Complaint> {
         let (device, stream) = (&library.device, &library.stream);
         let model = Model::new(device, shape, weights)?;
         let mut state = State::new(device, stream, &model, &vec![&[0][..]; shape.sequences])?;
         state.stand_at(stream, &model, position(&shape))?;
-        let mut graph = device.record(model.step(&mut state, Advance::Stay))?;
+        let mut graph = recording.record(model.step(&mut state, Advance::Stay))?;
         graph.preload(stream)?;
         library.wait()?;
         Ok(LibraryStep { model, state, graph })
+    }
+
+    /// What the last step thought of every token.
+    ///
+    /// # Errors
+    ///
+    /// - The device refused.
+    pub fn logits(&self, library: &Library) -> Result<Vec<f32>, Complaint> {
+        Ok(self.state.logits(&library.stream)?.concat())
     }
 
     /// Refuses when the graph has other edges than these: then the two sides would not be compared at the same work.
@@ -164,7 +193,11 @@ impl LibraryStep {
 }
 
 /// Replays back to back: microseconds of one, by the device's clock.
-fn block(graph: &mut Graph<()>, library: &Library, raw: &Raw<'_>, launches: u32) -> Result<f64, Complaint> {
+///
+/// # Errors
+///
+/// - The device refused.
+pub fn block(graph: &mut Graph<()>, library: &Library, raw: &Raw<'_>, launches: u32) -> Result<f64, Complaint> {
     let (start, end) = (raw.event(true)?, raw.event(true)?);
     raw.record_on(&start, &library.stream)?;
     for _ in 0..launches {

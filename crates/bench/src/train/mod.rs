@@ -114,7 +114,12 @@ impl LibraryStep {
         LibraryStep::recorded(library, shape, library.device.graph())
     }
 
-    fn recorded(library: &Library, shape: Shape, recording: GraphBuilder<'_>) -> Result<LibraryStep, Complaint> {
+    /// The same with other options.
+    ///
+    /// # Errors
+    ///
+    /// - The device refused.
+    pub fn recorded(library: &Library, shape: Shape, recording: GraphBuilder<'_>) -> Result<LibraryStep, Complaint> {
         let (device, stream) = (&library.device, &library.stream);
         let (kernels, adam) = (Kernels::load(device)?, Adam::default());
         let mut network = Network::new(device, shape, adam, &data::parameters(shape, SEED))?;
@@ -163,6 +168,15 @@ impl LibraryStep {
         let mut numbers = self.network.parameters(&library.stream)?;
         numbers.push(self.graph.outputs().get(&library.stream)?);
         Ok(numbers)
+    }
+
+    /// Replays back to back: microseconds of one, by the device's clock.
+    ///
+    /// # Errors
+    ///
+    /// - The device refused.
+    pub fn device_block(&mut self, library: &Library, raw: &Raw<'_>, launches: u32) -> Result<f64, Complaint> {
+        self.block(library, raw, Way::Device, launches)
     }
 
     fn block(&mut self, library: &Library, raw: &Raw<'_>, way: Way, launches: u32) -> Result<f64, Complaint> {

@@ -3,9 +3,9 @@
 //!
 //! Beside them, as references: a second graph by hand, and the library with full edges.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
-use dacapo::graph::Tuned;
+use dacapo::graph::{Edge, Tuned};
 use dacapo::{Buffer, Graph};
 
 use super::blocks::Contender;
@@ -35,15 +35,24 @@ pub const TUNED: &str = "tuned";
 pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
     let wanted = LINES.into_iter().filter(|(name, _)| bench.wants(name));
     let measured = wanted.map(|(name, elements)| {
-        let (launches, tuning) = (Way::BackToBack.launches(bench, LENGTH), OnceCell::new());
+        let (launches, tuning) = (Way::BackToBack.launches(bench, LENGTH), Tuning::default());
         let (length, elements) = if bench.small { (LENGTH_SMALL, elements.min(512)) } else { (LENGTH, elements) };
         let row = bench.rounds(name, |round| measure_line(round, (length, elements), launches, &tuning));
-        if let Some(tuned) = tuning.into_inner() {
-            bench.progress.suspend(|| eprintln!("{name}: tune: {tuned}"));
+        let [full, waits, signals] = tuning.used.get();
+        if let Some(tuned) = tuning.found.into_inner() {
+            let used = format!("edges of the last round's graph: {full} full, {waits} wait, {signals} signal");
+            bench.progress.suspend(|| eprintln!("{name}: tune: {tuned}\n  {used}"));
         }
         row
     });
     measured.collect()
+}
+
+/// What `tune` found in the first round, and how many edges of each kind the last round's graph had by it.
+#[derive(Default)]
+struct Tuning {
+    found: OnceCell<Tuned>,
+    used: Cell<[usize; 3]>,
 }
 
 /// The library's line, with some edges.
@@ -61,12 +70,12 @@ impl<'l> Line<'l> {
     }
 
     /// The same with the edges that `tune` has chosen, or chooses now.
-    fn tuned(library: &'l Library, sizes: (u32, u32), tuning: &OnceCell<Tuned>) -> Result<Line<'l>, Complaint> {
-        if let Some(known) = tuning.get() {
+    fn tuned(library: &'l Library, sizes: (u32, u32), tuning: &Tuning) -> Result<Line<'l>, Complaint> {
+        if let Some(known) = tuning.found.get() {
             return Line::new(library, sizes, Edges::Tuned(&known.tuning));
         }
         let mut line = Line::new(library, sizes, Edges::Usual)?;
-        let _ = tuning.set(line.graph.tune(&library.stream)?);
+        let _ = tuning.found.set(line.graph.tune(&library.stream)?);
         Ok(line)
     }
 
@@ -84,7 +93,7 @@ fn measure_line(
     round: &Round<'_, '_>,
     (length, elements): (u32, u32),
     launches: u32,
-    tuning: &OnceCell<Tuned>,
+    tuning: &Tuning,
 ) -> Result<Row, Complaint> {
     let (raw, again, library) = (&round.raw, &round.raw_again, &round.library);
     let (stream, stream_again) = (raw.stream()?, again.stream()?);
@@ -98,6 +107,9 @@ fn measure_line(
         Line::tuned(library, sizes, tuning)?,
         Line::new(library, sizes, Edges::Plain)?,
     ];
+    let kinds = lines[1].graph.edges();
+    let count = |of: Edge| kinds.iter().filter(|(_, _, kind)| *kind == of).count();
+    tuning.used.set([Edge::Full, Edge::Waits, Edge::Signals].map(count));
     let way = Way::BackToBack;
     let mut sides: Vec<(&'static str, Contender<'_>)> =
         vec![(RAW, Box::new(|| way.time(launches, || Ok(graph.launch(&stream)?), || Ok(stream.synchronize()?))))];

@@ -13,7 +13,7 @@ pub mod show;
 pub mod weights;
 
 pub use kernels::Kernels;
-pub use model::{Advance, Model, State};
+pub use model::{Advance, Model, State, head_blocks};
 pub use reference::Reference;
-pub use shape::Shape;
+pub use shape::{HEAD, Shape};
 pub use weights::Weights;
