@@ -65,6 +65,7 @@ const NAMES: &[Named] = &[
     (worth::NAMES[9], None),
     (worth::NAMES[10], None),
     (worth::NAMES[11], None),
+    (worth::NAMES[12], None),
 ];
 
 fn measure(bench: &Bench<'_>, header: &Header) -> Result<Found, Complaint> {

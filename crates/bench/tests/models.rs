@@ -50,8 +50,8 @@ fn the_step_in_bf16_is_measured_against_a_graph_by_hand_in_three_batch_sizes() {
 fn what_each_optimisation_is_worth_is_measured_by_leaving_it_out() {
     let report = measured("worth/");
     let names = names(&report);
-    assert!(names.starts_with(&["worth/graph", "worth/edges", "worth/tuning", "worth/where-it-pays"]), "{names:?}");
-    assert!(names.len() == 7 || names.len() == 12, "{names:?}");
+    assert!(names.starts_with(&["worth/graph", "worth/edges", "worth/eager-edges", "worth/tuning"]), "{names:?}");
+    assert!(names.len() == 8 || names.len() == 13, "{names:?}");
     assert_eq!(note(&report, "worth").as_array().unwrap().len(), names.len());
     for row in report["rows"].as_array().unwrap() {
         let sides: Vec<_> = row["sides"].as_array().unwrap().iter().filter_map(|side| side["name"].as_str()).collect();

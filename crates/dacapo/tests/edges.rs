@@ -95,6 +95,43 @@ const OWN: &str = ".version 8.0
 }
 ";
 
+/// x[i] = x[i] + 1, long after those behind it may begin.
+const LATE: &str = ".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry late(.param .u64 x)
+{
+    .reg .pred %p;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<3>;
+    griddepcontrol.wait;
+    griddepcontrol.launch_dependents;
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd1, %r1, 4;
+    ld.param.u64 %rd2, [x];
+    add.u64 %rd2, %rd2, %rd1;
+    mov.u32 %r2, 0;
+AGAIN:
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p, %r2, 400;
+    @%p bra AGAIN;
+    ld.global.u32 %r3, [%rd2];
+    add.u32 %r3, %r3, 1;
+    st.global.u32 [%rd2], %r3;
+    ret;
+}
+";
+
+dacapo::kernels! {
+    /// Safe by: one block of as many threads as the slice has elements.
+    unsafe struct Late(LATE) {
+        fn late(x: &mut [u32]) {
+            requires: x.len() <= 64;
+            grid: exact([1, 1, 1], [x.len() as u32, 1, 1]);
+        }
+    }
+}
+
 /// y[0] = x[0]
 const PLAIN: &str = ".version 7.0
 .target sm_75
@@ -511,4 +548,71 @@ fn a_tuning_inside_a_recording_is_refused_with_the_call_s_name() {
         })
         .unwrap();
     assert!(refused.unwrap().to_string().contains("Graph::tune"));
+}
+
+/// Kernels that are run one by one are set up while the one before ends; what they see is the same.
+#[test]
+fn kernels_that_are_run_one_by_one_see_what_came_before() {
+    for seed in 0..12 {
+        let (device, early, kernels) = device(seed);
+        let plain = device.plain_stream().unwrap();
+        let mut results = Vec::new();
+        for stream in [&early, &plain] {
+            let (mut y, mut z) = (device.buffer(&[1u32; 70]).unwrap(), device.zeros::<u32>(70).unwrap());
+            for b in 0..3 {
+                // Behind another launch, behind kernels of the same run, behind and before what is no kernel.
+                stream.run(kernels.mad(baked(3), baked(b), &mut y)).unwrap();
+                let several = |r: &mut Recorder<'_>| {
+                    r.run(kernels.mad(baked(5), baked(1), &mut y))?;
+                    r.run(kernels.mad(baked(2), baked(b), &mut y))?;
+                    r.run(copy(&y, &mut z))?;
+                    r.run(kernels.mad(baked(7), baked(4), &mut z))?;
+                    r.run(kernels.mad_some(baked(2), baked(9), &mut z, baked(33)))
+                };
+                stream.run(several).unwrap();
+            }
+            results.push((stream.read(&y).unwrap(), stream.read(&z).unwrap()));
+        }
+        assert_eq!(results[0], results[1], "seed {seed}");
+        assert_eq!(device.findings(), [""; 0]);
+    }
+}
+
+/// Also behind a kernel that lets others begin long before it is over: those that wait for it wait, and those that do not, or too
+/// late, do not begin.
+#[test]
+fn kernels_that_are_run_behind_one_that_signals_see_what_it_did() {
+    for seed in 0..12 {
+        let (device, stream, kernels) = device(seed);
+        let (late, own) = (Late::load(&device).unwrap(), Own::load(&device).unwrap());
+        let (w, mut x, mut y) =
+            (device.buffer(&[100u32; 40]).unwrap(), device.zeros::<u32>(40).unwrap(), device.zeros::<u32>(40).unwrap());
+        for round in 0..3 {
+            stream.run(late.late(&mut x)).unwrap();
+            stream.run(own.add_too_early(&w, &x, &mut y)).unwrap();
+            stream.run(late.late(&mut x)).unwrap();
+            stream.run(kernels.mad(baked(1), baked(10), &mut x)).unwrap();
+            assert_eq!(stream.read(&y).unwrap(), [101 + 12 * round; 40], "seed {seed}");
+            assert_eq!(stream.read(&x).unwrap(), [12 + 12 * round; 40], "seed {seed}");
+        }
+        assert_eq!(device.findings(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_plain_stream_launches_kernels_as_ever() {
+    use dacapo_driver::{CUresult, Call, Fault, Hooked};
+    let fault = Fault::new().fail(Call::cuLaunchKernelEx, 1, CUresult::CUDA_ERROR_NOT_PERMITTED);
+    // SAFETY: the hook passes calls on, or refuses them without having made them.
+    let opened =
+        unsafe { Software::new().open_hooked(move |machine| std::sync::Arc::new(Hooked::new(machine, fault))) };
+    let device = opened.unwrap();
+    let (early, plain) = (device.stream().unwrap(), device.plain_stream().unwrap());
+    let kernels = Kernels::load(&device).unwrap();
+    let mut y = device.buffer(&[1u32; 40]).unwrap();
+    plain.run(kernels.mad(baked(3), baked(0), &mut y)).unwrap();
+    let refused = early.run(kernels.mad(baked(3), baked(0), &mut y)).unwrap_err();
+    assert!(refused.to_string().contains("cuLaunchKernelEx"), "{refused}");
+    early.run(kernels.mad(baked(3), baked(0), &mut y)).unwrap();
+    assert_eq!(plain.read(&y).unwrap(), [9; 40]);
 }

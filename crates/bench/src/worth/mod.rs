@@ -36,9 +36,10 @@ enum Subject {
 }
 
 /// Each with its name and in words.
-const ROWS: [(&str, Subject, &str); 12] = [
+const ROWS: [(&str, Subject, &str); 13] = [
     ("worth/graph", Subject::Recording(Switch::Graph), "a graph, and not op by op: decode step"),
     ("worth/edges", Subject::Recording(Switch::Edges), "programmatic edges: decode step"),
+    ("worth/eager-edges", Subject::Recording(Switch::EagerEdges), "the same between kernels one by one: decode step"),
     ("worth/tuning", Subject::Recording(Switch::Tuning), "edges by `tune`, and not by default: decode step"),
     ("worth/where-it-pays", Subject::Recording(Switch::WhereItPays), "programmatic edges only where they pay: 1 to 16"),
     ("worth/overlap", Subject::Recording(Switch::Overlap), "independent ops at the same time: GRU training step"),

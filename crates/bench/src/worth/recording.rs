@@ -7,8 +7,8 @@ use dacapo::graph::{Edge, GraphBuilder, Tuning};
 use dacapo::half::bf16;
 use dacapo::{Graph, Recorder, Slot, baked};
 use dacapo_cli::bench::compare::{Bench, Round, Row};
-use dacapo_cli::bench::library::Edges;
-use dacapo_cli::bench::raw;
+use dacapo_cli::bench::library::{Edges, Kernels, Library};
+use dacapo_cli::bench::raw::{self, Raw};
 use dacapo_cli::complaint::Complaint;
 use dacapo_example_decode::gpt2::{Advance, Shape, Weights};
 use dacapo_example_train::Model;
@@ -24,6 +24,8 @@ pub enum Switch {
     Graph,
     /// Programmatic edges.
     Edges,
+    /// The same between kernels that are run one by one.
+    EagerEdges,
     /// The choice of edges by `tune`.
     Tuning,
     /// The rules by which programmatic edges are left out where they do not pay.
@@ -58,6 +60,7 @@ pub fn compare(
     let (library, launches) = (&round.library, bench.launches(1, 40, 20, 40));
     match switch {
         Switch::Graph => eager(round, launches, decode),
+        Switch::EagerEdges => eager_early(bench, round, launches, decode),
         Switch::Edges => {
             let plain = library.device.graph().plain_edges();
             decode_steps(round, launches, decode, (library.device.graph(), plain))
@@ -110,20 +113,43 @@ fn eager(
     let library = &round.library;
     let mut with = LibraryStep::recorded(library, shape, weights, library.device.graph())?;
     let mut without = LibraryStep::recorded(library, shape, weights, library.device.graph())?;
-    let one_by_one = || {
-        let (start, end) = (round.raw.event(true)?, round.raw.event(true)?);
-        round.raw.record_on(&start, &library.stream)?;
-        for _ in 0..launches {
-            library.stream.run(without.model.step(&mut without.state, Advance::Stay))?;
-        }
-        round.raw.record_on(&end, &library.stream)?;
-        library.wait()?;
-        Ok(end.microseconds_since(&start)? / f64::from(launches))
-    };
     let replayed = || gpt2::block(&mut with.graph, library, &round.raw, launches);
+    let one_by_one = || one_by_one(&mut without, library, &round.raw, launches);
     let row = sides(round, launches, Box::new(replayed), Box::new(one_by_one))?;
     equal(&with.logits(library)?, &without.logits(library)?)?;
     Ok(row)
+}
+
+/// The decode step run op by op, on a stream as it is and on a plain one.
+fn eager_early(
+    bench: &Bench<'_>,
+    round: &Round<'_, '_>,
+    launches: u32,
+    (shape, weights): (Shape, &Weights<Vec<bf16>>),
+) -> Result<Row, Complaint> {
+    let library = &round.library;
+    // A device with no other stream, as the library's is.
+    let device = bench.target().opened_again()?;
+    let plain = Library { kernels: Kernels::load(&device)?, stream: device.plain_stream()?, device };
+    let mut with = LibraryStep::recorded(library, shape, weights, library.device.graph())?;
+    let mut without = LibraryStep::recorded(&plain, shape, weights, plain.device.graph())?;
+    let by_early = || one_by_one(&mut with, library, &round.raw, launches);
+    let by_plain = || one_by_one(&mut without, &plain, &round.raw, launches);
+    let row = sides(round, launches, Box::new(by_early), Box::new(by_plain))?;
+    equal(&with.logits(library)?, &without.logits(&plain)?)?;
+    Ok(row)
+}
+
+/// Steps run op by op: microseconds of one, by the device's clock.
+fn one_by_one(step: &mut LibraryStep, library: &Library, raw: &Raw<'_>, launches: u32) -> Result<f64, Complaint> {
+    let (start, end) = (raw.event(true)?, raw.event(true)?);
+    raw.record_on(&start, &library.stream)?;
+    for _ in 0..launches {
+        library.stream.run(step.model.step(&mut step.state, Advance::Stay))?;
+    }
+    raw.record_on(&end, &library.stream)?;
+    library.wait()?;
+    Ok(end.microseconds_since(&start)? / f64::from(launches))
 }
 
 /// Kernels of which each lets many begin and waits for many: by default, and with every edge programmatic that may be.

@@ -227,6 +227,30 @@ impl Device {
         Stream::new(self)
     }
 
+    /// A new stream on which every kernel begins only when the one before it is over.
+    ///
+    /// On GPUs of compute capability 9.0 and newer, kernels that are run eagerly are otherwise set up while the one before them
+    /// ends (docs/edges.md). Results are the same; this is for measuring what that gains, and for ruling it out when looking
+    /// for a mistake. Graphs are not affected: see [`plain_edges`](crate::graph::GraphBuilder::plain_edges).
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// use dacapo::{baked, fill};
+    /// # let device = dacapo::Device::software()?;
+    /// let stream = device.plain_stream()?;
+    /// let mut y = device.zeros::<u32>(2)?;
+    /// stream.run(fill(&mut y, baked(7)))?;
+    /// assert_eq!(stream.read(&y)?, [7, 7]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - As [`stream`](Device::stream).
+    pub fn plain_stream(&self) -> Result<Stream> {
+        Stream::plain(self)
+    }
+
     /// Waits for everything that was enqueued on this device's streams before this call.
     ///
     /// It waits for the streams of this library, never for the whole context: that would break the captures of every

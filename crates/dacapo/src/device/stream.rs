@@ -55,31 +55,39 @@ pub struct RawStream(pub CUstream);
 pub(crate) struct StreamInner {
     pub(crate) device: Device,
     pub(crate) lane: Lane<Cuda>,
+    /// Whether kernels that wait by themselves may be set up while the one before them ends.
+    pub(crate) early: bool,
 }
 
 impl Stream {
     pub(crate) fn new(device: &Device) -> Result<Stream> {
-        Stream::of_kind(device, LaneKind::User)
+        Stream::of_kind(device, LaneKind::User, true)
+    }
+
+    /// One whose kernels begin when those before them are over.
+    pub(crate) fn plain(device: &Device) -> Result<Stream> {
+        Stream::of_kind(device, LaneKind::User, false)
     }
 
     /// A stream of the library's own: it does not count as a second stream in use.
     pub(crate) fn internal(device: &Device) -> Result<Stream> {
-        Stream::of_kind(device, LaneKind::Internal)
+        Stream::of_kind(device, LaneKind::Internal, true)
     }
 
-    fn of_kind(device: &Device, kind: LaneKind) -> Result<Stream> {
+    fn of_kind(device: &Device, kind: LaneKind, early: bool) -> Result<Stream> {
         device.enter()?;
         let mut raw = CUstream::NULL;
         // SAFETY: `raw` is valid for the write.
         let code = unsafe { device.driver().cuStreamCreate(&mut raw, CU_STREAM_NON_BLOCKING) };
         device.check(code, Call::cuStreamCreate)?;
-        Ok(Stream::on(device, LaneStream::ours(raw, device.0.drops.clone()), kind))
+        Ok(Stream::on(device, LaneStream::ours(raw, device.0.drops.clone()), kind, early))
     }
 
-    /// A stream with a lane of its own.
-    pub(crate) fn on(device: &Device, stream: LaneStream, kind: LaneKind) -> Stream {
+    /// A stream with a lane of its own. `early`: see [`StreamInner`]; not for somebody else's, where what comes between two
+    /// kernels of ours is not ours to know.
+    pub(crate) fn on(device: &Device, stream: LaneStream, kind: LaneKind, early: bool) -> Stream {
         let lane = device.ledger().add_lane(stream, kind);
-        let inner = Arc::new(StreamInner { device: device.clone(), lane });
+        let inner = Arc::new(StreamInner { device: device.clone(), lane, early });
         device.live().streams.add(1);
         let lane = inner.lane.clone();
         device.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).push(lane.clone());

@@ -93,7 +93,7 @@ impl Running<'_> {
         let (name, label, at) = (format!("eager `{}`", first.name), first.label.to_string(), Some(first.at));
         let name = Arc::new(Named { name, label, at });
         let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, lane, touch, |raw| {
-            launch_all(device, raw.raw.0, nodes, &self.recorded.readings)?;
+            launch_all(self.stream, raw.raw.0, nodes, &self.recorded.readings)?;
             raw.notes.push(&name);
             Ok(())
         });

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use dacapo_driver::types::{CUdeviceptr, CUfunction, CUstream};
+use dacapo_driver::types::*;
 use dacapo_driver::{Call, leaves_undone};
 use dacapo_ledger::{MemoryId, Touch, Touching, Use};
 
@@ -11,7 +11,7 @@ use crate::arrange::TempPlan;
 use crate::device::{Cuda, Device, Garbage, Keeps, RawStream, StreamInner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
-use crate::kernel::Prepared;
+use crate::kernel::{Function, Prepared};
 use crate::lower::branching;
 use crate::lower::declared::declared;
 use crate::lower::params::{self, AsAllocated, NodeParams};
@@ -129,7 +129,7 @@ fn enqueue(
         let lent = Lent::new(device, raw.raw.0, plan, arena, &kept.unfreed)?;
         begun.set(true);
         let put_aside = PutAside::new(device, raw.raw.0, asides)?;
-        let launched = launch_all(device, raw.raw.0, &recorded.nodes, &recorded.readings);
+        let launched = launch_all(stream, raw.raw.0, &recorded.nodes, &recorded.readings);
         let put_back = put_aside.put_back();
         drop(lent);
         launched.and(put_back)?;
@@ -150,17 +150,19 @@ fn enqueue(
 
 /// Launches one node on a stream that is being captured: without the ledger.
 pub(crate) fn launch_one(device: &Device, stream: CUstream, node: &Node, readings: &Readings) -> Result<()> {
-    launch(device, stream, node, readings)
+    launch(device, (stream, false), node, readings)
 }
 
-pub(super) fn launch_all(device: &Device, stream: CUstream, nodes: &[Node], readings: &Readings) -> Result<()> {
+/// Launches nodes without a branch among them on a stream of ours, of this handle.
+pub(super) fn launch_all(of: &StreamInner, stream: CUstream, nodes: &[Node], readings: &Readings) -> Result<()> {
     for node in nodes {
-        launch(device, stream, node, readings).map_err(|error| node.blame(error))?;
+        launch(&of.device, (stream, of.early), node, readings).map_err(|error| node.blame(error))?;
     }
     Ok(())
 }
 
-fn launch(device: &Device, stream: CUstream, node: &Node, readings: &Readings) -> Result<()> {
+/// Launches one node; with `early`, while the kernel before it ends, if it waits for that by itself.
+fn launch(device: &Device, (stream, early): (CUstream, bool), node: &Node, readings: &Readings) -> Result<()> {
     let driver = device.driver();
     let Some(mut params) = NodeParams::of(device, node, readings, &AsAllocated, &[], recorded_of(node))? else {
         let Work::Foreign(foreign) = &node.work else { unreachable!("only foreign work has no parameters") };
@@ -176,18 +178,7 @@ fn launch(device: &Device, stream: CUstream, node: &Node, readings: &Readings) -
     match &mut params {
         NodeParams::Kernel { prepared } => {
             let Work::Kernel(kernel) = &node.work else { unreachable!("parameters of a kernel") };
-            let ([x, y, z], [tx, ty, tz]) = (prepared.grid.blocks, prepared.grid.threads);
-            let (function, shared) = (kernel.function.raw, prepared.grid.shared);
-            let code = declared(device, node, &mut prepared.args, |args| {
-                let mut pointers = args.as_pointers();
-                let (pointers, extra) = (pointers.as_mut_ptr(), std::ptr::null_mut());
-                // SAFETY: the function's module is held by the node; there is a pointer for each of its parameters, to as
-                // many bytes as it has, which stay in place until the call returns; the addresses among them are of
-                // memory that the recording holds and the ledger keeps until this use is over; what the kernel does with
-                // them is the promise of its declaration.
-                unsafe { driver.cuLaunchKernel(function, x, y, z, tx, ty, tz, shared, stream, pointers, extra) }
-            });
-            device.check(code, Call::cuLaunchKernel)
+            launch_kernel(device, (stream, early), node, &kernel.function, prepared)
         }
         NodeParams::Copy { source, target, bytes } => {
             // SAFETY: both places are inside their allocations, which are held as above; host memory is page-locked, and
@@ -208,6 +199,53 @@ fn launch(device: &Device, stream: CUstream, node: &Node, readings: &Readings) -
         }
         NodeParams::Nothing => Ok(()),
     }
+}
+
+fn launch_kernel(
+    device: &Device,
+    (stream, early): (CUstream, bool),
+    node: &Node,
+    function: &Function,
+    prepared: &mut Prepared,
+) -> Result<()> {
+    let driver = device.driver();
+    let ([x, y, z], [tx, ty, tz]) = (prepared.grid.blocks, prepared.grid.threads);
+    let (early, shared) = (early && function.waits(), prepared.grid.shared);
+    let function = function.raw;
+    let code = declared(device, node, &mut prepared.args, |args| {
+        let mut pointers = args.as_pointers();
+        let (pointers, extra) = (pointers.as_mut_ptr(), std::ptr::null_mut());
+        // SAFETY: the function's module is held by the node; there is a pointer for each of its parameters, to as
+        // many bytes as it has, which stay in place until the call returns; the addresses among them are of
+        // memory that the recording holds and the ledger keeps until this use is over; what the kernel does with
+        // them is the promise of its declaration.
+        // Early: before anything else it waits until the kernel before it on the stream is over and visible, which
+        // waited likewise or began in full order; what is no kernel comes in full order anyway.
+        unsafe {
+            if !early {
+                return driver.cuLaunchKernel(function, x, y, z, tx, ty, tz, shared, stream, pointers, extra);
+            }
+            let mut allowed = CUlaunchAttribute {
+                id: CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                pad: [0; 4],
+                value: CUlaunchAttributeValue { words: [1, 0, 0, 0, 0, 0, 0, 0] },
+            };
+            let config = CUlaunchConfig {
+                gridDimX: x,
+                gridDimY: y,
+                gridDimZ: z,
+                blockDimX: tx,
+                blockDimY: ty,
+                blockDimZ: tz,
+                sharedMemBytes: shared,
+                hStream: stream,
+                attrs: &mut allowed,
+                numAttrs: 1,
+            };
+            driver.cuLaunchKernelEx(&config, function, pointers, extra)
+        }
+    });
+    device.check(code, if early { Call::cuLaunchKernelEx } else { Call::cuLaunchKernel })
 }
 
 /// A place, and as much memory that its contents are kept in meanwhile.

@@ -165,7 +165,7 @@ impl Hook for Unloads {
         }
         let code = run();
         match call {
-            Call::cuLaunchKernel => self.unknown.store(true, Ordering::Relaxed),
+            Call::cuLaunchKernel | Call::cuLaunchKernelEx => self.unknown.store(true, Ordering::Relaxed),
             Call::cuEventQuery | Call::cuEventSynchronize if code.is_success() => {
                 self.unknown.store(false, Ordering::Relaxed);
             }

@@ -347,7 +347,7 @@ fn a_driver_behind_a_hook_is_told_and_one_that_does_not_look_is_not() {
 #[test]
 fn what_was_told_of_a_refused_launch_is_taken_back() {
     use dacapo_driver::{CUresult, Call, Fault};
-    let fault = Fault::new().fail(Call::cuLaunchKernel, 1, CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+    let fault = Fault::new().fail(Call::cuLaunchKernelEx, 1, CUresult::CUDA_ERROR_OUT_OF_MEMORY);
     let (bench, _) = crate::kit::hooked(fault);
     let Bench { device, stream, .. } = &bench;
     let k = Careless::load(device).unwrap();

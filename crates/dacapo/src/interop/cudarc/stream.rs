@@ -43,7 +43,7 @@ impl Stream {
             theirs: OnceLock::from(theirs),
             borrowed: true,
         };
-        Ok(Stream::on(device, stream, LaneKind::User))
+        Ok(Stream::on(device, stream, LaneKind::User, false))
     }
 
     /// Lends the stream to cudarc's calls, in the context that [`Device::to_cudarc`] returns.
