@@ -1,8 +1,8 @@
 //! `dacapo-gpu`: everything that wants a GPU, in one binary.
 //!
 //! ```text
-//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|edges|mazes|pools|declarations|conformance|memory|cublaslt|all
-//!            [FOLDER]
+//! dacapo-gpu corpus|singles|device|check|programs|silent|forms|edges|shapes|mazes|pools|declarations|conformance|memory|
+//!            cublaslt|all [FOLDER]
 //! ```
 //!
 //! - `corpus` records what NVIDIA's driver makes of every case of the corpus: corpus.json. A case that gives other
@@ -19,6 +19,7 @@
 //!   driver refuses. What `--tool initcheck` says of it: results/initcheck-h200.txt. `DACAPO_ONLY` has parts of the
 //!   names that are run, with commas between them.
 //! - `edges` runs random small graphs with many choices of programmatic edges, and compares with the host: edges.txt.
+//! - `shapes` measures the graphs that forms build, made of tiny kernels, with the library's edges and with full ones: shapes.txt.
 //! - `mazes` runs random recordings of control flow here and on the software device: mazes.txt.
 //! - `pools` replays eight bucketed graphs of one pool in a thousand orders: pools.txt.
 //! - `declarations` measures what the check of declarations adds to loading a module of 100 entries: declarations.txt.
@@ -63,6 +64,8 @@ mod mazes;
 mod memory;
 #[path = "dacapo_gpu/pools.rs"]
 mod pools;
+#[path = "dacapo_gpu/shapes.rs"]
+mod shapes;
 
 /// The commit this binary was built from; `cargo xtask gpu-pack` sets it.
 const COMMIT: &str = match option_env!("DACAPO_COMMIT") {
@@ -97,6 +100,7 @@ fn main() -> ExitCode {
         Some("silent") => (&[run_silent], false),
         Some("forms") => (&[run_forms], false),
         Some("edges") => (&[edges::run], false),
+        Some("shapes") => (&[shapes::run], true),
         Some("mazes") => (&[mazes::run], false),
         Some("pools") => (&[pools::run], false),
         Some("declarations") => (&[declarations::run], false),
@@ -110,6 +114,7 @@ fn main() -> ExitCode {
                 run_silent,
                 run_forms,
                 edges::run,
+                shapes::run,
                 mazes::run,
                 pools::run,
                 declarations::run_apart,
@@ -124,8 +129,8 @@ fn main() -> ExitCode {
         ),
         _ => {
             eprintln!(
-                "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|edges|mazes|pools|declarations|conformance|memory|\
-                 cublaslt|all [FOLDER]"
+                "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|edges|shapes|mazes|pools|declarations|conformance|\
+                 memory|cublaslt|all [FOLDER]"
             );
             return ExitCode::from(2);
         }

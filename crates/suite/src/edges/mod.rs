@@ -10,6 +10,7 @@
 
 mod check;
 mod draw;
+pub mod shapes;
 
 pub use check::{Checked, Checker, Wrong};
 pub use draw::{Draws, Entry, Kernel, Small};

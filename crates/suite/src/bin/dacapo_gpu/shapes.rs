@@ -1,0 +1,53 @@
+//! `shapes`: every shape of graph that forms build, with the edges that the library chose and with full ones.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use dacapo_driver::Nvidia;
+use dacapo_suite::edges::shapes::{Part, Priced, Shape, of_forms};
+use dacapo_suite::session::Session;
+
+/// Turns of each, and launches of a turn.
+const TURNS: usize = 31;
+const LAUNCHES: usize = 40;
+/// What the library's edges may cost.
+const MOST: f64 = 1.01;
+
+/// Measures them and writes shapes.txt.
+pub fn run(_: &Nvidia, session: &mut Session<'_>, folder: &Path) -> Result<bool, Box<dyn Error>> {
+    let shapes = of_forms()?;
+    let mut text =
+        format!("{}, driver {}, commit {}\n", session.device_name()?, session.driver_release(), crate::COMMIT);
+    text +=
+        "us a launch: full edges, the library's, full edges again; the library's against the faster of the others\n";
+    let mut slower = 0;
+    for (form, shape) in &shapes {
+        let mut priced = Priced::of(session, shape, TURNS, LAUNCHES)?;
+        // Once more where it looks slower: one of many may be unlucky.
+        if priced.ratio() > MOST {
+            priced = Priced::of(session, shape, 3 * TURNS, LAUNCHES)?;
+        }
+        let Priced { full, chosen, again } = priced;
+        let is_slower = priced.ratio() > MOST;
+        slower += usize::from(is_slower);
+        writeln!(
+            text,
+            "{form:<44} {:<40} {full:>7.2} {chosen:>7.2} {again:>7.2}  {:.3}{}",
+            told(shape),
+            priced.ratio(),
+            if is_slower { "  SLOWER" } else { "" }
+        )?;
+    }
+    writeln!(text, "shapes: {} shapes of forms with programmatic edges, {slower} slower than {MOST}", shapes.len())?;
+    print!("{text}");
+    std::fs::write(folder.join("shapes.txt"), text)?;
+    Ok(slower == 0)
+}
+
+/// A shape in a few words.
+fn told(shape: &Shape) -> String {
+    let kernels = shape.nodes.iter().filter(|part| matches!(part, Part::Kernel { .. })).count();
+    let early = shape.edges.iter().filter(|(_, _, early)| *early).count();
+    format!("{kernels} kernels of {} nodes, {early} of {} edges", shape.nodes.len(), shape.edges.len())
+}
