@@ -17,15 +17,17 @@ use std::time::{Duration, Instant};
 use dacapo_driver::{Call, lawful};
 use dacapo_suite::faults::{self, Scenario, Verdict};
 
-/// Without `--full`, one fault of so many is tried.
+/// Without `--full`, one fault of so many is tried, and no more of a scenario than this: a tuning makes hundreds of calls that
+/// are all alike.
 const STRIDE: usize = 24;
+const SHOTS_MAX: usize = 48;
 /// Failures that are printed for each scenario; the rest are counted.
 const FAILURES_PRINTED: usize = 3;
 
 /// Which faults are injected.
 #[derive(clap::Args)]
 pub struct Scale {
-    /// Every fault instead of one of 24
+    /// Every fault instead of one of 24, and 48 of a scenario at most
     #[arg(long)]
     full: bool,
     /// Only scenarios whose name contains this
@@ -70,8 +72,10 @@ pub fn run(scale: &Scale) -> Result<(), String> {
 }
 
 fn run_all(scale: &Scale, scenarios: &[Scenario]) -> Result<(), String> {
+    let aimed = scale.call.is_some() || scale.fault.is_some();
+    let is_full = scale.full || aimed;
     let mut shots = Vec::new();
-    let (mut calls_in_all, mut broken) = (0, 0);
+    let (mut calls_in_all, mut possible, mut broken) = (0, 0, 0);
     for scenario in scenarios {
         let calls = match faults::calls_of(scenario, scale.seed) {
             Ok(calls) => calls,
@@ -82,19 +86,21 @@ fn run_all(scale: &Scale, scenarios: &[Scenario]) -> Result<(), String> {
             }
         };
         calls_in_all += calls.len();
-        for (nth, &call) in (0..).zip(&calls) {
-            shots.extend((0..lawful(call).len()).map(|which| Shot { scenario, call, nth, which }));
-        }
+        let faults = (0..)
+            .zip(&calls)
+            .flat_map(|(nth, &call)| (0..lawful(call).len()).map(move |which| Shot { scenario, call, nth, which }));
+        let faults: Vec<Shot<'_>> = faults.collect();
+        possible += faults.len();
+        let stride = if is_full { 1 } else { STRIDE.max(faults.len().div_ceil(SHOTS_MAX)) };
+        shots.extend(faults.into_iter().step_by(stride));
     }
-    let possible = shots.len();
     shots.retain(|shot| scale.call.is_none_or(|nth| nth == shot.nth));
     shots.retain(|shot| scale.fault.is_none_or(|which| which == shot.which));
-    let aimed = scale.call.is_some() || scale.fault.is_some();
-    let stride = if scale.full || aimed { 1 } else { STRIDE };
-    let shots: Vec<Shot<'_>> = shots.into_iter().step_by(stride).collect();
-    let scaled = match stride {
-        1 => "in full".to_string(),
-        stride => format!("scaled down: one of {stride}; `--full` is all of them"),
+    let scaled = match is_full {
+        true => "in full".to_string(),
+        false => {
+            format!("scaled down: one of {STRIDE}, and {SHOTS_MAX} of a scenario at most; `--full` is all of them")
+        }
     };
     println!(
         "{} scenarios, {calls_in_all} driver calls, {possible} lawful faults of them, {} tried ({scaled})",

@@ -41,7 +41,8 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<ExitCode, Complaint>
                 // Two equal reports have one line too, which says so.
                 let lines = difference.to_string();
                 let lines: Vec<&str> = lines.lines().filter(|_| !difference.is_empty()).collect();
-                println!("{:#}", json!({ "same": difference.is_empty(), "differences": lines }));
+                let kinds: Vec<String> = difference.edges_changed.iter().map(ToString::to_string).collect();
+                println!("{:#}", json!({ "same": difference.is_empty(), "differences": lines, "kinds": kinds }));
             }
             false => print!("{difference}"),
         }

@@ -3,12 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use dacapo::graph::Edge;
 use dacapo::inspect::{Kind, Node, Report};
 
 /// A file with a report of two kernels, the second of this name.
 fn report(file: &str, second: &str) -> PathBuf {
+    report_with(file, second, Edge::Full)
+}
+
+/// The same, with an edge of this kind between them.
+fn report_with(file: &str, second: &str, kind: Edge) -> PathBuf {
     let nodes = vec![Node::new(Kind::Kernel, "first"), Node::new(Kind::Kernel, second)];
-    let report = Report::new("a device", "a label", nodes, Vec::new(), vec![(0, 1)]);
+    let report = Report::new("a device", "a label", nodes, Vec::new(), vec![(0, 1, kind)]);
     written(file, &report.to_json())
 }
 
@@ -48,6 +54,19 @@ fn two_reports_are_compared_and_the_exit_code_says_whether_they_differ() {
     let said = text(&different.stdout);
     assert_eq!(different.status.code(), Some(1), "{said}");
     assert!(said.contains("`second`") && said.contains("`third`"), "{said}");
+}
+
+#[test]
+fn another_kind_of_edge_is_said_and_the_reports_are_still_the_same() {
+    let (plain, tuned) = (report("plain.json", "second"), report_with("tuned.json", "second", Edge::Signals));
+    let said = inspect(&[&plain, Path::new("--diff"), &tuned]);
+    let kind = "edge from node 0 `first` to node 1 `second`: full -> signals";
+    assert_eq!((said.status.code(), text(&said.stdout)), (Some(0), format!("  {kind}\nno difference\n")));
+    let json = text(&inspect(&[&plain, Path::new("--json"), Path::new("--diff"), &tuned]).stdout);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json, serde_json::json!({ "same": true, "differences": [], "kinds": [kind] }));
+    let drawn = text(&inspect(&[&tuned, Path::new("--dot")]).stdout);
+    assert!(drawn.contains("label=signals"), "{drawn}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::fmt;
 use crate::device::{Device, Stream};
 use crate::element::Pod;
 use crate::error::Result;
+use crate::graph::Tuning;
 use crate::held::Purpose;
 use crate::lower::run_recorded;
 use crate::memory::{Buffer, Scalar};
@@ -214,6 +215,45 @@ where
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.cache = self.cache.max_bytes(bytes);
         self
+    }
+
+    /// Its graphs get the edges that were found to be the fastest: [`GraphCache::tuned`]. Those that are there keep theirs.
+    pub fn tuned(mut self, tuning: &Tuning) -> Self {
+        self.cache = self.cache.tuned(tuning);
+        self
+    }
+
+    /// Its graphs get full edges only: [`GraphCache::plain_edges`]. Those that are there keep theirs.
+    pub fn plain_edges(mut self) -> Self {
+        self.cache = self.cache.plain_edges();
+        self
+    }
+
+    /// [Tunes](crate::Graph::tune) the graph of every shape, uses what was found for those that it records later, and returns
+    /// it.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// use dacapo::{Buffer, copy, port::graphed};
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let mut same = graphed(&device, |r, x: &Buffer<u32>| {
+    ///     let mut y = r.output(x.len())?;
+    ///     r.run(copy(x, &mut y))?;
+    ///     Ok(y)
+    /// });
+    /// same.call(&stream, &device.buffer(&[1, 2])?)?;
+    /// let tuning = same.tune(&stream)?; // for `tuned`, in the next process
+    /// assert!(tuning.is_empty()); // copies are no kernels
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - As [`GraphCache::tune`].
+    #[track_caller]
+    pub fn tune(&mut self, stream: &Stream) -> Result<Tuning> {
+        self.cache.tune_as(stream, "Graphed::tune")
     }
 
     /// Copies the input into its twin, replays, waits, and lends the output.

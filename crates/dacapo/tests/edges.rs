@@ -248,6 +248,39 @@ fn a_recording_in_place_of_another_keeps_kernels_that_wait_behind_those_that_sig
 }
 
 #[test]
+fn a_report_tells_the_kinds_of_edges_of_a_graph_and_of_a_recording() {
+    let (device, stream, kernels) = device(0);
+    let mut y = device.buffer(&[1u32; 40]).unwrap();
+    let record = |r: &mut Recorder<'_>, y: &mut dacapo::Buffer<u32>| {
+        r.run(fill(y, baked(1)))?;
+        (0..3).try_for_each(|b| r.run(kernels.mad(baked(3), baked(b), y)))?;
+        // One body, with edges of its own.
+        r.repeat_times(baked(2), |r| (0..3).try_for_each(|b| r.run(kernels.mad(baked(5), baked(b), y)))).map(drop)
+    };
+    let kinds = |edges: &[(usize, usize, Edge)]| edges.iter().map(|(_, _, kind)| *kind).collect::<Vec<_>>();
+    let mut graph = device.record(|r| record(r, &mut y)).unwrap();
+    let usual = graph.inspect();
+    let mut seen = kinds(&graph.edges());
+    assert!(seen.contains(&Edge::Waits) && seen.contains(&Edge::Full), "{seen:?}");
+    let mut told = kinds(&usual.edges);
+    (seen.sort(), told.sort());
+    assert_eq!(told, seen, "without joins, a report has the graph's edges");
+    assert_eq!(device.graph().inspect(|r: &mut Recorder<'_>| record(r, &mut y)).unwrap().edges, usual.edges);
+    let plain = device.graph().plain_edges().inspect(|r: &mut Recorder<'_>| record(r, &mut y)).unwrap();
+    assert!(kinds(&plain.edges).iter().all(|kind| *kind == Edge::Full));
+    // A tuning's kinds are told before and after it is recorded, and what it changed.
+    let text = graph.tune(&stream).unwrap().tuning.to_string().replace("\nfull ", "\nsignals ");
+    let tuning: Tuning = text.replace("\nwaits ", "\nsignals ").parse().unwrap();
+    let tuned = device.graph().tuned(&tuning).inspect(|r: &mut Recorder<'_>| record(r, &mut y)).unwrap();
+    let recorded = device.graph().tuned(&tuning).record(|r| record(r, &mut y)).unwrap().inspect();
+    assert!(tuned.totals.edges_signalling > 0 && recorded.edges == tuned.edges);
+    let difference = dacapo::inspect::diff(&usual, &tuned);
+    assert!(difference.is_empty() && difference.edges_changed.len() == tuned.totals.edges_signalling, "{difference}");
+    let summary = |report: &dacapo::inspect::Report| report.to_string().lines().nth(1).unwrap().to_string();
+    assert!(summary(&tuned).contains(" signalling)") && !summary(&plain).contains("full"), "{}", summary(&tuned));
+}
+
+#[test]
 fn copies_fills_and_other_devices_have_full_edges() {
     let (device, _, kernels) = device(0);
     let (mut x, mut y) = (device.zeros::<u32>(4).unwrap(), device.zeros::<u32>(4).unwrap());
@@ -479,7 +512,7 @@ fn whatever_call_a_tuning_is_refused_by_the_graph_and_its_memory_are_as_they_wer
         Call::cuModuleLoadDataEx,
         Call::cuGraphAddNode_v2,
     ] {
-        for nth in [1, 2, 3, 7] {
+        for nth in [1, 2, 3, 5] {
             let fault = Fault::new().fail(call, nth, CUresult::CUDA_ERROR_NOT_PERMITTED);
             // SAFETY: the hook passes calls on, or refuses them without having made them.
             let opened =
@@ -548,6 +581,202 @@ fn a_tuning_inside_a_recording_is_refused_with_the_call_s_name() {
         })
         .unwrap();
     assert!(refused.unwrap().to_string().contains("Graph::tune"));
+}
+
+/// The kinds of the edges between the kernels of a graph.
+fn kinds<T>(graph: &Graph<T>) -> Vec<Edge> {
+    graph.edges().iter().map(|(_, _, kind)| *kind).collect()
+}
+
+/// A tuning in which every pair has this kind.
+fn all(tuning: &Tuning, kind: Edge) -> Tuning {
+    let lines = tuning.to_string();
+    let mut lines = lines.lines();
+    let head = lines.next().unwrap();
+    let pairs = lines.map(|line| format!("{kind} {}\n", line.split_once(' ').unwrap().1));
+    format!("{head}\n{}", pairs.collect::<String>()).parse().unwrap()
+}
+
+#[test]
+fn buckets_are_tuned_all_at_once_and_take_a_tuning_or_plain_edges() {
+    use dacapo::shapes::{Bucketed, Buckets, Pad, rows};
+    let (device, stream, kernels) = device(8);
+    let make = || {
+        let buckets = Buckets::new([2, 4, 8]).unwrap();
+        let made = Bucketed::new(&device, buckets, rows(1, Pad::Value(9u32)), |r, n, x: &dacapo::Slice<u32>| {
+            let mut y = r.output(n)?;
+            r.run(copy(x, &mut y))?;
+            (0..3).try_for_each(|b| r.run(kernels.mad(baked(3), baked(b), &mut y)))?;
+            Ok(y)
+        });
+        made.unwrap()
+    };
+    let want = |x: u32| (0..3).fold(x, |x, b| x * 3 + b);
+    let x = device.buffer(&[1u32, 2, 3]).unwrap();
+    let mut bucketed = make();
+    assert_eq!(stream.read(bucketed.call(&stream, 3, &x).unwrap()).unwrap(), [1, 2, 3].map(want));
+    assert_eq!(stream.read(bucketed.call(&stream, 1, &x[..1]).unwrap()).unwrap(), [want(1)]);
+    let tuning = bucketed.tune(&stream).unwrap();
+    assert_eq!(tuning.len(), 1, "both graphs have the same pair of kernels: one block suffices for either");
+    assert_eq!((bucketed.counters().requests(), bucketed.cache().len()), (2, 2), "no request, and no graph more");
+    assert_eq!(stream.read(bucketed.call(&stream, 3, &x).unwrap()).unwrap(), [1, 2, 3].map(want));
+    // The third bucket is recorded with what was found, as far as it has the same pairs.
+    let found = tuning.iter().next().unwrap().2;
+    assert_eq!(bucketed.prepare().unwrap(), 1);
+    assert_eq!(kinds(bucketed.cache().peek(&8).unwrap())[1..], [found; 2]);
+    for kind in [Edge::Full, Edge::Waits, Edge::Signals] {
+        let mut given = make().tuned(&all(&tuning, kind));
+        assert_eq!(given.prepare().unwrap(), 3);
+        for bucket in [2, 4, 8] {
+            assert_eq!(kinds(given.cache().peek(&bucket).unwrap())[1..], [kind; 2], "{bucket}");
+        }
+        assert_eq!(stream.read(given.call(&stream, 3, &x).unwrap()).unwrap(), [1, 2, 3].map(want));
+    }
+    let mut plain = make().plain_edges();
+    assert_eq!(plain.prepare().unwrap(), 3);
+    assert_eq!(kinds(plain.cache().peek(&8).unwrap()), [Edge::Full; 3]);
+    assert_eq!(device.findings(), [""; 0]);
+}
+
+#[test]
+fn a_cache_adds_what_it_finds_to_its_tuning_and_drops_one_of_another_gpu() {
+    use dacapo::shapes::GraphCache;
+    let (device, stream, kernels) = device(9);
+    let body = |r: &mut Recorder<'_>, len: usize| {
+        let mut y = r.output::<u32>(len)?;
+        r.run(fill(&mut y, baked(1)))?;
+        (0..2).try_for_each(|b| r.run(kernels.mad(baked(3), baked(b), &mut y)))?;
+        Ok(y)
+    };
+    let mut cache: GraphCache<usize, dacapo::Buffer<u32>> = GraphCache::new(&device);
+    // Grids of one, two and three blocks: three pairs.
+    cache.prepare([30, 60], |r, &len| body(r, len)).unwrap();
+    let two = cache.tune(&stream).unwrap();
+    assert_eq!(two.len(), 2);
+    let foreign: Tuning = two.to_string().replacen(two.gpu(), "another GPU", 1).parse().unwrap();
+    for (given, known) in [(all(&two, Edge::Signals), 3), (foreign, 1)] {
+        let mut cache = GraphCache::new(&device).tuned(&given);
+        cache.prepare([90], |r, &len| body(r, len)).unwrap();
+        assert_eq!(cache.tune(&stream).unwrap().len(), known);
+        let y = cache.run(&stream, &30, |r| body(r, 30)).unwrap();
+        assert_eq!(stream.read(y).unwrap(), [10; 30]);
+        let usual = if known == 3 { Edge::Signals } else { Edge::Waits };
+        assert_eq!(kinds(cache.peek(&30).unwrap()), [Edge::Full, usual]);
+    }
+    // The last word counts.
+    let of = |mut cache: GraphCache<usize, dacapo::Buffer<u32>>| {
+        cache.prepare([30], |r, &len| body(r, len)).unwrap();
+        kinds(cache.peek(&30).unwrap())[1]
+    };
+    let signals = all(&two, Edge::Signals);
+    assert_eq!(of(GraphCache::new(&device).tuned(&signals).plain_edges()), Edge::Full);
+    assert_eq!(of(GraphCache::new(&device).plain_edges().tuned(&signals)), Edge::Signals);
+}
+
+#[test]
+fn a_tuning_of_many_graphs_that_is_refused_says_by_which_call_and_keeps_plain_edges_plain() {
+    use dacapo::port::graphed;
+    use dacapo::shapes::{Bucketed, Buckets, GraphCache, Pad, rows};
+    let ((device, stream, kernels), other) = (device(10), Device::software().unwrap());
+    let (theirs, x) = (other.stream().unwrap(), device.buffer(&[1u32; 4]).unwrap());
+    let body = |r: &mut Recorder<'_>, len: usize| {
+        let mut y = r.output::<u32>(len)?;
+        r.run(fill(&mut y, baked(1)))?;
+        (0..2).try_for_each(|b| r.run(kernels.mad(baked(3), baked(b), &mut y)))?;
+        Ok(y)
+    };
+    let mut cache: GraphCache<usize, dacapo::Buffer<u32>> = GraphCache::new(&device).plain_edges();
+    let buckets = Buckets::new([4]).unwrap();
+    let bucketed = Bucketed::new(&device, buckets, rows(1, Pad::Zero), |r, n, _: &dacapo::Slice<u32>| body(r, n));
+    let mut bucketed = bucketed.unwrap().plain_edges();
+    let mut function = graphed(&device, |r, x: &dacapo::Buffer<u32>| body(r, x.len())).plain_edges();
+    let mut refused = Vec::new();
+    device
+        .record(|_| {
+            refused.extend([cache.tune(&stream).err(), bucketed.tune(&stream).err(), function.tune(&stream).err()]);
+            Ok(())
+        })
+        .unwrap();
+    for (error, call) in refused.into_iter().zip(["GraphCache::tune", "Bucketed::tune", "Graphed::tune"]) {
+        let error = error.unwrap().to_string();
+        assert!(error.contains(call), "{error}");
+    }
+    for error in [cache.tune(&theirs).err(), bucketed.tune(&theirs).err(), function.tune(&theirs).err()] {
+        assert!(matches!(error.unwrap().kind(), dacapo::ErrorKind::WrongDevice { .. }));
+    }
+    cache.run(&stream, &4, |r| body(r, 4)).unwrap();
+    bucketed.call(&stream, 4, &x).unwrap();
+    assert_eq!(kinds(cache.peek(&4).unwrap()), [Edge::Full; 2]);
+    assert_eq!(kinds(bucketed.cache().peek(&4).unwrap()), [Edge::Full; 2]);
+    // A function is tuned too, and gives the same.
+    let before = stream.read(function.call(&stream, &x).unwrap()).unwrap();
+    assert_eq!(function.tune(&stream).unwrap().len(), 1);
+    assert_eq!(stream.read(function.call(&stream, &x).unwrap()).unwrap(), before);
+}
+
+#[test]
+fn a_second_module_that_is_refused_or_lacks_a_function_is_asked_for_again() {
+    use dacapo_driver::{CUresult, Call};
+    use dacapo_driver::{Fault, Hooked};
+    for (call, nth, code, is_fatal) in [
+        // Of the first module there are one load, and two functions found.
+        (Call::cuModuleLoadDataEx, 2, CUresult::CUDA_ERROR_NOT_PERMITTED, true),
+        (Call::cuModuleLoadDataEx, 2, CUresult::CUDA_ERROR_INVALID_PTX, false),
+        (Call::cuModuleGetFunction, 3, CUresult::CUDA_ERROR_NOT_FOUND, true),
+        (Call::cuFuncLoad, 3, CUresult::CUDA_ERROR_OUT_OF_MEMORY, true),
+    ] {
+        let fault = Fault::new().fail(call, nth, code);
+        // SAFETY: the hook passes calls on, or refuses them without having made them.
+        let opened =
+            unsafe { Software::new().open_hooked(move |machine| std::sync::Arc::new(Hooked::new(machine, fault))) };
+        let device = opened.unwrap();
+        let (stream, kernels) = (device.stream().unwrap(), Kernels::load(&device).unwrap());
+        let mut y = device.buffer(&[1u32; 40]).unwrap();
+        let mut record = || {
+            let signals = device.graph().edges_by(|_, _| Edge::Signals);
+            signals.record(|r| (0..2).try_for_each(|b| r.run(kernels.mad(baked(3), baked(b), &mut y))))
+        };
+        let first = record();
+        assert_eq!(first.is_err(), is_fatal, "{call:?} {code}: {:?}", first.err());
+        drop(first);
+        let mut graph = record().unwrap();
+        graph.launch(&stream).unwrap();
+        drop(graph);
+        assert_eq!(stream.read(&y).unwrap(), [10; 40], "{call:?} {code}");
+        device.synchronize().unwrap();
+        assert_eq!((device.counters().graphs, device.findings()), (0, vec![]), "{call:?} {code}");
+    }
+}
+
+#[test]
+fn every_way_to_record_takes_a_tuning_and_plain_edges() {
+    let (device, stream, kernels) = device(11);
+    let mut y = device.buffer(&[1u32; 40]).unwrap();
+    let record = |r: &mut Recorder<'_>, y: &mut dacapo::Slice<u32>| {
+        (0..3).try_for_each(|b| r.run(kernels.mad(baked(3), baked(b), y)))
+    };
+    let tuning = device.record(|r| record(r, &mut y)).unwrap().tune(&stream).unwrap().tuning;
+    let (tuning, pool) = (all(&tuning, Edge::Signals), device.pool());
+    let inner = device.record(|r| record(r, &mut y)).unwrap();
+    for (options, kind) in [(device.graph().tuned(&tuning), Edge::Signals), (device.graph().plain_edges(), Edge::Full)]
+    {
+        let warm = options.clone().warmup(1).record(|r| record(r, &mut y)).unwrap();
+        let pooled = options.clone().pool(&pool).preloaded().record(|r| record(r, &mut y)).unwrap();
+        let outer = options.clone().record(inner.as_op()).unwrap();
+        for graph in [&warm, &pooled, &outer] {
+            assert_eq!(kinds(graph), [kind; 2]);
+        }
+        let mut again = device.record(|r| record(r, &mut y)).unwrap();
+        again.rerecord_with(options.clone(), |r: &mut Recorder<'_>| record(r, &mut y)).unwrap();
+        assert_eq!(kinds(&again), [kind; 2]);
+        again.rerecord(|r: &mut Recorder<'_>| record(r, &mut y)).unwrap();
+        assert_eq!(kinds(&again), [kind; 2], "as it was recorded");
+        let mut into = options.record_into((), &mut y[..], |r, (), y| record(r, y)).unwrap();
+        let told = into.inspect().edges.iter().map(|(_, _, kind)| *kind).collect::<Vec<_>>();
+        assert_eq!(told, [kind; 2]);
+        into.launch(&stream, (), &mut y[..]).unwrap();
+    }
+    assert_eq!(stream.read(&y).unwrap(), [(0..6).fold(1u32, |x, b| x.wrapping_mul(3).wrapping_add(b % 3)); 40]);
 }
 
 /// Kernels that are run one by one are set up while the one before ends; what they see is the same.

@@ -66,6 +66,8 @@ use crate::record::{Node, Work};
 /// [`Graph::edges`]: crate::Graph::edges
 /// [`Graph::tune`]: crate::Graph::tune
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "json", serde(rename_all = "snake_case"))]
 pub enum Edge {
     /// The second begins when the first is over.
     Full,

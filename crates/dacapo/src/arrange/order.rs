@@ -39,6 +39,14 @@ impl Level {
         }
     }
 
+    /// The kind of an edge, by its number and the step before it.
+    pub(crate) fn kind(&self, edge: usize, before: u32) -> Edge {
+        match self.order.steps()[before as usize].what {
+            What::Op(op) => self.edges.kind(edge, self.node(op)),
+            What::Join => Edge::Full,
+        }
+    }
+
     /// All nodes, as recorded; an op is its place here.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = usize> {
         let ops = self.order.steps().iter().filter_map(|step| match step.what {

@@ -156,7 +156,7 @@ impl<'d> GraphBuilder<'d> {
         let mut reports = Vec::new();
         for _ in 0..2 {
             let (recorded, _) = self.take_down(|recorder: &mut Recorder<'_>| body(recorder))?;
-            reports.push(report_of(&recorded, self.label.as_deref(), self.shape));
+            reports.push(report_of(&recorded, self.label.as_deref(), self.shape, &self.edges));
         }
         Ok(inspect::frozen_changes(&reports[0], &reports[1]))
     }
@@ -168,7 +168,7 @@ impl<'d> GraphBuilder<'d> {
     /// - The error of the first op that failed.
     pub fn inspect<O: Op>(self, op: O) -> Result<inspect::Report> {
         let (recorded, _) = self.take_down(op)?;
-        Ok(report_of(&recorded, self.label.as_deref(), self.shape))
+        Ok(report_of(&recorded, self.label.as_deref(), self.shape, &self.edges))
     }
 
     /// Records and plans without building a graph, and returns the number of steps. For benchmarks.

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::arrange::{Arrangement, Level, arranged};
+use crate::arrange::{Arrangement, Edge, EdgeChoice, Level, arranged};
 use crate::graph::replayable::Replayable;
 use crate::inspect::{self, Argument, Bytes, Geometry, How, Memory, MemoryKind, Report, Value};
 use crate::kernel::{Args, ParamKind};
@@ -15,8 +15,8 @@ use crate::record::{Branch, BranchKind, Node, Recorded, Work};
 use crate::value::{Readings, Snapshot, Told};
 
 /// What a recording consists of.
-pub(crate) fn report_of(recorded: &Recorded, label: Option<&str>, shape: Shape) -> Report {
-    let order = arranged(&recorded.nodes, shape);
+pub(crate) fn report_of(recorded: &Recorded, label: Option<&str>, shape: Shape, edges: &EdgeChoice) -> Report {
+    let order = arranged(&recorded.nodes, shape).with_edges(&recorded.nodes, edges);
     let parts = Parts { nodes: &recorded.nodes, readings: &recorded.readings, outputs: &recorded.outputs };
     parts.report(&recorded.device.properties().name, label.unwrap_or_default(), &order)
 }
@@ -58,14 +58,15 @@ impl Parts<'_> {
         level: &Level,
         inside: Option<inspect::Inside>,
         memories: &mut Memories,
-        (nodes, edges): (&mut Vec<inspect::Node>, &mut Vec<(usize, usize)>),
+        (nodes, edges): (&mut Vec<inspect::Node>, &mut Vec<(usize, usize, Edge)>),
     ) {
         let order = &level.order;
         let mut numbers = Vec::with_capacity(order.steps().len());
         for (step, what) in order.steps().iter().enumerate() {
             let number = nodes.len();
             numbers.push(number);
-            edges.extend(order.after(step).iter().map(|&before| (numbers[before as usize], number)));
+            let into = order.edges_into(step).zip(order.after(step));
+            edges.extend(into.map(|(edge, &before)| (numbers[before as usize], number, level.kind(edge, before))));
             let op = match what.what {
                 What::Join => {
                     nodes.push(inspect::Node { inside, ..inspect::Node::new(inspect::Kind::Join, "join") });

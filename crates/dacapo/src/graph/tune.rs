@@ -19,7 +19,7 @@ use dacapo_driver::{CUresult, Call};
 use dacapo_ledger::Touching;
 
 use crate::arrange::{Arrangement, Edge, EdgeChoice, Pair};
-use crate::device::{Device, Garbage, Stream};
+use crate::device::{Device, Garbage, Stream, twice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::tuning::{TunedKernel, Tuning};
 use crate::graph::warm::{CAP_BYTES, written_by};
@@ -166,7 +166,11 @@ struct Bench<'s> {
     asides: Vec<Aside>,
     events: Vec<CUevent>,
     device: Device,
+    /// Launches of a turn, at most and now.
+    launches_max: usize,
     launches: usize,
+    /// Turns of a comparison.
+    turns: usize,
 }
 
 impl Replayable {
@@ -390,8 +394,12 @@ impl<'s> Bench<'s> {
             Ok(Aside { place, kept: kept.allocation().clone() })
         };
         let asides = places.into_iter().map(aside).collect::<Result<Vec<_>>>()?;
-        let mut bench = Bench { stream, asides, events: Vec::new(), device, launches: *LAUNCHES.start() };
-        for _ in 0..2 * LAUNCHES.end() {
+        // The time of a software device is that of a model: it has no noise that many turns would take out.
+        let (turns, launches_max) =
+            if device.is_software() { (1, *LAUNCHES.start()) } else { (TURNS, *LAUNCHES.end()) };
+        let launches = *LAUNCHES.start();
+        let mut bench = Bench { stream, asides, events: Vec::new(), device, launches_max, launches, turns };
+        for _ in 0..2 * launches_max {
             let mut event = CUevent::NULL;
             // SAFETY: `event` is valid for the write.
             let code = unsafe { bench.device.driver().cuEventCreate(&mut event, 0) };
@@ -409,7 +417,7 @@ impl<'s> Bench<'s> {
         // By whichever clock is slower: of a software device that is the host's.
         let one = one.max(began.elapsed().as_nanos() as f64 / self.launches as f64);
         let launches = (TURN.as_nanos() as f64 / one.max(1.0)) as usize;
-        self.launches = launches.clamp(*LAUNCHES.start(), *LAUNCHES.end());
+        self.launches = launches.clamp(*LAUNCHES.start(), self.launches_max);
         Ok(())
     }
 
@@ -418,7 +426,7 @@ impl<'s> Bench<'s> {
         // The first launch of an executable graph prepares it.
         self.turn(graph, other.built.exec)?;
         let (mut ones, mut others) = (Vec::new(), Vec::new());
-        for turn in 0..TURNS {
+        for turn in 0..self.turns {
             // Who is first has no advantage.
             for first in [turn % 2 == 0, turn % 2 != 0] {
                 let (exec, into) = match first {
@@ -481,8 +489,8 @@ impl<'s> Bench<'s> {
 impl Drop for Bench<'_> {
     fn drop(&mut self) {
         for event in &self.events {
-            // SAFETY: ours; the driver lets what is recorded complete. A refusal leaves an event behind, and nobody to tell.
-            let _ = unsafe { self.device.driver().cuEventDestroy_v2(*event) };
+            // SAFETY: ours; the driver lets what is recorded complete.
+            twice(Call::cuEventDestroy_v2, || unsafe { self.device.driver().cuEventDestroy_v2(*event) });
         }
     }
 }

@@ -4,6 +4,7 @@
 //! or of nodes that compete for one device; it is for finding where a graph is long, and is never shown as a time.
 
 use super::{CriticalPath, Kind, Node};
+use crate::arrange::Edge;
 
 /// A node costs as much as moving this many bytes, in the model: about what a large GPU moves while a small kernel runs.
 pub const NODE_BYTES: u64 = 4 << 20;
@@ -18,11 +19,11 @@ impl Node {
 }
 
 /// The most expensive path; of equal ones, that through the earliest nodes. `edges` lead to later nodes and are sorted.
-pub(super) fn path(nodes: &[Node], edges: &[(usize, usize)]) -> CriticalPath {
+pub(super) fn path(nodes: &[Node], edges: &[(usize, usize, Edge)]) -> CriticalPath {
     // What the most expensive path to each node costs without the node itself, and where it came from.
     let mut to: Vec<(u64, Option<usize>)> = vec![(0, None); nodes.len()];
     // Sorted by source, and all edges into a source come from smaller ones: its own path is complete by then.
-    for (before, after) in edges {
+    for (before, after, _) in edges {
         let cost = to[*before].0.saturating_add(nodes[*before].cost());
         if cost > to[*after].0 {
             to[*after] = (cost, Some(*before));

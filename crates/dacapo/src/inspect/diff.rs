@@ -2,11 +2,13 @@
 //!
 //! Compared are what the device does: nodes, their geometry and arguments, edges, and sizes of memories. Not compared are
 //! places in the source (a line more at the top of a file is no difference), alignment, and who holds a memory. That device
-//! or label differ is said, and is no difference by itself: the same graph on two devices has an empty one.
+//! or label differ is said, and is no difference by itself: the same graph on two devices has an empty one. So are kinds of
+//! edges, which do not change what is done, and depend on the device.
 
 use super::matching::matches;
 use super::{Argument, Node, Report};
-use std::collections::HashSet;
+use crate::arrange::Edge;
+use std::collections::HashMap;
 use std::fmt;
 
 /// What differs between two reports, as [`diff`] returns it. `Display` lists one difference per line.
@@ -37,6 +39,8 @@ pub struct Difference {
     pub edges_added: Vec<EdgeOf>,
     /// Edges that only the first one has.
     pub edges_removed: Vec<EdgeOf>,
+    /// Edges that both have, of different kinds; not counted by [`is_empty`](Self::is_empty).
+    pub edges_changed: Vec<ChangedEdge>,
     /// Memories that differ, by index.
     pub memories: Vec<Change>,
 }
@@ -116,10 +120,11 @@ pub struct Change {
 /// An edge of one of the reports.
 ///
 /// ```
+/// use dacapo::graph::Edge;
 /// use dacapo::inspect::{EdgeOf, Kind, Node, Report, diff};
 /// let nodes = || vec![Node::new(Kind::Fill, "clear"), Node::new(Kind::Kernel, "sum")];
 /// let free = Report::new("device", "", nodes(), vec![], vec![]);
-/// let ordered = Report::new("device", "", nodes(), vec![], vec![(0, 1)]);
+/// let ordered = Report::new("device", "", nodes(), vec![], vec![(0, 1, Edge::Full)]);
 /// let edge: &EdgeOf = &diff(&free, &ordered).edges_added[0];
 /// assert_eq!((edge.before.name.as_str(), edge.after.name.as_str()), ("clear", "sum"));
 /// ```
@@ -130,6 +135,31 @@ pub struct EdgeOf {
     pub before: NodeOf,
     /// Where it leads.
     pub after: NodeOf,
+}
+
+/// An edge that both reports have, of different kinds.
+///
+/// ```
+/// use dacapo::graph::Edge;
+/// use dacapo::inspect::{Kind, Node, Report, diff};
+/// let of = |kind| {
+///     let nodes = vec![Node::new(Kind::Kernel, "norm"), Node::new(Kind::Kernel, "sum")];
+///     Report::new("device", "", nodes, vec![], vec![(0, 1, kind)])
+/// };
+/// let difference = diff(&of(Edge::Waits), &of(Edge::Signals));
+/// let changed = &difference.edges_changed[0];
+/// assert_eq!((changed.edge.after.name.as_str(), changed.from, changed.to), ("sum", Edge::Waits, Edge::Signals));
+/// assert!(difference.is_empty()); // the work is the same
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChangedEdge {
+    /// The edge in the second report.
+    pub edge: EdgeOf,
+    /// Its kind in the first report.
+    pub from: Edge,
+    /// Its kind in the second report.
+    pub to: Edge,
 }
 
 /// Compares two reports. Nodes are matched in order, by kind, name and label.
@@ -161,6 +191,14 @@ pub fn diff(first: &Report, second: &Report) -> Difference {
         let changes = changes(first, &first.nodes[*i], second, &second.nodes[*j]);
         (!changes.is_empty()).then(|| ChangedNode { first: *i, second: NodeOf::new(&second.nodes[*j]), changes })
     });
+    let kinds = kinds(first);
+    let edges_changed = second.edges.iter().filter_map(|&(before, after, to)| {
+        let peer = |node: usize| first_of.get(node).copied().flatten();
+        let from = *kinds.get(&(peer(before)?, peer(after)?))?;
+        let edge = || EdgeOf::new(&second.nodes[before], &second.nodes[after]);
+        (from != to).then(|| ChangedEdge { edge: edge(), from, to })
+    });
+    let edges_changed = edges_changed.collect();
     Difference {
         about: about(first, second),
         added: unmatched(second, &first_of),
@@ -168,6 +206,7 @@ pub fn diff(first: &Report, second: &Report) -> Difference {
         changed: changed.collect(),
         edges_added: edges_without_peer(second, &first_of, first),
         edges_removed: edges_without_peer(first, &second_of, second),
+        edges_changed,
         memories: memories(first, second),
     }
 }
@@ -175,7 +214,8 @@ pub fn diff(first: &Report, second: &Report) -> Difference {
 impl Difference {
     /// Whether both graphs do the same work.
     pub fn is_empty(&self) -> bool {
-        let Difference { about: _, added, removed, changed, edges_added, edges_removed, memories } = self;
+        let Difference { about: _, added, removed, changed, edges_added, edges_removed, edges_changed: _, memories } =
+            self;
         added.is_empty()
             && removed.is_empty()
             && changed.is_empty()
@@ -194,6 +234,12 @@ impl Change {
 impl NodeOf {
     pub(super) fn new(node: &Node) -> NodeOf {
         NodeOf { index: node.index, name: node.name.clone(), label: node.label.clone() }
+    }
+}
+
+impl EdgeOf {
+    fn new(before: &Node, after: &Node) -> EdgeOf {
+        EdgeOf { before: NodeOf::new(before), after: NodeOf::new(after) }
     }
 }
 
@@ -230,15 +276,20 @@ fn changes(first: &Report, a: &Node, second: &Report, b: &Node) -> Vec<Change> {
     changes
 }
 
+/// The edges of a report, with their kinds.
+fn kinds(report: &Report) -> HashMap<(usize, usize), Edge> {
+    report.edges.iter().map(|(before, after, kind)| ((*before, *after), *kind)).collect()
+}
+
 /// Edges of `report` that `other` has not, where `peer` says which node of it is which.
 fn edges_without_peer(report: &Report, peer: &[Option<usize>], other: &Report) -> Vec<EdgeOf> {
-    let known: HashSet<(usize, usize)> = other.edges.iter().copied().collect();
+    let known = kinds(other);
     let node = |index: usize| report.nodes.get(index);
     let mut edges = Vec::new();
-    for (before, after) in &report.edges {
+    for (before, after, _) in &report.edges {
         let (Some(from), Some(to)) = (node(*before), node(*after)) else { continue };
-        if !matches!((peer[*before], peer[*after]), (Some(i), Some(j)) if known.contains(&(i, j))) {
-            edges.push(EdgeOf { before: NodeOf::new(from), after: NodeOf::new(to) });
+        if !matches!((peer[*before], peer[*after]), (Some(i), Some(j)) if known.contains_key(&(i, j))) {
+            edges.push(EdgeOf::new(from, to));
         }
     }
     edges
@@ -259,6 +310,7 @@ impl fmt::Display for Difference {
         for change in &self.about {
             writeln!(f, "  {change}")?;
         }
+        self.edges_changed.iter().try_for_each(|edge| writeln!(f, "  {edge}"))?;
         if self.is_empty() {
             return writeln!(f, "no difference");
         }
@@ -270,8 +322,8 @@ impl fmt::Display for Difference {
             writeln!(f, "~ {}{was}", node.second)?;
             node.changes.iter().try_for_each(|change| writeln!(f, "    {change}"))?;
         }
-        self.edges_removed.iter().try_for_each(|edge| writeln!(f, "- edge from {} to {}", edge.before, edge.after))?;
-        self.edges_added.iter().try_for_each(|edge| writeln!(f, "+ edge from {} to {}", edge.before, edge.after))?;
+        self.edges_removed.iter().try_for_each(|edge| writeln!(f, "- {edge}"))?;
+        self.edges_added.iter().try_for_each(|edge| writeln!(f, "+ {edge}"))?;
         self.memories.iter().try_for_each(|change| writeln!(f, "~ {change}"))
     }
 }
@@ -280,6 +332,18 @@ impl fmt::Display for NodeOf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let label = if self.label.is_empty() { String::new() } else { format!(" in {}", self.label) };
         write!(f, "node {} `{}`{label}", self.index, self.name)
+    }
+}
+
+impl fmt::Display for EdgeOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "edge from {} to {}", self.before, self.after)
+    }
+}
+
+impl fmt::Display for ChangedEdge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} -> {}", self.edge, self.from, self.to)
     }
 }
 

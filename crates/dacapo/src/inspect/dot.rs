@@ -1,10 +1,12 @@
 //! Reports as drawings for Graphviz (`dot -Tsvg`).
 //!
 //! Nodes that share the beginning of a label are drawn in one box, boxes in boxes; a box around a single node is left out.
-//! The critical path is bold. Texts are quoted, so that a label cannot end the drawing.
+//! The critical path is bold. Edges are solid where they are full; the others are labelled: dashed where the second waits, dotted
+//! where the first signals. Texts are quoted, so that a label cannot end the drawing.
 
 use super::table::body_name;
 use super::{Inside, Kind, Node, Report};
+use crate::arrange::Edge;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
@@ -23,8 +25,15 @@ impl Report {
         let path = &self.critical_path.nodes;
         dot.group(1, self, &root, "", &path.iter().copied().collect());
         let bold: HashSet<(usize, usize)> = path.windows(2).map(|pair| (pair[0], pair[1])).collect();
-        for (before, after) in &self.edges {
-            let style = if bold.contains(&(*before, *after)) { " [penwidth=2.5, color=black]" } else { "" };
+        for (before, after, kind) in &self.edges {
+            let bold = bold.contains(&(*before, *after)).then_some("penwidth=2.5, color=black");
+            let kind = match kind {
+                Edge::Full => None,
+                Edge::Waits => Some("style=dashed, label=waits, fontsize=9"),
+                Edge::Signals => Some("style=dotted, label=signals, fontsize=9"),
+            };
+            let style: Vec<&str> = bold.into_iter().chain(kind).collect();
+            let style = if style.is_empty() { String::new() } else { format!(" [{}]", style.join(", ")) };
             dot.line(1, &format!("n{before} -> n{after}{style};"));
         }
         dot.line(0, "}");

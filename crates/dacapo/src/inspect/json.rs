@@ -82,12 +82,12 @@ fn check(report: &Report) -> Result<(), String> {
             return Err(format!("memory {place} says that it is memory {}", memory.index));
         }
     }
-    for (before, after) in &report.edges {
+    for (before, after, _) in &report.edges {
         if before >= after || *after >= nodes {
             return Err(format!("an edge leads from node {before} to node {after}, and there are {nodes}"));
         }
     }
-    if !report.edges.is_sorted_by(|a, b| a < b) {
+    if !report.edges.is_sorted_by(|a, b| (a.0, a.1) < (b.0, b.1)) {
         return Err("edges are not sorted, or one is there twice".to_string());
     }
     match report.critical_path.nodes.iter().find(|node| **node >= nodes) {

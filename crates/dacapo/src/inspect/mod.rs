@@ -23,7 +23,7 @@ mod tests;
 pub use crate::error::FalseDeclaration;
 pub use crate::kernel::{Checked, CheckedKernel, CheckedParam, Found, Warning, WarningKind};
 pub use critical::NODE_BYTES;
-pub use diff::{Change, ChangedNode, Difference, EdgeOf, NodeOf, diff};
+pub use diff::{Change, ChangedEdge, ChangedNode, Difference, EdgeOf, NodeOf, diff};
 pub use frozen::{Frozen, frozen_changes};
 #[cfg(feature = "json")]
 pub use json::ReadError;

@@ -5,18 +5,19 @@
 //! is there. All else is as the graph had it.
 
 use super::critical;
+use crate::arrange::Edge;
 #[cfg(feature = "json")]
 use serde::{Deserialize, Serialize};
 
 /// The version of the format that this library writes and reads.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A graph or a recording as plain data: [`Graph::inspect`](crate::Graph::inspect),
 /// [`GraphBuilder::inspect`](crate::graph::GraphBuilder::inspect). `Display` prints a table.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
-/// use dacapo::{baked, copy, fill};
+/// use dacapo::{baked, copy, fill, graph::Edge};
 /// # let device = dacapo::Device::software()?;
 /// let (mut x, mut y) = (device.zeros::<f32>(4)?.named("x"), device.zeros::<f32>(4)?);
 /// let graph = device.graph().label("step").record(|r| {
@@ -24,7 +25,8 @@ pub const VERSION: u32 = 1;
 ///     r.run(copy(&x, &mut y))
 /// })?;
 /// let report = graph.inspect(); // outlives the graph
-/// assert_eq!((report.label.as_str(), report.nodes.len(), &report.edges[..]), ("step", 2, &[(0, 1)][..]));
+/// assert_eq!((report.label.as_str(), report.nodes.len()), ("step", 2));
+/// assert_eq!(report.edges, [(0, 1, Edge::Full)]);
 /// assert!(report.to_string().contains("x") && report.to_dot().starts_with("digraph"));
 /// # Ok(()) }
 /// ```
@@ -46,8 +48,8 @@ pub struct Report {
     pub nodes: Vec<Node>,
     /// The memories that the nodes touch.
     pub memories: Vec<Memory>,
-    /// Which node must end before which begins, as `(before, after)`.
-    pub edges: Vec<(usize, usize)>,
+    /// Which node waits for which, as `(before, after, kind)`.
+    pub edges: Vec<(usize, usize, Edge)>,
     /// The most expensive path, by the cost model of [`Node::cost`].
     pub critical_path: CriticalPath,
     /// Sums over all nodes.
@@ -467,6 +469,10 @@ pub struct Totals {
     pub joins: usize,
     /// Edges.
     pub edges: usize,
+    /// Edges whose second node is set up while the first ends: [`Edge::Waits`].
+    pub edges_waiting: usize,
+    /// Edges whose second node is set up while the first runs: [`Edge::Signals`].
+    pub edges_signalling: usize,
     /// Bytes that all nodes may read in one replay, with each body of a loop or branch counted once.
     pub bytes_read: u64,
     /// Bytes that all nodes may write in one replay, with each body of a loop or branch counted once.
@@ -481,13 +487,14 @@ impl Report {
     /// Makes a report of these parts: numbers nodes and memories, sorts edges, computes the critical path and the
     /// totals.
     ///
-    /// Edges that do not lead from one of the nodes to a later one are left out.
+    /// Edges that do not lead from one of the nodes to a later one are left out. Of two between the same nodes, the one that
+    /// waits longer is kept.
     pub fn new(
         device: impl Into<String>,
         label: impl Into<String>,
         nodes: Vec<Node>,
         memories: Vec<Memory>,
-        edges: Vec<(usize, usize)>,
+        edges: Vec<(usize, usize, Edge)>,
     ) -> Report {
         let mut report = Report {
             version: VERSION,
@@ -507,9 +514,9 @@ impl Report {
         }
         report.memories.iter_mut().enumerate().for_each(|(index, memory)| memory.index = index);
         let count = report.nodes.len();
-        report.edges.retain(|(before, after)| before < after && *after < count);
+        report.edges.retain(|(before, after, _)| before < after && *after < count);
         report.edges.sort_unstable();
-        report.edges.dedup();
+        report.edges.dedup_by_key(|(before, after, _)| (*before, *after));
         report.critical_path = critical::path(&report.nodes, &report.edges);
         report.totals = Totals::of(&report);
         report
@@ -524,6 +531,7 @@ impl Report {
 impl Totals {
     pub(super) fn of(report: &Report) -> Totals {
         let nodes = &report.nodes;
+        let of_kind = |edge: Edge| report.edges.iter().filter(|(_, _, kind)| *kind == edge).count();
         let count = |kind: Kind| nodes.iter().filter(|node| node.kind == kind).count();
         let sum = |among: &dyn Fn(&&Node) -> bool, of: &dyn Fn(&Node) -> u64| {
             nodes.iter().filter(among).fold(0u64, |sum, node| sum.saturating_add(of(node)))
@@ -536,6 +544,8 @@ impl Totals {
             kernels: count(Kind::Kernel),
             joins: count(Kind::Join),
             edges: report.edges.len(),
+            edges_waiting: of_kind(Edge::Waits),
+            edges_signalling: of_kind(Edge::Signals),
             bytes_read: sum(&moves, &|node| node.bytes_read),
             bytes_written: sum(&moves, &|node| node.bytes_written),
             bytes_memory: report.memories.iter().fold(0, |sum, memory| sum.saturating_add(memory.bytes)),

@@ -1,6 +1,8 @@
 //! Reports as a table in text, and the words for the parts of one.
 
-use super::{Access, Argument, Bytes, Geometry, How, Inside, Kind, MemoryKind, NODE_BYTES, Node, Place, Report, Value};
+use super::{
+    Access, Argument, Bytes, Geometry, How, Inside, Kind, MemoryKind, NODE_BYTES, Node, Place, Report, Totals, Value,
+};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -13,7 +15,7 @@ impl fmt::Display for Report {
             f,
             "{}, {}, {}; one replay reads {} and writes {}{}",
             count(totals.nodes, "node"),
-            count(totals.edges, "edge"),
+            edges(totals),
             count(self.memories.len(), "memory"),
             size(totals.bytes_read),
             size(totals.bytes_written),
@@ -49,7 +51,7 @@ impl Report {
             .filter_map(|node| is_critical.get_mut(*node).map(|one| *one = true))
             .for_each(drop);
         let mut before: Vec<Vec<String>> = vec![Vec::new(); self.nodes.len()];
-        for (from, to) in &self.edges {
+        for (from, to, _) in &self.edges {
             if let Some(before) = before.get_mut(*to) {
                 before.push(from.to_string());
             }
@@ -121,6 +123,18 @@ impl Report {
                 format!("{access} {} {bytes} (scalar)", self.memory_name(*memory))
             }
             How::Slice { memory, bytes, access } => format!("{access} {} {bytes}", self.memory_name(*memory)),
+        }
+    }
+}
+
+/// `3 edges`, or `3 edges (1 full, 2 waiting, 0 signalling)` where not all are full.
+fn edges(totals: &Totals) -> String {
+    let Totals { edges, edges_waiting, edges_signalling, .. } = *totals;
+    let full = edges.saturating_sub(edges_waiting.saturating_add(edges_signalling));
+    match full == edges {
+        true => count(edges, "edge"),
+        false => {
+            format!("{} ({full} full, {edges_waiting} waiting, {edges_signalling} signalling)", count(edges, "edge"))
         }
     }
 }

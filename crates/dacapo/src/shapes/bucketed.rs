@@ -7,7 +7,7 @@ use dacapo_ledger::Use;
 
 use crate::device::{Cuda, Device, Stream, Ticket};
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::Rerecorded;
+use crate::graph::{Rerecorded, Tuning};
 use crate::lower::run_recorded;
 use crate::nesting::{Nested, refuse_in_recording};
 use crate::record::Recorder;
@@ -87,6 +87,18 @@ where
         self
     }
 
+    /// Its graphs get the edges that were found to be the fastest: [`GraphCache::tuned`]. Those that are there keep theirs.
+    pub fn tuned(mut self, tuning: &Tuning) -> Self {
+        self.cache = self.cache.tuned(tuning);
+        self
+    }
+
+    /// Its graphs get full edges only: [`GraphCache::plain_edges`]. Those that are there keep theirs.
+    pub fn plain_edges(mut self) -> Self {
+        self.cache = self.cache.plain_edges();
+        self
+    }
+
     /// Refuses more rows than the largest bucket, instead of running them without a graph.
     pub fn refuse_larger(mut self) -> Self {
         self.larger = false;
@@ -145,6 +157,40 @@ where
         let device = self.device.clone();
         let (out, used) = self.serve(stream, n, given, Some("Bucketed::submit"))?;
         Ok((out, Ticket::new(&device, used, ())))
+    }
+
+    /// [Tunes](crate::Graph::tune) the graph of every bucket that has one, uses what was found for those that it records later,
+    /// and returns it. [`prepare`](Bucketed::prepare) it first, and every bucket has one.
+    ///
+    /// Each is measured with what its inputs hold from the calls so far.
+    ///
+    /// ```
+    /// # use dacapo::{Slice, copy, graph::Tuning, shapes::{Bucketed, Buckets, Pad, rows}};
+    /// # fn main() -> dacapo::Result<()> {
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let make = || {
+    ///     Bucketed::new(&device, Buckets::new([2, 4])?, rows(1, Pad::Zero), |r, n, x: &Slice<f32>| {
+    ///         let mut y = r.output(n)?;
+    ///         r.run(copy(x, &mut y))?;
+    ///         Ok(y)
+    ///     })
+    /// };
+    /// let mut same = make()?;
+    /// same.prepare()?;
+    /// let text = same.tune(&stream)?.to_string(); // into a file
+    /// let tuning: Tuning = text.parse()?; // in the next process
+    /// let mut same = make()?.tuned(&tuning);
+    /// assert_eq!(stream.read(same.call(&stream, 1, &device.buffer(&[1.0])?)?)?, [1.0]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - As [`GraphCache::tune`].
+    #[track_caller]
+    pub fn tune(&mut self, stream: &Stream) -> Result<Tuning> {
+        self.cache.tune_as(stream, "Bucketed::tune")
     }
 
     /// Records all existing graphs again, for example because `f` now uses other weights: all or none, as

@@ -56,8 +56,8 @@ pub struct GraphCache<K, T> {
     pool: Pool,
     label: Option<String>,
     shape: Shape,
-    /// Which edges its graphs get; none: the usual.
-    tuning: Option<Tuning>,
+    /// Which edges its graphs get.
+    edges: CacheEdges,
     graphs_max: usize,
     bytes_max: usize,
     /// In the order of keys, so that nothing depends on hashes.
@@ -67,6 +67,13 @@ pub struct GraphCache<K, T> {
     counters: CacheCounters,
     /// What the last request gave that ran without a graph.
     overflow: Option<T>,
+}
+
+/// Which edges the graphs of a cache get.
+enum CacheEdges {
+    Usual,
+    Plain,
+    Tuned(Tuning),
 }
 
 struct Entry<T> {
@@ -93,7 +100,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
             pool: device.pool(),
             label: None,
             shape: Shape::Data,
-            tuning: None,
+            edges: CacheEdges::Usual,
             graphs_max: GRAPHS_MAX,
             bytes_max: usize::MAX,
             entries: BTreeMap::new(),
@@ -134,7 +141,13 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
 
     /// Its graphs get the edges that were found to be the fastest: [`GraphBuilder::tuned`]. Those that are there keep theirs.
     pub fn tuned(mut self, tuning: &Tuning) -> Self {
-        self.tuning = Some(tuning.clone());
+        self.edges = CacheEdges::Tuned(tuning.clone());
+        self
+    }
+
+    /// Its graphs get full edges only: [`GraphBuilder::plain_edges`]. Those that are there keep theirs.
+    pub fn plain_edges(mut self) -> Self {
+        self.edges = CacheEdges::Plain;
         self
     }
 
@@ -160,22 +173,26 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     ///
     /// # Errors
     ///
-    /// - As [`Graph::tune`]. Graphs that were tuned before it stay so.
+    /// - As [`Graph::tune`]. Graphs that were tuned before it stay so, and what they gave is used.
     #[track_caller]
     pub fn tune(&mut self, stream: &Stream) -> Result<Tuning> {
-        let mut tuning = self.tuning.take().unwrap_or_default();
-        let mut outcome = Ok(());
+        self.tune_as(stream, "GraphCache::tune")
+    }
+
+    /// The same, for a call of this name.
+    #[track_caller]
+    pub(crate) fn tune_as(&mut self, stream: &Stream, call: &'static str) -> Result<Tuning> {
+        self.refuse(stream, call)?;
+        let mut tuning = match &self.edges {
+            // To one of another GPU nothing can be added.
+            CacheEdges::Tuned(tuning) if tuning.is_for(&self.device) => tuning.clone(),
+            _ => Tuning::default(),
+        };
         for entry in self.entries.values_mut() {
-            match entry.graph.tune(stream) {
-                Ok(tuned) => tuning.merge(&tuned.tuning),
-                Err(error) => {
-                    outcome = Err(error);
-                    break;
-                }
-            }
+            tuning.merge(&entry.graph.tune(stream)?.tuning);
+            self.edges = CacheEdges::Tuned(tuning.clone());
         }
-        self.tuning = Some(tuning.clone());
-        outcome.map(|()| tuning)
+        Ok(tuning)
     }
 
     /// Serves a request on a stream, without waiting: replays the graph of its key, and records it first if it is
@@ -329,7 +346,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         // In the order of keys, as above. Of the user's code only recipes run until none of the old recordings is left, where
         // a graph is built anew; one that panics is as good as a refusal. What the old ones held is dropped at the very end.
         for (entry, (key, recorded, out)) in self.entries.values_mut().zip(fresh) {
-            let recording = builder(&self.device, &self.pool, self.shape, self.tuning.as_ref(), self.label.as_deref());
+            let recording = builder(&self.device, &self.pool, self.shape, &self.edges, self.label.as_deref());
             let options = recording.graph_options();
             match catch_unwind(AssertUnwindSafe(|| entry.graph.rerecord_recorded(recorded, options, out))) {
                 Ok(Ok((how, was))) => {
@@ -581,7 +598,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
     }
 
     fn recording<'c>(&'c self, pool: &Pool) -> GraphBuilder<'c> {
-        builder(&self.device, pool, self.shape, self.tuning.as_ref(), self.label.as_deref())
+        builder(&self.device, pool, self.shape, &self.edges, self.label.as_deref())
     }
 
     /// Records once; makes a graph of it if there is room or room can be made.
@@ -672,14 +689,15 @@ fn builder<'d>(
     device: &'d Device,
     pool: &Pool,
     shape: Shape,
-    tuning: Option<&Tuning>,
+    edges: &CacheEdges,
     label: Option<&str>,
 ) -> GraphBuilder<'d> {
     let builder = device.graph().pool(pool);
     let builder = if shape == Shape::Line { builder.straight_line() } else { builder };
-    let builder = match tuning {
-        Some(tuning) => builder.tuned(tuning),
-        None => builder,
+    let builder = match edges {
+        CacheEdges::Usual => builder,
+        CacheEdges::Plain => builder.plain_edges(),
+        CacheEdges::Tuned(tuning) => builder.tuned(tuning),
     };
     match label {
         Some(label) => builder.label(label),

@@ -124,7 +124,7 @@ fn hole_d12() {
     #[cfg(feature = "json")]
     assert!(profile.trace().contains("put"));
     let mut report = graph.inspect();
-    report.edges = vec![(5, 9), (1, 0)];
+    report.edges = vec![(5, 9, dacapo::graph::Edge::Full), (1, 0, dacapo::graph::Edge::Waits)];
     report.critical_path.nodes = vec![8];
     report.memories.clear();
     assert!(report.to_string().contains("put") && report.to_dot().contains("put"));

@@ -18,6 +18,7 @@
 mod arenas;
 mod captures;
 mod check;
+mod edges;
 mod flow;
 mod inject;
 mod launches;
@@ -85,6 +86,7 @@ pub fn all() -> Vec<Scenario> {
         steps::SCENARIOS,
         shapes::SCENARIOS,
         flow::SCENARIOS,
+        edges::SCENARIOS,
     ];
     areas.concat()
 }

@@ -124,7 +124,7 @@ fn many_to_many(device: &Device) -> Outcome {
     // Every writer is behind every reader, by whatever path.
     let mut before: Vec<BTreeSet<usize>> = Vec::new();
     for node in 0..report.nodes.len() {
-        let behind = report.edges.iter().filter(|(_, to)| *to == node).map(|(from, _)| *from);
+        let behind = report.edges.iter().filter(|(_, to, _)| *to == node).map(|(from, _, _)| *from);
         before.push(behind.flat_map(|from| before[from].iter().copied().chain([from])).collect());
     }
     let named = |name: &'static str| report.nodes.iter().filter(move |node| node.name == name).map(|node| node.index);

@@ -1,11 +1,12 @@
 //! Differences, and values frozen differently.
 
 use super::fixtures::*;
+use crate::graph::Edge;
 use crate::inspect::matching::{Key, nth_with_nth};
 use crate::inspect::*;
 
 fn line(nodes: Vec<Node>) -> Report {
-    let edges = (1..nodes.len()).map(|at| (at - 1, at)).collect();
+    let edges = full((1..nodes.len()).map(|at| (at - 1, at)));
     let memories = (0..3).map(|i| Memory::new(MemoryKind::Buffer, format!("buffer {i}"), 64, 256)).collect();
     Report::new("a device", "", nodes, memories, edges)
 }
@@ -31,7 +32,7 @@ fn a_difference_names_nodes_arguments_edges_and_memories() {
     nodes.insert(5, kernel("sample", "decode", vec![]));
     let mut memories = before.memories.clone();
     memories[2].bytes = 4096;
-    let edges = vec![(0, 1), (1, 2), (2, 3), (3, 6), (3, 5), (5, 6), (6, 7)];
+    let edges = full([(0, 1), (1, 2), (2, 3), (3, 6), (3, 5), (5, 6), (6, 7)]);
     let mut after = Report::new("a device", "decode", nodes, memories, edges);
     after.dacapo = before.dacapo.clone();
     expect("decode.diff", &diff(&before, &after).to_string());
@@ -77,9 +78,28 @@ fn another_parameter_is_one_that_went_and_one_that_came() {
 #[test]
 fn an_order_that_changed_is_an_edge_that_went_and_one_that_came() {
     let nodes = || ["a", "b", "c"].map(|name| kernel(name, "", vec![])).to_vec();
-    let of = |edges| Report::new("a device", "", nodes(), vec![], edges);
-    let difference = diff(&of(vec![(0, 1), (1, 2)]), &of(vec![(0, 1), (0, 2)]));
+    let of = |edges| Report::new("a device", "", nodes(), vec![], full(edges));
+    let difference = diff(&of([(0, 1), (1, 2)]), &of([(0, 1), (0, 2)]));
     assert_eq!(difference.to_string(), "- edge from node 1 `b` to node 2 `c`\n+ edge from node 0 `a` to node 2 `c`\n");
+}
+
+#[test]
+fn another_kind_of_edge_is_said_and_is_no_difference_by_itself() {
+    let of = |first: &[&str], kinds: [Edge; 2]| {
+        let names = first.iter().copied().chain(["a", "b", "c"]);
+        let nodes: Vec<Node> = names.map(|name| kernel(name, "", vec![])).collect();
+        let edges = kinds.iter().enumerate().map(|(at, kind)| (first.len() + at, first.len() + at + 1, *kind));
+        Report::new("a device", "", nodes, vec![], edges.collect())
+    };
+    let (plain, tuned) = ([Edge::Full; 2], [Edge::Full, Edge::Signals]);
+    let difference = diff(&of(&[], plain), &of(&[], tuned));
+    assert_eq!(difference.to_string(), "  edge from node 1 `b` to node 2 `c`: full -> signals\nno difference\n",);
+    assert!(difference.is_empty() && diff(&of(&[], tuned), &of(&[], tuned)).edges_changed.is_empty());
+    // Also where the nodes have other numbers, and behind a node that the first one lacks.
+    let difference = diff(&of(&[], tuned), &of(&["new"], plain));
+    let changed: Vec<_> = difference.edges_changed.iter().map(|one| (one.edge.after.index, one.from, one.to)).collect();
+    assert_eq!(changed, [(3, Edge::Signals, Edge::Full)]);
+    assert!(difference.edges_added.is_empty() && difference.edges_removed.is_empty(), "{difference}");
 }
 
 #[test]

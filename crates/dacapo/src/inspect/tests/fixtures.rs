@@ -2,6 +2,7 @@
 //!
 //! `cargo xtask bless` writes new texts; read the difference before you commit it.
 
+use crate::graph::Edge;
 use crate::inspect::*;
 use std::path::Path;
 
@@ -43,6 +44,11 @@ pub(super) fn kernel(name: &str, label: &str, arguments: Vec<Argument>) -> Node 
     }
 }
 
+/// Edges that are all full.
+pub(super) fn full(edges: impl IntoIterator<Item = (usize, usize)>) -> Vec<(usize, usize, Edge)> {
+    edges.into_iter().map(|(before, after)| (before, after, Edge::Full)).collect()
+}
+
 //   upload ──► norm ──► q ──┐
 //                └────► k ──┴──► attend ──► download
 /// A step of a decoder, with one of everything.
@@ -77,7 +83,8 @@ pub(super) fn decode() -> Report {
         Node::new(Kind::Join, "join"),
         Node { bytes_read: 4096, bytes_written: 4096, ..Node::new(Kind::Download, "download") },
     ];
-    let edges = vec![(1, 2), (0, 1), (1, 3), (2, 4), (3, 4), (4, 6), (5, 6), (6, 7), (0, 1), (7, 3), (3, 99)];
+    let mut edges = full([(0, 1), (2, 4), (4, 6), (5, 6), (6, 7), (0, 1), (7, 3), (3, 99)]);
+    edges.extend([(1, 2, Edge::Waits), (1, 3, Edge::Signals), (1, 3, Edge::Waits), (3, 4, Edge::Signals)]);
     let mut report = Report::new("a device", "decode", nodes, memories, edges);
     // Texts are kept in files, and a release is no difference.
     report.dacapo = "0.0.0".to_string();

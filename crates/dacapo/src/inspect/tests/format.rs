@@ -1,6 +1,7 @@
 //! The table, the drawing, the file, the critical path.
 
 use super::fixtures::*;
+use crate::graph::Edge;
 use crate::inspect::*;
 
 #[test]
@@ -14,7 +15,7 @@ fn a_report_is_drawn_with_boxes_for_labels_and_a_bold_path() {
 }
 
 #[test]
-fn the_json_of_version_1_stays_as_it_is() {
+fn the_json_of_version_2_stays_as_it_is() {
     expect("decode.json", &decode().to_json());
 }
 
@@ -31,8 +32,10 @@ fn nodes_and_memories_are_numbered_and_edges_sorted_once_and_forward() {
     let report = decode();
     assert!(report.nodes.iter().enumerate().all(|(at, node)| node.index == at));
     assert!(report.memories.iter().enumerate().all(|(at, memory)| memory.index == at));
-    assert_eq!(report.edges, [(0, 1), (1, 2), (1, 3), (2, 4), (3, 4), (4, 6), (5, 6), (6, 7)]);
-    assert_eq!(report.totals.edges, 8);
+    let pairs: Vec<_> = report.edges.iter().map(|(before, after, _)| (*before, *after)).collect();
+    assert_eq!(pairs, [(0, 1), (1, 2), (1, 3), (2, 4), (3, 4), (4, 6), (5, 6), (6, 7)]);
+    let Totals { edges, edges_waiting, edges_signalling, .. } = report.totals;
+    assert_eq!((edges, edges_waiting, edges_signalling), (8, 2, 1), "of two kinds, the one that waits longer");
 }
 
 #[test]
@@ -48,26 +51,26 @@ fn a_long_way_of_small_nodes_outweighs_a_short_way_of_one_that_moves_little_more
     let mut nodes: Vec<Node> = (0..4).map(|_| kernel("small", "", vec![])).collect();
     nodes[3].bytes_read = NODE_BYTES;
     //   0 ──► 1 ──► 2      0 ──► 3
-    let report = Report::new("a device", "", nodes.clone(), vec![], vec![(0, 1), (1, 2), (0, 3)]);
+    let report = Report::new("a device", "", nodes.clone(), vec![], full([(0, 1), (1, 2), (0, 3)]));
     assert_eq!(report.critical_path.nodes, [0, 1, 2]);
     nodes[3].bytes_read = 2 * NODE_BYTES;
-    let report = Report::new("a device", "", nodes, vec![], vec![(0, 1), (1, 2), (0, 3)]);
+    let report = Report::new("a device", "", nodes, vec![], full([(0, 1), (1, 2), (0, 3)]));
     assert_eq!(report.critical_path.nodes, [0, 3]);
 }
 
 #[test]
 fn sums_of_absurd_sizes_stay_at_the_largest_number() {
     let node = Node { bytes_read: u64::MAX, bytes_written: u64::MAX, ..Node::new(Kind::Copy, "copy") };
-    let report = Report::new("a device", "", vec![node.clone(), node], vec![], vec![(0, 1)]);
+    let report = Report::new("a device", "", vec![node.clone(), node], vec![], full([(0, 1)]));
     assert_eq!((report.totals.bytes_read, report.critical_path.cost), (u64::MAX, u64::MAX));
 }
 
 #[test]
 fn another_version_is_refused_as_that() {
-    let text = decode().to_json().replacen("\"version\": 1", "\"version\": 2", 1);
+    let text = decode().to_json().replacen("\"version\": 2", "\"version\": 1", 1);
     let error = Report::from_json(&text).expect_err("another version");
-    assert_eq!(error, ReadError::Version { found: 2 });
-    assert!(error.to_string().contains("version 2") && error.to_string().contains("reads version 1"), "{error}");
+    assert_eq!(error, ReadError::Version { found: 1 });
+    assert!(error.to_string().contains("version 1") && error.to_string().contains("reads version 2"), "{error}");
     // Also when nothing else of it can be understood.
     assert_eq!(
         Report::from_json("{\"version\": 70000000000, \"knots\": 3}"),
@@ -77,19 +80,22 @@ fn another_version_is_refused_as_that() {
 
 #[test]
 fn what_is_no_report_is_refused_with_the_reason() {
-    for text in ["", "{", "[]", "{}", "{\"version\": \"1\"}", "{\"version\": 1}", "{\"version\": -1}"] {
+    for text in ["", "{", "[]", "{}", "{\"version\": \"2\"}", "{\"version\": 2}", "{\"version\": -1}"] {
         assert!(matches!(Report::from_json(text), Err(ReadError::Syntax(_))), "{text}");
     }
+    let unknown = decode().to_json().replacen("\"waits\"", "\"sometimes\"", 1);
+    assert!(matches!(Report::from_json(&unknown), Err(ReadError::Syntax(why)) if why.contains("sometimes")));
     type Break = fn(&mut Report);
     let broken = |break_it: Break| {
         let mut report = decode();
         break_it(&mut report);
         Report::from_json(&report.to_json()).expect_err("it contradicts itself").to_string()
     };
-    let cases: [(Break, &str); 7] = [
-        (|r| r.edges.push((6, 99)), "from node 6 to node 99"),
-        (|r| r.edges.push((7, 6)), "from node 7 to node 6"),
+    let cases: [(Break, &str); 8] = [
+        (|r| r.edges.push((6, 99, Edge::Full)), "from node 6 to node 99"),
+        (|r| r.edges.push((7, 6, Edge::Full)), "from node 7 to node 6"),
         (|r| r.edges.swap(0, 1), "not sorted"),
+        (|r| r.edges.insert(1, (0, 1, Edge::Waits)), "there twice"),
         (|r| r.nodes[3].index = 4, "node 3 says that it is node 4"),
         (|r| r.memories[3].index = 4, "memory 3 says that it is memory 4"),
         (|r| r.memories.truncate(2), "there are 2"),
