@@ -35,7 +35,7 @@ fn all_guarded<T>(graph: &Graph<T>) -> Outcome {
 fn guarded_where_small(device: &Device) -> Outcome {
     let (k, mut y, mut large) = (Kernels::load(device)?, device.zeros::<u32>(8)?, device.zeros::<u32>(32 * 1025)?);
     let (flag, mut out) = (device.scalar(1u32)?, device.scalar(0u32)?);
-    let mut kinds = |what: &str, want: &[Kind], mut body: Box<dyn FnMut(&mut Recorder<'_>) -> Result<()> + '_>| {
+    let kinds = |what: &str, want: &[Kind], mut body: Box<dyn FnMut(&mut Recorder<'_>) -> Result<()> + '_>| {
         let report = device.graph().guarded(true).inspect(|r: &mut Recorder<'_>| body(r))?;
         same(what, branches(&report), want)?;
         let usual = device.graph().inspect(|r: &mut Recorder<'_>| body(r))?;
