@@ -104,18 +104,18 @@ pub fn variant(text: &str, opening: Opening) -> Option<Variant> {
     }
     let module = Module::of(&tokens)?;
     let mut made = Variant { text: String::new(), changed: Vec::new(), left: Vec::new() };
-    let guard = opening.guards().then(|| Guard::new(text));
-    let begin = match (opening, &guard) {
-        (Opening::WaitsAndSignals, _) => " griddepcontrol.wait; griddepcontrol.launch_dependents;".to_string(),
-        (_, None) => " griddepcontrol.wait;".to_string(),
-        (Opening::WaitsGuarded, Some(guard)) => format!(" griddepcontrol.wait; {}", guard.block()),
-        (_, Some(guard)) => format!(" {}", guard.block()),
+    let guard = Guard::new(text);
+    let begin = match opening {
+        Opening::Waits => " griddepcontrol.wait;".to_string(),
+        Opening::WaitsAndSignals => " griddepcontrol.wait; griddepcontrol.launch_dependents;".to_string(),
+        Opening::Guarded => format!(" {}", guard.block()),
+        Opening::WaitsGuarded => format!(" griddepcontrol.wait; {}", guard.block()),
     };
     for entry in module.bodies.iter().filter(|body| body.is_entry) {
         match module.reason(entry, opening) {
             Some(why) => made.left.push((entry.name.to_string(), why)),
             None => {
-                edits.extend(guard.as_ref().map(|guard| guard.parameters(entry)));
+                edits.extend(opening.guards().then(|| guard.parameters(entry)));
                 edits.push(Edit { at: entry.begin, end: entry.begin, with: begin.clone() });
                 made.changed.push(entry.name.to_string());
             }

@@ -457,7 +457,7 @@ impl Function {
         let found = match self.module.guarded(device)? {
             Some(module) if module.begins(&self.name) == Begins::Waiting => {
                 let found = Function::find(device, module, &Text::read(""), self.name.clone())?;
-                let fits = (found.threads_max, found.shared_static) == (self.threads_max, self.shared_static);
+                let fits = found.threads_max >= self.threads_max && found.shared_static <= self.shared_static;
                 (fits && found.params.len() == self.params.len() + 2).then(|| Arc::new(found))
             }
             _ => None,
