@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dacapo::flow::{below, nonzero};
 use dacapo::graph::Edge;
 use dacapo::inspect::Kind;
-use dacapo::{Buffer, Device, Graph, Recorder, Result, Scalar, Software, Stream, baked};
+use dacapo::{Buffer, Device, Graph, Recorder, Result, Scalar, Slot, Software, Stream, baked};
 use dacapo_driver::{Argument, CUresult, Call, Hook, Hooked};
 use dacapo_sim::Detectors;
 
@@ -48,6 +48,29 @@ const PTX: &str = ".version 7.0
     st.global.u32 [%rd1], %r1;
     ret;
 }
+// y = a + b + c + d + e + f + g
+.visible .entry wide(.param .u32 a, .param .u32 b, .param .u32 c, .param .u32 d, .param .u32 e, .param .u32 f, .param .u32 g,
+    .param .u64 y)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    ld.param.u32 %r1, [a];
+    ld.param.u32 %r2, [b];
+    add.u32 %r1, %r1, %r2;
+    ld.param.u32 %r2, [c];
+    add.u32 %r1, %r1, %r2;
+    ld.param.u32 %r2, [d];
+    add.u32 %r1, %r1, %r2;
+    ld.param.u32 %r2, [e];
+    add.u32 %r1, %r1, %r2;
+    ld.param.u32 %r2, [f];
+    add.u32 %r1, %r1, %r2;
+    ld.param.u32 %r2, [g];
+    add.u32 %r1, %r1, %r2;
+    ld.param.u64 %rd1, [y];
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
 // Does nothing, and takes nothing.
 .visible .entry idle
 {
@@ -56,12 +79,15 @@ const PTX: &str = ".version 7.0
 ";
 
 dacapo::kernels! {
-    /// Safe by: threads from `n` on return; the second has one thread, the third touches nothing.
+    /// Safe by: threads from `n` on return; the next two have one thread, the last touches nothing.
     unsafe struct Kernels(PTX) {
         fn mad(a: u32, b: u32, y: &mut [u32], n: u32 = y.len()) {
             grid: linear(y.len(), 32);
         }
         fn one(y: &out u32) {
+            grid: exact([1, 1, 1], [1, 1, 1]);
+        }
+        fn wide(a: u32, b: u32, c: u32, d: u32, e: u32, f: u32, g: u32, y: &out u32) {
             grid: exact([1, 1, 1], [1, 1, 1]);
         }
         fn idle() {
@@ -159,6 +185,34 @@ fn a_kernel_that_stores_first_stores_nothing_on_the_other_side() {
     b.flag.set(&b.stream, 1).unwrap();
     graph.launch(&b.stream).unwrap();
     assert_eq!(b.stream.read(&b.y[2..5]).unwrap(), [0, 1, 0]);
+}
+
+#[test]
+fn slots_change_arguments_in_front_of_the_guard_however_many_there_are() {
+    let mut b = Bench::new(software(0).open().unwrap());
+    let (device, first, last) = (b.device.clone(), Slot::new(1u32), Slot::new(7u32));
+    let mut graph = device
+        .graph()
+        .guarded(true)
+        .record(|r: &mut Recorder<'_>| {
+            let Bench { k, flag, y, .. } = &mut b;
+            r.when(nonzero(&*flag), |r: &mut Recorder<'_>| {
+                let (one, two) = (baked(1), baked(2));
+                r.run(k.wide(&first, one, two, one, two, one, &last, y.at_mut(0)))
+            })
+            .map(drop)
+        })
+        .unwrap();
+    let mut want = 0;
+    for (flag, one, other) in [(0, 1, 7), (1, 1, 7), (1, 5, 6), (0, 9, 9), (1, 9, 9), (1, 0, 2)] {
+        b.flag.set(&b.stream, flag).unwrap();
+        first.set(one);
+        last.set(other);
+        graph.launch(&b.stream).unwrap();
+        want = if flag == 1 { one + other + 7 } else { want };
+        assert_eq!(b.stream.read(&b.y[..1]).unwrap(), [want]);
+    }
+    assert_eq!(device.findings(), [""; 0]);
 }
 
 /// Counts handles of conditions, and modules; the first so many modules are refused.
