@@ -31,13 +31,19 @@ fn every_measurement_runs_and_the_simulator_is_named() {
     let others = [
         "edges-1-block/back-to-back",
         "edges-132-blocks/back-to-back",
+        "if-1/taken",
+        "if-1/not-taken",
+        "if-2/taken",
+        "if-2/not-taken",
+        "if-4/taken",
+        "if-4/not-taken",
         "slot/host-launch",
         "fork-join/back-to-back",
         "fork-join/launch-and-wait",
         "overlap/step",
     ];
     assert!(others.iter().all(|name| names.contains(name)), "{names:?}");
-    assert_eq!(names.len(), 22, "{names:?}");
+    assert_eq!(names.len(), 28, "{names:?}");
 }
 
 #[test]

@@ -1,12 +1,17 @@
-//! Variants of a text for programmatic edges: kernels that wait for those before them, and let those behind them begin.
+//! Variants of a text: kernels that wait for those before them and let those behind them begin, and kernels that a flag in
+//! memory switches off.
 //!
 //! A programmatic edge lets a kernel begin before the one that it comes after is over. Such a kernel must execute
 //! `griddepcontrol.wait` before it touches anything, and gains if the one before it executes
 //! `griddepcontrol.launch_dependents`. This module puts both into kernels that nobody wrote for it.
 //!
+//! A guarded kernel has two parameters more, the address of a flag and the side that it is on. It reads the flag before
+//! anything else, in every thread, and returns if the other side was chosen.
+//!
 //! - **By place.** The instructions stand right behind the `{` of an entry's body, in the same line. Tokens say where that is,
 //!   so neither comments nor strings mislead; and every line keeps its number, in reports and in debug sections.
-//! - **Nothing else changes**, but `.version` and `.target` where the text is older than the instruction (7.8 and sm_90).
+//! - **Nothing else changes**, but the parameters of a guarded kernel, and `.version` and `.target` where the text is older
+//!   than `griddepcontrol` (7.8 and sm_90).
 //! - **Some entries are left alone**, and [`Variant::left`] says why.
 
 use crate::lex::{Tok, Token, lex};
@@ -19,6 +24,26 @@ pub enum Opening {
     /// `griddepcontrol.wait`, then `griddepcontrol.launch_dependents`: what comes behind may begin as soon as all that comes
     /// before is over.
     WaitsAndSignals,
+    /// A guard. Two parameters stand behind the others: `.u64`, the address of a flag of 32 bits in global memory, and `.u32`,
+    /// a side. The kernel returns at once unless the side is 1 and the flag is not zero, or the side is 0 and the flag is.
+    Guarded,
+    /// `griddepcontrol.wait`, then the guard.
+    WaitsGuarded,
+}
+
+impl Opening {
+    fn controls(self) -> bool {
+        self != Opening::Guarded
+    }
+
+    fn guards(self) -> bool {
+        matches!(self, Opening::Guarded | Opening::WaitsGuarded)
+    }
+
+    /// Whether the text is for a second copy of the module, beside one that is loaded as it is or waiting.
+    fn is_copy(self) -> bool {
+        self != Opening::Waits
+    }
 }
 
 /// Why an entry was left as it is.
@@ -32,8 +57,8 @@ pub enum Left {
     /// It may read constant variables. They are cached from where a kernel begins, so a wait comes too late for them: on an
     /// H200, a kernel that began early was seen to read what was there before.
     Constants,
-    /// It may touch variables of the module, and a second copy of the module would have others. Only of
-    /// [`Opening::WaitsAndSignals`], which makes a second copy.
+    /// It may touch variables of the module, and a second copy of the module would have others. Not of [`Opening::Waits`],
+    /// which is no second copy.
     Variables,
 }
 
@@ -74,17 +99,24 @@ pub fn variant(text: &str, opening: Opening) -> Option<Variant> {
         return None;
     }
     let mut edits = heading(&tokens)?;
+    if !opening.controls() {
+        edits.clear();
+    }
     let module = Module::of(&tokens)?;
     let mut made = Variant { text: String::new(), changed: Vec::new(), left: Vec::new() };
+    let guard = Guard::new(text);
     let begin = match opening {
-        Opening::Waits => " griddepcontrol.wait;",
-        Opening::WaitsAndSignals => " griddepcontrol.wait; griddepcontrol.launch_dependents;",
+        Opening::Waits => " griddepcontrol.wait;".to_string(),
+        Opening::WaitsAndSignals => " griddepcontrol.wait; griddepcontrol.launch_dependents;".to_string(),
+        Opening::Guarded => format!(" {}", guard.block()),
+        Opening::WaitsGuarded => format!(" griddepcontrol.wait; {}", guard.block()),
     };
     for entry in module.bodies.iter().filter(|body| body.is_entry) {
         match module.reason(entry, opening) {
             Some(why) => made.left.push((entry.name.to_string(), why)),
             None => {
-                edits.push(Edit { at: entry.begin, end: entry.begin, with: begin.to_string() });
+                edits.extend(opening.guards().then(|| guard.parameters(entry)));
+                edits.push(Edit { at: entry.begin, end: entry.begin, with: begin.clone() });
                 made.changed.push(entry.name.to_string());
             }
         }
@@ -152,11 +184,62 @@ fn heading(tokens: &[Token<'_>]) -> Option<Vec<Edit>> {
     Some(edits)
 }
 
+/// The two parameters of a guarded kernel and what it does with them, in names that the text does not have.
+struct Guard {
+    stem: String,
+}
+
+impl Guard {
+    fn new(text: &str) -> Guard {
+        let mut stem = "dacapo_guard".to_string();
+        while text.contains(&stem) {
+            stem.push('_');
+        }
+        Guard { stem }
+    }
+
+    /// The parameters, behind those that an entry has.
+    fn parameters(&self, entry: &Body<'_>) -> Edit {
+        let (stem, (at, list)) = (&self.stem, entry.list);
+        let two = format!(".param .u64 {stem}_flag, .param .u32 {stem}_side");
+        let with = match list {
+            List::None => format!("({two})"),
+            List::Empty => two,
+            List::Some => format!(", {two}"),
+        };
+        Edit { at, end: at, with }
+    }
+
+    /// Returns if `(flag != 0) != side`.
+    fn block(&self) -> String {
+        let [other, value, side, at] = ["other", "value", "side", "at"].map(|name| format!("%{}_{name}", self.stem));
+        let stem = &self.stem;
+        format!(
+            "{{ .reg .pred {other}; .reg .b32 {value}, {side}; .reg .b64 {at}; \
+             ld.param.u64 {at}, [{stem}_flag]; cvta.to.global.u64 {at}, {at}; ld.global.u32 {value}, [{at}]; \
+             min.u32 {value}, {value}, 1; ld.param.u32 {side}, [{stem}_side]; setp.ne.u32 {other}, {value}, {side}; \
+             @{other} ret; }}"
+        )
+    }
+}
+
+/// The list of an entry's parameters.
+#[derive(Clone, Copy)]
+enum List {
+    /// There is none.
+    None,
+    /// `()`
+    Empty,
+    Some,
+}
+
 /// A function with a body.
 struct Body<'t> {
     name: &'t str,
     is_entry: bool,
     is_cluster: bool,
+    /// Where its list of parameters ends, or would stand.
+    list: (usize, List),
     /// Right behind its `{`.
     begin: usize,
     controls: bool,
@@ -192,6 +275,7 @@ impl<'t> Module<'t> {
     /// A function, from behind `.entry` or `.func`; the answer is the place behind it.
     fn function(&mut self, tokens: &[Token<'t>], mut at: usize, is_entry: bool) -> Option<usize> {
         let (mut name, mut is_cluster, mut depth) = (None, false, 0usize);
+        let mut list = (0, List::None);
         loop {
             match tokens.get(at)?.tok {
                 Tok::Punct('(') => depth += 1,
@@ -205,7 +289,10 @@ impl<'t> Module<'t> {
                 // A prototype.
                 Tok::Punct(';') if depth == 0 => return Some(at + 1),
                 Tok::Punct('{') if depth == 0 => break,
-                Tok::Ident(word) if depth == 0 && name.is_none() => name = Some(word),
+                Tok::Ident(word) if depth == 0 && name.is_none() => {
+                    name = Some(word);
+                    list = parameters(tokens, at, word)?;
+                }
                 Tok::Dot("reqnctapercluster" | "explicitcluster" | "maxclusterrank" | "blocksareclusters") => {
                     is_cluster = true
                 }
@@ -227,6 +314,7 @@ impl<'t> Module<'t> {
             name: name?,
             is_entry,
             is_cluster,
+            list,
             begin: tokens[at].start + 1,
             controls: has("griddepcontrol"),
             calls: has("call"),
@@ -267,15 +355,34 @@ impl<'t> Module<'t> {
         // What speaks against beginning early at all comes first.
         if entry.is_cluster {
             Some(Left::Cluster)
-        } else if mentions(&self.constants) {
+        } else if opening.controls() && mentions(&self.constants) {
             Some(Left::Constants)
         } else if functions().any(|body| body.controls) {
             Some(Left::Controls)
-        } else if opening == Opening::WaitsAndSignals && mentions(&self.variables) {
+        } else if opening.is_copy() && mentions(&self.variables) {
             Some(Left::Variables)
         } else {
             None
         }
+    }
+}
+
+/// The list behind a function's name: where it ends, or would stand.
+fn parameters(tokens: &[Token<'_>], name: usize, word: &str) -> Option<(usize, List)> {
+    if tokens.get(name + 1)?.tok != Tok::Punct('(') {
+        return Some((tokens[name].start + word.len(), List::None));
+    }
+    let (mut end, mut depth) = (name + 2, 1usize);
+    loop {
+        match tokens.get(end)?.tok {
+            Tok::Punct('(') => depth += 1,
+            Tok::Punct(')') => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some((tokens[end].start, if end == name + 2 { List::Empty } else { List::Some }));
+        }
+        end += 1;
     }
 }
 

@@ -163,9 +163,11 @@ fn broken_texts_are_answered() {
         let begin = Instant::now();
         let answer = std::panic::catch_unwind(|| {
             let answer = dacapo_ptx::parse_bytes(&text);
-            let made = std::str::from_utf8(&text).ok().and_then(|text| dacapo_ptx::variant(text, Opening::Waits));
-            if let (Ok(_), Some(made)) = (&answer, made) {
-                dacapo_ptx::parse(&made.text).expect("a good text has good variants");
+            for opening in [Opening::Waits, Opening::Guarded] {
+                let made = std::str::from_utf8(&text).ok().and_then(|text| dacapo_ptx::variant(text, opening));
+                if let (Ok(_), Some(made)) = (&answer, made) {
+                    dacapo_ptx::parse(&made.text).expect("a good text has good variants");
+                }
             }
             answer
         });

@@ -1,8 +1,8 @@
-//! Variants for programmatic edges: every kernel of ours with another beginning, and those that keep theirs.
+//! Variants: every kernel of ours with another beginning, and those that keep theirs.
 
 use std::path::Path;
 
-use dacapo_ptx::ir::Opcode;
+use dacapo_ptx::ir::{Opcode, Type};
 use dacapo_ptx::{Left, Opening, parse, variant};
 
 const HEAD: &str = ".version 6.0 // .version 3.0\n.target sm_70, debug\n.address_size 64\n";
@@ -72,6 +72,79 @@ fn every_text_of_ours_keeps_its_lines_and_gains_the_instructions_and_nothing_els
     assert!(entries > least.0 && modules > least.1, "{entries} entries in {modules} modules");
 }
 
+/// What a guard is made of.
+const GUARD: [Opcode; 7] = [Opcode::Ld, Opcode::Cvta, Opcode::Ld, Opcode::Min, Opcode::Ld, Opcode::Setp, Opcode::Ret];
+
+#[test]
+fn every_text_of_ours_can_be_guarded_and_keeps_the_rest() {
+    let mut entries = 0;
+    let (is_workspace, texts) = texts();
+    for (file, text) in texts {
+        let Ok(before) = parse(&text) else { continue };
+        for (opening, waits) in [(Opening::Guarded, 0), (Opening::WaitsGuarded, 1)] {
+            let Some(made) = variant(&text, opening) else { continue };
+            assert_eq!(made.text.lines().count(), text.lines().count(), "{file}");
+            let after = parse(&made.text).unwrap_or_else(|errors| panic!("{file}: {errors}"));
+            assert!(opening != Opening::Guarded || after.version == before.version, "{file}");
+            for (old, new) in before.functions.iter().zip(&after.functions) {
+                let (is_changed, types) = (made.changed.contains(&old.name), |at: usize| new.params[at].ty);
+                let (more, params) = if is_changed { (waits + GUARD.len(), 2) } else { (0, 0) };
+                entries += usize::from(is_changed);
+                // The guard's parameters are the last, and those before are as they were.
+                assert_eq!(new.params.len(), old.params.len() + params, "{file}: {}", old.name);
+                for (old, new) in old.params.iter().zip(&new.params) {
+                    assert_eq!((&old.name, old.offset, old.size), (&new.name, new.offset, new.size), "{file}");
+                }
+                if is_changed {
+                    let last = old.params.len();
+                    assert_eq!((types(last), types(last + 1)), (Type::U64, Type::U32), "{file}: {}", old.name);
+                    let gained: Vec<Opcode> = new.body[waits..more].iter().map(|new| new.form.opcode).collect();
+                    assert_eq!(gained, GUARD, "{file}: {}", old.name);
+                    assert!(waits == 0 || new.body[0].form.opcode == Opcode::Griddepcontrol, "{file}: {}", old.name);
+                }
+                assert_eq!(new.body.len(), old.body.len() + more, "{file}: {}", old.name);
+                for (old, new) in old.body.iter().zip(&new.body[more..]) {
+                    assert_eq!((&old.form, old.span.line), (&new.form, new.span.line), "{file}");
+                }
+            }
+            // What is guarded can be guarded again, in other names; one that waits has control of its own by now.
+            let again = variant(&made.text, Opening::Guarded).unwrap();
+            parse(&again.text).unwrap_or_else(|errors| panic!("{file}: {errors}"));
+            assert!(again.changed == made.changed || waits == 1, "{file}");
+        }
+    }
+    let least = if is_workspace { 300 } else { 30 };
+    assert!(entries > least, "{entries} entries");
+}
+
+#[test]
+fn a_guard_stands_behind_the_parameters_that_are_there() {
+    let guarded = |entry: &str| variant(&format!("{HEAD}{entry}\n"), Opening::Guarded).unwrap().text;
+    for (list, with) in [
+        (" {", "(.param .u64 dacapo_guard_flag, .param .u32 dacapo_guard_side) {"),
+        ("()", "(.param .u64 dacapo_guard_flag, .param .u32 dacapo_guard_side)"),
+        ("( )", "( .param .u64 dacapo_guard_flag, .param .u32 dacapo_guard_side)"),
+        ("(.param .u8 p)", "(.param .u8 p, .param .u64 dacapo_guard_flag, .param .u32 dacapo_guard_side)"),
+        (
+            "(.param .b8 p[(2 * 4)] // )\n)",
+            "(.param .b8 p[(2 * 4)] // )\n, .param .u64 dacapo_guard_flag, .param .u32 dacapo_guard_side)",
+        ),
+    ] {
+        let entry = format!(".visible .entry k{list}{}\n  ret;\n}}", if list == " {" { "" } else { " .maxntid 32 {" });
+        let made = guarded(&entry);
+        assert!(made.contains(&format!(".entry k{with}")), "{made}");
+        assert_eq!(parse(&made).unwrap().functions[0].params.len(), if list.contains('p') { 3 } else { 2 }, "{made}");
+    }
+    // Names that are there are left alone.
+    let made = guarded(".entry dacapo_guard(.param .u64 dacapo_guard__flag)\n{\n  ret;\n}");
+    assert!(made.contains(".param .u64 dacapo_guard____flag, .param .u32 dacapo_guard____side)"), "{made}");
+    parse(&made).unwrap();
+    // The version stays, and a wait comes first.
+    assert!(made.starts_with(HEAD), "{made}");
+    let made = variant(&format!("{HEAD}.entry k()\n{{\n  ret;\n}}\n"), Opening::WaitsGuarded).unwrap().text;
+    assert!(made.starts_with(".version 7.8") && made.contains("\n{ griddepcontrol.wait; { .reg .pred"), "{made}");
+}
+
 #[test]
 fn an_old_text_is_raised_and_a_new_one_is_not() {
     let entry = ".visible .entry k()\n{\n  ret;\n}\n";
@@ -110,7 +183,12 @@ fn what_must_keep_its_beginning_does() {
     assert_eq!(made(&text, Opening::Waits), (vec!["counts".into(), "plain".into()], left(&always)));
     let mut signals = left(&always);
     signals.push(("counts".into(), Left::Variables));
-    assert_eq!(made(&text, Opening::WaitsAndSignals), (vec!["plain".into()], signals));
+    assert_eq!(made(&text, Opening::WaitsAndSignals), (vec!["plain".into()], signals.clone()));
+    assert_eq!(made(&text, Opening::WaitsGuarded), (vec!["plain".into()], signals));
+    // Nothing begins early there: a constant is a variable like others.
+    let guarded =
+        [("own", Left::Controls), ("cluster", Left::Cluster), ("reads", Left::Variables), ("counts", Left::Variables)];
+    assert_eq!(made(&text, Opening::Guarded), (vec!["plain".into()], left(&guarded)));
 }
 
 #[test]

@@ -49,6 +49,13 @@ pub const LAUNCHES: &[Named] = &[
     ratio("chain-1000/record", 1.3),
     ratio("edges-1-block/back-to-back", 0.86),
     ratio("edges-132-blocks/back-to-back", 0.8),
+    // Not measured yet.
+    ("if-1/taken", None),
+    ("if-1/not-taken", None),
+    ("if-2/taken", None),
+    ("if-2/not-taken", None),
+    ("if-4/taken", None),
+    ("if-4/not-taken", None),
     over("slot/host-launch", 0.3),
     ratio("fork-join/back-to-back", 1.05),
     ratio("fork-join/launch-and-wait", 1.05),
@@ -91,6 +98,6 @@ mod tests {
 
     #[test]
     fn a_library_that_is_faster_is_within_every_limit() {
-        assert!(LAUNCHES.iter().all(|(_, limit)| limit.is_some_and(|limit| limit.holds(2.0, 1.0))));
+        assert!(LAUNCHES.iter().filter_map(|(_, limit)| *limit).all(|limit| limit.holds(2.0, 1.0)));
     }
 }

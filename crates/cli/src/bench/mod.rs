@@ -12,6 +12,7 @@ mod chain;
 pub mod compare;
 pub mod edges;
 mod fork_join;
+mod ifs;
 pub mod library;
 pub mod limits;
 mod overlap;
@@ -136,6 +137,7 @@ fn launches(bench: &Bench<'_>, _header: &Header) -> Result<Found, Complaint> {
         rows.extend(record::measure(bench, length)?);
     }
     rows.extend(edges::measure(bench)?);
+    rows.extend(ifs::measure(bench)?);
     rows.extend(slot::measure(bench)?);
     rows.extend(fork_join::measure(bench)?);
     rows.extend(overlap::measure(bench)?);

@@ -263,15 +263,19 @@ struct Around {
     full_on: bool,
 }
 
-/// Whether a step is neither a kernel nor a join: what comes behind a kernel as dear as it ever is.
+/// Whether a step is neither kernels nor a join: what comes behind a kernel as dear as it ever is.
 fn is_copy(level: &Level, nodes: &[Node], step: u32) -> bool {
     match level.order.steps()[step as usize].what {
-        What::Op(op) => !matches!(nodes[level.node(op)].work, Work::Kernel(_)),
+        What::Op(op) => match &nodes[level.node(op)].work {
+            Work::Kernel(_) => false,
+            Work::Branch(branch) => !branch.is_guarded,
+            _ => true,
+        },
         What::Join => false,
     }
 }
 
-/// The nodes that signal: every edge out of them says so.
+/// The nodes that signal: every edge out of them says so. Guarded kernels never do: there is no such entry point.
 fn signalling(level: &Level, nodes: &[Node], kinds: &[Edge]) -> Vec<u32> {
     let order = &level.order;
     if !kinds.contains(&Edge::Signals) {
@@ -285,8 +289,9 @@ fn signalling(level: &Level, nodes: &[Node], kinds: &[Edge]) -> Vec<u32> {
         }
     }
     let signals = (0..order.steps().len()).filter(|step| wanted[*step] && !refused[*step]);
-    let mut signals: Vec<u32> =
-        signals.filter_map(|step| kernel(level, nodes, step as u32)).map(|(number, _)| number as u32).collect();
+    let kernels = signals.filter_map(|step| kernel(level, nodes, step as u32)).map(|(number, _)| number);
+    let is_guarded = |number: &usize| matches!(&nodes[*number].work, Work::Kernel(kernel) if kernel.guard.is_some());
+    let mut signals: Vec<u32> = kernels.filter(|number| !is_guarded(number)).map(|number| number as u32).collect();
     signals.sort_unstable();
     signals
 }

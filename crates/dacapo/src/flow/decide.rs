@@ -309,6 +309,7 @@ fn push(
         recipe: Arc::new(recipe),
         prepared: None,
         sets: Some(Box::new(sets)),
+        guard: None,
     });
     recorder.push(Node::new(name.into(), at, access, work), &slots)
 }

@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graph::tuning::Tuning;
 use crate::graph::{Asked, Graph, GraphInto, GraphOptions, Hole, Replayable, StandIns, WarmGraphBuilder, report_of};
 use crate::inspect;
+use crate::lower::{GUARDED, guard};
 use crate::memory::{Allocation, Arena, Extent, Kind, Reads, Writes};
 use crate::nesting::{Nested, refuse_in_recording};
 use crate::plan::Shape;
@@ -36,12 +37,23 @@ pub struct GraphBuilder<'d> {
     pub(crate) shape: Shape,
     pub(crate) edges: EdgeChoice,
     pub(crate) preload: bool,
+    pub(crate) guarded: bool,
 }
 
 impl<'d> GraphBuilder<'d> {
     pub(crate) fn new(device: &'d Device) -> GraphBuilder<'d> {
-        let (shape, edges) = (Shape::Data, EdgeChoice::Usual);
-        GraphBuilder { device, label: None, pool: None, arena: None, apart: false, shape, edges, preload: false }
+        let (shape, edges, guarded) = (Shape::Data, EdgeChoice::Usual, GUARDED);
+        GraphBuilder {
+            device,
+            label: None,
+            pool: None,
+            arena: None,
+            apart: false,
+            shape,
+            edges,
+            preload: false,
+            guarded,
+        }
     }
 
     /// Labels the graph. The label is the first part of its ops' labels.
@@ -113,6 +125,14 @@ impl<'d> GraphBuilder<'d> {
         self
     }
 
+    /// Whether small branches become kernels that look at the flag themselves (docs/control-flow.md). Off by default, until
+    /// it has been measured.
+    #[doc(hidden)]
+    pub fn guarded(mut self, guarded: bool) -> Self {
+        self.guarded = guarded;
+        self
+    }
+
     /// Uploads the graph to the device at once, so that the first launch costs no more than the others. Refused inside
     /// another recording, because it takes effect immediately.
     pub fn preloaded(mut self) -> Self {
@@ -167,7 +187,10 @@ impl<'d> GraphBuilder<'d> {
     ///
     /// - The error of the first op that failed.
     pub fn inspect<O: Op>(self, op: O) -> Result<inspect::Report> {
-        let (recorded, _) = self.take_down(op)?;
+        let (mut recorded, _) = self.take_down(op)?;
+        if self.guarded {
+            guard(&recorded.device, &mut recorded.nodes)?;
+        }
         Ok(report_of(&recorded, self.label.as_deref(), self.shape, &self.edges))
     }
 
@@ -268,7 +291,13 @@ impl<'d> GraphBuilder<'d> {
         GraphOptions {
             label: self.label.clone().unwrap_or_default(),
             pool: self.pool.clone(),
-            asked: Asked { shape: self.shape, edges: self.edges.clone(), arena: self.arena.clone(), apart: self.apart },
+            asked: Asked {
+                shape: self.shape,
+                edges: self.edges.clone(),
+                arena: self.arena.clone(),
+                apart: self.apart,
+                guarded: self.guarded,
+            },
             preload: self.preload,
         }
     }

@@ -61,8 +61,10 @@ fn change(old: &Node, new: &Node, told: Option<&NodeParams>, params: Option<&Nod
     if let (Work::Branch(before), Work::Branch(now)) = (&old.work, &new.work) {
         let bodies = |branch: &Branch| branch.bodies.iter().map(|body| body.end).collect::<Vec<_>>();
         return match before.kind == now.kind && before.condition == now.condition && bodies(before) == bodies(now) {
-            true => Change::Kept,
             false => Change::Other("its bodies are others".into()),
+            true if before.is_guarded && !now.is_guarded => Change::Other("it is not guarded any more".into()),
+            true if now.is_guarded && !before.is_guarded => Change::Other("it is guarded now".into()),
+            true => Change::Kept,
         };
     }
     if let (Work::Kernel(before), Work::Kernel(now)) = (&old.work, &new.work)
@@ -84,7 +86,7 @@ fn change(old: &Node, new: &Node, told: Option<&NodeParams>, params: Option<&Nod
         (Nothing, Nothing) => Vec::new(),
         (Nothing, _) => return Change::Other("it had nothing to do, and has something now".into()),
         (_, Nothing) => return Change::Other("it has nothing to do any more".into()),
-        (Kernel { prepared: old }, Kernel { prepared: new }) => kernels(old, new),
+        (Kernel { prepared: before }, Kernel { prepared: now }) => kernels(new, before, now),
         (Copy { source, target, bytes }, Copy { source: new_source, target: new_target, bytes: new_bytes }) => {
             if (source.host, target.host) != (new_source.host, new_target.host) {
                 return Change::Other("the copy goes another way between host and device".into());
@@ -130,7 +132,7 @@ fn kind(work: &Work) -> &'static str {
     }
 }
 
-fn kernels(old: &Prepared, new: &Prepared) -> Vec<String> {
+fn kernels(node: &Node, old: &Prepared, new: &Prepared) -> Vec<String> {
     let mut list = Vec::new();
     let Grid { blocks, threads, shared } = old.grid;
     let shape = |[x, y, z]: [u32; 3]| format!("{x}x{y}x{z}");
@@ -140,7 +142,16 @@ fn kernels(old: &Prepared, new: &Prepared) -> Vec<String> {
         }
     }
     differs("bytes of shared memory", shared as usize, new.grid.shared as usize, &mut list);
-    for (argument, is_address) in old.args.differing(&new.args) {
+    // What stands behind the parameters that the kernel was written with is its guard's.
+    let own = match &node.work {
+        Work::Kernel(kernel) => kernel.function.params.len(),
+        _ => usize::MAX,
+    };
+    let differing = old.args.differing(&new.args);
+    if differing.iter().any(|(argument, _)| *argument >= own) {
+        list.push("where its flag is".into());
+    }
+    for (argument, is_address) in differing.into_iter().filter(|(argument, _)| *argument < own) {
         list.push(format!("{} {argument}", if is_address { "the address in argument" } else { "argument" }));
     }
     list

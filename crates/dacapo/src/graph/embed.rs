@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use crate::error::Result;
 use crate::graph::Replayable;
+use crate::lower::unguard;
 use crate::memory::{Allocation, Kind};
 use crate::record::{BranchKind, Certain, Node, Recorder, ScopeKind, Work, in_both};
 
@@ -39,6 +40,7 @@ impl<'g> Embedding<'g> {
         while number < range.end {
             let node = &graph.nodes[number];
             let mut copy = node.clone();
+            unguard(&mut copy);
             if let Work::Branch(branch) = &node.work {
                 // What its bodies touch, it gets from the bodies that are recorded behind it.
                 copy.access = std::iter::once(branch.state.clone()).collect();

@@ -1,7 +1,8 @@
 //! From a recording to a graph.
 //!
 //! 1. The graph joins its pools ([`Members::join`]).
-//! 2. Its ops are ordered ([`arranged`]), and its temps laid out by that order ([`TempPlan::new`]).
+//! 2. Its ops are ordered ([`arranged`]), small branches become guarded kernels ([`guard`]), and its temps are laid out by that
+//!    order ([`TempPlan::new`]).
 //! 3. The executable is booked, then the temps get memory ([`TempPlan::settle`]). All this is a [`Drafted`].
 //! 4. The driver's graph is built and instantiated ([`Built::new`]).
 //! 5. Everything is put together, and what the nodes touch is entered into the ledger as one set
@@ -16,7 +17,7 @@ use crate::device::{Booking, Named, Stream};
 use crate::error::Result;
 use crate::graph::{Replayable, StandIns};
 use crate::held::Purpose;
-use crate::lower::{Built, CapturedGraph, Parts, executable_bytes, touched};
+use crate::lower::{Built, CapturedGraph, Parts, executable_bytes, guard, touched};
 use crate::memory::Arena;
 use crate::plan::Shape;
 use crate::pool::{Members, Pool, Space};
@@ -39,6 +40,8 @@ pub(crate) struct Asked {
     pub(crate) arena: Option<Arena>,
     /// Whether each temp has memory of its own.
     pub(crate) apart: bool,
+    /// Whether small branches become guarded kernels.
+    pub(crate) guarded: bool,
 }
 
 /// A recording that is planned, with memory for its temps, and not lowered.
@@ -58,7 +61,11 @@ impl Drafted {
     /// - [`ErrorKind::PoolSealed`], and as [`TempPlan::settle`].
     pub(super) fn new(mut recorded: Recorded, options: &GraphOptions, book: bool) -> Result<Drafted> {
         let pools = Members::join(options.pool.as_ref(), &recorded.pools)?;
-        let order = arranged(&recorded.nodes, options.asked.shape).with_edges(&recorded.nodes, &options.asked.edges);
+        let order = arranged(&recorded.nodes, options.asked.shape);
+        if options.asked.guarded {
+            guard(&recorded.device, &mut recorded.nodes)?;
+        }
+        let order = order.with_edges(&recorded.nodes, &options.asked.edges);
         let plan = TempPlan::new(&recorded, &order);
         let executable = match book {
             true => Some(recorded.device.book(Purpose::Executables, executable_bytes(&recorded.nodes, &order))?),
@@ -97,7 +104,7 @@ impl Replayable {
         let pools = Members::join(pool.as_ref(), &recorded.pools)?;
         let order = arranged(&recorded.nodes, Shape::Line);
         let built = template.instantiate(recorded.nodes.len())?;
-        let asked = Asked { arena: None, apart: false, shape: Shape::Line, edges: EdgeChoice::Plain };
+        let asked = Asked { arena: None, apart: false, shape: Shape::Line, edges: EdgeChoice::Plain, guarded: false };
         let options = GraphOptions { label, pool, asked, preload: false };
         let mut graph = Replayable::put_together(
             Drafted { recorded, pools, order, executable: None },

@@ -79,6 +79,7 @@ impl Replayable {
         recording.arena = self.asked.arena.clone();
         recording.apart = self.asked.apart;
         recording.shape = self.asked.shape;
+        recording.guarded = self.asked.guarded;
         recording.edges = self.asked.edges.clone();
         recording
     }

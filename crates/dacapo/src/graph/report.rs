@@ -88,7 +88,8 @@ impl Parts<'_> {
     fn small(&self, number: usize, branch: &Branch) -> Option<String> {
         let inside = &self.nodes[number + 1..self.nodes[number].next(number)];
         let bytes: usize = inside.iter().flat_map(|node| &node.access).map(|access| access.place.bytes).sum();
-        let is_small = inside.len() <= SMALL_OPS && bytes <= SMALL_BYTES && branch.kind == BranchKind::If;
+        let is_small =
+            inside.len() <= SMALL_OPS && bytes <= SMALL_BYTES && branch.kind == BranchKind::If && !branch.is_guarded;
         (is_small && branch.bodies.len() == 1 && &*self.nodes[number].name == "when").then(|| {
             format!(
                 "its body is small ({} ops): kernels that look at the flag themselves may be cheaper than a branch",
@@ -129,6 +130,7 @@ impl Parts<'_> {
             Work::Download(_) => inspect::Kind::Download,
             Work::Foreign(_) | Work::Captured => inspect::Kind::Foreign,
             Work::Branch(branch) if matches!(branch.kind, BranchKind::While { .. }) => inspect::Kind::Loop,
+            Work::Branch(branch) if branch.is_guarded => inspect::Kind::Guarded,
             Work::Branch(_) => inspect::Kind::Branch,
         };
         let mut told = inspect::Node::new(kind, node.name.to_string());

@@ -145,11 +145,11 @@ impl Drawing {
         let style = if is_bold { ", penwidth=2.5" } else { "" };
         let shape = match node.kind {
             Kind::Kernel => "",
-            Kind::Branch | Kind::Loop => ", shape=diamond",
+            _ if node.has_bodies() => ", shape=diamond",
             _ => ", shape=ellipse",
         };
         self.line(depth, &format!("n{index} [label={}{shape}{style}];", quoted(&text)));
-        if matches!(node.kind, Kind::Branch | Kind::Loop) {
+        if node.has_bodies() {
             self.bodies(depth, report, node);
         }
     }

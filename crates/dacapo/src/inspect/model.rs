@@ -163,6 +163,8 @@ pub enum Kind {
     Foreign,
     /// Runs one of its bodies, or none, as a number on the device says.
     Branch,
+    /// A small branch without a node of its own: the kernels of its bodies look at the number on the device themselves.
+    Guarded,
     /// Runs its body again and again, as a number on the device says.
     Loop,
     /// Does nothing: it joins many nodes to many others, to save edges.
@@ -562,7 +564,7 @@ impl Node {
 
     /// Whether it is a loop or a branch.
     pub(super) fn has_bodies(&self) -> bool {
-        matches!(self.kind, Kind::Branch | Kind::Loop)
+        matches!(self.kind, Kind::Branch | Kind::Guarded | Kind::Loop)
     }
 }
 

@@ -201,6 +201,7 @@ impl fmt::Display for Kind {
             Kind::Foreign => "foreign",
             Kind::Join => "join",
             Kind::Branch => "branch",
+            Kind::Guarded => "guarded",
             Kind::Loop => "loop",
         })
     }

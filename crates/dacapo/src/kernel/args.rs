@@ -11,7 +11,7 @@ use crate::value::Snapshot;
 ///
 /// The n-th pointer is the address of the node's n-th access. They are written once, and may then be written again from
 /// the start by the same recipe, which gives as many, of the same sizes: then a value is compared and overwritten where
-/// it is, and an address is left as it is.
+/// it is, and an address is left as it is. A guard's arguments stand behind them, and are left as they are, too.
 #[doc(hidden)]
 #[derive(Clone, Debug, Default)]
 #[repr(C)] // what a changed value touches comes first
@@ -180,6 +180,14 @@ impl Args {
         for (place, handle) in words[first..].iter_mut().zip(handles) {
             *place = handle;
         }
+    }
+
+    /// The arguments of a guard, behind those that the recipe has written: an address, and the side.
+    pub(crate) fn guard(&mut self, flag: u64, side: bool) {
+        let (next, changed) = (self.next, self.changed);
+        self.put(Word::Value, flag);
+        self.put(Word::Value, u64::from(side));
+        (self.next, self.changed) = (next, changed);
     }
 
     /// Where addresses stand, in order.

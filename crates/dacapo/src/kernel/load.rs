@@ -48,7 +48,8 @@ pub(crate) struct ModuleSource {
     beginnings: Beginnings,
 }
 
-/// Which entry points of a module wait for the kernels before them, and what it takes to make them signal.
+/// Which entry points of a module wait for the kernels before them, and what it takes to make them signal, or look at a flag
+/// first.
 #[derive(Default)]
 struct Beginnings {
     /// Those that begin with our wait, sorted.
@@ -57,10 +58,12 @@ struct Beginnings {
     left: Vec<(String, Left)>,
     /// A sum over the text (FNV-1a), by which it is known in another process.
     sum: u64,
-    /// The text as it was given; empty if no entry point waits.
+    /// The text as it was given; empty for a second copy of a module.
     source: Box<str>,
     /// The same module with entry points that wait and signal, once somebody wanted one. None: it has none.
     signalling: OnceLock<Option<Arc<ModuleSource>>>,
+    /// The same module with entry points that look at a flag first, once somebody wanted one. None: it has none.
+    guarded: OnceLock<Option<Arc<ModuleSource>>>,
 }
 
 // SAFETY: a module's handle is a token that the driver takes from any thread.
@@ -84,6 +87,8 @@ pub(crate) struct Function {
     shared_told: Arc<SharedOptIn>,
     /// The same entry point in a module where it signals, once somebody wanted that. None: there is none.
     signalling: OnceLock<Option<Arc<Function>>>,
+    /// Likewise where it looks at a flag first.
+    guarded: OnceLock<Option<Arc<Function>>>,
     begins: Begins,
     /// Held: without it the function is gone.
     module: Arc<ModuleSource>,
@@ -162,7 +167,9 @@ impl ModuleSource {
             false => None,
         };
         let Some(mut made) = waiting else {
-            return Ok((Arc::new(ModuleSource::load_text(device, source)?), Text::read(source)));
+            let mut module = ModuleSource::load_text(device, source)?;
+            module.beginnings.source = source.into();
+            return Ok((Arc::new(module), Text::read(source)));
         };
         let mut module = match ModuleSource::load_text(device, &made.text) {
             Err(error) if matches!(error.kind(), ErrorKind::BadModule { .. }) && !made.changed.is_empty() => {
@@ -178,7 +185,7 @@ impl ModuleSource {
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
         let (wait, left) = (made.changed, made.left);
-        module.beginnings = Beginnings { wait, left, sum, source: source.into(), signalling: OnceLock::new() };
+        module.beginnings = Beginnings { wait, left, sum, source: source.into(), ..Beginnings::default() };
         Ok((Arc::new(module), Text::read(source)))
     }
 
@@ -236,12 +243,33 @@ impl ModuleSource {
 
     /// The same module with entry points that wait and signal, if there are any.
     fn signalling(&self, device: &Device) -> Result<Option<&Arc<ModuleSource>>> {
-        let Beginnings { source, signalling, .. } = &self.beginnings;
-        if let Some(known) = signalling.get() {
+        match self.beginnings.wait.is_empty() {
+            true => Ok(None),
+            false => self.copy(device, &self.beginnings.signalling, Opening::WaitsAndSignals),
+        }
+    }
+
+    /// The same module with entry points that look at a flag first, if there are any. Those that wait here wait there.
+    fn guarded(&self, device: &Device) -> Result<Option<&Arc<ModuleSource>>> {
+        let waits = !self.beginnings.wait.is_empty();
+        let opening = if waits { Opening::WaitsGuarded } else { Opening::Guarded };
+        self.copy(device, &self.beginnings.guarded, opening)
+    }
+
+    /// Another copy of the module, which is loaded when somebody wants it. None if it has no entry points, or does not load.
+    /// Of the entry points that the copy is for it says that they wait, whatever else they do.
+    fn copy<'m>(
+        &self,
+        device: &Device,
+        place: &'m OnceLock<Option<Arc<ModuleSource>>>,
+        opening: Opening,
+    ) -> Result<Option<&'m Arc<ModuleSource>>> {
+        if let Some(known) = place.get() {
             return Ok(known.as_ref());
         }
         device.enter()?;
-        let made = match dacapo_ptx::variant(source, Opening::WaitsAndSignals) {
+        let variant = dacapo_ptx::variant(&self.beginnings.source, opening).filter(|made| !made.changed.is_empty());
+        let made = match variant {
             None => None,
             Some(made) => match ModuleSource::load_text(device, &made.text) {
                 Err(error) if matches!(error.kind(), ErrorKind::BadModule { .. }) => None,
@@ -254,7 +282,7 @@ impl ModuleSource {
             },
         };
         // Somebody may have been faster; then this one goes.
-        Ok(signalling.get_or_init(|| made).as_ref())
+        Ok(place.get_or_init(|| made).as_ref())
     }
 }
 
@@ -312,7 +340,7 @@ impl Function {
             params.push((offset, size));
         }
         let (state, warnings, shared_told, begins) = (Vec::new(), Vec::new(), module.told(raw), module.begins(&entry));
-        let (module, signalling) = (module.clone(), OnceLock::new());
+        let (module, signalling, guarded) = (module.clone(), OnceLock::new(), OnceLock::new());
         Ok(Function {
             raw,
             name: entry,
@@ -323,6 +351,7 @@ impl Function {
             warnings,
             shared_told,
             signalling,
+            guarded,
             begins,
             module,
         })
@@ -415,12 +444,31 @@ impl Function {
         Ok(self.signalling.get_or_init(|| found).as_ref())
     }
 
-    /// Of this entry point and the one that signals, the one with this handle.
-    pub(crate) fn of_handle(&self, raw: CUfunction) -> &Function {
-        match self.signalling.get() {
-            Some(Some(signalling)) if signalling.raw == raw => signalling,
-            _ => self,
+    /// The same entry point that looks at a flag before anything else, with two parameters more: the flag's address, and the
+    /// side that it is on. It waits first if this one does. None if there is none, or if it takes smaller blocks.
+    ///
+    /// # Errors
+    ///
+    /// - The driver had no memory for it, or the context is lost.
+    pub(crate) fn guarded(&self, device: &Device) -> Result<Option<&Arc<Function>>> {
+        if let Some(known) = self.guarded.get() {
+            return Ok(known.as_ref());
         }
+        let found = match self.module.guarded(device)? {
+            Some(module) if module.begins(&self.name) == Begins::Waiting => {
+                let found = Function::find(device, module, &Text::read(""), self.name.clone())?;
+                let fits = found.threads_max >= self.threads_max && found.shared_static <= self.shared_static;
+                (fits && found.params.len() == self.params.len() + 2).then(|| Arc::new(found))
+            }
+            _ => None,
+        };
+        Ok(self.guarded.get_or_init(|| found).as_ref())
+    }
+
+    /// Of this entry point and its others, the one with this handle.
+    pub(crate) fn of_handle(&self, raw: CUfunction) -> &Function {
+        let others = [&self.signalling, &self.guarded].into_iter().filter_map(|other| other.get()?.as_ref());
+        others.into_iter().find(|other| other.raw == raw).map_or(self, |other| other)
     }
 
     /// Tells the driver that launches want this much dynamic shared memory, where it must be told.

@@ -4,6 +4,8 @@
 //!   that its conditional node came with.
 //! - Every condition has one handle, of the outermost graph, made before the first node. No default is asked for: it would be
 //!   assigned once a launch, and not when an outer loop comes round again. The kernel in front of a conditional node sets it.
+//! - A guarded branch has neither handle nor node: its bodies are in the graph around it, side by side. What comes behind it
+//!   comes behind all that its bodies end in.
 //! - A body holds no capture of its own: foreign work inside one is captured apart and added as a child graph.
 
 use dacapo_driver::types::*;
@@ -19,7 +21,7 @@ use crate::lower::foreign;
 use crate::lower::params::{self, NodeParams, Resolve};
 use crate::lower::stamps::{FIRST, StampPlace, Stamps};
 use crate::plan::What;
-use crate::record::{Branch, BranchKind, Node, Work};
+use crate::record::{Branch, BranchKind, KernelWork, Node, Work};
 use crate::value::Readings;
 
 /// What a graph is made of.
@@ -109,10 +111,9 @@ impl<'d, 'p> Building<'d, 'p> {
         (self.graph, self.nodes, self.told, self.handles)
     }
 
-    /// Adds the nodes of a level to its graph; those that wait for nothing come after `first`.
-    fn level(&mut self, level: &Level, graph: CUgraph, first: &[CUgraphNode]) -> Result<()> {
+    /// Adds the nodes of a level to its graph; those that wait for nothing come after `first`. What each step ends in.
+    fn level(&mut self, level: &Level, graph: CUgraph, first: &[CUgraphNode]) -> Result<Ends> {
         let order = &level.order;
-        // What a step stands for: one node, except for foreign work, which may end in several or in what it began with.
         let mut ends = Ends::with_capacity(order.steps().len());
         let (mut after, mut kinds) = (Nodes::new(), Kinds::new());
         for (number, step) in order.steps().iter().enumerate() {
@@ -150,7 +151,7 @@ impl<'d, 'p> Building<'d, 'p> {
                 }
             }
         }
-        Ok(())
+        Ok(ends)
     }
 
     /// Adds what an op is: the nodes that it ends in.
@@ -172,6 +173,7 @@ impl<'d, 'p> Building<'d, 'p> {
         // Moved once, to where it stays.
         let recorded = recorded.map(|prepared| NodeParams::Kernel { prepared });
         let function = match &self.nodes[number].work {
+            Work::Kernel(KernelWork { guard: Some(guard), .. }) => guard.function.raw,
             Work::Kernel(kernel) if signals => kernel.function.signalling(device)?.unwrap_or(&kernel.function).raw,
             Work::Kernel(kernel) => kernel.function.raw,
             _ => CUfunction::NULL,
@@ -184,7 +186,10 @@ impl<'d, 'p> Building<'d, 'p> {
         }
         if let Work::Branch(branch) = &node.work {
             let branch = branch.clone();
-            return self.branch(number, &branch, graph, after);
+            return match branch.is_guarded {
+                true => self.guarded(&branch, graph, after),
+                false => self.branch(number, &branch, graph, after),
+            };
         }
         let Told { handle, function, params } = self.told.last_mut().expect("pushed above");
         match params {
@@ -234,6 +239,22 @@ impl<'d, 'p> Building<'d, 'p> {
         Ok(SmallVec::from_slice(&[node]))
     }
 
+    /// Adds the bodies of a guarded branch: all that they end in.
+    fn guarded(
+        &mut self,
+        branch: &Branch,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+    ) -> Result<SmallVec<[CUgraphNode; 1]>> {
+        let (arrangement, mut last) = (self.arrangement, Nodes::new());
+        for body in &branch.bodies {
+            let level = arrangement.body(body.scope);
+            let ends = self.level(level, graph, after)?;
+            level.order.leaves().for_each(|step| ends.of(step, &mut last));
+        }
+        Ok(last.into_iter().collect())
+    }
+
     /// What the next node comes after: a stamp behind these, where there are any stamps.
     fn stamp(&self, graph: CUgraph, after: Nodes, place: StampPlace) -> Result<Nodes> {
         match self.stamps {
@@ -248,6 +269,9 @@ fn handles(graph: &Unfinished<'_>, nodes: &[Node]) -> Result<Vec<u64>> {
     let mut handles = Vec::new();
     for node in nodes {
         let Work::Branch(branch) = &node.work else { continue };
+        if branch.is_guarded {
+            continue;
+        }
         let (device, number) = (graph.device, branch.condition as usize);
         let mut handle = 0;
         // SAFETY: `handle` is valid for the write, and the graph is ours.
@@ -296,7 +320,8 @@ fn add_branch(
     Ok((node, graphs.iter().copied().collect()))
 }
 
-/// The nodes that each step ends in: one, except for foreign work, which may end in several or in what it began with.
+/// The nodes that each step ends in: one, except for guarded branches, and for foreign work, which may end in several or in
+/// what it began with.
 struct Ends {
     one: Vec<CUgraphNode>,
     /// Of the steps whose one node is null.

@@ -40,7 +40,8 @@ pub(crate) fn asked_for(executable: usize) -> usize {
 pub(crate) fn executable_bytes(nodes: &[Node], arrangement: &Arrangement) -> usize {
     let (mut kernels, mut copies, mut memsets) = (0, 0, 0);
     for node in nodes {
-        match node.work {
+        match &node.work {
+            Work::Branch(branch) if branch.is_guarded => {}
             Work::Kernel(_) | Work::Foreign(_) | Work::Captured | Work::Branch(_) => kernels += 1,
             Work::Copy | Work::Upload(_) | Work::Download(_) => copies += 1,
             Work::Fill(_) => memsets += 1,

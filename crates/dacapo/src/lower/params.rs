@@ -105,9 +105,13 @@ impl NodeParams {
         Ok(Some(params))
     }
 
-    /// Fills in what a kernel's recipe does not know: addresses, and handles of conditions.
+    /// Fills in what a kernel's recipe does not know: a guard's arguments, addresses, and handles of conditions.
     pub(crate) fn fill_in(&mut self, node: &Node, places: &dyn Resolve, handles: &[u64]) {
         let (NodeParams::Kernel { prepared }, Work::Kernel(kernel)) = (self, &node.work) else { return };
+        if let Some(guard) = &kernel.guard {
+            let flag = node.access.last().expect("the flag is the last access of a guarded kernel");
+            prepared.args.guard(places.place(&flag.place).0, guard.side);
+        }
         prepared.args.resolve(|access| places.place(&node.access[access].place).0);
         if let Some(sets) = &kernel.sets {
             let handle = |condition: &u32| handles.get(*condition as usize).copied().unwrap_or(NO_HANDLE);

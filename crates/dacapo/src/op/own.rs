@@ -69,6 +69,7 @@ impl OwnKernels {
                 recipe: Arc::new(recipe),
                 prepared: None,
                 sets: None,
+                guard: None,
             });
             recorder.push(Node::new("fill".into(), at, access, work), std::slice::from_ref(&slot))?;
         }

@@ -191,6 +191,7 @@ impl RawKernel {
                 recipe: Arc::new(recipe),
                 prepared: None,
                 sets: None,
+                guard: None,
             });
             recorder.push(Node::new(name, at, access, work), &slots)
         }

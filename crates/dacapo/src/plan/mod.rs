@@ -134,6 +134,13 @@ impl Order {
         edges
     }
 
+    /// The steps that no step comes after, ascending.
+    pub(crate) fn leaves(&self) -> impl Iterator<Item = u32> {
+        let mut is_leaf = vec![true; self.steps.len()];
+        self.after.iter().for_each(|before| is_leaf[*before as usize] = false);
+        is_leaf.into_iter().enumerate().filter(|(_, is_leaf)| *is_leaf).map(|(step, _)| number(step))
+    }
+
     fn push(&mut self, what: What, after: &[u32]) {
         self.after.extend_from_slice(after);
         self.steps.push(Step { what, end: number(self.after.len()) });

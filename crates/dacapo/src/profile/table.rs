@@ -83,7 +83,7 @@ impl Profile {
         }
         for op in ops {
             rows.push(self.row(op, depth));
-            if matches!(op.kind, inspect::Kind::Branch | inspect::Kind::Loop) {
+            if matches!(op.kind, inspect::Kind::Branch | inspect::Kind::Guarded | inspect::Kind::Loop) {
                 self.rows(by, Some(op.index), depth + 1, rows);
             }
         }
@@ -119,6 +119,7 @@ impl Profile {
     }
 
     fn row(&self, op: &Timed, depth: usize) -> [String; COLUMNS] {
+        let is_guarded = op.kind == inspect::Kind::Guarded;
         let share = op.time_ns as f64 * 100.0 / self.sum_ns().max(1) as f64;
         [
             format!("{}{}", op.index, if op.critical { " *" } else { "" }),
@@ -127,7 +128,7 @@ impl Profile {
             format!("{share:.1} %"),
             self.clock.number(op.gap_ns),
             self.runs(op),
-            format!("{:1$}{2}", "", 2 * depth.min(16), op.name),
+            format!("{:1$}{2}{3}", "", 2 * depth.min(16), op.name, if is_guarded { " (guarded)" } else { "" }),
             op.label.clone(),
             op.location.as_ref().map_or_else(String::new, |at| format!("{}:{}", at.file, at.line)),
         ]

@@ -53,6 +53,8 @@ pub(crate) struct Branch {
     pub(crate) state: Access,
     /// It runs where the `if` before it in its level does not: an `else`, on a driver that has none.
     pub(crate) is_else: bool,
+    /// It is no conditional node: the kernels of its bodies look at the state themselves.
+    pub(crate) is_guarded: bool,
     pub(crate) bodies: SmallVec<[Body; 2]>,
 }
 
@@ -100,6 +102,18 @@ pub(crate) struct KernelWork {
     /// The conditions that it sets, by number. Their handles are its last arguments, in this order. One word in a node,
     /// because hardly any has them.
     pub(crate) sets: Option<Box<SmallVec<[u32; 2]>>>,
+    /// What it looks at before anything else, in a graph. One word, as above.
+    pub(crate) guard: Option<Box<Guard>>,
+}
+
+/// The guard of a kernel that is inside a branch and not inside a conditional node. The state of the branch is the last access
+/// of the kernel's node.
+#[derive(Clone)]
+pub(crate) struct Guard {
+    /// The entry point that has it.
+    pub(crate) function: Arc<Function>,
+    /// Whether it does something where the state is not zero; else where it is.
+    pub(crate) side: bool,
 }
 
 impl KernelWork {

@@ -78,7 +78,14 @@ impl<'r> Recorder<'r> {
         (kind, condition): (BranchKind, u32),
         state: Access,
     ) -> Result<usize> {
-        let branch = Branch { kind, condition, state: state.clone(), is_else: false, bodies: SmallVec::new() };
+        let branch = Branch {
+            kind,
+            condition,
+            state: state.clone(),
+            is_else: false,
+            is_guarded: false,
+            bodies: SmallVec::new(),
+        };
         let access: Accesses = std::iter::once(state).collect();
         self.push(Node::new(name.into(), at, access, Work::Branch(Box::new(branch))), &[])?;
         Ok(self.len() - 1)

@@ -42,7 +42,7 @@ pub fn draw(seed: u64) -> Drawn {
         after: Vec::new(),
     };
     let wants_strike = has_fault.then(|| (dice.roll(), dice.roll()));
-    let mut drawer = Drawer { dice, model: Model::new(is_threaded), next: 1, flows };
+    let mut drawer = Drawer { dice, model: Model::new(is_threaded), next: 1, flows, guarded: program.seed };
     let program = if is_threaded { drawer.threaded(program) } else { drawer.alone(program) };
     Drawn { program, wants_strike }
 }
@@ -53,6 +53,8 @@ pub(super) struct Drawer {
     next: Name,
     /// Whether there is control flow.
     pub(super) flows: bool,
+    /// Whether small branches become guarded kernels, a bit for each graph.
+    guarded: u64,
 }
 
 /// A way to draw a step, and how often it is tried.
@@ -379,6 +381,7 @@ impl Drawer {
         how.apart = self.dice.chance(6);
         how.line = self.dice.chance(6);
         how.uploaded = self.dice.chance(8);
+        how.guarded = self.flows && self.guarded >> (self.next % 64) & 1 == 1;
         how
     }
 

@@ -182,7 +182,12 @@ impl Printer {
                 let mut options = String::new();
                 how.pool.iter().for_each(|pool| options += &format!(".pool(&p{pool})"));
                 how.arena.iter().for_each(|arena| options += &format!(".arena(&a{arena})"));
-                let flags = [(how.apart, ".apart()"), (how.line, ".straight_line()"), (how.uploaded, ".preloaded()")];
+                let flags = [
+                    (how.apart, ".apart()"),
+                    (how.line, ".straight_line()"),
+                    (how.guarded, ".guarded(true)"),
+                    (how.uploaded, ".preloaded()"),
+                ];
                 flags.iter().filter(|(is_on, _)| *is_on).for_each(|(_, call)| options += call);
                 if let Some(warm) = how.warm {
                     let call = if warm.restored { "warmup" } else { "warmup_unrestored" };
@@ -221,7 +226,8 @@ impl Printer {
                     body(recorded, true)
                 );
                 let expression = format!(
-                    "device.graph().record_into((&{}[..], &{}[..]), (&mut {}[..], &mut {}[..]), {op})",
+                    "device.graph(){}.record_into((&{}[..], &{}[..]), (&mut {}[..], &mut {}[..]), {op})",
+                    if *name % 2 == 1 { ".guarded(true)" } else { "" },
                     zeros(&ins[0]),
                     zeros(&ins[1]),
                     zeros(&outs[0]),

@@ -259,6 +259,8 @@ pub struct How {
     pub line: bool,
     /// Brought onto the device at once.
     pub uploaded: bool,
+    /// Small branches become guarded kernels.
+    pub guarded: bool,
     /// Run eagerly first.
     pub warm: Option<Warm>,
 }

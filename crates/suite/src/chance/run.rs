@@ -98,7 +98,7 @@ impl Env<'_> {
             Step::Into(name, ins, outs, body) => {
                 let zeros = |len: u8| device.zeros::<u32>(len.into());
                 let (a, b, mut c, mut d) = (zeros(ins[0])?, zeros(ins[1])?, zeros(outs[0])?, zeros(outs[1])?);
-                let graph = device.graph().record_into(
+                let graph = device.graph().guarded(*name % 2 == 1).record_into(
                     (&a[..], &b[..]),
                     (&mut c[..], &mut d[..]),
                     |r: &mut Recorder<'_>, (a, b): (&Slice<u32>, &Slice<u32>), (c, d)| {
@@ -265,6 +265,7 @@ impl Env<'_> {
         if how.line {
             recording = recording.straight_line();
         }
+        recording = recording.guarded(how.guarded);
         if how.uploaded {
             recording = recording.preloaded();
         }

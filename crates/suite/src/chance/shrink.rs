@@ -179,6 +179,11 @@ const WAYS: &[fn(&mut Step)] = &[
         }
     },
     |step| {
+        if let Step::Record(_, how, _) = step {
+            how.guarded = false;
+        }
+    },
+    |step| {
         if let Step::Launch(_, _, wait) = step {
             *wait = Wait::Not;
         }

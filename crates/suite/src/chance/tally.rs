@@ -148,6 +148,7 @@ const MUST: &[(&str, &[&str])] = &[
             "bodies five deep and more",
             "bodies two to four deep",
             "disjoint parts of one buffer",
+            "guarded branches",
             "live time",
             "neither ELSE nor SWITCH",
             "no bound",
@@ -217,6 +218,7 @@ impl Tally {
                     (how.apart, "apart"),
                     (how.line, "straight line"),
                     (how.uploaded, "uploaded"),
+                    (how.guarded, "guarded branches"),
                     (how.warm.is_some(), "warm-up"),
                 ];
                 options.iter().filter(|(is_on, _)| *is_on).for_each(|(_, word)| self.count("with", word));

@@ -17,7 +17,7 @@ pub use graph::{RawGraph, Shape};
 pub use kernel::KernelCall;
 pub use memory::Pinned;
 pub use node::KernelNode;
-pub use repeat::Repeat;
+pub use repeat::{Choice, Repeat};
 pub use stream::{RawEvent, RawStream};
 
 use crate::complaint::Complaint;
@@ -141,6 +141,16 @@ impl<'d> Raw<'d> {
     /// - The driver refused.
     pub fn graph_with_while(&self, nodes: impl FnOnce(u64) -> Repeat) -> Result<RawGraph<'d>, Complaint> {
         RawGraph::with_while(self.driver, nodes)
+    }
+
+    /// An executable graph of nodes, behind the last of them an IF node with a body of nodes, and a node behind that. `nodes` is
+    /// given the handle of the condition, which the last kernel before sets.
+    ///
+    /// # Errors
+    ///
+    /// - The driver refused.
+    pub fn graph_with_if(&self, nodes: impl FnOnce(u64) -> Choice) -> Result<RawGraph<'d>, Complaint> {
+        RawGraph::with_if(self.driver, nodes)
     }
 
     /// Marks a place of a stream of the library's with `event`.

@@ -77,6 +77,7 @@ impl Reference {
             recipe: Arc::new(recipe),
             prepared: None,
             sets: None,
+            guard: None,
         })
     }
 }

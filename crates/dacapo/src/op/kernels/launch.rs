@@ -46,6 +46,7 @@ pub unsafe fn kernel_op<D: Declared>(
             recipe: Arc::new(recipe),
             prepared: None,
             sets: None,
+            guard: None,
         });
         recorder.push(Node::new(decl.name.into(), at, access, work), &slots)?;
         // Only now: a kernel that was refused leaves the geometry to the one that takes its place.

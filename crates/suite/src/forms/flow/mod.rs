@@ -7,6 +7,7 @@
 mod branches;
 mod conditions;
 mod foreign;
+mod guarded;
 mod loops;
 mod nested;
 mod programs;
@@ -37,6 +38,7 @@ pub(super) const AREAS: &[&[Form]] = &[
     rerecords::FORMS,
     foreign::FORMS,
     streams::FORMS,
+    guarded::FORMS,
     reports::FORMS,
     refusals::FORMS,
 ];
@@ -95,9 +97,8 @@ impl Bench {
     }
 }
 
-/// Runs an op eagerly, replayed, and replayed in a straight line, each for all inputs and the replays twice: the
-/// cells and
-/// words are those that `rust` makes.
+/// Runs an op eagerly, replayed, replayed in a straight line, and with guarded branches, each for all inputs and the replays
+/// twice: the cells and words are those that `rust` makes.
 ///
 /// `set` puts an input into the cells and words, and into slots.
 fn agree<I: Copy + Debug>(
@@ -121,14 +122,17 @@ fn agree<I: Copy + Debug>(
         stream.run(|r: &mut Recorder<'_>| op(&mut b, r))?;
         same(&format!("{input:?}, eagerly"), b.read()?, want)?;
     }
-    for line in [false, true] {
-        let recording = if line { device.graph().straight_line() } else { device.graph() };
+    for (how, recording) in [
+        ("as usual", device.graph()),
+        ("in a line", device.graph().straight_line()),
+        ("guarded", device.graph().guarded(true)),
+    ] {
         let mut graph = recording.record(|r: &mut Recorder<'_>| op(&mut b, r))?;
         for launch in 0..2 {
             for &input in inputs {
                 let want = begin(&mut b, input)?;
                 graph.launch(&stream)?;
-                same(&format!("{input:?}, launch {launch}, in a line: {line}"), b.read()?, want)?;
+                same(&format!("{input:?}, launch {launch}, {how}"), b.read()?, want)?;
             }
         }
     }
