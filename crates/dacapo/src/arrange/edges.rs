@@ -8,7 +8,9 @@
 //! # What must hold, for every choice
 //!
 //! An edge may be programmatic where all of these hold. `crates/suite/src/edges` tries every choice that they allow on small
-//! graphs, with kernels that begin as early as they may; patches in `xtask/mutants/edges` take away the second.
+//! graphs, with kernels that begin as early as they may; patches in `xtask/mutants/edges` take parts of the second away, one by
+//! one, and are found. The others it cannot see: the driver refuses what breaks 1 and 6, nothing in a graph can change what 3
+//! is about, and nobody says what 4 would mean.
 //!
 //! 1. **Both ends are kernels.** Nothing else can begin early, or signal.
 //! 2. **The one behind waits before anything else, in every thread.** It begins with our wait. So nothing of it happens

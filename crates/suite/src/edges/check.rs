@@ -17,11 +17,23 @@ const CHOICES: u64 = 243;
 /// Of each choice, so many launches: each is interleaved in another way.
 const LAUNCHES: usize = 2;
 
+dacapo::kernels! {
+    /// Safe by: a block touches its own word of each buffer, the first one before its wait, and writes where its mode says so.
+    unsafe struct Declared(include_str!("mix.ptx")) {
+        fn mix_early(a: &[u32], b: &mut [u32], c: &mut [u32], modes: u32, tag: u32, spin: u32) {
+            early: a;
+            requires: a.len() == 2, b.len() == 2, c.len() == 2;
+            grid: exact([2, 1, 1], [1, 1, 1]);
+        }
+    }
+}
+
 /// Kernels and buffers that all graphs use.
 pub struct Checker {
     device: Device,
     stream: Stream,
     kernels: [RawKernel; 3],
+    declared: Declared,
     buffers: RefCell<[Buffer<u32>; BUFFERS]>,
     nobody: Buffer<u32>,
     choices: u64,
@@ -79,9 +91,10 @@ impl Checker {
     pub fn on(device: Device) -> Result<Checker> {
         let load = |entry| RawKernel::load(&device, include_str!("mix.ptx"), entry);
         let kernels = [load("mix")?, load("mix_signals")?, load("mix_constant")?];
+        let declared = Declared::load(&device)?;
         let buffers = RefCell::new([device.zeros(2)?, device.zeros(2)?, device.zeros(2)?]);
         let (stream, nobody) = (device.stream()?, device.zeros(2)?);
-        Ok(Checker { stream, nobody, kernels, buffers, device, choices: CHOICES, slower: 1 })
+        Ok(Checker { stream, nobody, kernels, declared, buffers, device, choices: CHOICES, slower: 1 })
     }
 
     /// Tries so many choices of a graph, at most.
@@ -166,6 +179,17 @@ impl Checker {
     fn record(&self, small: &Small, r: &mut Recorder<'_>) -> Result<()> {
         let mut buffers = self.buffers.borrow_mut();
         for (number, kernel) in small.kernels.iter().enumerate() {
+            let [modes, tag, spin] = [kernel.modes, tag(number), kernel.spin * self.slower].map(baked);
+            let entry = match kernel.entry {
+                Entry::Mix => &self.kernels[0],
+                Entry::Signals => &self.kernels[1],
+                Entry::Constant => &self.kernels[2],
+                Entry::Early => {
+                    let [a, b, c] = &mut *buffers;
+                    r.run(self.declared.mix_early(a, b, c, modes, tag, spin))?;
+                    continue;
+                }
+            };
             let mut arguments = Vec::new();
             for (at, buffer) in buffers.iter_mut().enumerate() {
                 arguments.push(match kernel.modes >> (2 * at) & 3 {
@@ -174,14 +198,7 @@ impl Checker {
                     _ => RawArg::write(buffer),
                 });
             }
-            arguments.extend(
-                [kernel.modes, tag(number), kernel.spin * self.slower].map(|value| RawArg::value(baked(value))),
-            );
-            let entry = match kernel.entry {
-                Entry::Mix => &self.kernels[0],
-                Entry::Signals => &self.kernels[1],
-                Entry::Constant => &self.kernels[2],
-            };
+            arguments.extend([modes, tag, spin].map(RawArg::value));
             let blocks = grid::exact([if kernel.off { 0 } else { 2 }, 1, 1], [1, 1, 1]);
             // SAFETY: three pointers and three words, as the kernel takes them; a block touches its own word of each buffer,
             // and writes only where its mode says so, which is given as written.

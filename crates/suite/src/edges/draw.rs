@@ -14,6 +14,8 @@ pub enum Entry {
     Signals,
     /// One that reads a constant.
     Constant,
+    /// One that reads its first buffer before its own wait, and says so.
+    Early,
 }
 
 /// One kernel of a graph.
@@ -93,15 +95,21 @@ impl Draws {
             }
             Draws::Random => {
                 let mut dice = Dice::new(number);
-                let kernel = |_| Kernel {
-                    entry: match dice.below(8) {
+                let kernel = |_| {
+                    let entry = match dice.below(8) {
                         0 => Entry::Signals,
                         1 => Entry::Constant,
+                        2 => Entry::Early,
                         _ => Entry::Mix,
-                    },
-                    modes: 1 + dice.below(63) as u32,
-                    spin: [1, 4, 12, 30][dice.below(4) as usize],
-                    off: dice.below(7) == 0,
+                    };
+                    let modes = 1 + dice.below(63) as u32;
+                    let spin = [1, 4, 12, 30][dice.below(4) as usize];
+                    let off = dice.below(7) == 0;
+                    match entry {
+                        // It reads its first buffer, and never writes that.
+                        Entry::Early => Kernel { entry, modes: modes & !3 | 1, spin, off: false },
+                        _ => Kernel { entry, modes, spin, off },
+                    }
                 };
                 Small { kernels: (0..6).map(kernel).collect() }
             }
