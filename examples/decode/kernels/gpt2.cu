@@ -62,9 +62,9 @@ typedef unsigned long long u64;
 // ONE_ROW_AT_A_TIME     a warp asks for the weights of a row when it has those of the row before
 // NORMED_BEFORE         vectors come with norm and gains in them, and products only multiply
 #ifdef FEW_REGISTERS
-#define BLOCK(threads) __launch_bounds__(threads)
+#define AT_A_TIME_1 0
 #else
-#define BLOCK(threads) __launch_bounds__(threads, 1)
+#define AT_A_TIME_1 1
 #endif
 #ifdef NORMED_BEFORE
 #define SCALE(squares, dim) 1.0f
@@ -333,7 +333,7 @@ __device__ __forceinline__ float gained(float (&x)[8], uint4 gains) {
 
 // Queries, keys and values of one sequence: W [3 dim, dim] times norm(x). A block has QKV_GROUPS * ROWS rows; each group has a
 // warp for every strip of columns, and they meet once, at the end. The norm is one factor for all, so it can wait until then.
-extern "C" __global__ void BLOCK(QKV_GROUPS * STRIPS * 32)
+extern "C" __global__ void __launch_bounds__(QKV_GROUPS * STRIPS * 32, AT_A_TIME_1)
     gpt2_qkv_1(const bf16* __restrict__ w, const bf16* __restrict__ gain, const float* __restrict__ x,
                const u32* __restrict__ positions, float* __restrict__ queries, bf16* __restrict__ keys,
                bf16* __restrict__ values, u32 context, u32 dim) {
@@ -361,7 +361,7 @@ extern "C" __global__ void BLOCK(QKV_GROUPS * STRIPS * 32)
 
 // shares[head] = the head's share of W [dim, dim] times the attended values, of one sequence. Grid [heads, ..]: every block
 // attends for its head, and then makes ATTEND_ROWS rows.
-extern "C" __global__ void BLOCK(ATTEND_1)
+extern "C" __global__ void __launch_bounds__(ATTEND_1, AT_A_TIME_1)
     gpt2_attend_out_1(const bf16* __restrict__ w, const float* __restrict__ queries, const bf16* __restrict__ keys,
                       const bf16* __restrict__ values, const u32* __restrict__ positions, float* __restrict__ shares,
                       u32 context, u32 dim) {
@@ -392,7 +392,7 @@ extern "C" __global__ void BLOCK(ATTEND_1)
 }
 
 // y = x + the heads' shares; u = gelu(W [hidden, dim] norm(y)), of one sequence. Rows and strips as in `qkv_1`.
-extern "C" __global__ void BLOCK(UP_GROUPS * STRIPS * 32)
+extern "C" __global__ void __launch_bounds__(UP_GROUPS * STRIPS * 32, AT_A_TIME_1)
     gpt2_up_1(const bf16* __restrict__ w, const bf16* __restrict__ gain, const float* __restrict__ x,
               const float* __restrict__ shares, float* __restrict__ y, float* __restrict__ u, u32 heads, u32 dim, u32 hidden) {
     __shared__ __align__(16) float sum_of[WIDTH];
@@ -431,7 +431,7 @@ extern "C" __global__ void BLOCK(UP_GROUPS * STRIPS * 32)
 }
 
 // x = y + W [dim, hidden] u, of one sequence. A block has ROWS rows, a warp a strip of columns of all of them.
-extern "C" __global__ void BLOCK(DOWN_STRIPS * 32)
+extern "C" __global__ void __launch_bounds__(DOWN_STRIPS * 32, AT_A_TIME_1)
     gpt2_down_1(const bf16* __restrict__ w, const float* __restrict__ u, const float* __restrict__ y, float* __restrict__ x,
                 u32 dim, u32 hidden) {
     __shared__ float sums[DOWN_STRIPS][ROWS];
