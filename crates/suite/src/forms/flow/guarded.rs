@@ -308,7 +308,10 @@ fn guarded_inside_another_graph(device: &Device) -> Outcome {
         let part = recording.record(|r: &mut Recorder<'_>| choice(&mut b, r, 1, 2, 5.0))?;
         let mut graph = device.graph().guarded(outer).record(|r: &mut Recorder<'_>| r.run(part.as_op()))?;
         let want = if outer { Kind::Guarded } else { Kind::Branch };
-        same("its kind", branches(&graph.inspect())[0], want)?;
+        let report = graph.inspect();
+        same("its kind", branches(&report)[0], want)?;
+        let flags = report.nodes.iter().flat_map(|node| &node.arguments).filter(|argument| argument.name == "flag");
+        same("kernels that look at a flag", flags.count(), if outer { 3 } else { 0 })?;
         drop(part);
         chosen(&mut b, &mut graph, 2, 5.0)?;
     }
