@@ -1,4 +1,5 @@
-//! Small branches as kernels that look at the flag themselves: what the driver is asked for, and that no detector objects.
+//! Small branches as kernels that look at the flag themselves: what the driver is asked for, and that no detector
+//! objects.
 //!
 //! What they compute is asked by the forms of the suite (`crates/suite/src/forms/flow`), on both drivers.
 

@@ -1,4 +1,5 @@
-//! Small branches as kernels that look at the flag themselves: which branches are, and that nobody can tell but by reports.
+//! Small branches as kernels that look at the flag themselves: which branches are, and that nobody can tell but by
+//! reports.
 //!
 //! That they do the same as conditional nodes, [`agree`](super::agree) asks of every form here.
 
@@ -140,8 +141,8 @@ fn guarded_in_a_loop(device: &Device) -> Outcome {
     )
 }
 
-/// A temp that a body writes before its last kernel looks at the flag lies elsewhere than the flag: as large as that, filled
-/// with what would turn it round.
+/// A temp that a body writes before its last kernel looks at the flag lies elsewhere than the flag: as large as that,
+/// filled with what would turn it round.
 fn guarded_flag_outlives_the_bodies(device: &Device) -> Outcome {
     agree(
         device,
