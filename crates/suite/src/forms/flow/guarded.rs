@@ -39,8 +39,8 @@ fn guarded_where_small(device: &Device) -> Outcome {
     let kinds = |what: &str, want: &[Kind], mut body: Box<dyn FnMut(&mut Recorder<'_>) -> Result<()> + '_>| {
         let report = device.graph().guarded(true).inspect(|r: &mut Recorder<'_>| body(r))?;
         same(what, branches(&report), want)?;
-        let usual = device.graph().inspect(|r: &mut Recorder<'_>| body(r))?;
-        same(&format!("{what}, by default"), branches(&usual), vec![Kind::Branch; want.len()])
+        let plain = device.graph().guarded(false).inspect(|r: &mut Recorder<'_>| body(r))?;
+        same(&format!("{what}, not guarded"), branches(&plain), vec![Kind::Branch; want.len()])
     };
     let lit = || nonzero(&flag);
     for (kernels, want) in [(0, Kind::Branch), (1, Kind::Guarded), (4, Kind::Guarded), (5, Kind::Branch)] {
