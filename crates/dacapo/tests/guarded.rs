@@ -1,4 +1,5 @@
-//! Small branches as kernels that look at the flag themselves: what the driver is asked for, and that no detector objects.
+//! Small branches as kernels that look at the flag themselves: what the driver is asked for, and that no detector
+//! objects.
 //!
 //! What they compute is asked by the forms of the suite (`crates/suite/src/forms/flow`), on both drivers.
 
@@ -260,12 +261,12 @@ fn the_driver_is_asked_for_no_condition_and_for_one_module_more_once() {
     let (mut b, hook) = hooked(0);
     let counts = || (hook.handles.load(Ordering::Relaxed), hook.modules.load(Ordering::Relaxed));
     let device = b.device.clone();
-    let usual = device.record(|r| b.both(r)).unwrap();
+    let plain = device.graph().guarded(false).record(|r: &mut Recorder<'_>| b.both(r)).unwrap();
     let (handles, modules) = counts();
     assert_eq!(handles, 1);
     let (first, second) = (b.guarded(), b.guarded());
     assert_eq!(counts(), (1, modules + 1));
-    drop((usual, first, second));
+    drop((plain, first, second));
     // What is inside a loop is guarded there; the loop has a condition.
     let graph = device
         .graph()

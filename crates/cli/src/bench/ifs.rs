@@ -1,5 +1,5 @@
-//! An `if` around a few tiny kernels on the device's clock, taken and not taken: by hand with an IF node, and by the library
-//! with a conditional node and with guarded kernels.
+//! An `if` around a few tiny kernels on the device's clock, taken and not taken: by hand with an IF node, and by the
+//! library with a conditional node and with guarded kernels.
 //!
 //! Each graph is a kernel that looks at a flag, what it decides about, and a kernel behind that.
 

@@ -1,23 +1,23 @@
 //! Small branches as kernels that look at the flag themselves.
 //!
-//! By prices of an H200 (docs/control-flow.md), a conditional node costs as much as five tiny kernels where it is not taken,
-//! and as eight where it is. So the kernels of a small branch stand in the graph around it, behind the kernel that decides, and
-//! each reads what was decided before anything else ([`dacapo_ptx::Opening::Guarded`]). On the side that was not chosen they
-//! return at once. A branch is guarded if
+//! By prices of an H200 (docs/control-flow.md), a conditional node costs about as much as five tiny kernels where it is
+//! not taken, and as eight where it is. So the kernels of a small branch stand in the graph around it, behind the
+//! kernel that decides, and each reads what was decided before anything else ([`dacapo_ptx::Opening::Guarded`]). On the
+//! side that was not chosen they return at once. A branch is guarded if
 //!
 //! - it is an `if`, with or without an `else`, and holds kernels only: at least one and at most [`KERNELS_MAX`];
-//! - none of them decides about another condition, and all have a guarded entry point: no clusters, no `griddepcontrol` of their
-//!   own, no variables of the module;
-//! - all their grids together have at most [`BLOCKS_MAX`] blocks, as recorded. A slot that makes one larger later changes what
-//!   it costs, and nothing else.
+//! - none of them decides about another condition, and all have a guarded entry point: no clusters, no `griddepcontrol`
+//!   of their own, no variables of the module;
+//! - all their grids together have at most [`BLOCKS_MAX`] blocks, as recorded. A slot that makes one larger later
+//!   changes what it costs, and nothing else.
 //!
 //! # Why this is the same
 //!
 //! 1. *The flag is there.* The branch reads the state, so all of it is behind the kernel that decides, by full edges.
-//! 2. *It stays.* The branch touches the state and the temps of its bodies, so the planner keeps them apart; and whatever comes
-//!    behind the branch comes behind all that its bodies end in. That holds in every round of a loop.
-//! 3. *One side does nothing.* A guarded kernel of the other side has read one word. So both sides may share their temps, and
-//!    have no order between them.
+//! 2. *It stays.* The branch touches the state and the temps of its bodies, so the planner keeps them apart; and
+//!    whatever comes behind the branch comes behind all that its bodies end in. That holds in every round of a loop.
+//! 3. *One side does nothing.* A guarded kernel of the other side has read one word. So both sides may share their
+//!    temps, and have no order between them.
 //!
 //! An eager run launches the kernels as they were written: the host decides.
 
@@ -32,12 +32,13 @@ use crate::record::{Branch, BranchKind, Guard, Node, Work};
 /// Whether small branches are guarded where nobody says.
 pub(crate) const GUARDED: bool = false;
 
-/// The most kernels of a guarded branch, on both sides: with five a conditional node is not dearer where it is not taken.
+/// The most kernels of a guarded branch, on both sides: with five a conditional node is not dearer where it is not
+/// taken.
 const KERNELS_MAX: usize = 4;
 
-/// The most blocks of a guarded branch. A block that only returns costs a few nanoseconds; as many as an H200 runs at once (132
-/// multiprocessors, 8 blocks of 256 threads) are still cheap, and many waves of them would cost more than the conditional
-/// node.
+/// The most blocks of a guarded branch: about as many as an H200 runs at once (132 multiprocessors, 8 blocks of 256
+/// threads), so that those which only return are gone in one wave. Many waves of them could cost more than the
+/// conditional node. Not measured yet.
 const BLOCKS_MAX: u64 = 1024;
 
 /// Guards the kernels of all branches that are small enough. The nodes are as they were recorded.

@@ -1,4 +1,5 @@
-//! Small branches as kernels that look at the flag themselves: which branches are, and that nobody can tell but by reports.
+//! Small branches as kernels that look at the flag themselves: which branches are, and that nobody can tell but by
+//! reports.
 //!
 //! That they do the same as conditional nodes, [`agree`](super::agree) asks of every form here.
 
@@ -38,8 +39,8 @@ fn guarded_where_small(device: &Device) -> Outcome {
     let kinds = |what: &str, want: &[Kind], mut body: Box<dyn FnMut(&mut Recorder<'_>) -> Result<()> + '_>| {
         let report = device.graph().guarded(true).inspect(|r: &mut Recorder<'_>| body(r))?;
         same(what, branches(&report), want)?;
-        let usual = device.graph().inspect(|r: &mut Recorder<'_>| body(r))?;
-        same(&format!("{what}, by default"), branches(&usual), vec![Kind::Branch; want.len()])
+        let plain = device.graph().guarded(false).inspect(|r: &mut Recorder<'_>| body(r))?;
+        same(&format!("{what}, not guarded"), branches(&plain), vec![Kind::Branch; want.len()])
     };
     let lit = || nonzero(&flag);
     for (kernels, want) in [(0, Kind::Branch), (1, Kind::Guarded), (4, Kind::Guarded), (5, Kind::Branch)] {
@@ -140,8 +141,8 @@ fn guarded_in_a_loop(device: &Device) -> Outcome {
     )
 }
 
-/// A temp that a body writes before its last kernel looks at the flag lies elsewhere than the flag: as large as that, filled
-/// with what would turn it round.
+/// A temp that a body writes before its last kernel looks at the flag lies elsewhere than the flag: as large as that,
+/// filled with what would turn it round.
 fn guarded_flag_outlives_the_bodies(device: &Device) -> Outcome {
     agree(
         device,
@@ -308,7 +309,10 @@ fn guarded_inside_another_graph(device: &Device) -> Outcome {
         let part = recording.record(|r: &mut Recorder<'_>| choice(&mut b, r, 1, 2, 5.0))?;
         let mut graph = device.graph().guarded(outer).record(|r: &mut Recorder<'_>| r.run(part.as_op()))?;
         let want = if outer { Kind::Guarded } else { Kind::Branch };
-        same("its kind", branches(&graph.inspect())[0], want)?;
+        let report = graph.inspect();
+        same("its kind", branches(&report)[0], want)?;
+        let flags = report.nodes.iter().flat_map(|node| &node.arguments).filter(|argument| argument.name == "flag");
+        same("kernels that look at a flag", flags.count(), if outer { 3 } else { 0 })?;
         drop(part);
         chosen(&mut b, &mut graph, 2, 5.0)?;
     }

@@ -123,7 +123,7 @@ fn agree<I: Copy + Debug>(
         same(&format!("{input:?}, eagerly"), b.read()?, want)?;
     }
     for (how, recording) in [
-        ("as usual", device.graph()),
+        ("with conditional nodes", device.graph().guarded(false)),
         ("in a line", device.graph().straight_line()),
         ("guarded", device.graph().guarded(true)),
     ] {
