@@ -284,6 +284,20 @@ fn a_form_that_is_not_known_leaves_the_kernel_undecided() {
 }
 
 #[test]
+fn a_product_of_matrices_touches_registers_only_and_its_result_comes_from_all_of_them() {
+    let mma = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32";
+    let product = format!("{mma} {{%f1,%f2,%f3,%f4}}, {{%r1,%r2,%r3,%r4}}, {{%r5,%r6}}, {{%f5,%f6,%f7,%f8}};");
+    let load = "ld.param.u64 %rd1, [x]; ld.global.v4.u32 {%r1,%r2,%r3,%r4}, [%rd1]; ld.param.u64 %rd2, [y];";
+    check("x y", &format!("{load} {product} st.global.f32 [%rd2], %f4;"), &["read 16 x", "write 4 y"]);
+    // What is added is used as a float. What is multiplied is two numbers in one register, and tells nothing.
+    let scalar = "ld.param.u32 %r6, [n]; ld.param.f32 %f8, [s];";
+    check("n:u32 s:f32", &format!("{scalar} {product}"), &["float s"]);
+    // An address out of a product comes from memory that was multiplied, whatever sense that makes.
+    let address = format!("{load} {product} mov.b32 %r7, %f1; cvt.u64.u32 %rd3, %r7; st.global.u32 [%rd3], 0;");
+    check("x y", &address, &["read 16 x", "write 4 ~memory of x"]);
+}
+
+#[test]
 fn places_name_the_line_of_the_ptx_and_of_the_source() {
     let text = ".file 1 \"k.cu\"\n.visible .entry k(.param .u64 x) {\n.reg .b64 %rd<3>;\n\
         .loc 1 7 5\nld.param.u64 %rd1, [x];\nst.u32 [%rd1], 0;\nret; }";

@@ -16,7 +16,7 @@
 //! the form's types, `:u32` is that type whatever the form says, `w` is twice as wide as the first. Then marks:
 //! `~` a wider register will do, `_` the sink `_` will do, `|` a second register may stand behind `|`,
 //! `*` as many as the form's vector has, `$` special registers and variables and packed vectors (`mov`),
-//! `@` a variable will do, `?` may be missing.
+//! `@` a variable will do, `?` may be missing, `^4` a fragment of a matrix: a vector of four.
 
 use crate::ir::Type;
 
@@ -39,6 +39,8 @@ pub(crate) struct Operand {
     pub(crate) variable: bool,
     /// `?`
     pub(crate) optional: bool,
+    /// How many registers a fragment has: `^4`. 0 where it is none.
+    pub(crate) fragment: usize,
 }
 
 /// What an operand is for.
@@ -100,6 +102,7 @@ pub(crate) fn operand(text: &str) -> Operand {
         mov: has('$'),
         variable: has('@'),
         optional: has('?'),
+        fragment: marks.split_once('^').map_or(0, |(_, lanes)| lanes.parse().unwrap_or(0)),
     }
 }
 

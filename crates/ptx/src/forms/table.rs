@@ -332,6 +332,8 @@ pub(crate) static ROWS: &[Row] = &[
 
     // Tensor cores.
     row("ldmatrix", Opcode::Ldmatrix, "=sync =aligned #shape matrices trans? shared? :b16", "x m", Tensor, Later, "9.7.13.4"),
+    row("mma",    Opcode::Mma,    "=sync =aligned =m16n8k16 =row =col :f32 :bf16 :bf16 :f32",
+                                                             "d^4 s:b32^4 s:b32^2 s3^4", Tensor, Now,  "9.7.13.4"),
     row("mma",    Opcode::Mma,    "=sync =aligned #shape =row =col satfinite? :matrix :matrix :matrix :matrix",
                                                              "x x x x",            Tensor,  Later, "9.7.13.4"),
     row("wmma",   Opcode::Wmma,   "=load wmma_load =sync =aligned row_col #shape space_ld? :matrix",

@@ -79,6 +79,7 @@ impl<'t> Body<'t, '_> {
             Role::Targets => self.label_list(tree),
             Role::Any => self.anything(tree),
             Role::Call => Err(Trouble::Unsupported("a call is not resolved here".into())),
+            Role::Dest | Role::Source if spec.fragment > 0 => self.vector(spec, ty, spec.fragment, tree),
             Role::Dest | Role::Source => {
                 if spec.vector
                     && let OperandKind::Vector(elements) = &tree.kind

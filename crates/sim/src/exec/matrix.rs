@@ -1,11 +1,20 @@
 //! Products of small matrices that the 32 lanes of a warp hold together: `mma.sync.m16n8k16` of bf16 with f32 sums.
 //!
 //! Which lane holds which element is the manual's (PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type").
-//! Products are exact, are added to the accumulator in double precision, and are rounded once. A tensor core adds in an
-//! order and with a precision that the manual leaves open, so results agree with a GPU up to rounding, not to the bit.
+//! Products are exact, are added to the accumulator in double precision, and are rounded once, to the nearest. The order
+//! and the precision in which a tensor core adds are left open by the manual, so results agree with a GPU up to rounding,
+//! not to the bit. What one can rely on, of a sum s = c + a₀b₀ + .. + a₁₅b₁₅ and the sum m of the terms' magnitudes:
+//!
+//! - the result is the f32 that is nearest to s, but for 2^-48 m;
+//! - sixteen additions in f32, in any order, rounded or cut off, are within 16 · 2^-23 m of it, and so should a GPU be;
+//! - numbers too small to be normal are numbers like others, in a, b, c and d;
+//! - a NaN anywhere, ∞ times 0, or ∞ less ∞ give the NaN of f32 arithmetic; ∞ and numbers beyond f32's range otherwise give ∞.
+//!
+//! Left open: what comes of a partial sum beyond f32's range that later terms bring back.
 //!
 //! Not here: other shapes and types, and `ldmatrix`. They are refused when the kernel is decoded.
 
+use super::float::nan;
 use super::lanes::Regs;
 use super::op::Mma;
 
@@ -34,7 +43,7 @@ pub(super) fn multiply(op: &Mma, regs: &mut Regs<'_>) {
             let (row, column) = (lane / 4 + part / 2 * 8, lane % 4 * 2 + part % 2);
             let start = f64::from(f32::from_bits(regs.r32[c as usize][lane]));
             let sum = (0..DEPTH).fold(start, |sum, k| sum + a[row][k] * b[k][column]);
-            *out = (sum as f32).to_bits();
+            *out = nan::f32_bits(sum as f32);
         }
     }
     for (d, out) in op.d.iter().zip(&out) {

@@ -10,6 +10,7 @@ mod hardware;
 mod harness;
 mod integer;
 mod kernels;
+mod matrix;
 mod memory;
 mod ops;
 mod races;
