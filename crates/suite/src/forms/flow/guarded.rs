@@ -32,11 +32,14 @@ fn all_guarded<T>(graph: &Graph<T>) -> Outcome {
     holds(&format!("guarded: {kinds:?}"), !kinds.is_empty() && kinds.iter().all(|kind| *kind == Kind::Guarded))
 }
 
+/// What is recorded twice.
+type Body<'b> = Box<dyn FnMut(&mut Recorder<'_>) -> Result<()> + 'b>;
+
 /// Which branches are guarded: those with one to four small kernels that can be.
 fn guarded_where_small(device: &Device) -> Outcome {
     let (k, mut y, mut large) = (Kernels::load(device)?, device.zeros::<u32>(8)?, device.zeros::<u32>(32 * 1025)?);
     let (flag, mut out) = (device.scalar(1u32)?, device.scalar(0u32)?);
-    let kinds = |what: &str, want: &[Kind], mut body: Box<dyn FnMut(&mut Recorder<'_>) -> Result<()> + '_>| {
+    let kinds = |what: &str, want: &[Kind], mut body: Body<'_>| {
         let report = device.graph().guarded(true).inspect(|r: &mut Recorder<'_>| body(r))?;
         same(what, branches(&report), want)?;
         let plain = device.graph().guarded(false).inspect(|r: &mut Recorder<'_>| body(r))?;
