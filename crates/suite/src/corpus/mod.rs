@@ -21,6 +21,6 @@ pub use case::{Argument, Buffer, Case, Element, Output};
 pub use cases::all;
 pub use compare::{Verdict, compare};
 pub(crate) use data::Random;
-pub use modules::{MODULES, ptx};
+pub use modules::{AWAITED, MODULES, ptx};
 pub use recording::{CaseOutputs, RECORDING_FILE, Recording, RecordingError, committed, record};
 pub use run::{Failure, run};

@@ -97,6 +97,11 @@ impl Recording {
         recorded.outputs.iter().map(|text| BASE64_STANDARD.decode(text).or(Err(RecordingError::Garbled))).collect()
     }
 
+    /// Whether no GPU has run a case yet, and that is known.
+    pub fn awaits(&self, case: &Case) -> bool {
+        super::AWAITED.contains(&case.module) && !self.cases.contains_key(&case.name())
+    }
+
     /// One line for a report: GPU, driver, commit.
     pub fn origin(&self) -> String {
         let commit: String = self.commit.chars().take(12).collect();

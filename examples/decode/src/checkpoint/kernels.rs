@@ -47,7 +47,7 @@ pub trait Weight: Pod {
     /// Its name in a safetensors file.
     const NAME: &'static str;
     /// Its kernels.
-    type Kernels: Step<Self>;
+    type Kernels: Step<T = Self>;
 
     /// As a number of more digits.
     fn wide(self) -> f32;
@@ -60,59 +60,58 @@ pub trait Weight: Pod {
     fn load(device: &Device) -> Result<Self::Kernels>;
 }
 
-/// The kernels of a step for one type of weights.
-pub trait Step<T: Weight>: Send + Sync {
+/// Makes the trait and, for each declaration, the methods that hand on to its kernels. `Self::T` is the type of weights.
+macro_rules! steps {
+    ($($(#[$about:meta])* fn $kernel:ident($($name:ident: $Type:ty),* $(,)?);)*) => {
+        /// The kernels of a step for one type of weights.
+        pub trait Step: Send + Sync {
+            /// The type of weights.
+            type T: Weight;
+
+            $($(#[$about])*
+            #[track_caller]
+            fn $kernel(&self, $($name: $Type),*) -> impl Op<Out = ()>;)*
+
+            /// Puts the step's keys and values into the cache and attends over it: the whole of it where there is one span,
+            /// else what [`combine`](SharedKernels::combine) puts together.
+            #[track_caller]
+            #[expect(clippy::too_many_arguments, reason = "these are the kernel's")]
+            fn attend(
+                &self,
+                qkv: &Slice<f32>,
+                turns: &Slice<f32>,
+                position: &Element<u32>,
+                keys: &mut Slice<Self::T>,
+                values: &mut Slice<Self::T>,
+                out: &mut Slice<f32>,
+                tops: &mut Slice<f32>,
+                attention: Attention,
+            ) -> impl Op<Out = ()>;
+        }
+
+        macro_rules! hand_on {
+            ($Name:ident) => {
+                $(#[track_caller]
+                fn $kernel(&self, $($name: $Type),*) -> impl Op<Out = ()> {
+                    $Name::$kernel(self, $($name),*)
+                })*
+            };
+        }
+    };
+}
+
+steps! {
     /// x ← the vector of the token that the sequence stands at.
-    #[track_caller]
-    fn embed(
-        &self,
-        history: &Slice<u32>,
-        position: &Element<u32>,
-        table: &Slice<T>,
-        x: &mut Slice<f32>,
-    ) -> impl Op<Out = ()>;
+    fn embed(history: &Slice<u32>, position: &Element<u32>, table: &Slice<Self::T>, x: &mut Slice<f32>);
 
     /// y ← norm(x) Wᵀ.
-    #[track_caller]
-    fn norm_linear(
-        &self,
-        x: &Slice<f32>,
-        gain: &Slice<f32>,
-        w: &Slice<T>,
-        y: &mut Slice<f32>,
-        epsilon: impl Value<f32>,
-    ) -> impl Op<Out = ()>;
+    fn norm_linear(x: &Slice<f32>, gain: &Slice<f32>, w: &Slice<Self::T>, y: &mut Slice<f32>, epsilon: impl Value<f32>);
 
     /// y ← silu(norm(x) Gᵀ) · norm(x) Uᵀ, where `w` is G and then U.
-    #[track_caller]
-    fn norm_gate(
-        &self,
-        x: &Slice<f32>,
-        gain: &Slice<f32>,
-        w: &Slice<T>,
-        y: &mut Slice<f32>,
-        epsilon: impl Value<f32>,
-    ) -> impl Op<Out = ()>;
+    fn norm_gate(x: &Slice<f32>, gain: &Slice<f32>, w: &Slice<Self::T>, y: &mut Slice<f32>, epsilon: impl Value<f32>);
 
     /// y ← y + x Wᵀ.
-    #[track_caller]
-    fn linear_add(&self, x: &Slice<f32>, w: &Slice<T>, y: &mut Slice<f32>) -> impl Op<Out = ()>;
-
-    /// Puts the step's keys and values into the cache and attends over it: the whole of it where there is one span, else what
-    /// [`combine`](SharedKernels::combine) puts together.
-    #[track_caller]
-    #[expect(clippy::too_many_arguments, reason = "these are the kernel's")]
-    fn attend(
-        &self,
-        qkv: &Slice<f32>,
-        turns: &Slice<f32>,
-        position: &Element<u32>,
-        keys: &mut Slice<T>,
-        values: &mut Slice<T>,
-        out: &mut Slice<f32>,
-        tops: &mut Slice<f32>,
-        attention: Attention,
-    ) -> impl Op<Out = ()>;
+    fn linear_add(x: &Slice<f32>, w: &Slice<Self::T>, y: &mut Slice<f32>);
 }
 
 dacapo::kernels! {
@@ -214,46 +213,10 @@ macro_rules! step {
             }
         }
 
-        impl Step<$T> for $Name {
-            #[track_caller]
-            fn embed(
-                &self,
-                history: &Slice<u32>,
-                position: &Element<u32>,
-                table: &Slice<$T>,
-                x: &mut Slice<f32>,
-            ) -> impl Op<Out = ()> {
-                $Name::embed(self, history, position, table, x)
-            }
+        impl Step for $Name {
+            type T = $T;
 
-            #[track_caller]
-            fn norm_linear(
-                &self,
-                x: &Slice<f32>,
-                gain: &Slice<f32>,
-                w: &Slice<$T>,
-                y: &mut Slice<f32>,
-                epsilon: impl Value<f32>,
-            ) -> impl Op<Out = ()> {
-                $Name::norm_linear(self, x, gain, w, y, epsilon)
-            }
-
-            #[track_caller]
-            fn norm_gate(
-                &self,
-                x: &Slice<f32>,
-                gain: &Slice<f32>,
-                w: &Slice<$T>,
-                y: &mut Slice<f32>,
-                epsilon: impl Value<f32>,
-            ) -> impl Op<Out = ()> {
-                $Name::norm_gate(self, x, gain, w, y, epsilon)
-            }
-
-            #[track_caller]
-            fn linear_add(&self, x: &Slice<f32>, w: &Slice<$T>, y: &mut Slice<f32>) -> impl Op<Out = ()> {
-                $Name::linear_add(self, x, w, y)
-            }
+            hand_on!($Name);
 
             #[track_caller]
             fn attend(

@@ -15,6 +15,7 @@ mod language;
 mod learning;
 mod matrices;
 mod memory;
+mod tensor;
 
 use super::Case;
 use super::modules::VARIANTS;
@@ -40,6 +41,7 @@ pub fn all() -> Vec<Case> {
         language::cases(),
         matrices::cases(),
         learning::cases(),
+        tensor::cases(),
     ];
     let mut cases: Vec<Case> = groups.into_iter().flatten().collect();
     for (variant, base) in VARIANTS {
@@ -110,7 +112,7 @@ mod tests {
     #[test]
     fn a_bound_is_given_exactly_where_an_approximate_instruction_is() {
         for case in all() {
-            let approximate = [".approx", ".full"].iter().any(|modifier| code(&case).contains(modifier));
+            let approximate = [".approx", ".full", "mma.sync"].iter().any(|modifier| code(&case).contains(modifier));
             let bounded = case
                 .outputs()
                 .any(|(_, output)| output.planes.iter().any(|bound| matches!(bound, Bound::Within { .. })));
