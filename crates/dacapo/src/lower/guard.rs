@@ -68,10 +68,9 @@ pub(crate) fn guard(device: &Device, nodes: &mut [Node]) -> Result<()> {
 /// Takes the guard of a kernel away, for a recording in which it may be inside something else.
 pub(crate) fn unguard(node: &mut Node) {
     match &mut node.work {
-        Work::Kernel(kernel) => {
-            if kernel.guard.take().is_some() {
-                node.access.pop();
-            }
+        Work::Kernel(kernel) if kernel.guard.is_some() => {
+            kernel.guard = None;
+            node.access.pop();
         }
         Work::Branch(branch) => branch.is_guarded = false,
         _ => {}
