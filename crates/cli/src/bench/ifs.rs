@@ -105,22 +105,22 @@ impl<'d> Functions<'d> {
 }
 
 /// The library's graph, guarded or not.
-struct Branched<'l> {
+struct Ours<'l> {
     library: &'l Library,
     graph: Graph<()>,
     x: Buffer<f32>,
     _flag: Scalar<u32>,
 }
 
-impl<'l> Branched<'l> {
-    fn new(library: &'l Library, kernels: u32, taken: bool, guarded: bool) -> Result<Branched<'l>, Complaint> {
+impl<'l> Ours<'l> {
+    fn new(library: &'l Library, kernels: u32, taken: bool, guarded: bool) -> Result<Ours<'l>, Complaint> {
         let mut x = library.device.zeros::<f32>(ELEMENTS as usize)?;
         let flag = library.device.scalar(u32::from(taken))?;
         let graph = library.device.graph().guarded(guarded).record(|r: &mut Recorder<'_>| {
             r.when(nonzero(&flag), |r| (0..kernels).try_for_each(|_| r.run(library.kernels.bump(&mut x))))?;
             r.run(library.kernels.bump(&mut x))
         })?;
-        Ok(Branched { library, graph, x, _flag: flag })
+        Ok(Ours { library, graph, x, _flag: flag })
     }
 
     fn block(&mut self, launches: u32) -> Result<f64, Complaint> {
@@ -140,7 +140,7 @@ fn measure_one(round: &Round<'_, '_>, kernels: u32, taken: bool, launches: u32) 
     // Looked at as a whole number: not zero where it is taken.
     let flag = raw.floats(&[if taken { 1.0 } else { 0.0 }])?;
     let graph = functions.graph(raw, x.address(), flag.address(), kernels)?;
-    let mut ours = [Branched::new(library, kernels, taken, false)?, Branched::new(library, kernels, taken, true)?];
+    let mut ours = [Ours::new(library, kernels, taken, false)?, Ours::new(library, kernels, taken, true)?];
     let mut sides: Vec<(&'static str, Contender<'_>)> =
         vec![(RAW, Box::new(|| way.time(launches, || Ok(graph.launch(&stream)?), || Ok(stream.synchronize()?))))];
     for (recorded, name) in ours.iter_mut().zip([LIBRARY, GUARDED]) {

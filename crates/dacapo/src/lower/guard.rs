@@ -67,13 +67,13 @@ pub(crate) fn guard(device: &Device, nodes: &mut [Node]) -> Result<()> {
 
 /// Takes the guard of a kernel away, for a recording in which it may be inside something else.
 pub(crate) fn unguard(node: &mut Node) {
-    if let Work::Kernel(kernel) = &mut node.work
-        && kernel.guard.take().is_some()
-    {
-        node.access.pop();
-    }
-    if let Work::Branch(branch) = &mut node.work {
-        branch.is_guarded = false;
+    match &mut node.work {
+        Work::Kernel(kernel) if kernel.guard.is_some() => {
+            kernel.guard = None;
+            node.access.pop();
+        }
+        Work::Branch(branch) => branch.is_guarded = false,
+        _ => {}
     }
 }
 
