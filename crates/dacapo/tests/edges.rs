@@ -226,7 +226,8 @@ fn a_report_tells_the_kinds_of_edges_of_a_graph_and_of_a_recording() {
     let mut seen = kinds(&graph.edges());
     assert!(seen.contains(&Edge::Waits) && seen.contains(&Edge::Full), "{seen:?}");
     let mut told = kinds(&usual.edges);
-    (seen.sort(), told.sort());
+    seen.sort();
+    told.sort();
     assert_eq!(told, seen, "without joins, a report has the graph's edges");
     assert_eq!(device.graph().inspect(|r: &mut Recorder<'_>| record(r, &mut y)).unwrap().edges, usual.edges);
     let plain = device.graph().plain_edges().inspect(|r: &mut Recorder<'_>| record(r, &mut y)).unwrap();
