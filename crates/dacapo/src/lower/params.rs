@@ -108,7 +108,8 @@ impl NodeParams {
     /// Fills in what a kernel's recipe does not know: addresses, and handles of conditions.
     pub(crate) fn fill_in(&mut self, node: &Node, places: &dyn Resolve, handles: &[u64]) {
         let (NodeParams::Kernel { prepared }, Work::Kernel(kernel)) = (self, &node.work) else { return };
-        prepared.args.resolve(|access| places.place(&node.access[access].place).0);
+        let access = &node.access[..];
+        prepared.args.resolve(|number| places.place(&access[number].place).0);
         if let Some(sets) = &kernel.sets {
             let handle = |condition: &u32| handles.get(*condition as usize).copied().unwrap_or(NO_HANDLE);
             prepared.args.set_handles(sets.iter().map(handle));
@@ -196,9 +197,10 @@ pub(crate) fn fill_params(target: u64, value: u32, size: u32, count: usize) -> C
 }
 
 /// Tells the driver about the shared memory that a launch of this node wants.
+#[inline]
 pub(crate) fn want_shared(device: &Device, node: &Node, function: CUfunction, params: &NodeParams) -> Result<()> {
     match (&node.work, params) {
-        (Work::Kernel(kernel), NodeParams::Kernel { prepared }) => {
+        (Work::Kernel(kernel), NodeParams::Kernel { prepared }) if prepared.grid.shared > 0 => {
             kernel.function.of_handle(function).want_shared(device, prepared.grid.shared)
         }
         _ => Ok(()),

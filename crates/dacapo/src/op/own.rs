@@ -62,14 +62,8 @@ impl OwnKernels {
                 Ok(grid::linear(n, 256))
             };
             let function = self.fill_part.clone();
-            let work = Work::Kernel(KernelWork {
-                function,
-                decl: None,
-                geometry: None,
-                recipe: Arc::new(recipe),
-                prepared: None,
-                sets: None,
-            });
+            let work =
+                Work::Kernel(KernelWork { function, decl: None, geometry: None, recipe: Arc::new(recipe), sets: None });
             recorder.push(Node::new("fill".into(), at, access, work), std::slice::from_ref(&slot))?;
         }
         Ok(())

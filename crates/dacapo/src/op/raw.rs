@@ -184,14 +184,8 @@ impl RawKernel {
                 ready.iter().for_each(|argument| argument.put(into));
                 Ok(grid)
             };
-            let work = Work::Kernel(KernelWork {
-                function,
-                decl: None,
-                geometry: None,
-                recipe: Arc::new(recipe),
-                prepared: None,
-                sets: None,
-            });
+            let work =
+                Work::Kernel(KernelWork { function, decl: None, geometry: None, recipe: Arc::new(recipe), sets: None });
             recorder.push(Node::new(name, at, access, work), &slots)
         }
     }

@@ -13,7 +13,9 @@ mod recorder;
 mod scope;
 mod written;
 
-pub(crate) use node::{Body, Branch, BranchKind, FillRecipe, ForeignWork, KernelWork, Node, Work, gates, lock_gates};
+pub(crate) use node::{
+    Body, Branch, BranchKind, FillRecipe, ForeignWork, KernelRecipe, KernelWork, Node, Work, gates, lock_gates,
+};
 pub(crate) use op::whole;
 pub use op::{BoxOp, Op, from_fn};
 pub(crate) use recorder::Recorded;
