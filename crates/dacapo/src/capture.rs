@@ -436,7 +436,7 @@ impl Capture<'_> {
             self.recorded.spaces.extend(plan.settle(&device, &recorded.nodes, None, self.pool.as_ref())?);
         }
         // Held before the first launch: what was captured of an op that fails or panics half-way stays in the capture.
-        let (first, readings) = (self.recorded.nodes.len(), recorded.readings);
+        let (first, readings, told) = (self.recorded.nodes.len(), recorded.readings, recorded.told);
         self.recorded.nodes.append(&mut recorded.nodes);
         self.recorded.outputs.extend(recorded.outputs);
         self.recorded.keeps.append(&mut recorded.keeps);
@@ -446,7 +446,7 @@ impl Capture<'_> {
             let node = &self.recorded.nodes[number];
             let step = format!("`{}` at {}", node.name, node.at);
             self.half = Some(half_before.clone().unwrap_or_else(|| step.clone()));
-            let launched = lower::launch_one(&device, self.stream.raw, node, &readings);
+            let launched = lower::launch_one(&device, self.stream.raw, (node, &told[number - first]), &readings);
             let launched = launched.map_err(|error| node.blame(device.noted(error)));
             self.check_after(&step, launched)?;
         }

@@ -360,7 +360,7 @@ impl CUgraphNodeParams {
     ///   looked at by nobody.
     pub unsafe fn write<T: Copy>(r#type: CUgraphNodeType, value: T) -> CUgraphNodeParams {
         const { assert!(size_of::<T>() <= 232 && align_of::<T>() <= 8) };
-        let mut params = CUgraphNodeParams { r#type, ..Default::default() };
+        let mut params = CUgraphNodeParams { r#type, reserved0: [0; 3], params: [0; 29], reserved2: 0 };
         // SAFETY: as in `read`; T is Copy, so no drop is skipped.
         unsafe { params.params.as_mut_ptr().cast::<T>().write(value) };
         params

@@ -48,9 +48,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::arrange::Level;
-use crate::kernel::Function;
+use crate::kernel::{Function, Grid};
+use crate::lower::Told;
 use crate::memory::Extent;
-use crate::plan::What;
+use crate::plan::{Step, What};
 use crate::record::{Node, Work};
 
 /// The kind of an edge between two kernels: [`Graph::edges`] lists them, [`Graph::tune`] chooses them.
@@ -85,6 +86,8 @@ pub(crate) struct Pair<'n> {
     pub(crate) numbers: (usize, usize),
     pub(crate) before: &'n Node,
     pub(crate) after: &'n Node,
+    /// Their geometries as they were recorded, before they are lowered.
+    pub(crate) grids: Option<(Grid, Grid)>,
 }
 
 /// Chooses the kind of an edge, told what would be usual.
@@ -136,13 +139,13 @@ impl EdgeKinds {
     }
 
     /// Chooses the kinds of a level's edges.
-    pub(super) fn choose(level: &Level, nodes: &[Node], choice: &EdgeChoice) -> EdgeKinds {
+    pub(super) fn choose(level: &Level, nodes: &[Node], told: &[Told], choice: &EdgeChoice) -> EdgeKinds {
         let chosen = match choice {
             EdgeChoice::Plain => return EdgeKinds::default(),
             EdgeChoice::Usual => usual(level, nodes),
             EdgeChoice::By(choose) => {
                 let mut usual = usual(level, nodes).into_iter();
-                each(level, nodes, |pair| {
+                each(level, nodes, told, |pair| {
                     let usual = usual.next().unwrap_or(Edge::Full);
                     pair.map_or(Edge::Full, |pair| choose(&pair, usual))
                 })
@@ -167,25 +170,67 @@ fn kernel<'n>(level: &Level, nodes: &'n [Node], step: u32) -> Option<(usize, &'n
 }
 
 /// Something of each edge of a level, which is told its kernels where there is a choice.
-pub(super) fn each<R>(level: &Level, nodes: &[Node], mut of: impl FnMut(Option<Pair<'_>>) -> R) -> Vec<R> {
+pub(super) fn each<R>(
+    level: &Level,
+    nodes: &[Node],
+    told: &[Told],
+    mut of: impl FnMut(Option<Pair<'_>>) -> R,
+) -> Vec<R> {
+    let grid = |node: usize| Some(told.get(node)?.prepared()?.grid);
     let mut results = Vec::new();
-    let mut written = Written::of(level, nodes);
-    for step in 0..level.order.steps().len() {
-        let behind = kernel(level, nodes, step as u32)
-            .filter(|(number, function)| function.waits() || function.controls() && written.spares(&nodes[*number]));
-        written.add(level, nodes, step);
+    let sides = sides(level, nodes);
+    let node = |step: usize| match level.order.steps()[step].what {
+        What::Op(op) => level.node(op),
+        What::Join => unreachable!("a join is on neither side of a choice"),
+    };
+    for (step, behind) in sides.iter().enumerate() {
         for &earlier in level.order.after(step) {
-            let before =
-                behind.and_then(|_| kernel(level, nodes, earlier)).filter(|(_, function)| function.may_go_before());
-            results.push(of(match (before, behind) {
-                (Some((one, _)), Some((other, _))) => {
-                    Some(Pair { numbers: (one, other), before: &nodes[one], after: &nodes[other] })
+            results.push(of(match behind.may_follow && sides[earlier as usize].may_lead {
+                true => {
+                    let (one, other) = (node(earlier as usize), node(step));
+                    let grids = grid(one).zip(grid(other));
+                    Some(Pair { numbers: (one, other), before: &nodes[one], after: &nodes[other], grids })
                 }
-                _ => None,
+                false => None,
             }));
         }
     }
     results
+}
+
+/// What a step may be to its edges.
+#[derive(Clone, Copy, Default)]
+struct Side {
+    /// Whether an edge into it may be programmatic, and whether one out of it may.
+    may_follow: bool,
+    may_lead: bool,
+    /// Whether it is neither kernels nor a join: what comes behind a kernel as dear as it ever is.
+    is_copy: bool,
+}
+
+/// Of each step of a level.
+fn sides(level: &Level, nodes: &[Node]) -> Vec<Side> {
+    let mut controls = false;
+    let of = |step: &Step| {
+        let What::Op(op) = step.what else { return Side::default() };
+        let kernel = match &nodes[level.node(op)].work {
+            Work::Kernel(kernel) => kernel,
+            Work::Branch(branch) if branch.is_guarded => return Side::default(),
+            _ => return Side { is_copy: true, ..Side::default() },
+        };
+        controls |= kernel.function.controls();
+        Side { may_follow: kernel.function.waits(), may_lead: kernel.function.may_go_before(), is_copy: false }
+    };
+    let mut sides: Vec<Side> = level.order.steps().iter().map(of).collect();
+    if controls {
+        let mut written = Written::of(level, nodes);
+        for (step, side) in sides.iter_mut().enumerate() {
+            side.may_follow |= kernel(level, nodes, step as u32)
+                .is_some_and(|(number, function)| function.controls() && written.spares(&nodes[number]));
+            written.add(level, nodes, step);
+        }
+    }
+    sides
 }
 
 /// What the steps so far write, where a kernel with a wait of its own asks for it.
@@ -222,32 +267,38 @@ impl Written {
     }
 }
 
-/// Where it is worth it on the whole.
+/// Where it is worth it on the whole; empty where all are full.
 fn usual(level: &Level, nodes: &[Node]) -> Vec<Edge> {
     let order = &level.order;
-    let mut kinds = each(level, nodes, |pair| if pair.is_some() { Edge::Waits } else { Edge::Full });
-    if kinds.iter().all(|kind| *kind == Edge::Full) {
-        return kinds;
+    let sides = sides(level, nodes);
+    if !sides.iter().any(|side| side.may_follow) {
+        return Vec::new();
     }
-    let steps = order.steps().len();
-    let mut of = vec![Around::default(); steps];
-    (0..steps).flat_map(|step| order.after(step)).for_each(|&before| of[before as usize].outs += 1);
-    for step in 0..steps {
+    let mut of = vec![Around::default(); sides.len()];
+    (0..sides.len()).flat_map(|step| order.after(step)).for_each(|&before| of[before as usize].outs += 1);
+    let mut kinds = Vec::with_capacity(order.edges());
+    for (step, side) in sides.iter().enumerate() {
         let before = order.after(step);
-        for (edge, &before_one) in order.edges_into(step).zip(before) {
-            if of[before_one as usize].outs != 1 || before.len() > INTO {
-                kinds[edge] = Edge::Full;
-            }
-            match kinds[edge] {
-                Edge::Full => of[before_one as usize].full_on |= !is_copy(level, nodes, step as u32),
-                _ => (of[step].from, of[before_one as usize].on) = (true, true),
+        for &before_one in before {
+            let one = &mut of[before_one as usize];
+            let is_early = side.may_follow && sides[before_one as usize].may_lead;
+            if is_early && one.outs == 1 && before.len() <= INTO {
+                one.on = true;
+                of[step].from = true;
+                kinds.push(Edge::Waits);
+            } else {
+                one.full_on |= !side.is_copy;
+                kinds.push(Edge::Full);
             }
         }
     }
-    for (step, around) in of.iter().enumerate().filter(|(step, _)| order.after(*step).len() == 1) {
-        let (edge, before) = (order.edges_into(step).start, order.after(step)[0]);
-        if !of[before as usize].from && !around.on && around.full_on {
-            kinds[edge] = Edge::Full;
+    for (step, around) in of.iter().enumerate() {
+        if let &[before] = order.after(step)
+            && !of[before as usize].from
+            && !around.on
+            && around.full_on
+        {
+            kinds[order.edges_into(step).start] = Edge::Full;
         }
     }
     kinds
@@ -263,18 +314,6 @@ struct Around {
     on: bool,
     /// Whether a full one leads on, to a kernel or a join.
     full_on: bool,
-}
-
-/// Whether a step is neither kernels nor a join: what comes behind a kernel as dear as it ever is.
-fn is_copy(level: &Level, nodes: &[Node], step: u32) -> bool {
-    match level.order.steps()[step as usize].what {
-        What::Op(op) => match &nodes[level.node(op)].work {
-            Work::Kernel(_) => false,
-            Work::Branch(branch) => !branch.is_guarded,
-            _ => true,
-        },
-        What::Join => false,
-    }
 }
 
 /// The nodes that signal: every edge out of them says so. Guarded kernels never do: there is no such entry point.

@@ -7,6 +7,7 @@
 //! of a WHILE whose body has two conditional nodes before its last kernel and a third beside it; as a line it does.
 
 use crate::arrange::edges::{self, Edge, EdgeChoice, EdgeKinds, Pair};
+use crate::lower::Told;
 use crate::plan::{self, Order, Shape, TouchedBytes, What};
 use crate::record::{Node, Work};
 
@@ -86,9 +87,10 @@ impl Arrangement {
     }
 
     /// With edges of kinds that are chosen; all were full before.
-    pub(crate) fn with_edges(mut self, nodes: &[Node], choice: &EdgeChoice) -> Arrangement {
+    /// `told` is what was recorded of the nodes; empty where they are lowered.
+    pub(crate) fn with_edges(mut self, nodes: &[Node], told: &[Told], choice: &EdgeChoice) -> Arrangement {
         for level in &mut self.levels {
-            level.edges = EdgeKinds::choose(level, nodes, choice);
+            level.edges = EdgeKinds::choose(level, nodes, told, choice);
         }
         self
     }
@@ -102,7 +104,7 @@ impl Arrangement {
     pub(crate) fn each_kind(&self, nodes: &[Node], mut call: impl FnMut(usize, usize, Edge)) {
         for level in &self.levels {
             let mut edge = 0;
-            edges::each(level, nodes, |pair| {
+            edges::each(level, nodes, &[], |pair| {
                 if let Some(Pair { numbers: (before, after), .. }) = pair {
                     call(before, after, level.edges.kind(edge, before));
                 }
@@ -183,17 +185,23 @@ fn list(nodes: &[Node], scope: u32, range: std::ops::Range<usize>, into: &mut Ve
 
 fn order_of(nodes: &mut dyn ExactSizeIterator<Item = &Node>, shape: Shape) -> Order {
     let count = nodes.len();
-    let mut touches = Vec::with_capacity(count * 3);
-    let mut ends = Vec::with_capacity(count);
+    if shape == Shape::Line || count < 2 {
+        return plan::in_a_line(count);
+    }
+    let mut touches = Vec::with_capacity(count * 2);
+    // Where those of each op end, and before them where the first begins.
+    let mut ends = Vec::with_capacity(count + 1);
+    ends.push(0);
     for node in nodes {
-        touches.extend(node.access.iter().map(|access| TouchedBytes {
-            memory: access.place.allocation.number(),
-            start: access.place.start as u64,
-            end: (access.place.start + access.place.bytes) as u64,
-            write: access.mode.writes(),
-        }));
+        for access in &node.access {
+            touches.push(TouchedBytes {
+                memory: access.place.allocation.number(),
+                start: access.place.start as u64,
+                end: (access.place.start + access.place.bytes) as u64,
+                write: access.mode.writes(),
+            });
+        }
         ends.push(touches.len());
     }
-    let ops = (0..count).map(|op| &touches[if op == 0 { 0 } else { ends[op - 1] }..ends[op]]);
-    plan::order(ops, shape)
+    plan::order(ends.windows(2).map(|ends| &touches[ends[0]..ends[1]]), shape)
 }

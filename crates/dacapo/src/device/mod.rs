@@ -114,6 +114,8 @@ pub(crate) struct Inner {
     /// What is held, and the budget.
     pub(crate) books: Arc<Books>,
     pub(crate) recordings: AtomicU64,
+    /// How many ops the last graph has that was recorded: the next one may have as many.
+    pub(crate) ops_last: AtomicUsize,
     /// What modules above the device keep with it.
     pub(crate) guests: Guests,
     /// How many values of the user's wait in the queue of drops.

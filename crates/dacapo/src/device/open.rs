@@ -300,6 +300,7 @@ impl Device {
             instead_of_gpu: OnceLock::new(),
             books: Arc::default(),
             recordings: AtomicU64::new(1),
+            ops_last: AtomicUsize::new(0),
             guests: Guests::default(),
             values_waiting: AtomicUsize::new(0),
             is_watched: AtomicBool::new(false),

@@ -307,7 +307,6 @@ fn push(
         decl: None,
         geometry: None,
         recipe: Arc::new(recipe),
-        prepared: None,
         sets: Some(Box::new(sets)),
         guard: None,
     });

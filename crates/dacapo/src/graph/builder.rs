@@ -189,7 +189,7 @@ impl<'d> GraphBuilder<'d> {
     pub fn inspect<O: Op>(self, op: O) -> Result<inspect::Report> {
         let (mut recorded, _) = self.take_down(op)?;
         if self.guarded {
-            guard(&recorded.device, &mut recorded.nodes)?;
+            guard(&recorded.device, &mut recorded.nodes, &recorded.told)?;
         }
         Ok(report_of(&recorded, self.label.as_deref(), self.shape, &self.edges))
     }

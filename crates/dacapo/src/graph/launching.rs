@@ -123,10 +123,11 @@ impl Replayable {
         self.device.enter()?;
         self.device.drain()?;
         self.refresh_quiet()?;
-        let (nodes, order) = (&mut self.nodes, &self.order);
+        let (nodes, order) = (&self.nodes, &self.order);
         // A stamp before and behind each op: three nodes for one.
         let booking = self.device.book(Purpose::Executables, 3 * executable_bytes(nodes, order))?;
-        let parts = Parts { nodes, arrangement: order, readings: &self.readings, places: &self.stand_ins };
+        let told = Vec::new();
+        let parts = Parts { nodes, told, arrangement: order, readings: &self.readings, places: &self.stand_ins };
         let mut built = Built::stamped(&self.device, parts, Some(stamps), booking)?;
         let launched = self.launch_preloaded(built.exec, stream, extra);
         // The driver lets what runs complete.

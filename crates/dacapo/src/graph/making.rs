@@ -9,6 +9,7 @@
 //!    ([`Replayable::assemble`]).
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
@@ -63,9 +64,9 @@ impl Drafted {
         let pools = Members::join(options.pool.as_ref(), &recorded.pools)?;
         let order = arranged(&recorded.nodes, options.asked.shape);
         if options.asked.guarded {
-            guard(&recorded.device, &mut recorded.nodes)?;
+            guard(&recorded.device, &mut recorded.nodes, &recorded.told)?;
         }
-        let order = order.with_edges(&recorded.nodes, &options.asked.edges);
+        let order = order.with_edges(&recorded.nodes, &recorded.told, &options.asked.edges);
         let plan = TempPlan::new(&recorded, &order);
         let executable = match book {
             true => Some(recorded.device.book(Purpose::Executables, executable_bytes(&recorded.nodes, &order))?),
@@ -86,9 +87,10 @@ impl Replayable {
     /// Makes a graph of a recording; the steps are in the order of this file.
     pub(crate) fn make(recorded: Recorded, options: GraphOptions, mut stand_ins: StandIns) -> Result<Replayable> {
         let mut drafted = Drafted::new(recorded, &options, true)?;
-        let Recorded { device, nodes, readings, .. } = &mut drafted.recorded;
+        let Recorded { device, nodes, told, readings, .. } = &mut drafted.recorded;
         let booking = drafted.executable.take().expect("asked for above");
-        let parts = Parts { nodes, arrangement: &drafted.order, readings, places: &stand_ins };
+        let told = std::mem::take(told);
+        let parts = Parts { nodes, told, arrangement: &drafted.order, readings, places: &stand_ins };
         let built = Built::new(device, parts, booking)?;
         stand_ins.unbind();
         Replayable::assemble(drafted, options, stand_ins, built)
@@ -139,31 +141,31 @@ impl Replayable {
     ) -> Replayable {
         let Drafted { mut recorded, pools, order, .. } = drafted;
         let device = recorded.device.clone();
+        device.0.ops_last.store(recorded.nodes.len(), Ordering::Relaxed);
         let mut members = touched(recorded.nodes.iter());
         members.extend(pools.all().map(Pool::touched));
         members.extend(recorded.spaces.iter().map(Space::touched));
         members.sort_by_key(|(memory, _)| *memory);
         members.dedup_by_key(|(memory, _)| *memory);
         let set = device.ledger().add_set(&members);
+        let (mut keeps, mut idles) = (recorded.keeps, false);
         for (number, node) in recorded.nodes.iter().enumerate() {
             for &slot in &node.slots {
                 recorded.readings.read_by(slot, number as u32);
             }
-        }
-        let at = recorded.nodes.first().map(|node| node.at);
-        let name = Arc::new(Named { name: "graph".into(), label: options.label, at });
-        let mut keeps = recorded.keeps;
-        for node in &recorded.nodes {
             if let Work::Foreign(foreign) = &node.work {
                 keeps.push(Arc::new(foreign.call.clone()));
             }
+            idles |= may_idle(node);
         }
+        let at = recorded.nodes.first().map(|node| node.at);
+        let name = Arc::new(Named { name: "graph".into(), label: options.label, at });
         let mut graph = Replayable {
             exec: built.exec,
             has_slots: !recorded.readings.is_empty(),
             is_quiet: false,
             gates: gates(recorded.nodes.iter()),
-            may_idle: recorded.nodes.iter().any(may_idle),
+            may_idle: idles,
             device,
             nodes: recorded.nodes,
             order,

@@ -16,7 +16,7 @@ use crate::value::{Readings, Snapshot, Told};
 
 /// What a recording consists of.
 pub(crate) fn report_of(recorded: &Recorded, label: Option<&str>, shape: Shape, edges: &EdgeChoice) -> Report {
-    let order = arranged(&recorded.nodes, shape).with_edges(&recorded.nodes, edges);
+    let order = arranged(&recorded.nodes, shape).with_edges(&recorded.nodes, &recorded.told, edges);
     let parts = Parts { nodes: &recorded.nodes, readings: &recorded.readings, outputs: &recorded.outputs };
     parts.report(&recorded.device.properties().name, label.unwrap_or_default(), &order)
 }

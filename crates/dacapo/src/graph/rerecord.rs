@@ -336,21 +336,19 @@ impl Drafted {
     /// What the driver shall be told of each node; none for what cannot be said. The conditions are those of the live graph: a
     /// graph of another number of them is built.
     fn params(&mut self, handles: &[u64]) -> Result<Vec<Option<NodeParams>>> {
-        let Recorded { nodes, readings, device, .. } = &mut self.recorded;
-        let params = nodes.iter_mut().map(|node| {
-            let prepared = match &mut node.work {
-                Work::Kernel(kernel) => kernel.prepared.take(),
-                _ => None,
-            };
-            NodeParams::of(device, node, readings, &AsAllocated, handles, prepared)
-        });
+        let Recorded { nodes, told, readings, device, .. } = &mut self.recorded;
+        let params = nodes
+            .iter()
+            .zip(told)
+            .map(|(node, told)| NodeParams::of(device, node, readings, &AsAllocated, handles, told.take_prepared()));
         params.collect()
     }
 
     fn build(&mut self) -> Result<Built> {
-        let Recorded { nodes, readings, device, .. } = &mut self.recorded;
+        let Recorded { nodes, told, readings, device, .. } = &mut self.recorded;
         let booking = device.book(Purpose::Executables, executable_bytes(nodes, &self.order))?;
-        let parts = Parts { nodes, arrangement: &self.order, readings, places: &AsAllocated };
+        let told = std::mem::take(told);
+        let parts = Parts { nodes, told, arrangement: &self.order, readings, places: &AsAllocated };
         Built::new(device, parts, booking)
     }
 }

@@ -224,10 +224,10 @@ impl Replayable {
 
     /// An executable graph with edges of this choice.
     fn candidate(&mut self, choice: &EdgeChoice) -> Result<Candidate> {
-        let order = self.order.clone().with_edges(&self.nodes, choice);
+        let order = self.order.clone().with_edges(&self.nodes, &[], choice);
         let booking = self.device.book(Purpose::Executables, executable_bytes(&self.nodes, &order))?;
-        let nodes = &mut self.nodes;
-        let parts = Parts { nodes, arrangement: &order, readings: &self.readings, places: &self.stand_ins };
+        let (nodes, told) = (&self.nodes, Vec::new());
+        let parts = Parts { nodes, told, arrangement: &order, readings: &self.readings, places: &self.stand_ins };
         let built = Built::new(&self.device, parts, booking)?;
         Ok(Candidate { built, order, device: self.device.clone() })
     }

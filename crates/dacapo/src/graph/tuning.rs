@@ -10,7 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::arrange::{Edge, EdgeChoice};
+use crate::arrange::{Edge, EdgeChoice, Pair};
 use crate::device::Device;
 use crate::error::{Error, ErrorKind};
 use crate::kernel::Grid;
@@ -122,22 +122,21 @@ impl Tuning {
         }
         let tuning = Arc::new(self.clone());
         EdgeChoice::By(Arc::new(move |pair, usual| {
-            let known =
-                TunedKernel::of(pair.before).zip(TunedKernel::of(pair.after)).and_then(|pair| tuning.get(&pair));
+            let known = pair.kernels().and_then(|pair| tuning.get(&pair));
             known.unwrap_or(usual)
         }))
     }
 }
 
-impl TunedKernel {
-    /// The kernel of a node that was recorded and not lowered yet.
-    fn of(node: &Node) -> Option<TunedKernel> {
-        match &node.work {
-            Work::Kernel(kernel) => TunedKernel::with(node, kernel.prepared.as_ref()?.grid),
-            _ => None,
-        }
+impl Pair<'_> {
+    /// The kernels of two nodes that were recorded and not lowered yet.
+    fn kernels(&self) -> Option<(TunedKernel, TunedKernel)> {
+        let (before, after) = self.grids?;
+        TunedKernel::with(self.before, before).zip(TunedKernel::with(self.after, after))
     }
+}
 
+impl TunedKernel {
     /// The kernel of a node, with its geometry.
     pub(super) fn with(node: &Node, Grid { blocks, threads, shared }: Grid) -> Option<TunedKernel> {
         let Work::Kernel(kernel) = &node.work else { return None };

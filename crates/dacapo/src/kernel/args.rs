@@ -1,7 +1,6 @@
 //! A kernel's arguments as the driver takes them.
 
 use std::ffi::c_void;
-use std::ops::{Deref, DerefMut};
 
 use crate::element::{Pod, bytes_of};
 use crate::kernel::Grid;
@@ -216,6 +215,7 @@ impl Args {
     }
 
     /// Fills the addresses in.
+    #[inline]
     pub(crate) fn resolve(&mut self, address: impl Fn(usize) -> u64) {
         let mut access = 0;
         let (words, kinds) = self.parts_mut();
@@ -234,54 +234,42 @@ impl Args {
 
     /// Pointers to the arguments, as a launch takes them. They are good as long as this is neither moved nor changed.
     #[inline]
-    pub(crate) fn as_pointers(&mut self) -> Pointers {
+    pub(crate) fn pointers<'r>(&mut self, room: &'r mut PointerRoom) -> &'r mut [*mut c_void] {
         let (words, kinds) = self.parts_mut();
         let base = words.as_mut_ptr();
         // SAFETY: there is a word for each kind.
-        Pointers::new(kinds, |at| unsafe { base.add(at) }.cast())
+        room.fill(kinds, |at| unsafe { base.add(at) }.cast())
     }
 }
 
-/// A pointer to each argument of a launch.
-pub(crate) struct Pointers {
+/// Room for a pointer to each argument of a launch.
+pub(crate) struct PointerRoom {
     few: [*mut c_void; FEW],
-    /// How many of those there are.
-    count: usize,
     /// All of them, if that is not enough room.
     many: Vec<*mut c_void>,
 }
 
-impl Pointers {
+impl PointerRoom {
+    #[inline]
+    pub(crate) fn new() -> PointerRoom {
+        PointerRoom { few: [std::ptr::null_mut(); FEW], many: Vec::new() }
+    }
+
     /// An array that is written through costs a third of what a list does that grows.
     #[inline]
-    fn new(kinds: &[Word], pointer: impl Fn(usize) -> *mut c_void) -> Pointers {
-        let mut pointers = Pointers { few: [std::ptr::null_mut(); FEW], count: 0, many: Vec::new() };
+    fn fill(&mut self, kinds: &[Word], pointer: impl Fn(usize) -> *mut c_void) -> &mut [*mut c_void] {
         if kinds.len() <= FEW {
+            let mut count = 0;
             for (at, kind) in kinds.iter().enumerate() {
-                pointers.few[pointers.count.min(at)] = pointer(at);
-                pointers.count += usize::from(*kind != Word::More);
+                self.few[count.min(at)] = pointer(at);
+                count += usize::from(*kind != Word::More);
             }
+            &mut self.few[..count]
         } else {
             let begins = |(_, kind): &(usize, &Word)| **kind != Word::More;
-            pointers.many = kinds.iter().enumerate().filter(begins).map(|(at, _)| pointer(at)).collect();
+            self.many = kinds.iter().enumerate().filter(begins).map(|(at, _)| pointer(at)).collect();
+            &mut self.many
         }
-        pointers
-    }
-}
-
-impl Deref for Pointers {
-    type Target = [*mut c_void];
-
-    #[inline]
-    fn deref(&self) -> &[*mut c_void] {
-        if self.many.is_empty() { &self.few[..self.count] } else { &self.many }
-    }
-}
-
-impl DerefMut for Pointers {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut [*mut c_void] {
-        if self.many.is_empty() { &mut self.few[..self.count] } else { &mut self.many }
     }
 }
 

@@ -14,7 +14,7 @@ mod parameter;
 mod text;
 
 pub use args::{Args, ElementArg, SliceArg, ToArg};
-pub(crate) use args::{Prepared, sealed};
+pub(crate) use args::{PointerRoom, Prepared, sealed};
 pub use check::{Checked, CheckedKernel, CheckedParam, Found, Warning, WarningKind, check_text};
 pub use declare::{
     Class, Declared, KernelDecl, Param, ParamKind, Plain, PointerMode, aside, derive, describe, position,

@@ -81,7 +81,7 @@ impl Running<'_> {
 
     /// Puts nodes without a branch among them on the stream.
     fn enqueue(&mut self, range: Range<usize>) -> Result<()> {
-        let nodes: &[Node] = &self.recorded.nodes[range];
+        let (nodes, told): (&[Node], _) = (&self.recorded.nodes[range.clone()], &self.recorded.told[range]);
         let Some(first) = nodes.first() else { return Ok(()) };
         let device = &self.stream.device;
         let mut touched = touched(nodes.iter());
@@ -93,7 +93,7 @@ impl Running<'_> {
         let (name, label, at) = (format!("eager `{}`", first.name), first.label.to_string(), Some(first.at));
         let name = Arc::new(Named { name, label, at });
         let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, lane, touch, |raw| {
-            launch_all(self.stream, raw.raw.0, nodes, &self.recorded.readings)?;
+            launch_all(self.stream, raw.raw.0, (nodes, told), &self.recorded.readings)?;
             raw.notes.push(&name);
             Ok(())
         });

@@ -15,18 +15,21 @@ use smallvec::SmallVec;
 use crate::arrange::{Arrangement, Level};
 use crate::device::{Device, Garbage};
 use crate::error::Result;
+use crate::kernel::PointerRoom;
 use crate::lower::built::Told;
 use crate::lower::declared::declared;
 use crate::lower::foreign;
 use crate::lower::params::{self, NodeParams, Resolve};
 use crate::lower::stamps::{FIRST, StampPlace, Stamps};
 use crate::plan::What;
-use crate::record::{Branch, BranchKind, KernelWork, Node, Work};
+use crate::record::{Branch, BranchKind, Node, Work};
 use crate::value::Readings;
 
 /// What a graph is made of.
 pub(crate) struct Parts<'p> {
-    pub(crate) nodes: &'p mut [Node],
+    pub(crate) nodes: &'p [Node],
+    /// What recipes gave when the nodes were recorded; empty if that is not known any more.
+    pub(crate) told: Vec<Told>,
     pub(crate) arrangement: &'p Arrangement,
     pub(crate) readings: &'p Readings,
     pub(crate) places: &'p dyn Resolve,
@@ -35,20 +38,51 @@ pub(crate) struct Parts<'p> {
 /// A graph with some of its nodes.
 pub(super) struct Building<'d, 'p> {
     graph: Unfinished<'d>,
-    nodes: &'p mut [Node],
+    nodes: &'p [Node],
     arrangement: &'p Arrangement,
     readings: &'p Readings,
     places: &'p dyn Resolve,
     stamps: Option<&'p Stamps>,
-    /// In the order of the nodes.
+    /// Of each node.
     told: Vec<Told>,
     handles: Vec<u64>,
 }
 
-/// Nodes that others come after.
-type Nodes = SmallVec<[CUgraphNode; 8]>;
-/// How each of them does.
-type Kinds = SmallVec<[CUgraphEdgeData; 8]>;
+/// What a node comes after, in lists that are used again for each.
+#[derive(Default)]
+struct Before {
+    nodes: Vec<CUgraphNode>,
+    /// How it comes after each of them; empty where all edges are full.
+    kinds: Vec<CUgraphEdgeData>,
+}
+
+impl Before {
+    fn clear(&mut self) {
+        self.nodes.clear();
+        self.kinds.clear();
+    }
+
+    /// The edge behind the last node is programmatic.
+    fn last_is_programmatic(&mut self) {
+        self.all_full(self.nodes.len().saturating_sub(1));
+        self.kinds.push(PROGRAMMATIC);
+    }
+
+    /// The edges up to so many whose kinds were not said are full.
+    fn all_full(&mut self, count: usize) {
+        while self.kinds.len() < count {
+            self.kinds.push(FULL);
+        }
+    }
+}
+
+/// What the work of an op ends in.
+enum Last {
+    /// One node.
+    One(CUgraphNode),
+    /// Several, or what it began with: foreign work alone.
+    Several(SmallVec<[CUgraphNode; 1]>),
+}
 
 /// The port of a kernel node that signals (`CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC`).
 const SIGNALS: u8 = 1;
@@ -83,7 +117,7 @@ impl<'d, 'p> Building<'d, 'p> {
     /// A graph without nodes, with its handles.
     pub(super) fn new(
         device: &'d Device,
-        parts: &'p mut Parts<'_>,
+        parts: &mut Parts<'p>,
         stamps: Option<&'p Stamps>,
     ) -> Result<Building<'d, 'p>> {
         let mut raw = CUgraph::NULL;
@@ -91,16 +125,21 @@ impl<'d, 'p> Building<'d, 'p> {
         device.check(unsafe { device.driver().cuGraphCreate(&mut raw, 0) }, Call::cuGraphCreate)?;
         let graph = Unfinished { device, raw };
         let handles = handles(&graph, parts.nodes)?;
-        let told = Vec::with_capacity(parts.nodes.len());
-        let Parts { nodes, arrangement, readings, places } = parts;
-        Ok(Building { graph, nodes, arrangement, readings, places: *places, stamps, told, handles })
+        // Taken, not copied: what a recipe gave when it was recorded is told once. An attempt after this one runs the recipes
+        // again.
+        let mut told = std::mem::take(&mut parts.told);
+        told.resize_with(parts.nodes.len(), Told::nothing);
+        let Parts { nodes, arrangement, readings, places, .. } = *parts;
+        Ok(Building { graph, nodes, arrangement, readings, places, stamps, told, handles })
     }
 
     /// With all of its nodes.
     pub(super) fn filled(mut self) -> Result<Building<'d, 'p>> {
-        let (raw, mut first) = (self.graph.raw, Nodes::new());
-        for number in 0..self.stamps.map_or(0, |_| FIRST) {
-            first = self.stamp(raw, first, StampPlace::First(number))?;
+        let (raw, mut first) = (self.graph.raw, Vec::new());
+        if let Some(stamps) = self.stamps {
+            for number in 0..FIRST {
+                first = vec![stamps.add(self.graph.device, raw, &first, StampPlace::First(number))?];
+            }
         }
         let arrangement = self.arrangement;
         self.level(arrangement.top(), raw, &first)?;
@@ -115,38 +154,34 @@ impl<'d, 'p> Building<'d, 'p> {
     fn level(&mut self, level: &Level, graph: CUgraph, first: &[CUgraphNode]) -> Result<Ends> {
         let order = &level.order;
         let mut ends = Ends::with_capacity(order.steps().len());
-        let (mut after, mut kinds) = (Nodes::new(), Kinds::new());
+        let (mut before, mut edge) = (Before::default(), 0);
         for (number, step) in order.steps().iter().enumerate() {
-            after.clear();
-            kinds.clear();
-            for (edge, &earlier) in order.edges_into(number).zip(order.after(number)) {
-                ends.of(earlier, &mut after);
+            before.clear();
+            for &earlier in order.after(number) {
+                ends.of(earlier, &mut before.nodes);
                 // Between stamps nothing may overlap: a profile has full edges only.
                 if self.stamps.is_none() && level.edges.is_early(edge) {
-                    kinds.resize(after.len().saturating_sub(1), FULL);
-                    kinds.push(PROGRAMMATIC);
+                    before.last_is_programmatic();
                 }
+                edge += 1;
             }
-            if !kinds.is_empty() {
-                kinds.resize(after.len(), FULL);
+            if !before.kinds.is_empty() {
+                before.all_full(before.nodes.len());
             }
-            if after.is_empty() {
-                after.extend_from_slice(first);
+            if before.nodes.is_empty() {
+                before.nodes.extend_from_slice(first);
             }
             match step.what {
-                What::Join => ends.push(add_empty(self.graph.device, graph, &after)?),
+                What::Join => ends.push(add_empty(self.graph.device, graph, &before.nodes)?),
                 What::Op(op) => {
                     let node = level.node(op);
-                    after = self.stamp(graph, after, StampPlace::Before(node))?;
-                    let signals = self.stamps.is_none() && level.edges.signals(node);
-                    let mut last = self.op(node, signals, graph, (&after, &kinds))?;
-                    if let Some(stamps) = self.stamps {
-                        let behind = stamps.add(self.graph.device, graph, &last, StampPlace::Behind(node))?;
-                        last = SmallVec::from_slice(&[behind]);
-                    }
-                    match last[..] {
-                        [one] => ends.push(one),
-                        _ => ends.push_all(last),
+                    let last = match self.stamps {
+                        None => self.op(node, level.edges.signals(node), graph, &before)?,
+                        Some(stamps) => self.stamped(node, graph, &mut before, stamps)?,
+                    };
+                    match last {
+                        Last::One(node) => ends.push(node),
+                        Last::Several(nodes) => ends.push_all(nodes),
                     }
                 }
             }
@@ -154,51 +189,45 @@ impl<'d, 'p> Building<'d, 'p> {
         Ok(ends)
     }
 
-    /// Adds what an op is: the nodes that it ends in.
-    fn op(
-        &mut self,
-        number: usize,
-        signals: bool,
-        graph: CUgraph,
-        (after, kinds): (&[CUgraphNode], &[CUgraphEdgeData]),
-    ) -> Result<SmallVec<[CUgraphNode; 1]>> {
+    /// Adds what an op is, with a stamp before it and one behind it.
+    fn stamped(&mut self, number: usize, graph: CUgraph, before: &mut Before, stamps: &Stamps) -> Result<Last> {
         let device = self.graph.device;
-        // Taken, not copied: what the recipe gave when it was recorded is told once. An attempt after this one runs the
-        // recipes again.
-        let recorded = match &mut self.nodes[number].work {
-            Work::Kernel(kernel) => kernel.prepared.take(),
-            _ => None,
+        before.nodes = vec![stamps.add(device, graph, &before.nodes, StampPlace::Before(number))?];
+        let last = match self.op(number, false, graph, before)? {
+            Last::One(node) => SmallVec::from_slice(&[node]),
+            Last::Several(nodes) => nodes,
         };
-        debug_assert_eq!(self.told.len(), number, "nodes are added in the order of the recording");
-        // Moved once, to where it stays.
-        let recorded = recorded.map(|prepared| NodeParams::Kernel { prepared });
-        let function = match &self.nodes[number].work {
-            Work::Kernel(KernelWork { guard: Some(guard), .. }) => guard.function.raw,
-            Work::Kernel(kernel) if signals => kernel.function.signalling(device)?.unwrap_or(&kernel.function).raw,
-            Work::Kernel(kernel) => kernel.function.raw,
-            _ => CUfunction::NULL,
-        };
-        self.told.push(Told { handle: CUgraphNode::NULL, function, params: recorded });
-        let (node, told) = (&self.nodes[number], self.told.last_mut().expect("pushed just now"));
+        Ok(Last::One(stamps.add(device, graph, &last, StampPlace::Behind(number))?))
+    }
+
+    /// Adds what an op is.
+    fn op(&mut self, number: usize, signals: bool, graph: CUgraph, before: &Before) -> Result<Last> {
+        let device = self.graph.device;
+        let (node, told) = (&self.nodes[number], &mut self.told[number]);
+        if let Work::Kernel(kernel) = &node.work {
+            told.function = match &kernel.guard {
+                Some(guard) => guard.function.raw,
+                None if signals => kernel.function.signalling(device)?.unwrap_or(&kernel.function).raw,
+                None => kernel.function.raw,
+            };
+        }
         match &mut told.params {
             Some(params) => params.fill_in(node, self.places, &self.handles),
             None => told.params = NodeParams::of(device, node, self.readings, self.places, &self.handles, None)?,
         }
         if let Work::Branch(branch) = &node.work {
-            let branch = branch.clone();
             return match branch.is_guarded {
-                true => self.guarded(&branch, graph, after),
-                false => self.branch(number, &branch, graph, after),
+                true => self.guarded(branch, graph, &before.nodes).map(Last::Several),
+                false => self.branch(number, branch, graph, &before.nodes).map(Last::One),
             };
         }
-        let Told { handle, function, params } = self.told.last_mut().expect("pushed above");
+        let Told { handle, function, params } = told;
         match params {
             Some(params) => {
-                let added = add(device, graph, (after, kinds), node, *function, params);
-                *handle = added.map_err(|error| node.blame(error))?;
-                Ok(SmallVec::from_slice(&[*handle]))
+                *handle = add(device, graph, before, node, *function, params).map_err(|error| node.blame(error))?;
+                Ok(Last::One(*handle))
             }
-            None => self.foreign(number, graph, after),
+            None => self.foreign(number, graph, &before.nodes).map(Last::Several),
         }
     }
 
@@ -221,13 +250,7 @@ impl<'d, 'p> Building<'d, 'p> {
     }
 
     /// Adds a conditional node, and fills the graphs of its bodies.
-    fn branch(
-        &mut self,
-        number: usize,
-        branch: &Branch,
-        graph: CUgraph,
-        after: &[CUgraphNode],
-    ) -> Result<SmallVec<[CUgraphNode; 1]>> {
+    fn branch(&mut self, number: usize, branch: &Branch, graph: CUgraph, after: &[CUgraphNode]) -> Result<CUgraphNode> {
         let (device, handle) = (self.graph.device, self.handles[branch.condition as usize]);
         let (node, graphs) =
             add_branch(device, graph, after, branch, handle).map_err(|error| self.nodes[number].blame(error))?;
@@ -236,7 +259,7 @@ impl<'d, 'p> Building<'d, 'p> {
         for (body, graph) in branch.bodies.iter().zip(graphs) {
             self.level(arrangement.body(body.scope), graph, &[])?;
         }
-        Ok(SmallVec::from_slice(&[node]))
+        Ok(node)
     }
 
     /// Adds the bodies of a guarded branch: all that they end in.
@@ -246,21 +269,13 @@ impl<'d, 'p> Building<'d, 'p> {
         graph: CUgraph,
         after: &[CUgraphNode],
     ) -> Result<SmallVec<[CUgraphNode; 1]>> {
-        let (arrangement, mut last) = (self.arrangement, Nodes::new());
+        let (arrangement, mut last) = (self.arrangement, Vec::new());
         for body in &branch.bodies {
             let level = arrangement.body(body.scope);
             let ends = self.level(level, graph, after)?;
             level.order.leaves().for_each(|step| ends.of(step, &mut last));
         }
         Ok(last.into_iter().collect())
-    }
-
-    /// What the next node comes after: a stamp behind these, where there are any stamps.
-    fn stamp(&self, graph: CUgraph, after: Nodes, place: StampPlace) -> Result<Nodes> {
-        match self.stamps {
-            Some(stamps) => Ok(SmallVec::from_slice(&[stamps.add(self.graph.device, graph, &after, place)?])),
-            None => Ok(after),
-        }
     }
 }
 
@@ -343,7 +358,8 @@ impl Ends {
     }
 
     /// Adds those of a step that are not there yet.
-    fn of(&self, step: u32, into: &mut SmallVec<[CUgraphNode; 8]>) {
+    #[inline]
+    fn of(&self, step: u32, into: &mut Vec<CUgraphNode>) {
         let one = self.one[step as usize];
         if !one.is_null() {
             // Two steps never end in the same node of their own.
@@ -370,7 +386,7 @@ fn add_empty(device: &Device, graph: CUgraph, after: &[CUgraphNode]) -> Result<C
 fn add(
     device: &Device,
     graph: CUgraph,
-    (after, kinds): (&[CUgraphNode], &[CUgraphEdgeData]),
+    Before { nodes: after, kinds }: &Before,
     node: &Node,
     function: CUfunction,
     params: &mut NodeParams,
@@ -381,22 +397,23 @@ fn add(
     match params {
         NodeParams::Kernel { prepared } => {
             let grid = prepared.grid;
-            let code = declared(device, node, &mut prepared.args, |args| {
-                let mut pointers = args.as_pointers();
-                let raw = params::kernel_params(function, grid, &mut pointers);
+            let (code, call) = declared(device, node, &mut prepared.args, |args| {
+                let mut room = PointerRoom::new();
+                let raw = params::kernel_params(function, grid, args.pointers(&mut room));
                 // SAFETY: `handle` is valid for the write; the dependencies are nodes of this graph, with a kind for each
                 // where there are kinds; the function's module is held by the node; there is a pointer for each parameter,
                 // to as many bytes as it has, in place until the call returns, by when the driver has copied them.
                 unsafe {
                     if kinds.is_empty() {
-                        driver.cuGraphAddKernelNode_v2(&mut handle, graph, first, count, &raw)
+                        let code = driver.cuGraphAddKernelNode_v2(&mut handle, graph, first, count, &raw);
+                        (code, Call::cuGraphAddKernelNode_v2)
                     } else {
                         let mut raw = CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_KERNEL, raw);
-                        driver.cuGraphAddNode_v2(&mut handle, graph, first, kinds.as_ptr(), count, &mut raw)
+                        let code = driver.cuGraphAddNode_v2(&mut handle, graph, first, kinds.as_ptr(), count, &mut raw);
+                        (code, Call::cuGraphAddNode_v2)
                     }
                 }
             });
-            let call = if kinds.is_empty() { Call::cuGraphAddKernelNode_v2 } else { Call::cuGraphAddNode_v2 };
             device.check(code, call)?;
         }
         NodeParams::Copy { source, target, bytes } => {

@@ -10,7 +10,7 @@ use dacapo_driver::types::*;
 use crate::device::{Booking, Device, Garbage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
-use crate::kernel::check_grid;
+use crate::kernel::{Args, Grid, PointerRoom, Prepared, check_grid};
 use crate::lower::building::{Building, Parts, Unfinished};
 use crate::lower::declared::{declare_kept, declared};
 use crate::lower::estimate::{asked_for, executable_of};
@@ -39,8 +39,8 @@ pub(crate) struct Built {
 
 /// The driver's node of an op, and what it has been told.
 #[repr(C)] // beside each other: a changed slot needs both
-pub(super) struct Told {
-    /// Null for foreign work, which has no parameters of ours.
+pub(crate) struct Told {
+    /// Null for foreign work, which has no parameters of ours, and before there is a node.
     pub(super) handle: CUgraphNode,
     /// Of a kernel: the one that suits the edges into and out of the node, whatever it is told.
     pub(super) function: CUfunction,
@@ -79,10 +79,10 @@ impl Built {
     /// # Errors
     ///
     /// - As [`new`](Built::new).
-    pub(crate) fn stamped(
+    pub(crate) fn stamped<'p>(
         device: &Device,
-        mut parts: Parts<'_>,
-        stamps: Option<&Stamps>,
+        mut parts: Parts<'p>,
+        stamps: Option<&'p Stamps>,
         booking: Booking,
     ) -> Result<Built> {
         let _relaxed = device.relaxed()?;
@@ -107,9 +107,8 @@ impl Built {
         let (mut graph, nodes, told, handles) = draft.into_parts();
         let device = graph.device;
         // Recipes may have run again for this, and call functions that answer otherwise by now.
-        let is_idle = |op: usize| told[op].params.as_ref().is_some_and(|params| !params.is_enabled());
-        if (0..told.len()).any(is_idle) {
-            expect_written(nodes, is_idle)?;
+        if told.iter().any(Told::is_idle) {
+            expect_written(nodes, |op| told[op].is_idle())?;
         }
         let mut exec = CUgraphExec::NULL;
         // SAFETY: `exec` is valid for the write, and the graph is ours.
@@ -119,7 +118,7 @@ impl Built {
         let template = std::mem::replace(&mut graph.raw, CUgraph::NULL);
         let built = Built { exec, template, told, handles, booking: None };
         for (number, told) in built.told.iter().enumerate() {
-            if told.params.as_ref().is_some_and(|params| !params.is_enabled())
+            if told.is_idle()
                 && let Err(error) = told.enable(device, exec, false)
             {
                 device.put(Garbage::Graph(exec, template), Vec::new());
@@ -240,6 +239,52 @@ impl Built {
     }
 }
 
+/// Of an op that is recorded: what the driver's node will be told, once there is one.
+impl Told {
+    /// Nothing that is known.
+    #[inline]
+    pub(crate) fn nothing() -> Told {
+        Told { handle: CUgraphNode::NULL, function: CUfunction::NULL, params: None }
+    }
+
+    /// A kernel whose recipe has not run.
+    #[inline]
+    pub(crate) fn kernel() -> Told {
+        let prepared = Prepared { grid: Grid::EMPTY, args: Args::default() };
+        Told { params: Some(NodeParams::Kernel { prepared }), ..Told::nothing() }
+    }
+
+    /// Where a kernel's recipe writes.
+    #[inline]
+    pub(crate) fn prepared_mut(&mut self) -> Option<&mut Prepared> {
+        match &mut self.params {
+            Some(NodeParams::Kernel { prepared }) => Some(prepared),
+            _ => None,
+        }
+    }
+
+    /// What a kernel's recipe gave.
+    pub(crate) fn prepared(&self) -> Option<&Prepared> {
+        match &self.params {
+            Some(NodeParams::Kernel { prepared }) => Some(prepared),
+            _ => None,
+        }
+    }
+
+    /// The same, for somebody else to tell.
+    pub(crate) fn take_prepared(&mut self) -> Option<Prepared> {
+        match self.params.take() {
+            Some(NodeParams::Kernel { prepared }) => Some(prepared),
+            _ => None,
+        }
+    }
+
+    /// Whether the op does nothing, as far as is known: a kernel whose grid is empty.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.params.as_ref().is_some_and(|params| !params.is_enabled())
+    }
+}
+
 impl Told {
     #[inline]
     fn tell(&mut self, device: &Device, exec: CUgraphExec, node: &Node, was_enabled: Option<bool>) -> Result<()> {
@@ -253,8 +298,8 @@ impl Told {
                 }
                 let (grid, function) = (prepared.grid, self.function);
                 let code = declared(device, node, &mut prepared.args, |args| {
-                    let mut pointers = args.as_pointers();
-                    let raw = params::kernel_params(function, grid, &mut pointers);
+                    let mut room = PointerRoom::new();
+                    let raw = params::kernel_params(function, grid, args.pointers(&mut room));
                     // SAFETY: the node is one of the template's; there is a pointer for each parameter, to as many bytes
                     // as it has, in place until the call returns; addresses are of memory that the graph holds, or that
                     // this launch has bound.
@@ -332,8 +377,7 @@ impl<'d> CapturedGraph<'d> {
         let booking = booking.taken();
         device.live().graphs.add(1);
         let template = std::mem::replace(&mut self.0.raw, CUgraph::NULL);
-        let told =
-            (0..ops).map(|_| Told { handle: CUgraphNode::NULL, function: CUfunction::NULL, params: None }).collect();
+        let told = std::iter::repeat_with(Told::nothing).take(ops).collect();
         Ok(Built { exec, template, told, handles: Vec::new(), booking: Some(booking) })
     }
 }

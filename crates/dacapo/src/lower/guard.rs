@@ -26,6 +26,7 @@ use smallvec::SmallVec;
 use crate::device::Device;
 use crate::error::Result;
 use crate::kernel::Grid;
+use crate::lower::Told;
 use crate::memory::{Access, Mode};
 use crate::record::{Branch, BranchKind, Guard, Node, Work};
 
@@ -41,15 +42,15 @@ const KERNELS_MAX: usize = 4;
 /// conditional node. Not measured yet.
 const BLOCKS_MAX: u64 = 1024;
 
-/// Guards the kernels of all branches that are small enough. The nodes are as they were recorded.
+/// Guards the kernels of all branches that are small enough. The nodes, and what is known of them, are as they were recorded.
 ///
 /// # Errors
 ///
 /// - The driver had no memory for guarded entry points, or the context is lost.
-pub(crate) fn guard(device: &Device, nodes: &mut [Node]) -> Result<()> {
+pub(crate) fn guard(device: &Device, nodes: &mut [Node], told: &[Told]) -> Result<()> {
     for number in 0..nodes.len() {
         let Work::Branch(branch) = &nodes[number].work else { continue };
-        if !is_small(nodes, number, branch) {
+        if !is_small(nodes, told, number, branch) {
             continue;
         }
         let Some(guards) = guards(device, nodes, number, branch)? else { continue };
@@ -78,14 +79,14 @@ pub(crate) fn unguard(node: &mut Node) {
 }
 
 /// Whether a branch holds a few small kernels and nothing else.
-fn is_small(nodes: &[Node], number: usize, branch: &Branch) -> bool {
+fn is_small(nodes: &[Node], told: &[Told], number: usize, branch: &Branch) -> bool {
     let inside = &nodes[number + 1..nodes[number].next(number)];
     if branch.kind != BranchKind::If || inside.is_empty() || inside.len() > KERNELS_MAX {
         return false;
     }
     let blocks = |grid: &Grid| grid.blocks.iter().map(|side| u64::from(*side)).product::<u64>();
-    let each = inside.iter().map(|node| match &node.work {
-        Work::Kernel(kernel) if kernel.sets.is_none() => kernel.prepared.as_ref().map(|it| blocks(&it.grid)),
+    let each = inside.iter().zip(&told[number + 1..]).map(|(node, told)| match &node.work {
+        Work::Kernel(kernel) if kernel.sets.is_none() => told.prepared().map(|it| blocks(&it.grid)),
         _ => None,
     });
     each.sum::<Option<u64>>().is_some_and(|blocks| blocks <= BLOCKS_MAX)

@@ -112,7 +112,8 @@ impl NodeParams {
             let flag = node.access.last().expect("the flag is the last access of a guarded kernel");
             prepared.args.guard(places.place(&flag.place).0, guard.side);
         }
-        prepared.args.resolve(|access| places.place(&node.access[access].place).0);
+        let access = &node.access[..];
+        prepared.args.resolve(|number| places.place(&access[number].place).0);
         if let Some(sets) = &kernel.sets {
             let handle = |condition: &u32| handles.get(*condition as usize).copied().unwrap_or(NO_HANDLE);
             prepared.args.set_handles(sets.iter().map(handle));
@@ -200,9 +201,10 @@ pub(crate) fn fill_params(target: u64, value: u32, size: u32, count: usize) -> C
 }
 
 /// Tells the driver about the shared memory that a launch of this node wants.
+#[inline]
 pub(crate) fn want_shared(device: &Device, node: &Node, function: CUfunction, params: &NodeParams) -> Result<()> {
     match (&node.work, params) {
-        (Work::Kernel(kernel), NodeParams::Kernel { prepared }) => {
+        (Work::Kernel(kernel), NodeParams::Kernel { prepared }) if prepared.grid.shared > 0 => {
             kernel.function.of_handle(function).want_shared(device, prepared.grid.shared)
         }
         _ => Ok(()),

@@ -11,8 +11,9 @@ use crate::arrange::TempPlan;
 use crate::device::{Cuda, Device, Garbage, Keeps, RawStream, StreamInner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
-use crate::kernel::{Function, Prepared};
+use crate::kernel::{Function, PointerRoom, Prepared};
 use crate::lower::branching;
+use crate::lower::built::Told;
 use crate::lower::declared::declared;
 use crate::lower::params::{self, AsAllocated, NodeParams};
 use crate::memory::{Allocation, Arena, Extent, Kind, raw_places};
@@ -129,7 +130,7 @@ fn enqueue(
         let lent = Lent::new(device, raw.raw.0, plan, arena, &kept.unfreed)?;
         begun.set(true);
         let put_aside = PutAside::new(device, raw.raw.0, asides)?;
-        let launched = launch_all(stream, raw.raw.0, &recorded.nodes, &recorded.readings);
+        let launched = launch_all(stream, raw.raw.0, (&recorded.nodes, &recorded.told), &recorded.readings);
         let put_back = put_aside.put_back();
         drop(lent);
         launched.and(put_back)?;
@@ -149,22 +150,39 @@ fn enqueue(
 }
 
 /// Launches one node on a stream that is being captured: without the ledger.
-pub(crate) fn launch_one(device: &Device, stream: CUstream, node: &Node, readings: &Readings) -> Result<()> {
-    launch(device, (stream, false), node, readings)
+pub(crate) fn launch_one(
+    device: &Device,
+    stream: CUstream,
+    (node, told): (&Node, &Told),
+    readings: &Readings,
+) -> Result<()> {
+    launch(device, (stream, false), node, told, readings)
 }
 
-/// Launches nodes without a branch among them on a stream of ours, of this handle.
-pub(super) fn launch_all(of: &StreamInner, stream: CUstream, nodes: &[Node], readings: &Readings) -> Result<()> {
-    for node in nodes {
-        launch(&of.device, (stream, of.early), node, readings).map_err(|error| node.blame(error))?;
+/// Launches nodes without a branch among them, of which this is known, on a stream of ours of this handle.
+pub(super) fn launch_all(
+    of: &StreamInner,
+    stream: CUstream,
+    (nodes, told): (&[Node], &[Told]),
+    readings: &Readings,
+) -> Result<()> {
+    for (node, told) in nodes.iter().zip(told) {
+        launch(&of.device, (stream, of.early), node, told, readings).map_err(|error| node.blame(error))?;
     }
     Ok(())
 }
 
 /// Launches one node; with `early`, while the kernel before it ends, if it waits for that by itself.
-fn launch(device: &Device, (stream, early): (CUstream, bool), node: &Node, readings: &Readings) -> Result<()> {
+fn launch(
+    device: &Device,
+    (stream, early): (CUstream, bool),
+    node: &Node,
+    told: &Told,
+    readings: &Readings,
+) -> Result<()> {
     let driver = device.driver();
-    let Some(mut params) = NodeParams::of(device, node, readings, &AsAllocated, &[], recorded_of(node))? else {
+    let recorded = told.prepared().cloned();
+    let Some(mut params) = NodeParams::of(device, node, readings, &AsAllocated, &[], recorded)? else {
         let Work::Foreign(foreign) = &node.work else { unreachable!("only foreign work has no parameters") };
         let places = raw_places(node.access.iter().map(|access| &access.place));
         // The stream's lock is held: a call of ours from inside would wait for itself.
@@ -213,8 +231,8 @@ fn launch_kernel(
     let (early, shared) = (early && function.waits(), prepared.grid.shared);
     let function = function.raw;
     let code = declared(device, node, &mut prepared.args, |args| {
-        let mut pointers = args.as_pointers();
-        let (pointers, extra) = (pointers.as_mut_ptr(), std::ptr::null_mut());
+        let mut room = PointerRoom::new();
+        let (pointers, extra) = (args.pointers(&mut room).as_mut_ptr(), std::ptr::null_mut());
         // SAFETY: the function's module is held by the node; there is a pointer for each of its parameters, to as
         // many bytes as it has, which stay in place until the call returns; the addresses among them are of
         // memory that the recording holds and the ledger keeps until this use is over; what the kernel does with
@@ -311,14 +329,6 @@ fn copy(device: &Device, stream: CUstream, source: CUdeviceptr, target: CUdevice
     // stream is over.
     let code = unsafe { device.driver().cuMemcpyAsync(target, source, bytes, stream) };
     device.check(code, Call::cuMemcpyAsync)
-}
-
-/// What a kernel's recipe gave when it was recorded.
-fn recorded_of(node: &Node) -> Option<Prepared> {
-    match &node.work {
-        Work::Kernel(kernel) => kernel.prepared.clone(),
-        _ => None,
-    }
 }
 
 /// What some nodes touch, for the ledger: each allocation once, `Write` if any node writes it.

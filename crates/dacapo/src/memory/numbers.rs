@@ -49,6 +49,7 @@ impl Numbers {
     }
 }
 
+#[inline]
 fn entry(number: u32) -> &'static AtomicPtr<Allocation> {
     let page = PAGES[number as usize / PAGE].get_or_init(|| (0..PAGE).map(|_| AtomicPtr::default()).collect());
     &page[number as usize % PAGE]
@@ -71,6 +72,7 @@ pub(crate) fn enter(make: impl FnOnce(u32) -> Allocation) -> Result<Arc<Allocati
 /// # Safety
 ///
 /// - The number is that of an allocation that somebody holds during this call.
+#[inline]
 pub(crate) unsafe fn hold(number: u32) -> Arc<Allocation> {
     let pointer = entry(number).load(Ordering::Acquire).cast_const();
     debug_assert!(!pointer.is_null(), "number {number} is nobody's");

@@ -67,7 +67,6 @@ impl OwnKernels {
                 decl: None,
                 geometry: None,
                 recipe: Arc::new(recipe),
-                prepared: None,
                 sets: None,
                 guard: None,
             });

@@ -189,7 +189,6 @@ impl RawKernel {
                 decl: None,
                 geometry: None,
                 recipe: Arc::new(recipe),
-                prepared: None,
                 sets: None,
                 guard: None,
             });

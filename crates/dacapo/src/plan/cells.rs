@@ -18,7 +18,8 @@ pub(super) struct CellRange {
 pub(super) struct Cells {
     /// For each touch, in order, the index of its memory; `NONE` for an empty one.
     memory_of: Vec<u32>,
-    memories: Vec<Memory>,
+    /// Where each touch lies; empty when no memory is cut: then each is one cell, and the node of its index.
+    ranges: Vec<CellRange>,
     nodes: usize,
 }
 
@@ -33,38 +34,40 @@ struct Memory {
 
 impl Cells {
     /// The cells of `ops`.
-    pub(super) fn new(ops: &[&[TouchedBytes]]) -> Cells {
-        let touches = || ops.iter().flat_map(|op| op.iter());
+    pub(super) fn new<'a>(ops: impl Iterator<Item = &'a [TouchedBytes]> + Clone) -> Cells {
         let mut numbers = Numbers::default();
         let mut memories: Vec<Memory> = Vec::new();
-        let mut memory_of = Vec::with_capacity(ops.iter().map(|op| op.len()).sum());
+        let mut memory_of = Vec::with_capacity(ops.clone().map(|op| op.len()).sum());
         let mut is_cut = false;
-        for touch in touches() {
-            if touch.start >= touch.end {
-                memory_of.push(NONE);
-                continue;
-            }
-            let index = numbers.index_of(touch.memory);
-            memory_of.push(index);
-            match memories.get_mut(index as usize) {
-                Some(memory) if memory.start == touch.start && memory.end == touch.end => {}
-                Some(memory) => {
-                    memory.is_cut = true;
-                    is_cut = true;
+        for op in ops.clone() {
+            for touch in op {
+                if touch.start >= touch.end {
+                    memory_of.push(NONE);
+                    continue;
                 }
-                None => {
-                    let (start, end) = (touch.start, touch.end);
-                    memories.push(Memory { start, end, root: 0, cuts: Vec::new(), is_cut: false });
+                let index = numbers.index_of(touch.memory);
+                memory_of.push(index);
+                match memories.get_mut(index as usize) {
+                    Some(memory) if memory.start == touch.start && memory.end == touch.end => {}
+                    Some(memory) => {
+                        memory.is_cut = true;
+                        is_cut = true;
+                    }
+                    None => {
+                        let (start, end) = (touch.start, touch.end);
+                        memories.push(Memory { start, end, root: 0, cuts: Vec::new(), is_cut: false });
+                    }
                 }
             }
         }
-        if is_cut {
-            for (touch, index) in touches().zip(&memory_of) {
-                let Some(memory) = memories.get_mut(*index as usize) else { continue };
-                // The same range again and again is common, and would only be sorted away.
-                if memory.is_cut && !memory.cuts.ends_with(&[touch.start, touch.end]) {
-                    memory.cuts.extend([touch.start, touch.end]);
-                }
+        if !is_cut {
+            return Cells { memory_of, ranges: Vec::new(), nodes: memories.len() };
+        }
+        for (touch, index) in ops.clone().flatten().zip(&memory_of) {
+            let Some(memory) = memories.get_mut(*index as usize) else { continue };
+            // The same range again and again is common, and would only be sorted away.
+            if memory.is_cut && !memory.cuts.ends_with(&[touch.start, touch.end]) {
+                memory.cuts.extend([touch.start, touch.end]);
             }
         }
         let mut nodes = 0;
@@ -74,7 +77,12 @@ impl Cells {
             memory.root = number(nodes);
             nodes += 2 * memory.cells() - 1;
         }
-        Cells { memory_of, memories, nodes }
+        let range = |(touch, index): (&TouchedBytes, &u32)| match memories.get(*index as usize) {
+            Some(memory) => memory.range(touch),
+            None => CellRange::whole(NONE),
+        };
+        let ranges = ops.flatten().zip(&memory_of).map(range).collect();
+        Cells { memory_of, ranges, nodes }
     }
 
     /// How many nodes the trees of all memories have: 2n - 1 for n cells.
@@ -83,18 +91,33 @@ impl Cells {
     }
 
     /// Where the touch that is `nth` of the whole recording lies; `None` if it is empty.
-    pub(super) fn place(&self, nth: usize, touch: &TouchedBytes) -> Option<CellRange> {
-        let memory = self.memories.get(self.memory_of[nth] as usize)?;
-        if memory.cuts.is_empty() {
-            return Some(CellRange { root: memory.root, cells: 1, from: 0, to: 1 });
+    #[inline]
+    pub(super) fn place(&self, nth: usize) -> Option<CellRange> {
+        match self.memory_of[nth] {
+            NONE => None,
+            index if self.ranges.is_empty() => Some(CellRange::whole(index)),
+            _ => Some(self.ranges[nth]),
         }
-        let cell = |at: u64| number(memory.cuts.binary_search(&at).expect("each touch cut its memory at both ends"));
-        let (from, to) = (cell(touch.start), cell(touch.end));
-        Some(CellRange { root: memory.root, cells: number(memory.cells()), from, to })
+    }
+}
+
+impl CellRange {
+    /// All of a memory that has one cell.
+    #[inline]
+    fn whole(root: u32) -> CellRange {
+        CellRange { root, cells: 1, from: 0, to: 1 }
     }
 }
 
 impl Memory {
+    fn range(&self, touch: &TouchedBytes) -> CellRange {
+        if self.cuts.is_empty() {
+            return CellRange::whole(self.root);
+        }
+        let cell = |at: u64| number(self.cuts.binary_search(&at).expect("each touch cut its memory at both ends"));
+        CellRange { root: self.root, cells: number(self.cells()), from: cell(touch.start), to: cell(touch.end) }
+    }
+
     fn cells(&self) -> usize {
         self.cuts.len().max(2) - 1
     }
@@ -111,6 +134,7 @@ struct Numbers {
 impl Numbers {
     const FEW: usize = 8;
 
+    #[inline]
     fn index_of(&mut self, memory: u32) -> u32 {
         if self.table.is_empty() {
             if let Some(index) = self.seen.iter().position(|seen| *seen == memory) {
@@ -122,6 +146,12 @@ impl Numbers {
                 return self.table[at];
             }
         }
+        self.enter(memory)
+    }
+
+    /// The next index is that of a memory which was not seen yet.
+    #[cold]
+    fn enter(&mut self, memory: u32) -> u32 {
         let index = number(self.seen.len());
         self.seen.push(memory);
         if self.seen.len() > Self::FEW && self.seen.len() * 2 > self.table.len() {

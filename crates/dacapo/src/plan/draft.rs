@@ -1,7 +1,8 @@
 //! Takes steps down as they come, with every join that might be of use; `finish` keeps those that pay.
 //!
 //! A join of a steps that b steps wait for pays when a x b edges are many more than a + b. Only at the end is b known, so
-//! the others are dissolved then: whoever waits for one waits for what it stood for.
+//! the others are dissolved then: whoever waits for one waits for what it stood for. Most recordings have no joins at all:
+//! steps before the first one are as they will stay, at once.
 
 use super::lines::Lines;
 use super::{NONE, Order, What, number};
@@ -12,11 +13,16 @@ const PAIRS: usize = 64;
 
 /// Steps so far, and what the next op waits for.
 pub(super) struct Draft {
-    steps: Vec<Rough>,
-    /// What each step waits for, one step's after another's; in any order, perhaps twice.
+    /// The steps before the first join, in the end all of them.
+    order: Order,
+    /// The steps from the first join on. They are counted behind those of the order.
+    rough: Vec<Rough>,
+    /// What each rough step waits for, one step's after another's; in any order, perhaps twice.
     before: Vec<u32>,
     next: Vec<u32>,
     ops: u32,
+    reduction: Reduction,
+    lines: Lines,
 }
 
 struct Rough {
@@ -30,8 +36,15 @@ struct Rough {
 impl Draft {
     /// Room for so many ops.
     pub(super) fn with_capacity(ops: usize) -> Draft {
-        let steps = Vec::with_capacity(ops);
-        Draft { steps, before: Vec::with_capacity(2 * ops), next: Vec::new(), ops: 0 }
+        Draft {
+            order: Order { steps: Vec::with_capacity(ops), after: Vec::with_capacity(ops) },
+            rough: Vec::new(),
+            before: Vec::new(),
+            next: Vec::new(),
+            ops: 0,
+            reduction: Reduction::default(),
+            lines: Lines::default(),
+        }
     }
 
     /// The op being drafted waits for `steps`.
@@ -39,39 +52,62 @@ impl Draft {
         self.next.extend_from_slice(steps);
     }
 
+    /// The same of one.
+    #[inline]
+    pub(super) fn wait_for_one(&mut self, step: u32) {
+        self.next.push(step);
+    }
+
     /// A join of `steps`. It comes before the op being drafted.
     pub(super) fn join(&mut self, steps: &[u32]) -> u32 {
-        self.before.extend_from_slice(steps);
-        self.push(What::Join, steps.len())
+        self.push_rough(What::Join, steps)
     }
 
     /// The op being drafted is complete.
+    #[inline]
     pub(super) fn op(&mut self) -> u32 {
-        let waits = self.next.len();
-        self.before.append(&mut self.next);
+        let what = What::Op(self.ops);
         self.ops += 1;
-        self.push(What::Op(self.ops - 1), waits)
+        if !self.rough.is_empty() {
+            return self.rough_op(what);
+        }
+        if self.next.len() > 1 {
+            self.reduction.reduce(&mut self.next, &self.order);
+            self.lines.reduce(&mut self.next, &self.order);
+        }
+        self.order.push(what, &self.next);
+        self.next.clear();
+        number(self.order.steps.len() - 1)
     }
 
-    fn push(&mut self, what: What, waits: usize) -> u32 {
-        for source in &self.before[self.before.len() - waits..] {
-            self.steps[*source as usize].uses += 1;
+    fn rough_op(&mut self, what: What) -> u32 {
+        let waits = std::mem::take(&mut self.next);
+        let step = self.push_rough(what, &waits);
+        self.next = waits;
+        self.next.clear();
+        step
+    }
+
+    fn push_rough(&mut self, what: What, waits: &[u32]) -> u32 {
+        let first = self.order.steps.len();
+        self.before.extend_from_slice(waits);
+        for rough in waits.iter().filter_map(|source| (*source as usize).checked_sub(first)) {
+            self.rough[rough].uses += 1;
         }
-        self.steps.push(Rough { what, end: number(self.before.len()), uses: 0 });
-        number(self.steps.len() - 1)
+        self.rough.push(Rough { what, end: number(self.before.len()), uses: 0 });
+        number(first + self.rough.len() - 1)
     }
 
     /// The order: with the joins that pay, and without edges that are seen to be implied.
     pub(super) fn finish(self) -> Order {
-        let mut order =
-            Order { steps: Vec::with_capacity(self.steps.len()), after: Vec::with_capacity(self.before.len()) };
-        let mut fates = Vec::with_capacity(self.steps.len());
+        let Draft { mut order, rough, before, mut reduction, mut lines, .. } = self;
+        let first = order.steps.len();
+        let mut fates = Vec::with_capacity(rough.len());
         // What dissolved joins stood for.
         let mut dissolved = Vec::new();
-        let (mut reduction, mut lines) = (Reduction::default(), Lines::default());
         let (mut waits, mut open) = (Vec::new(), Vec::new());
         let mut begin = 0;
-        for step in &self.steps {
+        for step in &rough {
             let own = begin..step.end as usize;
             begin = own.end;
             let uses = step.uses as usize;
@@ -84,16 +120,17 @@ impl Draft {
             waits.clear();
             open.push(own);
             while let Some(part) = open.pop() {
-                for source in &self.before[part] {
-                    match &fates[*source as usize] {
-                        Fate::Kept(step) => waits.push(*step),
-                        Fate::Dissolved(part) => waits.extend_from_slice(&dissolved[part.clone()]),
-                        Fate::Inlined(part) => open.push(part.clone()),
+                for source in &before[part] {
+                    match (*source as usize).checked_sub(first).map(|rough| &fates[rough]) {
+                        None => waits.push(*source),
+                        Some(Fate::Kept(step)) => waits.push(*step),
+                        Some(Fate::Dissolved(part)) => waits.extend_from_slice(&dissolved[part.clone()]),
+                        Some(Fate::Inlined(part)) => open.push(part.clone()),
                     }
                 }
             }
             reduction.reduce(&mut waits, &order);
-            lines.reduce(&mut waits);
+            lines.reduce(&mut waits, &order);
             let pays = waits.len() > 1 && waits.len().saturating_mul(uses) > PAIRS;
             if step.what == What::Join && !pays {
                 let from = dissolved.len();
@@ -101,7 +138,6 @@ impl Draft {
                 fates.push(Fate::Dissolved(from..dissolved.len()));
             } else {
                 fates.push(Fate::Kept(number(order.steps.len())));
-                lines.push(&waits);
                 order.push(step.what, &waits);
             }
         }

@@ -5,6 +5,8 @@
 //! There are at most [`LINES`] of them, and a step that fits none is in none: of it nothing is said. Recordings of models
 //! are seldom wider, and the effort for each step and each edge stays the same whatever the recording.
 
+use super::Order;
+
 /// So many lines that what is kept for a step is half a line of the cache.
 const LINES: usize = 8;
 
@@ -24,7 +26,7 @@ pub(super) struct Lines {
 
 impl Lines {
     /// The next step, which waits for `waits`.
-    pub(super) fn push(&mut self, waits: &[u32]) {
+    fn push(&mut self, waits: &[u32]) {
         let mut waits = waits.iter().map(|wait| &self.reach[*wait as usize]);
         let mut reach = waits.next().copied().unwrap_or([0; LINES]);
         waits.for_each(|other| extend(&mut reach, other));
@@ -38,10 +40,14 @@ impl Lines {
         self.reach.push(reach);
     }
 
-    /// Leaves out of `waits`, which is sorted, what comes before another one of them.
-    pub(super) fn reduce(&self, waits: &mut Vec<u32>) {
+    /// Leaves out of `waits`, which is sorted, what comes before another one of them. They are steps of `order`, which is
+    /// looked at only now: where every step waits for one other, nobody asks.
+    pub(super) fn reduce(&mut self, waits: &mut Vec<u32>, order: &Order) {
         if waits.len() < 2 {
             return;
+        }
+        for step in self.reach.len()..order.steps.len() {
+            self.push(order.after(step));
         }
         // From the end: only what is later can imply. What is kept moves to the end of the list.
         let mut reach = [0; LINES];

@@ -29,7 +29,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use cells::{CellRange, Cells};
+use cells::Cells;
 use draft::Draft;
 use state::State;
 
@@ -82,10 +82,10 @@ pub(crate) struct Order {
 }
 
 /// Orders ops by what they touch. `ops` are in recorded order.
-pub(crate) fn order<'a>(ops: impl ExactSizeIterator<Item = &'a [TouchedBytes]>, shape: Shape) -> Order {
+pub(crate) fn order<'a>(ops: impl ExactSizeIterator<Item = &'a [TouchedBytes]> + Clone, shape: Shape) -> Order {
     match shape {
         // One op waits for nothing. It is what an eager call plans, so it costs next to nothing.
-        Shape::Data if ops.len() > few::FEW => by_data(&ops.collect::<Vec<_>>()),
+        Shape::Data if ops.len() > few::FEW => by_data(ops),
         Shape::Data if ops.len() > 1 => {
             let mut list = [&[][..]; few::FEW];
             let count = ops.len();
@@ -112,6 +112,11 @@ impl Order {
     pub(crate) fn edges_into(&self, step: usize) -> std::ops::Range<usize> {
         let begin = if step == 0 { 0 } else { self.steps[step - 1].end as usize };
         begin..self.steps[step].end as usize
+    }
+
+    /// How many edges there are.
+    pub(crate) fn edges(&self) -> usize {
+        self.after.len()
     }
 
     /// Edges between ops as `(before, after)`, sorted, as if each join were replaced by the edges it stands for.
@@ -142,32 +147,35 @@ impl Order {
     }
 
     fn push(&mut self, what: What, after: &[u32]) {
-        self.after.extend_from_slice(after);
+        // One by one: most steps have one edge, and a call that copies a list costs more.
+        after.iter().for_each(|&step| self.after.push(step));
         self.steps.push(Step { what, end: number(self.after.len()) });
     }
 }
 
-fn by_data(ops: &[&[TouchedBytes]]) -> Order {
-    let cells = Cells::new(ops);
+fn by_data<'a>(ops: impl ExactSizeIterator<Item = &'a [TouchedBytes]> + Clone) -> Order {
+    let cells = Cells::new(ops.clone());
     let mut state = State::new(cells.nodes());
     let mut draft = Draft::with_capacity(ops.len());
-    let mut places = Vec::new();
-    let mut touch = 0;
+    let mut first = 0;
     for op in ops {
-        places.clear();
-        places.extend(op.iter().enumerate().filter_map(|(i, t)| Some((cells.place(touch + i, t)?, t.write))));
-        touch += op.len();
         // First all questions, then all answers: an op that touches the same bytes twice does not wait for itself.
-        for (place, write) in &places {
-            if *write { state.before_write(*place, &mut draft) } else { state.before_read(*place, &mut draft) }
+        for (number, touch) in op.iter().enumerate() {
+            match (cells.place(first + number), touch.write) {
+                (Some(place), true) => state.before_write(place, &mut draft),
+                (Some(place), false) => state.before_read(place, &mut draft),
+                (None, _) => {}
+            }
         }
         let step = draft.op();
         // Reads before writes: what it also writes, others then find written by it, and nothing more.
-        let of = |write| {
-            places.iter().filter(move |(_, is_write)| *is_write == write).map(|(place, _): &(CellRange, _)| *place)
-        };
-        of(false).for_each(|place| state.read(place, step));
-        of(true).for_each(|place| state.write(place, step));
+        for (number, _) in op.iter().enumerate().filter(|(_, touch)| !touch.write) {
+            cells.place(first + number).into_iter().for_each(|place| state.read(place, step));
+        }
+        for (number, _) in op.iter().enumerate().filter(|(_, touch)| touch.write) {
+            cells.place(first + number).into_iter().for_each(|place| state.write(place, step));
+        }
+        first += op.len();
     }
     draft.finish()
 }

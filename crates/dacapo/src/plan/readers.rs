@@ -44,6 +44,7 @@ enum Item {
 
 impl Readers {
     /// `set` and `step`. Takes over `set`.
+    #[inline]
     pub(super) fn with(&mut self, set: SetId, step: u32) -> SetId {
         self.link(set, Item::Reader(step), 1)
     }
@@ -103,7 +104,7 @@ impl Readers {
             self.work.pop();
         }
         if self.links[set as usize].join != NONE {
-            draft.wait_for(&[self.links[set as usize].join]);
+            draft.wait_for_one(self.links[set as usize].join);
         }
     }
 

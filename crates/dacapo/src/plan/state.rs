@@ -38,21 +38,30 @@ impl State {
     }
 
     /// Makes the op being drafted wait for the writers of `place`.
+    #[inline]
     pub(super) fn before_read(&mut self, place: CellRange, draft: &mut Draft) {
         self.parts(place, false, &mut |state, root, cells| {
-            let writer = state.writers(root, cells, draft);
+            let Node { is_mixed, writer, .. } = state.nodes[root];
+            let writer = if is_mixed { state.writers(root, cells, draft) } else { writer };
             if writer != NONE {
-                draft.wait_for(&[writer]);
+                draft.wait_for_one(writer);
             }
         });
     }
 
     /// Makes the op being drafted wait for the readers of `place`, and for the writers where nobody read.
+    #[inline]
     pub(super) fn before_write(&mut self, place: CellRange, draft: &mut Draft) {
-        self.parts(place, false, &mut |state, root, cells| state.everyone(root, cells, false, draft));
+        self.parts(place, false, &mut |state, root, cells| match state.nodes[root] {
+            // As most are: written by one before.
+            Node { is_mixed: false, readers: NONE, writer: NONE } => {}
+            Node { is_mixed: false, readers: NONE, writer } => draft.wait_for_one(writer),
+            _ => state.everyone(root, cells, false, draft),
+        });
     }
 
     /// `step` reads `place`.
+    #[inline]
     pub(super) fn read(&mut self, place: CellRange, step: u32) {
         self.parts(place, false, &mut |state, root, _| {
             let node = &mut state.nodes[root];
@@ -61,9 +70,13 @@ impl State {
     }
 
     /// `step` writes `place`.
+    #[inline]
     pub(super) fn write(&mut self, place: CellRange, step: u32) {
         self.parts(place, true, &mut |state, root, cells| {
-            state.forget(root, cells);
+            let node = &state.nodes[root];
+            if node.is_mixed || node.readers != NONE {
+                state.forget(root, cells);
+            }
             state.nodes[root].writer = step;
         });
     }
@@ -152,7 +165,7 @@ impl State {
                 self.everyone(child, cells, is_read, draft);
             }
         } else if !is_read && writer != NONE {
-            draft.wait_for(&[writer]);
+            draft.wait_for_one(writer);
         }
     }
 

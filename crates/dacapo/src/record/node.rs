@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use crate::device::{Device, RawStream};
 use crate::error::{Error, Result};
 use crate::kernel::{Args, Function, Grid, KernelDecl, Prepared, check_grid};
+use crate::lower::Told;
 use crate::memory::{Access, Accesses, Gate};
 use crate::value::{Readings, Snapshot};
 
@@ -97,8 +98,6 @@ pub(crate) struct KernelWork {
     pub(crate) decl: Option<&'static KernelDecl>,
     /// A geometry that the call gave in place of the declared one.
     pub(crate) geometry: Option<Box<Grid>>,
-    /// What the recipe gave when it was recorded, until it is lowered.
-    pub(crate) prepared: Option<Prepared>,
     /// The conditions that it sets, by number. Their handles are its last arguments, in this order. One word in a node,
     /// because hardly any has them.
     pub(crate) sets: Option<Box<SmallVec<[u32; 2]>>>,
@@ -136,8 +135,7 @@ impl KernelWork {
     /// # Errors
     ///
     /// - A condition or a limit that does not hold.
-    fn prepare(&mut self, device: &Device, snapshot: &Snapshot<'_>) -> Result<()> {
-        let prepared = self.prepared.insert(Prepared { grid: Grid::EMPTY, args: Args::default() });
+    fn prepare(&self, device: &Device, snapshot: &Snapshot<'_>, prepared: &mut Prepared) -> Result<()> {
         let grid = (self.recipe)(snapshot, &mut prepared.args)?;
         prepared.grid = self.geometry.as_deref().copied().unwrap_or(grid);
         check_grid(device.properties(), &self.function, &prepared.grid)
@@ -165,6 +163,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    #[inline]
     pub(crate) fn new(name: Cow<'static, str>, at: &'static Location<'static>, access: Accesses, work: Work) -> Node {
         Node { name, label: Label::default(), at, access, slots: SmallVec::new(), slot_flags: 0, work }
     }
@@ -187,19 +186,11 @@ impl Node {
         Ok(Prepared { grid, args })
     }
 
-    /// The same of a node that is being recorded, where it stands; nothing, if it is no kernel.
-    pub(crate) fn prepare_here(&mut self, device: &Device, readings: &Readings) -> Result<()> {
-        let Work::Kernel(kernel) = &mut self.work else { return Ok(()) };
-        let prepared = kernel.prepare(device, &Snapshot::new(readings, &self.access));
+    /// The same of a node that is being recorded, to where it stays; nothing, if it is no kernel.
+    pub(crate) fn prepare_to(&self, told: &mut Told, device: &Device, readings: &Readings) -> Result<()> {
+        let (Work::Kernel(kernel), Some(prepared)) = (&self.work, told.prepared_mut()) else { return Ok(()) };
+        let prepared = kernel.prepare(device, &Snapshot::new(readings, &self.access), prepared);
         prepared.map_err(|error| self.blame(error))
-    }
-
-    /// Whether it does nothing as it was recorded: a kernel whose grid is empty.
-    pub(crate) fn is_idle(&self) -> bool {
-        match &self.work {
-            Work::Kernel(kernel) => kernel.prepared.as_ref().is_some_and(|prepared| prepared.grid.is_empty()),
-            _ => false,
-        }
     }
 
     /// What a kernel with a wait of its own touches before that, by name; none for other kernels.

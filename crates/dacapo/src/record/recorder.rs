@@ -11,7 +11,8 @@ use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
 use crate::kernel::Grid;
-use crate::memory::{Allocation, Buffer, Kind, Mode, Scalar, Temp, TempScalar};
+use crate::lower::Told;
+use crate::memory::{Accesses, Allocation, Buffer, Kind, Mode, Scalar, Temp, TempScalar};
 use crate::pool::{Pool, Space};
 use crate::record::scope::{Scope, is_open};
 use crate::record::written::{Written, temp_of, unwritten};
@@ -80,6 +81,8 @@ pub(crate) struct Recorded {
     pub(crate) id: u64,
     /// Each may hold a closure of the user's.
     pub(crate) nodes: Each<Node>,
+    /// What the driver will be told of each node, as far as it is known already.
+    pub(crate) told: Vec<Told>,
     pub(crate) readings: Readings,
     pub(super) temps: Vec<PlannedTemp>,
     /// Which temp each write was to, in order: so that a failed op's writes can be taken back.
@@ -137,6 +140,26 @@ impl Drop for Attempt<'_, '_> {
 }
 
 impl Recorded {
+    /// Lists that are full are moved, and so they grow by much while they are short; then to what the last graph had, unless
+    /// that is far more.
+    #[cold]
+    fn make_room(&mut self) {
+        let count = self.nodes.len();
+        let grown = if count < 512 { 4 * count.max(2) } else { 2 * count };
+        let last = self.device.0.ops_last.load(Ordering::Relaxed);
+        let room = if count >= 32 { grown.max(last.min(64 * count)) } else { grown };
+        self.nodes.reserve_exact(room - count);
+        self.told.reserve_exact(room - count);
+    }
+
+    /// Nothing more will be recorded.
+    fn complete(&mut self) {
+        if self.nodes.capacity() > 4 * self.nodes.len().max(8) {
+            self.nodes.shrink_to_fit();
+            self.told.shrink_to_fit();
+        }
+    }
+
     /// Takes writes to temps back: so many stay.
     pub(super) fn unwrite(&mut self, stay: usize) {
         while self.writes.len() > stay {
@@ -162,6 +185,7 @@ impl<'r> Recorder<'r> {
             device: device.clone(),
             id: device.0.recordings.fetch_add(1, Ordering::Relaxed),
             nodes: Each::with_capacity(8),
+            told: Vec::with_capacity(8),
             readings: Readings::default(),
             temps: Vec::new(),
             writes: Vec::new(),
@@ -177,7 +201,8 @@ impl<'r> Recorder<'r> {
         Recorder { core, labels, grid: None, at: None, scopes: Vec::new(), _brand: PhantomData }
     }
 
-    pub(crate) fn into_recorded(self) -> Recorded {
+    pub(crate) fn into_recorded(mut self) -> Recorded {
+        self.core.complete();
         self.core
     }
 
@@ -228,6 +253,7 @@ impl<'r> Recorder<'r> {
         // Dropped at the end: a value of the user's may panic then, and nothing of the op may stay.
         let nodes = self.core.nodes.split_off(to.nodes);
         let keeps = self.core.keeps.split_off(to.keeps);
+        self.core.told.truncate(to.nodes);
         self.core.outputs.truncate(to.outputs);
         self.core.made.truncate(to.made);
         self.core.pools.truncate(to.pools);
@@ -398,17 +424,39 @@ impl<'r> Recorder<'r> {
 
     /// Checks a node and takes it in.
     pub(crate) fn push(&mut self, node: Node, slots: &[Option<Arc<AnySlot>>]) -> Result<()> {
-        // Moved once, to where it stays: a node is large. So a list that is full is moved seldom while it is short.
-        let nodes = &mut self.core.nodes;
-        let count = nodes.len();
-        if count == nodes.capacity() {
-            nodes.reserve(if count < 128 { 3 * count.max(1) } else { count });
+        self.make_room();
+        self.core.nodes.push(node);
+        self.arrive(slots)
+    }
+
+    /// The same of a node that is made where it stays, and given there what it touches: it is large, and not moved.
+    #[inline]
+    pub(crate) fn push_here(
+        &mut self,
+        node: impl FnOnce() -> Node,
+        access: &mut Accesses,
+        slots: &[Option<Arc<AnySlot>>],
+    ) -> Result<()> {
+        self.make_room();
+        self.core.nodes.extend(std::iter::once_with(node));
+        self.core.nodes.last_mut().expect("one was added").access = std::mem::take(access);
+        self.arrive(slots)
+    }
+
+    /// Room for one more node.
+    #[inline]
+    fn make_room(&mut self) {
+        if self.core.nodes.len() == self.core.nodes.capacity() {
+            self.core.make_room();
         }
-        nodes.push(node);
+    }
+
+    /// Checks the last node, which nobody has looked at, and takes it in; or takes it away.
+    fn arrive(&mut self, slots: &[Option<Arc<AnySlot>>]) -> Result<()> {
         let Recorder { core, labels, at, scopes, .. } = self;
         let arrival = Arrival { core, is_in: false };
         let Recorded { nodes, readings, device, id, .. } = &mut *arrival.core;
-        let node = nodes.last_mut().expect("pushed just now");
+        let node = nodes.last_mut().expect("pushed by the caller");
         if let Some(label) = labels.last() {
             node.label = label.clone().into();
         }
@@ -491,15 +539,21 @@ struct Arrival<'c> {
 impl Arrival<'_> {
     /// Runs the recipe, checks what the node reads against what is written so far, and takes down what it writes.
     fn take_in(mut self) -> Result<()> {
-        let Recorded { nodes, readings, device, temps, writes, .. } = &mut *self.core;
-        let (node, before) = nodes.split_last_mut().expect("pushed by the caller");
-        node.prepare_here(device, readings)?;
-        if !node.is_idle() {
+        let Recorded { nodes, told, readings, device, temps, writes, .. } = &mut *self.core;
+        let (node, before) = nodes.split_last().expect("pushed by the caller");
+        match node.work {
+            Work::Kernel(_) => told.extend(std::iter::once_with(Told::kernel)),
+            _ => told.push(Told::nothing()),
+        }
+        let now = told.last_mut().expect("pushed just now");
+        node.prepare_to(now, device, readings)?;
+        // Only of temps is it asked what was written.
+        if !temps.is_empty() && !now.is_idle() {
             for access in node.access.iter().filter(|access| access.mode == Mode::Read) {
                 if let Some(temp) = temp_of(access)
                     && let Some(gap) = temps[temp].written.gap(access)
                 {
-                    return Err(node.blame(unwritten(access, gap, before, |number| before[number].is_idle())));
+                    return Err(node.blame(unwritten(access, gap, before, |number| told[number].is_idle())));
                 }
             }
             for access in node.access.iter().filter(|access| access.mode.writes()) {
@@ -518,6 +572,7 @@ impl Drop for Arrival<'_> {
     fn drop(&mut self) {
         if !self.is_in {
             self.core.nodes.pop();
+            self.core.told.truncate(self.core.nodes.len());
         }
     }
 }

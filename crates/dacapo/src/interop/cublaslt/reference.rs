@@ -75,7 +75,6 @@ impl Reference {
             decl: None,
             geometry: None,
             recipe: Arc::new(recipe),
-            prepared: None,
             sets: None,
             guard: None,
         })

@@ -3,10 +3,11 @@
 use std::panic::Location;
 use std::sync::Arc;
 
+use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
-use crate::kernel::{Args, Declared, Given, Grid, LoadedModule};
-use crate::memory::{Access, Extent, Mode};
-use crate::record::{KernelWork, Node, Op, Work};
+use crate::kernel::{Args, Declared, Function, Given, Grid, KernelDecl, LoadedModule};
+use crate::memory::{Access, Accesses, Extent, Mode};
+use crate::record::{KernelRecipe, KernelWork, Node, Op, Recorder, Work};
 use crate::value::Snapshot;
 
 /// The op of a declared kernel.
@@ -24,33 +25,57 @@ pub unsafe fn kernel_op<D: Declared>(
     given: Given,
     recipe: impl Fn(&Snapshot<'_>, &mut Args) -> Result<Grid> + Send + Sync + 'static,
 ) -> impl Op<Out = ()> {
-    move |recorder| {
-        let geometry = recorder.grid();
-        let (decl, function) = (&D::KERNELS[position], module.functions[position].clone());
-        let Given { mut access, slots } = given;
+    // What is not of one declaration is in the library, once for all kernels.
+    move |recorder: &mut Recorder<'_>| {
+        let mut given = given;
+        recorder.push_kernel(
+            &module.device,
+            &D::KERNELS[position],
+            &module.functions[position],
+            at,
+            &mut given,
+            Arc::new(recipe),
+        )
+    }
+}
+
+impl Recorder<'_> {
+    /// Takes in a declared kernel of a module that was loaded on `device`.
+    fn push_kernel(
+        &mut self,
+        device: &Device,
+        decl: &'static KernelDecl,
+        function: &Arc<Function>,
+        at: &'static Location<'static>,
+        given: &mut Given,
+        recipe: KernelRecipe,
+    ) -> Result<()> {
+        let geometry = self.grid();
         for (name, allocation) in &function.state {
             let place = Extent { allocation: allocation.clone(), start: 0, bytes: allocation.bytes() };
-            access.push(Access { place, mode: Mode::Write, name, element: 1 });
+            given.access.push(Access { place, mode: Mode::Write, name, element: 1 });
         }
-        if !module.device.is(recorder.device()) {
-            let stranger = recorder.device().stranger("the kernel's module", &module.device);
-            return Err(recorder.blame(stranger, decl.name, at));
+        if !device.is(self.device()) {
+            let stranger = self.device().stranger("the kernel's module", device);
+            return Err(self.blame(stranger, decl.name, at));
         }
         if geometry.is_some() && !decl.tunable {
-            return Err(recorder.blame(Error::new(ErrorKind::GridFixed), decl.name, at));
+            return Err(self.blame(Error::new(ErrorKind::GridFixed), decl.name, at));
         }
-        let work = Work::Kernel(KernelWork {
-            function,
-            decl: Some(decl),
-            geometry: geometry.map(Box::new),
-            recipe: Arc::new(recipe),
-            prepared: None,
-            sets: None,
-            guard: None,
-        });
-        recorder.push(Node::new(decl.name.into(), at, access, work), &slots)?;
+        let work = || {
+            Work::Kernel(KernelWork {
+                function: function.clone(),
+                decl: Some(decl),
+                geometry: geometry.map(Box::new),
+                recipe,
+                sets: None,
+                guard: None,
+            })
+        };
+        let node = || Node::new(decl.name.into(), at, Accesses::new(), work());
+        self.push_here(node, &mut given.access, &given.slots)?;
         // Only now: a kernel that was refused leaves the geometry to the one that takes its place.
-        recorder.take_grid();
+        self.take_grid();
         Ok(())
     }
 }
