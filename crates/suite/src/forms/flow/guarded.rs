@@ -32,40 +32,40 @@ fn all_guarded<T>(graph: &Graph<T>) -> Outcome {
     holds(&format!("guarded: {kinds:?}"), !kinds.is_empty() && kinds.iter().all(|kind| *kind == Kind::Guarded))
 }
 
-/// What is recorded twice.
-type Body<'b> = Box<dyn FnMut(&mut Recorder<'_>) -> Result<()> + 'b>;
+/// The branches of a recording are of these kinds where they may be guarded, and none is where they may not.
+#[track_caller]
+fn kinds(device: &Device, what: &str, want: &[Kind], mut body: impl FnMut(&mut Recorder<'_>) -> Result<()>) -> Outcome {
+    let report = device.graph().guarded(true).inspect(|r: &mut Recorder<'_>| body(r))?;
+    same(what, branches(&report), want)?;
+    let plain = device.graph().guarded(false).inspect(|r: &mut Recorder<'_>| body(r))?;
+    same(&format!("{what}, not guarded"), branches(&plain), vec![Kind::Branch; want.len()])
+}
 
 /// Which branches are guarded: those with one to four small kernels that can be.
 fn guarded_where_small(device: &Device) -> Outcome {
     let (k, mut y, mut large) = (Kernels::load(device)?, device.zeros::<u32>(8)?, device.zeros::<u32>(32 * 1025)?);
     let (flag, mut out) = (device.scalar(1u32)?, device.scalar(0u32)?);
-    let kinds = |what: &str, want: &[Kind], mut body: Body<'_>| {
-        let report = device.graph().guarded(true).inspect(|r: &mut Recorder<'_>| body(r))?;
-        same(what, branches(&report), want)?;
-        let plain = device.graph().guarded(false).inspect(|r: &mut Recorder<'_>| body(r))?;
-        same(&format!("{what}, not guarded"), branches(&plain), vec![Kind::Branch; want.len()])
-    };
     let lit = || nonzero(&flag);
     for (kernels, want) in [(0, Kind::Branch), (1, Kind::Guarded), (4, Kind::Guarded), (5, Kind::Branch)] {
         let body = |r: &mut Recorder<'_>| {
             r.when(lit(), |r| (0..kernels).try_for_each(|_| r.run(k.increment_first(baked(1), &mut y)))).map(drop)
         };
-        kinds(&format!("{kernels} kernels"), &[want], Box::new(body))?;
+        kinds(device, &format!("{kernels} kernels"), &[want], body)?;
     }
     for (blocks, want) in [(1024, Kind::Guarded), (1025, Kind::Branch)] {
         let count = 32 * blocks;
         let body =
             |r: &mut Recorder<'_>| r.when(lit(), |r| r.run(k.increment_first(baked(count), &mut large))).map(drop);
-        kinds(&format!("{blocks} blocks"), &[want], Box::new(body))?;
+        kinds(device, &format!("{blocks} blocks"), &[want], body)?;
     }
     let body = |r: &mut Recorder<'_>| {
         r.when(lit(), |r| r.when(lit(), |r| r.run(k.increment_first(baked(1), &mut y))).map(drop)).map(drop)
     };
-    kinds("one inside another", &[Kind::Branch, Kind::Guarded], Box::new(body))?;
+    kinds(device, "one inside another", &[Kind::Branch, Kind::Guarded], body)?;
     let body = |r: &mut Recorder<'_>| r.when(lit(), |r| r.run(fill(&mut y, baked(1)))).map(drop);
-    kinds("no kernel", &[Kind::Branch], Box::new(body))?;
+    kinds(device, "no kernel", &[Kind::Branch], body)?;
     let body = |r: &mut Recorder<'_>| r.when(lit(), |r| r.run(k.count_call(&mut out))).map(drop);
-    kinds("a variable of the module", &[Kind::Branch], Box::new(body))?;
+    kinds(device, "a variable of the module", &[Kind::Branch], body)?;
     let body = |r: &mut Recorder<'_>| {
         r.repeat_times(baked(2), |r| {
             r.leave_if(zero(&flag))?;
@@ -73,7 +73,7 @@ fn guarded_where_small(device: &Device) -> Outcome {
         })
         .map(drop)
     };
-    kinds("the rest of a round, which decides about the next", &[Kind::Branch], Box::new(body))
+    kinds(device, "the rest of a round, which decides about the next", &[Kind::Branch], body)
 }
 
 /// Taken, not taken, and the other side, by a number and by a slot.
