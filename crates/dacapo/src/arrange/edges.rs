@@ -49,10 +49,9 @@ use std::sync::Arc;
 
 use crate::arrange::Level;
 use crate::kernel::{Function, Grid};
-use crate::lower::Told;
 use crate::memory::Extent;
 use crate::plan::{Step, What};
-use crate::record::{Node, Work};
+use crate::record::{Node, Told, Work};
 
 /// The kind of an edge between two kernels: [`Graph::edges`] lists them, [`Graph::tune`] chooses them.
 ///

@@ -7,9 +7,8 @@
 //! of a WHILE whose body has two conditional nodes before its last kernel and a third beside it; as a line it does.
 
 use crate::arrange::edges::{self, Edge, EdgeChoice, EdgeKinds, Pair};
-use crate::lower::Told;
 use crate::plan::{self, Order, Shape, TouchedBytes, What};
-use crate::record::{Node, Work};
+use crate::record::{Node, Told, Work};
 
 /// The order of a recording and of all bodies in it.
 #[derive(Debug, Clone, Default)]

@@ -8,8 +8,7 @@ use crate::graph::Replayable;
 use crate::graph::making::Drafted;
 use crate::graph::rerecord::{Change, NodeChange, same_function};
 use crate::kernel::{Grid, Prepared};
-use crate::lower::NodeParams;
-use crate::record::{Branch, BranchKind, Node, Work};
+use crate::record::{Branch, BranchKind, Node, NodeParams, Work};
 
 /// What each op of the new recording needs; `params` are its own. Then the ops that are gone.
 pub(super) fn compare(old: &Replayable, new: &Drafted, params: &[Option<NodeParams>]) -> Vec<NodeChange> {

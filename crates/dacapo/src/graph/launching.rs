@@ -11,10 +11,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graph::Replayable;
 use crate::graph::stand_ins::Rebound;
 use crate::held::Purpose;
-use crate::lower::{Built, NodeParams, Parts, Rewritten, Stamps, executable_bytes, params_of, unpatched};
+use crate::lower::{Built, Parts, Rewritten, Stamps, executable_bytes, params_of, unpatched};
 use crate::memory::Extent;
 use crate::nesting::{is_outside, refuse_inside};
-use crate::record::{Node, expect_written, lock_gates};
+use crate::record::{Node, NodeParams, expect_written, lock_gates};
 use crate::trace::event;
 
 impl Replayable {

@@ -13,10 +13,10 @@ use crate::device::{Booking, Cuda, Device, Each, Garbage, Keeps, Named, drop_eac
 use crate::graph::making::{Asked, Drafted, GraphOptions};
 use crate::graph::memory::GraphMemory;
 use crate::graph::{GraphBuilder, StandIns};
-use crate::lower::{Built, NodeParams};
+use crate::lower::Built;
 use crate::memory::{Allocation, Gate, Kind};
 use crate::pool::{Members, Pool, Space};
-use crate::record::Node;
+use crate::record::{Node, NodeParams};
 use crate::value::{AnySlot, Readings};
 
 /// A lowered recording and all that it holds.

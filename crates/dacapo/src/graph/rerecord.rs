@@ -20,8 +20,8 @@ use crate::graph::compare::compare;
 use crate::graph::making::Drafted;
 use crate::graph::{Graph, GraphBuilder, GraphOptions, Replayable, StandIns};
 use crate::held::Purpose;
-use crate::lower::{AsAllocated, Built, NodeParams, Parts, executable_bytes};
-use crate::record::{Node, Op, Recorded, Work};
+use crate::lower::{AsAllocated, Built, Parts, executable_bytes};
+use crate::record::{Node, NodeParams, Op, Recorded, Work};
 
 /// What [`Graph::rerecord`] did: whether it updated the executable graph or built a new one, and what changed in each
 /// node.

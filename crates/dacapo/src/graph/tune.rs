@@ -25,10 +25,10 @@ use crate::graph::tuning::{TunedKernel, Tuning};
 use crate::graph::warm::{CAP_BYTES, written_by};
 use crate::graph::{Graph, Replayable};
 use crate::held::Purpose;
-use crate::lower::{Aside, Built, NodeParams, Parts, PutAside, executable_bytes};
+use crate::lower::{Aside, Built, Parts, PutAside, executable_bytes};
 use crate::memory::Extent;
 use crate::nesting::refuse_in_recording;
-use crate::record::lock_gates;
+use crate::record::{NodeParams, lock_gates};
 
 /// Turns of a comparison, and what one should take.
 const TURNS: usize = 9;

@@ -16,13 +16,12 @@ use crate::arrange::{Arrangement, Level};
 use crate::device::{Device, Garbage};
 use crate::error::Result;
 use crate::kernel::PointerRoom;
-use crate::lower::built::Told;
 use crate::lower::declared::declared;
 use crate::lower::foreign;
-use crate::lower::params::{self, NodeParams, Resolve};
+use crate::lower::params::{self, Resolve};
 use crate::lower::stamps::{FIRST, StampPlace, Stamps};
 use crate::plan::What;
-use crate::record::{Branch, BranchKind, Node, Work};
+use crate::record::{Branch, BranchKind, Node, NodeParams, Told, Work};
 use crate::value::Readings;
 
 /// What a graph is made of.

@@ -10,13 +10,13 @@ use dacapo_driver::types::*;
 use crate::device::{Booking, Device, Garbage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
-use crate::kernel::{Args, Grid, PointerRoom, Prepared, check_grid};
+use crate::kernel::{PointerRoom, check_grid};
 use crate::lower::building::{Building, Parts, Unfinished};
 use crate::lower::declared::{declare_kept, declared};
 use crate::lower::estimate::{asked_for, executable_of};
-use crate::lower::params::{self, NodeParams, Resolve};
+use crate::lower::params::{self, Resolve};
 use crate::lower::stamps::Stamps;
-use crate::record::{Node, Work, expect_written};
+use crate::record::{Node, NodeParams, Told, Work, expect_written};
 use crate::trace::event;
 use crate::value::{Readings, Snapshot};
 
@@ -35,17 +35,6 @@ pub(crate) struct Built {
     handles: Vec<u64>,
     /// The executable's estimated bytes, in the device's books.
     pub(crate) booking: Option<Booking>,
-}
-
-/// The driver's node of an op, and what it has been told.
-#[repr(C)] // beside each other: a changed slot needs both
-pub(crate) struct Told {
-    /// Null for foreign work, which has no parameters of ours, and before there is a node.
-    pub(super) handle: CUgraphNode,
-    /// Of a kernel: the one that suits the edges into and out of the node, whatever it is told.
-    pub(super) function: CUfunction,
-    /// None for foreign work, and after a refusal: then it is not known.
-    pub(super) params: Option<NodeParams>,
 }
 
 /// What came of the attempt to bring changed slots into a node's parameters where they are.
@@ -236,52 +225,6 @@ impl Built {
             told.params = None;
         }
         outcome
-    }
-}
-
-/// Of an op that is recorded: what the driver's node will be told, once there is one.
-impl Told {
-    /// Nothing that is known.
-    #[inline]
-    pub(crate) fn nothing() -> Told {
-        Told { handle: CUgraphNode::NULL, function: CUfunction::NULL, params: None }
-    }
-
-    /// A kernel whose recipe has not run.
-    #[inline]
-    pub(crate) fn kernel() -> Told {
-        let prepared = Prepared { grid: Grid::EMPTY, args: Args::default() };
-        Told { params: Some(NodeParams::Kernel { prepared }), ..Told::nothing() }
-    }
-
-    /// Where a kernel's recipe writes.
-    #[inline]
-    pub(crate) fn prepared_mut(&mut self) -> Option<&mut Prepared> {
-        match &mut self.params {
-            Some(NodeParams::Kernel { prepared }) => Some(prepared),
-            _ => None,
-        }
-    }
-
-    /// What a kernel's recipe gave.
-    pub(crate) fn prepared(&self) -> Option<&Prepared> {
-        match &self.params {
-            Some(NodeParams::Kernel { prepared }) => Some(prepared),
-            _ => None,
-        }
-    }
-
-    /// The same, for somebody else to tell.
-    pub(crate) fn take_prepared(&mut self) -> Option<Prepared> {
-        match self.params.take() {
-            Some(NodeParams::Kernel { prepared }) => Some(prepared),
-            _ => None,
-        }
-    }
-
-    /// Whether the op does nothing, as far as is known: a kernel whose grid is empty.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.params.as_ref().is_some_and(|params| !params.is_enabled())
     }
 }
 

@@ -26,9 +26,8 @@ use smallvec::SmallVec;
 use crate::device::Device;
 use crate::error::Result;
 use crate::kernel::Grid;
-use crate::lower::Told;
 use crate::memory::{Access, Mode};
-use crate::record::{Branch, BranchKind, Guard, Node, Work};
+use crate::record::{Branch, BranchKind, Guard, Node, Told, Work};
 
 /// Whether small branches are guarded where nobody says.
 pub(crate) const GUARDED: bool = false;

@@ -18,10 +18,10 @@ mod run;
 mod stamps;
 
 pub(crate) use building::Parts;
-pub(crate) use built::{Built, CapturedGraph, Rewritten, Told, params_of, unpatched};
+pub(crate) use built::{Built, CapturedGraph, Rewritten, params_of, unpatched};
 pub(crate) use eager::run_recorded;
 pub(crate) use estimate::{executable_bytes, executable_of};
 pub(crate) use guard::{GUARDED, guard, unguard};
-pub(crate) use params::{AsAllocated, NodeParams, Resolve};
+pub(crate) use params::{AsAllocated, Resolve};
 pub(crate) use run::{Aside, PutAside, launch_one, run, run_and_put_back, run_or, touched};
 pub(crate) use stamps::{OpStamps, Stamps};

@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::kernel::{Grid, Prepared};
 use crate::memory::{Access, Extent, Kind};
-use crate::record::{FillRecipe, Node, Work};
+use crate::record::{FillRecipe, Node, NodeParams, Side, Work};
 use crate::value::{Readings, Snapshot};
 
 /// Where places are: most are where their allocation is, stand-ins are where a launch has bound them.
@@ -29,26 +29,6 @@ impl Resolve for AsAllocated {
 
 /// Of a condition that is not one of a graph.
 const NO_HANDLE: u64 = 0;
-
-/// A node's parameters, with addresses.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum NodeParams {
-    /// A kernel; disabled when its grid is empty.
-    Kernel { prepared: Prepared },
-    /// A copy of this many bytes.
-    Copy { source: Side, target: Side, bytes: usize },
-    /// A fill of `count` elements of `size` bytes with the low bytes of `value`.
-    Fill { target: u64, value: u32, size: u32, count: usize },
-    /// Nothing to do.
-    Nothing,
-}
-
-/// One side of a copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Side {
-    pub(crate) address: u64,
-    pub(crate) host: bool,
-}
 
 impl NodeParams {
     /// The parameters of a node with the current slots; none for foreign work, which has no parameters of ours. `handles` are
@@ -117,14 +97,6 @@ impl NodeParams {
         if let Some(sets) = &kernel.sets {
             let handle = |condition: &u32| handles.get(*condition as usize).copied().unwrap_or(NO_HANDLE);
             prepared.args.set_handles(sets.iter().map(handle));
-        }
-    }
-
-    /// Whether the node does something in this launch.
-    pub(crate) fn is_enabled(&self) -> bool {
-        match self {
-            NodeParams::Kernel { prepared } => !prepared.grid.is_empty(),
-            _ => true,
         }
     }
 }

@@ -13,13 +13,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
 use crate::kernel::{Function, PointerRoom, Prepared};
 use crate::lower::branching;
-use crate::lower::built::Told;
 use crate::lower::declared::declared;
-use crate::lower::params::{self, AsAllocated, NodeParams};
+use crate::lower::params::{self, AsAllocated};
 use crate::memory::{Allocation, Arena, Extent, Kind, raw_places};
 use crate::nesting::InForeign;
 use crate::pool::Pool;
-use crate::record::{Node, Recorded, Work, gates, lock_gates};
+use crate::record::{Node, NodeParams, Recorded, Told, Work, gates, lock_gates};
 use crate::trace::event;
 use crate::value::Readings;
 

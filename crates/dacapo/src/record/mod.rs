@@ -11,6 +11,7 @@ mod node;
 mod op;
 mod recorder;
 mod scope;
+mod told;
 mod written;
 
 pub(crate) use node::{
@@ -21,4 +22,5 @@ pub use op::{BoxOp, Op, from_fn};
 pub(crate) use recorder::Recorded;
 pub use recorder::Recorder;
 pub(crate) use scope::{Certain, ScopeKind};
+pub(crate) use told::{NodeParams, Side, Told};
 pub(crate) use written::{expect_written, in_both, may_idle};

@@ -11,8 +11,8 @@ use smallvec::SmallVec;
 use crate::device::{Device, RawStream};
 use crate::error::{Error, Result};
 use crate::kernel::{Args, Function, Grid, KernelDecl, Prepared, check_grid};
-use crate::lower::Told;
 use crate::memory::{Access, Accesses, Gate};
+use crate::record::Told;
 use crate::value::{Readings, Snapshot};
 
 /// Computes geometry and arguments from the current slots; or says which condition fails, and then has written nothing.

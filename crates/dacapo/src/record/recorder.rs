@@ -11,12 +11,11 @@ use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
 use crate::kernel::Grid;
-use crate::lower::Told;
 use crate::memory::{Accesses, Allocation, Buffer, Kind, Mode, Scalar, Temp, TempScalar};
 use crate::pool::{Pool, Space};
 use crate::record::scope::{Scope, is_open};
 use crate::record::written::{Written, temp_of, unwritten};
-use crate::record::{Node, Op, Work};
+use crate::record::{Node, Op, Told, Work};
 use crate::value::{AnySlot, Readings};
 
 /// Where ops go: into a graph, or to a stream when run eagerly. The closure cannot tell which.
