@@ -195,10 +195,10 @@ fn check() -> Result<()> {
     assert_eq!(told("slot-launch", 1000)?, [2.0, 0.0, 0.0], "two driver calls beside the launch, and no allocation");
     // One node, and one allocation: the recipe. The rest is in lists that grow.
     let record = further(told("record-100", 3)?, told("record-1000", 3)?, 900.0);
-    assert!(record[0] == 1.0 && record[1] < 1.1 && record[2] < 1000.0, "{record:?} for a further op that is recorded");
+    assert!(record[0] == 1.0 && record[1] < 1.05 && record[2] < 650.0, "{record:?} for a further op that is recorded");
     let (short, long) = (told("plan-1000", 3)?, told("plan-10000", 3)?);
     let plan = further(short, long, 9000.0);
-    assert!(plan[0] == 0.0 && plan[1] < 1.1, "{plan:?} for a further op that is planned");
+    assert!(plan[0] == 0.0 && plan[1] < 1.05, "{plan:?} for a further op that is planned");
     // Lists double, so that one may be nearly empty: 1.3 times and no more.
     assert!(long[2] / 10_000.0 < 1.3 * short[2] / 1000.0, "an op takes more memory in a long recording");
     Ok(())

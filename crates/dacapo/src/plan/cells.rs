@@ -90,14 +90,24 @@ impl Cells {
         self.nodes
     }
 
-    /// Where the touch that is `nth` of the whole recording lies; `None` if it is empty.
+    /// Whether no memory is cut.
+    pub(super) fn are_whole(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Where the touch that is `nth` of the whole recording lies, if no memory is cut; `None` if it is empty.
     #[inline]
-    pub(super) fn place(&self, nth: usize) -> Option<CellRange> {
+    pub(super) fn whole(&self, nth: usize) -> Option<CellRange> {
         match self.memory_of[nth] {
             NONE => None,
-            index if self.ranges.is_empty() => Some(CellRange::whole(index)),
-            _ => Some(self.ranges[nth]),
+            index => Some(CellRange::whole(index)),
         }
+    }
+
+    /// The same, if one is.
+    #[inline]
+    pub(super) fn range(&self, nth: usize) -> Option<CellRange> {
+        (self.memory_of[nth] != NONE).then(|| self.ranges[nth])
     }
 }
 

@@ -29,7 +29,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use cells::Cells;
+use cells::{CellRange, Cells};
 use draft::Draft;
 use state::State;
 
@@ -155,13 +155,26 @@ impl Order {
 
 fn by_data<'a>(ops: impl ExactSizeIterator<Item = &'a [TouchedBytes]> + Clone) -> Order {
     let cells = Cells::new(ops.clone());
-    let mut state = State::new(cells.nodes());
+    // Two ways through the same code: what is known of whole memories is known when it is compiled.
+    match cells.are_whole() {
+        true => by_places(ops, cells.nodes(), |touch| cells.whole(touch)),
+        false => by_places(ops, cells.nodes(), |touch| cells.range(touch)),
+    }
+}
+
+/// `place` is where the touch of this number lies, counted over all ops; none for an empty one.
+fn by_places<'a>(
+    ops: impl ExactSizeIterator<Item = &'a [TouchedBytes]>,
+    nodes: usize,
+    place: impl Fn(usize) -> Option<CellRange>,
+) -> Order {
+    let mut state = State::new(nodes);
     let mut draft = Draft::with_capacity(ops.len());
     let mut first = 0;
     for op in ops {
         // First all questions, then all answers: an op that touches the same bytes twice does not wait for itself.
         for (number, touch) in op.iter().enumerate() {
-            match (cells.place(first + number), touch.write) {
+            match (place(first + number), touch.write) {
                 (Some(place), true) => state.before_write(place, &mut draft),
                 (Some(place), false) => state.before_read(place, &mut draft),
                 (None, _) => {}
@@ -170,10 +183,10 @@ fn by_data<'a>(ops: impl ExactSizeIterator<Item = &'a [TouchedBytes]> + Clone) -
         let step = draft.op();
         // Reads before writes: what it also writes, others then find written by it, and nothing more.
         for (number, _) in op.iter().enumerate().filter(|(_, touch)| !touch.write) {
-            cells.place(first + number).into_iter().for_each(|place| state.read(place, step));
+            place(first + number).into_iter().for_each(|place| state.read(place, step));
         }
         for (number, _) in op.iter().enumerate().filter(|(_, touch)| touch.write) {
-            cells.place(first + number).into_iter().for_each(|place| state.write(place, step));
+            place(first + number).into_iter().for_each(|place| state.write(place, step));
         }
         first += op.len();
     }
