@@ -1253,7 +1253,7 @@ fn seed_751() {
 
 #[test]
 fn seed_822() {
-    let (device, k, token) = struck(software(0xb544e4f666cbaa7c), Call::cuStreamCreate, 5, CUresult(714), Effect::ContextLost);
+    let (device, k, token) = struck(software(0xb544e4f666cbaa7c), Call::cuEventSynchronize, 2, CUresult(220), Effect::ContextLost);
     let machine = device.machine().unwrap().clone();
     let mut q1 = device.stream().unwrap();
     let mut b2 = device.buffer::<u32>(&[9, 3, 4, 8, 4]).unwrap();
@@ -1278,20 +1278,127 @@ fn seed_822() {
         Ok(Vec::<Buffer<u32>>::new())
     })), "WarmupTooLarge");
     let mut b7 = device.zeros::<u32>(6).unwrap();
-    let _ = device.graph().apart().straight_line().preloaded().record(|r: &mut Recorder<'_>| {
+    let mut g8 = device.graph().apart().straight_line().preloaded().record(|r: &mut Recorder<'_>| {
         r.run(fill(&mut b3[0..1], baked(2970689301)))?;
         r.run(fill(&mut b3[0..1], &s4))?;
         r.run(k.put(&s4, &mut b7[0..6]))?;
         Ok(Vec::<Buffer<u32>>::new())
-    });
-    drop(s4);
-    drop(b2);
-    drop(device);
-    drop(b7);
-    drop(b3);
-    drop(k);
-    drop(q1);
+    }).unwrap();
+    let [mut b9] = outputs(q1.run(|r: &mut Recorder<'_>| {
+        let mut y0 = r.output::<u32>(5)?;
+        r.run(k.put(baked(4), &mut b2[2..4]))?;
+        r.run(k.scale(b7[2..3].at(0), &mut b2[0..3]))?;
+        r.run(k.scale(b7[3..4].at(0), &mut b2[0..5]))?;
+        {
+            let (gap00, rest00) = y0.split_at_mut(4);
+            let (piece00, rest00) = rest00.split_at_mut(1);
+            r.run(k.mix(&gap00[1..2], &mut piece00[..]))?;
+        }
+        r.run(k.bump(b7[4..5].at_mut(0)))?;
+        r.run(k.put(baked(4), &mut b3[0..1]))?;
+        Ok(vec![y0])
+    }).unwrap());
+    let mut g10 = device.graph().record(|r: &mut Recorder<'_>| {
+        let mut y0 = r.output::<u32>(4)?;
+        r.run(n5.words(&mut b9[4..5]))?;
+        r.run(n5.words(&mut b7[0..6]))?;
+        Ok(vec![y0])
+    }).unwrap();
+    g10.launch(&q1).and_then(|l| l.wait().map(drop)).unwrap();
+    let mut f11 = rows_of(&device, &k, &[2, 4], 2, Pad::Zero, &s4, false).unwrap();
+    g8.launch(&q1).map(drop).unwrap();
+    q1.write(&mut b9[3..4], &[1]).unwrap();
+    let mut b12 = device.zeros::<u32>(7).unwrap();
+    let mut g13 = device.graph().record(|r: &mut Recorder<'_>| {
+        r.run(k.mix(&b2[1..2], &mut b9[0..1]))?;
+        r.run(fill(&mut b3[0..1], baked(782836604)))?;
+        r.run(fill(&mut b12[0..7], &s4))?;
+        Ok(Vec::<Buffer<u32>>::new())
+    }).unwrap();
+    let mut x14 = device.scalar(2864626885u32).unwrap();
+    let mut i15 = device.graph().guarded(true).record_into((&device.zeros::<u32>(4).unwrap()[..], &device.zeros::<u32>(1).unwrap()[..]), (&mut device.zeros::<u32>(4).unwrap()[..], &mut device.zeros::<u32>(4).unwrap()[..]), |r: &mut Recorder<'_>, (i0, i1): (&Slice<u32>, &Slice<u32>), (o0, o1): (&mut Slice<u32>, &mut Slice<u32>)| {
+        let mut t0 = r.alloc::<u32>(1)?;
+        r.run(fill(&mut t0[0..1], baked(4)))?;
+        r.run(copy(&b2[1..2], &mut t0[0..1]))?;
+        r.run(k.first(baked(3), &mut b12[0..7]))?;
+        let mut t1 = r.alloc::<u32>(3)?;
+        r.run(fill(&mut t1[0..3], &s4))?;
+        Ok(())
+    }).unwrap();
+    assert_eq!(kind(i15.launch(&q1, (&b2[0..4], &b3[0..1]), (&mut b12[3..7], &mut b7[1..5])).map(drop)), "Overlap");
+    let mut g16 = device.graph().apart().preloaded().record(|r: &mut Recorder<'_>| {
+        r.run(g10.as_op())?;
+        let mut y0 = r.output::<u32>(1)?;
+        r.run(k.mix(&g10.outputs()[0][2..3], &mut b3[0..1]))?;
+        let mut t0 = r.alloc::<u32>(1)?;
+        r.run(k.put(baked(6), &mut t0[0..1]))?;
+        Ok(vec![y0])
+    }).unwrap();
+    let mut g17 = device.graph().record(|r: &mut Recorder<'_>| {
+        r.run(k.sum(&b2[0..5], x14.as_mut_slice()[0..1].at_mut(0)))?;
+        Ok(Vec::<Buffer<u32>>::new())
+    }).unwrap();
+    let mut a18 = device.arena(65536).unwrap();
+    let s19 = Slot::new(4u32);
+    let mut f20 = rows_of(&device, &k, &[1, 3], 1, Pad::Zero, &s19, true).unwrap();
+    q1.write(&mut b3[0..1], &[5]).unwrap();
+    assert_eq!(kind(g13.rerecord(|r: &mut Recorder<'_>| {
+        r.run(fill(&mut b3[0..1], &s4))?;
+        {
+            let (gap00, rest00) = b12.split_at_mut(4);
+            let (piece00, rest00) = rest00.split_at_mut(1);
+            r.run(k.mix(&gap00[2..3], &mut piece00[..]))?;
+        }
+        let _ = catch_unwind(AssertUnwindSafe(|| r.run(|r: &mut Recorder<'_>| {
+            r.run(k.first(baked(4), &mut x14.as_mut_slice()[0..1]))?;
+            if true { resume_unwind(Box::new("on purpose")) }
+            Ok(())
+        })));
+        r.run(k.first(baked(1), &mut b9[0..5]))?;
+        {
+            let (gap00, rest00) = b7.split_at_mut(1);
+            let (piece00, rest00) = rest00.split_at_mut(1);
+            r.run(copy(&rest00[3..4], &mut piece00[..]))?;
+        }
+        r.run(k.first(&s4, &mut b3[0..1]))?;
+        r.run(k.first(&s19, &mut b12[0..6]))?;
+        Ok(Vec::<Buffer<u32>>::new())
+    }).map(drop)), "Requires");
+    g13.rerecord(|r: &mut Recorder<'_>| {
+        r.run(k.put(&s19, &mut b3[0..1]))?;
+        {
+            let (gap00, rest00) = b7.split_at_mut(1);
+            let (piece00, rest00) = rest00.split_at_mut(2);
+            r.run(k.add(&rest00[0..2], &g10.outputs()[0][2..4], &mut piece00[..]))?;
+        }
+        let mut t0 = r.alloc::<u32>(6)?;
+        r.run(k.sum(&b12[0..2], t0[2..3].at_mut(0)))?;
+        Ok(Vec::<Buffer<u32>>::new())
+    }).map(drop).unwrap();
+    assert_eq!(one(q1.read(&x14.as_slice()[0..1])).unwrap(), [vec![2864626885]]);
+    let s21 = Slot::new(2u32);
+    drop(g17);
+    drop(g10);
     drop(n5);
+    drop(b7);
+    drop(x14);
+    drop(device);
+    drop(i15);
+    drop(s21);
+    drop(g13);
+    drop(f20);
+    drop(b12);
+    drop(a18);
+    drop(g8);
+    drop(b3);
+    drop(s19);
+    drop(b2);
+    drop(k);
+    drop(b9);
+    drop(g16);
+    drop(f11);
+    drop(s4);
+    drop(q1);
     nothing_left(&machine, &token, true);
 }
 
