@@ -322,3 +322,59 @@ fn a_report_says_what_is_guarded_and_what_it_looks_at() {
     assert!(report.to_dot().contains("shape=diamond"), "{}", report.to_dot());
     assert_eq!(Kind::Guarded.to_string(), "guarded");
 }
+
+/// What a launch leaves in `y` and `z`, from zeros.
+fn left(bench: &mut Bench, graph: &mut Graph<()>, flag: u32) -> (u32, u32) {
+    let Bench { stream, y, z, .. } = bench;
+    stream.write(y, &[0; 40]).unwrap();
+    stream.write(z, &[0; 40]).unwrap();
+    bench.flag.set(stream, flag).unwrap();
+    graph.launch(stream).unwrap();
+    (stream.read(&bench.y).unwrap()[39], stream.read(&bench.z).unwrap()[39])
+}
+
+#[test]
+fn a_guarded_graph_is_tuned_profiled_and_recorded_again_and_does_the_same() {
+    for seed in 0..6 {
+        let mut bench = Bench::new(software(seed).open().unwrap());
+        let mut graph = bench.guarded();
+        let both = |bench: &mut Bench, graph: &mut Graph<()>, when: &str| {
+            assert_eq!(left(bench, graph, 1), (8, 5), "{when}, seed {seed}");
+            assert_eq!(left(bench, graph, 0), (18, 0), "{when}, seed {seed}");
+        };
+        both(&mut bench, &mut graph, "recorded");
+        let tuning = graph.tune(&bench.stream).unwrap().tuning;
+        both(&mut bench, &mut graph, "tuned");
+        let text = tuning.to_string().replace("\nfull ", "\nsignals ").replace("\nwaits ", "\nsignals ");
+        let device = bench.device.clone();
+        let signalling = device.graph().guarded(true).tuned(&text.parse().unwrap());
+        let mut all = signalling.record(|r: &mut Recorder<'_>| bench.both(r)).unwrap();
+        both(&mut bench, &mut all, "with signals");
+        all.profile(&bench.stream).unwrap();
+        both(&mut bench, &mut all, "profiled");
+        let again = all.rerecord(|r: &mut Recorder<'_>| bench.both(r)).unwrap();
+        assert!(again.is_updated(), "{again}");
+        both(&mut bench, &mut all, "recorded again");
+        assert_eq!(device.findings(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_chooser_of_edges_that_panics_leaves_nothing_behind() {
+    let mut bench = Bench::new(software(0).open().unwrap());
+    let device = bench.device.clone();
+    let before = device.counters();
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let builder = device.graph().guarded(true).edges_by(|_, _| panic!("on purpose"));
+        builder.record(|r: &mut Recorder<'_>| {
+            bench.both(r)?;
+            (0..3).try_for_each(|_| r.run(bench.k.mad(baked(1), baked(1), &mut bench.z)))
+        })
+    }));
+    assert!(outcome.is_err());
+    device.synchronize().unwrap();
+    assert_eq!((device.counters().allocations, device.counters().graphs), (before.allocations, before.graphs));
+    let mut graph = bench.guarded();
+    assert_eq!(left(&mut bench, &mut graph, 1), (8, 5));
+    assert_eq!(device.findings(), [""; 0]);
+}
