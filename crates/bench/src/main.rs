@@ -53,19 +53,6 @@ const NAMES: &[Named] = &[
     ("decode-until-end/batch-1", None),
     ("decode-until-end/batch-8", None),
     (buckets::NAME, None),
-    (worth::NAMES[0], None),
-    (worth::NAMES[1], None),
-    (worth::NAMES[2], None),
-    (worth::NAMES[3], None),
-    (worth::NAMES[4], None),
-    (worth::NAMES[5], None),
-    (worth::NAMES[6], None),
-    (worth::NAMES[7], None),
-    (worth::NAMES[8], None),
-    (worth::NAMES[9], None),
-    (worth::NAMES[10], None),
-    (worth::NAMES[11], None),
-    (worth::NAMES[12], None),
 ];
 
 fn measure(bench: &Bench<'_>, header: &Header) -> Result<Found, Complaint> {
@@ -79,14 +66,11 @@ fn measure(bench: &Bench<'_>, header: &Header) -> Result<Found, Complaint> {
     rows.extend(gpt2::measure(bench)?);
     rows.extend(train::measure(bench)?);
     rows.extend(solve::measure(bench)?);
-    let (worth, worth_note) = worth::measure(bench)?;
-    rows.extend(worth);
     let mut notes: Vec<_> = buckets::measure(bench)?.into_iter().collect();
     notes.extend(train::notes(bench, &rows)?);
     notes.extend(decode::notes(&rows, header));
     notes.extend(until_end::notes(&rows, header));
     notes.extend(gpt2::notes(&rows, header));
-    notes.extend(worth_note);
     Ok((rows, notes))
 }
 
@@ -94,7 +78,7 @@ fn main() -> ExitCode {
     pipe::end_quietly_when_closed();
     let Program { bench, json } = Program::parse();
     let output = Output { json };
-    bench::run(&bench, output, &[bench::LAUNCHES, MODELS]).unwrap_or_else(|complaint| {
+    bench::run(&bench, output, &[bench::LAUNCHES, MODELS, worth::WORTH]).unwrap_or_else(|complaint| {
         output.complain(&complaint);
         ExitCode::FAILURE
     })

@@ -16,7 +16,9 @@ use std::cell::OnceCell;
 use dacapo::half::bf16;
 use dacapo_cli::bench::blocks::Contender;
 use dacapo_cli::bench::compare::{Bench, LIBRARY, Round, Row};
-use dacapo_cli::bench::report::Note;
+use dacapo_cli::bench::limits::Named;
+use dacapo_cli::bench::report::{Header, Note};
+use dacapo_cli::bench::{Family, Found};
 use dacapo_cli::complaint::Complaint;
 use dacapo_example_decode::gpt2::Weights;
 use serde_json::json;
@@ -56,21 +58,19 @@ const ROWS: [(&str, Subject, &str); 13] = [
     ("worth/registers", Subject::Kernels(Without::Registers), "registers of one block at a time: decode step"),
 ];
 
-/// The names of all of them.
-pub const NAMES: [&str; ROWS.len()] = {
-    let (mut names, mut at) = ([""; ROWS.len()], 0);
+/// All of them. None has a limit: the library is compared with itself.
+pub const WORTH: Family = Family { names: &NAMES, measure };
+
+const NAMES: [Named; ROWS.len()] = {
+    let (mut names, mut at) = ([("", None); ROWS.len()], 0);
     while at < names.len() {
-        (names[at], at) = (ROWS[at].0, at + 1);
+        (names[at].0, at) = (ROWS[at].0, at + 1);
     }
     names
 };
 
 /// Measures what was asked for: rows, and what follows from them.
-///
-/// # Errors
-///
-/// - A refused call, or a number that is wrong.
-pub fn measure(bench: &Bench<'_>) -> Result<(Vec<Row>, Option<Note>), Complaint> {
+fn measure(bench: &Bench<'_>, _: &Header) -> Result<Found, Complaint> {
     let (mut rows, mut left_out, mut weights) = (Vec::new(), Vec::new(), None);
     let shape = gpt2::shape(1, bench.small);
     for (name, subject, words) in ROWS.into_iter().filter(|(name, ..)| bench.wants(name)) {
@@ -90,8 +90,8 @@ pub fn measure(bench: &Bench<'_>) -> Result<(Vec<Row>, Option<Note>), Complaint>
         };
         rows.push((words, row));
     }
-    let note = note(&rows, &left_out);
-    Ok((rows.into_iter().map(|(_, row)| row).collect(), note))
+    let notes = note(&rows, &left_out).into_iter().collect();
+    Ok((rows.into_iter().map(|(_, row)| row).collect(), notes))
 }
 
 /// The table: with it, without it, and what is lost without it.
