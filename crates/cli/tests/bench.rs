@@ -43,7 +43,7 @@ fn every_measurement_runs_and_the_simulator_is_named() {
         "overlap/step",
     ];
     assert!(others.iter().all(|name| names.contains(name)), "{names:?}");
-    assert_eq!(names.len(), 28, "{names:?}");
+    assert_eq!(names.len(), 36, "{names:?}");
 }
 
 #[test]

@@ -201,6 +201,31 @@ fn a_line_of_kernels_is_set_up_ahead_by_itself_and_gives_what_a_line_gives() {
 }
 
 #[test]
+fn a_graph_that_begins_twice_has_programmatic_edges_only_if_many_come_one_after_the_other() {
+    let (device, _, k) = device(0);
+    // Kernels that nothing is before, a fill that nothing is before, kernels behind the one that joins them.
+    let edges = |begins: usize, filled: bool, behind: usize| {
+        let mut all = device.zeros::<u32>(16 * (begins + 1)).unwrap();
+        let graph = device.record(|r: &mut Recorder<'_>| {
+            if filled {
+                r.run(fill(&mut all[..16], baked(1)))?;
+            }
+            for at in 1..=begins {
+                r.run(k.mad(baked(1), baked(1), &mut all[16 * at..16 * (at + 1)]))?;
+            }
+            (0..=behind).try_for_each(|_| r.run(k.mad(baked(1), baked(1), &mut all)))
+        });
+        programmatic(&graph.unwrap())
+    };
+    assert_eq!(edges(2, false, 0), 0);
+    assert_eq!(edges(2, false, 8), 0);
+    assert_eq!(edges(2, false, 9), 11);
+    assert_eq!(edges(3, false, 1), 4);
+    assert_eq!(edges(1, true, 2), 3, "a fill is no kernel");
+    assert_eq!(edges(1, false, 2), 3);
+}
+
+#[test]
 fn a_kernel_whose_grid_becomes_empty_between_two_that_overlap_changes_nothing() {
     for seed in 0..20 {
         let (device, stream, kernels) = device(seed);

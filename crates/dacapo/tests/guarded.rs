@@ -131,10 +131,7 @@ impl Bench {
             r.run(k.mad(baked(3), baked(1), y))?;
             r.run(k.mad(baked(2), baked(5), z))
         })?
-        .otherwise(|r: &mut Recorder<'_>| {
-            r.run(k.mad(baked(7), baked(2), y))?;
-            r.run(k.idle())
-        })?;
+        .otherwise(k.mad(baked(7), baked(2), y))?;
         r.run(k.mad(baked(2), baked(0), y))
     }
 
@@ -178,7 +175,11 @@ fn a_kernel_that_stores_first_stores_nothing_on_the_other_side() {
         .guarded(true)
         .record(|r: &mut Recorder<'_>| {
             let Bench { k, flag, y, .. } = &mut b;
-            r.when(nonzero(&*flag), |r: &mut Recorder<'_>| r.run(k.one(y.at_mut(3)))).map(drop)
+            r.when(nonzero(&*flag), |r: &mut Recorder<'_>| {
+                r.run(k.one(y.at_mut(3)))?;
+                r.run(k.idle())
+            })
+            .map(drop)
         })
         .unwrap();
     graph.launch(&b.stream).unwrap();

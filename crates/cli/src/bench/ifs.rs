@@ -8,21 +8,45 @@ use dacapo::{Buffer, Graph, Recorder, Scalar};
 use dacapo_driver::types::CUfunction;
 
 use super::blocks::Contender;
-use super::chain::{ELEMENTS, Way};
+use super::chain::Way;
 use super::compare::{Bench, LIBRARY, RAW, Round, Row};
 use super::library::Library;
 use super::raw::{self, Choice, KernelNode, PTX, RawGraph, THREADS};
 use crate::complaint::Complaint;
 use crate::session::Session;
 
-/// Names, kernels inside, and whether they run.
-pub const IFS: [(&str, u32, bool); 6] = [
-    ("if-1/taken", 1, true),
-    ("if-1/not-taken", 1, false),
-    ("if-2/taken", 2, true),
-    ("if-2/not-taken", 2, false),
-    ("if-4/taken", 4, true),
-    ("if-4/not-taken", 4, false),
+/// A branch to measure.
+#[derive(Clone, Copy, Debug)]
+pub struct If {
+    /// The measurement's name.
+    pub name: &'static str,
+    /// Kernels inside, and blocks of each.
+    kernels: u32,
+    blocks: u32,
+    /// Whether they run.
+    taken: bool,
+}
+
+const fn branch(name: &'static str, kernels: u32, blocks: u32, taken: bool) -> If {
+    If { name, kernels, blocks, taken }
+}
+
+/// Those that are measured. Not taken, a guarded kernel still starts all of its blocks.
+pub const IFS: [If; 14] = [
+    branch("if-1/taken", 1, 1, true),
+    branch("if-1/not-taken", 1, 1, false),
+    branch("if-2/taken", 2, 1, true),
+    branch("if-2/not-taken", 2, 1, false),
+    branch("if-4/taken", 4, 1, true),
+    branch("if-4/not-taken", 4, 1, false),
+    branch("if-1-of-132-blocks/taken", 1, 132, true),
+    branch("if-1-of-132-blocks/not-taken", 1, 132, false),
+    branch("if-4-of-132-blocks/taken", 4, 132, true),
+    branch("if-4-of-132-blocks/not-taken", 4, 132, false),
+    branch("if-1-of-1024-blocks/taken", 1, 1024, true),
+    branch("if-1-of-1024-blocks/not-taken", 1, 1024, false),
+    branch("if-4-of-1024-blocks/taken", 4, 1024, true),
+    branch("if-4-of-1024-blocks/not-taken", 4, 1024, false),
 ];
 
 /// The side whose kernels look at the flag themselves.
@@ -58,10 +82,12 @@ const CHOOSE: &str = ".version 8.0
 ///
 /// - A refused call, or a number that is wrong.
 pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
-    let wanted = IFS.into_iter().filter(|(name, ..)| bench.wants(name));
-    let measured = wanted.map(|(name, kernels, taken)| {
-        let launches = Way::BackToBack.launches(bench, kernels + 2);
-        bench.rounds(name, |round| measure_one(round, kernels, taken, launches))
+    let measured = IFS.into_iter().filter(|of| bench.wants(of.name)).map(|mut of| {
+        let launches = Way::BackToBack.launches(bench, of.kernels + 2);
+        if bench.small {
+            of.blocks = of.blocks.min(2);
+        }
+        bench.rounds(of.name, |round| measure_one(round, of, launches))
     });
     measured.collect()
 }
@@ -81,12 +107,12 @@ impl<'d> Functions<'d> {
         Ok(Functions { bump, choose, _session: session })
     }
 
-    fn graph(&self, raw: &raw::Raw<'d>, x: u64, flag: u64, kernels: u32) -> Result<RawGraph<'d>, Complaint> {
+    fn graph(&self, raw: &raw::Raw<'d>, (x, flag): (u64, u64), of: If) -> Result<RawGraph<'d>, Complaint> {
         let bump = |after: Option<usize>| KernelNode {
             function: self.bump,
-            blocks: [ELEMENTS.div_ceil(THREADS), 1, 1],
+            blocks: [of.blocks, 1, 1],
             threads: THREADS,
-            words: vec![x, u64::from(ELEMENTS)],
+            words: vec![x, u64::from(of.blocks * THREADS)],
             after: after.into_iter().collect(),
         };
         let choose = |handle| KernelNode {
@@ -98,7 +124,7 @@ impl<'d> Functions<'d> {
         };
         raw.graph_with_if(|handle| Choice {
             before: vec![choose(handle)],
-            body: (0..kernels as usize).map(|at| bump(at.checked_sub(1))).collect(),
+            body: (0..of.kernels as usize).map(|at| bump(at.checked_sub(1))).collect(),
             behind: bump(None),
         })
     }
@@ -113,11 +139,11 @@ struct Ours<'l> {
 }
 
 impl<'l> Ours<'l> {
-    fn new(library: &'l Library, kernels: u32, taken: bool, guarded: bool) -> Result<Ours<'l>, Complaint> {
-        let mut x = library.device.zeros::<f32>(ELEMENTS as usize)?;
-        let flag = library.device.scalar(u32::from(taken))?;
+    fn new(library: &'l Library, of: If, guarded: bool) -> Result<Ours<'l>, Complaint> {
+        let mut x = library.device.zeros::<f32>((of.blocks * THREADS) as usize)?;
+        let flag = library.device.scalar(u32::from(of.taken))?;
         let graph = library.device.graph().guarded(guarded).record(|r: &mut Recorder<'_>| {
-            r.when(nonzero(&flag), |r| (0..kernels).try_for_each(|_| r.run(library.kernels.bump(&mut x))))?;
+            r.when(nonzero(&flag), |r| (0..of.kernels).try_for_each(|_| r.run(library.kernels.bump(&mut x))))?;
             r.run(library.kernels.bump(&mut x))
         })?;
         Ok(Ours { library, graph, x, _flag: flag })
@@ -133,21 +159,21 @@ impl<'l> Ours<'l> {
     }
 }
 
-fn measure_one(round: &Round<'_, '_>, kernels: u32, taken: bool, launches: u32) -> Result<Row, Complaint> {
+fn measure_one(round: &Round<'_, '_>, of: If, launches: u32) -> Result<Row, Complaint> {
     let (raw, library, way) = (&round.raw, &round.library, Way::BackToBack);
     let (stream, functions) = (raw.stream()?, Functions::new(raw)?);
-    let x = raw.floats(&[0.0; ELEMENTS as usize])?;
+    let x = raw.floats(&vec![0.0; (of.blocks * THREADS) as usize])?;
     // Looked at as a whole number: not zero where it is taken.
-    let flag = raw.floats(&[if taken { 1.0 } else { 0.0 }])?;
-    let graph = functions.graph(raw, x.address(), flag.address(), kernels)?;
-    let mut ours = [Ours::new(library, kernels, taken, false)?, Ours::new(library, kernels, taken, true)?];
+    let flag = raw.floats(&[if of.taken { 1.0 } else { 0.0 }])?;
+    let graph = functions.graph(raw, (x.address(), flag.address()), of)?;
+    let mut ours = [Ours::new(library, of, false)?, Ours::new(library, of, true)?];
     let mut sides: Vec<(&'static str, Contender<'_>)> =
         vec![(RAW, Box::new(|| way.time(launches, || Ok(graph.launch(&stream)?), || Ok(stream.synchronize()?))))];
     for (recorded, name) in ours.iter_mut().zip([LIBRARY, GUARDED]) {
         sides.push((name, Box::new(move || recorded.block(launches))));
     }
     let row = round.compare(launches, sides)?;
-    let of_each = 1 + if taken { kernels } else { 0 };
+    let of_each = 1 + if of.taken { of.kernels } else { 0 };
     let bumps = (f64::from(round.launches_in_all(launches)) * f64::from(of_each)) as f32;
     raw::all_equal("the graph by hand", &raw::read_floats(&x)?, bumps)?;
     ours.iter().try_for_each(|recorded| library.all_equal("replays", &recorded.x, bumps))?;

@@ -1,11 +1,17 @@
 //! From nothing to an executable graph: recording, planning, lowering and instantiating, against capturing a stream and
 //! instantiating by hand. Destroying is not counted on either side; every graph is launched once and its numbers checked.
 
+use dacapo::Buffer;
+
 use super::blocks::{Contender, each};
 use super::chain::ELEMENTS;
 use super::compare::{Bench, LIBRARY, RAW, Round, Row};
+use super::library::{Edges, Library};
 use super::raw;
 use crate::complaint::Complaint;
+
+/// The library without programmatic edges, which the driver takes longer to instantiate.
+const FULL_EDGES: &str = "full edges";
 
 /// Measures it for a chain of `length` kernels, if that was asked for.
 ///
@@ -43,13 +49,32 @@ fn measure_one(round: &Round<'_, '_>, length: u32, graphs: u32) -> Result<Row, C
             },
         )
     });
-    let mut library_x = library.device.zeros::<f32>(ELEMENTS as usize)?;
-    let recorded: Contender<'_> = Box::new(|| {
+    let recordings = [(LIBRARY, Edges::Usual), (FULL_EDGES, Edges::Plain)];
+    let mut buffers =
+        recordings.iter().map(|_| library.device.zeros::<f32>(ELEMENTS as usize)).collect::<Result<Vec<_>, _>>()?;
+    let mut sides = vec![(RAW, by_hand)];
+    for ((name, edges), x) in recordings.into_iter().zip(&mut buffers) {
+        sides.push((name, recorded(library, (x, edges), (length, graphs))));
+    }
+    let row = round.compare(graphs, sides)?;
+    let bumps = (f64::from(round.launches_in_all(graphs)) * f64::from(length)) as f32;
+    raw::all_equal("graphs captured by hand", &raw::read_floats(&x)?, bumps)?;
+    buffers.iter().try_for_each(|x| library.all_equal("recorded graphs", x, bumps))?;
+    Ok(row)
+}
+
+/// Graphs by the library, with some edges.
+fn recorded<'x>(
+    library: &'x Library,
+    (x, edges): (&'x mut Buffer<f32>, Edges<'x>),
+    (length, graphs): (u32, u32),
+) -> Contender<'x> {
+    Box::new(move || {
         let made = std::cell::Cell::new(None);
         each(
             graphs,
             || {
-                made.set(Some(library.chain(&mut library_x, length)?));
+                made.set(Some(library.chain_with(x, length, edges)?));
                 Ok(())
             },
             || {
@@ -60,10 +85,5 @@ fn measure_one(round: &Round<'_, '_>, length: u32, graphs: u32) -> Result<Row, C
                 Ok(library.device.synchronize()?)
             },
         )
-    });
-    let row = round.compare(graphs, vec![(RAW, by_hand), (LIBRARY, recorded)])?;
-    let bumps = (f64::from(round.launches_in_all(graphs)) * f64::from(length)) as f32;
-    raw::all_equal("graphs captured by hand", &raw::read_floats(&x)?, bumps)?;
-    library.all_equal("recorded graphs", &library_x, bumps)?;
-    Ok(row)
+    })
 }

@@ -29,6 +29,8 @@ pub enum Part {
     Fill,
     /// A copy.
     Copy,
+    /// A branch or a loop. Built as a branch that is never taken.
+    Conditional,
     /// Anything else.
     Other,
 }
@@ -138,9 +140,13 @@ fn part_of(driver: &dyn Driver, node: CUgraphNode) -> Result<Part, DriverError> 
         }
         CU_GRAPH_NODE_TYPE_MEMSET => Part::Fill,
         CU_GRAPH_NODE_TYPE_MEMCPY => Part::Copy,
+        CU_GRAPH_NODE_TYPE_CONDITIONAL => Part::Conditional,
         _ => Part::Other,
     })
 }
+
+/// `CU_GRAPH_COND_ASSIGN_DEFAULT`: every launch begins with the default.
+const ASSIGN_DEFAULT: u32 = 1;
 
 /// Adds one to a word of its block, after it has waited.
 const PTX: &str = ".version 7.8
@@ -167,15 +173,26 @@ const PTX: &str = ".version 7.8
 }
 ";
 
-/// Microseconds of a launch, medians of turns.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How much is measured: graphs of each kind, turns of each graph, launches of a turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Rounds, each with graphs and memory of its own: where a driver puts them shows in the times.
+    pub rounds: usize,
+    /// Turns of a round.
+    pub turns: usize,
+    /// Launches of a turn.
+    pub launches: usize,
+}
+
+/// Microseconds of a launch: medians of turns, one for each round.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Priced {
     /// With full edges.
-    pub full: f64,
+    pub full: Vec<f64>,
     /// With those that the library chose.
-    pub chosen: f64,
+    pub chosen: Vec<f64>,
     /// With full edges, by a second graph: what differs here is noise.
-    pub again: f64,
+    pub again: Vec<f64>,
 }
 
 impl Priced {
@@ -184,46 +201,74 @@ impl Priced {
     /// # Errors
     ///
     /// - The driver refused.
-    pub fn of(session: &mut Session<'_>, shape: &Shape, turns: usize, launches: usize) -> Result<Priced, Refused> {
-        let words = session.buffer(&[0; 4096])?;
-        let function = session.kernel("shapes", PTX, "shape_tiny")?;
-        let driver = session.driver();
-        let mut stream = CUstream::NULL;
-        // SAFETY: `stream` is valid for the write.
-        told(unsafe { driver.cuStreamCreate(&mut stream, CU_STREAM_NON_BLOCKING) }, Call::cuStreamCreate)?;
-        let build = |early: bool| Built::new(driver, shape, early, function, words.address());
-        let graphs = [build(false)?, build(true)?, build(false)?];
-        let mut times = [const { Vec::new() }; 3];
-        for turn in 0..=turns {
-            for at in 0..3 {
-                // Who is first changes from turn to turn; the first turn warms up.
-                let at = (at + turn) % 3;
-                let began = Instant::now();
-                for _ in 0..launches {
-                    // SAFETY: the graph is alive until this function has waited for the stream, and so is what it touches.
-                    told(unsafe { driver.cuGraphLaunch(graphs[at].exec, stream) }, Call::cuGraphLaunch)?;
-                }
-                session.synchronize(stream, "a shape")?;
-                if turn > 0 {
-                    times[at].push(began.elapsed().as_secs_f64() * 1e6 / launches as f64);
-                }
-            }
+    pub fn of(session: &mut Session<'_>, shape: &Shape, effort: Effort) -> Result<Priced, Refused> {
+        let mut priced = Priced::default();
+        let mut padding = Vec::new();
+        for round in 0..effort.rounds {
+            // An odd number of kibibytes, another one in each round.
+            padding.push(session.buffer(&vec![0; 1024 * (2 * (round * 37 % 64) + 1)])?);
+            let [full, chosen, again] = measured(session, shape, round, effort)?;
+            priced.full.push(full);
+            priced.chosen.push(chosen);
+            priced.again.push(again);
         }
-        drop(graphs);
-        // SAFETY: ours, and nothing is on it.
-        told(unsafe { driver.cuStreamDestroy_v2(stream) }, Call::cuStreamDestroy_v2)?;
-        let [full, chosen, again] = times.map(|mut times: Vec<f64>| {
-            times.sort_by(f64::total_cmp);
-            times[times.len() / 2]
-        });
-        Ok(Priced { full, chosen, again })
+        Ok(priced)
     }
 
-    /// How the chosen edges compare with full ones.
+    /// How the chosen edges compare with full ones: the median over rounds.
     pub fn ratio(&self) -> f64 {
-        // Of two equal graphs, the faster: a doubt is not in favour of what was chosen.
-        self.chosen / self.full.min(self.again)
+        let full = self.full.iter().zip(&self.again).map(|(one, other)| (one + other) / 2.0);
+        median(self.chosen.iter().zip(full).map(|(chosen, full)| chosen / full).collect())
     }
+
+    /// How two graphs with full edges compare, likewise.
+    pub fn noise(&self) -> f64 {
+        median(self.again.iter().zip(&self.full).map(|(again, full)| again / full).collect())
+    }
+}
+
+/// The median of some numbers, of which there is at least one.
+pub fn median(mut of: Vec<f64>) -> f64 {
+    of.sort_by(f64::total_cmp);
+    of[of.len() / 2]
+}
+
+/// One round: full edges, those that were chosen, full edges again.
+fn measured(session: &mut Session<'_>, shape: &Shape, round: usize, effort: Effort) -> Result<[f64; 3], Refused> {
+    let words = session.buffer(&[0; 4096])?;
+    let function = session.kernel("shapes", PTX, "shape_tiny")?;
+    let driver = session.driver();
+    let mut stream = CUstream::NULL;
+    // SAFETY: `stream` is valid for the write.
+    told(unsafe { driver.cuStreamCreate(&mut stream, CU_STREAM_NON_BLOCKING) }, Call::cuStreamCreate)?;
+    let build = |early: bool| Built::new(driver, shape, early, function, words.address());
+    // The graph that is built first has no advantage: it is another one in the next round.
+    let mut graphs = [const { None }; 3];
+    for at in 0..3 {
+        let at = (at + round) % 3;
+        graphs[at] = Some(build(at == 1)?);
+    }
+    let mut times = [const { Vec::new() }; 3];
+    for turn in 0..=effort.turns {
+        for at in 0..3 {
+            // Who is first changes from turn to turn; the first turn warms up.
+            let at = (at + turn) % 3;
+            let Some(graph) = &graphs[at] else { continue };
+            let began = Instant::now();
+            for _ in 0..effort.launches {
+                // SAFETY: the graph is alive until this function has waited for the stream, and so is what it touches.
+                told(unsafe { driver.cuGraphLaunch(graph.exec, stream) }, Call::cuGraphLaunch)?;
+            }
+            session.synchronize(stream, "a shape")?;
+            if turn > 0 {
+                times[at].push(began.elapsed().as_secs_f64() * 1e6 / effort.launches as f64);
+            }
+        }
+    }
+    drop(graphs);
+    // SAFETY: ours, and nothing is on it.
+    told(unsafe { driver.cuStreamDestroy_v2(stream) }, Call::cuStreamDestroy_v2)?;
+    Ok(times.map(median))
 }
 
 fn told(code: CUresult, call: Call) -> Result<(), Refused> {
@@ -334,12 +379,44 @@ fn add(
                 Call::cuGraphAddMemcpyNode,
             )
         }
+        Part::Conditional => return add_branch(driver, graph, context, function, words),
         Part::Other => {
             // SAFETY: as above.
             (unsafe { driver.cuGraphAddEmptyNode(&mut node, graph, none, 0) }, Call::cuGraphAddEmptyNode)
         }
     };
     told(code, call)?;
+    Ok(node)
+}
+
+/// Adds a branch that is never taken: its condition is zero in every launch, and nobody sets it.
+fn add_branch(
+    driver: &dyn Driver,
+    graph: CUgraph,
+    ctx: CUcontext,
+    function: CUfunction,
+    words: CUdeviceptr,
+) -> Result<CUgraphNode, Refused> {
+    let mut handle = 0;
+    // SAFETY: `handle` is valid for the write; the graph is the caller's.
+    let code = unsafe { driver.cuGraphConditionalHandleCreate(&mut handle, graph, ctx, 0, ASSIGN_DEFAULT) };
+    told(code, Call::cuGraphConditionalHandleCreate)?;
+    let params = CUDA_CONDITIONAL_NODE_PARAMS {
+        handle,
+        r#type: CU_GRAPH_COND_TYPE_IF,
+        size: 1,
+        phGraph_out: std::ptr::null_mut(),
+        ctx,
+    };
+    let (mut node, none) = (CUgraphNode::NULL, std::ptr::null());
+    // SAFETY: the struct that a conditional node takes, all of it initialised.
+    let mut params = unsafe { CUgraphNodeParams::write(CU_GRAPH_NODE_TYPE_CONDITIONAL, params) };
+    // SAFETY: `node` and `params` are valid for the write; there are no dependencies.
+    let code = unsafe { driver.cuGraphAddNode_v2(&mut node, graph, none, std::ptr::null(), 0, &mut params) };
+    told(code, Call::cuGraphAddNode_v2)?;
+    // SAFETY: of that type, filled in by the driver, which gives an array of as many graphs as were asked for.
+    let body = unsafe { *params.read::<CUDA_CONDITIONAL_NODE_PARAMS>().phGraph_out };
+    add(driver, body, Part::Kernel { blocks: 1, threads: 32 }, function, words)?;
     Ok(node)
 }
 
@@ -354,7 +431,8 @@ mod tests {
         let machine = dacapo_sim::Machine::new(dacapo_sim::Options::default());
         let mut session = Session::open(&machine).unwrap();
         for (form, shape) in &shapes {
-            let priced = Priced::of(&mut session, shape, 1, 1).unwrap_or_else(|refused| panic!("{form}: {refused}"));
+            let effort = Effort { rounds: 1, turns: 1, launches: 1 };
+            let priced = Priced::of(&mut session, shape, effort).unwrap_or_else(|refused| panic!("{form}: {refused}"));
             assert!(priced.ratio() > 0.0);
         }
         assert!(machine.findings().is_empty(), "{:?}", machine.findings());

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use dacapo_driver::Nvidia;
-use dacapo_suite::edges::shapes::{Part, Priced, Shape, of_forms};
+use dacapo_suite::edges::shapes::{Effort, Part, Priced, Shape, median, of_forms};
 use dacapo_suite::session::Session;
 
-/// Turns of each, and launches of a turn.
-const TURNS: usize = 31;
-const LAUNCHES: usize = 40;
+/// What is measured first, and again where that looks slower.
+const FIRST: Effort = Effort { rounds: 7, turns: 9, launches: 40 };
+const AGAIN: Effort = Effort { rounds: 31, turns: 9, launches: 40 };
 /// What the library's edges may cost.
 const MOST: f64 = 1.01;
 
@@ -19,23 +19,23 @@ pub fn run(_: &Nvidia, session: &mut Session<'_>, folder: &Path) -> Result<bool,
     let shapes = of_forms()?;
     let mut text =
         format!("{}, driver {}, commit {}\n", session.device_name()?, session.driver_release(), crate::COMMIT);
-    text +=
-        "us a launch: full edges, the library's, full edges again; the library's against the faster of the others\n";
+    text += "us a launch, medians over rounds: full edges, the library's; the library's against full ones; full ones against \
+             full ones\n";
     let mut slower = 0;
     for (form, shape) in &shapes {
-        let mut priced = Priced::of(session, shape, TURNS, LAUNCHES)?;
+        let mut priced = Priced::of(session, shape, FIRST)?;
         // Once more where it looks slower: one of many may be unlucky.
         if priced.ratio() > MOST {
-            priced = Priced::of(session, shape, 3 * TURNS, LAUNCHES)?;
+            priced = Priced::of(session, shape, AGAIN)?;
         }
-        let Priced { full, chosen, again } = priced;
-        let is_slower = priced.ratio() > MOST;
+        let (ratio, noise) = (priced.ratio(), priced.noise());
+        let is_slower = ratio > MOST;
         slower += usize::from(is_slower);
+        let (full, chosen) = (median(priced.full), median(priced.chosen));
         writeln!(
             text,
-            "{form:<44} {:<40} {full:>7.2} {chosen:>7.2} {again:>7.2}  {:.3}{}",
+            "{form:<44} {:<40} {full:>7.2} {chosen:>7.2}  {ratio:.3}  {noise:.3}{}",
             told(shape),
-            priced.ratio(),
             if is_slower { "  SLOWER" } else { "" }
         )?;
     }

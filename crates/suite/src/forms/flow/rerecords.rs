@@ -143,18 +143,23 @@ fn launched(b: &mut Bench, graph: &mut Graph<()>, cells: [f32; 2], words: [u32; 
 
 /// Other numbers of rounds, other values in bodies, other conditions: the graph is updated where it is.
 fn rerecorded_in_place(device: &Device) -> Outcome {
-    let mut b = Bench::new(device)?;
-    let mut graph = device.record(|r: &mut Recorder<'_>| looped(&mut b, r, 3, 1.0, 2))?;
-    launched(&mut b, &mut graph, [3.0, 0.0], [2, 0])?;
-    for (times, by, limit) in [(5, 1.0, 2), (5, 2.0, 2), (5, 2.0, 9), (0, 2.0, 9), (1, 7.0, 0)] {
-        let done = graph.rerecord(|r: &mut Recorder<'_>| looped(&mut b, r, times, by, limit))?;
-        holds(&format!("updated: {done}"), done.is_updated())?;
-        launched(&mut b, &mut graph, [times as f32 * by, 0.0], [times.min(limit), 0])?;
+    for guarded in [false, true] {
+        let mut b = Bench::new(device)?;
+        let recording = device.graph().guarded(guarded);
+        let mut graph = recording.record(|r: &mut Recorder<'_>| looped(&mut b, r, 3, 1.0, 2))?;
+        launched(&mut b, &mut graph, [3.0, 0.0], [2, 0])?;
+        for (times, by, limit) in [(5, 1.0, 2), (5, 2.0, 2), (5, 2.0, 9), (0, 2.0, 9), (1, 7.0, 0)] {
+            let done = graph.rerecord(|r: &mut Recorder<'_>| looped(&mut b, r, times, by, limit))?;
+            holds(&format!("updated: {done}"), done.is_updated())?;
+            launched(&mut b, &mut graph, [times as f32 * by, 0.0], [times.min(limit), 0])?;
+        }
+        // Nothing but where the loop's own numbers are: they are temps, and temps are new memory. A guarded kernel reads one.
+        let done = graph.rerecord(|r: &mut Recorder<'_>| looped(&mut b, r, 1, 7.0, 0))?;
+        let is_kept = |op: &str| done.nodes.iter().any(|node| node.op == op && node.change == Change::Kept);
+        let as_expected = is_kept("add_stride") && is_kept("increment_first") != guarded;
+        holds(&format!("what is in the bodies is kept: {done}"), as_expected)?;
     }
-    // Nothing but where the loop's own numbers are: they are temps, and temps are new memory.
-    let done = graph.rerecord(|r: &mut Recorder<'_>| looped(&mut b, r, 1, 7.0, 0))?;
-    let is_kept = |op: &str| done.nodes.iter().any(|node| node.op == op && node.change == Change::Kept);
-    holds(&format!("what is in the bodies is kept: {done}"), is_kept("add_stride") && is_kept("increment_first"))
+    Ok(())
 }
 
 /// An op more in a body, a body more, another construct: the graph is built anew, and right.
