@@ -78,8 +78,10 @@ fn main() -> ExitCode {
     pipe::end_quietly_when_closed();
     let Program { bench, json } = Program::parse();
     let output = Output { json };
-    bench::run(&bench, output, &[bench::LAUNCHES, MODELS, worth::WORTH]).unwrap_or_else(|complaint| {
-        output.complain(&complaint);
-        ExitCode::FAILURE
-    })
+    bench::run(&bench, output, &[bench::LAUNCHES, MODELS, worth::WORTH, bench::MANY_STREAMS]).unwrap_or_else(
+        |complaint| {
+            output.complain(&complaint);
+            ExitCode::FAILURE
+        },
+    )
 }

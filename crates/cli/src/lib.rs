@@ -62,7 +62,7 @@ pub fn main() -> ExitCode {
         Task::Doctor(arguments) => Ok(doctor::run(&arguments, output)),
         Task::Run(arguments) => Ok(run::run(&arguments, output)),
         Task::Libcuda(arguments) => libcuda::run(&arguments, output),
-        Task::Bench(arguments) => bench::run(&arguments, output, &[bench::LAUNCHES]),
+        Task::Bench(arguments) => bench::run(&arguments, output, &[bench::LAUNCHES, bench::MANY_STREAMS]),
         Task::Soak(arguments) => soak::run(&arguments, output),
         Task::Inspect(arguments) => inspect::run(&arguments, output),
     };

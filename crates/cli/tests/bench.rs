@@ -35,15 +35,15 @@ fn every_measurement_runs_and_the_simulator_is_named() {
         "if-1/not-taken",
         "if-2/taken",
         "if-2/not-taken",
-        "if-4/taken",
-        "if-4/not-taken",
+        "if-3/taken",
+        "if-3/not-taken",
         "slot/host-launch",
         "fork-join/back-to-back",
         "fork-join/launch-and-wait",
         "overlap/step",
     ];
     assert!(others.iter().all(|name| names.contains(name)), "{names:?}");
-    assert_eq!(names.len(), 36, "{names:?}");
+    assert_eq!(names.len(), 38, "{names:?}");
 }
 
 #[test]

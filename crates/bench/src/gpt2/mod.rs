@@ -84,18 +84,18 @@ fn compare(
     tuned: &OnceCell<Tuned>,
 ) -> Result<Row, Complaint> {
     let multiprocessors = round.library.device.properties().multiprocessors;
-    let raw = ByHand::new(&round.raw, shape, weights, multiprocessors)?;
-    let again = ByHand::new(&round.raw_again, shape, weights, multiprocessors)?;
-    let mut recorded = LibraryStep::new(&round.library, shape, weights)?;
+    let raw = ByHand::new(round.raw, shape, weights, multiprocessors)?;
+    let again = ByHand::new(round.raw_again, shape, weights, multiprocessors)?;
+    let mut recorded = LibraryStep::new(round.library, shape, weights)?;
     recorded.has_edges(raw.edges())?;
-    let mut tuned = recorded.tuned(&round.library, tuned)?;
-    let by_hand: Contender<'_> = Box::new(|| raw.block(&round.raw, launches));
-    let by_hand_again: Contender<'_> = Box::new(|| again.block(&round.raw_again, launches));
-    let replayed: Contender<'_> = Box::new(|| block(&mut recorded.graph, &round.library, &round.raw, launches));
-    let by_tuned: Contender<'_> = Box::new(|| block(&mut tuned, &round.library, &round.raw, launches));
+    let mut tuned = recorded.tuned(round.library, tuned)?;
+    let by_hand: Contender<'_> = Box::new(|| raw.block(round.raw, launches));
+    let by_hand_again: Contender<'_> = Box::new(|| again.block(round.raw_again, launches));
+    let replayed: Contender<'_> = Box::new(|| block(&mut recorded.graph, round.library, round.raw, launches));
+    let by_tuned: Contender<'_> = Box::new(|| block(&mut tuned, round.library, round.raw, launches));
     let sides = vec![(RAW, by_hand), (LIBRARY, replayed), (TUNED, by_tuned), ("raw again", by_hand_again)];
     let row = round.compare(launches, sides)?;
-    let (want, got) = (raw.logits()?, recorded.logits(&round.library)?);
+    let (want, got) = (raw.logits()?, recorded.logits(round.library)?);
     for (whose, got) in [("replays", &got), ("the second graph by hand", &again.logits()?)] {
         if let Some(at) = want.iter().zip(got).position(|(want, got)| want.to_bits() != got.to_bits()) {
             let (want, got) = (want[at], got[at]);

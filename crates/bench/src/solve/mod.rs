@@ -65,22 +65,22 @@ enum Way {
 
 /// The whole loop by one launch, recorded and by hand.
 fn whole(round: &Round<'_, '_>, problem: &Problem, way: Way, launches: u32) -> Result<Row, Complaint> {
-    let (raw, again) = (ByHand::new(&round.raw, problem)?, ByHand::new(&round.raw_again, problem)?);
-    let mut recorded = OneLaunch::new(&round.library, problem)?;
-    let by_hand: Contender<'_> = Box::new(|| raw.block(&round.raw, way, launches));
-    let by_hand_again: Contender<'_> = Box::new(|| again.block(&round.raw_again, way, launches));
-    let replayed: Contender<'_> = Box::new(|| recorded.block(&round.library, &round.raw, way, launches));
+    let (raw, again) = (ByHand::new(round.raw, problem)?, ByHand::new(round.raw_again, problem)?);
+    let mut recorded = OneLaunch::new(round.library, problem)?;
+    let by_hand: Contender<'_> = Box::new(|| raw.block(round.raw, way, launches));
+    let by_hand_again: Contender<'_> = Box::new(|| again.block(round.raw_again, way, launches));
+    let replayed: Contender<'_> = Box::new(|| recorded.block(round.library, round.raw, way, launches));
     let row = round.compare(launches, vec![(RAW, by_hand), (LIBRARY, replayed), ("raw again", by_hand_again)])?;
     let want = raw.outcome()?;
     same("the second graph by hand", &want, &again.outcome()?)?;
-    same("replays", &want, &outcome(&recorded.solver, &round.library)?)?;
+    same("replays", &want, &outcome(&recorded.solver, round.library)?)?;
     Ok(row)
 }
 
 /// One launch, against loops of the host.
 fn a_round(round: &Round<'_, '_>, problem: &Problem, launches: u32) -> Result<Row, Complaint> {
-    let library = &round.library;
-    let mut raw = RoundByHand::new(&round.raw, problem)?;
+    let library = round.library;
+    let mut raw = RoundByHand::new(round.raw, problem)?;
     let mut recorded = OneLaunch::new(library, problem)?;
     let mut solver = Solver::new(&library.device, problem)?;
     let mut start = library.device.record(|r| solver.start(r, TOLERANCE))?;

@@ -74,18 +74,18 @@ fn compare(
     launches: u32,
     tuning: &OnceCell<Tuned>,
 ) -> Result<Row, Complaint> {
-    let (raw, again) = (ByHand::new(&round.raw, shape)?, ByHand::new(&round.raw_again, shape)?);
-    let mut recorded = LibraryStep::new(&round.library, shape)?;
-    let mut tuned = LibraryStep::tuned(&round.library, shape, tuning)?;
+    let (raw, again) = (ByHand::new(round.raw, shape)?, ByHand::new(round.raw_again, shape)?);
+    let mut recorded = LibraryStep::new(round.library, shape)?;
+    let mut tuned = LibraryStep::tuned(round.library, shape, tuning)?;
     recorded.has_edges(raw.edges())?;
-    let by_hand: Contender<'_> = Box::new(|| raw.block(&round.raw, way, launches));
-    let by_hand_again: Contender<'_> = Box::new(|| again.block(&round.raw_again, way, launches));
-    let replayed: Contender<'_> = Box::new(|| recorded.block(&round.library, &round.raw, way, launches));
-    let tuned_block: Contender<'_> = Box::new(|| tuned.block(&round.library, &round.raw, way, launches));
+    let by_hand: Contender<'_> = Box::new(|| raw.block(round.raw, way, launches));
+    let by_hand_again: Contender<'_> = Box::new(|| again.block(round.raw_again, way, launches));
+    let replayed: Contender<'_> = Box::new(|| recorded.block(round.library, round.raw, way, launches));
+    let tuned_block: Contender<'_> = Box::new(|| tuned.block(round.library, round.raw, way, launches));
     let sides = vec![(RAW, by_hand), (LIBRARY, replayed), (TUNED, tuned_block), ("raw again", by_hand_again)];
     let row = round.compare(launches, sides)?;
-    let (want, got) = (raw.outcome()?, recorded.outcome(&round.library)?);
-    let got_tuned = tuned.outcome(&round.library)?;
+    let (want, got) = (raw.outcome()?, recorded.outcome(round.library)?);
+    let got_tuned = tuned.outcome(round.library)?;
     for (whose, got) in
         [("replays", &got), ("tuned replays", &got_tuned), ("the second graph by hand", &again.outcome()?)]
     {

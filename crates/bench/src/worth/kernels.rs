@@ -90,7 +90,7 @@ pub fn compare(
     texts: &Variant,
     (shape, weights): (Shape, &Weights<Vec<bf16>>),
 ) -> Result<Row, Complaint> {
-    let (library, launches) = (&round.library, bench.launches(1, 40, 20, 40));
+    let (library, launches) = (round.library, bench.launches(1, 40, 20, 40));
     let device = &library.device;
     let weights = weights.map(|values| device.buffer(values))?;
     // SAFETY: both are compiled from the sources that the declaration is about.
@@ -100,7 +100,7 @@ pub fn compare(
     let (on, at) = ((device, &library.stream), (7, gpt2::position(&shape)));
     let mut with = Step::new(on, &whole, None, &shape, &weights, at)?;
     let mut without = Step::new(on, &lacking, Some(texts.without), &shape, &weights, at)?;
-    let by = |step: &mut Step| gpt2::block(&mut step.graph, library, &round.raw, launches);
+    let by = |step: &mut Step| gpt2::block(&mut step.graph, library, round.raw, launches);
     let row = sides(round, launches, Box::new(|| by(&mut with)), Box::new(|| by(&mut without)))?;
     let (want, got) = (library.stream.read(&with.logits)?, library.stream.read(&without.logits)?);
     let largest = want.iter().fold(0.0f32, |most, logit| most.max(logit.abs()));

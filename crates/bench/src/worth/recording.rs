@@ -7,7 +7,7 @@ use dacapo::graph::{Edge, GraphBuilder, Tuning};
 use dacapo::half::bf16;
 use dacapo::{Graph, Recorder, Slot, baked};
 use dacapo_cli::bench::compare::{Bench, Round, Row};
-use dacapo_cli::bench::library::{Edges, Kernels, Library};
+use dacapo_cli::bench::library::{Edges, Library};
 use dacapo_cli::bench::raw::{self, Raw};
 use dacapo_cli::complaint::Complaint;
 use dacapo_example_decode::gpt2::{Advance, Shape, Weights};
@@ -57,7 +57,7 @@ pub fn compare(
     decode: (Shape, &Weights<Vec<bf16>>),
     tuning: &OnceCell<Tuning>,
 ) -> Result<Row, Complaint> {
-    let (library, launches) = (&round.library, bench.launches(1, 40, 20, 40));
+    let (library, launches) = (round.library, bench.launches(1, 40, 20, 40));
     match switch {
         Switch::Graph => eager(round, launches, decode),
         Switch::EagerEdges => eager_early(bench, round, launches, decode),
@@ -78,7 +78,7 @@ pub fn compare(
             let shape = train::shape(Model::Gru, bench.small);
             let mut with = train::LibraryStep::recorded(library, shape, library.device.graph())?;
             let mut without = train::LibraryStep::recorded(library, shape, library.device.graph().straight_line())?;
-            let by = |step: &mut train::LibraryStep| step.device_block(library, &round.raw, launches);
+            let by = |step: &mut train::LibraryStep| step.device_block(library, round.raw, launches);
             let row = sides(round, launches, Box::new(|| by(&mut with)), Box::new(|| by(&mut without)))?;
             equal(&with.outcome(library)?, &without.outcome(library)?)?;
             Ok(row)
@@ -95,10 +95,10 @@ fn decode_steps(
     (shape, weights): (Shape, &Weights<Vec<bf16>>),
     (with, without): (GraphBuilder<'_>, GraphBuilder<'_>),
 ) -> Result<Row, Complaint> {
-    let library = &round.library;
+    let library = round.library;
     let mut with = LibraryStep::recorded(library, shape, weights, with)?;
     let mut without = LibraryStep::recorded(library, shape, weights, without)?;
-    let by = |step: &mut LibraryStep| gpt2::block(&mut step.graph, library, &round.raw, launches);
+    let by = |step: &mut LibraryStep| gpt2::block(&mut step.graph, library, round.raw, launches);
     let row = sides(round, launches, Box::new(|| by(&mut with)), Box::new(|| by(&mut without)))?;
     equal(&with.logits(library)?, &without.logits(library)?)?;
     Ok(row)
@@ -110,11 +110,11 @@ fn eager(
     launches: u32,
     (shape, weights): (Shape, &Weights<Vec<bf16>>),
 ) -> Result<Row, Complaint> {
-    let library = &round.library;
+    let library = round.library;
     let mut with = LibraryStep::recorded(library, shape, weights, library.device.graph())?;
     let mut without = LibraryStep::recorded(library, shape, weights, library.device.graph())?;
-    let replayed = || gpt2::block(&mut with.graph, library, &round.raw, launches);
-    let one_by_one = || one_by_one(&mut without, library, &round.raw, launches);
+    let replayed = || gpt2::block(&mut with.graph, library, round.raw, launches);
+    let one_by_one = || one_by_one(&mut without, library, round.raw, launches);
     let row = sides(round, launches, Box::new(replayed), Box::new(one_by_one))?;
     equal(&with.logits(library)?, &without.logits(library)?)?;
     Ok(row)
@@ -127,16 +127,14 @@ fn eager_early(
     launches: u32,
     (shape, weights): (Shape, &Weights<Vec<bf16>>),
 ) -> Result<Row, Complaint> {
-    let library = &round.library;
-    // A device with no other stream, as the library's is.
-    let device = bench.target().opened_again()?;
-    let plain = Library { kernels: Kernels::load(&device)?, stream: device.plain_stream()?, device };
+    let library = round.library;
+    let plain = bench.plain_library()?;
     let mut with = LibraryStep::recorded(library, shape, weights, library.device.graph())?;
-    let mut without = LibraryStep::recorded(&plain, shape, weights, plain.device.graph())?;
-    let by_early = || one_by_one(&mut with, library, &round.raw, launches);
-    let by_plain = || one_by_one(&mut without, &plain, &round.raw, launches);
+    let mut without = LibraryStep::recorded(plain, shape, weights, plain.device.graph())?;
+    let by_early = || one_by_one(&mut with, library, round.raw, launches);
+    let by_plain = || one_by_one(&mut without, plain, round.raw, launches);
     let row = sides(round, launches, Box::new(by_early), Box::new(by_plain))?;
-    equal(&with.logits(library)?, &without.logits(&plain)?)?;
+    equal(&with.logits(library)?, &without.logits(plain)?)?;
     Ok(row)
 }
 
@@ -154,7 +152,7 @@ fn one_by_one(step: &mut LibraryStep, library: &Library, raw: &Raw<'_>, launches
 
 /// Kernels of which each lets many begin and waits for many: by default, and with every edge programmatic that may be.
 fn fans(round: &Round<'_, '_>, launches: u32, (width, times): (usize, usize)) -> Result<Row, Complaint> {
-    let library = &round.library;
+    let library = round.library;
     let record = |builder: GraphBuilder<'_>| {
         let mut source = library.device.zeros::<f32>(ELEMENTS)?;
         let mut targets = vec![library.device.zeros::<f32>(ELEMENTS)?];
@@ -172,7 +170,7 @@ fn fans(round: &Round<'_, '_>, launches: u32, (width, times): (usize, usize)) ->
     };
     let (mut with, one) = record(library.device.graph())?;
     let (mut without, other) = record(library.device.graph().edges_by(|_, _| Edge::Waits))?;
-    let by = |graph: &mut Graph<()>| gpt2::block(graph, library, &round.raw, launches);
+    let by = |graph: &mut Graph<()>| gpt2::block(graph, library, round.raw, launches);
     let row = sides(round, launches, Box::new(|| by(&mut with)), Box::new(|| by(&mut without)))?;
     for (one, other) in one.iter().zip(&other) {
         equal(&library.stream.read(one)?, &library.stream.read(other)?)?;
@@ -182,7 +180,7 @@ fn fans(round: &Round<'_, '_>, launches: u32, (width, times): (usize, usize)) ->
 
 /// The first launch of a line that was just recorded, until the call returns.
 fn first_launches(round: &Round<'_, '_>, length: u32, times: u32) -> Result<Row, Complaint> {
-    let library = &round.library;
+    let library = round.library;
     let mut memory = [library.device.zeros::<f32>(ELEMENTS)?, library.device.zeros::<f32>(ELEMENTS)?];
     let [with, without] = &mut memory;
     let mut first = |x: &mut dacapo::Buffer<f32>, is_preloaded: bool| {
@@ -215,7 +213,7 @@ fn first_launches(round: &Round<'_, '_>, length: u32, times: u32) -> Result<Row,
 /// A number that changes before each launch: set in a slot, and recorded anew.
 fn slots(round: &Round<'_, '_>, launches: u32) -> Result<Row, Complaint> {
     const LENGTH: u32 = 10;
-    let library = &round.library;
+    let library = round.library;
     let (ones, slot) = (library.device.buffer(&[1.0; ELEMENTS])?, Slot::new(0.0));
     let mut memory = [library.device.zeros::<f32>(ELEMENTS)?, library.device.zeros::<f32>(ELEMENTS)?];
     let [with, without] = &mut memory;

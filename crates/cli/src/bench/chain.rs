@@ -90,7 +90,7 @@ pub fn measure(bench: &Bench<'_>, length: u32) -> Result<Vec<Row>, Complaint> {
 }
 
 fn measure_way(round: &Round<'_, '_>, length: u32, way: Way, launches: u32) -> Result<Row, Complaint> {
-    let (raw, again, library) = (&round.raw, &round.raw_again, &round.library);
+    let (raw, again, library) = (round.raw, round.raw_again, round.library);
     let stream = raw.stream()?;
     let zeros = [0.0; ELEMENTS as usize];
     let (x, x_again, eager_x) = (raw.floats(&zeros)?, again.floats(&zeros)?, raw.floats(&zeros)?);

@@ -1,4 +1,10 @@
 //! What a measurement is handed: the device, how much to measure, and who is told.
+//!
+//! Both sides are opened once, with one stream each. When kernels or fills have been run one by one on eight streams or more, an
+//! H200 takes 0.18 us longer from one kernel of a graph to the next, whoever launches it, until the process ends
+//! (results/streams-h200.txt). A benchmark that opens a device a round would soon measure that.
+
+use std::cell::OnceCell;
 
 use dacapo::Buffer;
 use indicatif::ProgressBar;
@@ -26,6 +32,11 @@ pub struct Bench<'d> {
     target: &'d Target,
     /// The side that makes driver calls by hand.
     pub raw: Raw<'d>,
+    /// The same once more, to tell how far two equal things are apart.
+    raw_again: Raw<'d>,
+    /// The side that uses the library, and the same on a plain stream: devices that nothing else uses.
+    library: Library,
+    plain: OnceCell<Library>,
     /// Blocks of each contender.
     pub blocks: u32,
     /// Fewer launches a block: the simulator is slow, and `--quick` is in a hurry.
@@ -51,8 +62,10 @@ impl<'d> Bench<'d> {
         only: Option<String>,
     ) -> Result<Self, Complaint> {
         // SAFETY: every measurement keeps what its kernels touch until it has waited for its streams.
-        let raw = unsafe { Raw::open(target.driver()) }?;
-        Ok(Bench { target, raw, blocks, small, only, families, progress: ProgressBar::hidden() })
+        let open = || unsafe { Raw::open(target.driver()) };
+        let (raw, raw_again, library) = (open()?, open()?, Library::open(&target.opened_again()?)?);
+        let (plain, progress) = (OnceCell::new(), ProgressBar::hidden());
+        Ok(Bench { target, raw, raw_again, library, plain, blocks, small, only, families, progress })
     }
 
     /// The device and the driver under it.
@@ -67,6 +80,18 @@ impl<'d> Bench<'d> {
     /// - The driver refused.
     pub fn library(&self) -> Result<Library, Complaint> {
         Library::open(&self.target.opened_again()?)
+    }
+
+    /// The library's side on a stream whose kernels begin when the one before them is over.
+    ///
+    /// # Errors
+    ///
+    /// - The driver refused.
+    pub fn plain_library(&self) -> Result<&Library, Complaint> {
+        if self.plain.get().is_none() {
+            let _ = self.plain.set(Library::open_plain(&self.target.opened_again()?)?);
+        }
+        self.plain.get().ok_or_else(|| Complaint::new("a device that was opened is not there"))
     }
 
     /// Whether the measurement of this name was asked for.
@@ -86,10 +111,10 @@ impl<'d> Bench<'d> {
         (kernels_total / shrink / kernels).clamp(least, most)
     }
 
-    /// Measures in rounds: each has modules, streams, memory and graphs of its own, at places of their own.
+    /// Measures in rounds: each has memory and graphs of its own, at places of their own.
     ///
-    /// Where a driver happens to put code and data shows in the times of tiny kernels, by ten in a hundred on an H200:
-    /// without rounds that luck would be taken for the contender's doing.
+    /// Where a driver happens to put data shows in the times of tiny kernels, by ten in a hundred on an H200: without rounds
+    /// that luck would be taken for the contender's doing.
     ///
     /// # Errors
     ///
@@ -104,11 +129,11 @@ impl<'d> Bench<'d> {
         let limit = names.into_iter().find(|(of, _)| *of == name).and_then(|(_, limit)| *limit);
         let mut row = Row { name: name.to_string(), launches: 0, sides: Vec::new(), limit };
         // Kept until the end: what comes after does not get the places of what went before.
-        let mut rounds = Vec::new();
+        let mut padding = Vec::new();
         for (number, first) in (0..self.blocks).step_by(BLOCKS_OF_A_ROUND as usize).enumerate() {
             let round = Round::open(self, number as u32, BLOCKS_OF_A_ROUND.min(self.blocks - first))?;
             row.append(body(&round).map_err(|complaint| complaint.at(name))?);
-            rounds.push(round);
+            padding.push(round.padding);
         }
         Ok(row)
     }
@@ -118,34 +143,25 @@ impl<'d> Bench<'d> {
 pub struct Round<'b, 'd> {
     bench: &'b Bench<'d>,
     /// The side that makes driver calls by hand.
-    pub raw: Raw<'d>,
+    pub raw: &'b Raw<'d>,
     /// The same once more, to tell how far two equal things are apart.
-    pub raw_again: Raw<'d>,
+    pub raw_again: &'b Raw<'d>,
     /// The side that uses the library: a device that nothing else uses.
-    pub library: Library,
+    pub library: &'b Library,
     /// Blocks of each contender.
     pub blocks: u32,
     number: u32,
     /// Memory that nobody uses, so that what is used lies elsewhere than in the last round.
-    _padding: (DeviceBytes<'d>, Buffer<u8>),
+    padding: (DeviceBytes<'d>, Buffer<u8>),
 }
 
 impl<'b, 'd> Round<'b, 'd> {
     fn open(bench: &'b Bench<'d>, number: u32, blocks: u32) -> Result<Self, Complaint> {
-        let (driver, device) = (bench.target.driver(), bench.target.opened_again()?);
-        // SAFETY: as in `Bench::open`.
-        let open_raw = || unsafe { Raw::open(driver) };
-        let (raw, raw_again, library) = match number.is_multiple_of(2) {
-            true => (open_raw()?, open_raw()?, Library::open(&device)?),
-            false => {
-                let library = Library::open(&device)?;
-                (open_raw()?, open_raw()?, library)
-            }
-        };
+        let Bench { raw, raw_again, library, .. } = bench;
         // An odd number of kibibytes, another one in each round.
         let bytes = 1024 * (2 * (number as usize * 37 % 64) + 1);
-        let padding = (raw.session().buffer(&vec![0; bytes])?, device.zeros(bytes)?);
-        Ok(Round { bench, raw, raw_again, library, blocks, number, _padding: padding })
+        let padding = (raw.session().buffer(&vec![0; bytes])?, library.device.zeros(bytes)?);
+        Ok(Round { bench, raw, raw_again, library, blocks, number, padding })
     }
 
     /// Launches of each contender in this round: one block more than is counted, which warms up.

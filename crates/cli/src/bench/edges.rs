@@ -24,6 +24,14 @@ const LENGTH_SMALL: u32 = 6;
 pub const LINES: [(&str, u32); 2] =
     [("edges-1-block/back-to-back", ELEMENTS), ("edges-132-blocks/back-to-back", 132 * 256)];
 
+/// The same where kernels have been run one by one on many streams before. The device then takes longer from kernel to kernel
+/// until the process ends, so these are measured last.
+pub const LINES_OF_MANY_STREAMS: [(&str, u32); 2] =
+    [("edges-1-block/many-streams", LINES[0].1), ("edges-132-blocks/many-streams", LINES[1].1)];
+
+/// Streams on which kernels are run for that. Eight are enough on an H200.
+const STREAMS: u32 = 16;
+
 /// The side that `tune` has chosen the edges of.
 pub const TUNED: &str = "tuned";
 
@@ -33,7 +41,28 @@ pub const TUNED: &str = "tuned";
 ///
 /// - A refused call, or a number that is wrong.
 pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
-    let wanted = LINES.into_iter().filter(|(name, _)| bench.wants(name));
+    lines(bench, LINES)
+}
+
+/// The same in a process that has used many streams.
+///
+/// # Errors
+///
+/// - As [`measure`].
+pub fn measure_with_many_streams(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
+    if LINES_OF_MANY_STREAMS.iter().any(|(name, _)| bench.wants(name)) {
+        let x = bench.raw.floats(&[0.0; ELEMENTS as usize])?;
+        for _ in 0..STREAMS {
+            let stream = bench.raw.another_stream()?;
+            bench.raw.bump(&x, ELEMENTS).launch(&stream)?;
+            stream.synchronize()?;
+        }
+    }
+    lines(bench, LINES_OF_MANY_STREAMS)
+}
+
+fn lines(bench: &Bench<'_>, lines: [(&'static str, u32); 2]) -> Result<Vec<Row>, Complaint> {
+    let wanted = lines.into_iter().filter(|(name, _)| bench.wants(name));
     let measured = wanted.map(|(name, elements)| {
         let (launches, tuning) = (Way::BackToBack.launches(bench, LENGTH), Tuning::default());
         let (length, elements) = if bench.small { (LENGTH_SMALL, elements.min(512)) } else { (LENGTH, elements) };
@@ -95,7 +124,7 @@ fn measure_line(
     launches: u32,
     tuning: &Tuning,
 ) -> Result<Row, Complaint> {
-    let (raw, again, library) = (&round.raw, &round.raw_again, &round.library);
+    let (raw, again, library) = (round.raw, round.raw_again, round.library);
     let (stream, stream_again) = (raw.stream()?, again.stream()?);
     let zeros = vec![0.0; elements as usize];
     let (x, x_again) = (raw.floats(&zeros)?, again.floats(&zeros)?);

@@ -32,7 +32,7 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
 }
 
 fn measure_way(round: &Round<'_, '_>, cycles: u64, way: Way, launches: u32) -> Result<Row, Complaint> {
-    let (raw, library) = (&round.raw, &round.library);
+    let (raw, library) = (round.raw, round.library);
     let stream = raw.stream()?;
     let counts = (0..KERNELS).map(|_| raw.session().buffer(&[0; 4])).collect::<Result<Vec<_>, _>>()?;
     let calls: Vec<_> = counts.iter().map(|count| raw.spin(count, cycles)).collect();

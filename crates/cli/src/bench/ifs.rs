@@ -37,16 +37,16 @@ pub const IFS: [If; 14] = [
     branch("if-1/not-taken", 1, 1, false),
     branch("if-2/taken", 2, 1, true),
     branch("if-2/not-taken", 2, 1, false),
-    branch("if-4/taken", 4, 1, true),
-    branch("if-4/not-taken", 4, 1, false),
+    branch("if-3/taken", 3, 1, true),
+    branch("if-3/not-taken", 3, 1, false),
     branch("if-1-of-132-blocks/taken", 1, 132, true),
     branch("if-1-of-132-blocks/not-taken", 1, 132, false),
-    branch("if-4-of-132-blocks/taken", 4, 132, true),
-    branch("if-4-of-132-blocks/not-taken", 4, 132, false),
+    branch("if-3-of-132-blocks/taken", 3, 132, true),
+    branch("if-3-of-132-blocks/not-taken", 3, 132, false),
     branch("if-1-of-1024-blocks/taken", 1, 1024, true),
     branch("if-1-of-1024-blocks/not-taken", 1, 1024, false),
-    branch("if-4-of-1024-blocks/taken", 4, 1024, true),
-    branch("if-4-of-1024-blocks/not-taken", 4, 1024, false),
+    branch("if-3-of-1024-blocks/taken", 3, 1024, true),
+    branch("if-3-of-1024-blocks/not-taken", 3, 1024, false),
 ];
 
 /// The side whose kernels look at the flag themselves.
@@ -160,7 +160,7 @@ impl<'l> Ours<'l> {
 }
 
 fn measure_one(round: &Round<'_, '_>, of: If, launches: u32) -> Result<Row, Complaint> {
-    let (raw, library, way) = (&round.raw, &round.library, Way::BackToBack);
+    let (raw, library, way) = (round.raw, round.library, Way::BackToBack);
     let (stream, functions) = (raw.stream()?, Functions::new(raw)?);
     let x = raw.floats(&vec![0.0; (of.blocks * THREADS) as usize])?;
     // Looked at as a whole number: not zero where it is taken.

@@ -60,6 +60,15 @@ impl Library {
         Ok(Library { device: device.clone(), kernels: Kernels::load(device)?, stream: device.stream()? })
     }
 
+    /// The same with a plain stream.
+    ///
+    /// # Errors
+    ///
+    /// - The driver refused.
+    pub fn open_plain(device: &Device) -> Result<Library, Complaint> {
+        Ok(Library { device: device.clone(), kernels: Kernels::load(device)?, stream: device.plain_stream()? })
+    }
+
     /// `length` times `bump` on all of `x`, in a line.
     ///
     /// # Errors

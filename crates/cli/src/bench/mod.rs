@@ -5,7 +5,7 @@
 //! - Every result is checked: data is read back and compared, and a wrong number ends the run.
 //! - Limits are judged on a GPU only, over at least 21 blocks.
 //!
-//! What is measured comes in families: [`LAUNCHES`] here, whole models in `crates/bench`, whose program measures both.
+//! What is measured comes in families: [`LAUNCHES`] and, as the last of all, [`MANY_STREAMS`] here, whole models in `crates/bench`, whose program measures both.
 
 pub mod blocks;
 mod chain;
@@ -52,6 +52,12 @@ pub struct Family {
 
 /// What launching and recording costs; no models.
 pub const LAUNCHES: Family = Family { names: limits::LAUNCHES, measure: launches };
+
+/// The same when kernels have been run on many streams, which changes the device for all that is measured afterwards.
+pub const MANY_STREAMS: Family = Family {
+    names: limits::MANY_STREAMS,
+    measure: |bench, _| Ok((edges::measure_with_many_streams(bench)?, Vec::new())),
+};
 
 /// The arguments of `dacapo bench`.
 #[derive(clap::Args, Debug)]

@@ -28,7 +28,7 @@ pub fn measure(bench: &Bench<'_>, length: u32) -> Result<Vec<Row>, Complaint> {
 }
 
 fn measure_one(round: &Round<'_, '_>, length: u32, graphs: u32) -> Result<Row, Complaint> {
-    let (raw, library) = (&round.raw, &round.library);
+    let (raw, library) = (round.raw, round.library);
     let stream = raw.stream()?;
     let x = raw.floats(&[0.0; ELEMENTS as usize])?;
     let calls = vec![raw.bump(&x, ELEMENTS); length as usize];

@@ -31,7 +31,7 @@ pub fn measure(bench: &Bench<'_>) -> Result<Vec<Row>, Complaint> {
 }
 
 fn measure_one(round: &Round<'_, '_>, launches: u32) -> Result<Row, Complaint> {
-    let (raw, library) = (&round.raw, &round.library);
+    let (raw, library) = (round.raw, round.library);
     let stream = raw.stream()?;
     let (ones, y) = (raw.floats(&[1.0; ELEMENTS as usize])?, raw.floats(&[0.0; ELEMENTS as usize])?);
     let mut calls = vec![raw.bump(&y, ELEMENTS); LENGTH as usize];

@@ -10,6 +10,8 @@ mod node;
 mod repeat;
 mod stream;
 
+use std::cell::OnceCell;
+
 use dacapo_driver::Driver;
 use dacapo_driver::types::*;
 
@@ -33,6 +35,7 @@ pub const THREADS: u32 = 256;
 pub struct Raw<'d> {
     driver: &'d dyn Driver,
     session: Session<'d>,
+    stream: OnceCell<RawStream<'d>>,
     bump: CUfunction,
     axpy: CUfunction,
     spin: CUfunction,
@@ -54,7 +57,7 @@ impl<'d> Raw<'d> {
         let mut session = Session::open(driver)?;
         let mut kernel = |name| session.kernel("bench", PTX, name);
         let (bump, axpy, spin) = (kernel("bump")?, kernel("axpy_slot")?, kernel("spin_cycles")?);
-        Ok(Raw { driver, session, bump, axpy, spin })
+        Ok(Raw { driver, session, stream: OnceCell::new(), bump, axpy, spin })
     }
 
     /// What the device and the driver call themselves.
@@ -62,12 +65,25 @@ impl<'d> Raw<'d> {
         &self.session
     }
 
-    /// A new stream that does not wait for the legacy stream.
+    /// Its stream, the same one each time. It does not wait for the legacy stream.
     ///
     /// # Errors
     ///
     /// - The driver refused.
     pub fn stream(&self) -> Result<RawStream<'d>, Complaint> {
+        if let Some(stream) = self.stream.get() {
+            return Ok(stream.clone());
+        }
+        let stream = self.another_stream()?;
+        Ok(self.stream.get_or_init(|| stream).clone())
+    }
+
+    /// Another such stream, for what runs beside it.
+    ///
+    /// # Errors
+    ///
+    /// - The driver refused.
+    pub fn another_stream(&self) -> Result<RawStream<'d>, Complaint> {
         RawStream::create(self.driver)
     }
 

@@ -1,5 +1,7 @@
 //! Streams and events by driver calls.
 
+use std::rc::Rc;
+
 use dacapo_driver::types::*;
 use dacapo_driver::{Call, Check, Driver, DriverError};
 
@@ -7,8 +9,11 @@ use super::Pinned;
 use crate::complaint::Complaint;
 use crate::session::DeviceBytes;
 
-/// A stream of its own; destroyed when dropped.
-pub struct RawStream<'d> {
+/// A stream; destroyed when the last that has it is dropped.
+#[derive(Clone)]
+pub struct RawStream<'d>(Rc<Made<'d>>);
+
+struct Made<'d> {
     driver: &'d dyn Driver,
     stream: CUstream,
 }
@@ -18,15 +23,15 @@ impl<'d> RawStream<'d> {
         let mut stream = CUstream::NULL;
         // SAFETY: `stream` is valid for the write.
         unsafe { driver.cuStreamCreate(&mut stream, CU_STREAM_NON_BLOCKING) }.check(Call::cuStreamCreate)?;
-        Ok(RawStream { driver, stream })
+        Ok(RawStream(Rc::new(Made { driver, stream })))
     }
 
     pub(super) fn driver(&self) -> &'d dyn Driver {
-        self.driver
+        self.0.driver
     }
 
     pub(super) fn handle(&self) -> CUstream {
-        self.stream
+        self.0.stream
     }
 
     /// Waits until everything on it is done.
@@ -36,8 +41,8 @@ impl<'d> RawStream<'d> {
     /// - What the work before failed with.
     #[inline]
     pub fn synchronize(&self) -> Result<(), DriverError> {
-        // SAFETY: the stream lives until `self` is dropped.
-        unsafe { self.driver.cuStreamSynchronize(self.stream) }.check(Call::cuStreamSynchronize)
+        // SAFETY: the stream lives as long as `self`.
+        unsafe { self.0.driver.cuStreamSynchronize(self.0.stream) }.check(Call::cuStreamSynchronize)
     }
 
     /// Marks this place with `event`.
@@ -48,7 +53,7 @@ impl<'d> RawStream<'d> {
     #[inline]
     pub fn record(&self, event: &RawEvent<'_>) -> Result<(), DriverError> {
         // SAFETY: both live until their owners are dropped.
-        unsafe { self.driver.cuEventRecord(event.event, self.stream) }.check(Call::cuEventRecord)
+        unsafe { self.0.driver.cuEventRecord(event.event, self.0.stream) }.check(Call::cuEventRecord)
     }
 
     /// Holds back what comes until `event` has happened.
@@ -59,7 +64,7 @@ impl<'d> RawStream<'d> {
     #[inline]
     pub fn wait_for(&self, event: &RawEvent<'_>) -> Result<(), DriverError> {
         // SAFETY: as above.
-        unsafe { self.driver.cuStreamWaitEvent(self.stream, event.event, 0) }.check(Call::cuStreamWaitEvent)
+        unsafe { self.0.driver.cuStreamWaitEvent(self.0.stream, event.event, 0) }.check(Call::cuStreamWaitEvent)
     }
 
     /// Copies all of `source` to `target`, which is at least as long.
@@ -71,7 +76,7 @@ impl<'d> RawStream<'d> {
     pub fn upload(&self, source: &Pinned<'_>, target: &DeviceBytes<'_>) -> Result<(), DriverError> {
         // SAFETY: the source is pinned memory of that many bytes; that it and the target stay until the stream has been
         // waited for is the measurement's promise, as for kernels. The driver refuses a target that is too short.
-        unsafe { self.driver.cuMemcpyHtoDAsync_v2(target.address(), source.pointer(), source.bytes(), self.stream) }
+        unsafe { self.0.driver.cuMemcpyHtoDAsync_v2(target.address(), source.pointer(), source.bytes(), self.0.stream) }
             .check(Call::cuMemcpyHtoDAsync_v2)
     }
 
@@ -85,7 +90,7 @@ impl<'d> RawStream<'d> {
         let target = through.first();
         // SAFETY: the source has a number, pinned memory is at least as long, and nobody else looks at it; it is waited for
         // before the memory can go.
-        unsafe { self.driver.cuMemcpyDtoHAsync_v2(target.cast(), source.address(), 4, self.stream) }
+        unsafe { self.0.driver.cuMemcpyDtoHAsync_v2(target.cast(), source.address(), 4, self.0.stream) }
             .check(Call::cuMemcpyDtoHAsync_v2)?;
         self.synchronize()?;
         // SAFETY: the copy is over, and the memory is ours alone.
@@ -93,7 +98,7 @@ impl<'d> RawStream<'d> {
     }
 }
 
-impl Drop for RawStream<'_> {
+impl Drop for Made<'_> {
     fn drop(&mut self) {
         // SAFETY: made by this driver, and destroyed only here; work that is still on it goes on.
         let _ = unsafe { self.driver.cuStreamDestroy_v2(self.stream) };

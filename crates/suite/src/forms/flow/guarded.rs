@@ -41,12 +41,12 @@ fn kinds(device: &Device, what: &str, want: &[Kind], mut body: impl FnMut(&mut R
     same(&format!("{what}, not guarded"), branches(&plain), vec![Kind::Branch; want.len()])
 }
 
-/// Which branches are guarded: those with one to four small kernels that can be.
+/// Which branches are guarded: those with one to three small kernels that can be.
 fn guarded_where_small(device: &Device) -> Outcome {
     let (k, mut y, mut large) = (Kernels::load(device)?, device.zeros::<u32>(8)?, device.zeros::<u32>(32 * 1025)?);
     let (flag, mut out) = (device.scalar(1u32)?, device.scalar(0u32)?);
     let lit = || nonzero(&flag);
-    for (kernels, want) in [(0, Kind::Branch), (1, Kind::Guarded), (4, Kind::Guarded), (5, Kind::Branch)] {
+    for (kernels, want) in [(0, Kind::Branch), (1, Kind::Guarded), (3, Kind::Guarded), (4, Kind::Branch)] {
         let body = |r: &mut Recorder<'_>| {
             r.when(lit(), |r| (0..kernels).try_for_each(|_| r.run(k.increment_first(baked(1), &mut y)))).map(drop)
         };
@@ -289,7 +289,7 @@ fn guarded_rerecorded(device: &Device) -> Outcome {
 fn guarded_rerecorded_from_small_to_large(device: &Device) -> Outcome {
     let mut b = Bench::new(device)?;
     let mut graph = device.graph().guarded(true).record(|r: &mut Recorder<'_>| choice(&mut b, r, 1, 2, 1.0))?;
-    for (kernels, want) in [(5, Kind::Branch), (3, Kind::Guarded), (6, Kind::Branch), (1, Kind::Guarded)] {
+    for (kernels, want) in [(5, Kind::Branch), (2, Kind::Guarded), (6, Kind::Branch), (1, Kind::Guarded)] {
         let done = graph.rerecord(|r: &mut Recorder<'_>| choice(&mut b, r, 1, kernels, 2.0))?;
         holds(&format!("rebuilt: {done}"), !done.is_updated())?;
         same("its kind", branches(&graph.inspect())[0], want)?;

@@ -29,7 +29,8 @@ fn everything(b: &mut Bench, r: &mut Recorder<'_>, flag: &Slot<u32>) -> Result<(
 /// Kinds, bodies, and what is inside which.
 fn report_has_the_bodies(device: &Device) -> Outcome {
     let (mut b, flag) = (Bench::new(device)?, Slot::new(1u32));
-    let graph = device.graph().label("g").record(|r: &mut Recorder<'_>| everything(&mut b, r, &flag))?;
+    let recording = device.graph().label("g").guarded(false);
+    let graph = recording.record(|r: &mut Recorder<'_>| everything(&mut b, r, &flag))?;
     let report = graph.inspect();
     let loops: Vec<usize> = report.nodes.iter().filter(|node| node.kind == Kind::Loop).map(|node| node.index).collect();
     same("loops", loops.len(), 1)?;
