@@ -763,7 +763,10 @@ fn a_second_module_that_is_refused_or_lacks_a_function_is_asked_for_again() {
             signals.record(|r| (0..2).try_for_each(|b| r.run(kernels.mad(baked(3), baked(b), &mut y))))
         };
         let first = record();
-        assert_eq!(first.is_err(), is_fatal, "{call:?} {code}: {:?}", first.err());
+        assert_eq!(first.is_err(), is_fatal, "{call:?} {code}: {:?}", first.as_ref().err());
+        if let Ok(first) = &first {
+            assert_eq!(first.edges(), [(0, 1, Edge::Waits)], "its kernels only wait, and it says so");
+        }
         drop(first);
         let mut graph = record().unwrap();
         graph.launch(&stream).unwrap();

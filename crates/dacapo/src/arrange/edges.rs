@@ -86,6 +86,16 @@ pub enum Edge {
     Signals,
 }
 
+impl Edge {
+    /// What it is out of this node: a kernel whose signalling entry point the driver has refused only waits.
+    pub(super) fn of(self, node: &Node) -> Edge {
+        match (self, &node.work) {
+            (Edge::Signals, Work::Kernel(kernel)) if kernel.function.cannot_signal() => Edge::Waits,
+            (edge, _) => edge,
+        }
+    }
+}
+
 /// Two kernels with an edge between them.
 pub(crate) struct Pair<'n> {
     /// Their numbers in the recording.

@@ -40,9 +40,9 @@ impl Level {
     }
 
     /// The kind of an edge, by its number and the step before it.
-    pub(crate) fn kind(&self, edge: usize, before: u32) -> Edge {
+    pub(crate) fn kind(&self, nodes: &[Node], edge: usize, before: u32) -> Edge {
         match self.order.steps()[before as usize].what {
-            What::Op(op) => self.edges.kind(edge, self.node(op)),
+            What::Op(op) => self.edges.kind(edge, self.node(op)).of(&nodes[self.node(op)]),
             What::Join => Edge::Full,
         }
     }
@@ -105,7 +105,7 @@ impl Arrangement {
             let mut edge = 0;
             edges::each(level, nodes, &[], |pair| {
                 if let Some(Pair { numbers: (before, after), .. }) = pair {
-                    call(before, after, level.edges.kind(edge, before));
+                    call(before, after, level.edges.kind(edge, before).of(&nodes[before]));
                 }
                 edge += 1;
             });

@@ -444,6 +444,11 @@ impl Function {
         Ok(self.signalling.get_or_init(|| found).as_ref())
     }
 
+    /// Whether it is known that there is none.
+    pub(crate) fn cannot_signal(&self) -> bool {
+        matches!(self.signalling.get(), Some(None))
+    }
+
     /// The same entry point that looks at a flag before anything else, with two parameters more: the flag's address, and the
     /// side that it is on. It waits first if this one does. None if there is none, or if it takes smaller blocks.
     ///
