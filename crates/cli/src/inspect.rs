@@ -19,11 +19,14 @@ pub struct Arguments {
     /// The report: JSON, as the library writes it
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Draw it for Graphviz instead: dacapo inspect FILE --dot | dot -Tsvg
+    /// Draw it instead: dacapo inspect FILE --svg > graph.svg
     #[arg(long, conflicts_with = "json")]
+    pub svg: bool,
+    /// Draw it for Graphviz instead: dacapo inspect FILE --dot | dot -Tsvg
+    #[arg(long, conflicts_with_all = ["json", "svg"])]
     pub dot: bool,
     /// Say what is different in this other report; ends with 1 if anything is
-    #[arg(long, value_name = "OTHER", conflicts_with = "dot")]
+    #[arg(long, value_name = "OTHER", conflicts_with_all = ["dot", "svg"])]
     pub diff: Option<PathBuf>,
 }
 
@@ -48,10 +51,11 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<ExitCode, Complaint>
         }
         return Ok(if difference.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
-    match (arguments.dot, output.json) {
-        (true, _) => print!("{}", report.to_dot()),
-        (false, true) => println!("{}", report.to_json().trim_end()),
-        (false, false) => print!("{report}"),
+    match (arguments.svg, arguments.dot, output.json) {
+        (true, ..) => print!("{}", report.to_svg()),
+        (false, true, _) => print!("{}", report.to_dot()),
+        (false, false, true) => println!("{}", report.to_json().trim_end()),
+        (false, false, false) => print!("{report}"),
     }
     Ok(ExitCode::SUCCESS)
 }

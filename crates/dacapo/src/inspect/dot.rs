@@ -4,6 +4,7 @@
 //! The critical path is bold. Edges are solid where they are full; the others are labelled: dashed where the second waits, dotted
 //! where the first signals. Texts are quoted, so that a label cannot end the drawing.
 
+use super::homes::homes;
 use super::table::body_name;
 use super::{Inside, Kind, Node, Report};
 use crate::arrange::Edge;
@@ -44,25 +45,6 @@ impl Report {
 /// How many parts of a label have a box of their own; the rest is one. Fewer inside bodies: the boxes of a body are inside
 /// those of its branch.
 const BOXES_MAX: usize = 32;
-
-/// Bodies inside bodies have boxes of their own down to here. What is deeper is in the innermost of them.
-const BODIES_MAX: usize = 64;
-
-/// The body in whose box each node is drawn, and how deep that is.
-fn homes(report: &Report) -> Vec<(Option<Inside>, usize)> {
-    let mut homes: Vec<(Option<Inside>, usize)> = Vec::with_capacity(report.nodes.len());
-    for node in &report.nodes {
-        // What is inside a node stands behind it, and only loops and branches have bodies.
-        let inside = node.inside.filter(|inside| inside.node < node.index && report.nodes[inside.node].has_bodies());
-        let home = inside.map(|inside| (inside, &homes[inside.node]));
-        homes.push(match home {
-            Some((inside, (_, depth))) if *depth < BODIES_MAX => (Some(inside), depth + 1),
-            Some((_, outer)) => *outer,
-            None => (None, 0),
-        });
-    }
-    homes
-}
 
 /// Nodes below one beginning of their labels.
 #[derive(Default)]

@@ -1,9 +1,10 @@
 //! Reports: what a graph consists of, as plain data to print, draw, store and compare.
 //!
 //! [`Graph::inspect`](crate::Graph::inspect) returns a [`Report`] of [`Node`]s, [`Memory`] and edges. It holds
-//! everything by value, so it outlives the graph. `Display` prints a table, [`Report::to_dot`] draws it for Graphviz,
-//! and with the feature `json` it is written to JSON and read back. [`diff`] compares two reports; [`frozen_changes`]
-//! finds baked values that should have been slots. [`Checked`] is what loading a `kernels!` struct found in its PTX.
+//! everything by value, so it outlives the graph. `Display` prints a table, [`Report::to_svg`] draws it, [`Report::to_dot`]
+//! lets Graphviz draw it, and with the feature `json` it is written to JSON and read back. [`diff`] compares two reports;
+//! [`frozen_changes`] finds baked values that should have been slots. [`Checked`] is what loading a `kernels!` struct found
+//! in its PTX.
 //!
 //! Nothing here is measured: the critical path of a report is that of a [cost model](Node::cost).
 //! [`profile`](crate::profile) measures.
@@ -11,7 +12,9 @@
 mod critical;
 mod diff;
 mod dot;
+mod draw;
 mod frozen;
+mod homes;
 #[cfg(feature = "json")]
 mod json;
 mod matching;

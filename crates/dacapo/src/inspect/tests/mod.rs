@@ -6,3 +6,4 @@ mod fixtures;
 mod format;
 #[cfg(feature = "json")]
 mod roundtrip;
+mod svg;
