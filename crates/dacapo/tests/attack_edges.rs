@@ -732,7 +732,7 @@ fn run_way(software: Software, body: &[Statement], way: Way, seed: u64) -> bool 
         Way::Embedded { guarded } => {
             let inner = builder(guarded, 0).record(|r: &mut Recorder<'_>| program.record(r, &mut memory)).unwrap();
             let outer = |r: &mut Recorder<'_>| r.run(inner.as_op());
-            Some(builder(!guarded || seed % 2 == 0, 1).record(outer).unwrap())
+            Some(builder(!guarded || seed.is_multiple_of(2), 1).record(outer).unwrap())
         }
         Way::Rerecorded { from, to } => {
             let mut graph = builder(from, 1).record(|r: &mut Recorder<'_>| program.record(r, &mut memory)).unwrap();
@@ -2952,4 +2952,32 @@ fn a_tuning_of_a_graph_that_faults_is_an_error_and_nothing_hangs() {
             }
         }
     });
+}
+
+/// A graph that is recorded inside another recording, guarded, run as a part of it and dropped before it is over.
+#[test]
+fn a_guarded_graph_may_come_and_go_inside_another_recording() {
+    for seed in 0..6 {
+        let b = Bench::new(seed);
+        let machine = b.device.machine().unwrap().clone();
+        let (flag, mut y) = (b.device.scalar(1u32).unwrap(), b.device.zeros::<u32>(LEN).unwrap());
+        let body = |r: &mut Recorder<'_>| {
+            r.run(b.k.mad(baked(1), baked(1), &mut y))?;
+            let inner = b.device.record(|r: &mut Recorder<'_>| {
+                let mut t = r.alloc::<u32>(LEN)?;
+                r.when(nonzero(&flag), |r: &mut Recorder<'_>| r.run(b.k.put(baked(2), &mut t)))?
+                    .otherwise(|r: &mut Recorder<'_>| r.run(b.k.put(baked(3), &mut t)))?;
+                r.run(b.k.mix(&t, &mut y))
+            })?;
+            assert!(inner.inspect().nodes.iter().any(|node| node.kind == Kind::Guarded));
+            r.repeat_times(baked(2), |r: &mut Recorder<'_>| r.run(inner.as_op()))?;
+            r.when(nonzero(&flag), |r: &mut Recorder<'_>| r.run(inner.as_op())).map(drop)
+        };
+        let mut graph = b.device.graph().edges_by(|_, _| Edge::Signals).record(body).unwrap();
+        graph.launch(&b.stream).unwrap();
+        assert_eq!(b.stream.read(&y).unwrap(), [((3 + 2) * 3 + 2) * 3 + 2; LEN], "seed {seed}");
+        b.expect_clean();
+        drop((graph, flag, y, b));
+        assert_eq!(machine.census(), dacapo_sim::Census::default());
+    }
 }
