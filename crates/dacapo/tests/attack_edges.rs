@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use dacapo::flow::{above, below, nonzero, up_to, zero};
-use dacapo::graph::{Edge, Tuning};
-use dacapo::inspect::Kind;
+use dacapo::graph::{Edge, GraphBuilder, Tuning};
+use dacapo::inspect::{Kind, Report};
 use dacapo::{Buffer, Device, ErrorKind, Graph, Recorder, Result, Slot, Software, Stream, baked, copy, fill};
 use dacapo_sim::Detectors;
 
@@ -692,6 +692,33 @@ fn seeds(usual: u64) -> std::ops::Range<u64> {
     from..from + count
 }
 
+/// A recording with the usual edges, with signals, or with kinds that the seed chooses.
+fn with_edges(builder: GraphBuilder<'_>, edges: u8, seed: u64) -> GraphBuilder<'_> {
+    match edges {
+        0 => builder,
+        1 => builder.edges_by(|_, _| Edge::Signals),
+        _ => builder.edges_by(move |one, other| match (one * 31 + other * 7 + seed as usize) % 4 {
+            0 => Edge::Full,
+            1 => Edge::Waits,
+            _ => Edge::Signals,
+        }),
+    }
+}
+
+fn has_guarded(graph: &Graph<()>) -> bool {
+    graph.inspect().nodes.iter().any(|node| node.kind == Kind::Guarded)
+}
+
+/// A report of a recording is that of its graph, and can be printed in every way.
+fn expect_reports(graph: &Graph<()>, before: Option<&Report>, said: &str) {
+    let report = graph.inspect();
+    let _ = (report.to_string(), report.to_dot(), graph.edges(), dacapo::inspect::diff(&report, &report).to_string());
+    let shown = |report: &Report| report.nodes.iter().map(|node| (node.kind, node.name.clone())).collect::<Vec<_>>();
+    if let Some(before) = before {
+        assert_eq!((shown(before), &before.edges), (shown(&report), &report.edges), "{said}");
+    }
+}
+
 /// Whether some branch was guarded.
 fn run_way(software: Software, body: &[Statement], way: Way, seed: u64) -> bool {
     let b = Bench::of(software);
@@ -704,11 +731,6 @@ fn run_way(software: Software, body: &[Statement], way: Way, seed: u64) -> bool 
     let flags = memory.read(&b.stream);
     let mut model =
         Model { buffers: flags[..BUFFERS].to_vec(), flags: flags[BUFFERS].clone(), counter: 0, slots: SLOT_VALUES[0] };
-    let kind = move |one: usize, other: usize| match (one * 31 + other * 7 + seed as usize) % 4 {
-        0 => Edge::Full,
-        1 => Edge::Waits,
-        _ => Edge::Signals,
-    };
     let builder = |guarded: bool, edges: u8| {
         let builder = b.device.graph().guarded(guarded);
         // Where temps are, and whether ops may overlap, is as little to be seen.
@@ -719,11 +741,7 @@ fn run_way(software: Software, body: &[Statement], way: Way, seed: u64) -> bool 
             4 => builder.arena(&arena),
             _ => builder,
         };
-        match edges {
-            0 => builder,
-            1 => builder.edges_by(|_, _| Edge::Signals),
-            _ => builder.edges_by(kind),
-        }
+        with_edges(builder, edges, seed)
     };
     let mut graph: Option<Graph<()>> = match way {
         Way::Graph { guarded, edges } => {
@@ -772,21 +790,14 @@ fn run_way(software: Software, body: &[Statement], way: Way, seed: u64) -> bool 
     }
     assert_eq!(b.device.findings(), [""; 0], "{}", said("findings"));
     if let Some(graph) = &graph {
-        let report = graph.inspect();
-        let _ =
-            (report.to_string(), report.to_dot(), graph.edges(), dacapo::inspect::diff(&report, &report).to_string());
+        let mut before = None;
         if let Way::Graph { guarded, edges } = way {
-            // A report of a recording is that of the graph.
-            let before =
-                builder(guarded, edges).inspect(|r: &mut Recorder<'_>| program.record(r, &mut memory)).unwrap();
-            let shown = |report: &dacapo::inspect::Report| {
-                report.nodes.iter().map(|node| (node.kind, node.name.clone())).collect::<Vec<_>>()
-            };
-            assert_eq!((shown(&before), &before.edges), (shown(&report), &report.edges), "{}", said("report"));
+            before =
+                Some(builder(guarded, edges).inspect(|r: &mut Recorder<'_>| program.record(r, &mut memory)).unwrap());
         }
+        expect_reports(graph, before.as_ref(), &said("report"));
     }
-    let is_guarded =
-        graph.as_ref().is_some_and(|graph| graph.inspect().nodes.iter().any(|node| node.kind == Kind::Guarded));
+    let is_guarded = graph.as_ref().is_some_and(has_guarded);
     drop((graph, memory, pool, arena, plain, b));
     assert_eq!(machine.census(), dacapo_sim::Census::default(), "{}", said("left behind"));
     is_guarded
@@ -982,6 +993,9 @@ fn a_broken_text_of_a_tuning_is_refused_or_harmless() {
     for round in 0..3000 {
         let mut chars: Vec<char> = text.chars().collect();
         for _ in 0..1 + random.below(3) {
+            if chars.is_empty() {
+                break;
+            }
             let at = random.below(chars.len() as u64) as usize;
             match random.below(4) {
                 0 => drop(chars.remove(at)),
@@ -1544,6 +1558,11 @@ impl dacapo_driver::Hook for Nth {
     }
 }
 
+/// Twenty of the first, and the rest of the second.
+fn twenty(first: u32, rest: u32) -> [u32; LEN] {
+    std::array::from_fn(|at| if at < 20 { first } else { rest })
+}
+
 /// Any one call of the driver is refused while a guarded graph is recorded, launched, tuned, profiled and recorded again: that is an
 /// error, and then it works, and nothing is left behind.
 #[test]
@@ -1612,9 +1631,7 @@ fn whatever_call_is_refused_a_guarded_graph_is_as_it_was_or_is_not() {
             let mut was = graph.launch(&stream).map(drop);
             was = was.or_else(|_| graph.launch(&stream).map(drop));
             was.unwrap_or_else(|error| panic!("call {nth}, {:?}: {error}", struck()));
-            let mut want = [9u32; LEN];
-            want[..20].fill(3);
-            assert_eq!(stream.read(&shown).unwrap(), want, "call {nth}, {:?}", struck());
+            assert_eq!(stream.read(&shown).unwrap(), twenty(3, 9), "call {nth}, {:?}", struck());
             graph.rerecord(&mut body).unwrap();
         }
         let again = |outcome: Result<Vec<u32>>| outcome.or_else(|_| stream.read(&y));
@@ -1622,9 +1639,7 @@ fn whatever_call_is_refused_a_guarded_graph_is_as_it_was_or_is_not() {
         if launched.is_err() {
             graph.launch(&stream).unwrap();
         }
-        let mut want = [5u32; LEN];
-        want[20..].fill(15);
-        assert_eq!(again(stream.read(&y)).unwrap(), want, "call {nth}, {:?}", struck());
+        assert_eq!(again(stream.read(&y)).unwrap(), twenty(5, 15), "call {nth}, {:?}", struck());
         assert_eq!(device.findings(), [""; 0], "call {nth}, {:?}", struck());
         done = struck().is_none();
         drop((graph, stream, k, flag, y, shown, device));
@@ -2123,8 +2138,7 @@ fn a_kernel_that_touches_one_of_many_variables_declared_in_short_is_not_copied()
     for opening in
         [dacapo_ptx::Opening::Guarded, dacapo_ptx::Opening::WaitsGuarded, dacapo_ptx::Opening::WaitsAndSignals]
     {
-        let made = dacapo_ptx::variant(&text, opening).unwrap();
-        assert_eq!(made.left, [("tally".to_string(), dacapo_ptx::Left::Variables)], "{opening:?}: {}", made.text);
+        assert_eq!(dacapo_ptx::variant(&text, opening), None, "{opening:?}");
     }
 }
 
@@ -2436,6 +2450,33 @@ fn large_arguments_of_guarded_kernels_follow_their_slots() {
     b.expect_clean();
 }
 
+/// A sort, three buffers, a length, three places to begin, and a number.
+type RangeOp = (u64, [usize; 3], usize, [usize; 3], u32);
+
+/// What such an op does.
+fn one_op(op: &RangeOp, model: &mut [Vec<u32>; 3], flag_model: &mut [u32; 2]) {
+    let &(sort, [one, two, three], len, [i, j, k], by) = op;
+    let mad = |model: &mut [Vec<u32>; 3]| {
+        model[one][i..i + len].iter_mut().for_each(|y| *y = y.wrapping_mul(3).wrapping_add(by))
+    };
+    let mix = |model: &mut [Vec<u32>; 3], (x, i): (usize, usize), (y, j): (usize, usize)| {
+        (0..len).for_each(|at| model[y][j + at] = model[y][j + at].wrapping_mul(3).wrapping_add(model[x][i + at]));
+    };
+    match sort {
+        0 | 1 => mad(model),
+        2 => mix(model, (one, i), (two, j)),
+        3 | 4 => (0..len).for_each(|at| model[three][k + at] = model[one][i + at].wrapping_add(model[two][j + at])),
+        5 => model[one][i..i + len].iter_mut().for_each(|y| *y = y.wrapping_add(1)),
+        6 => (0..len).for_each(|at| model[two][j + at] = model[one][i + at]),
+        7 => flag_model[by as usize % 2] = u32::from(flag_model[by as usize % 2] == 0),
+        _ if flag_model[by as usize % 2] != 0 => {
+            mad(model);
+            mix(model, (one, i), (two, j));
+        }
+        _ => mix(model, (two, j), (one, i)),
+    }
+}
+
 /// Ops on ranges that overlap in part, with kernels of every sort side by side: any edges give the same.
 #[test]
 fn ops_on_ranges_that_overlap_in_part_give_the_same_with_any_edges() {
@@ -2448,8 +2489,7 @@ fn ops_on_ranges_that_overlap_in_part_give_the_same_with_any_edges() {
         let mut buffers: [Buffer<u32>; 3] =
             [0, 1, 2].map(|of| b.device.buffer(&(0..LONG as u32).map(|at| at + of).collect::<Vec<_>>()).unwrap());
         let mut flags = b.device.buffer(&[1u32, 0]).unwrap();
-        // What each op is: a sort, three buffers, a length, three places to begin, and a number.
-        let ops: Vec<_> = (0..24)
+        let ops: Vec<RangeOp> = (0..24)
             .map(|_| {
                 let len = 1 + random.below(60) as usize;
                 let starts = [(); 3].map(|()| random.below((LONG - len) as u64) as usize);
@@ -2482,30 +2522,7 @@ fn ops_on_ranges_that_overlap_in_part_give_the_same_with_any_edges() {
             Ok(())
         };
         let mut step = || {
-            for &(sort, [one, two, three], len, [i, j, k], by) in &ops {
-                let mad = |model: &mut [Vec<u32>; 3]| {
-                    model[one][i..i + len].iter_mut().for_each(|y| *y = y.wrapping_mul(3).wrapping_add(by))
-                };
-                let mix = |model: &mut [Vec<u32>; 3], (x, i): (usize, usize), (y, j): (usize, usize)| {
-                    (0..len).for_each(|at| {
-                        model[y][j + at] = model[y][j + at].wrapping_mul(3).wrapping_add(model[x][i + at])
-                    });
-                };
-                match sort {
-                    0 | 1 => mad(&mut model),
-                    2 => mix(&mut model, (one, i), (two, j)),
-                    3 | 4 => (0..len)
-                        .for_each(|at| model[three][k + at] = model[one][i + at].wrapping_add(model[two][j + at])),
-                    5 => model[one][i..i + len].iter_mut().for_each(|y| *y = y.wrapping_add(1)),
-                    6 => (0..len).for_each(|at| model[two][j + at] = model[one][i + at]),
-                    7 => flag_model[by as usize % 2] = u32::from(flag_model[by as usize % 2] == 0),
-                    _ if flag_model[by as usize % 2] != 0 => {
-                        mad(&mut model);
-                        mix(&mut model, (one, i), (two, j));
-                    }
-                    _ => mix(&mut model, (two, j), (one, i)),
-                }
-            }
+            ops.iter().for_each(|op| one_op(op, &mut model, &mut flag_model));
             model.to_vec()
         };
         let mut graphs: Vec<Graph<()>> = Vec::new();

@@ -66,7 +66,9 @@ impl Parts<'_> {
             let number = nodes.len();
             numbers.push(number);
             let into = order.edges_into(step).zip(order.after(step));
-            edges.extend(into.map(|(edge, &before)| (numbers[before as usize], number, level.kind(self.nodes, edge, before))));
+            edges.extend(
+                into.map(|(edge, &before)| (numbers[before as usize], number, level.kind(self.nodes, edge, before))),
+            );
             let op = match what.what {
                 What::Join => {
                     nodes.push(inspect::Node { inside, ..inspect::Node::new(inspect::Kind::Join, "join") });
