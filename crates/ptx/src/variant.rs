@@ -50,8 +50,10 @@ impl Opening {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Left {
-    /// It has `griddepcontrol` of its own, or calls functions of a module in which one has.
+    /// It has `griddepcontrol.wait` of its own, or calls functions of a module in which one has.
     Controls,
+    /// It has `griddepcontrol` of its own, and never waits.
+    Signals,
     /// Its blocks are clusters.
     Cluster,
     /// It may read constant variables. They are cached from where a kernel begins, so a wait comes too late for them: on an
@@ -77,8 +79,12 @@ pub struct Variant {
 const VERSION: (u32, u32) = (7, 8);
 const TARGET: u32 = 90;
 
-/// Makes a variant of a text. None if it has no entries, or is not understood: two `.target`s, an old target with
-/// options that newer ones do not have, something that is no PTX.
+/// Targets before this one have warps whose threads go in step, and kernels may rely on it. Devices keep that for a text with
+/// such a target, but not for the same text with a newer one.
+const TARGET_OF_FREE_THREADS: u32 = 70;
+
+/// Makes a variant of a text. None if it has no entries, or is not understood: two `.target`s, a target before `sm_70` or with
+/// options that newer ones do not have, variables that are declared many at a time (`g<3>`), something that is no PTX.
 ///
 /// ```
 /// use dacapo_ptx::{Opening, variant};
@@ -169,6 +175,9 @@ fn heading(tokens: &[Token<'_>]) -> Option<Vec<Edit>> {
             if let Ok(number) = number.parse::<u32>()
                 && number < TARGET
             {
+                if number < TARGET_OF_FREE_THREADS {
+                    return None;
+                }
                 edits.push(Edit { at: word.start, end: word.start + name.len(), with: format!("sm_{TARGET}") });
             }
         } else if name == "map_f64_to_f32" {
@@ -243,6 +252,8 @@ struct Body<'t> {
     /// Right behind its `{`.
     begin: usize,
     controls: bool,
+    /// Whether one of its controls is `griddepcontrol.wait`.
+    waits: bool,
     calls: bool,
     /// Names that it mentions, sorted, each once.
     names: Vec<&'t str>,
@@ -252,13 +263,17 @@ struct Body<'t> {
 struct Module<'t> {
     bodies: Vec<Body<'t>>,
     constants: Vec<&'t str>,
-    /// All variables with an address, constants among them.
+    /// All variables with an address, constants among them. Those that are declared inside a function, too: they are the
+    /// module's, though only that function can name them.
     variables: Vec<&'t str>,
+    /// Whether one is declared with a number, as `g<3>`, which stands for `g0`, `g1` and `g2`.
+    has_numbered: bool,
 }
 
 impl<'t> Module<'t> {
     fn of(tokens: &[Token<'t>]) -> Option<Module<'t>> {
-        let mut module = Module { bodies: Vec::new(), constants: Vec::new(), variables: Vec::new() };
+        let mut module =
+            Module { bodies: Vec::new(), constants: Vec::new(), variables: Vec::new(), has_numbered: false };
         let mut at = 0;
         while at < tokens.len() {
             match tokens[at].tok {
@@ -269,7 +284,7 @@ impl<'t> Module<'t> {
                 _ => at += 1,
             }
         }
-        Some(module)
+        (!module.has_numbered).then_some(module)
     }
 
     /// A function, from behind `.entry` or `.func`; the answer is the place behind it.
@@ -302,6 +317,14 @@ impl<'t> Module<'t> {
             at += 1;
         }
         let end = matching(tokens, at)?;
+        for place in at + 1..end {
+            // Where a statement begins; elsewhere it is part of an instruction, such as `ld.global`.
+            if let Tok::Dot(word @ ("const" | "global")) = tokens[place].tok
+                && matches!(tokens[place - 1].tok, Tok::Punct(';' | '{' | '}' | ':'))
+            {
+                self.variable(tokens, place + 1, word == "const");
+            }
+        }
         let words = tokens[at..end].iter().filter_map(|token| match token.tok {
             Tok::Ident(word) => Some(word),
             _ => None,
@@ -310,6 +333,8 @@ impl<'t> Module<'t> {
         names.sort_unstable();
         names.dedup();
         let has = |word| names.binary_search(&word).is_ok();
+        let is_wait =
+            |pair: &[Token<'_>]| pair[0].tok == Tok::Ident("griddepcontrol") && pair[1].tok == Tok::Dot("wait");
         self.bodies.push(Body {
             name: name?,
             is_entry,
@@ -317,6 +342,7 @@ impl<'t> Module<'t> {
             list,
             begin: tokens[at].start + 1,
             controls: has("griddepcontrol"),
+            waits: tokens[at..end].windows(2).any(is_wait),
             calls: has("call"),
             names,
         });
@@ -336,6 +362,7 @@ impl<'t> Module<'t> {
                 Tok::Ident(name) if depth == 0 && !named => {
                     named = true;
                     self.variables.push(name);
+                    self.has_numbered |= tokens.get(at + 1).is_some_and(|next| next.tok == Tok::Punct('<'));
                     if is_constant {
                         self.constants.push(name);
                     }
@@ -357,8 +384,10 @@ impl<'t> Module<'t> {
             Some(Left::Cluster)
         } else if opening.controls() && mentions(&self.constants) {
             Some(Left::Constants)
-        } else if functions().any(|body| body.controls) {
+        } else if functions().any(|body| body.waits) {
             Some(Left::Controls)
+        } else if functions().any(|body| body.controls) {
+            Some(Left::Signals)
         } else if opening.is_copy() && mentions(&self.variables) {
             Some(Left::Variables)
         } else {

@@ -192,6 +192,27 @@ fn what_must_keep_its_beginning_does() {
 }
 
 #[test]
+fn variables_of_the_module_count_wherever_they_are_declared() {
+    let inside = ".entry inside()\n{\n  .reg .b32 %r<2>;\n  .global .align 4 .b32 count;\n  ld.global.u32 %r1, [count];\n  ret;\n}\n";
+    let text = format!("{HEAD}{inside}");
+    assert_eq!(made(&text, Opening::Waits), (vec!["inside".into()], vec![]), "no copy of the module");
+    for copy in [Opening::WaitsAndSignals, Opening::Guarded, Opening::WaitsGuarded] {
+        assert_eq!(made(&text, copy), (vec![], vec![("inside".into(), Left::Variables)]));
+    }
+    let text = text.replace(".global .align", ".const .align").replace("ld.global", "ld.const");
+    assert_eq!(made(&text, Opening::Waits), (vec![], vec![("inside".into(), Left::Constants)]));
+    // Three variables in short: their names do not stand in the text.
+    let numbered = format!("{HEAD}.global .align 4 .b32 g<3>;\n.entry k()\n{{\n  ret;\n}}\n");
+    assert_eq!(variant(&numbered, Opening::Guarded), None);
+}
+
+#[test]
+fn a_kernel_that_signals_and_never_waits_is_told_from_one_that_waits() {
+    let text = format!("{HEAD}.entry never()\n{{\n  griddepcontrol.launch_dependents;\n  ret;\n}}\n");
+    assert_eq!(made(&text, Opening::Waits), (vec![], vec![("never".into(), Left::Signals)]));
+}
+
+#[test]
 fn what_a_function_does_its_callers_may_do() {
     let waits = ".func waits()\n{\n  griddepcontrol.wait;\n  ret;\n}\n";
     let calls = ".entry calls()\n{\n  call.uni waits;\n  ret;\n}\n";

@@ -372,7 +372,8 @@ struct Around {
     full_on: bool,
 }
 
-/// The nodes that signal: every edge out of them says so. Guarded kernels never do: there is no such entry point.
+/// The nodes that signal: every edge out of them says so. Guarded kernels never do, nor do those that touch variables of their
+/// module: there is no such entry point.
 fn signalling(level: &Level, nodes: &[Node], kinds: &[Edge]) -> Vec<u32> {
     let order = &level.order;
     if !kinds.contains(&Edge::Signals) {
@@ -387,8 +388,11 @@ fn signalling(level: &Level, nodes: &[Node], kinds: &[Edge]) -> Vec<u32> {
     }
     let signals = (0..order.steps().len()).filter(|step| wanted[*step] && !refused[*step]);
     let kernels = signals.filter_map(|step| kernel(level, nodes, step as u32)).map(|(number, _)| number);
-    let is_guarded = |number: &usize| matches!(&nodes[*number].work, Work::Kernel(kernel) if kernel.guard.is_some());
-    let mut signals: Vec<u32> = kernels.filter(|number| !is_guarded(number)).map(|number| number as u32).collect();
+    let may = |number: &usize| match &nodes[*number].work {
+        Work::Kernel(kernel) => kernel.guard.is_none() && !kernel.function.cannot_signal(),
+        _ => false,
+    };
+    let mut signals: Vec<u32> = kernels.filter(may).map(|number| number as u32).collect();
     signals.sort_unstable();
     signals
 }

@@ -324,6 +324,7 @@ impl Device {
     #[doc(alias = "cudaGraph")]
     #[doc(alias = "cudaGraphInstantiate")]
     #[doc(alias = "stream capture")]
+    #[track_caller]
     pub fn record<O: Op>(&self, op: O) -> Result<Graph<O::Out>> {
         self.graph().record(op)
     }

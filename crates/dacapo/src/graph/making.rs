@@ -55,6 +55,23 @@ pub(crate) struct Drafted {
 }
 
 impl Drafted {
+    /// Finds the entry points of kernels that signal, which the nodes of an executable graph already have: what is told to a
+    /// node, such as its shared memory, is told to that one.
+    ///
+    /// # Errors
+    ///
+    /// - The driver had no memory for a module, or the context is lost.
+    pub(super) fn find_signalling(&self) -> Result<()> {
+        for level in self.order.levels() {
+            for number in level.nodes().filter(|number| level.edges.signals(*number)) {
+                if let Work::Kernel(kernel) = &self.recorded.nodes[number].work {
+                    kernel.function.signalling(&self.recorded.device)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Joins the pools, and takes memory; books that of an executable before it, if one will be made.
     ///
     /// # Errors

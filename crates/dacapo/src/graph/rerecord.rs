@@ -217,8 +217,10 @@ impl<T> Graph<T> {
     #[track_caller]
     pub fn rerecord_with<O: Op<Out = T>>(&mut self, recording: GraphBuilder<'_>, op: O) -> Result<Rerecorded> {
         recording.refuse_preload()?;
+        let at = std::panic::Location::caller();
         let (recorded, out) = recording.take_down(op)?;
-        self.rerecord_recorded(recorded, recording.graph_options(), out).map(|(done, _)| done)
+        let done = self.rerecord_recorded(recorded, recording.graph_options(), out);
+        done.map(|(done, _)| done).map_err(|error| error.on_line(at))
     }
 }
 
@@ -249,6 +251,7 @@ impl Replayable {
     /// Makes what shall stand in this one's place. With the executable graph of this one, if the answer is "updated".
     fn rerecord(&mut self, recorded: Recorded, options: GraphOptions) -> Result<(Replayable, Rerecorded)> {
         let mut drafted = Drafted::new(recorded, &options, false)?;
+        drafted.find_signalling()?;
         let params = drafted.params(self.built.handles())?;
         let mut nodes = compare(self, &drafted, &params);
         let reason = |nodes: &[NodeChange]| {

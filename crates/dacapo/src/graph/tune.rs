@@ -8,6 +8,8 @@
 //!   back behind the last. So every launch starts from the same contents, and what others do with the same memory comes
 //!   before all of it or after all of it. Host memory is not put back, as in a warm-up.
 //! - In the end the choice is held against full edges once more. Where it is not faster, full edges stay.
+//! - Where a replay takes long there are fewer launches and turns, and in the end fewer tries; what was compared too seldom
+//!   to tell counts as not faster.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,9 +36,13 @@ use crate::record::{NodeParams, lock_gates};
 const TURNS: usize = 9;
 const TURN: Duration = Duration::from_micros(1500);
 /// Launches of a turn.
-const LAUNCHES: std::ops::RangeInclusive<usize> = 3..=24;
-/// No kind of edge is begun after this.
+const LAUNCHES: std::ops::RangeInclusive<usize> = 1..=24;
+/// The most of them on a software device.
+const SOFTWARE_LAUNCHES: usize = 3;
+/// No turn and no kind of edge is begun after this.
 const ENOUGH: Duration = Duration::from_millis(2_300);
+/// Fewer turns than these tell nothing, where there is noise.
+const TURNS_MIN: usize = 3;
 /// A gain below this share is none.
 const LEAST: f64 = 0.002;
 
@@ -125,20 +131,21 @@ impl<T> Graph<T> {
     /// while it runs (docs/edges.md). The first is done anyway where it pays as a rule; the second pays or costs by the pair
     /// of kernels, and this tells which. Never slower than full edges, but for noise: then those stay.
     ///
-    /// It takes up to three seconds, replays the graph some thousand times, and leaves its memory as it was: every replay
-    /// starts from the same contents, put back when it is over. What others do with the same memory is neither seen nor
+    /// It takes up to three seconds, and where one replay takes long, a dozen replays; it replays the graph up to some
+    /// thousand times, and leaves its memory as it was: every replay starts from the same contents, put back when it is over. What others do with the same memory is neither seen nor
     /// undone. Host buffers, and what foreign work does beyond its declared writes, are not put back. Foreign work is
     /// captured again for each try.
     ///
     /// # Errors
     ///
     /// - As a launch. The graph is then as it was.
-    /// - [`ErrorKind::WarmupTooLarge`]: more than 1 GiB would have to be put back.
+    /// - [`ErrorKind::Unsupported`]: a graph that was captured, or more than 1 GiB would have to be put back.
     /// - [`ErrorKind::EagerInRecording`]: inside a recording.
     #[track_caller]
     pub fn tune(&mut self, stream: &Stream) -> Result<Tuned> {
         refuse_in_recording("Graph::tune")?;
-        self.replayable()?.tune(stream)
+        let at = std::panic::Location::caller();
+        self.replayable()?.tune(stream).map_err(|error| error.on_line(at))
     }
 }
 
@@ -171,6 +178,7 @@ struct Bench<'s> {
     launches: usize,
     /// Turns of a comparison.
     turns: usize,
+    began: Instant,
 }
 
 impl Replayable {
@@ -263,7 +271,10 @@ impl Replayable {
             times.other
         };
         for edge in [Edge::Waits, Edge::Signals] {
-            self.try_one(bench, best, &mut chosen, all(edge))?;
+            match began.elapsed() > ENOUGH {
+                true => complete = false,
+                false => _ = self.try_one(bench, best, &mut chosen, all(edge))?,
+            }
         }
         // The pairs with the most edges first: they have the most to gain.
         let mut order: Vec<_> = pairs.iter().collect();
@@ -358,11 +369,13 @@ impl Replayable {
     }
 }
 
-/// Two executables measured in turns: a launch of each, in nanoseconds, and how far the second is ahead in each turn.
+/// Two executables measured in turns: a launch of each, in nanoseconds, how far the second is ahead in each turn, and whether
+/// these are enough to tell.
 struct Times {
     one: f64,
     other: f64,
     ahead: Vec<f64>,
+    are_enough: bool,
 }
 
 impl Times {
@@ -371,7 +384,7 @@ impl Times {
         let middle = median(&self.ahead);
         let off: Vec<f64> = self.ahead.iter().map(|ahead| (ahead - middle).abs()).collect();
         let noise = 3.0 * median(&off) / (self.ahead.len() as f64).sqrt();
-        middle > noise.max(LEAST * self.one)
+        self.are_enough && middle > noise.max(LEAST * self.one)
     }
 }
 
@@ -387,7 +400,8 @@ impl<'s> Bench<'s> {
         let places = written_by(&graph.nodes, &[]);
         let bytes: usize = places.iter().map(|place| place.bytes).sum();
         if bytes > CAP_BYTES {
-            return Err(Error::new(ErrorKind::WarmupTooLarge { bytes, cap: CAP_BYTES }));
+            let what = format!("tuning a graph that writes {bytes} bytes, which are put back after each replay,");
+            return Err(Error::new(ErrorKind::Unsupported { what, needs: format!("{CAP_BYTES} bytes at most") }));
         }
         let aside = |place: Extent| {
             let kept = device.allocate_elements::<u8>(place.bytes, false, Purpose::Buffers)?;
@@ -396,9 +410,10 @@ impl<'s> Bench<'s> {
         let asides = places.into_iter().map(aside).collect::<Result<Vec<_>>>()?;
         // The time of a software device is that of a model: it has no noise that many turns would take out.
         let (turns, launches_max) =
-            if device.is_software() { (1, *LAUNCHES.start()) } else { (TURNS, *LAUNCHES.end()) };
+            if device.is_software() { (1, SOFTWARE_LAUNCHES) } else { (TURNS, *LAUNCHES.end()) };
         let launches = *LAUNCHES.start();
-        let mut bench = Bench { stream, asides, events: Vec::new(), device, launches_max, launches, turns };
+        let (events, began) = (Vec::new(), Instant::now());
+        let mut bench = Bench { stream, asides, events, device, launches_max, launches, turns, began };
         for _ in 0..2 * launches_max {
             let mut event = CUevent::NULL;
             // SAFETY: `event` is valid for the write.
@@ -427,6 +442,9 @@ impl<'s> Bench<'s> {
         self.turn(graph, other.built.exec)?;
         let (mut ones, mut others) = (Vec::new(), Vec::new());
         for turn in 0..self.turns {
+            if turn > 0 && self.began.elapsed() > ENOUGH {
+                break;
+            }
             // Who is first has no advantage.
             for first in [turn % 2 == 0, turn % 2 != 0] {
                 let (exec, into) = match first {
@@ -436,8 +454,9 @@ impl<'s> Bench<'s> {
                 into.push(self.turn(graph, exec)?);
             }
         }
-        let ahead = ones.iter().zip(&others).map(|(one, other)| one - other).collect();
-        Ok(Times { one: median(&ones), other: median(&others), ahead })
+        let ahead: Vec<f64> = ones.iter().zip(&others).map(|(one, other)| one - other).collect();
+        let are_enough = ahead.len() >= self.turns.min(TURNS_MIN);
+        Ok(Times { one: median(&ones), other: median(&others), ahead, are_enough })
     }
 
     /// Some launches, each from the same contents: the time of one, in nanoseconds.

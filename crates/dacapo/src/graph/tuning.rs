@@ -184,9 +184,9 @@ impl FromStr for Tuning {
     fn from_str(text: &str) -> Result<Tuning, Error> {
         let bad = |line: usize, why: &str| Error::new(ErrorKind::BadTuning { line: line + 1, why: why.to_string() });
         let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        let head = lines.next().and_then(|(_, line)| line.strip_prefix(HEAD));
-        let Some(gpu) = head else {
-            return Err(bad(0, &format!("it does not begin with `{HEAD}` and the name of a GPU")));
+        let (number, first) = lines.next().unwrap_or_default();
+        let Some(gpu) = first.strip_prefix(HEAD) else {
+            return Err(bad(number, &format!("it does not begin with `{HEAD}` and the name of a GPU")));
         };
         let mut tuning = Tuning::new(gpu.trim());
         for (number, line) in lines {

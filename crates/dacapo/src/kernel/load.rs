@@ -64,6 +64,8 @@ struct Beginnings {
     signalling: OnceLock<Option<Arc<ModuleSource>>>,
     /// The same module with entry points that look at a flag first, once somebody wanted one. None: it has none.
     guarded: OnceLock<Option<Arc<ModuleSource>>>,
+    /// The entry points that would signal in another copy, sorted, once somebody asked.
+    may_signal: OnceLock<Vec<String>>,
 }
 
 // SAFETY: a module's handle is a token that the driver takes from any thread.
@@ -99,8 +101,10 @@ pub(crate) struct Function {
 enum Begins {
     /// Our wait.
     Waiting,
-    /// What its text says, which has control of its own.
+    /// What its text says, which has control of its own: it waits somewhere.
     Controlling,
+    /// The same, but it never waits.
+    Signalling,
     /// What its text says, and nothing speaks against kernels behind it that begin early.
     AsWritten,
     /// Not known, or a cluster.
@@ -236,9 +240,22 @@ impl ModuleSource {
         }
         match left.binary_search_by(|(name, _)| name.as_str().cmp(entry)) {
             Ok(at) if left[at].1 == Left::Controls => Begins::Controlling,
+            Ok(at) if left[at].1 == Left::Signals => Begins::Signalling,
             Ok(at) if left[at].1 != Left::Cluster => Begins::AsWritten,
             _ => Begins::Unknown,
         }
+    }
+
+    /// Whether an entry point would wait and signal in another copy of the module.
+    fn may_signal(&self, entry: &str) -> bool {
+        let Beginnings { source, may_signal, .. } = &self.beginnings;
+        let names = may_signal.get_or_init(|| {
+            let mut names =
+                dacapo_ptx::variant(source, Opening::WaitsAndSignals).map_or_else(Vec::new, |made| made.changed);
+            names.sort_unstable();
+            names
+        });
+        names.binary_search_by(|name| name.as_str().cmp(entry)).is_ok()
     }
 
     /// The same module with entry points that wait and signal, if there are any.
@@ -387,7 +404,7 @@ impl Function {
         if let Some(name) = decl.early.and_then(|early| early.iter().find(|name| !decl.reads(name))) {
             return differs(format!("`early` names `{name}`, which is no `&` parameter"));
         }
-        if decl.early.is_some() && function.begins == Begins::Waiting {
+        if decl.early.is_some() && matches!(function.begins, Begins::Waiting | Begins::Signalling) {
             return differs("it is declared `early`, and its text has no `griddepcontrol.wait`".into());
         }
         for &name in decl.state {
@@ -444,9 +461,12 @@ impl Function {
         Ok(self.signalling.get_or_init(|| found).as_ref())
     }
 
-    /// Whether it is known that there is none.
+    /// Whether there is none, by the text or because the driver has refused it. Nothing is loaded to find out.
     pub(crate) fn cannot_signal(&self) -> bool {
-        matches!(self.signalling.get(), Some(None))
+        match self.signalling.get() {
+            Some(known) => known.is_none(),
+            None => !self.waits() || !self.module.may_signal(&self.name),
+        }
     }
 
     /// The same entry point that looks at a flag before anything else, with two parameters more: the flag's address, and the

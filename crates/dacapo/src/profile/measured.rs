@@ -37,7 +37,8 @@ impl<T> Graph<T> {
     /// - As [`launch_sync`](Graph::launch_sync).
     #[track_caller]
     pub fn profile(&mut self, stream: &Stream) -> Result<Profile> {
-        measure(self.replayable()?, stream, &[])
+        let at = std::panic::Location::caller();
+        measure(self.replayable()?, stream, &[]).map_err(|error| error.on_line(at))
     }
 }
 

@@ -137,6 +137,7 @@ impl Generator {
     /// # Errors
     ///
     /// - As [`Stream::write`].
+    #[track_caller]
     pub fn seed(&mut self, stream: &Stream, seed: u64) -> Result<()> {
         stream.write(&mut self.state, &Philox::new(seed).state())
     }
@@ -146,6 +147,7 @@ impl Generator {
     /// # Errors
     ///
     /// - As [`Stream::read`].
+    #[track_caller]
     pub fn save(&self, stream: &Stream) -> Result<GeneratorState> {
         let words = stream.read(&self.state)?;
         Ok(GeneratorState { words: words.try_into().expect("a state has six words") })
@@ -156,6 +158,7 @@ impl Generator {
     /// # Errors
     ///
     /// - As [`Stream::write`].
+    #[track_caller]
     pub fn restore(&mut self, stream: &Stream, state: &GeneratorState) -> Result<()> {
         stream.write(&mut self.state, &state.words)
     }

@@ -186,7 +186,7 @@ impl<K: Ord + Clone, T> GraphCache<K, T> {
         let mut tuning = match &self.edges {
             // To one of another GPU nothing can be added.
             CacheEdges::Tuned(tuning) if tuning.is_for(&self.device) => tuning.clone(),
-            _ => Tuning::default(),
+            _ => Tuning::new(&self.device.properties().name),
         };
         for entry in self.entries.values_mut() {
             tuning.merge(&entry.graph.tune(stream)?.tuning);
