@@ -40,6 +40,8 @@ fn a_report_is_printed_or_drawn() {
     assert!(table.status.success(), "{table:?}");
     let said = text(&table.stdout);
     assert!(said.contains("first") && said.contains("second") && said.contains("a device"), "{said}");
+    let svg = text(&inspect(&[&path, Path::new("--svg")]).stdout);
+    assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n") && svg.contains("data-op=\"0\""), "{svg}");
     let dot = text(&inspect(&[&path, Path::new("--dot")]).stdout);
     assert!(dot.starts_with("digraph") && dot.contains("->"), "{dot}");
 }

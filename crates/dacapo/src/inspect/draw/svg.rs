@@ -28,7 +28,7 @@ text { font: 11.5px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace
 .soft { fill: var(--soft); }
 .op rect, .op circle { stroke: var(--line); fill: hsl(var(--hue, 215) var(--full, 12%) var(--light)); }
 .op .body { fill: var(--paper); stroke-dasharray: 3 3; }
-.op.bold rect:first-of-type { stroke: var(--bold); stroke-width: 2; }
+.op .bold { stroke: var(--bold); stroke-width: 2; }
 .edge { fill: none; stroke: var(--line); stroke-width: 1.2; }
 .edge.bold { stroke: var(--bold); stroke-width: 2.2; }
 .edge.waits { stroke-dasharray: 6 3; }
@@ -37,7 +37,7 @@ text { font: 11.5px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace
 .c0 { --hue: 215; --full: 70%; } .c1 { --hue: 150; --full: 50%; } .c2 { --hue: 35; --full: 80%; } .c3 { --hue: 280; --full: 55%; }
 .c4 { --hue: 0; --full: 65%; } .c5 { --hue: 185; --full: 60%; } .c6 { --hue: 95; --full: 45%; } .c7 { --hue: 325; --full: 60%; }
 </style>
-<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path class=\"tip\" d=\"M0 0.5 8 4 0 7.5z\"/></marker></defs>
+<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"tip\" d=\"M0 0.5 8 4 0 7.5z\"/></marker></defs>
 ";
 
 /// The drawing of a report.
@@ -115,12 +115,11 @@ impl<'r> Drawing<'r> {
     }
 
     fn node(&mut self, node: &'r Node, Rect { at, size }: Rect) -> fmt::Result {
-        let bold = if self.path.contains(&node.index) { " bold" } else { "" };
         let colour = match self.colours.get(label(node)) {
             Some(colour) => format!(" c{}", colour % COLOURS),
             None => String::new(),
         };
-        writeln!(self.to, "<g class=\"op {}{colour}{bold}\" data-op=\"{}\">", node.kind, node.index)?;
+        writeln!(self.to, "<g class=\"op {}{colour}\" data-op=\"{}\">", node.kind, node.index)?;
         writeln!(self.to, "<title>{}</title>", Escaped(&tooltip(self.report, node)))?;
         if node.kind == Kind::Join {
             let radius = size.width / 2.0;
@@ -131,7 +130,8 @@ impl<'r> Drawing<'r> {
         let round = if matches!(node.kind, Kind::Kernel) { 6 } else { 1 };
         let place =
             format!("x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"", at.x, at.y, size.width, size.height);
-        writeln!(self.to, "<rect {place} rx=\"{round}\"/>")?;
+        let bold = if self.path.contains(&node.index) { " class=\"bold\"" } else { "" };
+        writeln!(self.to, "<rect{bold} {place} rx=\"{round}\"/>")?;
         for (line, text) in texts(node).iter().enumerate() {
             let (x, y) = (at.x + INSET, at.y + LINE * (line + 1) as f64);
             let soft = if line > 0 { " class=\"soft\"" } else { "" };
