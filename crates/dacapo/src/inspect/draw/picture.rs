@@ -19,6 +19,9 @@ const JOIN: f64 = 9.0;
 /// Around a body, and between two of them.
 const AROUND: f64 = 14.0;
 
+/// The number of an edge of the report, and the nodes that it is drawn between.
+type Numbered = (usize, (usize, usize));
+
 /// What is in one body, or in none.
 pub(super) struct Picture {
     /// The nodes, as the boxes of the layout.
@@ -57,7 +60,7 @@ impl Pictures {
         for (node, (home, _)) in homes.iter().enumerate() {
             nodes.entry(key(*home)).or_default().push(node);
         }
-        let mut edges: BTreeMap<(isize, usize), Vec<(usize, (usize, usize))>> = BTreeMap::new();
+        let mut edges: BTreeMap<(isize, usize), Vec<Numbered>> = BTreeMap::new();
         for (number, (before, after, _)) in report.edges.iter().enumerate() {
             if let Some((home, line)) = lifted(&homes, *before, *after) {
                 edges.entry(key(home)).or_default().push((number, line));
@@ -86,7 +89,7 @@ impl Pictures {
 }
 
 impl Picture {
-    fn new(nodes: Vec<usize>, edges: Vec<(usize, (usize, usize))>, sizes: &[Size]) -> Picture {
+    fn new(nodes: Vec<usize>, edges: Vec<Numbered>, sizes: &[Size]) -> Picture {
         // Nodes of a body are in ascending order.
         let place = |node: usize| nodes.binary_search(&node).unwrap_or(usize::MAX);
         let lines: Vec<(usize, usize)> = edges.iter().map(|(_, (from, to))| (place(*from), place(*to))).collect();
