@@ -131,10 +131,10 @@ impl<T> Graph<T> {
     /// while it runs (docs/edges.md). The first is done anyway where it pays as a rule; the second pays or costs by the pair
     /// of kernels, and this tells which. Never slower than full edges, but for noise: then those stay.
     ///
-    /// It takes up to three seconds, and where one replay takes long, a dozen replays; it replays the graph up to some
-    /// thousand times, and leaves its memory as it was: every replay starts from the same contents, put back when it is over. What others do with the same memory is neither seen nor
-    /// undone. Host buffers, and what foreign work does beyond its declared writes, are not put back. Foreign work is
-    /// captured again for each try.
+    /// It replays the graph some thousand times in up to three seconds, or about a dozen times where one replay takes long. It
+    /// leaves the graph's memory as it was: every replay starts from the same contents, put back when it is over. What others
+    /// do with the same memory is neither seen nor undone. Host buffers, and what foreign work does beyond its declared
+    /// writes, are not put back. Foreign work is captured again for each try.
     ///
     /// # Errors
     ///

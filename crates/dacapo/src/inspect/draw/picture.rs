@@ -1,5 +1,6 @@
 //! A report as boxes with texts, laid out: one picture for each body, and one for what is in none.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::layout::{Layout, Point, Size, lay_out};
@@ -18,6 +19,9 @@ const CHARACTERS_MAX: usize = 34;
 const JOIN: f64 = 9.0;
 /// Around a body, and between two of them.
 const AROUND: f64 = 14.0;
+
+/// A node with bodies and one of them; none for what is in no body, which comes last.
+type Key = (Reverse<Option<usize>>, usize);
 
 /// The number of an edge of the report, and the nodes that it is drawn between.
 type Numbered = (usize, (usize, usize));
@@ -55,14 +59,17 @@ impl Pictures {
         let homes = homes(report);
         // By the node that a body belongs to, the last first: what is inside a node stands behind it, so every body comes
         // after those inside it.
-        let mut nodes: BTreeMap<(isize, usize), Vec<usize>> = BTreeMap::new();
-        let key = |home: Option<Inside>| home.map_or((1, 0), |inside| (-(inside.node as isize), inside.body));
+        let mut nodes: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
+        let key =
+            |home: Option<Inside>| (Reverse(home.map(|inside| inside.node)), home.map_or(0, |inside| inside.body));
         for (node, (home, _)) in homes.iter().enumerate() {
             nodes.entry(key(*home)).or_default().push(node);
         }
-        let mut edges: BTreeMap<(isize, usize), Vec<Numbered>> = BTreeMap::new();
+        let mut edges: BTreeMap<Key, Vec<Numbered>> = BTreeMap::new();
         for (number, (before, after, _)) in report.edges.iter().enumerate() {
-            if let Some((home, line)) = lifted(&homes, *before, *after) {
+            // The fields of a report are everybody's: an edge may lead nowhere.
+            let is_there = *before.max(after) < homes.len();
+            if let Some((home, line)) = is_there.then(|| lifted(&homes, *before, *after)).flatten() {
                 edges.entry(key(home)).or_default().push((number, line));
             }
         }
@@ -72,11 +79,10 @@ impl Pictures {
         let mut all = nodes.into_iter().peekable();
         while let Some((key, nodes)) = all.next() {
             let picture = Picture::new(nodes, edges.remove(&key).unwrap_or_default(), &sizes);
-            if key.0 > 0 {
+            let Some(node) = key.0.0 else {
                 top = picture;
                 continue;
-            }
-            let node = -key.0 as usize;
+            };
             let of_node = bodies.entry(node).or_default();
             of_node.push(Body::new(key.1, picture));
             // The last body of this node: its box is as large as they are.
@@ -166,7 +172,7 @@ pub(super) fn texts(node: &Node) -> Vec<String> {
 /// A title for all of it.
 pub(super) fn title(report: &Report) -> String {
     let label = if report.label.is_empty() { "graph" } else { &report.label };
-    let ops = report.totals.nodes - report.totals.joins;
+    let ops = report.nodes.iter().filter(|node| node.kind != Kind::Join).count();
     cut_to(&format!("{label} on {}: {}, {}", report.device, count(ops, "op"), count(report.edges.len(), "edge")), 120)
 }
 

@@ -102,9 +102,13 @@ fn edges_of_a_stranger_s_report_are_drawn_between_what_both_are_in() {
         kernel("behind", "", Vec::new()),
         inside(0, kernel("also in", "", Vec::new())),
     ];
-    let svg = Report::new("a device", "", nodes, Vec::new(), full([(0, 1), (1, 3), (2, 3), (3, 4)])).to_svg();
-    expect_well_formed(&svg);
-    assert_eq!(svg.matches("data-op=").count(), 5);
+    let mut report = Report::new("a device", "", nodes, Vec::new(), full([(0, 1), (1, 3), (2, 3), (3, 4)]));
+    expect_well_formed(&report.to_svg());
+    assert_eq!(report.to_svg().matches("data-op=").count(), 5);
+    // Its fields are everybody's, too.
+    report.edges.push((7, 99, crate::graph::Edge::Full));
+    (report.totals.nodes, report.totals.joins) = (0, 5);
+    assert_eq!(report.to_svg().matches("data-edge=\"7 99\"").count(), 0);
 }
 
 #[test]
