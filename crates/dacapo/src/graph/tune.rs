@@ -400,8 +400,9 @@ impl<'s> Bench<'s> {
         let places = written_by(&graph.nodes, &[]);
         let bytes: usize = places.iter().map(|place| place.bytes).sum();
         if bytes > CAP_BYTES {
-            let what = format!("tuning a graph that writes {bytes} bytes, which are put back after each replay,");
-            return Err(Error::new(ErrorKind::Unsupported { what, needs: format!("{CAP_BYTES} bytes at most") }));
+            let what = format!("tuning a graph that writes {bytes} bytes, all put back after each replay,");
+            let part = "tune a graph of a part of it, and record this one with that tuning";
+            return Err(Error::new(ErrorKind::Unsupported { what, needs: format!("{CAP_BYTES} at most: {part}") }));
         }
         let aside = |place: Extent| {
             let kept = device.allocate_elements::<u8>(place.bytes, false, Purpose::Buffers)?;
