@@ -5,25 +5,38 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::arrange::{Arrangement, Edge, EdgeChoice, Level, arranged};
+use crate::arrange::{Arrangement, Edge, Level, TempPlan, arranged};
+use crate::graph::GraphOptions;
 use crate::graph::replayable::Replayable;
 use crate::inspect::{self, Argument, Bytes, Geometry, How, Memory, MemoryKind, Report, Value};
 use crate::kernel::{Args, ParamKind};
 use crate::memory::{Access, Allocation, Extent, Kind, Mode};
-use crate::plan::{Shape, What};
+use crate::plan::What;
 use crate::record::{Branch, BranchKind, Node, Recorded, Work};
 use crate::value::{Readings, Snapshot, Told};
 
-/// What a recording consists of.
-pub(crate) fn report_of(recorded: &Recorded, label: Option<&str>, shape: Shape, edges: &EdgeChoice) -> Report {
-    let order = arranged(&recorded.nodes, shape).with_edges(&recorded.nodes, &recorded.told, edges);
-    let parts = Parts { nodes: &recorded.nodes, readings: &recorded.readings, outputs: &recorded.outputs };
-    parts.report(&recorded.device.properties().name, label.unwrap_or_default(), &order)
+/// What a recording consists of, as a graph of it with these options would.
+pub(crate) fn report_of(recorded: &Recorded, options: &GraphOptions) -> Report {
+    let asked = &options.asked;
+    let order = arranged(&recorded.nodes, asked.shape).with_edges(&recorded.nodes, &recorded.told, &asked.edges);
+    let plan = if asked.apart { TempPlan::default() } else { TempPlan::new(recorded, &order) };
+    let parts = Parts {
+        nodes: &recorded.nodes,
+        readings: &recorded.readings,
+        outputs: &recorded.outputs,
+        offsets: plan.offsets().map(|(temp, offset)| (temp.number(), offset)).collect(),
+    };
+    parts.report(&recorded.device.properties().name, &options.label, &order)
 }
 
 /// What a graph consists of, with the slots as the last launch saw them.
 pub(crate) fn report_of_graph(graph: &Replayable) -> Report {
-    let parts = Parts { nodes: &graph.nodes, readings: &graph.readings, outputs: graph.outputs() };
+    let parts = Parts {
+        nodes: &graph.nodes,
+        readings: &graph.readings,
+        outputs: graph.outputs(),
+        offsets: graph.temp_offsets(),
+    };
     parts.report(&graph.device.properties().name, &graph.name.label, &graph.order)
 }
 
@@ -35,6 +48,8 @@ struct Parts<'p> {
     nodes: &'p [Node],
     readings: &'p Readings,
     outputs: &'p [Arc<Allocation>],
+    /// Where temps lie, by the numbers of their allocations.
+    offsets: HashMap<u32, u64>,
 }
 
 /// Memories in the order of their first use.
@@ -189,7 +204,7 @@ impl Parts<'_> {
     }
 
     fn memory_argument(&self, access: &Access, scalar: bool, memories: &mut Memories) -> Argument {
-        let memory = memories.enter(&access.place.allocation, self.outputs);
+        let memory = memories.enter(&access.place.allocation, self);
         let start = access.place.start as u64;
         let bytes = Bytes::new(start, start + access.place.bytes as u64);
         let access_ = match access.mode {
@@ -249,11 +264,11 @@ impl Parts<'_> {
 }
 
 impl Memories {
-    fn enter(&mut self, allocation: &Arc<Allocation>, outputs: &[Arc<Allocation>]) -> usize {
+    fn enter(&mut self, allocation: &Arc<Allocation>, parts: &Parts<'_>) -> usize {
         if let Some(&known) = self.index.get(&allocation.number()) {
             return known;
         }
-        let output = outputs.iter().any(|output| Arc::ptr_eq(output, allocation));
+        let output = parts.outputs.iter().any(|output| Arc::ptr_eq(output, allocation));
         let (kind, word) = match allocation.kind() {
             Kind::Device if output => (MemoryKind::Output, "output"),
             Kind::Device | Kind::Arena => (MemoryKind::Buffer, "buffer"),
@@ -268,6 +283,7 @@ impl Memories {
         let mut memory = Memory::new(kind, name, allocation.bytes() as u64, alignment);
         // Temps and stand-ins never have a handle outside the recording; of those this says nothing.
         memory.graph_only = matches!(allocation.kind(), Kind::Device | Kind::Host) && !allocation.is_held();
+        memory.offset = parts.offsets.get(&allocation.number()).copied();
         self.list.push(memory);
         self.index.insert(allocation.number(), index);
         index
