@@ -5,11 +5,14 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use dacapo_driver::Call;
+
 use crate::arrange::{Arrangement, Edge, Level, TempPlan, arranged};
 use crate::graph::GraphOptions;
 use crate::graph::replayable::Replayable;
 use crate::inspect::{self, Argument, Bytes, Geometry, How, Memory, MemoryKind, Report, Value};
 use crate::kernel::{Args, ParamKind};
+use crate::lower::{CALLS_OF_JOIN, calls_of, patch_of};
 use crate::memory::{Access, Allocation, Extent, Kind, Mode};
 use crate::plan::What;
 use crate::record::{Branch, BranchKind, Node, Recorded, Work};
@@ -25,6 +28,7 @@ pub(crate) fn report_of(recorded: &Recorded, options: &GraphOptions) -> Report {
         readings: &recorded.readings,
         outputs: &recorded.outputs,
         offsets: plan.offsets().map(|(temp, offset)| (temp.number(), offset)).collect(),
+        is_captured: false,
     };
     parts.report(&recorded.device.properties().name, &options.label, &order)
 }
@@ -36,6 +40,7 @@ pub(crate) fn report_of_graph(graph: &Replayable) -> Report {
         readings: &graph.readings,
         outputs: graph.outputs(),
         offsets: graph.temp_offsets(),
+        is_captured: graph.captured,
     };
     parts.report(&graph.device.properties().name, &graph.name.label, &graph.order)
 }
@@ -50,6 +55,8 @@ struct Parts<'p> {
     outputs: &'p [Arc<Allocation>],
     /// Where temps lie, by the numbers of their allocations.
     offsets: HashMap<u32, u64>,
+    /// Whether all of it was captured.
+    is_captured: bool,
 }
 
 /// Memories in the order of their first use.
@@ -86,12 +93,15 @@ impl Parts<'_> {
             );
             let op = match what.what {
                 What::Join => {
-                    nodes.push(inspect::Node { inside, ..inspect::Node::new(inspect::Kind::Join, "join") });
+                    let calls = self.symbols(CALLS_OF_JOIN);
+                    nodes.push(inspect::Node { inside, calls, ..inspect::Node::new(inspect::Kind::Join, "join") });
                     continue;
                 }
                 What::Op(op) => level.node(op),
             };
-            nodes.push(inspect::Node { inside, ..self.node(op, memories) });
+            let early = order.edges_into(step).any(|edge| level.edges.is_early(edge));
+            let calls = self.symbols(calls_of(&self.nodes[op], early, inside.is_some()));
+            nodes.push(inspect::Node { inside, calls, ..self.node(op, memories) });
             let Work::Branch(branch) = &self.nodes[op].work else { continue };
             nodes[number].warnings.extend(self.small(op, branch));
             for (body, inner) in branch.bodies.iter().enumerate() {
@@ -99,6 +109,12 @@ impl Parts<'_> {
                 self.level(arrangement, arrangement.body(inner.scope), inside, memories, (nodes, edges));
             }
         }
+    }
+
+    /// The names of the calls that add a node; none where the graph was captured, and they were others.
+    fn symbols(&self, calls: &[Call]) -> Vec<String> {
+        let calls = if self.is_captured { &[] } else { calls };
+        calls.iter().map(|call| call.symbol().to_string()).collect()
     }
 
     /// Of a branch that may cost more than what is inside it: that it may.
@@ -153,6 +169,7 @@ impl Parts<'_> {
         let mut told = inspect::Node::new(kind, node.name.to_string());
         told.label = node.label.to_string();
         told.location = Some(inspect::Place::from(node.at));
+        told.patched_by = patch_of(node).map(|call| call.symbol().to_string());
         let touches = self.touches(number, node);
         for access in touches.iter() {
             let bytes = access.place.bytes as u64;

@@ -97,6 +97,15 @@ pub struct Node {
     /// Warnings about the kernel's declaration, and that a branch may cost more than what is inside it.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub warnings: Vec<String>,
+    /// The driver calls that added it to the driver's graph, in order: `cuGraphAddKernelNode_v2`. Of foreign work, those that
+    /// began and ended the capture of its own calls. Of a branch or a loop, that of its condition's handle first, which is
+    /// made before all nodes. Empty where it was not added by itself: a guarded branch, or a graph that came of a capture.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub calls: Vec<String>,
+    /// The driver call that changes it before a launch for which a slot of it has another value, or memory that it touches
+    /// is bound elsewhere: `cuGraphExecKernelNodeSetParams_v2`. None for a node that no launch can change.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub patched_by: Option<String>,
     /// The body that it is in, inside a branch or a loop.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub inside: Option<Inside>,

@@ -2,9 +2,21 @@
 
 use std::sync::{Arc, Mutex};
 
-use dacapo::{Device, Software};
+use dacapo::raw::foreign;
+use dacapo::{Device, Error, Op, Slice, Software};
 use dacapo_driver::types::CUDA_MEMSET_NODE_PARAMS;
-use dacapo_driver::{Argument, CUresult, Call, Hook, Hooked};
+use dacapo_driver::{Argument, CUresult, Call, Driver, Hook, Hooked};
+
+dacapo::kernels! {
+    /// Safe by: threads from `n` on return.
+    pub unsafe struct Kernels(include_str!("../../kernels/saxpy.ptx")) {
+        /// y ← a·x + y
+        fn saxpy(a: f32, x: &[f32], y: &mut [f32], n: u32 = y.len()) {
+            requires: x.len() == y.len();
+            grid: linear(y.len(), 256);
+        }
+    }
+}
 
 /// Writes down each call, and where memset nodes begin to write.
 #[derive(Default)]
@@ -15,7 +27,6 @@ pub struct Seen {
 
 impl Seen {
     /// The calls since the last question, in order.
-    #[allow(dead_code)]
     pub fn calls(&self) -> Vec<Call> {
         std::mem::take(&mut self.calls.lock().unwrap())
     }
@@ -47,4 +58,16 @@ pub fn seen(software: Software) -> (Device, Arc<Seen>) {
     // SAFETY: the hook passes calls on.
     let device = unsafe { software.open_hooked(move |machine| Arc::new(Hooked::new(machine, kept))) }.unwrap();
     (device, seen)
+}
+
+/// Foreign work that sets device memory.
+pub fn set_all(device: &Device, y: &mut Slice<f32>) -> impl Op<Out = ()> {
+    let machine = device.machine().expect("a software device").clone();
+    // SAFETY: it sets what is declared as written, and can be replayed.
+    unsafe {
+        foreign((), y, move |stream, (), y| match machine.cuMemsetD32Async(y.ptr, 0, y.len, stream.0) {
+            CUresult::CUDA_SUCCESS => Ok(()),
+            code => Err(Error::msg(code.to_string())),
+        })
+    }
 }
