@@ -84,6 +84,11 @@ impl TempPlan {
         self.bytes
     }
 
+    /// Each temp that lies somewhere, and where.
+    pub(crate) fn offsets(&self) -> impl Iterator<Item = (&Arc<Allocation>, u64)> {
+        self.temps.iter().map(|temp| (&temp.allocation, temp.offset))
+    }
+
     /// How many of these bytes are a library's workspace at some time.
     pub(crate) fn workspace_bytes(&self) -> usize {
         let mut ranges: Vec<(u64, u64)> =

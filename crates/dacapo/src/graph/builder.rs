@@ -188,7 +188,7 @@ impl<'d> GraphBuilder<'d> {
         let mut reports = Vec::new();
         for _ in 0..2 {
             let (recorded, _) = self.take_down(|recorder: &mut Recorder<'_>| body(recorder))?;
-            reports.push(report_of(&recorded, self.label.as_deref(), self.shape, &self.edges));
+            reports.push(report_of(&recorded, &self.graph_options()));
         }
         Ok(inspect::frozen_changes(&reports[0], &reports[1]))
     }
@@ -203,7 +203,7 @@ impl<'d> GraphBuilder<'d> {
         if self.guarded {
             guard(&recorded.device, &mut recorded.nodes, &recorded.told)?;
         }
-        Ok(report_of(&recorded, self.label.as_deref(), self.shape, &self.edges))
+        Ok(report_of(&recorded, &self.graph_options()))
     }
 
     /// Records and plans without building a graph, and returns the number of steps. For benchmarks.

@@ -1,6 +1,7 @@
 //! What a graph consists of, whatever its type, and how it ends.
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -151,6 +152,15 @@ impl Replayable {
 
     pub(crate) fn outputs(&self) -> &[Arc<Allocation>] {
         &self.outputs
+    }
+
+    /// Where its temps lie in the one piece of memory that they have, by the numbers of their allocations. Nothing where they
+    /// have several pieces.
+    pub(super) fn temp_offsets(&self) -> HashMap<u32, u64> {
+        let ([space], false) = (&self.spaces[..], self.asked.apart) else { return HashMap::new() };
+        let temps = self.nodes.iter().flat_map(|node| &node.access).map(|access| &access.place.allocation);
+        let placed = temps.filter(|temp| matches!(temp.kind(), Kind::Temp(_)) && temp.address() != 0);
+        placed.map(|temp| (temp.number(), temp.address() - space.base)).collect()
     }
 
     /// How much memory it takes.

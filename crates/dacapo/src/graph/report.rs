@@ -5,25 +5,43 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::arrange::{Arrangement, Edge, EdgeChoice, Level, arranged};
+use dacapo_driver::Call;
+
+use crate::arrange::{Arrangement, Edge, Level, TempPlan, arranged};
+use crate::graph::GraphOptions;
 use crate::graph::replayable::Replayable;
 use crate::inspect::{self, Argument, Bytes, Geometry, How, Memory, MemoryKind, Report, Value};
 use crate::kernel::{Args, ParamKind};
+use crate::lower::{CALLS_OF_JOIN, calls_of, patch_of};
 use crate::memory::{Access, Allocation, Extent, Kind, Mode};
-use crate::plan::{Shape, What};
+use crate::plan::What;
 use crate::record::{Branch, BranchKind, Node, Recorded, Work};
 use crate::value::{Readings, Snapshot, Told};
 
-/// What a recording consists of.
-pub(crate) fn report_of(recorded: &Recorded, label: Option<&str>, shape: Shape, edges: &EdgeChoice) -> Report {
-    let order = arranged(&recorded.nodes, shape).with_edges(&recorded.nodes, &recorded.told, edges);
-    let parts = Parts { nodes: &recorded.nodes, readings: &recorded.readings, outputs: &recorded.outputs };
-    parts.report(&recorded.device.properties().name, label.unwrap_or_default(), &order)
+/// What a recording consists of, as a graph of it with these options would.
+pub(crate) fn report_of(recorded: &Recorded, options: &GraphOptions) -> Report {
+    let asked = &options.asked;
+    let order = arranged(&recorded.nodes, asked.shape).with_edges(&recorded.nodes, &recorded.told, &asked.edges);
+    let plan = if asked.apart { TempPlan::default() } else { TempPlan::new(recorded, &order) };
+    let parts = Parts {
+        nodes: &recorded.nodes,
+        readings: &recorded.readings,
+        outputs: &recorded.outputs,
+        offsets: plan.offsets().map(|(temp, offset)| (temp.number(), offset)).collect(),
+        is_captured: false,
+    };
+    parts.report(&recorded.device.properties().name, &options.label, &order)
 }
 
 /// What a graph consists of, with the slots as the last launch saw them.
 pub(crate) fn report_of_graph(graph: &Replayable) -> Report {
-    let parts = Parts { nodes: &graph.nodes, readings: &graph.readings, outputs: graph.outputs() };
+    let parts = Parts {
+        nodes: &graph.nodes,
+        readings: &graph.readings,
+        outputs: graph.outputs(),
+        offsets: graph.temp_offsets(),
+        is_captured: graph.captured,
+    };
     parts.report(&graph.device.properties().name, &graph.name.label, &graph.order)
 }
 
@@ -35,6 +53,10 @@ struct Parts<'p> {
     nodes: &'p [Node],
     readings: &'p Readings,
     outputs: &'p [Arc<Allocation>],
+    /// Where temps lie, by the numbers of their allocations.
+    offsets: HashMap<u32, u64>,
+    /// Whether all of it was captured.
+    is_captured: bool,
 }
 
 /// Memories in the order of their first use.
@@ -71,12 +93,15 @@ impl Parts<'_> {
             );
             let op = match what.what {
                 What::Join => {
-                    nodes.push(inspect::Node { inside, ..inspect::Node::new(inspect::Kind::Join, "join") });
+                    let calls = self.symbols(CALLS_OF_JOIN);
+                    nodes.push(inspect::Node { inside, calls, ..inspect::Node::new(inspect::Kind::Join, "join") });
                     continue;
                 }
                 What::Op(op) => level.node(op),
             };
-            nodes.push(inspect::Node { inside, ..self.node(op, memories) });
+            let early = order.edges_into(step).any(|edge| level.edges.is_early(edge));
+            let calls = self.symbols(calls_of(&self.nodes[op], early, inside.is_some()));
+            nodes.push(inspect::Node { inside, calls, ..self.node(op, memories) });
             let Work::Branch(branch) = &self.nodes[op].work else { continue };
             nodes[number].warnings.extend(self.small(op, branch));
             for (body, inner) in branch.bodies.iter().enumerate() {
@@ -84,6 +109,12 @@ impl Parts<'_> {
                 self.level(arrangement, arrangement.body(inner.scope), inside, memories, (nodes, edges));
             }
         }
+    }
+
+    /// The names of the calls that add a node; none where the graph was captured, and they were others.
+    fn symbols(&self, calls: &[Call]) -> Vec<String> {
+        let calls = if self.is_captured { &[] } else { calls };
+        calls.iter().map(|call| call.symbol().to_string()).collect()
     }
 
     /// Of a branch that may cost more than what is inside it: that it may.
@@ -138,6 +169,7 @@ impl Parts<'_> {
         let mut told = inspect::Node::new(kind, node.name.to_string());
         told.label = node.label.to_string();
         told.location = Some(inspect::Place::from(node.at));
+        told.patched_by = patch_of(node).map(|call| call.symbol().to_string());
         let touches = self.touches(number, node);
         for access in touches.iter() {
             let bytes = access.place.bytes as u64;
@@ -189,7 +221,7 @@ impl Parts<'_> {
     }
 
     fn memory_argument(&self, access: &Access, scalar: bool, memories: &mut Memories) -> Argument {
-        let memory = memories.enter(&access.place.allocation, self.outputs);
+        let memory = memories.enter(&access.place.allocation, self);
         let start = access.place.start as u64;
         let bytes = Bytes::new(start, start + access.place.bytes as u64);
         let access_ = match access.mode {
@@ -249,11 +281,11 @@ impl Parts<'_> {
 }
 
 impl Memories {
-    fn enter(&mut self, allocation: &Arc<Allocation>, outputs: &[Arc<Allocation>]) -> usize {
+    fn enter(&mut self, allocation: &Arc<Allocation>, parts: &Parts<'_>) -> usize {
         if let Some(&known) = self.index.get(&allocation.number()) {
             return known;
         }
-        let output = outputs.iter().any(|output| Arc::ptr_eq(output, allocation));
+        let output = parts.outputs.iter().any(|output| Arc::ptr_eq(output, allocation));
         let (kind, word) = match allocation.kind() {
             Kind::Device if output => (MemoryKind::Output, "output"),
             Kind::Device | Kind::Arena => (MemoryKind::Buffer, "buffer"),
@@ -268,6 +300,7 @@ impl Memories {
         let mut memory = Memory::new(kind, name, allocation.bytes() as u64, alignment);
         // Temps and stand-ins never have a handle outside the recording; of those this says nothing.
         memory.graph_only = matches!(allocation.kind(), Kind::Device | Kind::Host) && !allocation.is_held();
+        memory.offset = parts.offsets.get(&allocation.number()).copied();
         self.list.push(memory);
         self.index.insert(allocation.number(), index);
         index

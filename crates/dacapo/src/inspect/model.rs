@@ -10,6 +10,9 @@ use crate::arrange::Edge;
 use serde::{Deserialize, Serialize};
 
 /// The version of the format that this library writes and reads.
+///
+/// It changes when a field changes its meaning, is removed, or is added and every report must have it. A field that a report
+/// may lack does not change it: a report that was saved without such a field is read as one that says nothing there.
 pub const VERSION: u32 = 2;
 
 /// A graph or a recording as plain data: [`Graph::inspect`](crate::Graph::inspect),
@@ -94,6 +97,15 @@ pub struct Node {
     /// Warnings about the kernel's declaration, and that a branch may cost more than what is inside it.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub warnings: Vec<String>,
+    /// The driver calls that added it to the driver's graph, in order: `cuGraphAddKernelNode_v2`. Of foreign work, those that
+    /// began and ended the capture of its own calls. Of a branch or a loop, that of its condition's handle first, which is
+    /// made before all nodes. Empty where it was not added by itself: a guarded branch, or a graph that came of a capture.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub calls: Vec<String>,
+    /// The driver call that changes it before a launch for which a slot of it has another value, or memory that it touches
+    /// is bound elsewhere: `cuGraphExecKernelNodeSetParams_v2`. None for a node that no launch can change.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub patched_by: Option<String>,
     /// The body that it is in, inside a branch or a loop.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub inside: Option<Inside>,
@@ -389,6 +401,11 @@ pub struct Memory {
     /// Only the graph holds it: the program dropped or replaced its handle, and can neither prepare this memory nor
     /// read it.
     pub graph_only: bool,
+    /// Of a temp: where it begins in the memory that the graph has for its temps. Temps of which only one is alive at a time
+    /// may lie at the same bytes. None for all other memory, for a temp without bytes, and where each temp has memory of its
+    /// own: [`GraphBuilder::apart`](crate::graph::GraphBuilder::apart).
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub offset: Option<u64>,
 }
 
 /// What kind of memory it is.
@@ -571,7 +588,7 @@ impl Node {
 impl Memory {
     /// A memory; its index is given by [`Report::new`].
     pub fn new(kind: MemoryKind, name: impl Into<String>, bytes: u64, alignment: u64) -> Memory {
-        Memory { index: 0, kind, name: name.into(), bytes, alignment, graph_only: false }
+        Memory { kind, name: name.into(), bytes, alignment, ..Memory::default() }
     }
 }
 

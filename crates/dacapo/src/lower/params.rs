@@ -61,7 +61,7 @@ impl NodeParams {
             Work::Kernel(kernel) => return with_addresses(node.prepare(device, kernel, &snapshot)?),
             Work::Copy | Work::Upload(_) | Work::Download(_) => {
                 let bytes = node.access[0].place.bytes;
-                if bytes == 0 {
+                if is_nothing(node) {
                     return Ok(Some(NodeParams::Nothing));
                 }
                 let side =
@@ -73,7 +73,7 @@ impl NodeParams {
                 }
             }
             Work::Fill(recipe) => {
-                if node.access[0].place.bytes == 0 {
+                if is_nothing(node) {
                     return Ok(Some(NodeParams::Nothing));
                 }
                 let (value, size) = fill_value(recipe, &snapshot);
@@ -99,6 +99,11 @@ impl NodeParams {
             prepared.args.set_handles(sets.iter().map(handle));
         }
     }
+}
+
+/// Whether a copy or a fill has no bytes.
+pub(super) fn is_nothing(node: &Node) -> bool {
+    node.access.first().is_some_and(|access| access.place.bytes == 0)
 }
 
 /// A kernel node's parameters for the driver. A grid without blocks is given one: the node is disabled then.
