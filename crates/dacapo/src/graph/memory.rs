@@ -55,6 +55,18 @@ impl GraphMemory {
         self.arena.saturating_add(self.executable).saturating_add(self.outputs)
     }
 
+    /// Each purpose with its name.
+    pub(crate) fn rows(&self) -> [(&'static str, usize); 6] {
+        [
+            ("arena", self.arena),
+            ("arena, shared", self.arena_shared),
+            ("  of these workspaces", self.workspaces),
+            ("executable (estimate)", self.executable),
+            ("staging", self.staging),
+            ("outputs", self.outputs),
+        ]
+    }
+
     /// Estimates the bytes of device memory of an executable graph with these nodes, from a measurement on an H200.
     pub fn executable_of(kernels: usize, copies: usize, memsets: usize, empty: usize) -> usize {
         executable_of(kernels, copies, memsets, empty)
@@ -63,15 +75,7 @@ impl GraphMemory {
 
 impl fmt::Display for GraphMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = [
-            ("arena", self.arena),
-            ("arena, shared", self.arena_shared),
-            ("  of these workspaces", self.workspaces),
-            ("executable (estimate)", self.executable),
-            ("staging", self.staging),
-            ("outputs", self.outputs),
-        ];
-        for (name, bytes) in rows {
+        for (name, bytes) in self.rows() {
             writeln!(f, "{name:<22} {bytes:>15}")?;
         }
         write!(f, "{:<22} {:>15}", "together", self.total())

@@ -12,16 +12,19 @@
 mod critical;
 mod diff;
 mod dot;
-mod draw;
+pub(crate) mod draw;
 mod frozen;
 mod homes;
 #[cfg(feature = "json")]
 mod json;
 mod matching;
 mod model;
+#[cfg(feature = "json")]
+mod page;
 mod table;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 pub use crate::error::FalseDeclaration;
 pub use crate::kernel::{Checked, CheckedKernel, CheckedParam, Found, Warning, WarningKind};
@@ -34,4 +37,7 @@ pub use model::{
     Access, Argument, Bytes, CriticalPath, Geometry, How, Inside, Kind, Memory, MemoryKind, Node, Place, Report,
     Totals, VERSION, Value,
 };
+#[cfg(feature = "json")]
+pub use page::{Books, PAGE_VERSION, Page, Purpose};
 pub(crate) use table::WIDTH_MAX;
+pub use waits::{Reason, Wait};

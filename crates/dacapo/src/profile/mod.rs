@@ -21,6 +21,7 @@
 //! On the software device the clock counts the interpreter's work ([`Clock::Software`]). Such numbers show which op
 //! does more; they are not times, and are never printed as times.
 
+mod draw;
 mod measured;
 mod table;
 #[cfg(test)]

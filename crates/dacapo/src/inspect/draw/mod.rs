@@ -5,8 +5,14 @@
 
 mod frames;
 mod layout;
+mod memory;
 mod picture;
 mod svg;
+mod text;
+
+#[cfg(feature = "json")]
+pub(in crate::inspect) use memory::{Lives, about};
+pub(crate) use text::{Escaped, Short};
 
 use super::Report;
 
@@ -34,5 +40,11 @@ impl Report {
     /// ```
     pub fn to_svg(&self) -> String {
         svg::written(self, &picture::Pictures::of(self), svg::Where::Alone)
+    }
+
+    /// The same drawing, for a page that shows what tooltips say.
+    #[cfg(feature = "json")]
+    pub(super) fn svg_in_page(&self) -> String {
+        svg::written(self, &picture::Pictures::of(self), svg::Where::InPage)
     }
 }

@@ -8,6 +8,7 @@ use std::fmt::{self, Write as _};
 use super::frames::{Frame, Item, Line, parts};
 use super::layout::{Point, Rect, Size};
 use super::picture::{Body, CHARACTER, INSET, LINE, Labelled, Picture, Pictures, texts, title};
+use super::text::{Escaped, Short};
 use crate::arrange::Edge;
 use crate::inspect::{Kind, Node, Report};
 
@@ -237,16 +238,6 @@ impl fmt::Display for Of {
     }
 }
 
-/// A coordinate, to a tenth.
-struct Short(f64);
-
-impl fmt::Display for Short {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tenths = (self.0 * 10.0).round();
-        if tenths % 10.0 == 0.0 { write!(f, "{:.0}", tenths / 10.0) } else { write!(f, "{:.1}", tenths / 10.0) }
-    }
-}
-
 /// The outermost label that is not the whole recording's.
 fn label<'r>(report: &Report, node: &'r Node) -> Option<&'r str> {
     let mut around = parts(&report.label);
@@ -270,27 +261,5 @@ fn shortened(text: &str) -> String {
     match text.char_indices().nth(TOOLTIP_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_string(),
-    }
-}
-
-/// A text inside an element or an attribute.
-struct Escaped<'t>(&'t str);
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.0.chars() {
-            match character {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                '\n' | '\t' => f.write_char(character)?,
-                // What XML does not allow, not even escaped.
-                '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => f.write_char('\u{fffd}')?,
-                other => f.write_char(other)?,
-            }
-        }
-        Ok(())
     }
 }

@@ -1,0 +1,282 @@
+//! A page as HTML.
+//!
+//! Every text of the program's is escaped, or is JSON in a script element that nothing in it can end. The page forbids itself the
+//! network.
+
+use std::fmt::Write as _;
+
+use super::derived::Derived;
+use super::json::{DATA, END, in_script};
+use super::{Books, Page, Purpose};
+use crate::inspect::draw::{Escaped, Lives, about};
+use crate::inspect::table::{count, size};
+use crate::inspect::{Difference, EdgeOf, Kind, NodeOf, Report};
+
+const STYLE: &str = include_str!("page.css");
+/// One function that runs when the page is there, in parts.
+const SCRIPT: [&str; 6] = [
+    include_str!("script/begin.js"),
+    include_str!("script/view.js"),
+    include_str!("script/fold.js"),
+    include_str!("script/details.js"),
+    include_str!("script/search.js"),
+    include_str!("script/page.js"),
+];
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+
+const KEYS: [(&str, &str); 9] = [
+    ("/", "search; arrows and Enter choose"),
+    ("arrows", "the op before, behind, left and right in the recording"),
+    ("Shift and arrows", "move the drawing"),
+    ("+ -", "zoom"),
+    ("f", "fit the whole graph"),
+    ("e", "fold or unfold the label around the chosen op, or all labels"),
+    ("b", "the other recording, where two are compared"),
+    ("Escape", "choose nothing, search nothing"),
+    ("?", "this list"),
+];
+
+/// A part of the page below the drawing.
+struct Panel {
+    id: &'static str,
+    title: String,
+    html: String,
+    /// Whether it is open when the page is.
+    is_open: bool,
+}
+
+pub(super) fn written(page: &Page) -> String {
+    let derived = Derived::of(page);
+    let report = &page.report;
+    let label = if report.label.is_empty() { "graph" } else { &report.label };
+    let mut to = String::new();
+    let mut put = |text: &str| to.push_str(text);
+    put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    put(&format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n"));
+    put("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    put(&format!("<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n", Escaped(&short(label))));
+    put(&head(page, label));
+    put("<main>\n<section id=\"graph\" tabindex=\"0\" aria-label=\"the graph: arrow keys go from op to op\">\n");
+    put(&format!("<div class=\"drawing\" id=\"after\">{}</div>\n", report.svg_in_page()));
+    if let Some(before) = &page.before {
+        put(&format!("<div class=\"drawing\" id=\"before\" hidden>{}</div>\n", before.svg_in_page()));
+        put(
+            "<div id=\"switch\"><button data-view=\"before\" aria-pressed=\"false\">first recording</button><button data-view=\"after\" aria-pressed=\"true\">second recording</button></div>\n",
+        );
+    }
+    put(
+        "<div class=\"legend\" id=\"legend\"></div>\n</section>\n<aside id=\"details\" aria-label=\"details\" tabindex=\"0\"></aside>\n</main>\n",
+    );
+    put(&below(&panels(page, &derived)));
+    put(&keys());
+    put("<div id=\"status\" role=\"status\" style=\"position: absolute; left: -9999px\"></div>\n");
+    put(&format!("{DATA}{}{END}\n", in_script(page)));
+    put(&format!("<script type=\"application/json\" id=\"derived\">{}{END}\n", in_script(&derived)));
+    put("<script>\n");
+    SCRIPT.iter().for_each(|part| put(part));
+    put("</script>\n</body>\n</html>\n");
+    to
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(300) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}
+
+fn head(page: &Page, label: &str) -> String {
+    let report = &page.report;
+    let ops = report.nodes.iter().filter(|node| node.kind != Kind::Join).count();
+    let about = format!(
+        "{} · {} · {} · dacapo {}",
+        short(&report.device),
+        count(ops, "op"),
+        count(report.edges.len(), "edge"),
+        short(&report.dacapo)
+    );
+    format!(
+        "<header>\n<h1 title=\"{0}\">{0}</h1>\n<span class=\"about\" title=\"{1}\">{1}</span>\n<span class=\"gap\"></span>\n\
+         <span class=\"finding-box\"><input id=\"search\" type=\"search\" placeholder=\"search  ( / )\" aria-label=\"search ops\" role=\"combobox\" aria-expanded=\"false\" aria-controls=\"results\" autocomplete=\"off\" spellcheck=\"false\"> <span id=\"count\" aria-live=\"polite\"></span>\n\
+         <ul id=\"results\" role=\"listbox\" hidden></ul></span>\n\
+         <label>colour by <select id=\"colour\"><option value=\"label\">label</option><option value=\"kind\">kind</option>{2}</select></label>\n\
+         <button id=\"fold\" aria-pressed=\"false\">Fold labels</button>\n<button id=\"fit\">Fit</button>\n\
+         <button id=\"smaller\" aria-label=\"smaller\">−</button>\n<button id=\"larger\" aria-label=\"larger\">+</button>\n<button id=\"help\" aria-label=\"keys\">?</button>\n</header>\n",
+        Escaped(&short(label)),
+        Escaped(&about),
+        "",
+    )
+}
+
+fn keys() -> String {
+    let rows: String =
+        KEYS.iter().map(|(key, what)| format!("<tr><th><kbd>{key}</kbd></th><td>{what}</td></tr>\n")).collect();
+    format!(
+        "<dialog id=\"keys\"><h2>Keys</h2><table>\n{rows}</table><form method=\"dialog\"><button>Close</button></form></dialog>\n"
+    )
+}
+
+/// The panels below the drawing, each behind a tab.
+fn below(panels: &[Panel]) -> String {
+    if panels.is_empty() {
+        return "<section id=\"below\" hidden></section>\n".to_string();
+    }
+    let mut html = String::from("<section id=\"below\">\n<div role=\"tablist\" aria-label=\"more\">\n");
+    for Panel { id, title, is_open, .. } in panels {
+        let open = if *is_open { " data-open" } else { "" };
+        writeln!(
+            html,
+            "<button role=\"tab\" id=\"tab-{id}\" aria-controls=\"{id}\" aria-selected=\"false\"{open}>{}</button>",
+            Escaped(title)
+        )
+        .expect("writing to a string");
+    }
+    html.push_str("</div>\n");
+    for panel in panels {
+        writeln!(
+            html,
+            "<div role=\"tabpanel\" id=\"{0}\" aria-labelledby=\"tab-{0}\" tabindex=\"0\" hidden>\n{1}</div>",
+            panel.id, panel.html
+        )
+        .expect("writing to a string");
+    }
+    html + "</section>\n"
+}
+
+fn panels(page: &Page, derived: &Derived) -> Vec<Panel> {
+    let difference = derived.difference.as_ref().zip(page.before.as_ref());
+    let panels =
+        [difference.map(|(difference, before)| difference_panel(difference, before, &page.report)), memory_panel(page)];
+    panels.into_iter().flatten().collect()
+}
+
+/// The map of temps, and what memory is for.
+fn memory_panel(page: &Page) -> Option<Panel> {
+    let lives = Lives::of(&page.report);
+    let map = page.report.memory_svg();
+    if map.is_none() && page.books.is_none() && page.memory.is_empty() && page.report.memories.is_empty() {
+        return None;
+    }
+    let mut html = String::new();
+    if let Some(map) = map {
+        write!(html, "<h3>Temps: bytes down, ops across</h3><div class=\"strip\">{map}</div>\n<p class=\"soft\">{}. Bars beside each other share bytes. A click tells who touches one.</p>\n", Escaped(&about(&lives))).expect("writing to a string");
+        let at_peak = lives.lives.iter().filter(|life| lives.is_at_peak(life));
+        let mut alive: Vec<_> = at_peak.collect();
+        alive.sort_by_key(|life| (std::cmp::Reverse(life.bytes), life.memory));
+        html.push_str("<h3>The largest live set</h3>\n<table id=\"largest\">\n");
+        for life in alive.iter().take(40) {
+            let name = short(&page.report.memories[life.memory].name);
+            writeln!(
+                html,
+                "<tr><td><button class=\"go\" data-memory=\"{}\">{}</button></td><td class=\"num\">{}</td></tr>",
+                life.memory,
+                Escaped(&name),
+                size(life.bytes)
+            )
+            .expect("writing to a string");
+        }
+        html.push_str("</table>\n");
+        if alive.len() > 40 {
+            write!(html, "<p class=\"soft\">and {} more</p>\n", alive.len() - 40).expect("writing to a string");
+        }
+    }
+    if !page.memory.is_empty() {
+        html.push_str("<h3>This graph</h3>\n");
+        html.push_str(&purposes(&page.memory));
+    }
+    if let Some(Books { purposes: rows, budget, free, total }) = &page.books {
+        html.push_str("<h3>The device's books: what the library holds</h3>\n");
+        html.push_str(&purposes(rows));
+        let budget = budget.map_or_else(|| "no budget".to_string(), |budget| format!("a budget of {}", size(budget)));
+        write!(
+            html,
+            "<p class=\"soft\">{budget}; {} of {} are free on the device, by whomever it is used</p>\n",
+            size(*free),
+            size(*total)
+        )
+        .expect("writing to a string");
+    }
+    html.push_str("<h3>All memories</h3>\n<table id=\"memories\">\n");
+    for memory in page.report.memories.iter().take(1000) {
+        writeln!(
+            html,
+            "<tr><td><button class=\"go\" data-memory=\"{}\">{}</button></td><td>{}</td><td class=\"num\">{}</td></tr>",
+            memory.index,
+            Escaped(&short(&memory.name)),
+            memory.kind,
+            size(memory.bytes)
+        )
+        .expect("writing to a string");
+    }
+    html.push_str("</table>\n");
+    Some(Panel { id: "memory", title: "Memory".to_string(), html, is_open: false })
+}
+
+fn purposes(rows: &[Purpose]) -> String {
+    let row =
+        |row: &Purpose| format!("<tr><td>{}</td><td class=\"num\">{}</td></tr>\n", Escaped(&row.name), size(row.bytes));
+    format!("<table>\n{}</table>\n", rows.iter().filter(|row| row.bytes > 0).map(row).collect::<String>())
+}
+
+/// What differs, as a list; each node is a link to its drawing.
+fn difference_panel(difference: &Difference, before: &Report, after: &Report) -> Panel {
+    let mut html = String::from("<div id=\"differences\">\n");
+    let mut line = |class: &str, sign: &str, text: String| {
+        writeln!(html, "<div class=\"mono\"><span class=\"{class}\">{sign}</span> {text}</div>")
+            .expect("writing to a string");
+    };
+    for change in &difference.about {
+        line("soft", " ", Escaped(&short(&change.to_string())).to_string());
+    }
+    difference.removed.iter().for_each(|node| line("minus", "-", link(node, "before")));
+    difference.added.iter().for_each(|node| line("plus", "+", link(node, "after")));
+    for node in &difference.changed {
+        let changes: Vec<String> = node.changes.iter().map(|change| short(&change.to_string())).collect();
+        line(
+            "tilde",
+            "~",
+            format!("{}: <span class=\"soft\">{}</span>", link(&node.second, "after"), Escaped(&changes.join("; "))),
+        );
+    }
+    let edge = |edge: &EdgeOf, of: &str| format!("edge from {} to {}", link(&edge.before, of), link(&edge.after, of));
+    difference.edges_removed.iter().for_each(|one| line("minus", "-", edge(one, "before")));
+    difference.edges_added.iter().for_each(|one| line("plus", "+", edge(one, "after")));
+    for changed in &difference.edges_changed {
+        line("soft", " ", format!("{}: {} -> {}", edge(&changed.edge, "after"), changed.from, changed.to));
+    }
+    difference.memories.iter().for_each(|change| line("tilde", "~", Escaped(&short(&change.to_string())).to_string()));
+    if difference.is_empty() {
+        line("soft", " ", "no difference in what is done".to_string());
+    }
+    let (was, is) = (Lives::of(before), Lives::of(after));
+    let memory = [
+        ("all memories", before.totals.bytes_memory, after.totals.bytes_memory),
+        ("temps together", was.bytes, is.bytes),
+    ];
+    html.push_str("</div>\n<h3>Memory, before and after</h3>\n<table>\n");
+    for (what, was, is) in memory {
+        writeln!(
+            html,
+            "<tr><td>{what}</td><td class=\"num\">{}</td><td class=\"num\">{}</td></tr>",
+            size(was),
+            size(is)
+        )
+        .expect("writing to a string");
+    }
+    html.push_str("</table>\n");
+    let count = difference.added.len() + difference.removed.len() + difference.changed.len();
+    Panel {
+        id: "difference",
+        title: format!("Difference ({})", crate::inspect::table::count(count, "op")),
+        html,
+        is_open: true,
+    }
+}
+
+fn link(node: &NodeOf, of: &str) -> String {
+    format!(
+        "<button class=\"go mono\" data-pick=\"{}\" data-of=\"{of}\">{}</button>",
+        node.index,
+        Escaped(&short(&node.to_string()))
+    )
+}

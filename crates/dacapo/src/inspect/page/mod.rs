@@ -1,0 +1,165 @@
+//! A page that shows a graph: one file of HTML, without a network.
+//!
+//! - [`Page`] is what is shown, as data: a report and whatever else is known of it. The page holds it as JSON ([`json`]), so
+//!   that a page is also a file to read it back from.
+//! - [`derived`] is what the page would else have to compute: who waits for whom and why, and what differs.
+//! - [`html`] writes the file: drawings made in Rust, the data, the style and the script. The script (`script/`) moves and folds
+//!   the drawings, and tells what is known of an op.
+
+mod derived;
+mod html;
+mod json;
+
+#[cfg(feature = "json")]
+use serde::{Deserialize, Serialize};
+
+use crate::graph::GraphMemory;
+use crate::memory::MemoryReport;
+
+use super::Report;
+
+/// The version of the format of [`Page`]s that this library writes, and the newest that it reads.
+///
+/// New optional fields do not change it: readers that do not know them leave them out.
+pub const PAGE_VERSION: u32 = 1;
+
+/// What a page shows: a report, and what else is known of it. [`html`](Page::html) writes the page.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::Page;
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// let mut y = device.zeros::<f32>(1024)?;
+/// let mut graph = device.graph().label("clear").record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
+/// let page = Page::new(graph.inspect()).books(&device.memory_report()?);
+/// let html = page.html(); // std::fs::write("graph.html", html)
+/// assert!(html.starts_with("<!doctype html>"));
+/// assert_eq!(Page::from_html(&html).unwrap(), page);
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
+#[non_exhaustive]
+pub struct Page {
+    /// The version of the format: [`PAGE_VERSION`].
+    pub page: u32,
+    /// The graph or recording.
+    pub report: Report,
+    /// An earlier one, to compare it with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Report>,
+    /// What the graph's memory is for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<Purpose>,
+    /// What the device's memory is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub books: Option<Books>,
+}
+
+/// Bytes with a purpose, by name.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::{Page, Purpose};
+/// # let device = dacapo::Device::software()?;
+/// let mut y = device.zeros::<u8>(16)?;
+/// let graph = device.record(dacapo::fill(&mut y, dacapo::baked(1)))?;
+/// let page = Page::new(graph.inspect()).memory(&graph.memory());
+/// let arena: &Purpose = page.memory.iter().find(|purpose| purpose.name == "arena").unwrap();
+/// assert_eq!(arena.bytes, 0); // no temps
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
+#[non_exhaustive]
+pub struct Purpose {
+    /// What they are for.
+    pub name: String,
+    /// How many.
+    pub bytes: u64,
+}
+
+/// What a device's memory is for: a [`MemoryReport`] as a page has it.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::inspect::{Books, Page};
+/// # let device = dacapo::Device::software()?;
+/// let mut y = device.zeros::<u8>(16)?;
+/// let graph = device.record(dacapo::fill(&mut y, dacapo::baked(1)))?;
+/// let books: Books = Page::new(graph.inspect()).books(&device.memory_report()?).books.unwrap();
+/// assert!(books.purposes.iter().any(|purpose| purpose.name == "buffers" && purpose.bytes == 16));
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
+#[non_exhaustive]
+pub struct Books {
+    /// What the library holds.
+    pub purposes: Vec<Purpose>,
+    /// The most it may hold, if there is a budget.
+    pub budget: Option<u64>,
+    /// Free bytes of the whole device.
+    pub free: u64,
+    /// All bytes of the device.
+    pub total: u64,
+}
+
+impl Page {
+    /// A page of a report alone.
+    pub fn new(report: Report) -> Page {
+        Page { page: PAGE_VERSION, report, before: None, memory: Vec::new(), books: None }
+    }
+
+    /// Compares it with an earlier report: what is added, gone and changed since.
+    #[must_use]
+    pub fn since(mut self, before: Report) -> Page {
+        self.before = Some(before);
+        self
+    }
+
+    /// With what the graph's memory is for: [`Graph::memory`](crate::Graph::memory).
+    #[must_use]
+    pub fn memory(mut self, memory: &GraphMemory) -> Page {
+        self.memory = memory.rows().map(|(name, bytes)| Purpose::new(name, bytes)).to_vec();
+        self
+    }
+
+    /// With what the device's memory is for: [`Device::memory_report`](crate::Device::memory_report).
+    #[must_use]
+    pub fn books(mut self, report: &MemoryReport) -> Page {
+        let purposes = report.held.rows().map(|(name, bytes)| Purpose::new(name, bytes)).to_vec();
+        let budget = report.budget.map(|bytes| bytes as u64);
+        self.books = Some(Books { purposes, budget, free: report.free as u64, total: report.total as u64 });
+        self
+    }
+
+    /// The page: a file of HTML that needs no network and nothing beside it.
+    pub fn html(&self) -> String {
+        html::written(self)
+    }
+}
+
+impl Purpose {
+    fn new(name: &str, bytes: usize) -> Purpose {
+        Purpose { name: name.trim().to_string(), bytes: bytes as u64 }
+    }
+}
+
+impl Report {
+    /// A page that shows it: one file of HTML, to be opened from disk in any browser. [`Page`] shows more.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// # let device = dacapo::Device::software()?;
+    /// let mut y = device.zeros::<f32>(1024)?;
+    /// let graph = device.record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
+    /// let html = graph.inspect().html(); // std::fs::write("graph.html", html)
+    /// assert!(html.contains("<svg") && html.contains("fill"));
+    /// # Ok(()) }
+    /// ```
+    pub fn html(&self) -> String {
+        Page::new(self.clone()).html()
+    }
+}
