@@ -46,6 +46,7 @@ use dacapo_driver::types::{CUcontext, CUdevice};
 use dacapo_ledger::{Drops, Lane, Ledger};
 
 use crate::error::{Error, Result};
+use crate::inspect::Finding;
 
 pub use abilities::{Abilities, Ability};
 pub(crate) use books::{Booking, Books};
@@ -90,7 +91,7 @@ pub(crate) struct Inner {
     pub(crate) drops: Arc<Drops<Cuda, Garbage>>,
     /// Whether `lost` is there, beside what every launch looks at.
     pub(crate) is_lost: AtomicBool,
-    /// Whether the driver wants to be told what kernels may touch; asked once.
+    /// Whether the driver wants to be told whose work it is given, and what kernels may touch; asked once.
     pub(crate) wants_declared: bool,
     pub(crate) ledger: Ledger<Cuda>,
     pub(crate) raw: CUdevice,
@@ -184,6 +185,31 @@ impl Device {
         #[cfg(feature = "software")]
         if let Some(machine) = &self.0.machine {
             return machine.findings().iter().map(|finding| finding.to_string()).collect();
+        }
+        Vec::new()
+    }
+
+    /// The same as data, with the ops at which it happened. Empty on a GPU.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// use dacapo::{baked, fill};
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let mut y = device.zeros::<f32>(4)?;
+    /// let mut graph = device.record(fill(&mut y, baked(1.0)))?;
+    /// graph.launch(&stream)?;
+    /// device.synchronize()?;
+    /// for node in &graph.inspect().nodes {
+    ///     let found: Vec<_> = device.found().into_iter().filter(|finding| finding.is_at(node)).collect();
+    ///     assert!(found.is_empty(), "{} at {}", found[0], node.name);
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn found(&self) -> Vec<Finding> {
+        #[cfg(feature = "software")]
+        if let Some(machine) = &self.0.machine {
+            return machine.findings().iter().map(Finding::of).collect();
         }
         Vec::new()
     }

@@ -21,6 +21,7 @@ mod stamps;
 pub(crate) use building::Parts;
 pub(crate) use built::{Built, CapturedGraph, Rewritten, params_of, unpatched};
 pub(crate) use calls::{CALLS_OF_JOIN, calls_of, patch_of};
+pub(crate) use declared::named_as;
 pub(crate) use eager::run_recorded;
 pub(crate) use estimate::{executable_bytes, executable_of};
 pub(crate) use guard::{GUARDED, guard, unguard};
