@@ -31,7 +31,7 @@ pub use frozen::{Frozen, frozen_changes};
 #[cfg(feature = "json")]
 pub use json::ReadError;
 pub use model::{
-    Access, Argument, Bytes, CriticalPath, Geometry, How, Inside, Kind, Memory, MemoryKind, Node, Place, Report,
-    Totals, VERSION, Value,
+    Access, Argument, Bytes, CriticalPath, Geometry, How, Inside, KernelOf, Kind, Memory, MemoryKind, Node, Place,
+    Report, Totals, VERSION, Value,
 };
 pub(crate) use table::WIDTH_MAX;
