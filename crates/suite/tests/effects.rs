@@ -77,14 +77,7 @@ fn found(case: &Case) -> Vec<Found> {
     };
     let params: Vec<Param> = case.arguments.iter().map(param).collect();
     let text = ptx(case.module).expect("the module is embedded");
-    let decl = KernelDecl {
-        name: case.kernel,
-        entry: case.kernel,
-        tunable: false,
-        params: Vec::leak(params),
-        state: &[],
-        early: None,
-    };
+    let decl = KernelDecl::new(case.kernel, Vec::leak(params));
     let (checked, _) = check_text(text, &[decl]);
     checked.kernels[0].params.iter().map(|param| param.found.clone()).collect()
 }

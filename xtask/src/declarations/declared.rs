@@ -27,14 +27,7 @@ impl Declaration {
     pub fn leak(&self) -> KernelDecl {
         let params: Vec<Param> = self.params.iter().map(DeclaredParam::leak).collect();
         let state: Vec<&'static str> = self.state.iter().map(|name| leak(name)).collect();
-        KernelDecl {
-            name: leak(&self.name),
-            entry: leak(&self.entry),
-            tunable: false,
-            params: Vec::leak(params),
-            state: Vec::leak(state),
-            early: None,
-        }
+        KernelDecl::new(leak(&self.name), Vec::leak(params)).entry(leak(&self.entry)).state(Vec::leak(state))
     }
 }
 

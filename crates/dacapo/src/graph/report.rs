@@ -10,8 +10,8 @@ use dacapo_driver::Call;
 use crate::arrange::{Arrangement, Edge, Level, TempPlan, arranged};
 use crate::graph::GraphOptions;
 use crate::graph::replayable::Replayable;
-use crate::inspect::{self, Argument, Bytes, Geometry, How, Memory, MemoryKind, Report, Value};
-use crate::kernel::{Args, ParamKind};
+use crate::inspect::{self, Argument, Bytes, Geometry, How, KernelOf, Memory, MemoryKind, Report, Value};
+use crate::kernel::{Args, KernelDecl, ParamKind};
 use crate::lower::{CALLS_OF_JOIN, calls_of, patch_of};
 use crate::memory::{Access, Allocation, Extent, Kind, Mode};
 use crate::plan::What;
@@ -59,6 +59,32 @@ struct Parts<'p> {
     is_captured: bool,
 }
 
+/// What a report is made of, so far.
+#[derive(Default)]
+struct Made {
+    nodes: Vec<inspect::Node>,
+    edges: Vec<(usize, usize, Edge)>,
+    memories: Memories,
+    kernels: Vec<KernelOf>,
+    /// Declarations that were looked at, by their addresses, and what is known of them. One may have several addresses.
+    declared: HashMap<*const KernelDecl, Option<usize>>,
+}
+
+impl Made {
+    /// The index of a kernel as it was declared; none if that is not known. Two of one name, symbol and text are one.
+    fn kernel(&mut self, decl: &'static KernelDecl) -> Option<usize> {
+        let kernels = &mut self.kernels;
+        *self.declared.entry(decl).or_insert_with(|| {
+            let kernel = KernelOf::new(decl.name, decl.entry, decl.declaration()?);
+            let known = kernels.iter().position(|known| *known == kernel);
+            Some(known.unwrap_or_else(|| {
+                kernels.push(kernel);
+                kernels.len() - 1
+            }))
+        })
+    }
+}
+
 /// Memories in the order of their first use.
 #[derive(Default)]
 struct Memories {
@@ -68,45 +94,46 @@ struct Memories {
 
 impl Parts<'_> {
     fn report(&self, device: &str, label: &str, arrangement: &Arrangement) -> Report {
-        let (mut memories, mut nodes, mut edges) = (Memories::default(), Vec::new(), Vec::new());
-        self.level(arrangement, arrangement.top(), None, &mut memories, (&mut nodes, &mut edges));
-        Report::new(device, label, nodes, memories.list, edges)
+        let mut made = Made::default();
+        self.level(arrangement, arrangement.top(), None, &mut made);
+        let mut report = Report::new(device, label, made.nodes, made.memories.list, made.edges);
+        report.kernels = made.kernels;
+        report
     }
 
     /// The nodes and edges of a level; what is inside a node follows it.
-    fn level(
-        &self,
-        arrangement: &Arrangement,
-        level: &Level,
-        inside: Option<inspect::Inside>,
-        memories: &mut Memories,
-        (nodes, edges): (&mut Vec<inspect::Node>, &mut Vec<(usize, usize, Edge)>),
-    ) {
+    fn level(&self, arrangement: &Arrangement, level: &Level, inside: Option<inspect::Inside>, made: &mut Made) {
         let order = &level.order;
         let mut numbers = Vec::with_capacity(order.steps().len());
         for (step, what) in order.steps().iter().enumerate() {
-            let number = nodes.len();
+            let number = made.nodes.len();
             numbers.push(number);
             let into = order.edges_into(step).zip(order.after(step));
-            edges.extend(
+            made.edges.extend(
                 into.map(|(edge, &before)| (numbers[before as usize], number, level.kind(self.nodes, edge, before))),
             );
             let op = match what.what {
                 What::Join => {
                     let calls = self.symbols(CALLS_OF_JOIN);
-                    nodes.push(inspect::Node { inside, calls, ..inspect::Node::new(inspect::Kind::Join, "join") });
+                    made.nodes.push(inspect::Node { inside, calls, ..inspect::Node::new(inspect::Kind::Join, "join") });
                     continue;
                 }
                 What::Op(op) => level.node(op),
             };
+            let mut told = self.node(op, &mut made.memories);
             let early = order.edges_into(step).any(|edge| level.edges.is_early(edge));
-            let calls = self.symbols(calls_of(&self.nodes[op], early, inside.is_some()));
-            nodes.push(inspect::Node { inside, calls, ..self.node(op, memories) });
+            told.calls = self.symbols(calls_of(&self.nodes[op], early, inside.is_some()));
+            told.inside = inside;
+            match &self.nodes[op].work {
+                Work::Kernel(kernel) => told.kernel = kernel.decl.and_then(|decl| made.kernel(decl)),
+                Work::Branch(branch) => told.warnings.extend(self.small(op, branch)),
+                _ => {}
+            }
+            made.nodes.push(told);
             let Work::Branch(branch) = &self.nodes[op].work else { continue };
-            nodes[number].warnings.extend(self.small(op, branch));
             for (body, inner) in branch.bodies.iter().enumerate() {
                 let inside = Some(inspect::Inside::new(number, body));
-                self.level(arrangement, arrangement.body(inner.scope), inside, memories, (nodes, edges));
+                self.level(arrangement, arrangement.body(inner.scope), inside, made);
             }
         }
     }
@@ -239,7 +266,7 @@ impl Parts<'_> {
     fn kernel_arguments(
         &self,
         node: &Node,
-        decl: Option<&'static crate::kernel::KernelDecl>,
+        decl: Option<&'static KernelDecl>,
         texts: &[Told],
         memories: &mut Memories,
     ) -> Vec<Argument> {

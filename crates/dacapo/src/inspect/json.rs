@@ -74,6 +74,10 @@ fn check(report: &Report) -> Result<(), String> {
         if node.index != place {
             return Err(format!("node {place} says that it is node {}", node.index));
         }
+        if let Some(kernel) = node.kernel.filter(|kernel| *kernel >= report.kernels.len()) {
+            let kernels = report.kernels.len();
+            return Err(format!("node {place} launches kernel {kernel}, and there are {kernels}"));
+        }
         for argument in &node.arguments {
             if let How::Scalar { memory, bytes, .. } | How::Slice { memory, bytes, .. } = &argument.how {
                 let name = &argument.name;

@@ -37,8 +37,8 @@ pub use frozen::{Frozen, frozen_changes};
 #[cfg(feature = "json")]
 pub use json::ReadError;
 pub use model::{
-    Access, Argument, Bytes, CriticalPath, Geometry, How, Inside, Kind, Memory, MemoryKind, Node, Place, Report,
-    Totals, VERSION, Value,
+    Access, Argument, Bytes, CriticalPath, Geometry, How, Inside, KernelOf, Kind, Memory, MemoryKind, Node, Place,
+    Report, Totals, VERSION, Value,
 };
 #[cfg(feature = "json")]
 pub use page::{Books, PAGE_VERSION, Page, Purpose};

@@ -53,6 +53,9 @@ pub struct Report {
     pub memories: Vec<Memory>,
     /// Which node waits for which, as `(before, after, kind)`.
     pub edges: Vec<(usize, usize, Edge)>,
+    /// The declared kernels that nodes launch, each once, in the order of their first use.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub kernels: Vec<KernelOf>,
     /// The most expensive path, by the cost model of [`Node::cost`].
     pub critical_path: CriticalPath,
     /// Sums over all nodes.
@@ -97,6 +100,10 @@ pub struct Node {
     /// Warnings about the kernel's declaration, and that a branch may cost more than what is inside it.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub warnings: Vec<String>,
+    /// The kernel that it launches, as it was declared: an index into [`Report::kernels`]. None for what is no kernel, and for
+    /// one that was not declared by [`kernels!`](crate::kernels).
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub kernel: Option<usize>,
     /// The driver calls that added it to the driver's graph, in order: `cuGraphAddKernelNode_v2`. Of foreign work, those that
     /// began and ended the capture of its own calls. Of a branch or a loop, that of its condition's handle first, which is
     /// made before all nodes. Empty where it was not added by itself: a guarded branch, or a graph that came of a capture.
@@ -109,6 +116,47 @@ pub struct Node {
     /// The body that it is in, inside a branch or a loop.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub inside: Option<Inside>,
+}
+
+/// A kernel as the program declared it by [`kernels!`](crate::kernels).
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::{baked, inspect::KernelOf};
+/// dacapo::kernels! {
+///     unsafe struct Kernels(include_str!("../../kernels/saxpy.ptx")) {
+///         fn saxpy(a: f32, x: &[f32], y: &mut [f32], n: u32 = y.len()) {
+///             requires: x.len() == y.len();
+///             grid: linear(y.len(), 256);
+///         }
+///     }
+/// }
+/// # let device = dacapo::Device::software()?;
+/// # let k = Kernels::load(&device)?;
+/// # let (x, mut y) = (device.zeros::<f32>(8)?, device.zeros::<f32>(8)?);
+/// let report = device.graph().inspect(k.saxpy(baked(2.0), &x, &mut y))?;
+/// let saxpy: &KernelOf = &report.kernels[report.nodes[0].kernel.unwrap()];
+/// let clauses: Vec<&str> = saxpy.declaration.lines().skip(1).map(str::trim).collect();
+/// assert_eq!(clauses, ["requires: x.len() == y.len();", "grid: linear(y.len(), 256);", "}"]);
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
+#[non_exhaustive]
+pub struct KernelOf {
+    /// Its name in the program.
+    pub name: String,
+    /// The symbol of its entry point in the module.
+    pub entry: String,
+    /// Its declaration without comments: a line for the signature and one for each clause.
+    pub declaration: String,
+}
+
+impl KernelOf {
+    /// A kernel of this name and entry point, declared like this.
+    pub fn new(name: impl Into<String>, entry: impl Into<String>, declaration: impl Into<String>) -> KernelOf {
+        KernelOf { name: name.into(), entry: entry.into(), declaration: declaration.into() }
+    }
 }
 
 /// A body of a branch or a loop, as what is inside it sees it.
@@ -523,6 +571,7 @@ impl Report {
             nodes,
             memories,
             edges,
+            kernels: Vec::new(),
             critical_path: CriticalPath::default(),
             totals: Totals::default(),
         };

@@ -18,12 +18,14 @@ pub struct KernelDecl {
     pub state: &'static [&'static str],
     /// What it touches before a wait of its own; none if nothing was said of that.
     pub early: Option<&'static [&'static str]>,
+    /// As it was written, without comments: the signature, then clause by clause; empty if that is not known.
+    pub text: &'static [&'static str],
 }
 
 impl KernelDecl {
     /// A kernel whose entry point has its name, with one geometry, that touches no globals.
     pub const fn new(name: &'static str, params: &'static [Param]) -> KernelDecl {
-        KernelDecl { name, entry: name, tunable: false, params, state: &[], early: None }
+        KernelDecl { name, entry: name, tunable: false, params, state: &[], early: None, text: &[] }
     }
 
     /// Whether it has a parameter of this name whose memory it only reads.
@@ -46,10 +48,32 @@ impl KernelDecl {
         KernelDecl { early: Some(early), ..self }
     }
 
+    /// The same, written like this: the signature, then each clause.
+    pub const fn text(self, text: &'static [&'static str]) -> KernelDecl {
+        KernelDecl { text, ..self }
+    }
+
+    /// As it was written, with a line for the signature and one for each clause; none if that is not known.
+    pub fn declaration(&self) -> Option<String> {
+        let (signature, clauses) = self.text.split_first()?;
+        let signature = in_one_line(signature);
+        let parameters = signature.strip_suffix(')').map_or(&*signature, |it| it.trim_end_matches(','));
+        let mut declaration = format!("{parameters}) {{\n");
+        for clause in clauses {
+            declaration += &format!("    {};\n", in_one_line(clause));
+        }
+        Some(declaration + "}")
+    }
+
     /// The same, with this geometry unless a call says another.
     pub const fn tunable(self, _default_grid: &str) -> KernelDecl {
         KernelDecl { tunable: true, ..self }
     }
+}
+
+/// What the compiler has broken into lines, in one.
+fn in_one_line(text: &str) -> String {
+    text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
 /// What a struct of `kernels!` declares, in order: the type by which a loaded module is bound to its declaration.

@@ -8,5 +8,5 @@ pub struct Own;
 impl dacapo::__private::Declared for Own { //~
 //+ unsafe impl dacapo::__private::Declared for Own {
     const KERNELS: &'static [dacapo::__private::KernelDecl] =
-        &[dacapo::__private::KernelDecl { name: "any", entry: "any", tunable: false, params: &[], state: &[], early: None }];
+        &[dacapo::__private::KernelDecl::new("any", &[])];
 }

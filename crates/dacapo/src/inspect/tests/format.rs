@@ -20,6 +20,14 @@ fn the_json_of_version_2_stays_as_it_is() {
 }
 
 #[test]
+fn a_report_that_was_saved_before_it_had_all_fields_is_read() {
+    let saved = include_str!("../../../tests/inspect/decode.json");
+    let later = ["calls", "patched_by", "declaration", "offset"];
+    assert!(later.iter().all(|field| !saved.contains(&format!("\"{field}\":"))));
+    assert_eq!(Report::from_json(saved), Ok(decode()));
+}
+
+#[test]
 fn an_empty_report_prints_draws_and_reads() {
     let empty = Report::new("a device", "", vec![], vec![], vec![]);
     assert!(empty.to_string().contains("0 nodes, 0 edges, 0 memories"));
@@ -91,7 +99,7 @@ fn what_is_no_report_is_refused_with_the_reason() {
         break_it(&mut report);
         Report::from_json(&report.to_json()).expect_err("it contradicts itself").to_string()
     };
-    let cases: [(Break, &str); 8] = [
+    let cases: [(Break, &str); 9] = [
         (|r| r.edges.push((6, 99, Edge::Full)), "from node 6 to node 99"),
         (|r| r.edges.push((7, 6, Edge::Full)), "from node 7 to node 6"),
         (|r| r.edges.swap(0, 1), "not sorted"),
@@ -99,6 +107,7 @@ fn what_is_no_report_is_refused_with_the_reason() {
         (|r| r.nodes[3].index = 4, "node 3 says that it is node 4"),
         (|r| r.memories[3].index = 4, "memory 3 says that it is memory 4"),
         (|r| r.memories.truncate(2), "there are 2"),
+        (|r| r.nodes[4].kernel = Some(2), "node 4 launches kernel 2, and there are 0"),
         (|r| r.critical_path.nodes.push(8), "through node 8"),
     ];
     for (break_it, expected) in cases {

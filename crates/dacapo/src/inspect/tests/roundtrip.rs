@@ -4,6 +4,9 @@ use crate::graph::Edge;
 use crate::inspect::*;
 use proptest::prelude::*;
 
+/// In each report.
+const KERNELS: usize = 2;
+
 fn value() -> impl Strategy<Value = Value> {
     (".{0,12}", proptest::option::of(any::<f64>())).prop_map(|(text, number)| Value::new(text, number))
 }
@@ -35,14 +38,19 @@ fn node(memories: usize) -> impl Strategy<Value = Node> {
     let place = (".{0,12}", any::<u32>(), any::<u32>()).prop_map(|(file, line, column)| Place::new(file, line, column));
     let texts = (kind(), ".{0,8}", "[a-c/\"]{0,6}");
     let parts = (proptest::option::of(place), proptest::option::of(geometry), any::<(u64, u64)>());
-    (texts, parts, proptest::collection::vec(argument(memories), 0..4)).prop_map(
-        |((kind, name, label), (location, geometry, (bytes_read, bytes_written)), arguments)| Node {
+    let kernel = proptest::option::of(0..KERNELS);
+    let calls = (proptest::collection::vec(".{0,8}", 0..3), proptest::option::of(".{0,8}"), kernel);
+    (texts, parts, proptest::collection::vec(argument(memories), 0..4), calls).prop_map(
+        |((kind, name, label), (location, geometry, bytes), arguments, (calls, patched_by, kernel))| Node {
             label,
             location,
             geometry,
             arguments,
-            bytes_read,
-            bytes_written,
+            bytes_read: bytes.0,
+            bytes_written: bytes.1,
+            calls,
+            patched_by,
+            kernel,
             ..Node::new(kind, name)
         },
     )
@@ -51,8 +59,12 @@ fn node(memories: usize) -> impl Strategy<Value = Node> {
 fn memory() -> impl Strategy<Value = Memory> {
     use MemoryKind::*;
     let kind = proptest::sample::select(vec![Buffer, Temp, Output, Host, StandIn]);
-    (kind, ".{0,8}", any::<u64>(), any::<u64>(), any::<bool>()).prop_map(
-        |(kind, name, bytes, alignment, graph_only)| Memory { graph_only, ..Memory::new(kind, name, bytes, alignment) },
+    (kind, ".{0,8}", any::<[u64; 2]>(), any::<bool>(), any::<Option<u64>>()).prop_map(
+        |(kind, name, [bytes, alignment], graph_only, offset)| Memory {
+            graph_only,
+            offset,
+            ..Memory::new(kind, name, bytes, alignment)
+        },
     )
 }
 
@@ -63,8 +75,12 @@ fn report() -> impl Strategy<Value = Report> {
         (Just(memories), proptest::collection::vec(node(count), 0..8))
     });
     let kind = proptest::sample::select(vec![Edge::Full, Edge::Waits, Edge::Signals]);
-    (".{0,12}", ".{0,12}", nodes, proptest::collection::vec((0..8usize, 0..8usize, kind), 0..16))
-        .prop_map(|(device, label, (memories, nodes), edges)| Report::new(device, label, nodes, memories, edges))
+    (".{0,12}", ".{0,12}", nodes, proptest::collection::vec((0..8usize, 0..8usize, kind), 0..16)).prop_map(
+        |(device, label, (memories, nodes), edges)| Report {
+            kernels: vec![KernelOf::new("k", "_Z1k", "fn k() {\n    grid: one();\n}"); KERNELS],
+            ..Report::new(device, label, nodes, memories, edges)
+        },
+    )
 }
 
 proptest! {

@@ -202,4 +202,20 @@ mod tests {
         assert_eq!((none.name, none.entry, none.tunable), ("none", "none", false));
         assert!(none.params.is_empty() && none.state.is_empty());
     }
+
+    #[test]
+    fn a_declaration_keeps_how_it_was_written_with_a_line_for_each_clause() {
+        let [all, none] = Forms::KERNELS else { panic!("two kernels") };
+        let expected = "\
+fn all(a: f32, n: u64 = x.len(), x: &[f32], unchecked y: &mut [[u32; 2]], z: &out [u8], s: &f32, l: &mut u16, \
+unchecked m: &out f64, v: [f32; 4]) {
+    entry: \"symbol\";
+    state: table, counter;
+    requires: x.len() == y.len(), z.is_empty();
+    default_grid: linear(x.len(), 256);
+}";
+        assert_eq!(all.declaration().as_deref(), Some(expected));
+        assert_eq!(none.declaration().as_deref(), Some("fn none() {\n    grid: exact([1, 1, 1], [1, 1, 1]);\n}"));
+        assert_eq!(KernelDecl::new("raw", &[]).declaration(), None);
+    }
 }

@@ -132,6 +132,15 @@ macro_rules! kernels {
                 $(.state(&[$(::core::stringify!($global)),+]))?
                 $(.early(&[$(::core::stringify!($early)),+]))?
                 $(.tunable(::core::stringify!($default_grid)))?
+                .text(&[
+                    ::core::concat!("fn ", ::core::stringify!($kernel), "(", ::core::stringify!($($parameters)*), ")"),
+                    $(::core::concat!("entry: ", ::core::stringify!($entry)),)?
+                    $(::core::concat!("state: ", ::core::stringify!($($global),+)),)?
+                    $(::core::concat!("early: ", ::core::stringify!($($early),+)),)?
+                    $(::core::concat!("requires: ", ::core::stringify!($($condition),+)),)?
+                    $(::core::concat!("grid: ", ::core::stringify!($grid)),)?
+                    $(::core::concat!("default_grid: ", ::core::stringify!($default_grid)),)?
+                ])
             ),*];
         }
 
