@@ -124,6 +124,8 @@ mod kernel;
 mod lower;
 pub mod memory;
 mod nesting;
+#[cfg(feature = "json")]
+mod pages;
 mod plan;
 mod pool;
 pub mod port;

@@ -119,6 +119,9 @@ pub(crate) struct Inner {
     pub(crate) ops_last: AtomicUsize,
     /// What modules above the device keep with it.
     pub(crate) guests: Guests,
+    /// Where pages of what went wrong go.
+    #[cfg(feature = "json")]
+    pub(crate) pages: Option<Box<crate::pages::Pages>>,
     /// How many values of the user's wait in the queue of drops.
     pub(crate) values_waiting: AtomicUsize,
     /// Whether the sweeper looks after them.
@@ -129,6 +132,16 @@ pub(crate) struct Inner {
     opened: u64,
     #[cfg(feature = "software")]
     pub(crate) machine: Option<dacapo_sim::Machine>,
+}
+
+impl Inner {
+    fn found(&self) -> Vec<Finding> {
+        #[cfg(feature = "software")]
+        if let Some(machine) = &self.machine {
+            return machine.findings().iter().map(Finding::of).collect();
+        }
+        Vec::new()
+    }
 }
 
 impl Device {
@@ -207,11 +220,7 @@ impl Device {
     /// # Ok(()) }
     /// ```
     pub fn found(&self) -> Vec<Finding> {
-        #[cfg(feature = "software")]
-        if let Some(machine) = &self.0.machine {
-            return machine.findings().iter().map(Finding::of).collect();
-        }
-        Vec::new()
+        self.0.found()
     }
 
     /// Notes about this device, one line each: for example, that the software device was built without optimisation and
@@ -225,11 +234,18 @@ impl Device {
     /// # Ok::<(), dacapo::Error>(())
     /// ```
     pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
         #[cfg(feature = "software")]
         if self.0.machine.is_some() && !dacapo_sim::OPTIMISED {
-            return vec![dacapo_sim::SLOW_BUILD.to_string()];
+            notes.push(dacapo_sim::SLOW_BUILD.to_string());
         }
-        Vec::new()
+        #[cfg(not(feature = "json"))]
+        if std::env::var_os("DACAPO_PAGES").is_some() {
+            notes.push(
+                "DACAPO_PAGES is set, and no page is written: dacapo was built without its feature `json`".into(),
+            );
+        }
+        notes
     }
 
     /// After how many rounds a loop of an eager run is ended; never, on a GPU.

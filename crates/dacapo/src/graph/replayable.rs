@@ -199,6 +199,11 @@ impl Replayable {
 
 impl Drop for Replayable {
     fn drop(&mut self) {
+        // Not of one whose executable another recording has taken over.
+        #[cfg(feature = "json")]
+        if let (Some(pages), false) = (self.device.pages(), self.built.exec.is_null()) {
+            pages.graph_goes(self);
+        }
         // The last replay's place is folded into every allocation's record before any of them can be dropped.
         let after: Vec<Use<Cuda>> = self.retire().into_iter().collect();
         if !self.built.exec.is_null() {

@@ -102,7 +102,12 @@ fn run_eager<O: Op>(
         let _nested = Nested::enter();
         recorder.run(op)?
     };
-    let used = lower::run(&stream.0, recorder.into_recorded(), arena)?;
+    let recorded = recorder.into_recorded();
+    #[cfg(feature = "json")]
+    if let Some(pages) = stream.device().pages() {
+        pages.run_begins(&recorded);
+    }
+    let used = lower::run(&stream.0, recorded, arena)?;
     Ok((out, used))
 }
 

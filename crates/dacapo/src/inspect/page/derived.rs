@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Page;
 use crate::arrange::Edge;
-use crate::inspect::{Access, Difference, Kind, Report, diff};
+use crate::inspect::{Access, Difference, Finding, Kind, Report, diff};
 
 /// On whom, how, whether through a join, and why.
 type Waits = Vec<(usize, Edge, bool, Vec<(usize, u64, u64, Access, Access)>)>;
@@ -26,7 +26,7 @@ pub(super) struct Derived {
     node_of_op: Vec<usize>,
     changes: Option<Sides>,
     /// The nodes of each finding.
-    findings: Vec<Vec<usize>>,
+    pub(super) findings: Vec<Vec<usize>>,
     #[serde(skip)]
     pub(super) difference: Option<Difference>,
 }
@@ -52,7 +52,7 @@ impl Derived {
             op_of_node,
             node_of_op,
             changes: difference.as_ref().map(Sides::of),
-            findings: Vec::new(),
+            findings: page.findings.iter().map(|finding| nodes_of(finding, &page.report)).collect(),
             difference,
         }
     }
@@ -76,6 +76,10 @@ impl Sides {
         }
         sides
     }
+}
+
+fn nodes_of(finding: &Finding, report: &Report) -> Vec<usize> {
+    report.nodes.iter().filter(|node| finding.is_at(node)).map(|node| node.index).collect()
 }
 
 fn waits(report: &Report) -> Vec<Waits> {

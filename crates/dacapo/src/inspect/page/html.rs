@@ -145,9 +145,29 @@ fn below(panels: &[Panel]) -> String {
 
 fn panels(page: &Page, derived: &Derived) -> Vec<Panel> {
     let difference = derived.difference.as_ref().zip(page.before.as_ref());
-    let panels =
-        [difference.map(|(difference, before)| difference_panel(difference, before, &page.report)), memory_panel(page)];
+    let panels = [
+        findings_panel(page, derived),
+        difference.map(|(difference, before)| difference_panel(difference, before, &page.report)),
+        memory_panel(page),
+    ];
     panels.into_iter().flatten().collect()
+}
+
+/// What was found, with the ops at which it was.
+fn findings_panel(page: &Page, derived: &Derived) -> Option<Panel> {
+    if page.findings.is_empty() {
+        return None;
+    }
+    let mut html = String::from("<div id=\"findings-list\">\n");
+    for (finding, nodes) in page.findings.iter().zip(&derived.findings) {
+        let link = |node: &usize| link(&NodeOf::new(&page.report.nodes[*node]), "after");
+        let ops: Vec<String> = nodes.iter().map(link).collect();
+        let at = if ops.is_empty() { "at no op of this graph".to_string() } else { format!("at {}", ops.join(", ")) };
+        writeln!(html, "<div class=\"wrongness\"><p>{at}</p><pre>{}</pre></div>", Escaped(&finding.report))
+            .expect("writing to a string");
+    }
+    let title = format!("Findings ({})", page.findings.len());
+    Some(Panel { id: "findings", title, html: html + "</div>\n", is_open: true })
 }
 
 /// The map of temps, and what memory is for.

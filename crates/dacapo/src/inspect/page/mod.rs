@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::graph::GraphMemory;
 use crate::memory::MemoryReport;
 
-use super::Report;
+use super::{Finding, Report};
 
 /// The version of the format of [`Page`]s that this library writes, and the newest that it reads.
 ///
@@ -49,6 +49,9 @@ pub struct Page {
     /// An earlier one, to compare it with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Report>,
+    /// What the software device has found, at whichever ops.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
     /// What the graph's memory is for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<Purpose>,
@@ -109,13 +112,20 @@ pub struct Books {
 impl Page {
     /// A page of a report alone.
     pub fn new(report: Report) -> Page {
-        Page { page: PAGE_VERSION, report, before: None, memory: Vec::new(), books: None }
+        Page { page: PAGE_VERSION, report, before: None, findings: Vec::new(), memory: Vec::new(), books: None }
     }
 
     /// Compares it with an earlier report: what is added, gone and changed since.
     #[must_use]
     pub fn since(mut self, before: Report) -> Page {
         self.before = Some(before);
+        self
+    }
+
+    /// With what was found: [`Device::found`](crate::Device::found). Each is shown at its ops.
+    #[must_use]
+    pub fn findings(mut self, findings: Vec<Finding>) -> Page {
+        self.findings = findings;
         self
     }
 
