@@ -15,6 +15,7 @@ use crate::arrange::TempPlan;
 use crate::device::{Cuda, Named, StreamInner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lower::run::{Kept, launch_all, touched};
+use crate::lower::stamps::{StampPlace, Stamps};
 use crate::pool::{Pool, Space};
 use crate::record::{Branch, BranchKind, Node, Recorded, Work, gates, lock_gates};
 use crate::trace::event;
@@ -29,6 +30,7 @@ pub(super) fn run(
     stream: &StreamInner,
     recorded: &Recorded,
     plan: &TempPlan,
+    stamps: Option<&Stamps>,
     make_room: &mut dyn FnMut() -> bool,
 ) -> Result<Option<Use<Cuda>>> {
     let space = loop {
@@ -38,8 +40,8 @@ pub(super) fn run(
         }
     };
     let kept = Kept::new(stream, recorded);
-    let mut running = Running { stream, recorded, plan, space, last: None };
-    let outcome = running.range(0..recorded.nodes.len());
+    let mut running = Running { stream, recorded, plan, stamps, space, last: None };
+    let outcome = running.stamp(StampPlace::firsts()).and_then(|()| running.range(0..recorded.nodes.len()));
     let last = running.last.take();
     drop((running, kept));
     outcome?;
@@ -51,6 +53,7 @@ struct Running<'a> {
     stream: &'a StreamInner,
     recorded: &'a Recorded,
     plan: &'a TempPlan,
+    stamps: Option<&'a Stamps>,
     /// What the temps lie in.
     space: Option<Space>,
     last: Option<Use<Cuda>>,
@@ -71,7 +74,9 @@ impl Running<'_> {
             let next = nodes[number].next(number);
             if let Work::Branch(branch) = &nodes[number].work {
                 self.enqueue(from..number)?;
+                self.stamp([StampPlace::Before(number)])?;
                 self.branch(number, branch)?;
+                self.stamp([StampPlace::Behind(number)])?;
                 from = next;
             }
             number = next;
@@ -81,23 +86,38 @@ impl Running<'_> {
 
     /// Puts nodes without a branch among them on the stream.
     fn enqueue(&mut self, range: Range<usize>) -> Result<()> {
-        let (nodes, told): (&[Node], _) = (&self.recorded.nodes[range.clone()], &self.recorded.told[range]);
+        let (nodes, told): (&[Node], _) = (&self.recorded.nodes[range.clone()], &self.recorded.told[range.clone()]);
         let Some(first) = nodes.first() else { return Ok(()) };
         let device = &self.stream.device;
         let mut touched = touched(nodes.iter());
         touched.extend(self.recorded.pools.iter().map(Pool::touched));
         touched.extend(self.space.iter().map(Space::touched));
+        touched.extend(self.stamps.map(Stamps::touched));
+        let stamps = self.stamps.map(|stamps| (stamps, range.start));
         let gates = gates(nodes.iter());
         let held = lock_gates(&gates);
         let (lane, touch) = (&self.stream.lane, Touch::Memory(&touched));
         let (name, label, at) = (format!("eager `{}`", first.name), first.label.to_string(), Some(first.at));
         let name = Arc::new(Named { name, label, at });
         let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, lane, touch, |raw| {
-            launch_all(self.stream, raw.raw.0, (nodes, told), &self.recorded.readings)?;
+            launch_all(self.stream, raw.raw.0, (nodes, told), &self.recorded.readings, stamps)?;
             raw.notes.push(&name);
             Ok(())
         });
         drop(held);
+        let ((), used) = submitted.map_err(|error| device.noted(error))?;
+        self.last = Some(used);
+        Ok(())
+    }
+
+    /// Puts stamps on the stream, if they are asked for.
+    fn stamp(&mut self, places: impl IntoIterator<Item = StampPlace>) -> Result<()> {
+        let Some(stamps) = self.stamps else { return Ok(()) };
+        let device = &self.stream.device;
+        let (lane, touched) = (&self.stream.lane, [stamps.touched()]);
+        let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, lane, Touch::Memory(&touched), |raw| {
+            places.into_iter().try_for_each(|place| stamps.launch(device, raw.raw.0, place))
+        });
         let ((), used) = submitted.map_err(|error| device.noted(error))?;
         self.last = Some(used);
         Ok(())

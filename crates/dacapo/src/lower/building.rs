@@ -19,7 +19,7 @@ use crate::kernel::PointerRoom;
 use crate::lower::declared::{declared, named};
 use crate::lower::foreign;
 use crate::lower::params::{self, Resolve};
-use crate::lower::stamps::{FIRST, StampPlace, Stamps};
+use crate::lower::stamps::{StampPlace, Stamps};
 use crate::plan::What;
 use crate::record::{Branch, BranchKind, Node, NodeParams, Told, Work};
 use crate::value::Readings;
@@ -136,8 +136,8 @@ impl<'d, 'p> Building<'d, 'p> {
     pub(super) fn filled(mut self) -> Result<Building<'d, 'p>> {
         let (raw, mut first) = (self.graph.raw, Vec::new());
         if let Some(stamps) = self.stamps {
-            for number in 0..FIRST {
-                first = vec![stamps.add(self.graph.device, raw, &first, StampPlace::First(number))?];
+            for place in StampPlace::firsts() {
+                first = vec![stamps.add(self.graph.device, raw, &first, place)?];
             }
         }
         let arrangement = self.arrangement;

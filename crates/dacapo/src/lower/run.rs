@@ -15,6 +15,7 @@ use crate::kernel::{Function, PointerRoom, Prepared};
 use crate::lower::branching;
 use crate::lower::declared::{declared, named};
 use crate::lower::params::{self, AsAllocated};
+use crate::lower::stamps::{StampPlace, Stamps};
 use crate::memory::{Allocation, Arena, Extent, Kind, raw_places};
 use crate::nesting::InForeign;
 use crate::pool::Pool;
@@ -26,7 +27,12 @@ use crate::value::Readings;
 ///
 /// What the recording keeps, closures of foreign work among it, is let go when the work is over.
 pub(crate) fn run(stream: &StreamInner, recorded: Recorded, arena: Option<&Arena>) -> Result<Option<Use<Cuda>>> {
-    run_with(stream, recorded, arena, &[], &mut || false)
+    run_with(stream, recorded, (arena, None), &[], &mut || false)
+}
+
+/// The same with a stamp before and behind each op.
+pub(crate) fn run_stamped(stream: &StreamInner, recorded: Recorded, stamps: &Stamps) -> Result<()> {
+    run_with(stream, recorded, (None, Some(stamps)), &[], &mut || false).map(drop)
 }
 
 /// The same, with the contents of some places put aside before it and put back behind it: also when enqueueing it fails
@@ -40,7 +46,7 @@ pub(crate) fn run_and_put_back(
     arena: Option<&Arena>,
     asides: &[Aside],
 ) -> Result<()> {
-    run_with(stream, recorded, arena, asides, &mut || false).map(drop)
+    run_with(stream, recorded, (arena, None), asides, &mut || false).map(drop)
 }
 
 /// The same. Where there is no memory for the temps, what was dropped is waited for; then `make_room` is asked for more, as
@@ -51,13 +57,13 @@ pub(crate) fn run_or(
     arena: Option<&Arena>,
     make_room: &mut dyn FnMut() -> bool,
 ) -> Result<Option<Use<Cuda>>> {
-    run_with(stream, recorded, arena, &[], make_room)
+    run_with(stream, recorded, (arena, None), &[], make_room)
 }
 
 fn run_with(
     stream: &StreamInner,
     recorded: Recorded,
-    arena: Option<&Arena>,
+    (arena, stamps): (Option<&Arena>, Option<&Stamps>),
     asides: &[Aside],
     make_room: &mut dyn FnMut() -> bool,
 ) -> Result<Option<Use<Cuda>>> {
@@ -78,11 +84,11 @@ fn run_with(
             let needs = "`warmup_unrestored`, or no warm-up".to_string();
             return Err(recorded.nodes[0].blame(Error::new(ErrorKind::Unsupported { what, needs })));
         }
-        return branching::run(stream, &recorded, &plan, make_room);
+        return branching::run(stream, &recorded, &plan, stamps, make_room);
     }
     let (begun, mut has_waited) = (Cell::new(false), false);
     loop {
-        match enqueue(stream, &recorded, &plan, arena, asides, &begun) {
+        match enqueue(stream, &recorded, &plan, (arena, stamps), asides, &begun) {
             Err(error) if error.is_memory() && !begun.get() => {
                 // A budget was asked about only after what was dropped had come back.
                 let is_budget = matches!(error.kind(), ErrorKind::OverBudget { .. });
@@ -104,7 +110,7 @@ fn enqueue(
     stream: &StreamInner,
     recorded: &Recorded,
     plan: &TempPlan,
-    arena: Option<&Arena>,
+    (arena, stamps): (Option<&Arena>, Option<&Stamps>),
     asides: &[Aside],
     begun: &Cell<bool>,
 ) -> Result<Use<Cuda>> {
@@ -117,6 +123,7 @@ fn enqueue(
     touched.extend(recorded.pools.iter().map(Pool::touched));
     touched.extend(arena.map(Arena::touched));
     touched.extend(asides.iter().filter_map(Aside::touched));
+    touched.extend(stamps.map(Stamps::touched));
     let gates = gates(recorded.nodes.iter());
     let held = lock_gates(&gates);
     let first = &recorded.nodes[0];
@@ -129,7 +136,15 @@ fn enqueue(
         let lent = Lent::new(device, raw.raw.0, plan, arena, &kept.unfreed)?;
         begun.set(true);
         let put_aside = PutAside::new(device, raw.raw.0, asides)?;
-        let launched = launch_all(stream, raw.raw.0, (&recorded.nodes, &recorded.told), &recorded.readings);
+        let nodes = (&recorded.nodes[..], &recorded.told[..]);
+        let all = |stamps| launch_all(stream, raw.raw.0, nodes, &recorded.readings, stamps);
+        let launched = match stamps {
+            Some(stamps) => {
+                let first = |place| stamps.launch(device, raw.raw.0, place);
+                StampPlace::firsts().try_for_each(first).and_then(|()| all(Some((stamps, 0))))
+            }
+            None => all(None),
+        };
         let put_back = put_aside.put_back();
         drop(lent);
         launched.and(put_back)?;
@@ -158,15 +173,25 @@ pub(crate) fn launch_one(
     launch(device, (stream, false), node, told, readings)
 }
 
-/// Launches nodes without a branch among them, of which this is known, on a stream of ours of this handle.
+/// Launches nodes without a branch among them, of which this is known, on a stream of ours of this handle. With stamps around
+/// each, and the number of the first, where there are any.
 pub(super) fn launch_all(
     of: &StreamInner,
     stream: CUstream,
     (nodes, told): (&[Node], &[Told]),
     readings: &Readings,
+    stamps: Option<(&Stamps, usize)>,
 ) -> Result<()> {
-    for (node, told) in nodes.iter().zip(told) {
-        launch(&of.device, (stream, of.early), node, told, readings).map_err(|error| node.blame(error))?;
+    for (place, (node, told)) in nodes.iter().zip(told).enumerate() {
+        let stamp = |at: fn(usize) -> StampPlace| match stamps {
+            Some((stamps, first)) => stamps.launch(&of.device, stream, at(first + place)),
+            None => Ok(()),
+        };
+        stamp(StampPlace::Before)?;
+        // Between stamps nothing may overlap.
+        let early = of.early && stamps.is_none();
+        launch(&of.device, (stream, early), node, told, readings).map_err(|error| node.blame(error))?;
+        stamp(StampPlace::Behind)?;
     }
     Ok(())
 }

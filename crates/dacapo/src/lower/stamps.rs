@@ -1,4 +1,4 @@
-//! Nodes that write down when they were reached.
+//! Nodes and launches that write down when they were reached.
 //!
 //! A stamp is a kernel of one thread that stores the device's timer. On an H200 that was compared with event-record nodes
 //! (docs/timing.md): it disturbs a graph a third as much, does not serialise what may overlap, and reads a clock that moves
@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::ffi::c_void;
 
 use dacapo_driver::Call;
-use dacapo_driver::types::{CUgraph, CUgraphNode};
-use dacapo_ledger::MemoryId;
+use dacapo_driver::types::{CUgraph, CUgraphNode, CUstream};
+use dacapo_ledger::{MemoryId, Touching};
 
 use crate::device::{Device, Stream};
 use crate::error::Result;
@@ -19,13 +19,13 @@ use crate::lower::params;
 use crate::memory::Buffer;
 
 /// Stamps in a line in front of everything: the time from one to the next is what a stamp itself costs.
-pub(crate) const FIRST: usize = 4;
+const FIRST: usize = 4;
 
 /// Words of each op: when it began and ended last, how long all its runs took together, and how many there were. In a loop
 /// an op runs in every round.
 const WORDS: usize = 4;
 
-/// Where the stamps of one replay go, and the kernels that write them.
+/// Where the stamps of one replay or eager run go, and the kernels that write them.
 pub(crate) struct Stamps {
     stamp: Function,
     end: Function,
@@ -53,6 +53,13 @@ pub(crate) struct OpStamps {
     pub(crate) runs: u64,
 }
 
+impl StampPlace {
+    /// The first ones, in order.
+    pub(crate) fn firsts() -> impl Iterator<Item = StampPlace> {
+        (0..FIRST).map(StampPlace::First)
+    }
+}
+
 impl Stamps {
     /// Room for a graph of so many ops.
     ///
@@ -66,9 +73,9 @@ impl Stamps {
         Ok(Stamps { stamp: find("stamp")?, end: find("stamp_end")?, times })
     }
 
-    /// What the ledger calls the memory that they are written to.
-    pub(crate) fn memory(&self) -> MemoryId {
-        self.times.allocation().memory().expect("a buffer is in the ledger")
+    /// The memory that they are written to, for the ledger.
+    pub(crate) fn touched(&self) -> (MemoryId, Touching) {
+        (self.times.allocation().memory().expect("a buffer is in the ledger"), Touching::Write)
     }
 
     /// What was written, once the replay is over: the first stamps, and those of the ops. Waits for it.
@@ -95,13 +102,7 @@ impl Stamps {
         after: &[CUgraphNode],
         place: StampPlace,
     ) -> Result<CUgraphNode> {
-        let (function, word) = match place {
-            StampPlace::First(number) => (&self.stamp, number),
-            StampPlace::Before(op) => (&self.stamp, FIRST + WORDS * op),
-            StampPlace::Behind(op) => (&self.end, FIRST + WORDS * op),
-        };
-        assert!(word < self.times.len(), "there is room for the stamps of each op");
-        let mut at: u64 = self.times.allocation().address() + (word * size_of::<u64>()) as u64;
+        let (function, mut at) = self.kernel(place);
         let mut pointers = [(&raw mut at).cast::<c_void>()];
         let raw =
             params::kernel_params(function.raw, Grid { blocks: [1; 3], threads: [1; 3], shared: 0 }, &mut pointers);
@@ -113,5 +114,32 @@ impl Stamps {
             unsafe { device.driver().cuGraphAddKernelNode_v2(&mut handle, graph, after.as_ptr(), after.len(), &raw) };
         device.check(code, Call::cuGraphAddKernelNode_v2)?;
         Ok(handle)
+    }
+
+    /// Launches one on a stream.
+    ///
+    /// # Errors
+    ///
+    /// - Any error from the driver.
+    pub(crate) fn launch(&self, device: &Device, stream: CUstream, place: StampPlace) -> Result<()> {
+        let (function, mut at) = self.kernel(place);
+        let mut pointers = [(&raw mut at).cast::<c_void>()];
+        let (pointers, extra) = (pointers.as_mut_ptr(), std::ptr::null_mut());
+        // SAFETY: the kernel has one parameter, an address, and touches 8 bytes there, or the four words of an op, inside memory
+        // that this use of the stream is entered with in the ledger.
+        let code =
+            unsafe { device.driver().cuLaunchKernel(function.raw, 1, 1, 1, 1, 1, 1, 0, stream, pointers, extra) };
+        device.check(code, Call::cuLaunchKernel)
+    }
+
+    /// The kernel of a stamp, and where it writes.
+    fn kernel(&self, place: StampPlace) -> (&Function, u64) {
+        let (function, word) = match place {
+            StampPlace::First(number) => (&self.stamp, number),
+            StampPlace::Before(op) => (&self.stamp, FIRST + WORDS * op),
+            StampPlace::Behind(op) => (&self.end, FIRST + WORDS * op),
+        };
+        assert!(word < self.times.len(), "there is room for the stamps of each op");
+        (function, self.times.allocation().address() + (word * size_of::<u64>()) as u64)
     }
 }

@@ -3,14 +3,13 @@
 use dacapo_ledger::{MemoryId, Touching};
 
 use super::timeline::timeline;
-use super::{Clock, Profile, Timed};
-use crate::device::Stream;
+use super::{Clock, Profile, Timed, VERSION};
+use crate::device::{Device, Stream};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Graph, GraphInto, Replayable, report_of_graph};
-use crate::inspect::Kind;
+use crate::inspect::{self, Kind, Report};
 use crate::lower::{OpStamps, Stamps};
 use crate::memory::{Reads, Writes};
-use crate::record::{Node, Work};
 
 impl<T> Graph<T> {
     /// Replays it once, timed: how long each op took on the device, what waited, and the critical path.
@@ -65,54 +64,81 @@ fn measure(graph: &mut Replayable, stream: &Stream, extra: &[(MemoryId, Touching
     }
     let stamps = Stamps::new(&graph.device, graph.nodes.len())?;
     let mut touched = extra.to_vec();
-    touched.push((stamps.memory(), Touching::Write));
+    touched.push(stamps.touched());
     graph.launch_stamped(stream, &touched, &stamps)?;
     let (first, ops) = stamps.read(stream)?;
-    Ok(profile_of(graph, &first, &ops))
+    let subject = Subject {
+        report: report_of_graph(graph),
+        // Joins do nothing, and have no stamps: the edges are those that they stand for.
+        edges: graph.order.edges(),
+        clock: Clock::of(&graph.device),
+        eager: false,
+    };
+    Ok(subject.profile(&first, &ops))
 }
 
-fn profile_of(graph: &Replayable, first: &[u64], stamps: &[OpStamps]) -> Profile {
-    let report = report_of_graph(graph);
-    let inside = insides(&graph.nodes);
-    let line = timeline(first, stamps, &graph.order.edges(), &inside);
-    // Joins do nothing, and have no stamps.
-    let nodes = report.nodes.into_iter().filter(|node| node.kind != Kind::Join);
-    let ops = nodes.zip(line.ops).enumerate().map(|(index, (node, op))| Timed {
-        index,
-        inside: inside[index],
-        runs: op.runs,
-        kind: node.kind,
-        name: node.name,
-        label: node.label,
-        location: node.location,
-        start_ns: op.start,
-        end_ns: op.end,
-        time_ns: op.time,
-        gap_ns: op.gap,
-        after: op.after,
-        critical: line.critical_path.contains(&index),
-        lane: op.lane,
-    });
-    Profile {
-        device: report.device,
-        label: report.label,
-        clock: if graph.device.is_software() { Clock::Software } else { Clock::Gpu },
-        step_ns: line.step,
-        stamp_ns: line.stamp,
-        total_ns: line.total,
-        ops: ops.collect(),
-        critical_path: line.critical_path,
-    }
+/// What was stamped.
+pub(super) struct Subject {
+    pub(super) report: Report,
+    /// Between ops, by their numbers.
+    pub(super) edges: Vec<(usize, usize)>,
+    pub(super) clock: Clock,
+    pub(super) eager: bool,
 }
 
-/// The branch or loop that each node is in.
-fn insides(nodes: &[Node]) -> Vec<Option<usize>> {
-    let mut insides = vec![None; nodes.len()];
-    for (number, node) in nodes.iter().enumerate() {
-        if let Work::Branch(_) = node.work {
-            // What is deeper inside is told so by its own branch, which comes later.
-            insides[number + 1..node.next(number)].fill(Some(number));
+impl Subject {
+    pub(super) fn profile(self, first: &[u64], stamps: &[OpStamps]) -> Profile {
+        let Subject { report, edges, clock, eager } = self;
+        let inside = insides(&report);
+        let line = timeline(first, stamps, &edges, &inside);
+        let nodes = report.nodes.into_iter().filter(|node| node.kind != Kind::Join);
+        let ops = nodes.zip(line.ops).enumerate().map(|(index, (node, op))| Timed {
+            index,
+            inside: inside[index],
+            runs: op.runs,
+            kind: node.kind,
+            name: node.name,
+            label: node.label,
+            location: node.location,
+            start_ns: op.start,
+            end_ns: op.end,
+            time_ns: op.time,
+            gap_ns: op.gap,
+            after: op.after,
+            critical: line.critical_path.contains(&index),
+            lane: op.lane,
+        });
+        Profile {
+            version: VERSION,
+            device: report.device,
+            label: report.label,
+            eager,
+            clock,
+            step_ns: line.step,
+            stamp_ns: line.stamp,
+            total_ns: line.total,
+            ops: ops.collect(),
+            critical_path: line.critical_path,
         }
     }
-    insides
+}
+
+impl Clock {
+    /// The one of a device.
+    pub(super) fn of(device: &Device) -> Clock {
+        if device.is_software() { Clock::Software } else { Clock::Gpu }
+    }
+}
+
+/// The branch or loop that each op is in. A report counts joins, ops are counted without.
+fn insides(report: &Report) -> Vec<Option<usize>> {
+    let mut ops = 0;
+    let mut number = |node: &inspect::Node| {
+        let number = ops;
+        ops += usize::from(node.kind != Kind::Join);
+        number
+    };
+    let numbers: Vec<usize> = report.nodes.iter().map(&mut number).collect();
+    let nodes = report.nodes.iter().filter(|node| node.kind != Kind::Join);
+    nodes.map(|node| node.inside.map(|inside| numbers[inside.node])).collect()
 }

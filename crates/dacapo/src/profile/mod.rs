@@ -1,9 +1,10 @@
-//! How long each op of a graph takes on the device, measured in one replay.
+//! How long each op takes on the device, measured in one replay of a graph, or in one eager run.
 //!
-//! [`Graph::profile`](crate::Graph::profile) returns a [`Profile`]: a [`Timed`] entry for each op, and the critical
-//! path. Print it as a table, or open its trace in Perfetto.
+//! [`Graph::profile`](crate::Graph::profile) and [`Stream::profile`](crate::Stream::profile) return a [`Profile`]: a
+//! [`Timed`] entry for each op, and the critical path. Print it as a table, open its trace in Perfetto, or, with the feature
+//! `json`, write it to JSON and read it back.
 //!
-//! The replay has a stamp before and after each op: a one-thread kernel that stores the device's timer. You can rely
+//! The replay or run has a stamp before and after each op: a one-thread kernel that stores the device's timer. You can rely
 //! on this:
 //!
 //! - An op's interval begins at its first stamp, after everything it waits for, and ends at its second, after
@@ -18,10 +19,17 @@
 //! nothing shows that and little else. Ops that overlap share the device, so each takes longer. One replay is one
 //! sample, and the first after a pause is slower.
 //!
+//! In an eager run the host launches each op and each stamp by itself, and reads every decision of a branch or loop. Where it
+//! is slower than the device, an op's time is how long the host took to launch what came behind it. So the times of an eager
+//! run are those of running eagerly; those of the work alone are a replay's.
+//!
 //! On the software device the clock counts the interpreter's work ([`Clock::Software`]). Such numbers show which op
 //! does more; they are not times, and are never printed as times.
 
 mod draw;
+mod eager;
+#[cfg(feature = "json")]
+mod json;
 mod measured;
 mod table;
 #[cfg(test)]
@@ -30,9 +38,17 @@ mod timeline;
 #[cfg(feature = "json")]
 mod trace;
 
+#[cfg(feature = "json")]
+pub use json::ReadError;
 pub use table::By;
 
 use crate::inspect::{Kind, Place};
+#[cfg(feature = "json")]
+use serde::{Deserialize, Serialize};
+
+/// The version of the JSON that this library writes and reads. It changes as [`inspect::VERSION`](crate::inspect::VERSION)
+/// does: not for a field that a profile may lack.
+pub const VERSION: u32 = 1;
 
 /// Which clock the numbers come from.
 ///
@@ -48,6 +64,8 @@ use crate::inspect::{Kind, Place};
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "json", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Clock {
     /// The GPU's own timer, in nanoseconds.
@@ -56,10 +74,11 @@ pub enum Clock {
     Software,
 }
 
-/// One timed replay of a graph: [`Graph::profile`](crate::Graph::profile).
+/// One timed replay of a graph, [`Graph::profile`](crate::Graph::profile), or one timed eager run,
+/// [`Stream::profile`](crate::Stream::profile).
 ///
 /// `{}` is a table by start, `{:#}` by time. With the feature `json`, `trace` is a file for Perfetto or
-/// `chrome://tracing`.
+/// `chrome://tracing`, and `to_json` one that `from_json` reads.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -76,19 +95,25 @@ pub enum Clock {
 #[doc(alias = "cudaEventElapsedTime")]
 #[doc(alias = "timing")]
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Profile {
+    /// The version of the format: [`VERSION`].
+    pub version: u32,
     /// The name of the device.
     pub device: String,
-    /// The graph's label; empty if it has none.
+    /// The graph's label; empty if it has none, and for an eager run.
     pub label: String,
+    /// Whether it was an eager run, in which one op came after the other; else it was a replay.
+    #[cfg_attr(feature = "json", serde(default))]
+    pub eager: bool,
     /// Which clock the numbers come from.
     pub clock: Clock,
     /// The resolution of the clock, as observed; 0 if it never moved.
     pub step_ns: u64,
-    /// What one stamp costs, measured in the same replay.
+    /// What one stamp costs, measured in the same replay or run.
     pub stamp_ns: u64,
-    /// The whole replay, stamps included.
+    /// The whole replay or run, stamps included.
     pub total_ns: u64,
     /// The ops, in the order they were recorded.
     pub ops: Vec<Timed>,
@@ -111,6 +136,7 @@ pub struct Profile {
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[non_exhaustive]
 pub struct Timed {
     /// Its index in [`Profile::ops`], and its number in the recording.
@@ -123,7 +149,7 @@ pub struct Timed {
     pub label: String,
     /// Where the program made the op.
     pub location: Option<Place>,
-    /// When its first stamp was reached, from the start of the replay.
+    /// When its first stamp was reached, from the start of the replay or run.
     pub start_ns: u64,
     /// When its second stamp was reached.
     pub end_ns: u64,
@@ -135,7 +161,7 @@ pub struct Timed {
     pub inside: Option<usize>,
     /// How long it sat ready before it began: from the end of what it waited for, less the cost of a stamp.
     pub gap_ns: u64,
-    /// The ops it waits for: indices.
+    /// The ops it waits for: indices. In an eager run, the one before it.
     pub after: Vec<usize>,
     /// Whether it is on the critical path.
     pub critical: bool,

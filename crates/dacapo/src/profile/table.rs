@@ -52,7 +52,11 @@ impl Profile {
         let unit = self.clock.unit();
         let [critical, sum, total, stamp] =
             [self.critical_ns(), self.sum_ns(), self.total_ns, self.stamp_ns].map(|ns| self.clock.number(ns));
-        writeln!(text, "profile of graph{label} on {}: one replay, {} ops", self.device, self.ops.len())?;
+        let (device, ops) = (&self.device, self.ops.len());
+        match self.eager {
+            true => writeln!(text, "profile of an eager run{label} on {device}: {ops} ops, one after the other")?,
+            false => writeln!(text, "profile of graph{label} on {device}: one replay, {ops} ops")?,
+        }
         writeln!(
             text,
             "critical path (*) {critical} {unit}; all ops together {sum} {unit}; at most {} at a time",

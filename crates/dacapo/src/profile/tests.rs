@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::timeline::{Timeline, timeline};
-use super::{Clock, Profile, Timed};
+use super::{Clock, Profile, Timed, VERSION};
 use crate::inspect::Kind;
 use crate::lower::OpStamps;
 
@@ -143,8 +143,10 @@ fn profile(clock: Clock) -> Profile {
         lane: op.lane,
     });
     Profile {
+        version: VERSION,
         device: "NVIDIA H200".into(),
         label: "demo".into(),
+        eager: false,
         clock,
         step_ns: line.step,
         stamp_ns: line.stamp,
@@ -179,6 +181,54 @@ fn numbers_of_the_software_device_are_never_called_times() {
     assert!(!text.contains(" us"), "{text}");
     #[cfg(feature = "json")]
     assert!(profile(Clock::Software).trace().contains("no times"));
+}
+
+#[test]
+fn an_eager_run_is_called_one() {
+    let text = Profile { eager: true, label: String::new(), ..profile(Clock::Gpu) }.to_string();
+    assert!(text.starts_with("profile of an eager run on NVIDIA H200: 4 ops, one after the other\n"), "{text}");
+}
+
+#[cfg(feature = "json")]
+#[test]
+fn a_profile_that_was_written_is_the_one_that_is_read() {
+    let mut eager = Profile { eager: true, ..profile(Clock::Software) };
+    eager.ops[3].inside = Some(2);
+    eager.ops[3].location = Some(crate::inspect::Place::new("src/main.rs", 3, 9));
+    for profile in [profile(Clock::Gpu), eager] {
+        assert_eq!(Profile::from_json(&profile.to_json()), Ok(profile));
+    }
+}
+
+#[cfg(feature = "json")]
+#[test]
+fn a_text_that_is_no_profile_of_this_version_is_refused_with_the_reason() {
+    use super::ReadError;
+    let text = profile(Clock::Gpu).to_json();
+    let newer = text.replacen("\"version\": 1", "\"version\": 7", 1);
+    assert_eq!(Profile::from_json(&newer), Err(ReadError::Version { found: 7 }));
+    let message = ReadError::Version { found: 7 }.to_string();
+    assert!(
+        message.contains("version 7") && message.contains("reads version 1") && message.contains("help:"),
+        "{message}"
+    );
+    for text in ["", "{", "[]", "{}", "{\"version\": \"1\"}", "{\"version\": 1}"] {
+        assert!(matches!(Profile::from_json(text), Err(ReadError::Syntax(_))), "{text}");
+    }
+    type Break = fn(&mut Profile);
+    let cases: [(Break, &str); 5] = [
+        (|p| p.ops[1].index = 2, "op 1 says that it is op 2"),
+        (|p| p.ops[1].after.push(1), "op 1 comes after op 1"),
+        (|p| p.ops[1].after.push(9), "op 1 comes after op 9"),
+        (|p| p.ops[2].inside = Some(3), "op 2 is inside op 3"),
+        (|p| p.critical_path.push(4), "through op 4, and there are 4"),
+    ];
+    for (break_it, expected) in cases {
+        let mut broken = profile(Clock::Gpu);
+        break_it(&mut broken);
+        let message = Profile::from_json(&broken.to_json()).expect_err("it contradicts itself").to_string();
+        assert!(message.contains(expected), "{message}");
+    }
 }
 
 #[cfg(feature = "json")]

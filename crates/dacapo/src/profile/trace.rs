@@ -14,7 +14,11 @@ impl Profile {
     ///
     /// Overlapping ops are in separate lanes; arrows show the critical path.
     pub fn trace(&self) -> String {
-        let label = if self.label.is_empty() { "graph" } else { &self.label };
+        let label = match (&*self.label, self.eager) {
+            ("", true) => "eager run",
+            ("", false) => "graph",
+            (label, _) => label,
+        };
         let process = match self.clock {
             Clock::Gpu => format!("{label} on {}", self.device),
             Clock::Software => format!("{label} on {} (counted by the software device: no times)", self.device),

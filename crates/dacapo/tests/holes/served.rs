@@ -178,6 +178,7 @@ fn hole_e19() {
     let inside = |_: &mut Recorder<'_>| {
         ended.push(("Stream::run", stream.run(nothing)));
         ended.push(("Stream::submit", stream.submit(nothing).map(drop)));
+        ended.push(("Stream::profile", stream.profile(nothing).map(drop)));
         ended.push(("Stream::read_later", stream.read_later(&x).map(drop)));
         ended.push(("Stream::read_into", stream.read_into(&x, &mut [0; 4])));
         ended.push(("Graph::launch", graph.launch(&stream).map(drop)));

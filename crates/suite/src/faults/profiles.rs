@@ -1,4 +1,4 @@
-//! Timed replays.
+//! Timed replays and eager runs.
 
 use dacapo::op::from_fn;
 use dacapo::raw::foreign;
@@ -7,7 +7,7 @@ use dacapo::{Recorder, Result, Slot, baked, copy, fill};
 use super::{Bench, right, scenarios};
 use crate::forms::kernels::churned;
 
-scenarios!("profile": timed, timed_foreign);
+scenarios!("profile": timed, timed_foreign, timed_eagerly, timed_eagerly_in_rounds);
 
 /// A profile between two launches, with a slot that changes.
 fn timed(bench: &Bench) -> Result<()> {
@@ -38,4 +38,32 @@ fn timed_foreign(bench: &Bench) -> Result<()> {
     }))?;
     right("ops", graph.profile(stream)?.ops.len(), 2)?;
     right("y", stream.read(&y)?, [1, 1, 7, 7, 7, 7, 7, 7])
+}
+
+/// An eager run with a temp, and with foreign work.
+fn timed_eagerly(bench: &Bench) -> Result<()> {
+    let Bench { device, stream, k, .. } = bench;
+    let mut y = device.zeros::<u32>(8)?;
+    let profile = stream.profile(from_fn(|r: &mut Recorder<'_>| {
+        let mut t = r.alloc::<u32>(8)?;
+        r.run(fill(&mut t, baked(0)))?;
+        r.run(k.churn(baked(2), &mut t))?;
+        r.run(copy(&t, &mut y))?;
+        // SAFETY: a fill of what is declared as written.
+        r.run(unsafe { foreign((), &mut y[..2], bench.library(7)) })
+    }))?;
+    right("ops", profile.ops.len(), 4)?;
+    right("y", stream.read(&y)?[1..3].to_vec(), [7, churned(0, 2)])
+}
+
+/// An eager run whose rounds the host counts.
+fn timed_eagerly_in_rounds(bench: &Bench) -> Result<()> {
+    let Bench { device, stream, k, .. } = bench;
+    let mut y = device.zeros::<u32>(8)?;
+    let graph = device.record(from_fn(|r: &mut Recorder<'_>| {
+        r.repeat_times(baked(3), |r: &mut Recorder<'_>| r.run(k.churn(baked(1), &mut y))).map(drop)
+    }))?;
+    let profile = stream.profile(graph.as_op())?;
+    right("rounds", profile.ops.iter().filter_map(|op| profile.rounds(op.index)).collect::<Vec<_>>(), [3])?;
+    right("y", stream.read(&y)?, [churned(0, 3); 8])
 }

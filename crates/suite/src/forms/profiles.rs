@@ -1,4 +1,4 @@
-//! Timed replays: what they do is what a launch does, and what they say hangs together.
+//! Timed replays and eager runs: what they do is what a launch does, and what they say hangs together.
 
 use dacapo::capture::{self, CaptureStream, Mode};
 use dacapo::inspect::Kind;
@@ -7,14 +7,14 @@ use dacapo::profile::{Clock, Profile};
 use dacapo::raw::foreign;
 use dacapo::{Device, ErrorKind, Op, Recorder, Slot, baked, copy, fill};
 
-use super::check::{Outcome, holds, refused, same};
+use super::check::{Failure, Outcome, holds, refused, same};
 use super::forms;
 use super::kernels::{Kernels, churned, ramp};
 use super::library::Library;
 
 forms!("profile":
     replays, order_and_path, slots_and_outputs, with_foreign, bound_memory, disabled_op, host_copies, pools_and_streams,
-    captured_refused, in_recording_refused,
+    captured_refused, in_recording_refused, eager, eager_of_a_graph, survives_json,
 );
 
 /// Intervals in the order of the edges, a path that leads along them to the end, and times inside their intervals.
@@ -223,5 +223,93 @@ fn in_recording_refused(device: &Device) -> Outcome {
     let mut graph = device.record(fill(&mut y, baked(5)))?;
     let recorded = device.record(from_fn(|_: &mut Recorder<'_>| graph.profile(&stream).map(drop)));
     refused("inside", recorded, |kind| matches!(kind, ErrorKind::EagerInRecording { .. }))?;
+    refused(
+        "an eager run inside",
+        device.record(from_fn(|_: &mut Recorder<'_>| stream.profile(fill(&mut y, baked(6))).map(drop))),
+        |kind| matches!(kind, ErrorKind::EagerInRecording { .. }),
+    )?;
     same("nothing ran", stream.read(&y)?, [0; 8])
+}
+
+/// The edges of ops that come one after the other.
+fn in_a_line(ops: usize) -> Vec<(usize, usize)> {
+    (1..ops).map(|op| (op - 1, op)).collect()
+}
+
+/// An eager run is timed op by op: each after the one before, nothing overlaps, and the long one takes longest.
+fn eager(device: &Device) -> Outcome {
+    let (stream, k, library) = (device.stream()?, Kernels::load(device)?, Library::of(device)?);
+    let (mut x, mut y, host) = (device.zeros::<u32>(64)?, device.zeros::<u32>(64)?, device.host(&[7u32; 8])?);
+    // Longer than the host takes to launch anything, also where a tool looks on.
+    let long = if device.is_software() { 2000 } else { 200_000 };
+    let profile = stream.profile(from_fn(|r: &mut Recorder<'_>| {
+        let mut t = r.alloc::<u32>(64)?;
+        r.run(fill(&mut x, baked(1)))?;
+        // Beside the others in a graph; here behind them.
+        r.run(k.churn(baked(1), &mut y))?;
+        r.run(k.churn(baked(long), &mut x).label("long"))?;
+        r.run(copy(&x, &mut t))?;
+        r.run(copy(&t, &mut y))?;
+        r.run(dacapo::upload(&host, &mut y[..8]))?;
+        let library = library.clone();
+        // SAFETY: a fill of what is declared as written.
+        r.run(unsafe { foreign((), &mut y[8..16], move |stream, (), y| library.set_words(stream, y, 3)) })?;
+        r.run(fill(&mut y[..0], baked(9)))
+    }))?;
+    same("x, once", stream.read(&x)?, [churned(1, long); 64])?;
+    let mut want = [churned(1, long); 64];
+    want[..8].fill(7);
+    want[8..16].fill(3);
+    same("y", stream.read(&y)?, want)?;
+    holds("it says so", profile.eager && profile.to_string().contains("eager run"))?;
+    same("ops", profile.ops.len(), 8)?;
+    hangs_together(device, &profile, &in_a_line(8))?;
+    for op in &profile.ops {
+        same("after", &op.after[..], &op.index.checked_sub(1).into_iter().collect::<Vec<_>>()[..])?;
+        same("runs", (op.runs, op.inside, op.lane), (1, None, 0))?;
+    }
+    same("all on the path", profile.critical_path.len(), 8)?;
+    let longest = &profile.ops[2];
+    same("the op", (longest.name.as_str(), longest.label.as_str(), longest.kind), ("churn", "long", Kind::Kernel))?;
+    holds("the long one takes longest", profile.ops.iter().all(|op| op.time_ns <= longest.time_ns))?;
+    let nothing = stream.profile(from_fn(|_: &mut Recorder<'_>| Ok(())))?;
+    same("nothing", (nothing.ops.len(), nothing.total_ns), (0, 0))
+}
+
+/// A graph's ops run eagerly have the indices that they have in the graph; the graph itself is not replayed.
+fn eager_of_a_graph(device: &Device) -> Outcome {
+    let (stream, k) = (device.stream()?, Kernels::load(device)?);
+    let (mut x, mut y, by) = (device.zeros::<u32>(64)?, device.zeros::<u32>(64)?, Slot::new(1u32));
+    let mut graph = device.graph().label("g").record(from_fn(|r: &mut Recorder<'_>| {
+        r.run(k.churn(&by, &mut x))?;
+        r.run(k.churn(baked(2), &mut y))?;
+        r.run(copy(&x, &mut y))
+    }))?;
+    by.set(3);
+    let eager = stream.profile(graph.as_op())?;
+    same("with the slot as it is", stream.read(&y)?, [churned(0, 3); 64])?;
+    same("replays", graph.num_replays(), 0)?;
+    let replayed = graph.profile(&stream)?;
+    same("each of its own kind", (eager.eager, replayed.eager), (true, false))?;
+    let names = |profile: &Profile| {
+        profile
+            .ops
+            .iter()
+            .map(|op| (op.index, op.name.clone(), op.label.clone(), op.location.clone()))
+            .collect::<Vec<_>>()
+    };
+    same("the same ops", names(&eager), names(&replayed))?;
+    hangs_together(device, &eager, &in_a_line(3))?;
+    hangs_together(device, &replayed, &graph.dependencies())
+}
+
+/// A profile that was written to JSON is the same when it is read.
+fn survives_json(device: &Device) -> Outcome {
+    let (stream, k) = (device.stream()?, Kernels::load(device)?);
+    let mut y = device.zeros::<u32>(64)?;
+    let mut graph = device.record(k.churn(baked(5), &mut y).label("churned"))?;
+    for profile in [graph.profile(&stream)?, stream.profile(graph.as_op())?] {
+        same("after JSON", Profile::from_json(&profile.to_json()).map_err(Failure::new)?, profile)?;
+    }
+    Ok(())
 }

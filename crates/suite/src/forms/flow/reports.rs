@@ -2,6 +2,7 @@
 
 use dacapo::flow::{below, nonzero, up_to};
 use dacapo::inspect::{Kind, Report};
+use dacapo::profile::Profile;
 use dacapo::{Device, Op, Recorder, Result, Slot, baked, fill};
 
 use super::Bench;
@@ -10,7 +11,7 @@ use crate::forms::forms;
 
 forms!("flow":
     report_has_the_bodies, table_and_drawing, report_survives_json, profile_of_bodies, profile_counts_once,
-    verified_twice,
+    profile_eagerly, verified_twice,
 );
 
 /// A loop with a branch of two sides and a switch of three cases in it.
@@ -122,6 +123,45 @@ fn profile_counts_once(device: &Device) -> Outcome {
         same("words", stream.read(&b.words[..2])?, want)?;
     }
     same("replays", graph.num_replays(), 5)
+}
+
+/// An eager run counts the rounds that a replay counts, and its ops are the graph's.
+fn profile_eagerly(device: &Device) -> Outcome {
+    let (mut b, flag, times) = (Bench::new(device)?, Slot::new(0u32), Slot::new(0u32));
+    let stream = b.stream.clone();
+    let mut graph = device.graph().guarded(false).record(|r: &mut Recorder<'_>| {
+        r.run(b.count(0))?;
+        r.when(nonzero(&flag), |r: &mut Recorder<'_>| r.run(b.count(1)))?
+            .otherwise(|r: &mut Recorder<'_>| r.run(b.count(2)))?;
+        r.repeat_times(&times, |r: &mut Recorder<'_>| {
+            r.run(b.count(3))?;
+            r.repeat_times(&times, |r: &mut Recorder<'_>| r.run(b.count(4)))?;
+            r.switch(&flag, 2, |r, case| r.run(b.count(5 + case as usize)))
+        })?;
+        r.run(b.count(7))
+    })?;
+    let mut want = [0; 8];
+    for (f, n) in [(0, 0), (1, 0), (0, 3), (1, 2)] {
+        flag.set(f);
+        times.set(n);
+        let (eager, replayed) = (stream.profile(graph.as_op())?, graph.profile(&stream)?);
+        let once = [1, f, 1 - f, n, n * n, n * (1 - f), n * f, 1];
+        want.iter_mut().zip(once).for_each(|(sum, by)| *sum += 2 * by);
+        same("words", stream.read(&b.words[..8])?, want)?;
+        let told = |profile: &Profile| {
+            profile.ops.iter().map(|op| (op.name.clone(), op.kind, op.inside, op.runs)).collect::<Vec<_>>()
+        };
+        same("the same ops, as often", told(&eager), told(&replayed))?;
+        same("one at a time", eager.lanes(), 1)?;
+        for op in eager.ops.iter().filter(|op| op.runs > 0) {
+            holds("each ends after it begins", op.start_ns < op.end_ns && op.end_ns <= eager.total_ns)?;
+            let before = eager.ops[..op.index].iter().rposition(|before| before.inside == op.inside);
+            // The first op of a body comes behind nothing, and so does that of another body of its branch.
+            holds("each comes after the one before", op.after.iter().all(|after| Some(*after) == before))?;
+            holds("outside there is one", op.inside.is_some() || op.index == 0 || !op.after.is_empty())?;
+        }
+    }
+    Ok(())
 }
 
 /// Two recordings of a body are compared: what changed and is baked is named, also inside a loop.
