@@ -46,9 +46,7 @@
   // The element that lays out the lines a text is in; in a drawing every text is placed for itself.
   const blockOf = memo(element => {
     if (isDrawing(element) || isOpen(element)) return element;
-    return style(element).display.startsWith("inline") && style(element).display === "inline"
-      ? blockOf(element.parentElement)
-      : element;
+    return style(element).display === "inline" ? blockOf(element.parentElement) : element;
   });
   const isShown = memo(element => element.checkVisibility({ opacityProperty: true, visibilityProperty: true }));
 
@@ -84,6 +82,8 @@
         [left, right] = [Math.max(left, clip.left), Math.min(right, clip.right)];
         [top, bottom] = [Math.max(top, clip.top), Math.min(bottom, clip.bottom)];
       }
+      // To the left of the page and above it nobody can scroll.
+      if (right + scrollX <= 0 || bottom + scrollY <= 0) continue;
       if (right - left > SLACK && bottom - top > SLACK) pieces.push({ text, left, top, right, bottom });
     }
     const { block } = text;
@@ -97,17 +97,20 @@
   }
 
   // A box that lies on top of the page and that one cannot look through: a menu, a note that follows the mouse.
-  const isOnTop = memo(element => {
-    if (isDrawing(element) || style(element).position === "static" || style(element).position === "relative") return false;
-    const colour = style(element).backgroundColor.match(/[\d.]+/g) || [];
-    return colour.length === 3 || Number(colour[3]) >= 0.9;
+  const isOpaque = memo(element => {
+    if (isDrawing(element)) return false;
+    const numbers = style(element).backgroundColor.match(/[\d.]+/g) || [];
+    return numbers.length === 3 || Number(numbers[3]) >= 0.8;
   });
+  const isOnTop = element => !isDrawing(element) && /absolute|fixed|sticky/.test(style(element).position);
   const covers = (upper, lower, area) => {
+    let hides = false;
     for (let at = upper; at && !at.contains(lower); at = at.parentElement) {
-      const box = isOnTop(at) && boxOf(at);
-      if (box && box.left <= area.left && box.right >= area.right && box.top <= area.top && box.bottom >= area.bottom) {
-        return true;
-      }
+      const box = boxOf(at);
+      const holds =
+        box.left <= area.left && box.right >= area.right && box.top <= area.top && box.bottom >= area.bottom;
+      hides ||= holds && isOpaque(at);
+      if (hides && isOnTop(at)) return true;
     }
     return false;
   };
