@@ -56,6 +56,9 @@ impl Pages {
         }
         let make = || {
             let mut page = Page::new(report_of_graph(graph)).memory(&graph.memory());
+            if let Some(profile) = &graph.profile {
+                page = page.profile((**profile).clone());
+            }
             if let Ok(report) = graph.device.memory_report() {
                 page = page.books(&report);
             }

@@ -69,6 +69,9 @@ pub(crate) struct Replayable {
     pub(super) asked: Asked,
     /// Replays by this executable graph when another recording had it.
     pub(super) earlier: Vec<Use<Cuda>>,
+    /// The last profile, where the environment asks for pages.
+    #[cfg(feature = "json")]
+    pub(crate) profile: Option<Box<crate::profile::Profile>>,
 }
 
 impl Replayable {

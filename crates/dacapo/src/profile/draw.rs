@@ -14,18 +14,18 @@ const TOP: f64 = 46.0;
 const CHARACTER: f64 = 6.2;
 
 const STYLE: &str = "<style>
-svg { color-scheme: light dark; --paper: #ffffff; --ink: #1c2330; --soft: #667085; --rule: #d9dde4; --bar: #c7d7f7; --edge: #5b7dc2; --bold: #1c2330; --gap: #f2c0b9; }
+.timeline { color-scheme: light dark; --paper: #ffffff; --ink: #1c2330; --soft: #667085; --rule: #d9dde4; --bar: #c7d7f7; --edge: #5b7dc2; --bold: #1c2330; --gap: #f2c0b9; }
 @media (prefers-color-scheme: dark) {
-  svg { --paper: #14181f; --ink: #e6eaf2; --soft: #98a2b3; --rule: #333c4a; --bar: #2c4270; --edge: #7d9cdb; --bold: #ffffff; --gap: #6b3a35; }
+  .timeline { --paper: #14181f; --ink: #e6eaf2; --soft: #98a2b3; --rule: #333c4a; --bar: #2c4270; --edge: #7d9cdb; --bold: #ffffff; --gap: #6b3a35; }
 }
-.paper { fill: var(--paper); }
-text { font: 10.5px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; fill: var(--ink); direction: ltr; unicode-bidi: isolate; white-space: pre; }
-.soft { fill: var(--soft); }
-.time rect { fill: var(--bar); stroke: var(--edge); }
-.time.critical rect { stroke: var(--bold); stroke-width: 1.6; }
-.time.inner rect { fill: var(--paper); }
-.gap { fill: var(--gap); }
-.rule { fill: var(--rule); }
+.timeline .paper { fill: var(--paper); }
+.timeline text { font: 10.5px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; fill: var(--ink); direction: ltr; unicode-bidi: isolate; white-space: pre; }
+.timeline .soft { fill: var(--soft); }
+.timeline .time rect { fill: var(--bar); stroke: var(--edge); }
+.timeline .time.critical rect { stroke: var(--bold); stroke-width: 1.6; }
+.timeline .time.inner rect { fill: var(--paper); }
+.timeline .gap { fill: var(--gap); }
+.timeline .rule { fill: var(--rule); }
 </style>
 ";
 
@@ -53,10 +53,10 @@ impl Profile {
     /// The same over a longer time, so that two can be compared.
     pub(crate) fn svg_over(&self, span_ns: u64) -> String {
         let lanes = self.lanes().clamp(1, LANES_MAX);
-        let (width, height) = (LEFT + WIDE + 30.0, TOP + LANE * lanes as f64 + 8.0);
+        let (width, height) = (LEFT + WIDE + 100.0, TOP + LANE * lanes as f64 + 8.0);
         let x = |ns: u64| LEFT + WIDE * ns as f64 / span_ns.max(1) as f64;
         let mut to = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" data-left=\"{LEFT}\" data-wide=\"{width}\" role=\"img\">\n<title>{0}</title>\n{STYLE}<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n<text x=\"10\" y=\"18\">{0}</text>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" data-left=\"{LEFT}\" data-wide=\"{width}\" class=\"timeline\" role=\"img\">\n<title>{0}</title>\n{STYLE}<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n<text x=\"10\" y=\"18\">{0}</text>\n",
             Escaped(&self.about())
         );
         for tick in 0..=5 {
@@ -76,9 +76,9 @@ impl Profile {
             let y = TOP + LANE * lane as f64 + 16.0;
             writeln!(to, "<text class=\"soft\" x=\"10\" y=\"{y}\">lane {lane}</text>").expect("writing to a string");
         }
-        for op in self.ops.iter().filter(|op| op.runs > 0 && op.lane < LANES_MAX) {
-            self.bar(op, &x, &mut to);
-        }
+        let drawn = || self.ops.iter().filter(|op| op.runs > 0 && op.lane < LANES_MAX);
+        drawn().filter(|op| op.critical && op.gap_ns > 0).for_each(|op| gap(op, &x, &mut to));
+        drawn().for_each(|op| self.bar(op, &x, &mut to));
         to.push_str("</svg>\n");
         to
     }
@@ -87,18 +87,6 @@ impl Profile {
         let (left, width) = (x(op.start_ns), (x(op.end_ns) - x(op.start_ns)).max(1.0));
         let depth = self.depth(op).min(3) as f64;
         let (top, height) = (TOP + LANE * op.lane as f64 + 3.0 + 4.0 * depth, LANE - 6.0 - 4.0 * depth);
-        if op.critical && op.gap_ns > 0 {
-            let from = x(op.start_ns.saturating_sub(op.gap_ns));
-            let place =
-                format!("data-x=\"{0}\" x=\"{0}\" data-w=\"{1}\" width=\"{1}\"", Short(from), Short(left - from));
-            writeln!(
-                to,
-                "<rect class=\"gap\" {place} y=\"{}\" height=\"{}\"/>",
-                Short(top + 6.0),
-                Short(height - 12.0)
-            )
-            .expect("writing to a string");
-        }
         let class = match (op.critical, op.inside.is_some()) {
             (true, _) => " critical",
             (false, true) => " inner",
@@ -153,7 +141,8 @@ impl Profile {
         let label: String = self.label.chars().take(60).collect();
         let of = if label.is_empty() { String::new() } else { format!(" of `{label}`") };
         format!(
-            "one replay{of} on {}: critical path {}, all ops together {}, at most {} at a time",
+            "{}{of} on {}: critical path {}, all ops together {}, at most {} at a time",
+            if self.eager { "an eager run" } else { "one replay" },
             self.device,
             self.clock.told(self.critical_ns()),
             self.clock.told(self.sum_ns()),
@@ -162,12 +151,20 @@ impl Profile {
     }
 }
 
+/// The time for which an op sat ready before it began.
+fn gap(op: &Timed, x: &dyn Fn(u64) -> f64, to: &mut String) {
+    let (from, until) = (x(op.start_ns.saturating_sub(op.gap_ns)), x(op.start_ns));
+    let place = format!("data-x=\"{0}\" x=\"{0}\" data-w=\"{1}\" width=\"{1}\"", Short(from), Short(until - from));
+    let y = Short(TOP + LANE * op.lane as f64 + 9.0);
+    writeln!(to, "<rect class=\"gap\" {place} y=\"{y}\" height=\"8\"/>").expect("writing to a string");
+}
+
 /// More lanes than this are not drawn.
 const LANES_MAX: usize = 64;
 
 impl Clock {
     /// A number with its unit.
-    fn told(self, ns: u64) -> String {
+    pub(crate) fn told(self, ns: u64) -> String {
         match self {
             Clock::Gpu => format!("{:.2} us", ns as f64 / 1000.0),
             Clock::Software => format!("{ns} counted"),

@@ -74,7 +74,12 @@ fn measure(graph: &mut Replayable, stream: &Stream, extra: &[(MemoryId, Touching
         clock: Clock::of(&graph.device),
         eager: false,
     };
-    Ok(subject.profile(&first, &ops))
+    let profile = subject.profile(&first, &ops);
+    #[cfg(feature = "json")]
+    if graph.device.pages().is_some() {
+        graph.profile = Some(Box::new(profile.clone()));
+    }
+    Ok(profile)
 }
 
 /// What was stamped.

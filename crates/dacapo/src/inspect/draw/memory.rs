@@ -17,18 +17,18 @@ const STRIP: f64 = 44.0;
 const CHARACTER: f64 = 6.4;
 
 const STYLE: &str = "<style>
-svg { color-scheme: light dark; --paper: #ffffff; --ink: #1c2330; --soft: #667085; --line: #8a94a6; --rule: #d9dde4; --light: 88%; --edge: 45%; }
+.memory { color-scheme: light dark; --paper: #ffffff; --ink: #1c2330; --soft: #667085; --line: #8a94a6; --rule: #d9dde4; --light: 88%; --edge: 45%; }
 @media (prefers-color-scheme: dark) {
-  svg { --paper: #14181f; --ink: #e6eaf2; --soft: #98a2b3; --line: #6b7789; --rule: #333c4a; --light: 28%; --edge: 60%; }
+  .memory { --paper: #14181f; --ink: #e6eaf2; --soft: #98a2b3; --line: #6b7789; --rule: #333c4a; --light: 28%; --edge: 60%; }
 }
-.paper { fill: var(--paper); }
-text { font: 10.5px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; fill: var(--ink); direction: ltr; unicode-bidi: isolate; white-space: pre; }
-.soft { fill: var(--soft); }
-.temp rect { fill: hsl(var(--hue) 55% var(--light)); stroke: hsl(var(--hue) 45% var(--edge)); }
-.temp.most rect { stroke-width: 2; }
-.alive { fill: hsl(215 40% var(--light)); stroke: hsl(215 30% var(--edge)); }
-.peak { stroke: var(--ink); stroke-dasharray: 3 3; }
-.frame { fill: none; stroke: var(--rule); }
+.memory .paper { fill: var(--paper); }
+.memory text { font: 10.5px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; fill: var(--ink); direction: ltr; unicode-bidi: isolate; white-space: pre; }
+.memory .soft { fill: var(--soft); }
+.memory .temp rect { fill: hsl(var(--hue) 55% var(--light)); stroke: hsl(var(--hue) 45% var(--edge)); }
+.memory .temp.most rect { stroke-width: 2; }
+.memory .alive { fill: hsl(215 40% var(--light)); stroke: hsl(215 30% var(--edge)); }
+.memory .peak { stroke: var(--ink); stroke-dasharray: 3 3; }
+.memory .frame { fill: none; stroke: var(--rule); }
 </style>
 ";
 
@@ -131,7 +131,7 @@ fn written(report: &Report, lives: &Lives) -> String {
     let x = |op: usize| LEFT + WIDE * op as f64 / ops;
     let y = |byte: u64| TOP + HIGH * (byte as f64 / lives.bytes.max(1) as f64);
     let mut to = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\">\n<title>{}</title>\n{STYLE}<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" class=\"memory\" role=\"img\">\n<title>{}</title>\n{STYLE}<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
         Escaped(&about(lives))
     );
     let mut line = |text: String| writeln!(to, "{text}").expect("writing to a string");

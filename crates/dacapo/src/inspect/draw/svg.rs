@@ -21,24 +21,24 @@ const TOOLTIP_MAX: usize = 600;
 const COLOURS: usize = 8;
 
 const STYLE: &str = "<style>
-svg { color-scheme: light dark; --paper: #ffffff; --ink: #1c2330; --soft: #667085; --line: #8a94a6; --bold: #1c2330; --light: 94%; }
+.graph { color-scheme: light dark; --paper: #ffffff; --ink: #1c2330; --soft: #667085; --line: #8a94a6; --bold: #1c2330; --light: 94%; }
 @media (prefers-color-scheme: dark) {
-  svg { --paper: #14181f; --ink: #e6eaf2; --soft: #98a2b3; --line: #6b7789; --bold: #ffffff; --light: 22%; }
+  .graph { --paper: #14181f; --ink: #e6eaf2; --soft: #98a2b3; --line: #6b7789; --bold: #ffffff; --light: 22%; }
 }
-.paper { fill: var(--paper); }
-text { font: 11.5px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; fill: var(--ink); direction: ltr; unicode-bidi: isolate; white-space: pre; }
-.soft { fill: var(--soft); }
-.op rect, .op circle { stroke: var(--line); fill: hsl(var(--hue, 215) var(--full, 12%) var(--light)); }
-.op .bold { stroke: var(--bold); stroke-width: 2; }
-.op .ground { stroke: var(--line); fill: var(--paper); stroke-dasharray: 3 3; }
-.label .sheet { stroke: hsl(var(--hue, 215) var(--full, 12%) 60%); stroke-dasharray: 5 3; fill: hsl(var(--hue, 215) var(--full, 12%) var(--light) / 0.35); }
-.edge { fill: none; stroke: var(--line); stroke-width: 1.2; marker-end: url(#tip); }
-.edge.bold { stroke: var(--bold); stroke-width: 2.2; }
-.edge.waits { stroke-dasharray: 6 3; }
-.edge.signals { stroke-dasharray: 1.5 3; }
-.tip { fill: var(--line); }
-.c0 { --hue: 215; --full: 70%; } .c1 { --hue: 150; --full: 50%; } .c2 { --hue: 35; --full: 80%; } .c3 { --hue: 280; --full: 55%; }
-.c4 { --hue: 0; --full: 65%; } .c5 { --hue: 185; --full: 60%; } .c6 { --hue: 95; --full: 45%; } .c7 { --hue: 325; --full: 60%; }
+.graph .paper { fill: var(--paper); }
+.graph text { font: 11.5px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; fill: var(--ink); direction: ltr; unicode-bidi: isolate; white-space: pre; }
+.graph .soft { fill: var(--soft); }
+.graph .op rect, .graph .op circle { stroke: var(--line); fill: hsl(var(--hue, 215) var(--full, 12%) var(--light)); }
+.graph .op .bold { stroke: var(--bold); stroke-width: 2; }
+.graph .op .ground { stroke: var(--line); fill: var(--paper); stroke-dasharray: 3 3; }
+.graph .label .sheet { stroke: hsl(var(--hue, 215) var(--full, 12%) 60%); stroke-dasharray: 5 3; fill: hsl(var(--hue, 215) var(--full, 12%) var(--light) / 0.35); }
+.graph .edge { fill: none; stroke: var(--line); stroke-width: 1.2; marker-end: url(#tip); }
+.graph .edge.bold { stroke: var(--bold); stroke-width: 2.2; }
+.graph .edge.waits { stroke-dasharray: 6 3; }
+.graph .edge.signals { stroke-dasharray: 1.5 3; }
+.graph .tip { fill: var(--line); }
+.graph .c0 { --hue: 215; --full: 70%; } .graph .c1 { --hue: 150; --full: 50%; } .graph .c2 { --hue: 35; --full: 80%; } .graph .c3 { --hue: 280; --full: 55%; }
+.graph .c4 { --hue: 0; --full: 65%; } .graph .c5 { --hue: 185; --full: 60%; } .graph .c6 { --hue: 95; --full: 45%; } .graph .c7 { --hue: 325; --full: 60%; }
 </style>
 <defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"tip\" d=\"M0 0.5 8 4 0 7.5z\"/></marker></defs>
 ";
@@ -87,7 +87,7 @@ impl<'r> Drawing<'r> {
         let width = width.max(title.chars().count() as f64 * CHARACTER) + 2.0 * MARGIN;
         let height = height + HEAD + 2.0 * MARGIN;
         let size = format!("width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\"");
-        writeln!(self.to, "<svg xmlns=\"http://www.w3.org/2000/svg\" {size} role=\"img\">")?;
+        writeln!(self.to, "<svg xmlns=\"http://www.w3.org/2000/svg\" {size} class=\"graph\" role=\"img\">")?;
         if self.place == Where::Alone {
             writeln!(self.to, "<title>{}</title>", Escaped(&title))?;
         }

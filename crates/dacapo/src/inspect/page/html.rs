@@ -11,6 +11,7 @@ use super::{Books, Page, Purpose};
 use crate::inspect::draw::{Escaped, Lives, about};
 use crate::inspect::table::{count, size};
 use crate::inspect::{Difference, EdgeOf, Kind, NodeOf, Report};
+use crate::profile::Profile;
 
 const STYLE: &str = include_str!("page.css");
 /// One function that runs when the page is there, in parts.
@@ -104,7 +105,7 @@ fn head(page: &Page, label: &str) -> String {
          <button id=\"smaller\" aria-label=\"smaller\">−</button>\n<button id=\"larger\" aria-label=\"larger\">+</button>\n<button id=\"help\" aria-label=\"keys\">?</button>\n</header>\n",
         Escaped(&short(label)),
         Escaped(&about),
-        "",
+        if page.profile.is_some() { "<option value=\"time\">time</option>" } else { "" },
     )
 }
 
@@ -148,6 +149,7 @@ fn panels(page: &Page, derived: &Derived) -> Vec<Panel> {
     let panels = [
         findings_panel(page, derived),
         difference.map(|(difference, before)| difference_panel(difference, before, &page.report)),
+        time_panel(page),
         memory_panel(page),
     ];
     panels.into_iter().flatten().collect()
@@ -168,6 +170,43 @@ fn findings_panel(page: &Page, derived: &Derived) -> Option<Panel> {
     }
     let title = format!("Findings ({})", page.findings.len());
     Some(Panel { id: "findings", title, html: html + "</div>\n", is_open: true })
+}
+
+/// The timeline of a replay, and of an eager run beside it, to one scale.
+fn time_panel(page: &Page) -> Option<Panel> {
+    let profiles: Vec<&Profile> = [&page.profile, &page.eager].into_iter().flatten().collect();
+    let span = profiles.iter().map(|profile| profile.total_ns).max()?;
+    let mut html = String::from(
+        "<p><label>stretch <input type=\"range\" data-stretch min=\"1\" max=\"40\" step=\"0.5\" value=\"1\"></label> \
+         <span class=\"soft\">bold: the critical path; red: ready, and not begun; a click shows the op</span></p>\n<div class=\"two\">\n",
+    );
+    for profile in &profiles {
+        let what = if profile.eager { "Eager: one op after the other" } else { "Replay" };
+        writeln!(html, "<div><h3>{what}</h3><div class=\"strip timeline\">{}</div></div>", profile.svg_over(span))
+            .expect("writing to a string");
+    }
+    html.push_str("</div>\n");
+    if let [replay, eager] = profiles[..] {
+        html.push_str(&beside(replay, eager));
+    }
+    Some(Panel { id: "time", title: "Time".to_string(), html, is_open: true })
+}
+
+/// Two profiles in numbers.
+fn beside(replay: &Profile, eager: &Profile) -> String {
+    let row = |what: &str, of: &dyn Fn(&Profile) -> u64| {
+        let number = |profile: &Profile| format!("<td class=\"num\">{}</td>", profile.clock.told(of(profile)));
+        format!("<tr><td>{what}</td>{}{}</tr>\n", number(replay), number(eager))
+    };
+    let gaps = |profile: &Profile| {
+        profile.ops.iter().filter(|op| op.critical).fold(0u64, |sum, op| sum.saturating_add(op.gap_ns))
+    };
+    format!(
+        "<h3>Beside each other</h3>\n<table id=\"beside\"><tr><th></th><th>replay</th><th>eager</th></tr>\n{}{}{}</table>\n",
+        row("critical path", &Profile::critical_ns),
+        row("of it gaps", &gaps),
+        row("all ops together", &Profile::sum_ns),
+    )
 }
 
 /// The map of temps, and what memory is for.

@@ -35,6 +35,9 @@ impl Page {
                 let page: Page = serde_json::from_str(text).map_err(syntax)?;
                 page.report.checked()?;
                 page.before.as_ref().map_or(Ok(()), Report::checked)?;
+                for profile in [&page.profile, &page.eager].into_iter().flatten() {
+                    profile.expect_consistent().map_err(ReadError::Inconsistent)?;
+                }
                 Ok(page)
             }
         }

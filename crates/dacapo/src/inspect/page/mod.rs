@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::graph::GraphMemory;
 use crate::memory::MemoryReport;
+use crate::profile::Profile;
 
 use super::{Finding, Report};
 
@@ -49,6 +50,12 @@ pub struct Page {
     /// An earlier one, to compare it with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Report>,
+    /// How long its ops took in a replay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
+    /// How long they took in an eager run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eager: Option<Profile>,
     /// What the software device has found, at whichever ops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -112,13 +119,46 @@ pub struct Books {
 impl Page {
     /// A page of a report alone.
     pub fn new(report: Report) -> Page {
-        Page { page: PAGE_VERSION, report, before: None, findings: Vec::new(), memory: Vec::new(), books: None }
+        Page {
+            page: PAGE_VERSION,
+            report,
+            before: None,
+            profile: None,
+            eager: None,
+            findings: Vec::new(),
+            memory: Vec::new(),
+            books: None,
+        }
     }
 
     /// Compares it with an earlier report: what is added, gone and changed since.
     #[must_use]
     pub fn since(mut self, before: Report) -> Page {
         self.before = Some(before);
+        self
+    }
+
+    /// With how long its ops took: [`Graph::profile`](crate::Graph::profile), or in an eager run
+    /// [`Stream::profile`](crate::Stream::profile). Two of them, one of each, are shown beside each other.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// use dacapo::inspect::Page;
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let mut y = device.zeros::<f32>(1024)?;
+    /// let mut graph = device.record(dacapo::fill(&mut y, dacapo::baked(1.0)))?;
+    /// let (replay, eager) = (graph.profile(&stream)?, stream.profile(graph.as_op())?);
+    /// let html = Page::new(graph.inspect()).profile(replay).profile(eager).html();
+    /// assert!(html.contains("Time"));
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn profile(mut self, profile: Profile) -> Page {
+        match profile.eager {
+            true => self.eager = Some(profile),
+            false => self.profile = Some(profile),
+        }
         self
     }
 
