@@ -55,12 +55,15 @@ pub(super) fn written(page: &Page) -> String {
     put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     put(&format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n"));
     put("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    put(&format!("<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n", Escaped(&short(label))));
+    put(&format!(
+        "<title>{}</title>\n<style>\n{STYLE}</style>\n<noscript><style>.opening svg {{ display: block; }}</style></noscript>\n</head>\n<body>\n",
+        Escaped(&short(label))
+    ));
     put(&head(page, label));
     put("<main>\n<section id=\"graph\" tabindex=\"0\" aria-label=\"the graph: arrow keys go from op to op\">\n");
-    put(&format!("<div class=\"drawing\" id=\"after\">{}</div>\n", report.svg_in_page()));
+    put(&format!("<div class=\"drawing opening\" id=\"after\">{}</div>\n", report.svg_in_page()));
     if let Some(before) = &page.before {
-        put(&format!("<div class=\"drawing\" id=\"before\" hidden>{}</div>\n", before.svg_in_page()));
+        put(&format!("<div class=\"drawing opening\" id=\"before\" hidden>{}</div>\n", before.svg_in_page()));
         put(
             "<div id=\"switch\"><button data-view=\"before\" aria-pressed=\"false\">first recording</button><button data-view=\"after\" aria-pressed=\"true\">second recording</button></div>\n",
         );

@@ -18,6 +18,8 @@
     element.append(...children.filter((child) => child !== null && child !== undefined));
     return element;
   }
+  /// The first child that fits. (A selector with `:scope >` looks at everything below, too.)
+  const child = (element, selector) => { for (const one of element.children) if (one.matches(selector)) return one; return null; };
   const cut = (text, most = 300) => text.length > most ? text.slice(0, most) + '…' : text;
   function size(bytes) {
     if (bytes < 10240) return `${bytes} B`;

@@ -179,7 +179,7 @@
 
   function tellFrame(frame) {
     const ops = [...frame.querySelectorAll('[data-op]')].map((element) => Number(element.dataset.op)).filter((op) => view.report.nodes[op].kind !== 'join');
-    const title = frame.querySelector(':scope > text').textContent;
+    const title = child(frame, 'text').textContent;
     const isFolded = view.folded.has(frame);
     const sum = (of) => ops.reduce((total, op) => total + of(view.report.nodes[op]), 0);
     const parts = [make('h2', {}, title), make('p', {}, make('button', { id: 'toggle', onclick: () => { view.toggle(frame); tellFrame(frame); } }, isFolded ? 'Unfold (e)' : 'Fold (e)')),

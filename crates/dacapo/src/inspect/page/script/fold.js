@@ -10,23 +10,23 @@
   function picture(inner) {
     if (inner.was) return inner.was;
     const boxes = new Map(), lines = [];
-    for (const child of inner.children) {
-      if (child.dataset.line !== undefined) {
-        const [from, to] = child.dataset.line.split(' ');
-        const numbers = child.getAttribute('d').slice(1).split(' ').map(Number);
+    for (const one of inner.children) {
+      if (one.dataset.line !== undefined) {
+        const [from, to] = one.dataset.line.split(' ');
+        const numbers = one.getAttribute('d').slice(1).split(' ').map(Number);
         const points = [];
         for (let at = 0; at < numbers.length; at += 2) points.push([numbers[at], numbers[at + 1]]);
-        lines.push({ element: child, from, to, points });
+        lines.push({ element: one, from, to, points });
       } else {
-        const name = child.dataset.op ?? 'f' + child.dataset.frame;
-        boxes.set(name, { element: child, ...translated(child), ...ownSize(child) });
+        const name = one.dataset.op ?? 'f' + one.dataset.frame;
+        boxes.set(name, { element: one, ...translated(one), ...ownSize(one) });
       }
     }
     inner.was = { boxes, lines };
     return inner.was;
   }
   function ownSize(element) {
-    const rect = element.querySelector(':scope > rect, :scope > circle');
+    const rect = child(element, 'rect, circle');
     if (rect.tagName === 'circle') return { width: 2 * rect.getAttribute('r'), height: 2 * rect.getAttribute('r') };
     rect.wide ??= Number(rect.getAttribute('width'));
     rect.high ??= Number(rect.getAttribute('height'));
@@ -43,7 +43,7 @@
   /// How large a box is now: a folded frame, one around a smaller picture, or as it was.
   function sizeNow(element) {
     const was = ownSize(element);
-    const inner = element.querySelector(':scope > .in');
+    const inner = child(element, '.in');
     if (element.classList.contains('folded')) {
       const [width, height] = element.dataset.folded.split(' ').map(Number);
       return { width, height };
@@ -53,8 +53,8 @@
       shrunk.width = Math.max(shrunk.width, Number(element.dataset.folded.split(' ')[0]));
       return shrunk;
     }
-    const bodies = [...element.querySelectorAll(':scope > .body')];
-    if (bodies.some((body) => body.querySelector(':scope > .in').now)) return bodiesNow(element, bodies, was);
+    const bodies = [...element.children].filter((one) => one.matches('.body'));
+    if (bodies.some((body) => child(body, '.in').now)) return bodiesNow(element, bodies, was);
     return was;
   }
 
@@ -62,7 +62,7 @@
   function bodiesNow(element, bodies, was) {
     let x = AROUND, height = 0, tops = 0;
     for (const body of bodies) {
-      const inner = body.querySelector(':scope > .in'), rect = body.querySelector(':scope > rect');
+      const inner = child(body, '.in'), rect = child(body, 'rect');
       const own = ownSize(body), before = pictureSize(inner), now = inner.now ?? before;
       body.at ??= translated(body);
       tops = body.at.y;
@@ -75,7 +75,7 @@
     }
     return { width: Math.max(x, minimalWidth(element)), height: tops + height + AROUND };
   }
-  const minimalWidth = (element) => Math.max(...[...element.querySelectorAll(':scope > text')].map((text) => text.textContent.length * 7 + 18));
+  const minimalWidth = (element) => Math.max(...[...element.children].filter((one) => one.matches('text')).map((text) => text.textContent.length * 7 + 18));
 
   /// Places the boxes and lines of a frame by the sizes that boxes have now.
   function settlePicture(inner) {
@@ -162,11 +162,11 @@
   }
 
   function resize(box) {
-    const rect = box.element.querySelector(':scope > rect');
+    const rect = child(box.element, 'rect');
     if (!rect) return;
     rect.setAttribute('width', round(box.now.width));
     rect.setAttribute('height', round(box.now.height));
-    const inner = box.element.querySelector(':scope > .in');
+    const inner = child(box.element, '.in');
     if (inner?.now && !box.element.classList.contains('folded')) {
       place(inner, round((box.now.width - inner.now.width) / 2), translated(inner).y);
     }

@@ -150,6 +150,8 @@
     for (const [op, changed] of Object.entries(derived.changes?.[one.side] ?? {})) one.element(op)?.classList.add(changed.length ? 'changed' : one === before ? 'removed' : 'added');
   }
   if (data.report.nodes.length > 400 && document.querySelector('.label')) foldButton();
+  // Shown only now: what is folded was never laid out.
+  for (const one of [after, before].filter(Boolean)) one.root.classList.remove('opening');
   new ResizeObserver(() => view.show()).observe(graph);
   after.seen = true;
   after.begin();
@@ -158,5 +160,5 @@
   if (first) tab(first);
   const asked = /^#op=(\d+)(&before)?$/.exec(location.hash);
   if (asked) pick(Number(asked[1]), asked[2] ? before : after);
-  document.documentElement.dataset.ready = 'yes';
+  document.documentElement.dataset.ready = performance.now().toFixed(0);
 })();

@@ -56,22 +56,25 @@
 
     fit() {
       const { width, height } = this.root.getBoundingClientRect();
-      if (!width || !height) return;
-      const scale = Math.min(width / this.whole.width, height / this.whole.height, 1.25);
-      this.box = { x: (this.whole.width - width / scale) / 2, y: (this.whole.height - height / scale) / 2, width: width / scale, height: height / scale };
-      this.show();
+      if (width && height) this.centre(this.fitting(width, height), width, height);
     }
 
     /// The upper end, at a size that can be read.
     begin() {
       const { width, height } = this.root.getBoundingClientRect();
       if (!width || !height) return;
-      this.fit();
-      if (this.scale < 0.6) {
-        const scale = Math.max(0.6, Math.min(1, width / this.whole.width));
-        this.box = { x: Math.max(-SVG_MARGIN, (this.whole.width - width / scale) / 2), y: 0, width: width / scale, height: height / scale };
-        this.show();
-      }
+      const whole = this.fitting(width, height);
+      if (whole >= 0.6) { this.centre(whole, width, height); return; }
+      const scale = Math.max(0.6, Math.min(1, width / this.whole.width));
+      this.box = { x: (this.whole.width - width / scale) / 2, y: 0, width: width / scale, height: height / scale };
+      this.show();
+    }
+
+    fitting(width, height) { return Math.min(width / this.whole.width, height / this.whole.height, 1.25); }
+
+    centre(scale, width, height) {
+      this.box = { x: (this.whole.width - width / scale) / 2, y: (this.whole.height - height / scale) / 2, width: width / scale, height: height / scale };
+      this.show();
     }
 
     zoom(factor, at) {
@@ -94,7 +97,7 @@
       const around = this.root.getBoundingClientRect();
       if (!around.width) return;
       if (this.scale < 0.45) this.zoom(0.8 / this.scale);
-      const rect = element.querySelector('rect, circle').getBoundingClientRect();
+      const rect = child(element, 'rect, circle').getBoundingClientRect();
       const inset = 30;
       const far = (low, high, from, to) => high - low > to - from ? from - low : low < from ? from - low : high > to ? to - high : 0;
       const dx = far(rect.left, rect.right, around.left + inset, around.right - inset);
@@ -131,7 +134,7 @@
       const depth = (element) => { let count = 0; for (let at = element; at; at = at.parentNode) count += 1; return count; };
       const all = [...inner].map((element) => [depth(element), element]).sort((one, other) => other[0] - one[0]);
       for (const [, element] of all) settlePicture(element);
-      const top = this.svg.querySelector(':scope > .in');
+      const top = child(this.svg, '.in');
       const { width, height } = top.now ?? pictureSize(top);
       this.whole = { width: width + 2 * SVG_MARGIN, height: height + 30 + 2 * SVG_MARGIN };
     }
