@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::scenes;
+use super::scenes::{self, same};
 use super::tab::Tab;
 
 /// Writes the page.
@@ -75,9 +75,4 @@ fn window(tab: &mut Tab) -> Result<(), String> {
     same("the window", tab.eval("[innerWidth, innerHeight]")?, json!([500, 700]))?;
     tab.holds("!document.querySelector('#wide').checkVisibility()")?;
     same("a promise", tab.eval("new Promise(done => setTimeout(() => done({a: 1}), 10))")?, json!({"a": 1}))
-}
-
-/// An error unless both are the same.
-fn same<A: PartialEq<B> + std::fmt::Debug, B: std::fmt::Debug>(what: &str, is: A, wanted: B) -> Result<(), String> {
-    if is == wanted { Ok(()) } else { Err(format!("{what}: {is:?}, and not {wanted:?}")) }
 }

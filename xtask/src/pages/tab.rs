@@ -36,9 +36,9 @@ pub struct Tab<'b> {
     opt_pictures: Option<(PathBuf, String)>,
     pictures_count: usize,
     errors: Vec<String>,
-    // Each with the id by which the browser knows it.
-    requests: Vec<(String, String)>,
-    opt_document: Option<String>,
+    requests: Vec<String>,
+    // The address of the page.
+    url: String,
 }
 
 impl<'b> Tab<'b> {
@@ -67,7 +67,7 @@ impl<'b> Tab<'b> {
             pictures_count: 0,
             errors: Vec::new(),
             requests: Vec::new(),
-            opt_document: None,
+            url: String::new(),
         };
         for domain in ["Page", "Runtime", "Log", "Network"] {
             tab.call(&format!("{domain}.enable"), json!({}))?;
@@ -91,17 +91,29 @@ impl<'b> Tab<'b> {
     pub fn open(&mut self, file: &Path) -> Result<Duration, String> {
         let file = file.canonicalize().map_err(|error| format!("{}: {error}", file.display()))?;
         self.note();
-        let answer = self.call("Page.navigate", json!({"url": url_of(&file)}))?;
+        self.url = url_of(&file);
+        let answer = self.call("Page.navigate", json!({"url": self.url}))?;
         if let Some(refused) = answer["errorText"].as_str() {
             return Err(format!("{} does not open: {refused}", file.display()));
         }
-        self.opt_document = answer["loaderId"].as_str().map(str::to_string);
         self.browser
             .wait_for(&self.session, "Page.loadEventFired", ANSWER_LIMIT)
             .map_err(|error| format!("{} does not load: {error}", file.display()))?;
         self.settle()?;
         let took_ms = self.eval("performance.getEntriesByType('navigation')[0].loadEventStart")?;
         Ok(Duration::from_secs_f64(took_ms.as_f64().unwrap_or_default() / 1e3))
+    }
+
+    /// Loads the page again, from the address that it has given itself meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// - The load event does not come.
+    pub fn reload(&mut self) -> Result<(), String> {
+        self.note();
+        self.call("Page.reload", json!({}))?;
+        self.browser.wait_for(&self.session, "Page.loadEventFired", ANSWER_LIMIT)?;
+        self.settle()
     }
 
     /// The value of an expression in the page; a promise is awaited. `undefined` is null.
@@ -164,6 +176,18 @@ impl<'b> Tab<'b> {
     pub fn count(&mut self, selector: &str) -> Result<usize, String> {
         let count = self.eval(&format!("document.querySelectorAll({}).length", quoted(selector)))?;
         Ok(count.as_u64().unwrap_or_default() as usize)
+    }
+
+    /// How many of the elements that are selected are displayed, in the window or out of it.
+    ///
+    /// # Errors
+    ///
+    /// - That is no selector.
+    pub fn count_shown(&mut self, selector: &str) -> Result<usize, String> {
+        // Of a group of a drawing that is not displayed `checkVisibility` knows nothing; what is in it has no boxes.
+        let is_shown = "element => element.getClientRects().length > 0 && element.checkVisibility()";
+        let count = format!("[...document.querySelectorAll({})].filter({is_shown}).length", quoted(selector));
+        Ok(self.eval(&count)?.as_u64().unwrap_or_default() as usize)
     }
 
     /// An error unless an expression is true.
@@ -240,9 +264,7 @@ impl<'b> Tab<'b> {
     /// and `blob:`, does not count.
     pub fn requests(&mut self) -> Vec<String> {
         self.note();
-        let document = self.opt_document.as_deref();
-        let is_other = |(id, _): &&(String, String)| Some(id.as_str()) != document;
-        self.requests.iter().filter(is_other).map(|(_, url)| url.clone()).collect()
+        self.requests.clone()
     }
 
     /// Everything that is wrong with the page as it stands: [`console_errors`](Self::console_errors),
@@ -282,17 +304,18 @@ impl<'b> Tab<'b> {
                 "Log.entryAdded" if ["error", "warning"].iter().any(|level| params["entry"]["level"] == *level) => {
                     self.errors.push(text_of(&params["entry"]["text"]));
                 }
-                "Network.requestWillBeSent" => self.request(&params["requestId"], &params["request"]["url"]),
-                "Network.webSocketCreated" => self.request(&params["requestId"], &params["url"]),
+                "Network.requestWillBeSent" => self.request(&kind, text_of(&params["request"]["url"])),
+                "Network.webSocketCreated" => self.request("WebSocket", text_of(&params["url"])),
                 _ => {}
             }
         }
     }
 
-    fn request(&mut self, id: &Value, url: &Value) {
-        let url = text_of(url);
-        if !["data:", "blob:", "about:"].iter().any(|own| url.starts_with(own)) {
-            self.requests.push((text_of(id), url));
+    /// Keeps what is neither the page nor in it.
+    fn request(&mut self, kind: &str, url: String) {
+        let is_page = kind == "Document" && url == self.url;
+        if !is_page && !["data:", "blob:", "about:"].iter().any(|own| url.starts_with(own)) {
+            self.requests.push(url);
         }
     }
 }

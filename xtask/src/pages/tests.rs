@@ -113,12 +113,21 @@ fn what_cannot_be_seen_does_not_overlap() {
         open(&mut browser, "hidden", &body).overlapping_texts().unwrap().len()
     };
     assert_eq!(found(""), 1);
-    let hides =
-        ["visibility: hidden", "opacity: 0", "display: none", "background: white; padding: 4px", "left: -999px"];
+    let hides = ["visibility: hidden", "opacity: 0", "display: none", "background: white; padding: 4px"];
     for hidden in hides {
         assert_eq!(found(hidden), 0, "{hidden}");
     }
     assert_eq!(found("background: rgba(255, 255, 255, 0.3); padding: 4px"), 1, "one sees through it");
+    let group = |style: &str| {
+        format!("<svg><text y=20>one</text><g style='{style}'><g><text y=22>t<tspan>wo</tspan></text></g></g></svg>")
+    };
+    assert_eq!(open(&mut browser, "hidden", &group("")).overlapping_texts().unwrap().len(), 2);
+    for hidden in ["display: none", "visibility: hidden", "opacity: 0"] {
+        assert_eq!(open(&mut browser, "hidden", &group(hidden)).overlapping_texts().unwrap().len(), 0, "{hidden}");
+    }
+    let outside = "<div style='position: absolute; left: -999px'>one<div style='margin-top: -1em'>two</div></div>";
+    assert_eq!(open(&mut browser, "hidden", outside).overlapping_texts().unwrap().len(), 0, "nobody gets there");
+    assert_eq!(open(&mut browser, "hidden", &outside.replace("-999", "99")).overlapping_texts().unwrap().len(), 1);
     let button = "<div style='position: absolute; left: 0; top: 0'><button style='padding: 4px'>on top</button></div>";
     let body = format!("{}{button}", placed(&[("below it", 4, 4)]));
     assert_eq!(open(&mut browser, "hidden", &body).overlapping_texts().unwrap().len(), 0);

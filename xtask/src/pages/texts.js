@@ -48,7 +48,10 @@
     if (isDrawing(element) || isOpen(element)) return element;
     return style(element).display === "inline" ? blockOf(element.parentElement) : element;
   });
-  const isShown = memo(element => element.checkVisibility({ opacityProperty: true, visibilityProperty: true }));
+  // In a drawing `checkVisibility` and the boxes of a text know nothing of groups that are not displayed; the text itself does.
+  const isPlaced = memo(element => !isDrawing(element) || (element.closest("text") ?? element).getClientRects().length > 0);
+  const isShown = memo(
+    element => isPlaced(element) && element.checkVisibility({ opacityProperty: true, visibilityProperty: true }));
 
   const found = [];
   let count = 0;

@@ -34,7 +34,9 @@
   }
   search.addEventListener('input', () => find(search.value));
   search.addEventListener('focus', () => { results.hidden = !hits.length; });
-  search.addEventListener('blur', () => setTimeout(() => { results.hidden = true; }, 150));
+  search.addEventListener('blur', () => { results.hidden = true; });
+  // A click in the list leaves the focus where it is: else the list would be gone before the button is released.
+  results.addEventListener('mousedown', (event) => event.preventDefault());
   search.addEventListener('keydown', (event) => {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault();
