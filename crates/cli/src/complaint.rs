@@ -91,7 +91,7 @@ macro_rules! from_errors {
     )* };
 }
 from_errors!(
-    dacapo::inspect::ReadError,
+    dacapo::page::ReadError,
     dacapo::profile::ReadError,
     dacapo_driver::DriverError,
     dacapo_driver::LoadError,

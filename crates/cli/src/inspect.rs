@@ -7,7 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use dacapo::inspect::{Difference, Page, diff};
+use dacapo::inspect::{Difference, diff};
+use dacapo::page::Page;
 use dacapo::profile::Profile;
 use serde_json::json;
 

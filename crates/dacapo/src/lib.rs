@@ -125,7 +125,7 @@ mod lower;
 pub mod memory;
 mod nesting;
 #[cfg(feature = "json")]
-mod pages;
+pub mod page;
 mod plan;
 mod pool;
 pub mod port;
@@ -134,6 +134,7 @@ pub mod random;
 pub mod raw;
 mod record;
 pub mod shapes;
+mod timing;
 mod trace;
 mod value;
 

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use dacapo::inspect::Page;
+use dacapo::page::Page;
 use dacapo::{Device, Graph, Op, Recorder, Slot, baked, copy, fill};
 
 dacapo::kernels! {

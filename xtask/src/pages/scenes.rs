@@ -14,7 +14,7 @@ use std::fmt::Debug;
 use std::path::Path;
 use std::time::Duration;
 
-use dacapo::inspect::Page;
+use dacapo::page::Page;
 use dacapo_suite::scenes as graphs;
 
 use super::self_check;

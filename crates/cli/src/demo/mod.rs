@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use dacapo::inspect::Page;
+use dacapo::page::Page;
 use dacapo::{Device, Slot, Stream};
 
 use crate::bench::blocks::{Contender, alternate};

@@ -5,6 +5,8 @@
 use std::fmt;
 
 use crate::lower::executable_of;
+#[cfg(feature = "json")]
+use crate::page::{Page, Purpose};
 
 /// How much memory a graph takes, by purpose: [`Graph::memory`](crate::Graph::memory). `Display` prints it.
 ///
@@ -70,6 +72,16 @@ impl GraphMemory {
     /// Estimates the bytes of device memory of an executable graph with these nodes, from a measurement on an H200.
     pub fn executable_of(kernels: usize, copies: usize, memsets: usize, empty: usize) -> usize {
         executable_of(kernels, copies, memsets, empty)
+    }
+}
+
+#[cfg(feature = "json")]
+impl Page {
+    /// With what the graph's memory is for: [`Graph::memory`](crate::Graph::memory).
+    #[must_use]
+    pub fn memory(mut self, memory: &GraphMemory) -> Page {
+        self.memory = memory.rows().map(|(name, bytes)| Purpose::new(name, bytes)).to_vec();
+        self
     }
 }
 

@@ -22,11 +22,6 @@ pub enum ReadError {
         /// The version it says it has.
         found: u64,
     },
-    /// It is a page of another version of the format.
-    PageVersion {
-        /// The version it says it has.
-        found: u64,
-    },
     /// It is not JSON, or not a report.
     Syntax(String),
     /// It is a report that contradicts itself.
@@ -62,7 +57,7 @@ impl Report {
         Ok(report)
     }
 
-    pub(super) fn checked(&self) -> Result<(), ReadError> {
+    pub(crate) fn checked(&self) -> Result<(), ReadError> {
         check(self).map_err(ReadError::Inconsistent)
     }
 }
@@ -117,13 +112,6 @@ impl fmt::Display for ReadError {
                 "this report has version {found} of the format, and this dacapo ({}) reads version {VERSION}\n\
                  help: make the report again with this dacapo, or read it with the one that made it",
                 env!("CARGO_PKG_VERSION")
-            ),
-            ReadError::PageVersion { found } => write!(
-                f,
-                "this page has version {found} of the format, and this dacapo ({}) reads version {}\n\
-                 help: open it in a browser, or make it again with this dacapo",
-                env!("CARGO_PKG_VERSION"),
-                super::PAGE_VERSION
             ),
             ReadError::Syntax(what) => write!(f, "this is not a report: {what}"),
             ReadError::Inconsistent(what) => write!(f, "this report contradicts itself: {what}"),

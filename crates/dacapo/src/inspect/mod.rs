@@ -21,9 +21,7 @@ mod homes;
 mod json;
 mod matching;
 mod model;
-#[cfg(feature = "json")]
-mod page;
-mod table;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 mod waits;
@@ -40,7 +38,5 @@ pub use model::{
     Access, Argument, Bytes, CriticalPath, Geometry, How, Inside, KernelOf, Kind, Memory, MemoryKind, Node, Place,
     Report, Totals, VERSION, Value,
 };
-#[cfg(feature = "json")]
-pub use page::{Books, PAGE_VERSION, Page, Purpose};
 pub(crate) use table::WIDTH_MAX;
 pub use waits::{Reason, Wait};

@@ -75,7 +75,7 @@ impl Report {
     }
 
     /// The edges into each node.
-    pub(super) fn edges_into(&self) -> Vec<Vec<(usize, Edge)>> {
+    pub(crate) fn edges_into(&self) -> Vec<Vec<(usize, Edge)>> {
         let mut into = vec![Vec::new(); self.nodes.len()];
         for (before, after, kind) in &self.edges {
             if *before < self.nodes.len()
@@ -87,7 +87,7 @@ impl Report {
         into
     }
 
-    pub(super) fn waits_of(&self, into: &[Vec<(usize, Edge)>], node: usize) -> Vec<Wait> {
+    pub(crate) fn waits_of(&self, into: &[Vec<(usize, Edge)>], node: usize) -> Vec<Wait> {
         let mut waits: Vec<Wait> = Vec::new();
         let mut to_see: Vec<(usize, Edge, bool)> =
             into[node].iter().map(|(before, kind)| (*before, *kind, false)).collect();

@@ -1,9 +1,8 @@
 //! Pages of reports that were made by hand.
 
 use dacapo::graph::Edge;
-use dacapo::inspect::{
-    Access, Argument, Bytes, Geometry, How, Kind, Memory, MemoryKind, Node, Page, Place, Report, Value,
-};
+use dacapo::inspect::{Access, Argument, Bytes, Geometry, How, Kind, Memory, MemoryKind, Node, Place, Report, Value};
+use dacapo::page::Page;
 
 /// What a program may call its ops, and must be shown as it is: markup, quotes, the end of a script, text from right to left,
 /// marks that turn the direction, letters that are wide, combined or in no font, control characters.

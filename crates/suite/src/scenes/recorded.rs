@@ -1,7 +1,8 @@
 //! Pages of graphs that were recorded.
 
 use dacapo::flow::above;
-use dacapo::inspect::{Page, Report};
+use dacapo::inspect::Report;
+use dacapo::page::Page;
 use dacapo::{Device, Op, Recorder, Result, Slot, baked, copy, fill};
 
 use crate::forms::kernels::Kernels;

@@ -33,31 +33,31 @@ const STYLE: &str = "<style>
 ";
 
 /// A temp that lies somewhere and is used: from its first op to its last.
-pub(in crate::inspect) struct Life {
+pub(crate) struct Life {
     /// An index into [`Report::memories`].
-    pub(in crate::inspect) memory: usize,
-    pub(in crate::inspect) offset: u64,
-    pub(in crate::inspect) bytes: u64,
+    pub(crate) memory: usize,
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
     /// Places in the order of ops, without joins.
-    pub(in crate::inspect) first: usize,
-    pub(in crate::inspect) last: usize,
+    pub(crate) first: usize,
+    pub(crate) last: usize,
 }
 
 /// The lives of temps, and where most of them are alive.
-pub(in crate::inspect) struct Lives {
-    pub(in crate::inspect) lives: Vec<Life>,
+pub(crate) struct Lives {
+    pub(crate) lives: Vec<Life>,
     /// How many bytes the temps take together, with those that share.
-    pub(in crate::inspect) bytes: u64,
+    pub(crate) bytes: u64,
     /// What they would take if none shared.
-    pub(in crate::inspect) apart: u64,
+    pub(crate) apart: u64,
     /// Bytes that are alive at each op.
-    pub(in crate::inspect) alive: Vec<u64>,
+    pub(crate) alive: Vec<u64>,
     /// The op at which most are, and those that are.
-    pub(in crate::inspect) peak: usize,
+    pub(crate) peak: usize,
 }
 
 impl Lives {
-    pub(in crate::inspect) fn of(report: &Report) -> Lives {
+    pub(crate) fn of(report: &Report) -> Lives {
         let mut used: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
         let nodes = report.nodes.iter().filter(|node| node.kind != Kind::Join);
         let mut ops = 0;
@@ -93,7 +93,7 @@ impl Lives {
     }
 
     /// Whether a temp is alive where most are.
-    pub(in crate::inspect) fn is_at_peak(&self, life: &Life) -> bool {
+    pub(crate) fn is_at_peak(&self, life: &Life) -> bool {
         life.first <= self.peak && self.peak <= life.last
     }
 }
@@ -209,7 +209,7 @@ fn nth_op(report: &Report, at: usize) -> usize {
 }
 
 /// `4 temps in 1.5 KiB (3.0 KiB without sharing); at most 1.5 KiB alive, at op 7`.
-pub(in crate::inspect) fn about(lives: &Lives) -> String {
+pub(crate) fn about(lives: &Lives) -> String {
     let temps = crate::inspect::table::count(lives.lives.len(), "temp");
     let most = lives.alive.get(lives.peak).copied().unwrap_or(0);
     format!(

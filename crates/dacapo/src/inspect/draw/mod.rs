@@ -11,7 +11,7 @@ mod svg;
 mod text;
 
 #[cfg(feature = "json")]
-pub(in crate::inspect) use memory::{Lives, about};
+pub(crate) use memory::{Lives, about};
 pub(crate) use text::{Escaped, Short};
 
 use super::Report;
@@ -44,7 +44,7 @@ impl Report {
 
     /// The same drawing, for a page that shows what tooltips say.
     #[cfg(feature = "json")]
-    pub(super) fn svg_in_page(&self) -> String {
+    pub(crate) fn svg_in_page(&self) -> String {
         svg::written(self, &picture::Pictures::of(self), svg::Where::InPage)
     }
 }

@@ -3,13 +3,15 @@
 use dacapo_ledger::{MemoryId, Touching};
 
 use super::timeline::timeline;
-use super::{Clock, Profile, Timed, VERSION};
-use crate::device::{Device, Stream};
+use crate::device::Stream;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Graph, GraphInto, Replayable, report_of_graph};
 use crate::inspect::{self, Kind, Report};
 use crate::lower::{OpStamps, Stamps};
 use crate::memory::{Reads, Writes};
+#[cfg(feature = "json")]
+use crate::page::Pages;
+use crate::profile::{Clock, Profile, Timed, VERSION};
 
 impl<T> Graph<T> {
     /// Replays it once, timed: how long each op took on the device, what waited, and the critical path.
@@ -76,7 +78,7 @@ fn measure(graph: &mut Replayable, stream: &Stream, extra: &[(MemoryId, Touching
     };
     let profile = subject.profile(&first, &ops);
     #[cfg(feature = "json")]
-    if crate::pages::Pages::of(&graph.device).is_some() {
+    if Pages::of(&graph.device).is_some() {
         graph.profile = Some(Box::new(profile.clone()));
     }
     Ok(profile)
@@ -125,13 +127,6 @@ impl Subject {
             ops: ops.collect(),
             critical_path: line.critical_path,
         }
-    }
-}
-
-impl Clock {
-    /// The one of a device.
-    pub(super) fn of(device: &Device) -> Clock {
-        if device.is_software() { Clock::Software } else { Clock::Gpu }
     }
 }
 

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use super::timeline::{Timeline, timeline};
-use super::{Clock, Profile, Timed, VERSION};
 use crate::inspect::Kind;
 use crate::lower::OpStamps;
+use crate::profile::{Clock, Profile, Timed, VERSION};
 
 //   0 ──► 1 ──► 3      a stamp costs 10; op 2 overlaps op 1
 //   └───► 2 ────┘

@@ -1,34 +1,44 @@
-//! A page that shows a graph: one file of HTML, without a network.
+//! Pages: a graph with its time, its memory and its mistakes, as one file of HTML that needs no network.
 //!
-//! - [`Page`] is what is shown, as data: a report and whatever else is known of it. The page holds it as JSON ([`json`]), so
-//!   that a page is also a file to read it back from.
-//! - [`derived`] is what the page would else have to compute: who waits for whom and why, and what differs.
-//! - [`html`] writes the file: drawings made in Rust, the [`panels`] below them, the data, the style and the script. The script
-//!   (`script/`) moves and folds the drawings, and tells what is known of an op.
+//! [`Report::html`] shows a graph or a recording. [`Page`] shows more: how long its ops took, what the software device has
+//! found at them, what the memory is for, and what has changed since another recording.
+//!
+//! With `DACAPO_PAGES=FOLDER` in the environment, a graph that is dropped while its thread panics, as in a test that fails, or
+//! at whose ops something was found, leaves a page in that folder; with `DACAPO_PAGES=all:FOLDER` every graph does.
+//!
+//! A page holds its data as JSON, so that it is also a file to read them back from: [`Page::from_html`].
+
+// - [`Page`] is what is shown, as data; [`json`] reads and writes it.
+// - [`derived`] is what the page would else have to compute: who waits for whom and why, and what differs.
+// - [`kept`] writes pages of what went wrong, where `DACAPO_PAGES` asks for them.
+// - [`html`] writes the file: drawings made in Rust, the [`panels`] below them, the data, the style and the script. The script
+//   (`script/`) moves and folds the drawings, and tells what is known of an op.
 
 mod derived;
 mod html;
 mod json;
+mod kept;
 mod panels;
 
 use serde::{Deserialize, Serialize};
 
-use crate::graph::GraphMemory;
+use crate::inspect::{Finding, Report};
 use crate::memory::MemoryReport;
 use crate::profile::Profile;
 
-use super::{Finding, Report};
+pub use json::ReadError;
+pub(crate) use kept::Pages;
 
 /// The version of the format of [`Page`]s that this library writes, and the newest that it reads.
 ///
 /// New optional fields do not change it: readers that do not know them leave them out.
-pub const PAGE_VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
 /// What a page shows: a report, and what else is known of it. [`html`](Page::html) writes the page.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
-/// use dacapo::inspect::Page;
+/// use dacapo::page::Page;
 /// # let device = dacapo::Device::software()?;
 /// # let stream = device.stream()?;
 /// let mut y = device.zeros::<f32>(1024)?;
@@ -42,7 +52,7 @@ pub const PAGE_VERSION: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Page {
-    /// The version of the format: [`PAGE_VERSION`].
+    /// The version of the format: [`VERSION`].
     pub page: u32,
     /// The graph or recording.
     pub report: Report,
@@ -70,7 +80,7 @@ pub struct Page {
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
-/// use dacapo::inspect::{Page, Purpose};
+/// use dacapo::page::{Page, Purpose};
 /// # let device = dacapo::Device::software()?;
 /// let mut y = device.zeros::<u8>(16)?;
 /// let graph = device.record(dacapo::fill(&mut y, dacapo::baked(1)))?;
@@ -92,7 +102,7 @@ pub struct Purpose {
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
-/// use dacapo::inspect::{Books, Page};
+/// use dacapo::page::{Books, Page};
 /// # let device = dacapo::Device::software()?;
 /// let mut y = device.zeros::<u8>(16)?;
 /// let graph = device.record(dacapo::fill(&mut y, dacapo::baked(1)))?;
@@ -117,7 +127,7 @@ impl Page {
     /// A page of a report alone.
     pub fn new(report: Report) -> Page {
         Page {
-            page: PAGE_VERSION,
+            page: VERSION,
             report,
             before: None,
             profile: None,
@@ -140,7 +150,7 @@ impl Page {
     ///
     /// ```
     /// # fn main() -> dacapo::Result<()> {
-    /// use dacapo::inspect::Page;
+    /// use dacapo::page::Page;
     /// # let device = dacapo::Device::software()?;
     /// # let stream = device.stream()?;
     /// let mut y = device.zeros::<f32>(1024)?;
@@ -166,13 +176,6 @@ impl Page {
         self
     }
 
-    /// With what the graph's memory is for: [`Graph::memory`](crate::Graph::memory).
-    #[must_use]
-    pub fn memory(mut self, memory: &GraphMemory) -> Page {
-        self.memory = memory.rows().map(|(name, bytes)| Purpose::new(name, bytes)).to_vec();
-        self
-    }
-
     /// With what the device's memory is for: [`Device::memory_report`](crate::Device::memory_report).
     #[must_use]
     pub fn books(mut self, report: &MemoryReport) -> Page {
@@ -189,7 +192,7 @@ impl Page {
 }
 
 impl Purpose {
-    fn new(name: &str, bytes: usize) -> Purpose {
+    pub(crate) fn new(name: &str, bytes: usize) -> Purpose {
         Purpose { name: name.trim().to_string(), bytes: bytes as u64 }
     }
 }

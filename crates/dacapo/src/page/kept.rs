@@ -16,9 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::device::{Device, Guest};
-use crate::graph::{Replayable, report_of, report_of_graph};
-use crate::inspect::{Finding, Page};
-use crate::record::Recorded;
+use crate::inspect::{Finding, Report};
+use crate::page::Page;
 
 /// How many graphs and runs that are over are remembered.
 const KEPT_MAX: usize = 32;
@@ -93,45 +92,30 @@ impl Pages {
         }))
     }
 
-    /// A graph is about to go.
-    pub(crate) fn graph_goes(&self, graph: &Replayable) {
-        if graph.captured {
-            return;
-        }
-        let make = || {
-            let mut page = Page::new(report_of_graph(graph)).memory(&graph.memory());
-            if let Some(profile) = &graph.profile {
-                page = page.profile((**profile).clone());
-            }
-            if let Ok(report) = graph.device.memory_report() {
-                page = page.books(&report);
-            }
-            page
-        };
-        // The report shows values of the program's slots, by code of the program's.
+    /// A graph of this label is about to go; `make` makes its page.
+    pub(crate) fn graph_goes(&self, device: &Device, label: &str, make: impl FnOnce() -> Page) {
+        // A report shows values of the program's slots, by code of the program's.
         let Ok(page) = catch_unwind(AssertUnwindSafe(make)) else {
-            return eprintln!("dacapo: no page of graph `{}`: it could not be inspected", graph.name.label);
+            return eprintln!("dacapo: no page of graph `{label}`: it could not be inspected");
         };
-        let kept = Kept { page, is_graph: true };
-        let found = found_at(&kept.page, &graph.device.found());
+        let page = match device.memory_report() {
+            Ok(report) => page.books(&report),
+            Err(_) => page,
+        };
+        let found = found_at(&page, &device.found());
         match self.asked.are_all || std::thread::panicking() || !found.is_empty() {
-            true => self.write(kept.page, found),
-            false => self.keep(kept),
+            true => self.write(page, found),
+            false => self.keep(Kept { page, is_graph: true }),
         }
     }
 
-    /// An eager run is about to begin.
-    pub(crate) fn run_begins(&self, recorded: &Recorded) {
-        let make = || {
-            let options = recorded.device.graph().label("eager run").straight_line().plain_edges().graph_options();
-            let mut report = report_of(recorded, &options);
-            // No node was added to any graph.
+    /// An eager run is about to begin; `make` says what it does.
+    pub(crate) fn run_begins(&self, make: impl FnOnce() -> Report) {
+        if let Ok(mut report) = catch_unwind(AssertUnwindSafe(make)) {
+            // No node is added to any graph.
             for node in &mut report.nodes {
                 (node.calls, node.patched_by) = (Vec::new(), None);
             }
-            report
-        };
-        if let Ok(report) = catch_unwind(AssertUnwindSafe(make)) {
             self.keep(Kept { page: Page::new(report), is_graph: false });
         }
     }
