@@ -71,9 +71,26 @@ fn has(what: &str, text: &str, part: &str) -> Result<(), String> {
     if text.contains(part) { Ok(()) } else { Err(format!("{what}: no `{part}` in `{text}`")) }
 }
 
+/// Waits until the page says that it can be used.
+fn ready(tab: &mut Tab) -> Result<(), String> {
+    tab.wait_until("document.documentElement.dataset.ready !== undefined", Duration::from_secs(10))
+}
+
 /// Clicks an op of the drawing, on its name.
 fn click_op(tab: &mut Tab, op: usize) -> Result<(), String> {
     tab.click(&format!("#graph .drawing:not([hidden]) [data-op='{op}'] > text"))
+}
+
+/// An error unless one sees which op is chosen: its frame has the colour of what is chosen, whatever else it is.
+fn looks_chosen(tab: &mut Tab, op: usize) -> Result<(), String> {
+    tab.holds(&format!(
+        "(() => {{ const frame = document.querySelector('.drawing:not([hidden]) [data-op=\"{op}\"] > rect');
+           const probe = document.body.appendChild(document.createElement('i'));
+           probe.style.color = 'var(--pick)';
+           const wanted = getComputedStyle(probe).color;
+           probe.remove();
+           return getComputedStyle(frame).stroke === wanted }})()"
+    ))
 }
 
 /// The heading of the details: what is chosen.
@@ -119,9 +136,7 @@ fn in_other_windows(tab: &mut Tab) -> Result<(), String> {
         tab.picture(&format!("{width}-wide"))?;
         tab.check().map_err(|error| format!("in a window of {width} x {height}: {error}"))?;
         tab.holds("document.documentElement.scrollWidth <= innerWidth")?;
+        tab.holds("document.querySelector('#graph').clientHeight >= innerHeight / 5")?;
     }
     tab.size(1280, 800)
 }
-
-/// How long a page may take to do something that it does not do at once.
-const SOON: Duration = Duration::from_secs(10);

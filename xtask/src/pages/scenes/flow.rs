@@ -1,11 +1,11 @@
 //! A loop with a branch inside: frames within frames.
 
-use super::{SOON, chosen, click_op, has, in_other_windows, same, search};
+use super::{chosen, click_op, has, in_other_windows, ready, same, search};
 use crate::pages::tab::Tab;
 
 /// Uses the page.
 pub fn script(tab: &mut Tab) -> Result<(), String> {
-    tab.wait_until("document.documentElement.dataset.ready === 'yes'", SOON)?;
+    ready(tab)?;
     same("loops", tab.count("#after .op.loop")?, 1)?;
     same("branches in the loop", tab.count("#after .op.loop .op.branch")?, 1)?;
     same("what is in the branch", tab.count("#after .op.branch [data-op]")?, 2)?;
