@@ -91,6 +91,7 @@ fn looks_chosen(tab: &mut Tab, op: usize) -> Result<(), String> {
            probe.remove();
            return getComputedStyle(frame).stroke === wanted }})()"
     ))
+    .map_err(|error| format!("op {op} does not look chosen: {error}"))
 }
 
 /// The heading of the details: what is chosen.

@@ -52,7 +52,7 @@ pub fn many(tab: &mut Tab) -> Result<(), String> {
     tab.check()?;
     let began = Instant::now();
     let [left, top, width, height] = rect(tab, "#graph")?;
-    for _ in 0..10 {
+    for _ in 0..7 {
         tab.wheel(left + width / 2.0, top + height / 2.0, -240.0)?;
     }
     quick("zooming in", Duration::from_secs(20), began)?;
@@ -62,4 +62,5 @@ pub fn many(tab: &mut Tab) -> Result<(), String> {
            return box.width > 20 && box.left > 0 && box.right < innerWidth && box.top > 0 && box.bottom < innerHeight;
          })",
     )
+    .map_err(|error| format!("no op can be seen: {error}"))
 }

@@ -34,6 +34,7 @@ fn inside_of_each_other(tab: &mut Tab) -> Result<(), String> {
            return a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
          })",
     )
+    .map_err(|error| format!("a box leaves the one around it: {error}"))
 }
 
 /// The label around the step, folded and unfolded by a click on its name.

@@ -52,4 +52,5 @@ fn no_boxes_overlap(tab: &mut Tab) -> Result<(), String> {
              a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top));
          })",
     )
+    .map_err(|error| format!("boxes overlap: {error}"))
 }
