@@ -52,7 +52,7 @@ pub fn many(tab: &mut Tab) -> Result<(), String> {
     tab.check()?;
     let began = Instant::now();
     let [left, top, width, height] = rect(tab, "#graph")?;
-    for _ in 0..7 {
+    for _ in 0..9 {
         tab.wheel(left + width / 2.0, top + height / 2.0, -240.0)?;
     }
     quick("zooming in", Duration::from_secs(20), began)?;
