@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dacapo::inspect::{Difference, Page, diff};
+use dacapo::profile::Profile;
 use serde_json::json;
 
 use crate::complaint::Complaint;
@@ -22,7 +23,10 @@ pub struct Arguments {
     /// Write a page that shows it: dacapo inspect --html FILE > graph.html
     #[arg(long, conflicts_with = "json")]
     pub html: bool,
-    /// Draw it instead: dacapo inspect FILE --svg > graph.svg; or its memory: --svg=memory
+    /// With --html: how long its ops took, as `Profile::to_json` writes it; twice, for a replay and an eager run
+    #[arg(long, value_name = "FILE", requires = "html")]
+    pub profile: Vec<PathBuf>,
+    /// Draw it instead: dacapo inspect FILE --svg > graph.svg; or its memory or its time, where the file has it: --svg=memory
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "graph", conflicts_with_all = ["json", "html"])]
     pub svg: Option<Drawing>,
     /// Draw it for Graphviz instead: dacapo inspect FILE --dot | dot -Tsvg
@@ -40,6 +44,8 @@ pub enum Drawing {
     Graph,
     /// Where temps lie in memory, and how long
     Memory,
+    /// When ops ran in a replay
+    Time,
 }
 
 /// Prints what was asked for.
@@ -52,6 +58,9 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<ExitCode, Complaint>
     if let Some(earlier) = &arguments.against {
         page = page.since(read(earlier)?.report);
     }
+    for path in &arguments.profile {
+        page = page.profile(read_profile(path)?);
+    }
     let difference = arguments.against.as_ref().and(page.before.as_ref()).map(|before| diff(before, &page.report));
     match (&difference, arguments) {
         (_, Arguments { html: true, .. }) => print!("{}", page.html()),
@@ -60,6 +69,11 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<ExitCode, Complaint>
             let map = page.report.memory_svg();
             let none = "this graph has no temps, or was saved by a dacapo that did not say where they lie";
             print!("{}", map.ok_or_else(|| Complaint::new(none).at(arguments.file.display()))?);
+        }
+        (_, Arguments { svg: Some(Drawing::Time), .. }) => {
+            let none = "there is no profile in this file: a page may have one";
+            let profile = page.profile.as_ref().or(page.eager.as_ref());
+            print!("{}", profile.ok_or_else(|| Complaint::new(none).at(arguments.file.display()))?.to_svg());
         }
         (_, Arguments { dot: true, .. }) => print!("{}", page.report.to_dot()),
         (Some(difference), _) => say(difference, output),
@@ -80,10 +94,19 @@ fn say(difference: &Difference, output: Output) {
     println!("{:#}", json!({ "same": difference.is_empty(), "differences": lines, "kinds": kinds }));
 }
 
+fn text_of(path: &Path, help: &str) -> Result<String, Complaint> {
+    std::fs::read_to_string(path).map_err(|error| Complaint::new(format!("{}: {error}", path.display())).help(help))
+}
+
+fn read_profile(path: &Path) -> Result<Profile, Complaint> {
+    let help = "`Profile::to_json` writes such a file, as in std::fs::write(\"times.json\", graph.profile(&stream)?.to_json())";
+    Profile::from_json(&text_of(path, help)?).map_err(|error| Complaint::from(error).at(path.display()))
+}
+
 fn read(path: &Path) -> Result<Page, Complaint> {
     let place = path.display();
     let help = "`Report::to_json` writes such a file, as in std::fs::write(\"graph.json\", graph.inspect().to_json())";
-    let text = std::fs::read_to_string(path).map_err(|error| Complaint::new(format!("{place}: {error}")).help(help))?;
+    let text = text_of(path, help)?;
     let page = if text.trim_start().starts_with('<') { Page::from_html(&text) } else { Page::from_json(&text) };
     page.map_err(|error| Complaint::from(error).at(place))
 }

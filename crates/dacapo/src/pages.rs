@@ -13,9 +13,9 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::device::Device;
+use crate::device::{Device, Guest};
 use crate::graph::{Replayable, report_of, report_of_graph};
 use crate::inspect::{Finding, Page};
 use crate::record::Recorded;
@@ -25,11 +25,19 @@ const KEPT_MAX: usize = 32;
 /// How many of one name are written.
 const SAME_MAX: usize = 1000;
 
-/// Where pages go, and what may become one.
-pub(crate) struct Pages {
+/// What the environment asks for.
+struct Asked {
     folder: PathBuf,
     are_all: bool,
+}
+
+/// Graphs and runs of a device that are over, and may become pages.
+pub(crate) struct Pages {
+    asked: &'static Asked,
     kept: Mutex<VecDeque<Kept>>,
+    /// Whose findings they are, when the device is no more.
+    #[cfg(feature = "software")]
+    machine: Option<dacapo_sim::Machine>,
 }
 
 /// A graph or an eager run that is over.
@@ -38,15 +46,51 @@ struct Kept {
     is_graph: bool,
 }
 
-impl Pages {
-    /// What the environment asks for.
-    pub(crate) fn asked() -> Option<Pages> {
+/// The variable, read once.
+fn asked() -> Option<&'static Asked> {
+    static ASKED: OnceLock<Option<Asked>> = OnceLock::new();
+    let read = || {
         let folder = std::env::var_os("DACAPO_PAGES").filter(|folder| !folder.is_empty())?;
-        let (folder, are_all) = match folder.to_str().and_then(|text| text.strip_prefix("all:")) {
-            Some(rest) => (PathBuf::from(rest), true),
-            None => (PathBuf::from(folder), false),
-        };
-        Some(Pages { folder, are_all, kept: Mutex::default() })
+        Some(match folder.to_str().and_then(|text| text.strip_prefix("all:")) {
+            Some(rest) => Asked { folder: PathBuf::from(rest), are_all: true },
+            None => Asked { folder: PathBuf::from(folder), are_all: false },
+        })
+    };
+    ASKED.get_or_init(read).as_ref()
+}
+
+impl Guest for Pages {
+    /// What was kept is decided on.
+    fn leave(&self, _: bool) {
+        #[cfg(feature = "software")]
+        let found: Vec<Finding> =
+            self.machine.iter().flat_map(|machine| machine.findings()).map(|found| Finding::of(&found)).collect();
+        #[cfg(not(feature = "software"))]
+        let found: Vec<Finding> = Vec::new();
+        let kept = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
+        for Kept { page, is_graph } in kept {
+            let found = found_at(&page, &found);
+            if !found.is_empty() || (is_graph && std::thread::panicking()) {
+                self.write(page, found);
+            }
+        }
+    }
+}
+
+impl Pages {
+    /// Those of a device, if the environment asks for some.
+    pub(crate) fn of(device: &Device) -> Option<Arc<Pages>> {
+        let asked = asked()?;
+        Some(device.guest().unwrap_or_else(|| {
+            #[cfg(feature = "software")]
+            let machine = device.machine().cloned();
+            device.take_in(Pages {
+                asked,
+                kept: Mutex::default(),
+                #[cfg(feature = "software")]
+                machine,
+            })
+        }))
     }
 
     /// A graph is about to go.
@@ -70,7 +114,7 @@ impl Pages {
         };
         let kept = Kept { page, is_graph: true };
         let found = found_at(&kept.page, &graph.device.found());
-        match self.are_all || std::thread::panicking() || !found.is_empty() {
+        match self.asked.are_all || std::thread::panicking() || !found.is_empty() {
             true => self.write(kept.page, found),
             false => self.keep(kept),
         }
@@ -92,17 +136,6 @@ impl Pages {
         }
     }
 
-    /// The device goes, after all that was kept.
-    pub(crate) fn end(&self, found: &[Finding]) {
-        let kept = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
-        for Kept { page, is_graph } in kept {
-            let found = found_at(&page, found);
-            if !found.is_empty() || (is_graph && std::thread::panicking()) {
-                self.write(page, found);
-            }
-        }
-    }
-
     fn keep(&self, one: Kept) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() == KEPT_MAX {
@@ -119,9 +152,9 @@ impl Pages {
             1 => ", with 1 finding".to_string(),
             _ => format!(", with {count} findings"),
         };
-        match written(&self.folder, &file_name(&label), &html) {
+        match written(&self.asked.folder, &file_name(&label), &html) {
             Ok(path) => eprintln!("dacapo: a page of graph `{label}`{findings}: {}", path.display()),
-            Err(error) => eprintln!("dacapo: no page of graph `{label}`: {}: {error}", self.folder.display()),
+            Err(error) => eprintln!("dacapo: no page of graph `{label}`: {}: {error}", self.asked.folder.display()),
         }
     }
 }
@@ -157,11 +190,4 @@ fn written(folder: &Path, name: &str, text: &str) -> std::io::Result<PathBuf> {
         }
     }
     Err(std::io::Error::other(format!("there are {SAME_MAX} pages of this name; remove them")))
-}
-
-impl Device {
-    /// Where pages go, if the environment asks for some.
-    pub(crate) fn pages(&self) -> Option<&Pages> {
-        self.0.pages.as_deref()
-    }
 }

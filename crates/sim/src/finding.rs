@@ -18,6 +18,14 @@ pub enum Ending {
 }
 
 /// An op of the program, as the library that handed its work over has named it ([`dacapo_driver::Driver::declare`]).
+///
+/// ```
+/// use dacapo_sim::FindingOp;
+///
+/// let (op, label, file) = ("saxpy".to_string(), "layer0".to_string(), "src/main.rs".to_string());
+/// let op = FindingOp { op, label, file, line: 12, column: 9 };
+/// assert_eq!(op.to_string(), "op `saxpy`, labelled `layer0`");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FindingOp {
     /// What it is called: `saxpy`, `copy`.

@@ -44,10 +44,6 @@ impl Drop for Inner {
         }
         // SAFETY: retained once, when the device was opened.
         twice(Call::cuDevicePrimaryCtxRelease_v2, || unsafe { driver.cuDevicePrimaryCtxRelease_v2(self.raw) });
-        #[cfg(feature = "json")]
-        if let Some(pages) = self.pages.take() {
-            pages.end(&self.found());
-        }
         go_on(panic);
     }
 }

@@ -46,7 +46,6 @@ use dacapo_driver::types::{CUcontext, CUdevice};
 use dacapo_ledger::{Drops, Lane, Ledger};
 
 use crate::error::{Error, Result};
-use crate::inspect::Finding;
 
 pub use abilities::{Abilities, Ability};
 pub(crate) use books::{Booking, Books};
@@ -119,9 +118,6 @@ pub(crate) struct Inner {
     pub(crate) ops_last: AtomicUsize,
     /// What modules above the device keep with it.
     pub(crate) guests: Guests,
-    /// Where pages of what went wrong go.
-    #[cfg(feature = "json")]
-    pub(crate) pages: Option<Box<crate::pages::Pages>>,
     /// How many values of the user's wait in the queue of drops.
     pub(crate) values_waiting: AtomicUsize,
     /// Whether the sweeper looks after them.
@@ -132,16 +128,6 @@ pub(crate) struct Inner {
     opened: u64,
     #[cfg(feature = "software")]
     pub(crate) machine: Option<dacapo_sim::Machine>,
-}
-
-impl Inner {
-    fn found(&self) -> Vec<Finding> {
-        #[cfg(feature = "software")]
-        if let Some(machine) = &self.machine {
-            return machine.findings().iter().map(Finding::of).collect();
-        }
-        Vec::new()
-    }
 }
 
 impl Device {
@@ -193,34 +179,13 @@ impl Device {
     }
 
     /// What the software device has found wrong so far, as text: bad accesses, races, misuse of the driver. Empty on a
-    /// GPU.
+    /// GPU. [`found`](Device::found) has it as data.
     pub fn findings(&self) -> Vec<String> {
         #[cfg(feature = "software")]
         if let Some(machine) = &self.0.machine {
             return machine.findings().iter().map(|finding| finding.to_string()).collect();
         }
         Vec::new()
-    }
-
-    /// The same as data, with the ops at which it happened. Empty on a GPU.
-    ///
-    /// ```
-    /// # fn main() -> dacapo::Result<()> {
-    /// use dacapo::{baked, fill};
-    /// # let device = dacapo::Device::software()?;
-    /// # let stream = device.stream()?;
-    /// let mut y = device.zeros::<f32>(4)?;
-    /// let mut graph = device.record(fill(&mut y, baked(1.0)))?;
-    /// graph.launch(&stream)?;
-    /// device.synchronize()?;
-    /// for node in &graph.inspect().nodes {
-    ///     let found: Vec<_> = device.found().into_iter().filter(|finding| finding.is_at(node)).collect();
-    ///     assert!(found.is_empty(), "{} at {}", found[0], node.name);
-    /// }
-    /// # Ok(()) }
-    /// ```
-    pub fn found(&self) -> Vec<Finding> {
-        self.0.found()
     }
 
     /// Notes about this device, one line each: for example, that the software device was built without optimisation and

@@ -302,8 +302,6 @@ impl Device {
             recordings: AtomicU64::new(1),
             ops_last: AtomicUsize::new(0),
             guests: Guests::default(),
-            #[cfg(feature = "json")]
-            pages: crate::pages::Pages::asked().map(Box::new),
             values_waiting: AtomicUsize::new(0),
             is_watched: AtomicBool::new(false),
             was_drained: AtomicBool::new(false),

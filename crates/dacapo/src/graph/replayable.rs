@@ -16,6 +16,8 @@ use crate::graph::memory::GraphMemory;
 use crate::graph::{GraphBuilder, StandIns};
 use crate::lower::Built;
 use crate::memory::{Allocation, Gate, Kind};
+#[cfg(feature = "json")]
+use crate::pages::Pages;
 use crate::pool::{Members, Pool, Space};
 use crate::record::{Node, NodeParams};
 use crate::value::{AnySlot, Readings};
@@ -204,7 +206,9 @@ impl Drop for Replayable {
     fn drop(&mut self) {
         // Not of one whose executable another recording has taken over.
         #[cfg(feature = "json")]
-        if let (Some(pages), false) = (self.device.pages(), self.built.exec.is_null()) {
+        if !self.built.exec.is_null()
+            && let Some(pages) = Pages::of(&self.device)
+        {
             pages.graph_goes(self);
         }
         // The last replay's place is folded into every allocation's record before any of them can be dropped.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Node, Place};
+use crate::device::Device;
 #[cfg(feature = "json")]
 use serde::{Deserialize, Serialize};
 
@@ -79,6 +80,33 @@ impl Finding {
             FoundAt::new(op.op.as_str(), op.label.as_str(), Some(Place::new(op.file.as_str(), op.line, op.column)))
         };
         Finding::new(found.code, found.what.as_str(), found.to_string(), found.ops.iter().map(op).collect())
+    }
+}
+
+impl Device {
+    /// What the software device has found wrong so far, as data: with the ops at which it happened. Empty on a GPU.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// use dacapo::{baked, fill};
+    /// # let device = dacapo::Device::software()?;
+    /// # let stream = device.stream()?;
+    /// let mut y = device.zeros::<f32>(4)?;
+    /// let mut graph = device.record(fill(&mut y, baked(1.0)))?;
+    /// graph.launch(&stream)?;
+    /// device.synchronize()?;
+    /// for node in &graph.inspect().nodes {
+    ///     let found: Vec<_> = device.found().into_iter().filter(|finding| finding.is_at(node)).collect();
+    ///     assert!(found.is_empty(), "{} at {}", found[0], node.name);
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn found(&self) -> Vec<Finding> {
+        #[cfg(feature = "software")]
+        if let Some(machine) = self.machine() {
+            return machine.findings().iter().map(Finding::of).collect();
+        }
+        Vec::new()
     }
 }
 

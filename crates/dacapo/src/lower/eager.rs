@@ -104,7 +104,7 @@ fn run_eager<O: Op>(
     };
     let recorded = recorder.into_recorded();
     #[cfg(feature = "json")]
-    if let Some(pages) = stream.device().pages() {
+    if let Some(pages) = crate::pages::Pages::of(stream.device()) {
         pages.run_begins(&recorded);
     }
     let used = lower::run(&stream.0, recorded, arena)?;

@@ -76,7 +76,7 @@ fn measure(graph: &mut Replayable, stream: &Stream, extra: &[(MemoryId, Touching
     };
     let profile = subject.profile(&first, &ops);
     #[cfg(feature = "json")]
-    if graph.device.pages().is_some() {
+    if crate::pages::Pages::of(&graph.device).is_some() {
         graph.profile = Some(Box::new(profile.clone()));
     }
     Ok(profile)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dacapo::capture::{self, CaptureStream, Mode};
 use dacapo::flow::nonzero;
 use dacapo::graph::GraphBuilder;
 use dacapo::inspect::{Kind, Report};
@@ -232,4 +233,16 @@ fn a_launch_on_other_memory_changes_the_nodes_that_say_so_by_that_call() {
     let expected =
         ["cuGraphExecKernelNodeSetParams_v2", "cuGraphExecMemcpyNodeSetParams", "cuGraphExecMemsetNodeSetParams"];
     assert_eq!(patched, expected);
+}
+
+#[test]
+fn nodes_of_a_captured_graph_name_no_calls() {
+    let device = Device::software().unwrap();
+    let (mut y, side) = (device.zeros::<f32>(8).unwrap(), CaptureStream::new(&device).unwrap());
+    // SAFETY: what is captured is an op of ours.
+    let mut capture = unsafe { capture::begin(&side, Mode::default()) }.unwrap();
+    capture.run(fill(&mut y, baked(5.0))).unwrap();
+    let report = capture.finish().unwrap().inspect();
+    // The stream has added it, not one of these calls.
+    assert_eq!((report.nodes.len(), told(&report)), (1, (Vec::new(), 0)));
 }

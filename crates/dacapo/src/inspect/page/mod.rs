@@ -3,14 +3,14 @@
 //! - [`Page`] is what is shown, as data: a report and whatever else is known of it. The page holds it as JSON ([`json`]), so
 //!   that a page is also a file to read it back from.
 //! - [`derived`] is what the page would else have to compute: who waits for whom and why, and what differs.
-//! - [`html`] writes the file: drawings made in Rust, the data, the style and the script. The script (`script/`) moves and folds
-//!   the drawings, and tells what is known of an op.
+//! - [`html`] writes the file: drawings made in Rust, the [`panels`] below them, the data, the style and the script. The script
+//!   (`script/`) moves and folds the drawings, and tells what is known of an op.
 
 mod derived;
 mod html;
 mod json;
+mod panels;
 
-#[cfg(feature = "json")]
 use serde::{Deserialize, Serialize};
 
 use crate::graph::GraphMemory;
@@ -39,8 +39,7 @@ pub const PAGE_VERSION: u32 = 1;
 /// assert_eq!(Page::from_html(&html).unwrap(), page);
 /// # Ok(()) }
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Page {
     /// The version of the format: [`PAGE_VERSION`].
@@ -80,8 +79,7 @@ pub struct Page {
 /// assert_eq!(arena.bytes, 0); // no temps
 /// # Ok(()) }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Purpose {
     /// What they are for.
@@ -102,8 +100,7 @@ pub struct Purpose {
 /// assert!(books.purposes.iter().any(|purpose| purpose.name == "buffers" && purpose.bytes == 16));
 /// # Ok(()) }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Books {
     /// What the library holds.
