@@ -9,6 +9,7 @@ mod flow;
 mod layers;
 mod odd;
 mod saxpy;
+mod timed;
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -38,6 +39,7 @@ pub fn all() -> Vec<Scene> {
         Scene { name: "graph/flow", write: |file| recorded(file, graphs::loop_with_a_branch()), script: flow::script },
         Scene { name: "graph/layers", write: |file| recorded(file, graphs::layers(25)), script: layers::script },
         Scene { name: "graph/compared", write: |file| recorded(file, graphs::compared()), script: compared::script },
+        Scene { name: "graph/timed", write: |file| recorded(file, graphs::timed()), script: timed::script },
         Scene { name: "graph/odd-texts", write: |file| page(file, &graphs::odd_texts()), script: odd::script },
         Scene { name: "graph/decoder-100", write: |file| page(file, &graphs::decoder(100)), script: decoder::hundred },
         Scene {
