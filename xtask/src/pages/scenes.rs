@@ -9,6 +9,7 @@ mod flow;
 mod layers;
 mod odd;
 mod saxpy;
+mod timed;
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -38,6 +39,7 @@ pub fn all() -> Vec<Scene> {
         Scene { name: "graph/flow", write: |file| recorded(file, graphs::loop_with_a_branch()), script: flow::script },
         Scene { name: "graph/layers", write: |file| recorded(file, graphs::layers(25)), script: layers::script },
         Scene { name: "graph/compared", write: |file| recorded(file, graphs::compared()), script: compared::script },
+        Scene { name: "graph/timed", write: |file| recorded(file, graphs::timed()), script: timed::script },
         Scene { name: "graph/odd-texts", write: |file| page(file, &graphs::odd_texts()), script: odd::script },
         Scene { name: "graph/decoder-100", write: |file| page(file, &graphs::decoder(100)), script: decoder::hundred },
         Scene {
@@ -71,9 +73,27 @@ fn has(what: &str, text: &str, part: &str) -> Result<(), String> {
     if text.contains(part) { Ok(()) } else { Err(format!("{what}: no `{part}` in `{text}`")) }
 }
 
+/// Waits until the page says that it can be used.
+fn ready(tab: &mut Tab) -> Result<(), String> {
+    tab.wait_until("document.documentElement.dataset.ready !== undefined", Duration::from_secs(10))
+}
+
 /// Clicks an op of the drawing, on its name.
 fn click_op(tab: &mut Tab, op: usize) -> Result<(), String> {
     tab.click(&format!("#graph .drawing:not([hidden]) [data-op='{op}'] > text"))
+}
+
+/// An error unless one sees which op is chosen: its frame has the colour of what is chosen, whatever else it is.
+fn looks_chosen(tab: &mut Tab, op: usize) -> Result<(), String> {
+    tab.holds(&format!(
+        "(() => {{ const frame = document.querySelector('.drawing:not([hidden]) [data-op=\"{op}\"] > rect');
+           const probe = document.body.appendChild(document.createElement('i'));
+           probe.style.color = 'var(--pick)';
+           const wanted = getComputedStyle(probe).color;
+           probe.remove();
+           return getComputedStyle(frame).stroke === wanted }})()"
+    ))
+    .map_err(|error| format!("op {op} does not look chosen: {error}"))
 }
 
 /// The heading of the details: what is chosen.
@@ -119,9 +139,7 @@ fn in_other_windows(tab: &mut Tab) -> Result<(), String> {
         tab.picture(&format!("{width}-wide"))?;
         tab.check().map_err(|error| format!("in a window of {width} x {height}: {error}"))?;
         tab.holds("document.documentElement.scrollWidth <= innerWidth")?;
+        tab.holds("document.querySelector('#graph').clientHeight >= innerHeight / 5")?;
     }
     tab.size(1280, 800)
 }
-
-/// How long a page may take to do something that it does not do at once.
-const SOON: Duration = Duration::from_secs(10);

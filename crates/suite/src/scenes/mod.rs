@@ -6,4 +6,4 @@ mod by_hand;
 mod recorded;
 
 pub use by_hand::{ODD_TEXTS, decoder, odd_texts};
-pub use recorded::{compared, layers, loop_with_a_branch, saxpy};
+pub use recorded::{compared, layers, loop_with_a_branch, saxpy, timed};

@@ -3,7 +3,7 @@
 use dacapo::flow::above;
 use dacapo::inspect::Report;
 use dacapo::page::Page;
-use dacapo::{Device, Op, Recorder, Result, Slot, baked, copy, fill};
+use dacapo::{Buffer, Device, Op, Recorder, Result, Slot, baked, copy, fill};
 
 use crate::forms::kernels::Kernels;
 
@@ -66,6 +66,22 @@ pub fn layers(count: usize) -> Result<Page> {
     Ok(graph.books(&device.memory_report()?))
 }
 
+/// Four layers with the times of a replay, and of the same ops one after the other.
+///
+/// # Errors
+///
+/// - Of the library.
+pub fn timed() -> Result<Page> {
+    let device = Device::software()?;
+    let stream = device.stream()?;
+    let k = Kernels::load(&device)?;
+    let x = device.zeros::<f32>(256)?.named("x");
+    let mut y = device.zeros::<f32>(256)?.named("y");
+    let mut graph = device.graph().label("timed").record(layers_of(&k, &x, &mut y, 4, 1.0))?;
+    let (eager, replayed) = (stream.profile(graph.as_op())?, graph.profile(&stream)?);
+    Ok(Page::new(graph.inspect()).profile(replayed).profile(eager))
+}
+
 /// Two recordings of the same thing: the second has a layer more, and adds another number.
 ///
 /// # Errors
@@ -81,9 +97,14 @@ fn layered(device: &Device, count: usize, by: f32) -> Result<Page> {
     let k = Kernels::load(device)?;
     let x = device.zeros::<f32>(256)?.named("x");
     let mut y = device.zeros::<f32>(256)?.named("y");
-    let graph = device.graph().label("layers").record(|r: &mut Recorder<'_>| {
+    let graph = device.graph().label("layers").record(layers_of(&k, &x, &mut y, count, by))?;
+    Ok(Page::new(graph.inspect()).memory(&graph.memory()))
+}
+
+fn layers_of(k: &Kernels, x: &Buffer<f32>, y: &mut Buffer<f32>, count: usize, by: f32) -> impl Op<Out = ()> {
+    move |r: &mut Recorder<'_>| {
         let mut last = r.alloc(x.len())?;
-        r.run(copy(&x, &mut last))?;
+        r.run(copy(x, &mut last))?;
         for layer in 0..count {
             let (mut q, mut v, mut next) = (r.alloc(x.len())?, r.alloc(x.len())?, r.alloc(x.len())?);
             let part = |part: &str| format!("layer{layer}/{part}");
@@ -93,7 +114,6 @@ fn layered(device: &Device, count: usize, by: f32) -> Result<Page> {
             r.run(k.add_stride(baked(1.0), &mut next).label(part("mlp")))?;
             last = next;
         }
-        r.run(copy(&last, &mut y))
-    })?;
-    Ok(Page::new(graph.inspect()).memory(&graph.memory()))
+        r.run(copy(&last, y))
+    }
 }

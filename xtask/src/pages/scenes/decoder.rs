@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use super::{SOON, chosen, click_op, has, in_other_windows, same, search};
+use super::{chosen, click_op, has, in_other_windows, ready, rect, same, search};
 use crate::pages::tab::Tab;
 
 /// Uses the page of a hundred ops.
 pub fn hundred(tab: &mut Tab) -> Result<(), String> {
-    tab.wait_until("document.documentElement.dataset.ready === 'yes'", SOON)?;
+    ready(tab)?;
     same("ops", tab.count("#after [data-op]")?, 100)?;
     click_op(tab, 1)?;
     same("what was clicked", chosen(tab)?, "1 linear")?;
@@ -27,7 +27,7 @@ pub fn hundred(tab: &mut Tab) -> Result<(), String> {
 
 /// Uses the page of ten thousand ops.
 pub fn many(tab: &mut Tab) -> Result<(), String> {
-    tab.wait_until("document.documentElement.dataset.ready === 'yes'", SOON)?;
+    ready(tab)?;
     same("ops", tab.count("#after [data-op]")?, 10_000)?;
     tab.picture("folded")?;
     let quick = |what: &str, limit: Duration, began: Instant| {
@@ -51,8 +51,16 @@ pub fn many(tab: &mut Tab) -> Result<(), String> {
     tab.picture("unfolded")?;
     tab.check()?;
     let began = Instant::now();
-    for _ in 0..8 {
-        tab.wheel(400.0, 300.0, -240.0)?;
+    let [left, top, width, height] = rect(tab, "#graph")?;
+    for _ in 0..9 {
+        tab.wheel(left + width / 2.0, top + height / 2.0, -240.0)?;
     }
-    quick("zooming in", Duration::from_secs(20), began)
+    quick("zooming in", Duration::from_secs(20), began)?;
+    tab.holds(
+        "[...document.querySelectorAll('#after .op > rect')].some(rect => {
+           const box = rect.getBoundingClientRect();
+           return box.width > 20 && box.left > 0 && box.right < innerWidth && box.top > 0 && box.bottom < innerHeight;
+         })",
+    )
+    .map_err(|error| format!("no op can be seen: {error}"))
 }

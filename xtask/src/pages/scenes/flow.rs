@@ -1,11 +1,11 @@
 //! A loop with a branch inside: frames within frames.
 
-use super::{SOON, chosen, click_op, has, in_other_windows, same, search};
+use super::{chosen, click_op, has, in_other_windows, ready, same, search};
 use crate::pages::tab::Tab;
 
 /// Uses the page.
 pub fn script(tab: &mut Tab) -> Result<(), String> {
-    tab.wait_until("document.documentElement.dataset.ready === 'yes'", SOON)?;
+    ready(tab)?;
     same("loops", tab.count("#after .op.loop")?, 1)?;
     same("branches in the loop", tab.count("#after .op.loop .op.branch")?, 1)?;
     same("what is in the branch", tab.count("#after .op.branch [data-op]")?, 2)?;
@@ -34,6 +34,7 @@ fn inside_of_each_other(tab: &mut Tab) -> Result<(), String> {
            return a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
          })",
     )
+    .map_err(|error| format!("a box leaves the one around it: {error}"))
 }
 
 /// The label around the step, folded and unfolded by a click on its name.

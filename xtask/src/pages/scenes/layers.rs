@@ -1,11 +1,11 @@
 //! A hundred recorded ops under labels, with temps that share memory.
 
-use super::{SOON, chosen, has, in_other_windows, same, search};
+use super::{chosen, has, in_other_windows, ready, same, search};
 use crate::pages::tab::Tab;
 
 /// Uses the page.
 pub fn script(tab: &mut Tab) -> Result<(), String> {
-    tab.wait_until("document.documentElement.dataset.ready === 'yes'", SOON)?;
+    ready(tab)?;
     same("ops", tab.count("#after .op:not(.join)")?, 102)?;
     same("labels", tab.count("#after [data-frame]")?, 50)?;
     tab.click("#fit")?;
@@ -52,4 +52,5 @@ fn no_boxes_overlap(tab: &mut Tab) -> Result<(), String> {
              a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top));
          })",
     )
+    .map_err(|error| format!("boxes overlap: {error}"))
 }

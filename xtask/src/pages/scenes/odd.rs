@@ -3,12 +3,12 @@
 use dacapo_suite::scenes::ODD_TEXTS;
 use serde_json::json;
 
-use super::{SOON, chosen, has, in_other_windows, same, search};
+use super::{chosen, has, in_other_windows, ready, same, search};
 use crate::pages::tab::Tab;
 
 /// Uses the page.
 pub fn script(tab: &mut Tab) -> Result<(), String> {
-    tab.wait_until("document.documentElement.dataset.ready === 'yes'", SOON)?;
+    ready(tab)?;
     harmless(tab)?;
     tab.key("f")?;
     tab.check().map_err(|error| format!("fitted: {error}"))?;

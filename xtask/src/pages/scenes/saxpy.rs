@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::{SOON, chosen, click_op, has, in_other_windows, near, rect, same, search};
+use super::{chosen, click_op, has, in_other_windows, looks_chosen, near, ready, rect, same, search};
 use crate::pages::tab::Tab;
 
 /// Uses the page.
 pub fn script(tab: &mut Tab) -> Result<(), String> {
-    tab.wait_until("document.documentElement.dataset.ready === 'yes'", SOON)?;
+    ready(tab)?;
     same("the title", tab.eval("document.title")?, json!("saxpy"))?;
     same("ops", tab.count("#after [data-op]")?, 2)?;
     same("lines", tab.count("#after [data-line]")?, 1)?;
@@ -72,6 +72,7 @@ fn found(tab: &mut Tab) -> Result<(), String> {
     tab.check()?;
     tab.key("Enter")?;
     same("what is found", chosen(tab)?, "1 saxpy")?;
+    looks_chosen(tab, 1)?;
     search(tab, "no such op")?;
     same("nothing is found", tab.text("#count")?, "0 of 2")?;
     tab.key("Escape")?;

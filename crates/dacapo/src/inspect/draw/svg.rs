@@ -84,8 +84,11 @@ impl<'r> Drawing<'r> {
     fn all(&mut self) -> fmt::Result {
         let title = title(self.report);
         let Size { width, height } = self.pictures.top.layout.size;
-        let width = width.max(title.chars().count() as f64 * CHARACTER) + 2.0 * MARGIN;
-        let height = height + HEAD + 2.0 * MARGIN;
+        // A page has the title elsewhere.
+        let title_width = if self.place == Where::Alone { title.chars().count() as f64 * CHARACTER } else { 0.0 };
+        let width = width.max(title_width) + 2.0 * MARGIN;
+        let head = if self.place == Where::Alone { HEAD } else { 0.0 };
+        let height = height + head + 2.0 * MARGIN;
         let size = format!("width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\"");
         writeln!(self.to, "<svg xmlns=\"http://www.w3.org/2000/svg\" {size} class=\"graph\" role=\"img\">")?;
         if self.place == Where::Alone {
@@ -94,9 +97,10 @@ impl<'r> Drawing<'r> {
         self.to.write_str(STYLE)?;
         if self.place == Where::Alone {
             writeln!(self.to, "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>")?;
+            let y = MARGIN + LINE;
+            writeln!(self.to, "<text class=\"title\" x=\"{MARGIN}\" y=\"{y}\">{}</text>", Escaped(&title))?;
         }
-        writeln!(self.to, "<text class=\"title\" x=\"{MARGIN}\" y=\"{}\">{}</text>", MARGIN + LINE, Escaped(&title))?;
-        self.picture(&self.pictures.top, Point { x: MARGIN, y: MARGIN + HEAD })?;
+        self.picture(&self.pictures.top, Point { x: MARGIN, y: MARGIN + head })?;
         self.to.write_str("</svg>\n")
     }
 

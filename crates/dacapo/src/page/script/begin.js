@@ -5,7 +5,7 @@
   const data = JSON.parse(document.getElementById('data').textContent);
   const derived = JSON.parse(document.getElementById('derived').textContent);
   const byId = (id) => document.getElementById(id);
-  const SVG_MARGIN = 16, GAP_MIN = 24, AROUND = 14;
+  const SVG_MARGIN = 16, GAP_MIN = 24, AROUND = 14, FAR = 0.3, BIG = 1500;
 
   /// An element with attributes and children; texts become text.
   function make(tag, attributes = {}, ...children) {

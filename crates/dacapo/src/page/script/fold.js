@@ -6,6 +6,21 @@
   };
   const place = (element, x, y) => element.setAttribute('transform', `translate(${x} ${y})`);
 
+  /// Where each box is in the whole drawing, but for those in folded frames: its element, left and top.
+  function spots(inner, x = 0, y = 0, all = []) {
+    const at = translated(inner);
+    for (const one of inner.children) {
+      if (one.dataset.line !== undefined) continue;
+      const spot = translated(one), left = x + at.x + spot.x, top = y + at.y + spot.y;
+      all.push([one, left, top]);
+      for (const part of one.children) {
+        if (part.matches('.in') && !one.classList.contains('folded')) spots(part, left, top, all);
+        if (part.matches('.body')) { const { x: dx, y: dy } = translated(part); spots(child(part, '.in'), left + dx, top + dy, all); }
+      }
+    }
+    return all;
+  }
+
   /// What is drawn in a frame as it was written, remembered.
   function picture(inner) {
     if (inner.was) return inner.was;

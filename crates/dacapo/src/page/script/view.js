@@ -7,6 +7,8 @@
       this.box = { x: 0, y: 0, width, height };
       this.svg.removeAttribute('width');
       this.svg.removeAttribute('height');
+      this.isBig = report.nodes.length > BIG;
+      this.root.classList.toggle('big', this.isBig);
       this.elements = [];
       for (const element of this.svg.querySelectorAll('[data-op]')) this.elements[element.dataset.op] = element;
       this.lines = new Map();
@@ -51,7 +53,22 @@
       this.box.height = height / this.scale;
       const { x, y, width: w, height: h } = this.box;
       this.svg.setAttribute('viewBox', `${x} ${y} ${w} ${h}`);
-      this.root.classList.toggle('far', this.scale < 0.3);
+      const isFar = this.scale < FAR;
+      this.root.classList.toggle('far', isFar);
+      if (this.isBig && !isFar) this.near();
+    }
+
+    /// Of very many ops, only those that are in sight have their texts: the browser lays all of them out whenever one zooms.
+    near() {
+      const { x, y, width, height } = this.box;
+      this.spots ??= spots(child(this.svg, '.in'));
+      const seen = new Set();
+      for (const [element, left, top] of this.spots) {
+        if (left < x + width && left > x - 400 && top < y + height && top > y - 400) seen.add(element);
+      }
+      for (const element of this.seen ?? []) if (!seen.has(element)) element.classList.remove('near');
+      for (const element of seen) element.classList.add('near');
+      this.seen = seen;
     }
 
     fit() {
@@ -70,10 +87,11 @@
       this.show();
     }
 
-    fitting(width, height) { return Math.min(width / this.whole.width, height / this.whole.height, 1.25); }
+    /// Small enough to see all of it, as far as there is anything to see then.
+    fitting(width, height) { return Math.max(Math.min(width / this.whole.width, height / this.whole.height, 1.25), 0.03); }
 
     centre(scale, width, height) {
-      this.box = { x: (this.whole.width - width / scale) / 2, y: (this.whole.height - height / scale) / 2, width: width / scale, height: height / scale };
+      this.box = { x: (this.whole.width - width / scale) / 2, y: Math.min(0, (this.whole.height - height / scale) / 2), width: width / scale, height: height / scale };
       this.show();
     }
 
@@ -135,8 +153,9 @@
       const all = [...inner].map((element) => [depth(element), element]).sort((one, other) => other[0] - one[0]);
       for (const [, element] of all) settlePicture(element);
       const top = child(this.svg, '.in');
+      this.spots = null;
       const { width, height } = top.now ?? pictureSize(top);
-      this.whole = { width: width + 2 * SVG_MARGIN, height: height + 30 + 2 * SVG_MARGIN };
+      this.whole = { width: width + 2 * SVG_MARGIN, height: height + 2 * SVG_MARGIN };
     }
 
     toggle(frame) {
