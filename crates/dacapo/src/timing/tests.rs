@@ -203,7 +203,7 @@ fn a_profile_that_was_written_is_the_one_that_is_read() {
 #[cfg(feature = "json")]
 #[test]
 fn a_text_that_is_no_profile_of_this_version_is_refused_with_the_reason() {
-    use super::ReadError;
+    use crate::profile::ReadError;
     let text = profile(Clock::Gpu).to_json();
     let newer = text.replacen("\"version\": 1", "\"version\": 7", 1);
     assert_eq!(Profile::from_json(&newer), Err(ReadError::Version { found: 7 }));

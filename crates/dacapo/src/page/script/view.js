@@ -66,9 +66,9 @@
       for (const [element, left, top] of this.spots) {
         if (left < x + width && left > x - 400 && top < y + height && top > y - 400) seen.add(element);
       }
-      for (const element of this.seen ?? []) if (!seen.has(element)) element.classList.remove('near');
+      for (const element of this.inSight ?? []) if (!seen.has(element)) element.classList.remove('near');
       for (const element of seen) element.classList.add('near');
-      this.seen = seen;
+      this.inSight = seen;
     }
 
     fit() {
