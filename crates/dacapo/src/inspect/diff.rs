@@ -5,8 +5,8 @@
 //! or label differ is said, and is no difference by itself: the same graph on two devices has an empty one. So are kinds of
 //! edges, which do not change what is done, and depend on the device.
 
-use super::matching::matches;
-use super::{Argument, Node, Report};
+use super::matching::{is_named, matched_memories, matches};
+use super::{Argument, How, Node, Report};
 use crate::arrange::Edge;
 use std::collections::HashMap;
 use std::fmt;
@@ -41,7 +41,8 @@ pub struct Difference {
     pub edges_removed: Vec<EdgeOf>,
     /// Edges that both have, of different kinds; not counted by [`is_empty`](Self::is_empty).
     pub edges_changed: Vec<ChangedEdge>,
-    /// Memories that differ, by index.
+    /// Memories that differ, by index in the second report, or in the first if they are gone. Which is which goes by their
+    /// names, or else by the ops that touch them.
     pub memories: Vec<Change>,
 }
 
@@ -187,8 +188,10 @@ pub fn diff(first: &Report, second: &Report) -> Difference {
         let nodes = report.nodes.iter().zip(other).filter(|(_, other)| other.is_none());
         nodes.map(|(node, _)| NodeOf::new(node)).collect::<Vec<_>>()
     };
+    let memory_of = matched_memories(first, second, &pairs);
+    let both = Both { first, second, memory_of: &memory_of };
     let changed = pairs.iter().filter_map(|(i, j)| {
-        let changes = changes(first, &first.nodes[*i], second, &second.nodes[*j]);
+        let changes = both.changes(&first.nodes[*i], &second.nodes[*j]);
         (!changes.is_empty()).then(|| ChangedNode { first: *i, second: NodeOf::new(&second.nodes[*j]), changes })
     });
     let kinds = kinds(first);
@@ -207,7 +210,7 @@ pub fn diff(first: &Report, second: &Report) -> Difference {
         edges_added: edges_without_peer(second, &first_of, first),
         edges_removed: edges_without_peer(first, &second_of, second),
         edges_changed,
-        memories: memories(first, second),
+        memories: both.memories(),
     }
 }
 
@@ -253,27 +256,88 @@ fn about(first: &Report, second: &Report) -> Vec<Change> {
         .collect()
 }
 
-fn changes(first: &Report, a: &Node, second: &Report, b: &Node) -> Vec<Change> {
-    let grid = |node: &Node| node.geometry.map_or_else(|| NOTHING.to_string(), |geometry| geometry.to_string());
-    let mut changes: Vec<Change> = Change::new("grid", grid(a), grid(b)).into_iter().collect();
-    let describe = |report: &Report, argument: Option<&Argument>| {
-        argument.map_or_else(|| NOTHING.to_string(), |argument| report.describe(argument))
-    };
-    for at in 0..a.arguments.len().max(b.arguments.len()) {
-        let (x, y) = (a.arguments.get(at), b.arguments.get(at));
-        match (x, y) {
-            // Not the same parameter: one went, another came.
-            (Some(x), Some(y)) if x.name != y.name => {
-                changes.extend(Change::new(&x.name, first.describe(x), NOTHING.to_string()));
-                changes.extend(Change::new(&y.name, NOTHING.to_string(), second.describe(y)));
-            }
-            _ => {
-                let name = x.or(y).map_or("", |argument| &argument.name);
-                changes.extend(Change::new(name, describe(first, x), describe(second, y)));
+/// Two reports, and which memory of the first is which of the second.
+struct Both<'r> {
+    first: &'r Report,
+    second: &'r Report,
+    memory_of: &'r [Option<usize>],
+}
+
+impl Both<'_> {
+    fn changes(&self, a: &Node, b: &Node) -> Vec<Change> {
+        let Both { first, second, .. } = *self;
+        let grid = |node: &Node| node.geometry.map_or_else(|| NOTHING.to_string(), |geometry| geometry.to_string());
+        let mut changes: Vec<Change> = Change::new("grid", grid(a), grid(b)).into_iter().collect();
+        let describe = |report: &Report, argument: Option<&Argument>| {
+            argument.map_or_else(|| NOTHING.to_string(), |argument| report.describe(argument))
+        };
+        for at in 0..a.arguments.len().max(b.arguments.len()) {
+            match (a.arguments.get(at), b.arguments.get(at)) {
+                // Not the same parameter: one went, another came.
+                (Some(x), Some(y)) if x.name != y.name => {
+                    changes.extend(Change::new(&x.name, first.describe(x), NOTHING.to_string()));
+                    changes.extend(Change::new(&y.name, NOTHING.to_string(), second.describe(y)));
+                }
+                (Some(x), Some(y)) => changes.extend(self.argument(x, y)),
+                (x, y) => {
+                    let name = x.or(y).map_or("", |argument| &argument.name);
+                    changes.extend(Change::new(name, describe(first, x), describe(second, y)));
+                }
             }
         }
+        changes
     }
-    changes
+
+    /// How an argument has changed that both have.
+    fn argument(&self, x: &Argument, y: &Argument) -> Option<Change> {
+        let (from, mut to) = (self.first.describe(x), self.second.describe(y));
+        let (Some(a), Some(b)) = (memory_of(&x.how), memory_of(&y.how)) else { return Change::new(&x.name, from, to) };
+        let is_same = self.memory_of.get(a.0) == Some(&Some(b.0));
+        let is_alike = a.1 == b.1 && std::mem::discriminant(&x.how) == std::mem::discriminant(&y.how);
+        if is_same && is_alike {
+            return None;
+        }
+        if from == to {
+            to.push_str(", another one of this name");
+        }
+        Change::new(&x.name, from, to)
+    }
+
+    fn memories(&self) -> Vec<Change> {
+        let Both { first, second, memory_of } = *self;
+        let words = |report: &Report, at: usize| {
+            let memory = &report.memories[at];
+            format!("{} ({}, {} bytes)", memory.name, memory.kind, memory.bytes)
+        };
+        let named = |what: usize, from: String, to: String| Change::new(&format!("memory {what}"), from, to);
+        let mut changes = Vec::new();
+        for (a, b) in memory_of.iter().enumerate() {
+            let Some(b) = *b else {
+                changes.extend(named(a, words(first, a), NOTHING.to_string()));
+                continue;
+            };
+            let (one, other) = (&first.memories[a], &second.memories[b]);
+            let is_renamed = one.name != other.name && (is_named(one) || is_named(other));
+            if one.bytes != other.bytes || one.kind != other.kind || is_renamed {
+                changes.extend(named(b, words(first, a), words(second, b)));
+            }
+        }
+        let mut is_new = vec![true; second.memories.len()];
+        memory_of.iter().flatten().for_each(|b| is_new[*b] = false);
+        let new = (0..second.memories.len()).filter(|b| is_new[*b]);
+        changes.extend(new.filter_map(|b| named(b, NOTHING.to_string(), words(second, b))));
+        changes
+    }
+}
+
+/// The memory of an argument, and what of it and how.
+fn memory_of(how: &How) -> Option<(usize, (super::Bytes, super::Access))> {
+    match how {
+        How::Scalar { memory, bytes, access } | How::Slice { memory, bytes, access } => {
+            Some((*memory, (*bytes, *access)))
+        }
+        _ => None,
+    }
 }
 
 /// The edges of a report, with their kinds.
@@ -293,16 +357,6 @@ fn edges_without_peer(report: &Report, peer: &[Option<usize>], other: &Report) -
         }
     }
     edges
-}
-
-fn memories(first: &Report, second: &Report) -> Vec<Change> {
-    let count = first.memories.len().max(second.memories.len());
-    let describe = |report: &Report, at: usize| {
-        let memory = report.memories.get(at);
-        memory.map_or_else(|| NOTHING.to_string(), |m| format!("{} ({}, {} bytes)", m.name, m.kind, m.bytes))
-    };
-    let one = |at: usize| Change::new(&format!("memory {at}"), describe(first, at), describe(second, at));
-    (0..count).filter_map(one).collect()
 }
 
 impl fmt::Display for Difference {

@@ -4,8 +4,11 @@
 //! which most nodes are also equal otherwise, and of those the one in which nodes stay nearest to where they were.
 //! Above [`PAIRS`] pairs that would take too long: then the nth of a kind, name and label is matched with the nth, as far
 //! as the order allows.
+//!
+//! Memories are matched by the names that the program gave them, and else by what matched nodes do with them: their numbers
+//! and what they are called by these change whenever one comes or goes.
 
-use super::Report;
+use super::{How, Memory, MemoryKind, Report};
 use std::collections::HashMap;
 
 /// Up to so many pairs of nodes are compared with each other.
@@ -25,6 +28,65 @@ pub(super) fn matches(first: &Report, second: &Report) -> Vec<(usize, usize)> {
     let middle = if is_small { longest(inner_a, inner_b) } else { nth_with_nth(inner_a, inner_b) };
     let ends = (1..=tail).rev().map(|i| (a.len() - i, b.len() - i));
     (0..head).map(|i| (i, i)).chain(middle.into_iter().map(|(i, j)| (head + i, head + j))).chain(ends).collect()
+}
+
+/// For each memory of the first report, which of the second it is.
+pub(super) fn matched_memories(first: &Report, second: &Report, pairs: &[(usize, usize)]) -> Vec<Option<usize>> {
+    let mut found = Found { second_of: vec![None; first.memories.len()], is_taken: vec![false; second.memories.len()] };
+    found.pair_by_name(first, second, is_named);
+    for (i, j) in pairs {
+        for (one, other) in first.nodes[*i].arguments.iter().zip(&second.nodes[*j].arguments) {
+            let (How::Slice { memory: a, .. } | How::Scalar { memory: a, .. }) = one.how else { continue };
+            let (How::Slice { memory: b, .. } | How::Scalar { memory: b, .. }) = other.how else { continue };
+            let kind = |report: &Report, memory: usize| report.memories.get(memory).map(|memory| memory.kind);
+            let is_one_name = |a: &Memory, b: &Memory| a.name == b.name || !(is_named(a) && is_named(b));
+            let names = first.memories.get(a).zip(second.memories.get(b)).is_some_and(|(a, b)| is_one_name(a, b));
+            if one.name == other.name && names && kind(first, a) == kind(second, b) {
+                found.pair(a, b);
+            }
+        }
+    }
+    // Those that no op of both touches.
+    found.pair_by_name(first, second, |_| true);
+    found.second_of
+}
+
+/// Pairs of memories so far: who comes first has it.
+struct Found {
+    second_of: Vec<Option<usize>>,
+    is_taken: Vec<bool>,
+}
+
+impl Found {
+    /// The nth of a name and kind with the nth, among those that are asked for and have none yet.
+    fn pair_by_name(&mut self, first: &Report, second: &Report, which: fn(&Memory) -> bool) {
+        let mut named: HashMap<(&str, MemoryKind), Vec<usize>> = HashMap::new();
+        for (at, memory) in second.memories.iter().enumerate().rev().filter(|(_, memory)| which(memory)) {
+            if !self.is_taken[at] {
+                named.entry((&memory.name, memory.kind)).or_default().push(at);
+            }
+        }
+        for (at, memory) in first.memories.iter().enumerate().filter(|(_, memory)| which(memory)) {
+            if self.second_of[at].is_none()
+                && let Some(other) = named.get_mut(&(memory.name.as_str(), memory.kind)).and_then(Vec::pop)
+            {
+                self.pair(at, other);
+            }
+        }
+    }
+
+    fn pair(&mut self, first: usize, second: usize) {
+        if let (Some(None), Some(false)) = (self.second_of.get(first), self.is_taken.get(second)) {
+            self.second_of[first] = Some(second);
+            self.is_taken[second] = true;
+        }
+    }
+}
+
+/// Whether the program gave it its name. Others are called by their kind and number.
+pub(super) fn is_named(memory: &Memory) -> bool {
+    let number = memory.name.rsplit_once(' ').and_then(|(_, number)| number.parse().ok());
+    number != Some(memory.index)
 }
 
 /// What nodes are matched by. Nodes with equal numbers are equal in that respect.

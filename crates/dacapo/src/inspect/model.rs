@@ -469,7 +469,7 @@ pub struct Memory {
 /// assert_eq!(MemoryKind::StandIn.to_string(), "stand-in"); // memory that each launch is given
 /// # Ok(()) }
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "json", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "json", serde(rename_all = "snake_case"))]
 #[non_exhaustive]

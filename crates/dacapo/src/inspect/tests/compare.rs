@@ -76,6 +76,40 @@ fn another_parameter_is_one_that_went_and_one_that_came() {
 }
 
 #[test]
+fn memories_are_told_by_their_names_and_uses_and_not_by_their_numbers() {
+    let of = |memories: &[(MemoryKind, &str, u64)], first: usize, second: usize| {
+        let word = |at: usize, (kind, name, bytes): (MemoryKind, &str, u64)| {
+            let name = if name.is_empty() { format!("{kind} {at}") } else { name.to_string() };
+            Memory::new(kind, name, bytes, 256)
+        };
+        let memories = memories.iter().enumerate().map(|(at, memory)| word(at, *memory)).collect();
+        let nodes = vec![
+            kernel("a", "", vec![slice("x", first, 0, 4, Access::Read)]),
+            kernel("b", "", vec![slice("x", second, 0, 4, Access::Read)]),
+        ];
+        Report::new("a device", "", nodes, memories, full([(0, 1)]))
+    };
+    let (buffer, temp) = ((MemoryKind::Buffer, "weights", 64), (MemoryKind::Temp, "", 32));
+    let before = of(&[temp, buffer], 0, 1);
+    // The same in another order, with other numbers.
+    let difference = diff(&before, &of(&[buffer, temp], 1, 0));
+    assert!(difference.is_empty(), "{difference}");
+    // One memory more, and a temp that another took the place of.
+    let difference = diff(&before, &of(&[temp, temp, buffer], 1, 2));
+    assert_eq!(difference.to_string(), "~ memory 0: nothing -> temp 0 (temp, 32 bytes)\n");
+    // Both use one temp now, where each used its own.
+    let apart = of(&[temp, temp], 0, 1);
+    let text = diff(&apart, &of(&[temp, temp], 0, 0)).to_string();
+    assert!(text.contains("~ node 1 `b`\n    x: reads temp 1 [0..4] -> reads temp 0 [0..4]\n"), "{text}");
+    // Another one that is called the same.
+    let text = diff(&of(&[temp, temp], 1, 0), &of(&[temp, temp], 0, 0)).to_string();
+    assert!(text.contains("x: reads temp 0 [0..4] -> reads temp 0 [0..4], another one of this name"), "{text}");
+    // Another size.
+    let text = diff(&before, &of(&[temp, (MemoryKind::Buffer, "weights", 128)], 0, 1)).to_string();
+    assert_eq!(text, "~ memory 1: weights (buffer, 64 bytes) -> weights (buffer, 128 bytes)\n");
+}
+
+#[test]
 fn an_order_that_changed_is_an_edge_that_went_and_one_that_came() {
     let nodes = || ["a", "b", "c"].map(|name| kernel(name, "", vec![])).to_vec();
     let of = |edges| Report::new("a device", "", nodes(), vec![], full(edges));
