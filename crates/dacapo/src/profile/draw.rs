@@ -59,18 +59,19 @@ impl Profile {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" data-left=\"{LEFT}\" data-wide=\"{width}\" class=\"timeline\" role=\"img\">\n<title>{0}</title>\n{STYLE}<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n<text x=\"10\" y=\"18\">{0}</text>\n",
             Escaped(&self.about())
         );
-        for tick in 0..=5 {
-            let at = (u128::from(span_ns) * tick / 5) as u64;
-            let place = format!("data-x=\"{0}\" x=\"{0}\"", Short(x(at)));
+        for at in ticks(span_ns) {
+            let place = Short(x(at));
             writeln!(
                 to,
-                "<rect class=\"rule\" {place} data-w=\"0\" y=\"{}\" width=\"1\" height=\"{}\"/><text class=\"soft\" data-x=\"{1}\" x=\"{2}\" y=\"{3}\">{4}</text>",
+                "<rect class=\"rule\" data-x=\"{place}\" x=\"{place}\" data-w=\"0\" y=\"{}\" width=\"1\" height=\"{}\"/>\
+                 <text class=\"soft\" data-x=\"{place}\" x=\"{}\" y=\"{}\">{}</text>",
                 TOP - 14.0,
-                Short(x(at)),
+                height - TOP + 14.0,
                 Short(x(at) + 3.0),
                 TOP - 5.0,
-                self.clock.told(at),
-            ).expect("writing to a string");
+                self.clock.tick(at),
+            )
+            .expect("writing to a string");
         }
         for lane in 0..lanes {
             let y = TOP + LANE * lane as f64 + 16.0;
@@ -151,6 +152,23 @@ impl Profile {
     }
 }
 
+/// At most eight round numbers from 0 on.
+fn ticks(span: u64) -> impl Iterator<Item = u64> {
+    let mut step = 1u64;
+    // 1, 2, 5, 10, 20, ..
+    for factor in [2, 5, 10].into_iter().cycle().scan(1u64, |tens, factor| {
+        let next = tens.checked_mul(factor)?;
+        *tens = if factor == 10 { next } else { *tens };
+        Some(next)
+    }) {
+        if span / step < 8 {
+            break;
+        }
+        step = factor;
+    }
+    (0..=span / step).map(move |tick| tick * step)
+}
+
 /// The time for which an op sat ready before it began.
 fn gap(op: &Timed, x: &dyn Fn(u64) -> f64, to: &mut String) {
     let (from, until) = (x(op.start_ns.saturating_sub(op.gap_ns)), x(op.start_ns));
@@ -163,11 +181,35 @@ fn gap(op: &Timed, x: &dyn Fn(u64) -> f64, to: &mut String) {
 const LANES_MAX: usize = 64;
 
 impl Clock {
+    /// A round number with its unit.
+    fn tick(self, ns: u64) -> String {
+        match self {
+            Clock::Gpu => format!("{} us", ns as f64 / 1000.0),
+            Clock::Software => format!("{ns} counted"),
+        }
+    }
+
     /// A number with its unit.
     pub(crate) fn told(self, ns: u64) -> String {
         match self {
             Clock::Gpu => format!("{:.2} us", ns as f64 / 1000.0),
             Clock::Software => format!("{ns} counted"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ticks;
+
+    #[test]
+    fn ticks_are_few_and_round() {
+        let all = |span| ticks(span).collect::<Vec<_>>();
+        assert_eq!(all(7), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(all(8), [0, 2, 4, 6, 8]);
+        assert_eq!(all(282_430), [0, 50_000, 100_000, 150_000, 200_000, 250_000]);
+        for span in [0, 1, 999, 1 << 40, u64::MAX] {
+            assert!((1..=8).contains(&all(span).len()), "{span}");
         }
     }
 }

@@ -77,7 +77,7 @@
 
   function geometry({ blocks, threads, shared }) {
     const side = ([x, y, z]) => z !== 1 ? `${x}x${y}x${z}` : y !== 1 ? `${x}x${y}` : `${x}`;
-    return `${side(blocks)} blocks of ${side(threads)} threads${shared ? `, ${size(shared)} of shared memory` : ''}`;
+    return `${side(blocks)} block${side(blocks) === '1' ? '' : 's'} of ${side(threads)} thread${side(threads) === '1' ? '' : 's'}${shared ? `, ${size(shared)} of shared memory` : ''}`;
   }
 
   function argumentsOf(node) {
