@@ -17,7 +17,7 @@ type Picture = (&'static str, fn(&Path) -> Result<String, String>);
 
 const PICTURES: &[Picture] = &[
     ("saxpy.svg", |_| Ok(report(scenes::saxpy())?.to_svg())),
-    ("layers.svg", |_| Ok(report(scenes::layers(3))?.to_svg())),
+    ("layers.svg", |_| Ok(report(scenes::layers(2))?.to_svg())),
     ("flow.svg", |_| Ok(report(scenes::loop_with_a_branch())?.to_svg())),
     ("memory.svg", |_| report(scenes::layers(6))?.memory_svg().ok_or_else(|| "the layers have no temps".into())),
 ];

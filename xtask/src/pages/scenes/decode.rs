@@ -59,7 +59,11 @@ fn bucket(tab: &mut Tab, rows: usize) -> Result<(), String> {
     same("ops", tab.count("#after [data-op]")?, 25)?;
     click_op(tab, 0)?;
     same("what was clicked", chosen(tab)?, format!("0 {PER_ROW}"))?;
-    has("a block a row", &tab.text("#details")?, &format!("{rows} blocks of "))?;
+    has(
+        "a block a row",
+        &tab.text("#details")?,
+        if rows == 1 { "1 block of 256 threads" } else { "4 blocks of 256 threads" },
+    )?;
     has("the source", &tab.text("#source")?, "examples/decode/src/model.rs:")?;
     tab.picture("embed")?;
     tab.check()?;
@@ -112,7 +116,7 @@ pub fn compared(tab: &mut Tab) -> Result<(), String> {
     tab.eval("location.hash = '#op=0&before'")?;
     tab.reload()?;
     ready(tab)?;
-    has("a block a row", &tab.text("#details")?, "1 blocks of ")?;
+    has("a block a row", &tab.text("#details")?, "1 block of 256 threads")?;
     has("which of both", &tab.text("#details")?, "in the first recording")?;
     tab.key("b")?;
     search(tab, "rms_norm")?;

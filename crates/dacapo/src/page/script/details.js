@@ -80,7 +80,7 @@
 
   function geometry({ blocks, threads, shared }) {
     const side = ([x, y, z]) => z !== 1 ? `${x}x${y}x${z}` : y !== 1 ? `${x}x${y}` : `${x}`;
-    return `${side(blocks)} blocks of ${side(threads)} threads${shared ? `, ${size(shared)} of shared memory` : ''}`;
+    return `${plural(side(blocks), 'block')} of ${plural(side(threads), 'thread')}${shared ? `, ${size(shared)} of shared memory` : ''}`;
   }
 
   function argumentsOf(node) {
