@@ -1,5 +1,6 @@
 //! `cargo xtask bless`: runs the tests that keep expectations beside them with `DACAPO_BLESS=1`, so that what they get
-//! becomes what they expect, and prints which files changed. The texts of `cargo xtask api` are written here as well.
+//! becomes what they expect, and prints which files changed. The texts of `cargo xtask api` and the drawings of docs/pictures
+//! are written here as well.
 //!
 //! - A test that fails for another reason than its expectation still fails, and is named.
 //! - Nothing is committed: the difference is for a person to read.
@@ -9,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{api, workspace};
+use crate::{api, pictures, workspace};
 
 /// What a test looks at: `1` makes what it gets what it expects.
 const VARIABLE: &str = "DACAPO_BLESS";
@@ -47,7 +48,7 @@ impl Keeper {
     }
 }
 
-/// Runs the task, for expectations whose name contains `only`: `api`, or package and tests as `cargo test` takes them.
+/// Runs the task, for expectations whose name contains `only`: `api`, `pictures`, or package and tests as `cargo test` takes them.
 pub fn run(only: Option<&str>) -> Result<(), String> {
     let root = workspace::root();
     let before = texts(&root)?;
@@ -56,6 +57,10 @@ pub fn run(only: Option<&str>) -> Result<(), String> {
     if wanted("api") {
         println!("bless: api");
         failed.extend(api::bless(&root).err().map(|error| format!("api: {error}")));
+    }
+    if wanted("pictures") {
+        println!("bless: pictures");
+        failed.extend(pictures::bless(&root).err().map(|error| format!("pictures: {error}")));
     }
     for keeper in KEEPERS.iter().filter(|keeper| wanted(&keeper.name())) {
         println!("bless: {}", keeper.name());
@@ -89,7 +94,7 @@ pub fn run(only: Option<&str>) -> Result<(), String> {
 /// Every expectation with its text, by path from the root.
 fn texts(root: &Path) -> Result<BTreeMap<PathBuf, String>, String> {
     let mut texts = BTreeMap::new();
-    for expectations in KEEPERS.iter().map(|keeper| keeper.expectations).chain([api::FOLDER]) {
+    for expectations in KEEPERS.iter().map(|keeper| keeper.expectations).chain([api::FOLDER, pictures::FOLDER]) {
         let mut open = vec![root.join(expectations)];
         while let Some(path) = open.pop() {
             let failed = |error: std::io::Error| format!("{}: {error}", path.display());

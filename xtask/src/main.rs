@@ -25,6 +25,7 @@ mod nvrtc;
 mod packages;
 mod pages;
 mod patches;
+mod pictures;
 mod planner;
 mod probe;
 mod programs;
@@ -52,7 +53,7 @@ enum Task {
     },
     /// Make what the tests get what they expect, and print which files changed
     Bless {
-        /// Only expectations whose package or test contains this; `api` is that of `cargo xtask api`
+        /// Only expectations whose package or test contains this; `api` is that of `cargo xtask api`, `pictures` are docs/pictures
         #[arg(long)]
         only: Option<String>,
     },

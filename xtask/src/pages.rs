@@ -11,13 +11,15 @@
 //! A machine without Chromium is no failure: the last line says `NOT RUN`, and where it was looked for.
 //!
 //! - `browser`: the process, and the protocol.
-//! - `tab`: a page; `input`: mouse and keys; `texts`: what cannot be read; `base64`: pictures.
+//! - `tab`: a page; `input`: mouse and keys; `texts`: what cannot be read; `pictures`: which are kept, and `base64`, as which
+//!   they come.
 //! - `scenes`: the list. `self_check`: a small page of its own on which the harness shows that it sees and does what it
 //!   says.
 
 mod base64;
 mod browser;
 mod input;
+mod pictures;
 mod scenes;
 mod self_check;
 mod tab;
@@ -29,6 +31,7 @@ use std::time::{Duration, Instant};
 
 use crate::workspace;
 use browser::Browser;
+use pictures::Pictures;
 use scenes::Scene;
 use tab::Tab;
 
@@ -41,6 +44,12 @@ pub struct Scale {
     /// Write pictures into this folder
     #[arg(long, value_name = "DIR")]
     screenshots: Option<PathBuf>,
+    /// Of the pictures, only those that show what pages are, without a number in their names
+    #[arg(long, requires = "screenshots")]
+    chosen: bool,
+    // The scene of a test that fails runs this program again.
+    #[arg(long, hide = true, conflicts_with = "only")]
+    fail_as_a_test: bool,
 }
 
 /// Runs the scenes; an error if one failed.
@@ -49,6 +58,9 @@ pub struct Scale {
 ///
 /// - What failed, in numbers; no scene has that name; Chromium is there and does not start.
 pub fn run(scale: &Scale) -> Result<(), String> {
+    if scale.fail_as_a_test {
+        return scenes::failing::fail();
+    }
     let only = scale.only.as_deref().unwrap_or_default();
     let scenes: Vec<Scene> = scenes::all().into_iter().filter(|scene| scene.name.contains(only)).collect();
     if scenes.is_empty() {
@@ -69,7 +81,7 @@ pub fn run(scale: &Scale) -> Result<(), String> {
     let mut failures = Vec::new();
     for scene in &scenes {
         let began = Instant::now();
-        let (word, times) = match play(&mut browser, scene, &folder, scale.screenshots.as_deref()) {
+        let (word, times) = match play(&mut browser, scene, &folder, pictures_of(scale, scene)) {
             Ok(times) => ("passed", times.to_string()),
             Err(failure) => {
                 failures.push((scene.name, failure));
@@ -87,6 +99,12 @@ pub fn run(scale: &Scale) -> Result<(), String> {
     let (passed, failed) = (scenes.len() - failures.len(), failures.len());
     println!("pages: {} scenes, {passed} passed, {failed} failed, in Chromium {}", scenes.len(), browser.version());
     if failed == 0 { Ok(()) } else { Err(format!("{failed} scenes failed")) }
+}
+
+/// The pictures of a scene, where some are wanted.
+fn pictures_of(scale: &Scale, scene: &Scene) -> Option<Pictures> {
+    let folder = scale.screenshots.as_ref()?;
+    Some(Pictures::new(folder, scene.name, scale.chosen))
 }
 
 /// The last line where there is no browser.
@@ -109,7 +127,7 @@ impl std::fmt::Display for Times {
 }
 
 /// Makes the page of a scene in `folder`, opens it, runs its script, and checks what is checked of every page.
-fn play(browser: &mut Browser, scene: &Scene, folder: &Path, pictures: Option<&Path>) -> Result<Times, String> {
+fn play(browser: &mut Browser, scene: &Scene, folder: &Path, pictures: Option<Pictures>) -> Result<Times, String> {
     let name = file_name(scene.name);
     let file = folder.join(format!("{name}.html"));
     let began = Instant::now();
@@ -118,7 +136,7 @@ fn play(browser: &mut Browser, scene: &Scene, folder: &Path, pictures: Option<&P
     let bytes = std::fs::metadata(&file).map_err(|error| format!("{}: {error}", file.display()))?.len();
     let mut tab = Tab::new(browser)?;
     if let Some(pictures) = pictures {
-        tab.keep_pictures(pictures, &name);
+        tab.keep_pictures(pictures);
     }
     let loaded = tab.open(&file)?;
     tab.picture("opened")?;

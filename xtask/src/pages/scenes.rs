@@ -1,15 +1,20 @@
 //! The scenes: pages, and what must be true of them when one uses them.
 //!
-//! The graphs are in `crates/suite/src/scenes`. A script is written from outside: what a user sees, clicks and types. It
+//! The graphs are in `crates/suite/src/scenes`; those of `program/..` are of examples and of a test that fails, and the pages are
+//! what these leave by themselves (`left`). A script is written from outside: what a user sees, clicks and types. It
 //! asks for elements by what the page promises of them: `[data-op]`, `[data-frame]`, `[data-line]`, `[data-memory]`, and ids.
 
 mod compared;
+mod decode;
 mod decoder;
+pub mod failing;
 mod flow;
 mod layers;
+mod left;
 mod odd;
 mod saxpy;
 mod timed;
+mod train;
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -47,6 +52,11 @@ pub fn all() -> Vec<Scene> {
             write: |file| page(file, &graphs::decoder(10_000)),
             script: decoder::many,
         },
+        Scene { name: "program/failing-test", write: failing::write, script: failing::script },
+        Scene { name: "program/train", write: train::write, script: train::script },
+        Scene { name: "program/decode-1", write: |file| decode::write(file, 1), script: decode::one },
+        Scene { name: "program/decode-4", write: |file| decode::write(file, 4), script: decode::four },
+        Scene { name: "program/decode-compared", write: decode::write_compared, script: decode::compared },
     ]
 }
 
@@ -126,6 +136,8 @@ fn near(what: &str, is: f64, wanted: f64) -> Result<(), String> {
 
 /// In the dark, in a narrow window and in a very wide one the page is as right as it is by day; then all is as before.
 fn in_other_windows(tab: &mut Tab) -> Result<(), String> {
+    // Without the frame around what keys go to.
+    tab.eval("document.activeElement.blur()")?;
     tab.dark(true)?;
     tab.picture("dark")?;
     tab.check().map_err(|error| format!("in the dark: {error}"))?;

@@ -7,13 +7,14 @@
 //! - What a page must not do is noted from the first moment: errors of scripts, warnings, requests.
 //! - After whatever a script does, the page has drawn a frame before the next line runs.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::base64;
 use super::browser::{ANSWER_LIMIT, Browser, text_of};
+use super::pictures::Pictures;
 
 /// How large a window is unless a script asks for another size.
 const SIZE: (u32, u32) = (1280, 800);
@@ -32,9 +33,7 @@ pub struct Tab<'b> {
     context: String,
     /// Where the mouse is.
     pub(super) mouse: (f64, f64),
-    // The folder for pictures, and how their names begin.
-    opt_pictures: Option<(PathBuf, String)>,
-    pictures_count: usize,
+    opt_pictures: Option<Pictures>,
     errors: Vec<String>,
     requests: Vec<String>,
     // The address of the page.
@@ -64,7 +63,6 @@ impl<'b> Tab<'b> {
             context,
             mouse: (0.0, 0.0),
             opt_pictures: None,
-            pictures_count: 0,
             errors: Vec::new(),
             requests: Vec::new(),
             url: String::new(),
@@ -77,9 +75,9 @@ impl<'b> Tab<'b> {
         Ok(tab)
     }
 
-    /// Pictures are written into `folder` from now on, and their names begin with `name`.
-    pub fn keep_pictures(&mut self, folder: &Path, name: &str) {
-        self.opt_pictures = Some((folder.to_path_buf(), name.to_string()));
+    /// Pictures are kept from now on.
+    pub fn keep_pictures(&mut self, pictures: Pictures) {
+        self.opt_pictures = Some(pictures);
     }
 
     /// Opens a file and waits until it is loaded. Returns how long that took, from the start of the navigation to the load
@@ -246,11 +244,10 @@ impl<'b> Tab<'b> {
     ///
     /// - As [`screenshot`](Self::screenshot).
     pub fn picture(&mut self, what: &str) -> Result<(), String> {
-        let Some((folder, name)) = &self.opt_pictures else { return Ok(()) };
-        self.pictures_count += 1;
-        // With its number, so that a listing shows them in order.
-        let file = folder.join(format!("{name}-{}-{what}.png", self.pictures_count));
-        self.screenshot(&file)
+        match self.opt_pictures.as_mut().and_then(|pictures| pictures.file(what)) {
+            Some(file) => self.screenshot(&file),
+            None => Ok(()),
+        }
     }
 
     /// What went wrong in scripts since the tab was opened: exceptions that nobody caught, errors and warnings in the

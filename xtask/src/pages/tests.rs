@@ -42,7 +42,8 @@ fn the_page_that_is_right_passes_and_leaves_pictures() {
     let folder = workspace::target(&workspace::root()).join("pages").join("test-pictures");
     std::fs::create_dir_all(&folder).unwrap();
     let scene = Scene { name: "test/right", write: self_check::write, script: self_check::script };
-    let times = play(&mut browser, &scene, &folder, Some(&folder)).unwrap();
+    let pictures = Pictures::new(&folder, scene.name, false);
+    let times = play(&mut browser, &scene, &folder, Some(pictures)).unwrap();
     assert!(times.loaded > Duration::ZERO && times.loaded < Duration::from_secs(20), "{:?}", times.loaded);
     let size_of = |name: &str| {
         let png = std::fs::read(folder.join(name)).unwrap();

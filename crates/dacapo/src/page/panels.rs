@@ -37,12 +37,16 @@ fn findings_panel(page: &Page, derived: &Derived) -> Option<Panel> {
         return None;
     }
     let mut html = String::from("<div id=\"findings-list\">\n");
-    for (finding, nodes) in page.findings.iter().zip(&derived.findings) {
+    for (number, (finding, nodes)) in page.findings.iter().zip(&derived.findings).enumerate() {
         let link = |node: &usize| link(&NodeOf::new(&page.report.nodes[*node]), "after");
         let ops: Vec<String> = nodes.iter().map(link).collect();
         let at = if ops.is_empty() { "at no op of this graph".to_string() } else { format!("at {}", ops.join(", ")) };
-        writeln!(html, "<div class=\"wrongness\"><p>{at}</p><pre>{}</pre></div>", Escaped(&finding.report))
-            .expect("writing to a string");
+        let report = Escaped(&finding.report);
+        writeln!(
+            html,
+            "<div class=\"wrongness\" id=\"finding-{number}\" tabindex=\"-1\"><p>{at}</p><pre>{report}</pre></div>"
+        )
+        .expect("writing to a string");
     }
     let title = format!("Findings ({})", page.findings.len());
     Some(Panel { id: "findings", title, html: html + "</div>\n", is_open: true })

@@ -31,7 +31,7 @@ fn details(tab: &mut Tab) -> Result<(), String> {
         "Waits for",
         "0 copy",
         "bytes 0..12: it writes, this reads",
-        "1 blocks of 32 threads",
+        "1 block of 32 threads",
         "cuGraphAddKernelNode_v2",
     ] {
         has("what is told", &text, part)?;

@@ -33,14 +33,15 @@ const STYLE: &str = "<style>
 .graph .op .ground { stroke: var(--line); fill: var(--paper); stroke-dasharray: 3 3; }
 .graph .label .sheet { stroke: hsl(var(--hue, 215) var(--full, 12%) 60%); stroke-dasharray: 5 3; fill: hsl(var(--hue, 215) var(--full, 12%) var(--light) / 0.35); }
 .graph .edge { fill: none; stroke: var(--line); stroke-width: 1.2; marker-end: url(#tip); }
-.graph .edge.bold { stroke: var(--bold); stroke-width: 2.2; }
+.graph .edge.bold { stroke: var(--bold); stroke-width: 2.2; marker-end: url(#tip-bold); }
 .graph .edge.waits { stroke-dasharray: 6 3; }
 .graph .edge.signals { stroke-dasharray: 1.5 3; }
-.graph .tip { fill: var(--line); }
+.graph .tip { fill: var(--line); } .graph .tip-bold { fill: var(--bold); }
 .graph .c0 { --hue: 215; --full: 70%; } .graph .c1 { --hue: 150; --full: 50%; } .graph .c2 { --hue: 35; --full: 80%; } .graph .c3 { --hue: 280; --full: 55%; }
 .graph .c4 { --hue: 0; --full: 65%; } .graph .c5 { --hue: 185; --full: 60%; } .graph .c6 { --hue: 95; --full: 45%; } .graph .c7 { --hue: 325; --full: 60%; }
 </style>
-<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"tip\" d=\"M0 0.5 8 4 0 7.5z\"/></marker></defs>
+<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"tip\" d=\"M0 0.5 8 4 0 7.5z\"/></marker>
+<marker id=\"tip-bold\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"tip-bold\" d=\"M0 0.5 8 4 0 7.5z\"/></marker></defs>
 ";
 
 /// Whether a drawing stands alone, or in a page that shows what tooltips say.
@@ -86,6 +87,8 @@ impl<'r> Drawing<'r> {
         let Size { width, height } = self.pictures.top.layout.size;
         // A page has the title elsewhere.
         let title_width = if self.place == Where::Alone { title.chars().count() as f64 * CHARACTER } else { 0.0 };
+        // Below a title that is wider, the drawing stands in the middle.
+        let left = MARGIN + (title_width - width).max(0.0) / 2.0;
         let width = width.max(title_width) + 2.0 * MARGIN;
         let head = if self.place == Where::Alone { HEAD } else { 0.0 };
         let height = height + head + 2.0 * MARGIN;
@@ -100,7 +103,7 @@ impl<'r> Drawing<'r> {
             let y = MARGIN + LINE;
             writeln!(self.to, "<text class=\"title\" x=\"{MARGIN}\" y=\"{y}\">{}</text>", Escaped(&title))?;
         }
-        self.picture(&self.pictures.top, Point { x: MARGIN, y: MARGIN + head })?;
+        self.picture(&self.pictures.top, Point { x: left, y: MARGIN + head })?;
         self.to.write_str("</svg>\n")
     }
 

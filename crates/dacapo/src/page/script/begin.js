@@ -28,6 +28,6 @@
     while (value >= 1024 && unit + 1 < units.length) { value /= 1024; unit += 1; }
     return `${value.toFixed(1)} ${units[unit]}`;
   }
-  const plural = (count, thing) => `${count} ${thing}${count === 1 ? '' : 's'}`;
+  const plural = (count, thing) => `${count} ${thing}${String(count) === '1' ? '' : 's'}`;
   const duration = (profile, ns) => profile.clock === 'gpu' ? `${(ns / 1000).toFixed(3)} us` : `${ns} counted`;
 

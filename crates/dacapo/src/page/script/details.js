@@ -62,7 +62,7 @@
     const parts = [make('h2', {}, cut(`${op} ${node.name}`, 2000)), make('p', { class: 'soft' }, [node.kind, view === before ? 'in the first recording' : null].filter(Boolean).join(', '))];
     const facts = [];
     if (node.label) facts.push(row('label', cut(node.label, 2000)));
-    if (node.location) facts.push(row('source', make('code', { id: 'source' }, `${node.location.file}:${node.location.line}:${node.location.column}`)));
+    if (node.location) facts.push(row('source', make('code', { id: 'source' }, ...source(node.location))));
     if (node.geometry) facts.push(row('geometry', geometry(node.geometry)));
     if (node.inside) facts.push(row('inside', go(node.inside.node), ` body ${node.inside.body}`));
     facts.push(row('moves', `reads ${size(node.bytes_read)}, writes ${size(node.bytes_written)}`));
@@ -75,9 +75,12 @@
     details.scrollTop = 0;
   }
 
+  /// A place in a program, to be broken behind a folder.
+  const source = ({ file, line, column }) => `${file}:${line}:${column}`.split(/(?<=\/)/).flatMap((part) => [part, make('wbr')]);
+
   function geometry({ blocks, threads, shared }) {
     const side = ([x, y, z]) => z !== 1 ? `${x}x${y}x${z}` : y !== 1 ? `${x}x${y}` : `${x}`;
-    return `${side(blocks)} block${side(blocks) === '1' ? '' : 's'} of ${side(threads)} thread${side(threads) === '1' ? '' : 's'}${shared ? `, ${size(shared)} of shared memory` : ''}`;
+    return `${plural(side(blocks), 'block')} of ${plural(side(threads), 'thread')}${shared ? `, ${size(shared)} of shared memory` : ''}`;
   }
 
   function argumentsOf(node) {
@@ -124,10 +127,16 @@
     return parts;
   }
 
-  const findingsAt = (op) => (data.findings ?? []).filter((_, at) => derived.findings[at].includes(op));
   function wrongs(op) {
     if (view !== after) return [];
-    return findingsAt(op).map((finding) => make('div', { class: 'wrongness' }, make('pre', {}, finding.report)));
+    const told = (finding, at) => make('div', { class: 'wrongness' }, make('button', { class: 'go', 'data-finding': at, onclick: () => showFinding(at) }, `finding ${at + 1} of ${data.findings.length}`), make('pre', {}, finding.report));
+    return (data.findings ?? []).flatMap((finding, at) => derived.findings[at].includes(op) ? [told(finding, at)] : []);
+  }
+  /// A finding in its list below the drawing.
+  function showFinding(at) {
+    if (byId('findings').hidden) tab(byId('tab-findings'));
+    byId(`finding-${at}`).scrollIntoView({ block: 'nearest' });
+    byId(`finding-${at}`).focus();
   }
 
   function changes(op) {

@@ -29,11 +29,18 @@
       const node = view.report.nodes[op];
       return make('li', { role: 'option', id: `hit-${at}`, 'data-hit': op, onclick: () => { pick(op); results.hidden = true; } }, `${name(view.report, op)}${node.label ? `  ${cut(node.label, 80)}` : ''}`);
     }));
-    results.hidden = !hits.length;
+    list();
     search.dataset.took = (performance.now() - began).toFixed(1);
   }
+  /// Shows what is found: below where one types, as far as the window goes.
+  function list() {
+    results.hidden = !hits.length;
+    results.style.left = '0';
+    const beyond = results.getBoundingClientRect().right - innerWidth + 8;
+    if (beyond > 0) results.style.left = `${-beyond}px`;
+  }
   search.addEventListener('input', () => find(search.value));
-  search.addEventListener('focus', () => { results.hidden = !hits.length; });
+  search.addEventListener('focus', list);
   search.addEventListener('blur', () => { results.hidden = true; });
   // A click in the list leaves the focus where it is: else the list would be gone before the button is released.
   results.addEventListener('mousedown', (event) => event.preventDefault());
