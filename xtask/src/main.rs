@@ -23,6 +23,7 @@ mod mutants;
 mod mutate;
 mod nvrtc;
 mod packages;
+mod pages;
 mod patches;
 mod planner;
 mod probe;
@@ -120,6 +121,8 @@ enum Task {
     Nvrtc,
     /// Make the packages that would be published, build and test them outside of the tree, install the program from them
     Packages(packages::Scale),
+    /// Open the pages that Dacapo writes in a headless Chromium, and use them as a user would
+    Pages(pages::Scale),
     /// Plan the committed traces and random ones: how small, and nothing alive is shared
     Planner(planner::Scale),
     /// Compare the software driver with what an H200 answered to probe.c
@@ -169,6 +172,7 @@ fn main() -> ExitCode {
         Task::Mutate(scale) => mutate::run(&scale),
         Task::Nvrtc => nvrtc::run(),
         Task::Packages(scale) => packages::run(&scale),
+        Task::Pages(scale) => pages::run(&scale),
         Task::Planner(scale) => planner::run(&scale),
         Task::Probe { only } => probe::run(only.as_deref()),
         Task::Edges(scale) => edges::run(&scale),

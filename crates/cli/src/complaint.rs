@@ -90,7 +90,13 @@ macro_rules! from_errors {
         }
     )* };
 }
-from_errors!(dacapo::inspect::ReadError, dacapo_driver::DriverError, dacapo_driver::LoadError, crate::session::Refused);
+from_errors!(
+    dacapo::page::ReadError,
+    dacapo::profile::ReadError,
+    dacapo_driver::DriverError,
+    dacapo_driver::LoadError,
+    crate::session::Refused
+);
 
 #[cfg(test)]
 mod tests {

@@ -31,7 +31,7 @@ fn the_report_of_the_demonstration_can_be_inspected() {
     assert!(dacapo(&["demo", "--device", "software", "--report", file]).status.success());
     let said = text(&dacapo(&["inspect", file]).stdout);
     assert!(said.contains("linear_forward") && said.contains("network.rs"), "{said}");
-    assert_eq!(dacapo(&["inspect", file, "--diff", file]).status.code(), Some(0));
+    assert_eq!(dacapo(&["inspect", file, "--against", file]).status.code(), Some(0));
 }
 
 #[test]

@@ -49,22 +49,37 @@ fn a_report_is_printed_or_drawn() {
 #[test]
 fn two_reports_are_compared_and_the_exit_code_says_whether_they_differ() {
     let (one, other) = (report("one.json", "second"), report("other.json", "third"));
-    let diff = Path::new("--diff");
-    let same = inspect(&[&one, diff, &one]);
+    let against = Path::new("--against");
+    let same = inspect(&[&one, against, &one]);
     assert_eq!((same.status.code(), text(&same.stdout).as_str()), (Some(0), "no difference\n"));
-    let different = inspect(&[&one, diff, &other]);
+    let different = inspect(&[&other, against, &one]);
     let said = text(&different.stdout);
     assert_eq!(different.status.code(), Some(1), "{said}");
-    assert!(said.contains("`second`") && said.contains("`third`"), "{said}");
+    assert!(said.contains("- node 1 `second`") && said.contains("+ node 1 `third`"), "{said}");
+}
+
+#[test]
+fn a_page_shows_a_report_and_is_one_to_read_it_from() {
+    let (one, other) = (report("page_one.json", "second"), report("page_other.json", "third"));
+    let html = text(&inspect(&[Path::new("--html"), &one]).stdout);
+    assert!(html.starts_with("<!doctype html>") && html.contains("data-op=\"1\""), "{html}");
+    let page = written("page.html", &html);
+    assert_eq!(text(&inspect(&[&page]).stdout), text(&inspect(&[&one]).stdout));
+    let both = inspect(&[&other, Path::new("--against"), &page, Path::new("--html")]);
+    assert_eq!(both.status.code(), Some(1));
+    let both = text(&both.stdout);
+    assert!(both.contains("id=\"before\"") && both.contains("Difference"), "{both}");
+    let no_temps = inspect(&[&one, Path::new("--svg=memory")]);
+    assert!(!no_temps.status.success() && text(&no_temps.stderr).contains("no temps"), "{no_temps:?}");
 }
 
 #[test]
 fn another_kind_of_edge_is_said_and_the_reports_are_still_the_same() {
     let (plain, tuned) = (report("plain.json", "second"), report_with("tuned.json", "second", Edge::Signals));
-    let said = inspect(&[&plain, Path::new("--diff"), &tuned]);
+    let said = inspect(&[&tuned, Path::new("--against"), &plain]);
     let kind = "edge from node 0 `first` to node 1 `second`: full -> signals";
     assert_eq!((said.status.code(), text(&said.stdout)), (Some(0), format!("  {kind}\nno difference\n")));
-    let json = text(&inspect(&[&plain, Path::new("--json"), Path::new("--diff"), &tuned]).stdout);
+    let json = text(&inspect(&[&tuned, Path::new("--json"), Path::new("--against"), &plain]).stdout);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json, serde_json::json!({ "same": true, "differences": [], "kinds": [kind] }));
     let drawn = text(&inspect(&[&tuned, Path::new("--dot")]).stdout);

@@ -28,7 +28,7 @@ fn the_demonstration_says_what_it_recorded_and_that_all_agree() {
     assert_eq!(Some(ops), demo["operations"].as_u64(), "{demo}");
     let inspected = told(&["inspect", report, "--json"]);
     assert_eq!(inspected["nodes"].as_array().map(|nodes| nodes.len() as u64), Some(ops), "{inspected}");
-    let compared = told(&["inspect", report, "--diff", report, "--json"]);
+    let compared = told(&["inspect", report, "--against", report, "--json"]);
     assert_eq!((&compared["same"], compared["differences"].as_array().map(Vec::len)), (&Value::Bool(true), Some(0)));
     // What is said when nothing is.
     assert_eq!(told(&["--json"])["operations"], demo["operations"]);

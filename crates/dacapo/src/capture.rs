@@ -35,7 +35,7 @@ use crate::lower;
 use crate::memory::{Access, Slice};
 use crate::nesting::{Nested, refuse_in_recording};
 use crate::pool::Pool;
-use crate::record::{Node, Op, Recorded, Recorder, Work};
+use crate::record::{CAPTURED, Node, Op, Recorded, Recorder, Work};
 
 /// Which calls a capture forbids while it is open. The names are CUDA's.
 ///
@@ -461,7 +461,8 @@ impl Capture<'_> {
     /// - The closure's error.
     /// - [`ErrorKind::CaptureBroken`]: the capture was found broken after it; the error names the step.
     pub fn step<R>(&mut self, name: &str, f: impl FnOnce(RawStream) -> Result<R>) -> Result<R> {
-        let outcome = f(self.stream.raw());
+        let raw = self.stream.raw();
+        let outcome = lower::named_as(&self.stream.device, (CAPTURED, "", self.at), || f(raw));
         self.check_after(name, outcome)
     }
 

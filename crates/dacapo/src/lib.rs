@@ -124,6 +124,8 @@ mod kernel;
 mod lower;
 pub mod memory;
 mod nesting;
+#[cfg(feature = "json")]
+pub mod page;
 mod plan;
 mod pool;
 pub mod port;
@@ -132,6 +134,7 @@ pub mod random;
 pub mod raw;
 mod record;
 pub mod shapes;
+mod timing;
 mod trace;
 mod value;
 

@@ -25,14 +25,14 @@ macro_rules! define_driver {
             /// What a call answers that this driver does not have. Every method's default body comes here.
             fn missing(&self, call: Call) -> CUresult;
 
-            /// Whether this driver wants to be told what kernels may touch. No C call; the answer never changes, so that it
-            /// can be asked once.
+            /// Whether this driver wants to be told whose work it is given, and what kernels may touch. No C call; the answer
+            /// never changes, so that it can be asked once.
             fn wants_declared(&self) -> bool {
                 false
             }
 
-            /// What some kernels may touch; `None`: nobody knows. No C call, and no answer: a driver that does not want to
-            /// know, or does not know the node, does nothing.
+            /// Whose some work is, and what its kernels may touch; `None`: nobody knows. No C call, and no answer: a driver
+            /// that does not want to know, or does not know the node, does nothing.
             fn declare(&self, of: DeclaredOf, declared: Option<&Declared<'_>>) {
                 let _ = (of, declared);
             }

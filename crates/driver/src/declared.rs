@@ -1,24 +1,25 @@
-//! What a kernel may touch, as whoever launches it has declared it: told to drivers that look. No C call.
+//! Whose work it is, and what a kernel may touch, as whoever launches it has declared it: told to drivers that look. No C
+//! call.
 //!
-//! A library that knows which memory an op was given says so around the call that hands the kernel over
-//! ([`Driver::declare`](crate::Driver::declare)). The software driver holds every access of the kernel against it.
-//! NVIDIA's does not want to know, and is never told.
+//! A library that knows which op a piece of work is, and which memory that was given, says so around the call that hands
+//! it over ([`Driver::declare`](crate::Driver::declare)). The software driver names the op in what it finds, and holds every
+//! access of a kernel against the memory. NVIDIA's does not want to know, and is never told.
 
 use std::panic::Location;
 
 use crate::types::{CUgraphExec, CUgraphNode};
 
-/// Which kernels a declaration is about.
+/// Which work a declaration is about: kernels, copies, sets, and conditional nodes.
 #[derive(Clone, Copy, Debug)]
 pub enum DeclaredOf {
-    /// Those that the calling thread launches, adds to graphs, or sets on nodes of graphs from now on, until it says
-    /// something else.
+    /// What the calling thread launches, adds to graphs, or sets on nodes of graphs from now on, until it says something
+    /// else.
     Next,
-    /// The one that a node of an executable graph has now.
+    /// What a node of an executable graph does now.
     Node(CUgraphExec, CUgraphNode),
 }
 
-/// What one kernel may touch, and who says so.
+/// Whose work it is, and what one kernel of it may touch.
 #[derive(Clone, Copy, Debug)]
 pub struct Declared<'a> {
     /// The op, as the program calls it.
@@ -27,8 +28,9 @@ pub struct Declared<'a> {
     pub label: &'a str,
     /// The line of the program that made it.
     pub at: &'static Location<'static>,
-    /// All the memory that it was given.
-    pub slices: &'a [DeclaredSlice<'a>],
+    /// All the memory that it was given, if its kernels are to be held against that: `None` for what is no kernel, and for
+    /// work of another library, of which only the op is known.
+    pub slices: Option<&'a [DeclaredSlice<'a>]>,
 }
 
 /// A range of memory that a kernel was given.

@@ -71,7 +71,7 @@ fn what_is_no_call_of_the_table_goes_through_hooks_and_pointers() {
     let boxed: Box<dyn Driver> = Box::new(Hooked::new(curious.clone(), Count::new()));
     let driver = Hooked::new(&boxed, Fault::new());
     assert!(driver.wants_declared());
-    let declared = Declared { op: "saxpy", label: "", at: std::panic::Location::caller(), slices: &[] };
+    let declared = Declared { op: "saxpy", label: "", at: std::panic::Location::caller(), slices: Some(&[]) };
     driver.declare(DeclaredOf::Next, Some(&declared));
     driver.declare(DeclaredOf::Node(CUgraphExec::NULL, CUgraphNode::NULL), Some(&declared));
     driver.declare(DeclaredOf::Next, None);

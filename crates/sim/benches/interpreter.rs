@@ -238,7 +238,7 @@ impl Bench {
             _ => None,
         };
         let slices: Vec<DeclaredSlice<'_>> = params.iter().filter_map(slice).collect();
-        run.declare(&Declared { op: "bench", label: "", at: Location::caller(), slices: &slices });
+        run.declare(&Declared { op: "bench", label: "", at: Location::caller(), slices: Some(&slices) });
         loop {
             match run.run(&mut self.memory, &mut NoClock, u64::MAX) {
                 Outcome::Yield => {}

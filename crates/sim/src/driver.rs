@@ -347,7 +347,7 @@ macro_rules! answer {
             }
 
             fn wants_declared(&self) -> bool {
-                self.lock().options.detectors.undeclared
+                true
             }
 
             fn declare(&self, of: DeclaredOf, declared: Option<&Declared<'_>>) {

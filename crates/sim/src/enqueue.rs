@@ -16,7 +16,8 @@ use std::sync::Arc;
 use dacapo_driver::CUresult;
 use dacapo_driver::types::CUgraphEdgeData;
 
-use crate::finding::{Ending, Finding};
+use crate::exec::Grid;
+use crate::finding::{Ending, Finding, FindingOp};
 use crate::machine::State;
 use crate::model::conditional::{Condition, Kind};
 use crate::model::executable::{Body, ExecKind, ExecNode};
@@ -73,6 +74,8 @@ enum Does {
 pub(crate) struct Choice {
     /// How reports name the node.
     pub(crate) number: u32,
+    /// Whose it is, as far as that was told.
+    pub(crate) by: Option<Arc<FindingOp>>,
     pub(crate) condition: Arc<Condition>,
     default: Option<u32>,
     kind: Kind,
@@ -86,6 +89,13 @@ pub(crate) struct Branch {
     tail: Key<Task>,
     context: u64,
     rounds: u64,
+}
+
+impl Branch {
+    /// Whose it is, as far as that was told.
+    pub(crate) fn by(&self) -> Option<&Arc<FindingOp>> {
+        self.choice.by.as_ref()
+    }
 }
 
 impl Script {
@@ -107,6 +117,7 @@ impl Script {
             ExecKind::Values(work) => Does::Values(work.clone()),
             ExecKind::Conditional(condition, default, kind, bodies) => Does::Choose(Arc::new(Choice {
                 number: node.number,
+                by: node.by.clone(),
                 condition: condition.clone(),
                 default: *default,
                 kind: *kind,
@@ -263,7 +274,7 @@ impl State {
                     let tail = self.tasks.add(Work::Nothing, context, [head]);
                     let branch = Branch { choice: choice.clone(), tail, context, rounds: 0 };
                     if let Some(head) = self.tasks.get_mut(head) {
-                        head.work = Work::Branch(branch);
+                        (head.by, head.work) = (choice.by.clone(), Work::Branch(branch));
                     }
                     tasks.push(tail);
                     if part.is_leaf {
@@ -319,6 +330,7 @@ impl State {
             let what = format!("{word} by a condition that nobody has given a value in this launch");
             let finding = Finding::new("unset-condition", Ending::YourProgram, what)
                 .at("cuGraphLaunch", "a conditional node reads it")
+                .by(choice.by.as_ref())
                 .note("its handle has no default, and what an earlier launch left there does not count")
                 .help("make the handle with CU_GRAPH_COND_ASSIGN_DEFAULT, or let a kernel before the node set it");
             self.find(finding);
@@ -350,15 +362,19 @@ impl State {
     }
 
     /// A kernel has set a condition.
-    pub(crate) fn set_condition(&mut self, handle: u64, value: u32, kernel: &str) {
+    pub(crate) fn set_condition(&mut self, handle: u64, value: u32, kernel: &Grid) {
         match self.graphs.conditions.get(&handle).and_then(std::sync::Weak::upgrade) {
             Some(condition) => condition.set(value),
             None => self.find(
                 Finding::new(
                     "stale-condition",
                     Ending::YourProgram,
-                    format!("`{kernel}` sets the condition {handle:#x}, and there is none of that name"),
+                    format!(
+                        "`{}` sets the condition {handle:#x}, and there is none of that name",
+                        kernel.launch().label
+                    ),
                 )
+                .by(kernel.by())
                 .note("on a GPU this writes to whatever the handle names by now")
                 .help("pass a handle of cuGraphConditionalHandleCreate whose graph, or an executable of it, is alive"),
             ),

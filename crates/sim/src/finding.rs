@@ -4,6 +4,7 @@
 //! or Dacapo has a bug. Findings are data; [`Finding`]'s `Display` is the one place that renders them.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// Whose doing a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,6 +15,54 @@ pub enum Ending {
     Unsupported,
     /// Dacapo broke a promise of its own.
     OurBug,
+}
+
+/// An op of the program, as the library that handed its work over has named it ([`dacapo_driver::Driver::declare`]).
+///
+/// ```
+/// use dacapo_sim::FindingOp;
+///
+/// let (op, label, file) = ("saxpy".to_string(), "layer0".to_string(), "src/main.rs".to_string());
+/// let op = FindingOp { op, label, file, line: 12, column: 9 };
+/// assert_eq!(op.to_string(), "op `saxpy`, labelled `layer0`");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FindingOp {
+    /// What it is called: `saxpy`, `copy`.
+    pub op: String,
+    /// Its label; empty if it has none.
+    pub label: String,
+    /// The file of the program that made it.
+    pub file: String,
+    /// The line in it, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+}
+
+impl FindingOp {
+    pub(crate) fn new(told: &dacapo_driver::Declared<'_>) -> FindingOp {
+        FindingOp {
+            op: told.op.to_string(),
+            label: told.label.to_string(),
+            file: told.at.file().to_string(),
+            line: told.at.line(),
+            column: told.at.column(),
+        }
+    }
+
+    /// Where it was made, as reports write it.
+    pub(crate) fn place(&self) -> String {
+        format!("{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// How reports name it.
+impl fmt::Display for FindingOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "op `{}`", self.op)?;
+        if self.label.is_empty() { Ok(()) } else { write!(f, ", labelled `{}`", self.label) }
+    }
 }
 
 /// One report. What, where, whose fault, help: see docs/STYLE.md.
@@ -27,6 +76,9 @@ pub struct Finding {
     pub what: String,
     /// The place to edit first, then the other party: `(place, what happened there)`.
     pub places: Vec<(String, String)>,
+    /// The ops of the program that it is about, the one to edit first first; empty where none is known. Each is a place as
+    /// well.
+    pub ops: Vec<FindingOp>,
     /// Further facts, one line each.
     pub notes: Vec<String>,
     /// Something one can type or do.
@@ -36,13 +88,24 @@ pub struct Finding {
 impl Finding {
     /// A finding with nothing but its first line.
     pub fn new(code: &'static str, ending: Ending, what: impl Into<String>) -> Finding {
-        Finding { code, ending, what: what.into(), places: Vec::new(), notes: Vec::new(), help: None }
+        let what = what.into();
+        Finding { code, ending, what, places: Vec::new(), ops: Vec::new(), notes: Vec::new(), help: None }
     }
 
     /// Adds a place.
     #[must_use]
     pub fn at(mut self, place: impl Into<String>, what: impl Into<String>) -> Finding {
         self.places.push((place.into(), what.into()));
+        self
+    }
+
+    /// Adds the op that it is about, if that is known, and the place where that was made. Once is enough.
+    #[must_use]
+    pub(crate) fn by(mut self, op: Option<&Arc<FindingOp>>) -> Finding {
+        if let Some(op) = op.filter(|op| !self.ops.contains(op)) {
+            self.ops.push(FindingOp::clone(op));
+            self.places.push((op.place(), op.to_string()));
+        }
         self
     }
 

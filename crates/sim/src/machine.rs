@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use dacapo_driver::CUresult;
 use dacapo_driver::types::{CU_STREAM_CAPTURE_MODE_GLOBAL, CUgraphEdgeData, CUgraphNode, CUstreamCaptureMode};
-use dacapo_driver::{CUresult, Call};
 
-use crate::detect::declared::Declared;
+use crate::detect::declared::Announced;
 use crate::detect::order::Order;
 use crate::exec::Image;
 use crate::finding::{Ending, Finding};
@@ -109,8 +109,8 @@ pub(crate) struct Thread {
     pub(crate) number: u64,
     pub(crate) contexts: Vec<Key<Context>>,
     pub(crate) capture_mode: CUstreamCaptureMode,
-    /// What the kernels may touch that it hands over now.
-    pub(crate) declared: Option<Arc<Declared>>,
+    /// Whose work it is that it hands over now, and what the kernels of it may touch.
+    pub(crate) announced: Announced,
 }
 
 /// A fault that broke the device.
@@ -264,7 +264,7 @@ impl State {
             number,
             contexts: Vec::new(),
             capture_mode: CU_STREAM_CAPTURE_MODE_GLOBAL,
-            declared: None,
+            announced: Announced::default(),
         })
     }
 
@@ -274,16 +274,6 @@ impl State {
             self.untold.push(finding.clone());
         }
         self.findings.push(finding);
-    }
-
-    /// Notes that `what` is not supported.
-    pub(crate) fn find_unsupported(&mut self, call: Call, what: impl Into<String>) -> CUresult {
-        self.find(
-            Finding::new("unsupported", Ending::Unsupported, what.into())
-                .at(call.symbol(), "answered CUDA_ERROR_NOT_SUPPORTED")
-                .help("run this on a GPU, or see docs/driver-calls.md for what the software driver knows"),
-        );
-        CUresult::CUDA_ERROR_NOT_SUPPORTED
     }
 
     /// Nanoseconds since some beginning.

@@ -7,12 +7,14 @@
 //!   by their ops.
 //! - In live time a loop whose body is given memory of the host may wait for the host, which is no mistake.
 
+use std::sync::Arc;
+
 use dacapo_ptx::effects::AccessKind;
 
 use crate::detect::declared::Window;
 use crate::enqueue::{Choice, Piece};
 use crate::exec::placed_in;
-use crate::finding::{Ending, Finding};
+use crate::finding::{Ending, Finding, FindingOp};
 use crate::machine::State;
 use crate::memory::Kind;
 use crate::model::conditional::Condition;
@@ -48,16 +50,14 @@ fn sets(work: &KernelWork, condition: &Condition) -> bool {
 
 /// How reports name what is in a body.
 fn described(number: u32, piece: &Piece<'_>) -> String {
+    let named = |name: &str, by: Option<&Arc<FindingOp>>| match by {
+        Some(op) => format!("{name} ({op}, {})", op.place()),
+        None => format!("{name} of node {number}"),
+    };
     match piece {
-        Piece::Copy(_) => format!("the copy of node {number}"),
-        Piece::Set(_) => format!("the memset of node {number}"),
-        Piece::Kernel(work) => {
-            let name = work.function.name.to_string_lossy();
-            match &work.declared {
-                Some(declared) => format!("`{name}` ({}, {})", declared.described(), declared.at),
-                None => format!("`{name}` of node {number}"),
-            }
-        }
+        Piece::Copy(work) => named("the copy", work.by.as_ref()),
+        Piece::Set(work) => named("the memset", work.by.as_ref()),
+        Piece::Kernel(work) => named(&format!("`{}`", work.function.name.to_string_lossy()), work.by.as_ref()),
     }
 }
 
@@ -90,16 +90,17 @@ impl State {
         for work in setters {
             let (program, kernel) = (work.function.image.program(), work.function.kernel);
             let mut name = format!("`{}`", work.function.name.to_string_lossy());
-            if let Some(declared) = &work.declared {
+            if let (Some(op), Some(_)) = (&work.by, &work.declared) {
                 // The library's own kernel: what there is to edit is the op.
-                let label = &declared.label;
-                let label = if label.is_empty() { String::new() } else { format!(" (labelled `{label}`)") };
-                name = format!("op `{}`{label}", declared.op);
-                finding = finding.at(&declared.at, format!("{name} sets the condition"));
+                let label = if op.label.is_empty() { String::new() } else { format!(" (labelled `{}`)", op.label) };
+                name = format!("op `{}`{label}", op.op);
+                finding = finding.at(op.place(), format!("{name} sets the condition"));
+                finding.ops.push(FindingOp::clone(op));
                 help =
                     "let an op of the body change what the condition looks at, or give the loop a bound: `up_to(..)`";
             } else if let Some(pc) = program.sets_condition(kernel) {
                 finding = placed_in(program, kernel, finding, pc, format!("{name} sets the condition"));
+                finding = finding.by(work.by.as_ref());
             }
             notes.extend(self.decides_by(work, &pieces).into_iter().map(|by| format!("{name} reads {by}")));
         }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use dacapo_driver::CUresult;
 
+use crate::detect::declared::Announced;
 use crate::exec::{Clock, ExecOptions, Fault, Grid, Launch, Outcome};
 use crate::finding::{Ending, Finding};
 use crate::foreign::{HostCall, read_host, write_host};
@@ -191,7 +192,7 @@ impl State {
             ..Default::default()
         };
         let mut grid = Box::new(Grid::new(launch, &options));
-        grid.set_declared(work.declared.clone());
+        grid.announce(Announced { by: work.by.clone(), declared: work.declared.clone() });
         grid
     }
 
@@ -219,7 +220,7 @@ impl State {
         }
         self.end_watch();
         for (handle, value) in grid.take_conditionals() {
-            self.set_condition(handle, value, &grid.launch().label);
+            self.set_condition(handle, value, &grid);
         }
         // Those who wait for a signal may begin, and need not at once: how much of this kernel they see is the seed's choice.
         if grid.has_begun() && (!self.tasks.is_awaited(key) || self.random.below(4) == 0) {
@@ -377,7 +378,8 @@ impl State {
 
     /// A fault: the device is broken from here on. Work that waits is dropped; callbacks are still called.
     pub(crate) fn break_device(&mut self, key: Key<Task>, code: CUresult, finding: Finding) {
-        self.find(finding);
+        let by = self.tasks.get_mut(key).and_then(|task| task.by.clone());
+        self.find(finding.by(by.as_ref()));
         self.tasks.finish(key);
         self.fault = Some(FaultState { code, reported: false });
         self.tasks.abandon(|work| matches!(work, Work::Callback(_) | Work::Called | Work::Release(_)));

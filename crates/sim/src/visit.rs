@@ -289,16 +289,25 @@ impl Visit<'_> {
 
     /// Not supported, with a finding.
     pub(crate) fn unsupported(&mut self, what: impl Into<String>) -> CUresult {
-        let call = self.call;
-        self.find_unsupported(call, what)
+        let finding = Finding::new("unsupported", Ending::Unsupported, what)
+            .at(self.call.symbol(), "answered CUDA_ERROR_NOT_SUPPORTED")
+            .help("run this on a GPU, or see docs/driver-calls.md for what the software driver knows");
+        self.find_of_call(finding);
+        CUresult::CUDA_ERROR_NOT_SUPPORTED
     }
 
     /// Refuses a call, and leaves a finding that says why.
     pub(crate) fn refuse(&mut self, refusal: Refusal) -> CUresult {
         let call = self.call.symbol();
         let finding = Finding::new(refusal.word, Ending::YourProgram, refusal.what);
-        self.find(finding.at(call, format!("answered {}", refusal.code)).help(refusal.help));
+        self.find_of_call(finding.at(call, format!("answered {}", refusal.code)).help(refusal.help));
         refusal.code
+    }
+
+    /// Notes a finding about what this call was given: of the op whose work that is, if the thread has said so.
+    pub(crate) fn find_of_call(&mut self, finding: Finding) {
+        let by = self.this().announced.by.clone();
+        self.find(finding.by(by.as_ref()));
     }
 
     pub(crate) fn this(&mut self) -> &mut Thread {

@@ -21,6 +21,7 @@ pub mod forms;
 pub mod mazes;
 pub mod programs;
 pub mod replay;
+pub mod scenes;
 pub mod session;
 pub mod single;
 pub mod table;

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use dacapo::page::Page;
 use dacapo::{Device, Slot, Stream};
 
 use crate::bench::blocks::{Contender, alternate};
@@ -45,6 +46,9 @@ pub struct Arguments {
     /// The same as a file for Perfetto or chrome://tracing
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Write a page that shows the graph, the time of each op, eagerly and replayed, and the memory
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 /// Runs the demonstration and tells what came of it.
@@ -109,6 +113,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<ExitCode, Complaint>
         eager: Times { step: eager_times.median(), host: eager_host },
         replay: Times { step: replay.median(), host: replay_host },
         profile: profile(arguments, &mut graph, &stream)?,
+        page_file: arguments.html.clone(),
         report_file: arguments.report.clone(),
         trace_file: arguments.trace.clone(),
     });
@@ -121,10 +126,15 @@ fn profile<T>(
     graph: &mut dacapo::Graph<T>,
     stream: &Stream,
 ) -> Result<Option<Profiled>, Complaint> {
-    if !arguments.profile && arguments.trace.is_none() {
+    if !arguments.profile && arguments.trace.is_none() && arguments.html.is_none() {
         return Ok(None);
     }
     let profile = graph.profile(stream)?;
+    if let Some(path) = &arguments.html {
+        let page = Page::new(graph.inspect()).profile(profile.clone()).profile(stream.profile(graph.as_op())?);
+        let page = page.memory(&graph.memory()).books(&stream.device().memory_report()?);
+        write(path, &page.findings(stream.device().found()).html())?;
+    }
     if let Some(path) = &arguments.trace {
         write(path, &profile.trace())?;
     }

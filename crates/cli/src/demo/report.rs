@@ -25,6 +25,7 @@ pub struct Report {
     pub profile: Option<Profiled>,
     pub report_file: Option<PathBuf>,
     pub trace_file: Option<PathBuf>,
+    pub page_file: Option<PathBuf>,
 }
 
 /// Microseconds a step.
@@ -74,6 +75,9 @@ impl fmt::Display for Report {
         if let Some(profile) = &self.profile {
             write!(f, "\n\n{}", profile.table.trim_end())?;
         }
+        if let Some(path) = &self.page_file {
+            write!(f, "\n\nthe page is in {}: open it in a browser", path.display())?;
+        }
         match &self.trace_file {
             Some(path) => write!(f, "\n\nthe trace is in {}: open it in https://ui.perfetto.dev", path.display()),
             None => Ok(()),
@@ -104,6 +108,7 @@ impl Told for Report {
             "profile": profile,
             "report": self.report_file,
             "trace": self.trace_file,
+            "page": self.page_file,
         })
     }
 }

@@ -90,7 +90,7 @@ pub(crate) struct Inner {
     pub(crate) drops: Arc<Drops<Cuda, Garbage>>,
     /// Whether `lost` is there, beside what every launch looks at.
     pub(crate) is_lost: AtomicBool,
-    /// Whether the driver wants to be told what kernels may touch; asked once.
+    /// Whether the driver wants to be told whose work it is given, and what kernels may touch; asked once.
     pub(crate) wants_declared: bool,
     pub(crate) ledger: Ledger<Cuda>,
     pub(crate) raw: CUdevice,
@@ -179,7 +179,7 @@ impl Device {
     }
 
     /// What the software device has found wrong so far, as text: bad accesses, races, misuse of the driver. Empty on a
-    /// GPU.
+    /// GPU. [`found`](Device::found) has it as data.
     pub fn findings(&self) -> Vec<String> {
         #[cfg(feature = "software")]
         if let Some(machine) = &self.0.machine {
@@ -199,11 +199,18 @@ impl Device {
     /// # Ok::<(), dacapo::Error>(())
     /// ```
     pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
         #[cfg(feature = "software")]
         if self.0.machine.is_some() && !dacapo_sim::OPTIMISED {
-            return vec![dacapo_sim::SLOW_BUILD.to_string()];
+            notes.push(dacapo_sim::SLOW_BUILD.to_string());
         }
-        Vec::new()
+        #[cfg(not(feature = "json"))]
+        if std::env::var_os("DACAPO_PAGES").is_some() {
+            notes.push(
+                "DACAPO_PAGES is set, and no page is written: dacapo was built without its feature `json`".into(),
+            );
+        }
+        notes
     }
 
     /// After how many rounds a loop of an eager run is ended; never, on a GPU.

@@ -7,9 +7,9 @@ use crate::arrange::{Edge, EdgeChoice, TempPlan, arranged};
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::tuning::Tuning;
-use crate::graph::{Asked, Graph, GraphInto, GraphOptions, Hole, Replayable, StandIns, WarmGraphBuilder, report_of};
+use crate::graph::{Asked, Graph, GraphInto, GraphOptions, Hole, Replayable, StandIns, WarmGraphBuilder};
 use crate::inspect;
-use crate::lower::{GUARDED, guard};
+use crate::lower::{GUARDED, guard, report_of};
 use crate::memory::{Allocation, Arena, Extent, Kind, Reads, Writes};
 use crate::nesting::{Nested, refuse_in_recording};
 use crate::plan::Shape;
@@ -188,7 +188,7 @@ impl<'d> GraphBuilder<'d> {
         let mut reports = Vec::new();
         for _ in 0..2 {
             let (recorded, _) = self.take_down(|recorder: &mut Recorder<'_>| body(recorder))?;
-            reports.push(report_of(&recorded, &self.graph_options()));
+            reports.push(report_of(&recorded, &self.graph_options().wanted()));
         }
         Ok(inspect::frozen_changes(&reports[0], &reports[1]))
     }
@@ -203,7 +203,7 @@ impl<'d> GraphBuilder<'d> {
         if self.guarded {
             guard(&recorded.device, &mut recorded.nodes, &recorded.told)?;
         }
-        Ok(report_of(&recorded, &self.graph_options()))
+        Ok(report_of(&recorded, &self.graph_options().wanted()))
     }
 
     /// Records and plans without building a graph, and returns the number of steps. For benchmarks.

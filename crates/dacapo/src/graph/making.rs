@@ -202,6 +202,8 @@ impl Replayable {
             captured: false,
             asked: options.asked,
             earlier: Vec::new(),
+            #[cfg(feature = "json")]
+            profile: None,
         };
         graph.is_quiet = graph.looks_quiet();
         event!(info, label = %graph.name.label, ops = graph.nodes.len(), temp_bytes = graph.temp_bytes(), "recorded");

@@ -5,6 +5,8 @@
 use std::fmt;
 
 use crate::lower::executable_of;
+#[cfg(feature = "json")]
+use crate::page::{Page, Purpose};
 
 /// How much memory a graph takes, by purpose: [`Graph::memory`](crate::Graph::memory). `Display` prints it.
 ///
@@ -55,23 +57,37 @@ impl GraphMemory {
         self.arena.saturating_add(self.executable).saturating_add(self.outputs)
     }
 
-    /// Estimates the bytes of device memory of an executable graph with these nodes, from a measurement on an H200.
-    pub fn executable_of(kernels: usize, copies: usize, memsets: usize, empty: usize) -> usize {
-        executable_of(kernels, copies, memsets, empty)
-    }
-}
-
-impl fmt::Display for GraphMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = [
+    /// Each purpose with its name.
+    pub(crate) fn rows(&self) -> [(&'static str, usize); 6] {
+        [
             ("arena", self.arena),
             ("arena, shared", self.arena_shared),
             ("  of these workspaces", self.workspaces),
             ("executable (estimate)", self.executable),
             ("staging", self.staging),
             ("outputs", self.outputs),
-        ];
-        for (name, bytes) in rows {
+        ]
+    }
+
+    /// Estimates the bytes of device memory of an executable graph with these nodes, from a measurement on an H200.
+    pub fn executable_of(kernels: usize, copies: usize, memsets: usize, empty: usize) -> usize {
+        executable_of(kernels, copies, memsets, empty)
+    }
+}
+
+#[cfg(feature = "json")]
+impl Page {
+    /// With what the graph's memory is for: [`Graph::memory`](crate::Graph::memory).
+    #[must_use]
+    pub fn memory(mut self, memory: &GraphMemory) -> Page {
+        self.memory = memory.rows().map(|(name, bytes)| Purpose::new(name, bytes)).to_vec();
+        self
+    }
+}
+
+impl fmt::Display for GraphMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, bytes) in self.rows() {
             writeln!(f, "{name:<22} {bytes:>15}")?;
         }
         write!(f, "{:<22} {:>15}", "together", self.total())

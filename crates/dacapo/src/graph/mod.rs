@@ -33,7 +33,7 @@ pub(crate) use into::GraphInto;
 pub(crate) use making::{Asked, GraphOptions};
 pub use memory::GraphMemory;
 pub(crate) use replayable::Replayable;
-pub(crate) use report::{report_of, report_of_graph};
+pub(crate) use report::report_of_graph;
 pub use rerecord::{Change, How, NodeChange, Rerecorded};
 pub(crate) use stand_ins::{Hole, StandIns};
 pub use tune::{Tuned, TunedPair};

@@ -13,9 +13,13 @@ use crate::arrange::Arrangement;
 use crate::device::{Booking, Cuda, Device, Each, Garbage, Keeps, Named, drop_each, go_on, keep_first};
 use crate::graph::making::{Asked, Drafted, GraphOptions};
 use crate::graph::memory::GraphMemory;
+#[cfg(feature = "json")]
+use crate::graph::report_of_graph;
 use crate::graph::{GraphBuilder, StandIns};
 use crate::lower::Built;
 use crate::memory::{Allocation, Gate, Kind};
+#[cfg(feature = "json")]
+use crate::page::{Page, Pages};
 use crate::pool::{Members, Pool, Space};
 use crate::record::{Node, NodeParams};
 use crate::value::{AnySlot, Readings};
@@ -69,6 +73,9 @@ pub(crate) struct Replayable {
     pub(super) asked: Asked,
     /// Replays by this executable graph when another recording had it.
     pub(super) earlier: Vec<Use<Cuda>>,
+    /// The last profile, where the environment asks for pages.
+    #[cfg(feature = "json")]
+    pub(crate) profile: Option<Box<crate::profile::Profile>>,
 }
 
 impl Replayable {
@@ -186,6 +193,16 @@ impl Replayable {
         }
     }
 
+    /// All that is known of it.
+    #[cfg(feature = "json")]
+    fn page(&self) -> Page {
+        let page = Page::new(report_of_graph(self)).memory(&self.memory());
+        match &self.profile {
+            Some(profile) => page.profile((**profile).clone()),
+            None => page,
+        }
+    }
+
     /// Bytes of planned memory.
     pub(crate) fn temp_bytes(&self) -> usize {
         self.spaces.iter().map(|space| space.bytes).sum()
@@ -199,6 +216,14 @@ impl Replayable {
 
 impl Drop for Replayable {
     fn drop(&mut self) {
+        // Not of one whose executable another recording has taken over.
+        #[cfg(feature = "json")]
+        if !self.built.exec.is_null()
+            && !self.captured
+            && let Some(pages) = Pages::of(&self.device)
+        {
+            pages.graph_goes(&self.device, &self.name.label, || self.page());
+        }
         // The last replay's place is folded into every allocation's record before any of them can be dropped.
         let after: Vec<Use<Cuda>> = self.retire().into_iter().collect();
         if !self.built.exec.is_null() {

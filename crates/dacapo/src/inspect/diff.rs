@@ -232,7 +232,7 @@ impl Change {
 }
 
 impl NodeOf {
-    pub(super) fn new(node: &Node) -> NodeOf {
+    pub(crate) fn new(node: &Node) -> NodeOf {
         NodeOf { index: node.index, name: node.name.clone(), label: node.label.clone() }
     }
 }

@@ -53,8 +53,12 @@ impl Report {
             return Err(ReadError::Version { found: version });
         }
         let report: Report = serde_json::from_str(text).map_err(syntax)?;
-        check(&report).map_err(ReadError::Inconsistent)?;
+        report.checked()?;
         Ok(report)
+    }
+
+    pub(crate) fn checked(&self) -> Result<(), ReadError> {
+        check(self).map_err(ReadError::Inconsistent)
     }
 }
 

@@ -167,7 +167,7 @@ fn aligned<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
 }
 
 /// `1 node`, `2 nodes`, `2 memories`.
-pub(super) fn count(count: usize, thing: &str) -> String {
+pub(crate) fn count(count: usize, thing: &str) -> String {
     match (count, thing.strip_suffix('y')) {
         (1, _) => format!("1 {thing}"),
         (_, Some(stem)) => format!("{count} {stem}ies"),
@@ -176,7 +176,7 @@ pub(super) fn count(count: usize, thing: &str) -> String {
 }
 
 /// A size: exact up to 10 KiB, with one decimal above.
-pub(super) fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 10 << 10 {
         return format!("{bytes} B");

@@ -16,7 +16,7 @@ use crate::arrange::{Arrangement, Level};
 use crate::device::{Device, Garbage};
 use crate::error::Result;
 use crate::kernel::PointerRoom;
-use crate::lower::declared::declared;
+use crate::lower::declared::{declared, named};
 use crate::lower::foreign;
 use crate::lower::params::{self, Resolve};
 use crate::lower::stamps::{StampPlace, Stamps};
@@ -251,8 +251,9 @@ impl<'d, 'p> Building<'d, 'p> {
     /// Adds a conditional node, and fills the graphs of its bodies.
     fn branch(&mut self, number: usize, branch: &Branch, graph: CUgraph, after: &[CUgraphNode]) -> Result<CUgraphNode> {
         let (device, handle) = (self.graph.device, self.handles[branch.condition as usize]);
-        let (node, graphs) =
-            add_branch(device, graph, after, branch, handle).map_err(|error| self.nodes[number].blame(error))?;
+        let op = &self.nodes[number];
+        let added = named(device, op, || add_branch(device, graph, after, branch, handle));
+        let (node, graphs) = added.map_err(|error| op.blame(error))?;
         self.told[number].handle = node;
         let arrangement = self.arrangement;
         for (body, graph) in branch.bodies.iter().zip(graphs) {
@@ -418,13 +419,17 @@ fn add(
         NodeParams::Copy { source, target, bytes } => {
             let raw = params::copy_params(*source, *target, *bytes);
             // SAFETY: as above; the places are inside memory that the graph will hold.
-            let code = unsafe { driver.cuGraphAddMemcpyNode(&mut handle, graph, first, count, &raw, device.context()) };
+            let code = named(device, node, || unsafe {
+                driver.cuGraphAddMemcpyNode(&mut handle, graph, first, count, &raw, device.context())
+            });
             device.check(code, Call::cuGraphAddMemcpyNode)?;
         }
         NodeParams::Fill { target, value, size, count: elements } => {
             let raw = params::fill_params(*target, *value, *size, *elements);
             // SAFETY: as above.
-            let code = unsafe { driver.cuGraphAddMemsetNode(&mut handle, graph, first, count, &raw, device.context()) };
+            let code = named(device, node, || unsafe {
+                driver.cuGraphAddMemsetNode(&mut handle, graph, first, count, &raw, device.context())
+            });
             device.check(code, Call::cuGraphAddMemsetNode)?;
         }
         NodeParams::Nothing => return add_empty(device, graph, after),

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
 use crate::kernel::{PointerRoom, check_grid};
 use crate::lower::building::{Building, Parts, Unfinished};
-use crate::lower::declared::{declare_kept, declared};
+use crate::lower::declared::{declare_kept, declared, named};
 use crate::lower::estimate::{asked_for, executable_of};
 use crate::lower::params::{self, Resolve};
 use crate::lower::stamps::Stamps;
@@ -186,9 +186,8 @@ impl Built {
 
     /// A node has the same parameters under another recording, in which its op may have been given other memory.
     pub(crate) fn keep(&self, device: &Device, number: usize, node: &Node) {
-        if let Told { handle, params: Some(NodeParams::Kernel { prepared }), .. } = &self.told[number] {
-            declare_kept(device, self.exec, *handle, node, &prepared.args);
-        }
+        let told = &self.told[number];
+        declare_kept(device, self.exec, told.handle, node, told.prepared().map(|prepared| &prepared.args));
     }
 
     /// Tells one node other parameters, if they are others.
@@ -253,7 +252,7 @@ impl Told {
                     self.enable(device, exec, enabled)?;
                 }
             }
-            _ => self.tell_other(device, exec)?,
+            _ => self.tell_other(device, exec, node)?,
         }
         event!(debug, op = %node.name, label = %node.label, "patched");
         Ok(())
@@ -261,19 +260,24 @@ impl Told {
 
     /// What is no kernel, out of the way of what is.
     #[inline(never)]
-    fn tell_other(&self, device: &Device, exec: CUgraphExec) -> Result<()> {
+    fn tell_other(&self, device: &Device, exec: CUgraphExec, node: &Node) -> Result<()> {
         let (driver, handle) = (device.driver(), self.handle);
         match &self.params {
             Some(NodeParams::Copy { source, target, bytes }) => {
                 let raw = params::copy_params(*source, *target, *bytes);
-                // SAFETY: the node is one of the template's; both places are inside memory that the graph holds or this launch has bound.
-                let code = unsafe { driver.cuGraphExecMemcpyNodeSetParams(exec, handle, &raw, device.context()) };
+                let code = named(device, node, || {
+                    // SAFETY: the node is one of the template's; both places are inside memory that the graph holds or this
+                    // launch has bound.
+                    unsafe { driver.cuGraphExecMemcpyNodeSetParams(exec, handle, &raw, device.context()) }
+                });
                 device.check(code, Call::cuGraphExecMemcpyNodeSetParams)?;
             }
             Some(NodeParams::Fill { target, value, size, count }) => {
                 let raw = params::fill_params(*target, *value, *size, *count);
                 // SAFETY: as above.
-                let code = unsafe { driver.cuGraphExecMemsetNodeSetParams(exec, handle, &raw, device.context()) };
+                let code = named(device, node, || unsafe {
+                    driver.cuGraphExecMemsetNodeSetParams(exec, handle, &raw, device.context())
+                });
                 device.check(code, Call::cuGraphExecMemsetNodeSetParams)?;
             }
             Some(NodeParams::Kernel { .. } | NodeParams::Nothing) | None => {}

@@ -102,7 +102,14 @@ fn run_eager<O: Op>(
         let _nested = Nested::enter();
         recorder.run(op)?
     };
-    let used = lower::run(&stream.0, recorder.into_recorded(), arena)?;
+    let recorded = recorder.into_recorded();
+    #[cfg(feature = "json")]
+    if let Some(pages) = crate::page::Pages::of(stream.device()) {
+        let edges = crate::arrange::EdgeChoice::Plain;
+        let wanted = lower::Wanted { label: "eager run", shape: crate::plan::Shape::Line, edges: &edges, apart: false };
+        pages.run_begins(|| lower::report_of(&recorded, &wanted));
+    }
+    let used = lower::run(&stream.0, recorded, arena)?;
     Ok((out, used))
 }
 

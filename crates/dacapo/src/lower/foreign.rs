@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use crate::device::{Device, Garbage, RawHandle, RawStream, twice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lower::building::Unfinished;
+use crate::lower::declared::named;
 use crate::memory::raw_places;
 use crate::nesting::InForeign;
 use crate::record::{Node, Work};
@@ -96,7 +97,8 @@ pub(crate) fn capture(
     let called = {
         let _inside = InForeign::enter();
         // The capture is ended before a panic goes on: only its end says whether the graph is still there.
-        catch_unwind(AssertUnwindSafe(|| (work.call)(RawStream(raw), &mut places.into_iter())))
+        let call = || (work.call)(RawStream(raw), &mut places.into_iter());
+        catch_unwind(AssertUnwindSafe(|| named(device, node, call)))
     };
     let (called, panic) = match called {
         Ok(called) => (called, None),

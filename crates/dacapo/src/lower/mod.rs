@@ -15,15 +15,17 @@ mod estimate;
 mod foreign;
 mod guard;
 mod params;
+mod report;
 mod run;
 mod stamps;
 
 pub(crate) use building::Parts;
 pub(crate) use built::{Built, CapturedGraph, Rewritten, params_of, unpatched};
-pub(crate) use calls::{CALLS_OF_JOIN, calls_of, patch_of};
+pub(crate) use declared::named_as;
 pub(crate) use eager::run_recorded;
 pub(crate) use estimate::{executable_bytes, executable_of};
 pub(crate) use guard::{GUARDED, guard, unguard};
 pub(crate) use params::{AsAllocated, Resolve};
+pub(crate) use report::{Described, Wanted, report_of};
 pub(crate) use run::{Aside, PutAside, launch_one, run, run_and_put_back, run_or, run_stamped, touched};
 pub(crate) use stamps::{OpStamps, Stamps};

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
 use crate::kernel::{Function, PointerRoom, Prepared};
 use crate::lower::branching;
-use crate::lower::declared::declared;
+use crate::lower::declared::{declared, named};
 use crate::lower::params::{self, AsAllocated};
 use crate::lower::stamps::{StampPlace, Stamps};
 use crate::memory::{Allocation, Arena, Extent, Kind, raw_places};
@@ -211,7 +211,7 @@ fn launch(
         let places = raw_places(node.access.iter().map(|access| &access.place));
         // The stream's lock is held: a call of ours from inside would wait for itself.
         let _inside = InForeign::enter();
-        return (foreign.call)(RawStream(stream), &mut places.into_iter());
+        return named(device, node, || (foreign.call)(RawStream(stream), &mut places.into_iter()));
     };
     if !params.is_enabled() {
         return Ok(());
@@ -223,20 +223,22 @@ fn launch(
             launch_kernel(device, (stream, early), node, &kernel.function, prepared)
         }
         NodeParams::Copy { source, target, bytes } => {
-            // SAFETY: both places are inside their allocations, which are held as above; host memory is page-locked, and
-            // a unified address.
-            let code = unsafe { driver.cuMemcpyAsync(target.address, source.address, *bytes, stream) };
+            let code = named(device, node, || {
+                // SAFETY: both places are inside their allocations, which are held as above; host memory is page-locked,
+                // and a unified address.
+                unsafe { driver.cuMemcpyAsync(target.address, source.address, *bytes, stream) }
+            });
             device.check(code, Call::cuMemcpyAsync)
         }
         NodeParams::Fill { target, value, size, count } => {
             // SAFETY: the place is inside its allocation, which is held as above, and aligned to its element.
-            let (code, call) = unsafe {
+            let (code, call) = named(device, node, || unsafe {
                 match size {
                     1 => (driver.cuMemsetD8Async(*target, *value as u8, *count, stream), Call::cuMemsetD8Async),
                     2 => (driver.cuMemsetD16Async(*target, *value as u16, *count, stream), Call::cuMemsetD16Async),
                     _ => (driver.cuMemsetD32Async(*target, *value, *count, stream), Call::cuMemsetD32Async),
                 }
-            };
+            });
             device.check(code, call)
         }
         NodeParams::Nothing => Ok(()),

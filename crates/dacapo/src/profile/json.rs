@@ -57,6 +57,14 @@ impl Profile {
         check(&profile).map_err(ReadError::Inconsistent)?;
         Ok(profile)
     }
+
+    /// What is wrong with one that is part of something else.
+    pub(crate) fn expect_consistent(&self) -> Result<(), String> {
+        match self.version == VERSION {
+            true => check(self),
+            false => Err(format!("its profile has version {}, and this dacapo reads version {VERSION}", self.version)),
+        }
+    }
 }
 
 /// What a profile promises about its indices.

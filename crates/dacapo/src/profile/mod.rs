@@ -26,14 +26,10 @@
 //! On the software device the clock counts the interpreter's work ([`Clock::Software`]). Such numbers show which op
 //! does more; they are not times, and are never printed as times.
 
-mod eager;
+mod draw;
 #[cfg(feature = "json")]
 mod json;
-mod measured;
 mod table;
-#[cfg(test)]
-mod tests;
-mod timeline;
 #[cfg(feature = "json")]
 mod trace;
 
@@ -41,6 +37,7 @@ mod trace;
 pub use json::ReadError;
 pub use table::By;
 
+use crate::device::Device;
 use crate::inspect::{Kind, Place};
 #[cfg(feature = "json")]
 use serde::{Deserialize, Serialize};
@@ -197,5 +194,12 @@ impl Profile {
     /// The most ops that overlapped.
     pub fn lanes(&self) -> usize {
         self.ops.iter().map(|op| op.lane.saturating_add(1)).max().unwrap_or(0)
+    }
+}
+
+impl Clock {
+    /// The one of a device.
+    pub(crate) fn of(device: &Device) -> Clock {
+        if device.is_software() { Clock::Software } else { Clock::Gpu }
     }
 }

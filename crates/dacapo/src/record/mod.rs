@@ -15,7 +15,8 @@ mod told;
 mod written;
 
 pub(crate) use node::{
-    Body, Branch, BranchKind, FillRecipe, ForeignWork, Guard, KernelRecipe, KernelWork, Node, Work, gates, lock_gates,
+    Body, Branch, BranchKind, CAPTURED, FillRecipe, ForeignWork, Guard, KernelRecipe, KernelWork, Node, Work, gates,
+    lock_gates,
 };
 pub(crate) use op::whole;
 pub use op::{BoxOp, Op, from_fn};

@@ -23,6 +23,9 @@ pub(crate) type FillRecipe = Arc<dyn Fn(&Snapshot<'_>) -> SmallVec<[u8; 16]> + S
 pub(crate) type ForeignCall =
     Arc<dyn Fn(RawStream, &mut dyn Iterator<Item = (u64, usize)>) -> Result<()> + Send + Sync>;
 
+/// What the raw calls of a capture are called.
+pub(crate) const CAPTURED: &str = "captured";
+
 /// What a node does.
 #[derive(Clone)]
 pub(crate) enum Work {
@@ -170,7 +173,7 @@ impl Node {
 
     /// What the raw calls of a capture touch.
     pub(crate) fn raw_capture(at: &'static Location<'static>, access: Vec<Access>) -> Node {
-        Node::new("captured".into(), at, access.into_iter().collect(), Work::Captured)
+        Node::new(CAPTURED.into(), at, access.into_iter().collect(), Work::Captured)
     }
 
     /// The same error, naming this op.

@@ -10,6 +10,7 @@
 //! - [`declarations`]: what the text of a kernel contradicts, when a module is loaded.
 //! - [`drops`]: dropping, losing the context, ending the process, panicking.
 //! - [`faults`]: every driver call refused once.
+//! - [`found`]: at which op something was found.
 //! - [`globals`]: memory of a module that no argument names.
 //! - [`lifetimes`]: what lives until its work is over, and what goes at the end.
 //! - [`pool_arenas`]: the memory that graphs of a pool share, and how it grows.
@@ -33,6 +34,7 @@ mod contract;
 mod declarations;
 mod drops;
 mod faults;
+mod found;
 mod globals;
 mod hosts;
 mod kit;

@@ -98,7 +98,8 @@ pub(crate) unsafe fn add(v: &mut Visit<'_>, spot: &Spot, params: *mut CUgraphNod
     }
     // SAFETY: the arrays of the call that passes them on.
     let before = unsafe { edge_list(v, spot.dependencies, spot.data, spot.count) }?;
-    let node = v.graphs.add_conditional(graph, condition, kind, p.size, &before)?;
+    let by = v.this().announced.by.clone();
+    let node = v.graphs.add_conditional(graph, condition, kind, p.size, &before, by)?;
     // The array of bodies is the driver's, and lives as long as the node.
     let bodies = match v.graphs.nodes.get(node).map(|node| &node.kind) {
         Some(crate::model::graph::NodeKind::Conditional(conditional)) => conditional.bodies.clone(),

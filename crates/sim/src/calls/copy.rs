@@ -102,7 +102,8 @@ fn work(
     if extent.contains(&0) {
         return Ok(None);
     }
-    Ok(Some(CopyWork { source: side(v, source, extent, by_node)?, target: side(v, target, extent, by_node)?, extent }))
+    let (source, target) = (side(v, source, extent, by_node)?, side(v, target, extent, by_node)?);
+    Ok(Some(CopyWork { source, target, extent, by: v.this().announced.by.clone() }))
 }
 
 fn flat(kind: CUmemorytype, address: u64) -> End {

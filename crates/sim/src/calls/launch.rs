@@ -9,6 +9,7 @@ use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
 use super::function;
+use crate::detect::declared::Announced;
 use crate::finding::{Ending, Finding};
 use crate::foreign::{get, list};
 use crate::h200;
@@ -173,7 +174,7 @@ fn note_short_buffer(v: &mut Visit<'_>, function: &Function, given: usize) {
         .at(v.call.symbol(), "launched, as a GPU's driver does")
         .note(format!("parameter {short} and what follows it were not given, or not whole"))
         .help("let CU_LAUNCH_PARAM_BUFFER_SIZE point to the size of all parameters with the padding between them");
-    v.find(finding);
+    v.find_of_call(finding);
 }
 
 /// Launch attributes: those with a meaning here are taken, those without one are kept, the others are not there yet.
@@ -283,10 +284,11 @@ pub(crate) unsafe fn prepare(v: &mut Visit<'_>, request: &Request) -> Result<Ker
     let unsupported = function.image.program().unsupported(function.kernel);
     if !unsupported.is_empty() {
         for finding in unsupported {
-            v.find(finding);
+            v.find_of_call(finding);
         }
         return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
     }
+    let Announced { by, declared } = v.this().announced.clone();
     Ok(KernelWork {
         function,
         grid: request.grid,
@@ -298,7 +300,8 @@ pub(crate) unsafe fn prepare(v: &mut Visit<'_>, request: &Request) -> Result<Ker
         priority: 0,
         programmatic: false,
         attributes: Vec::new(),
-        declared: v.this().declared.clone(),
+        by,
+        declared,
     })
 }
 

@@ -35,8 +35,9 @@ fn check(v: &mut Visit<'_>, set: &SetWork, by_node: bool) -> Answer {
     Err(v.refuse(Refusal::new(INVALID, "out-of-bounds", what, "set no more than the allocation holds")))
 }
 
-fn go(v: &mut Visit<'_>, handle: CUstream, set: SetWork, wait: bool) -> Answer {
+fn go(v: &mut Visit<'_>, handle: CUstream, mut set: SetWork, wait: bool) -> Answer {
     let target = v.target(handle)?;
+    set.by = v.this().announced.by.clone();
     if set.width == 0 || set.height == 0 {
         return Ok(());
     }
@@ -94,7 +95,8 @@ fn one(address: u64, value: u32, element: usize, count: usize) -> SetWork {
 }
 
 fn rows(address: u64, pitch: usize, value: u32, element: usize, width: usize, height: usize) -> SetWork {
-    SetWork { address, pitch: pitch as u64, value, element: element as u32, width: width as u64, height: height as u64 }
+    let (pitch, width, height) = (pitch as u64, width as u64, height as u64);
+    SetWork { address, pitch, value, element: element as u32, width, height, by: None }
 }
 
 /// What a set node does: unlike a call, a node must set something.
@@ -106,5 +108,5 @@ pub(crate) unsafe fn node(v: &mut Visit<'_>, params: *const CUDA_MEMSET_NODE_PAR
     }
     let set = rows(p.dst, p.pitch, p.value, p.elementSize as usize, p.width, p.height);
     check(v, &set, true)?;
-    Ok(set)
+    Ok(SetWork { by: v.this().announced.by.clone(), ..set })
 }

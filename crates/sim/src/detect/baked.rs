@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use crate::calls::memory::holding;
-use crate::finding::{Ending, Finding};
+use crate::finding::{Ending, Finding, FindingOp};
 use crate::model::executable::{Body, ExecKind, ExecNode, Executable};
 use crate::model::objects::Owner;
 use crate::model::table::Key;
@@ -70,6 +70,14 @@ impl Held {
             (Held::Copy(a), Held::Copy(b)) => Arc::ptr_eq(a, b),
             (Held::Set(a), Held::Set(b)) => Arc::ptr_eq(a, b),
             _ => false,
+        }
+    }
+
+    fn by(&self) -> Option<&Arc<FindingOp>> {
+        match self {
+            Held::Kernel(work) => work.by.as_ref(),
+            Held::Copy(work) => work.by.as_ref(),
+            Held::Set(work) => work.by.as_ref(),
         }
     }
 
@@ -172,6 +180,7 @@ fn reused(v: &Visit<'_>, at: u32, meant: &Meant) -> Option<Finding> {
     Some(
         Finding::new("reused-address", Ending::YourProgram, what)
             .at(v.call.symbol(), format!("node {at}, {name}, names {:#x}", named.address))
+            .by(meant.work.by())
             .note(format!("it was in {}, which was freed", named.described))
             .note(format!("it is in {} now", now.described))
             .help("keep the memory until the last launch, or give the node the new address: cuGraphExecKernelNodeSetParams and its kin"),
@@ -185,6 +194,7 @@ fn pageable(at: u32, meant: &Meant) -> Option<Finding> {
     Some(
         Finding::new("baked-host-pointer", Ending::YourProgram, what)
             .at("cuGraphLaunch", format!("node {at}, {name}, {does} {address:#x}"))
+            .by(meant.work.by())
             .note("a graph keeps the address, not the bytes: what lies there when it runs is what counts")
             .note("whether the memory is still there when the graph runs cannot be seen")
             .help("copy from pinned memory that lives as long as the graph (cuMemHostAlloc), or change the node before each launch"),

@@ -1,15 +1,17 @@
-//! What the kernels of a launch may touch, as it was told.
+//! Whose work it is that a thread hands over, and what the kernels of a launch may touch, as it was told.
 //!
-//! - A thread says it before it hands a kernel over; the task or node then carries it, through instantiation, updates and
+//! - A thread says it before it hands work over; the task or node then carries it, through instantiation, updates and
 //!   clones of graphs. What nobody has said anything about is not looked at.
+//! - Whose it is is known of kernels, copies, sets and conditional nodes, whichever detectors are on: findings name it.
 //! - A range that may be written may be read. Ranges that touch each other are one: which of them an access belongs to is
 //!   asked by reports alone.
 
 use std::sync::Arc;
 
 use dacapo_driver::types::{CUgraphExec, CUgraphNode};
-use dacapo_driver::{DeclaredMode, DeclaredOf};
+use dacapo_driver::{DeclaredMode, DeclaredOf, DeclaredSlice};
 
+use crate::finding::FindingOp;
 use crate::machine::{Machine, State, this_thread};
 use crate::model::executable::ExecKind;
 use crate::model::table::Lookup;
@@ -53,13 +55,25 @@ pub(crate) struct Given {
     pub(crate) mode: DeclaredMode,
 }
 
-/// What a kernel may touch, and who says so.
+/// What is known of work before it is handed over.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Announced {
+    /// Whose it is.
+    pub(crate) by: Option<Arc<FindingOp>>,
+    /// What its kernels may touch, where they are held against that.
+    pub(crate) declared: Option<Arc<Declared>>,
+}
+
+impl Announced {
+    pub(crate) fn new(told: &dacapo_driver::Declared<'_>) -> Announced {
+        let declared = told.slices.map(|slices| Arc::new(Declared::new(slices)));
+        Announced { by: Some(Arc::new(FindingOp::new(told))), declared }
+    }
+}
+
+/// What a kernel may touch.
 #[derive(Debug)]
 pub(crate) struct Declared {
-    pub(crate) op: String,
-    pub(crate) label: String,
-    /// File, line and column of the program.
-    pub(crate) at: String,
     pub(crate) given: Vec<Given>,
     /// In the order of their addresses, apart from each other.
     readable: Vec<Window>,
@@ -71,21 +85,20 @@ pub(crate) struct Declared {
 }
 
 impl Declared {
-    pub(crate) fn new(told: &dacapo_driver::Declared<'_>) -> Declared {
-        let mut whole = Declared::of(told);
-        if told.slices.iter().any(|slice| !slice.early) {
-            let early: Vec<_> = told.slices.iter().filter(|slice| slice.early).copied().collect();
-            let early = Declared::of(&dacapo_driver::Declared { slices: &early, ..*told });
+    fn new(slices: &[DeclaredSlice<'_>]) -> Declared {
+        let mut whole = Declared::of(slices);
+        if slices.iter().any(|slice| !slice.early) {
+            let early: Vec<_> = slices.iter().filter(|slice| slice.early).copied().collect();
             // All are known by name, so that a report can say which one it was.
             let (given, writable) = (whole.given.clone(), Vec::new());
-            whole.before_wait = Some(Box::new(Declared { given, writable, is_before_wait: true, ..early }));
+            whole.before_wait =
+                Some(Box::new(Declared { given, writable, is_before_wait: true, ..Declared::of(&early) }));
         }
         whole
     }
 
-    fn of(told: &dacapo_driver::Declared<'_>) -> Declared {
-        let given: Vec<Given> = told
-            .slices
+    fn of(slices: &[DeclaredSlice<'_>]) -> Declared {
+        let given: Vec<Given> = slices
             .iter()
             .filter(|slice| slice.bytes > 0 && slice.address.checked_add(slice.bytes).is_some())
             .map(|slice| Given {
@@ -98,21 +111,12 @@ impl Declared {
             merged(given.iter().filter(|given| wanted(given.mode)).map(|given| given.window).collect())
         };
         Declared {
-            op: told.op.to_string(),
-            label: told.label.to_string(),
-            at: format!("{}:{}:{}", told.at.file(), told.at.line(), told.at.column()),
             readable: windows(|_| true),
             writable: windows(DeclaredMode::writes),
             given,
             before_wait: None,
             is_before_wait: false,
         }
-    }
-
-    /// How reports name its op.
-    pub(crate) fn described(&self) -> String {
-        let label = if self.label.is_empty() { String::new() } else { format!(", labelled `{}`", self.label) };
-        format!("op `{}`{label}", self.op)
     }
 
     /// The range around `address` that may be read, or written.
@@ -147,43 +151,46 @@ fn merged(mut windows: Vec<Window>) -> Vec<Window> {
 }
 
 impl Machine {
-    /// What some kernels may touch. No driver call: nothing moves, and no time goes by.
+    /// Whose some work is, and what its kernels may touch. No driver call: nothing moves, and no time goes by.
     pub(crate) fn take_declared(&self, of: DeclaredOf, told: Option<&dacapo_driver::Declared<'_>>) {
+        let announced = told.map(Announced::new).unwrap_or_default();
         let mut state = self.lock();
-        if !state.options.detectors.undeclared {
-            return;
-        }
-        let declared = told.map(|told| Arc::new(Declared::new(told)));
-        for given in declared.iter().flat_map(|declared| &declared.given).filter(|given| given.mode.writes()) {
+        let looks = state.options.detectors.undeclared;
+        let given = announced.declared.iter().filter(|_| looks).flat_map(|declared| &declared.given);
+        for given in given.filter(|given| given.mode.writes()) {
             state.memory.mark_written_state(given.window.start);
         }
         match of {
-            DeclaredOf::Next => state.thread_of(this_thread()).declared = declared,
-            DeclaredOf::Node(exec, node) => state.declare_node(exec, node, declared),
+            DeclaredOf::Next => state.thread_of(this_thread()).announced = announced,
+            DeclaredOf::Node(exec, node) => state.announce_node(exec, node, announced),
         }
     }
 }
 
 impl State {
-    fn declare_node(&mut self, exec: CUgraphExec, node: CUgraphNode, declared: Option<Arc<Declared>>) {
+    fn announce_node(&mut self, exec: CUgraphExec, node: CUgraphNode, announced: Announced) {
         let (Lookup::Live(exec), Lookup::Live(node)) =
             (self.executables.look_up(exec.bits()), self.graphs.nodes.look_up(node.bits()))
         else {
             return;
         };
-        let found = self.executables.get_mut(exec).and_then(|exec| exec.body.find(node));
-        if let Some(ExecKind::Kernel(work)) = found.map(|node| &mut node.kind) {
-            Arc::make_mut(work).declared = declared;
+        let Some(node) = self.executables.get_mut(exec).and_then(|exec| exec.body.find(node)) else { return };
+        let Announced { by, declared } = announced;
+        match &mut node.kind {
+            ExecKind::Kernel(work) => {
+                let work = Arc::make_mut(work);
+                (work.by, work.declared) = (by, declared);
+            }
+            ExecKind::Copy(work) => Arc::make_mut(work).by = by,
+            ExecKind::Set(work) => Arc::make_mut(work).by = by,
+            ExecKind::Conditional(..) => node.by = by,
+            _ => {}
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::panic::Location;
-
-    use dacapo_driver::DeclaredSlice;
-
     use super::*;
 
     fn declared(slices: &[(&'static str, u64, u64, DeclaredMode)]) -> Declared {
@@ -191,7 +198,7 @@ mod tests {
             .iter()
             .map(|&(name, address, bytes, mode)| DeclaredSlice { name, address, bytes, mode, early: true })
             .collect();
-        Declared::new(&dacapo_driver::Declared { op: "op", label: "", at: Location::caller(), slices: &slices })
+        Declared::new(&slices)
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::order::Node;
 use crate::exec::{KernelId, Program};
+use crate::finding::FindingOp;
 
 /// A site's number, or a set's with [`SET`] in it; 0: nobody.
 pub(crate) type Part = u32;
@@ -27,6 +28,8 @@ pub(crate) struct TaskInfo {
     pub(crate) name: String,
     /// ` on stream 1`, ` (node 2 of a graph on stream 1)`.
     pub(crate) on: String,
+    /// Whose it is, as far as that was told.
+    pub(crate) by: Option<Arc<FindingOp>>,
     /// What it runs.
     pub(crate) kernel: Option<Kernel>,
     /// What it is to memory.
@@ -215,7 +218,7 @@ mod tests {
     use crate::random::Random;
 
     fn site(order: &mut Order<u32>, key: u32, writes: bool, strong: bool) -> Site {
-        let info = TaskInfo { name: String::new(), on: String::new(), kernel: None, role: Role::Uses };
+        let info = TaskInfo { name: String::new(), on: String::new(), by: None, kernel: None, role: Role::Uses };
         let node = order.begin(key).expect("made");
         Site { node, info: Arc::new(info), place: key, strong, writes }
     }

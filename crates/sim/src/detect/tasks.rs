@@ -77,7 +77,8 @@ impl State {
             None => format!(" on stream {stream}"),
         };
         let age = order.age;
-        self.memory.begin_task(node, TaskInfo { name, on, kernel, role }, age);
+        let by = self.tasks.get_mut(key).and_then(|task| task.by.clone());
+        self.memory.begin_task(node, TaskInfo { name, on, by, kernel, role }, age);
         if self.memory.sites_mut().is_some_and(|sites| sites.are_many()) {
             let floor = self.tasks.order.as_ref().map(|order| order.floor());
             if let (Some(sites), Some(floor)) = (self.memory.sites_mut(), floor) {

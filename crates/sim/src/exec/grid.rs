@@ -16,8 +16,8 @@ use super::machine::{Parts, Problem, Progress};
 use super::op::{At, Code};
 use super::report;
 use super::warp::constants64;
-use crate::detect::declared::Declared;
-use crate::finding::{Ending, Finding};
+use crate::detect::declared::{Announced, Declared};
+use crate::finding::{Ending, Finding, FindingOp};
 use crate::memory::{Kind, Memory, Request};
 
 /// Warp instructions of a block before another one is let in.
@@ -52,6 +52,8 @@ pub struct Grid {
     triggered: u64,
     /// Threads that its blocks ran on; 0 before that is decided.
     cores: usize,
+    /// Whose it is, where that was told.
+    by: Option<Arc<FindingOp>>,
     /// What it may touch, where that was told and is asked for.
     declared: Option<Arc<Declared>>,
     /// Which blocks have touched global memory, where that is asked for.
@@ -87,19 +89,26 @@ impl Grid {
             over: false,
             triggered: 0,
             cores: 0,
+            by: None,
             declared: None,
         }
     }
 
-    /// What the launch may touch, as a driver is told it ([`dacapo_driver::Driver::declare`]): all else is a finding, where
-    /// that is asked for.
+    /// Whose the launch is, and what it may touch, as a driver is told it ([`dacapo_driver::Driver::declare`]): findings
+    /// name the op, and all else that is touched is a finding, where that is asked for.
     pub fn declare(&mut self, declared: &dacapo_driver::Declared<'_>) {
-        self.set_declared(Some(Arc::new(Declared::new(declared))));
+        self.announce(Announced::new(declared));
     }
 
     /// The same, where it may be that nobody has told.
-    pub(crate) fn set_declared(&mut self, declared: Option<Arc<Declared>>) {
-        self.declared = declared.filter(|_| self.options.detectors.undeclared);
+    pub(crate) fn announce(&mut self, announced: Announced) {
+        self.by = announced.by;
+        self.declared = announced.declared.filter(|_| self.options.detectors.undeclared);
+    }
+
+    /// Whose it is, where that was told.
+    pub(crate) fn by(&self) -> Option<&Arc<FindingOp>> {
+        self.by.as_ref()
     }
 
     /// Runs up to about `warp_instructions` instructions of warps.
@@ -295,11 +304,8 @@ impl Grid {
     }
 
     fn no_host_memory(&self) -> Outcome {
-        Outcome::Unsupported(Finding::new(
-            "unsupported",
-            Ending::Unsupported,
-            format!("the host has no memory left to run `{}`", self.name()),
-        ))
+        let what = format!("the host has no memory left to run `{}`", self.name());
+        Outcome::Unsupported(Finding::new("unsupported", Ending::Unsupported, what).by(self.by()))
     }
 
     fn endless(&self) -> Outcome {
@@ -327,7 +333,9 @@ impl Grid {
         &self.launch.image.program().info(self.launch.kernel).name
     }
 
+    /// A finding on its way out: with the op that the launch is of, and with the name of the launch.
     fn labelled(&self, finding: Finding) -> Finding {
+        let finding = finding.by(self.by());
         if self.launch.label.is_empty() || self.launch.label == self.name() {
             return finding;
         }

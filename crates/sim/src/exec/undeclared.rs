@@ -81,9 +81,7 @@ impl Machine<'_> {
         }
         let what = format!("`{}` {} {size} at {address:#x}, {why}", self.kernel(), doing.verb());
         let finding = Finding::new(code, Ending::YourProgram, what);
-        let mut finding = self.placed(finding, pc, Some(lane));
-        finding = finding.at(&declared.at, declared.described());
-        finding = finding.note(format!(
+        let mut finding = self.placed(finding, pc, Some(lane)).note(format!(
             "what lies there is {}, so that a GPU finds nothing wrong with it",
             self.memory.describe(address)
         ));

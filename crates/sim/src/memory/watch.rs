@@ -124,7 +124,7 @@ impl Memory {
         let mut order = crate::detect::order::Order::new();
         order.add(0, &[]);
         if let Some(node) = order.begin(0) {
-            let info = TaskInfo { name: String::new(), on: String::new(), kernel: None, role: Role::Uses };
+            let info = TaskInfo { name: String::new(), on: String::new(), by: None, kernel: None, role: Role::Uses };
             self.begin_task(node, info, 0);
         }
     }
@@ -322,6 +322,7 @@ fn unordered(first: &Site, second: &Site, place: &str) -> Finding {
             Some(kernel) if site.place != WHOLE => placed_in(&kernel.program, kernel.id, finding, site.place, who),
             _ => finding.at(format!("{}{}", info.name, info.on), format!("{} it", does(site))),
         };
+        finding = finding.by(info.by.as_ref());
     }
     let (a, b) = (known(&first.info.name), known(&second.info.name));
     match (first.node.origin.node, second.node.origin.node) {

@@ -22,6 +22,7 @@ use dacapo_driver::types::*;
 use super::executable::Refused;
 use super::graph::{Graph, Graphs, Node, NodeKind};
 use super::table::Key;
+use crate::finding::FindingOp;
 
 /// Handles are no small numbers, so that a stray one is seen for what it is.
 pub(crate) const HANDLES: u64 = 0xc0_4d17_0000_0000;
@@ -87,6 +88,8 @@ pub(crate) struct Conditional {
     pub(crate) condition: Arc<Condition>,
     pub(crate) kind: Kind,
     pub(crate) bodies: Vec<Key<Graph>>,
+    /// Whose it is, as far as that was told.
+    pub(crate) by: Option<Arc<FindingOp>>,
 }
 
 /// How a value chooses a body.
@@ -166,10 +169,11 @@ impl Graphs {
         kind: Kind,
         count: u32,
         before: &[super::graph::Edge],
+        by: Option<Arc<FindingOp>>,
     ) -> Result<Key<Node>, CUresult> {
         let body = || Graph { embedded: true, parent: Some(graph), ..Graph::default() };
         let bodies: Vec<_> = (0..count).map(|_| self.graphs.insert(body())).collect();
-        let node = Conditional { condition: condition.clone(), kind, bodies: bodies.clone() };
+        let node = Conditional { condition: condition.clone(), kind, bodies: bodies.clone(), by };
         let added = self.add_node(graph, NodeKind::Conditional(Arc::new(node)), before);
         match &added {
             Ok(_) => condition.set_used(true),

@@ -11,6 +11,7 @@ use dacapo_driver::types::*;
 
 use super::conditional::{Condition, Kind};
 use crate::detect::baked::Meant;
+use crate::finding::FindingOp;
 
 use super::graph::{Graph, Graphs, Node, NodeKind};
 use super::graph_memory::{AllocWork, MemoryUse};
@@ -56,6 +57,8 @@ pub(crate) struct ExecNode {
     /// Its place among the nodes of its graph, in the order in which they were added: how reports name it.
     pub(crate) number: u32,
     pub(crate) kind: ExecKind,
+    /// Whose it is, of a conditional node, as far as that was told. Other work says it itself.
+    pub(crate) by: Option<Arc<FindingOp>>,
     /// Positions of the nodes it comes after.
     pub(crate) before: Vec<(usize, CUgraphEdgeData)>,
     /// Nobody comes after it: the launch ends when all such are done.
@@ -183,7 +186,8 @@ impl Body {
             let before = node.before.iter().filter_map(|(n, data)| position.get(n).map(|at| (*at, *data))).collect();
             let number = numbers.get(key).copied().unwrap_or(0);
             let is_leaf = node.after.is_empty();
-            nodes.push(ExecNode { template: *key, number, kind, before, is_leaf, enabled: true });
+            let by = if let NodeKind::Conditional(conditional) = &node.kind { conditional.by.clone() } else { None };
+            nodes.push(ExecNode { template: *key, number, kind, by, before, is_leaf, enabled: true });
         }
         Ok(Body { nodes, positions: position })
     }
@@ -274,6 +278,7 @@ impl Body {
     /// Takes over what `new` does; who is enabled, and which template nodes name the nodes, stays.
     pub(crate) fn update(&mut self, new: Body) {
         for (old, fresh) in self.nodes.iter_mut().zip(new.nodes) {
+            old.by = fresh.by;
             match (&mut old.kind, fresh.kind) {
                 (ExecKind::Child(a), ExecKind::Child(b)) => a.update(b),
                 // The kernels name the new graph's condition from now on, so the node reads that one; observed.

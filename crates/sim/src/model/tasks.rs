@@ -7,10 +7,12 @@
 //! A finished task leaves no trace: a key that is not found names work that is done.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::table::{Key, Table};
 use super::work::Work;
 use crate::detect::order::{Order, Origin};
+use crate::finding::FindingOp;
 
 /// What a kernel says of itself before it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +39,8 @@ pub(crate) struct Task {
     pub(crate) ready_at: Option<usize>,
     /// What to do.
     pub(crate) work: Work,
+    /// Whose it is, as far as that was told: also while the work is elsewhere.
+    pub(crate) by: Option<Arc<FindingOp>>,
     /// Whose context it belongs to; synchronising a context waits for its tasks.
     pub(crate) context: u64,
 }
@@ -64,6 +68,7 @@ impl Tasks {
             signalled: None,
             primaries: Vec::new(),
             ready_at: None,
+            by: work.by().cloned(),
             work,
             context,
         });

@@ -10,6 +10,7 @@ use super::table::Key;
 use super::user_object::References;
 use crate::detect::declared::Declared;
 use crate::exec::Grid;
+use crate::finding::FindingOp;
 
 /// What a task does when its turn comes.
 pub(crate) enum Work {
@@ -51,6 +52,19 @@ pub(crate) enum Work {
     Called,
 }
 
+impl Work {
+    /// Whose it is, as far as that was told.
+    pub(crate) fn by(&self) -> Option<&Arc<FindingOp>> {
+        match self {
+            Work::Kernel(work) => work.by.as_ref(),
+            Work::Copy(work) | Work::CopyTaken(work, _) => work.by.as_ref(),
+            Work::Set(work) => work.by.as_ref(),
+            Work::Branch(branch) => branch.by(),
+            _ => None,
+        }
+    }
+}
+
 /// A kernel launch with its arguments copied.
 #[derive(Clone)]
 pub(crate) struct KernelWork {
@@ -68,6 +82,8 @@ pub(crate) struct KernelWork {
     pub(crate) programmatic: bool,
     /// Attributes that were set and have no meaning here but must read back.
     pub(crate) attributes: Vec<(u32, CUlaunchAttributeValue)>,
+    /// Whose it is, as far as that was told.
+    pub(crate) by: Option<Arc<FindingOp>>,
     /// What it may touch, as far as that was told.
     pub(crate) declared: Option<Arc<Declared>>,
 }
@@ -102,6 +118,8 @@ pub(crate) struct CopyWork {
     pub(crate) source: Side,
     pub(crate) target: Side,
     pub(crate) extent: [u64; 3],
+    /// Whose it is, as far as that was told.
+    pub(crate) by: Option<Arc<FindingOp>>,
 }
 
 impl CopyWork {
@@ -137,6 +155,8 @@ pub(crate) struct SetWork {
     pub(crate) element: u32,
     pub(crate) width: u64,
     pub(crate) height: u64,
+    /// Whose it is, as far as that was told.
+    pub(crate) by: Option<Arc<FindingOp>>,
 }
 
 impl SetWork {

@@ -131,7 +131,7 @@ impl Bench {
     pub fn run(&mut self, launch: Launch) -> Outcome {
         let mut grid = Grid::new(launch, &self.options);
         if let Some(slices) = &self.declared {
-            grid.declare(&Declared { op: "op", label: "", at: Location::caller(), slices });
+            grid.declare(&Declared { op: "op", label: "", at: Location::caller(), slices: Some(slices) });
         }
         let mut clock = Ticks(0);
         let mut waits = 0;

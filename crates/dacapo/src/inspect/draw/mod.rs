@@ -1,16 +1,24 @@
 //! Reports as drawings of our own, in SVG.
 //!
-//! Data goes one way: a report becomes [`Picture`]s, one for each body and one for what is in none, innermost first, because a
-//! box is as large as what is in it; each is laid out by [`layout`]; then [`svg`] writes them, outermost first.
+//! Data goes one way: a report becomes [`frames`] in frames; each is laid out by [`layout`] and is a [`picture`], innermost
+//! first, because a box is as large as what is in it; then [`svg`] writes them, outermost first.
 
+mod frames;
 mod layout;
+mod memory;
 mod picture;
 mod svg;
+mod text;
+
+#[cfg(feature = "json")]
+pub(crate) use memory::{Lives, about};
+pub(crate) use text::{Escaped, Short};
 
 use super::Report;
 
 impl Report {
-    /// The report as a drawing in SVG: ops as boxes below what they wait for, bodies of branches and loops as boxes in boxes.
+    /// The report as a drawing in SVG: ops as boxes below what they wait for, bodies of branches and loops, and ops under one
+    /// label, as boxes in boxes.
     ///
     /// Lines are solid where the second op begins when the first is over, dashed where it is set up while the first ends, and
     /// dotted where it is while the first runs. The critical path is bold. Colours are those of the outermost label. Boxes have
@@ -31,6 +39,12 @@ impl Report {
     /// # Ok(()) }
     /// ```
     pub fn to_svg(&self) -> String {
-        svg::written(self, &picture::Pictures::of(self))
+        svg::written(self, &picture::Pictures::of(self), svg::Where::Alone)
+    }
+
+    /// The same drawing, for a page that shows what tooltips say.
+    #[cfg(feature = "json")]
+    pub(crate) fn svg_in_page(&self) -> String {
+        svg::written(self, &picture::Pictures::of(self), svg::Where::InPage)
     }
 }

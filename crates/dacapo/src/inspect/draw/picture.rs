@@ -1,12 +1,11 @@
-//! A report as boxes with texts, laid out: one picture for each body, and one for what is in none.
+//! Frames with the texts of their boxes, laid out: a picture for each.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use super::frames::{Frame, FrameKind, Frames, Item};
 use super::layout::{Layout, Point, Size, lay_out};
-use crate::inspect::homes::homes;
 use crate::inspect::table::{count, size};
-use crate::inspect::{Inside, Kind, Node, Report};
+use crate::inspect::{Kind, Node, Report};
 
 /// The width of a character, and the height of a line. The font is one of equal widths, so that a text's width is known.
 pub(super) const CHARACTER: f64 = 7.0;
@@ -20,18 +19,10 @@ const JOIN: f64 = 9.0;
 /// Around a body, and between two of them.
 const AROUND: f64 = 14.0;
 
-/// A node with bodies and one of them; none for what is in no body, which comes last.
-type Key = (Reverse<Option<usize>>, usize);
-
-/// The number of an edge of the report, and the nodes that it is drawn between.
-type Numbered = (usize, (usize, usize));
-
-/// What is in one body, or in none.
+/// A frame laid out.
 pub(super) struct Picture {
-    /// The nodes, as the boxes of the layout.
-    pub(super) nodes: Vec<usize>,
-    /// The edges of the report, as the lines of the layout.
-    pub(super) edges: Vec<usize>,
+    /// The boxes of the layout are the items of this frame, its lines the lines.
+    pub(super) frame: usize,
     pub(super) layout: Layout,
 }
 
@@ -39,74 +30,117 @@ pub(super) struct Picture {
 pub(super) struct Body {
     /// `case 2`, where there are several.
     pub(super) title: Option<String>,
-    /// The upper left corner of what is in it, in the box.
+    /// The upper left corner of its frame, in the box.
     pub(super) at: Point,
-    /// Its own frame, from there on.
     pub(super) size: Size,
+    pub(super) picture: Picture,
+}
+
+/// The frame of a label as a box.
+pub(super) struct Labelled {
+    /// With those around it that have nothing else in them.
+    pub(super) name: String,
+    pub(super) title: String,
+    /// `12 ops`.
+    pub(super) count: String,
+    /// As large as it is when its ops are not shown.
+    pub(super) folded: Size,
     pub(super) picture: Picture,
 }
 
 /// All of them.
 pub(super) struct Pictures {
-    /// What is in no body.
+    pub(super) frames: Vec<Frame>,
+    /// What is in no other frame.
     pub(super) top: Picture,
     /// The bodies of each node that has some.
     pub(super) bodies: BTreeMap<usize, Vec<Body>>,
+    /// By frame.
+    pub(super) labels: BTreeMap<usize, Labelled>,
 }
 
 impl Pictures {
     pub(super) fn of(report: &Report) -> Pictures {
-        let homes = homes(report);
-        // By the node that a body belongs to, the last first: what is inside a node stands behind it, so every body comes
-        // after those inside it.
-        let mut nodes: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
-        let key =
-            |home: Option<Inside>| (Reverse(home.map(|inside| inside.node)), home.map_or(0, |inside| inside.body));
-        for (node, (home, _)) in homes.iter().enumerate() {
-            nodes.entry(key(*home)).or_default().push(node);
-        }
-        let mut edges: BTreeMap<Key, Vec<Numbered>> = BTreeMap::new();
-        for (number, (before, after, _)) in report.edges.iter().enumerate() {
-            // The fields of a report are everybody's: an edge may lead nowhere.
-            let is_there = *before.max(after) < homes.len();
-            if let Some((home, line)) = is_there.then(|| lifted(&homes, *before, *after)).flatten() {
-                edges.entry(key(home)).or_default().push((number, line));
-            }
-        }
+        let Frames { frames, bodies: bodies_of } = Frames::of(report);
         let mut sizes: Vec<Size> = report.nodes.iter().map(own_size).collect();
+        let mut label_sizes: Vec<Option<Size>> = vec![None; frames.len()];
         let mut bodies: BTreeMap<usize, Vec<Body>> = BTreeMap::new();
-        let mut top = Picture { nodes: Vec::new(), edges: Vec::new(), layout: lay_out(&[], &[]) };
-        let mut all = nodes.into_iter().peekable();
-        while let Some((key, nodes)) = all.next() {
-            let picture = Picture::new(nodes, edges.remove(&key).unwrap_or_default(), &sizes);
-            let Some(node) = key.0.0 else {
-                top = picture;
-                continue;
+        let mut labels: BTreeMap<usize, Labelled> = BTreeMap::new();
+        let mut done: BTreeMap<usize, Picture> = BTreeMap::new();
+        // Each frame stands behind the one around it: from the last to the first, a box is as large as what is in it.
+        for number in (0..frames.len()).rev() {
+            let frame = &frames[number];
+            let size = |item: &Item| match item {
+                Item::Op(node) => sizes[*node],
+                Item::Label(inner) => label_sizes[*inner].expect("what is in it was laid out before"),
             };
-            let of_node = bodies.entry(node).or_default();
-            of_node.push(Body::new(key.1, picture));
-            // The last body of this node: its box is as large as they are.
-            if all.peek().is_none_or(|(next, _)| next.0 != key.0) {
-                sizes[node] = around(of_node, sizes[node]);
+            let boxes: Vec<Size> = frame.items.iter().map(size).collect();
+            let lines: Vec<(usize, usize)> = frame.lines.iter().map(|line| (line.from, line.to)).collect();
+            let picture = Picture { frame: number, layout: lay_out(&boxes, &lines) };
+            match &frame.kind {
+                FrameKind::Label(name) => {
+                    // A label whose only content is another one is one frame with it.
+                    let (name, ops) = (name.clone(), frame.ops);
+                    let inner = match frame.items[..] {
+                        [Item::Label(inner)] => labels.remove(&inner),
+                        _ => None,
+                    };
+                    let labelled = match inner {
+                        Some(inner) => Labelled::new(&format!("{name}/{}", inner.name), ops, inner.picture),
+                        None => Labelled::new(&name, ops, picture),
+                    };
+                    label_sizes[number] = Some(labelled.size());
+                    labels.insert(number, labelled);
+                }
+                FrameKind::Body(inside) => {
+                    done.insert(number, picture);
+                    let of_node = &bodies_of[&inside.node];
+                    // The first body of this node is the last that comes here: its box is as large as they are.
+                    if of_node[0] == number {
+                        let mut all: Vec<Body> = of_node
+                            .iter()
+                            .map(|body| Body::new(&frames[*body], done.remove(body).expect("laid out")))
+                            .collect();
+                        sizes[inside.node] = around(&mut all, sizes[inside.node]);
+                        bodies.insert(inside.node, all);
+                    }
+                }
+                FrameKind::Top => {
+                    done.insert(number, picture);
+                }
             }
         }
-        Pictures { top, bodies }
+        let top = done.remove(&0).expect("the first frame is the top");
+        Pictures { frames, top, bodies, labels }
     }
 }
 
-impl Picture {
-    fn new(nodes: Vec<usize>, edges: Vec<Numbered>, sizes: &[Size]) -> Picture {
-        // Nodes of a body are in ascending order.
-        let place = |node: usize| nodes.binary_search(&node).unwrap_or(usize::MAX);
-        let lines: Vec<(usize, usize)> = edges.iter().map(|(_, (from, to))| (place(*from), place(*to))).collect();
-        let boxes: Vec<Size> = nodes.iter().map(|&node| sizes[node]).collect();
-        let layout = lay_out(&boxes, &lines);
-        Picture { nodes, edges: edges.into_iter().map(|(number, _)| number).collect(), layout }
+impl Labelled {
+    fn new(name: &str, ops: usize, picture: Picture) -> Labelled {
+        let title = cut(name);
+        let count = count(ops, "op");
+        let width = (columns(&title) + 3 + columns(&count)) as f64 * CHARACTER + 2.0 * INSET;
+        Labelled { name: name.to_string(), title, count, folded: Size { width, height: LINE + INSET }, picture }
+    }
+
+    /// With its ops.
+    pub(super) fn size(&self) -> Size {
+        let Size { width, height } = self.picture.layout.size;
+        Size { width: self.folded.width.max(width + 2.0 * AROUND), height: height + AROUND + LINE + INSET }
+    }
+
+    /// The upper left corner of what is in it.
+    pub(super) fn inset(&self) -> Point {
+        Point { x: (self.size().width - self.picture.layout.size.width) / 2.0, y: LINE + INSET }
     }
 }
 
 impl Body {
-    fn new(number: usize, picture: Picture) -> Body {
+    fn new(frame: &Frame, picture: Picture) -> Body {
+        let number = match frame.kind {
+            FrameKind::Body(inside) => inside.body,
+            _ => 0,
+        };
         let Size { width, height } = picture.layout.size;
         let size = Size { width: width + 2.0 * AROUND, height: height + 2.0 * AROUND };
         Body { title: Some(format!("case {number}")), at: Point { x: 0.0, y: 0.0 }, size, picture }
@@ -129,20 +163,6 @@ fn around(bodies: &mut [Body], own: Size) -> Size {
         height = height.max(body.size.height);
     }
     Size { width: own.width.max(x), height: top + height + AROUND }
-}
-
-/// An edge between two nodes as one in the innermost body that both are in; none if that leaves one node.
-fn lifted(homes: &[(Option<Inside>, usize)], before: usize, after: usize) -> Option<(Option<Inside>, (usize, usize))> {
-    let (mut before, mut after) = (before, after);
-    while homes[before].0 != homes[after].0 {
-        let climbing = if homes[before].1 > homes[after].1 { &mut before } else { &mut after };
-        match homes[*climbing].0 {
-            Some(inside) => *climbing = inside.node,
-            None => break,
-        }
-    }
-    let is_one = homes[before].0 == homes[after].0;
-    (is_one && before < after).then(|| (homes[before].0, (before, after)))
 }
 
 /// The size of a node's box, without bodies.

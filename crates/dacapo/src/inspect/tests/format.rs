@@ -137,3 +137,29 @@ fn totals_count_each_body_once() {
     assert_eq!((report.totals.bytes_read, report.totals.bytes_written), (16, 8));
     assert!(report.to_string().contains("one replay reads 16 B and writes 8 B, each body counted once"));
 }
+
+#[test]
+fn a_finding_is_written_with_its_ops_and_read_back() {
+    let at = |location| FoundAt::new("saxpy", "layer0", location);
+    let ops = vec![at(Some(Place::new("src/main.rs", 12, 9))), at(None)];
+    let finding = Finding::new("unordered", "what", "error[unordered]: what", ops);
+    let text = serde_json::to_string(&finding).unwrap();
+    assert_eq!(
+        text,
+        r#"{"code":"unordered","what":"what","report":"error[unordered]: what","ops":["#.to_string()
+            + r#"{"name":"saxpy","label":"layer0","location":{"file":"src/main.rs","line":12,"column":9}},"#
+            + r#"{"name":"saxpy","label":"layer0","location":null}]}"#
+    );
+    assert_eq!(serde_json::from_str::<Finding>(&text).unwrap(), finding);
+}
+
+#[test]
+fn a_finding_is_at_a_node_of_the_same_name_label_and_place() {
+    let place = || Some(Place::new("src/main.rs", 12, 9));
+    let node =
+        |name: &str, label: &str, location| Node { label: label.into(), location, ..Node::new(Kind::Kernel, name) };
+    let finding = Finding::new("c", "w", "r", vec![FoundAt::new("a", "x", None), FoundAt::new("b", "y", place())]);
+    assert!(finding.is_at(&node("a", "x", None)) && finding.is_at(&node("b", "y", place())));
+    let others = [node("a", "x", place()), node("b", "x", place()), node("a", "y", None), node("b", "y", None)];
+    assert!(others.iter().all(|node| !finding.is_at(node)));
+}

@@ -3,13 +3,15 @@
 use dacapo_ledger::{MemoryId, Touching};
 
 use super::timeline::timeline;
-use super::{Clock, Profile, Timed, VERSION};
-use crate::device::{Device, Stream};
+use crate::device::Stream;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Graph, GraphInto, Replayable, report_of_graph};
 use crate::inspect::{self, Kind, Report};
 use crate::lower::{OpStamps, Stamps};
 use crate::memory::{Reads, Writes};
+#[cfg(feature = "json")]
+use crate::page::Pages;
+use crate::profile::{Clock, Profile, Timed, VERSION};
 
 impl<T> Graph<T> {
     /// Replays it once, timed: how long each op took on the device, what waited, and the critical path.
@@ -74,7 +76,12 @@ fn measure(graph: &mut Replayable, stream: &Stream, extra: &[(MemoryId, Touching
         clock: Clock::of(&graph.device),
         eager: false,
     };
-    Ok(subject.profile(&first, &ops))
+    let profile = subject.profile(&first, &ops);
+    #[cfg(feature = "json")]
+    if Pages::of(&graph.device).is_some() {
+        graph.profile = Some(Box::new(profile.clone()));
+    }
+    Ok(profile)
 }
 
 /// What was stamped.
@@ -120,13 +127,6 @@ impl Subject {
             ops: ops.collect(),
             critical_path: line.critical_path,
         }
-    }
-}
-
-impl Clock {
-    /// The one of a device.
-    pub(super) fn of(device: &Device) -> Clock {
-        if device.is_software() { Clock::Software } else { Clock::Gpu }
     }
 }
 

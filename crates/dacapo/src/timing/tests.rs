@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use super::timeline::{Timeline, timeline};
-use super::{Clock, Profile, Timed, VERSION};
 use crate::inspect::Kind;
 use crate::lower::OpStamps;
+use crate::profile::{Clock, Profile, Timed, VERSION};
 
 //   0 ──► 1 ──► 3      a stamp costs 10; op 2 overlaps op 1
 //   └───► 2 ────┘
@@ -203,7 +203,7 @@ fn a_profile_that_was_written_is_the_one_that_is_read() {
 #[cfg(feature = "json")]
 #[test]
 fn a_text_that_is_no_profile_of_this_version_is_refused_with_the_reason() {
-    use super::ReadError;
+    use crate::profile::ReadError;
     let text = profile(Clock::Gpu).to_json();
     let newer = text.replacen("\"version\": 1", "\"version\": 7", 1);
     assert_eq!(Profile::from_json(&newer), Err(ReadError::Version { found: 7 }));

@@ -1,12 +1,13 @@
 //! One timed eager run.
 
 use super::measured::Subject;
-use super::{Clock, Profile};
+use crate::arrange::EdgeChoice;
 use crate::device::Stream;
 use crate::error::Result;
-use crate::graph::report_of;
-use crate::lower::{Stamps, run_stamped};
+use crate::lower::{Stamps, Wanted, report_of, run_stamped};
 use crate::nesting::Nested;
+use crate::plan::Shape;
+use crate::profile::{Clock, Profile};
 use crate::record::{Op, Recorder};
 
 impl Stream {
@@ -46,7 +47,8 @@ impl Stream {
         };
         let recorded = recorder.into_recorded();
         // Only for what the ops are called, and that they stand in a line: no graph is made.
-        let report = report_of(&recorded, &device.graph().straight_line().plain_edges().apart().graph_options());
+        let wanted = Wanted { label: "", shape: Shape::Line, edges: &EdgeChoice::Plain, apart: true };
+        let report = report_of(&recorded, &wanted);
         let edges = report.edges.iter().map(|(before, after, _)| (*before, *after)).collect();
         let stamps = Stamps::new(device, recorded.nodes.len())?;
         run_stamped(&self.0, recorded, &stamps)?;

@@ -1,0 +1,55 @@
+  // Search.
+
+  const haystacks = new Map();
+  function haystack(of) {
+    if (!haystacks.has(of)) {
+      haystacks.set(of, of.report.nodes.map((node) => [node.index, node.kind, node.name, node.label, node.location ? `${node.location.file}:${node.location.line}` : '',
+        ...node.arguments.map((argument) => argument.memory === undefined ? `${argument.name}=${cut(argument.value.text, 40)}` : `${argument.name} ${memoryName(of.report, argument.memory)}`)].join(' ').toLowerCase()));
+    }
+    return haystacks.get(of);
+  }
+  let hits = [], chosen = -1;
+  function find(text) {
+    const began = performance.now();
+    for (const op of hits) view.element(op)?.classList.remove('hit');
+    document.querySelectorAll('.op.hit').forEach((element) => element.classList.remove('hit'));
+    const words = text.toLowerCase().split(' ').filter(Boolean);
+    hits = [];
+    chosen = -1;
+    view.root.classList.toggle('searching', words.length > 0);
+    if (!words.length) { results.hidden = true; byId('count').textContent = ''; return; }
+    const all = haystack(view), number = /^#\d+$/.test(text) ? Number(text.slice(1)) : null;
+    for (let op = 0; op < all.length; op += 1) {
+      if (view.report.nodes[op].kind === 'join') continue;
+      if (number === null ? words.every((word) => all[op].includes(word)) : op === number) hits.push(op);
+    }
+    for (const op of hits) view.element(op).classList.add('hit');
+    byId('count').textContent = `${hits.length} of ${view.report.nodes.length}`;
+    results.replaceChildren(...hits.slice(0, 50).map((op, at) => {
+      const node = view.report.nodes[op];
+      return make('li', { role: 'option', id: `hit-${at}`, 'data-hit': op, onclick: () => { pick(op); results.hidden = true; } }, `${name(view.report, op)}${node.label ? `  ${cut(node.label, 80)}` : ''}`);
+    }));
+    results.hidden = !hits.length;
+    search.dataset.took = (performance.now() - began).toFixed(1);
+  }
+  search.addEventListener('input', () => find(search.value));
+  search.addEventListener('focus', () => { results.hidden = !hits.length; });
+  search.addEventListener('blur', () => { results.hidden = true; });
+  // A click in the list leaves the focus where it is: else the list would be gone before the button is released.
+  results.addEventListener('mousedown', (event) => event.preventDefault());
+  search.addEventListener('keydown', (event) => {
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      event.preventDefault();
+      const count = results.children.length;
+      if (!count) return;
+      chosen = (chosen + (event.key === 'ArrowDown' ? 1 : count - (chosen < 0 ? 0 : 1))) % count;
+      [...results.children].forEach((item, at) => item.setAttribute('aria-selected', String(at === chosen)));
+      results.children[chosen].scrollIntoView({ block: 'nearest' });
+      search.setAttribute('aria-activedescendant', `hit-${chosen}`);
+    } else if (event.key === 'Enter' && hits.length) {
+      chosen = Math.max(chosen, 0);
+      pick(hits[chosen]);
+      results.hidden = true;
+    }
+  });
+
