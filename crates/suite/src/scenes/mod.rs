@@ -1,9 +1,12 @@
 //! Graphs to look at: what the pages show that `cargo xtask pages` opens in a browser.
 //!
-//! Small ones are recorded on a software device, as a user would; those whose size or texts matter are made by hand.
+//! Small ones are recorded on a software device, as a user would; those whose size or texts matter are made by hand,
+//! and random ones of a seed.
 
 mod by_hand;
+mod random;
 mod recorded;
 
 pub use by_hand::{ODD_TEXTS, decoder, odd_texts};
+pub use random::random;
 pub use recorded::{compared, layers, loop_with_a_branch, saxpy, timed};
