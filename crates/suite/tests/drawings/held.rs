@@ -96,7 +96,8 @@ impl Drawing {
             self.labels.insert(frame, name.to_string());
             let joins = joins(inner);
             let ops = self.ops.len() - before - joins;
-            assert_eq!(count, format!("{ops} op{}", if ops == 1 { "" } else { "s" }), "of label {name}");
+            assert_eq!(count, format!("{ops} ops"), "of label {name}");
+            assert!(ops > 1, "label {name} of a single op has a frame");
         }
     }
 }
