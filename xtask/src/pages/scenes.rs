@@ -12,6 +12,7 @@ mod flow;
 mod layers;
 mod left;
 mod odd;
+mod random;
 mod saxpy;
 mod timed;
 mod train;
@@ -46,6 +47,7 @@ pub fn all() -> Vec<Scene> {
         Scene { name: "graph/compared", write: |file| recorded(file, graphs::compared()), script: compared::script },
         Scene { name: "graph/timed", write: |file| recorded(file, graphs::timed()), script: timed::script },
         Scene { name: "graph/odd-texts", write: |file| page(file, &graphs::odd_texts()), script: odd::script },
+        Scene { name: "graph/random", write: random::write, script: random::script },
         Scene { name: "graph/decoder-100", write: |file| page(file, &graphs::decoder(100)), script: decoder::hundred },
         Scene {
             name: "graph/decoder-10000",

@@ -36,7 +36,8 @@ pub struct Tab<'b> {
     opt_pictures: Option<Pictures>,
     errors: Vec<String>,
     requests: Vec<String>,
-    // The address of the page.
+    // The page, and its address.
+    file: PathBuf,
     url: String,
 }
 
@@ -65,6 +66,7 @@ impl<'b> Tab<'b> {
             opt_pictures: None,
             errors: Vec::new(),
             requests: Vec::new(),
+            file: PathBuf::new(),
             url: String::new(),
         };
         for domain in ["Page", "Runtime", "Log", "Network"] {
@@ -90,6 +92,7 @@ impl<'b> Tab<'b> {
         let file = file.canonicalize().map_err(|error| format!("{}: {error}", file.display()))?;
         self.note();
         self.url = url_of(&file);
+        self.file.clone_from(&file);
         let answer = self.call("Page.navigate", json!({"url": self.url}))?;
         if let Some(refused) = answer["errorText"].as_str() {
             return Err(format!("{} does not open: {refused}", file.display()));
@@ -100,6 +103,11 @@ impl<'b> Tab<'b> {
         self.settle()?;
         let took_ms = self.eval("performance.getEntriesByType('navigation')[0].loadEventStart")?;
         Ok(Duration::from_secs_f64(took_ms.as_f64().unwrap_or_default() / 1e3))
+    }
+
+    /// The file that was opened last.
+    pub fn file(&self) -> &Path {
+        &self.file
     }
 
     /// Loads the page again, from the address that it has given itself meanwhile.

@@ -54,7 +54,7 @@ impl KernelDecl {
     }
 
     /// As it was written, with a line for the signature and one for each clause; none if that is not known.
-    pub fn declaration(&self) -> Option<String> {
+    pub(crate) fn declaration(&self) -> Option<String> {
         let (signature, clauses) = self.text.split_first()?;
         let signature = in_one_line(signature);
         let parameters = signature.strip_suffix(')').map_or(&*signature, |it| it.trim_end_matches(','));

@@ -1,12 +1,14 @@
 //! Graphs to look at: what the pages show that `cargo xtask pages` opens in a browser.
 //!
-//! Small ones are recorded on a software device, as a user would; those whose size or texts matter are made by hand. One is of a
-//! test that fails.
+//! Small ones are recorded on a software device, as a user would; those whose size or texts matter are made by hand, and
+//! random ones of a seed. One is of a test that fails.
 
 mod by_hand;
 mod failing;
+mod random;
 mod recorded;
 
 pub use by_hand::{ODD_TEXTS, decoder, odd_texts};
 pub use failing::{FAILING, fails};
+pub use random::random;
 pub use recorded::{compared, layers, loop_with_a_branch, saxpy, timed};

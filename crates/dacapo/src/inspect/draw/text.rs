@@ -7,7 +7,8 @@ pub(crate) struct Short(pub(crate) f64);
 
 impl fmt::Display for Short {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tenths = (self.0 * 10.0).round();
+        // What is added makes a negative zero a plain one.
+        let tenths = (self.0 * 10.0).round() + 0.0;
         if tenths % 10.0 == 0.0 { write!(f, "{:.0}", tenths / 10.0) } else { write!(f, "{:.1}", tenths / 10.0) }
     }
 }

@@ -4,7 +4,15 @@
     const [x, y] = element.getAttribute('transform').slice(10, -1).split(' ').map(Number);
     return { x, y };
   };
-  const place = (element, x, y) => element.setAttribute('transform', `translate(${x} ${y})`);
+  /// Sets an attribute; how it was written is remembered.
+  function put(element, name, value) {
+    element.written ??= {};
+    element.written[name] ??= element.getAttribute(name);
+    element.setAttribute(name, value);
+  }
+  /// As it was written.
+  function restore(element) { for (const [name, value] of Object.entries(element.written ?? {})) element.setAttribute(name, value); }
+  const place = (element, x, y) => put(element, 'transform', `translate(${x} ${y})`);
 
   /// Where each box is in the whole drawing, but for those in folded frames: its element, left and top.
   function spots(inner, x = 0, y = 0, all = []) {
@@ -68,13 +76,15 @@
       shrunk.width = Math.max(shrunk.width, Number(element.dataset.folded.split(' ')[0]));
       return shrunk;
     }
-    const bodies = [...element.children].filter((one) => one.matches('.body'));
-    if (bodies.some((body) => child(body, '.in').now)) return bodiesNow(element, bodies, was);
+    const bodies = bodiesOf(element);
+    if (bodies.some((body) => child(body, '.in').now)) return bodiesNow(element, bodies);
+    for (const body of bodies) { restore(body); restore(child(body, 'rect')); }
     return was;
   }
+  const bodiesOf = (element) => [...element.children].filter((one) => one.matches('.body'));
 
   /// The bodies of a branch side by side, as large as they are now.
-  function bodiesNow(element, bodies, was) {
+  function bodiesNow(element, bodies) {
     let x = AROUND, height = 0, tops = 0;
     for (const body of bodies) {
       const inner = child(body, '.in'), rect = child(body, 'rect');
@@ -82,21 +92,30 @@
       body.at ??= translated(body);
       tops = body.at.y;
       const width = own.width - before.width + now.width, high = own.height - before.height + now.height;
-      rect.setAttribute('width', width);
-      rect.setAttribute('height', high);
-      place(body, x, body.at.y);
+      put(rect, 'width', round(width));
+      put(rect, 'height', round(high));
+      place(body, round(x), body.at.y);
       x += width + AROUND;
       height = Math.max(height, high);
     }
     return { width: Math.max(x, minimalWidth(element)), height: tops + height + AROUND };
   }
-  const minimalWidth = (element) => Math.max(...[...element.children].filter((one) => one.matches('text')).map((text) => text.textContent.length * 7 + 18));
+  /// As wide as its name. Letters that are not ASCII may be twice as wide.
+  const minimalWidth = (element) => Math.max(...[...element.children].filter((one) => one.matches('text')).map((text) => columnsOf(text.textContent) * 7 + 18));
+  const columnsOf = (text) => [...text].reduce((sum, one) => sum + (one <= '\u007f' || one === '…' ? 1 : 2), 0);
 
   /// Places the boxes and lines of a frame by the sizes that boxes have now.
   function settlePicture(inner) {
     const { boxes, lines } = picture(inner);
     const all = [...boxes.values()];
     for (const box of all) box.now = sizeNow(box.element);
+    if (all.every((box) => box.now.width === box.width && box.now.height === box.height)) {
+      // Nothing here has another size than at first: all goes back to where it was, to the last digit.
+      lines.forEach((line) => restore(line.element));
+      all.forEach((box) => { restore(box.element); resize(box); });
+      inner.now = null;
+      return;
+    }
     // Layers: boxes with the same top.
     const layers = new Map();
     for (const box of all) {
@@ -119,10 +138,17 @@
       const inside = y - layer.top;
       return layer.topNow + (inside >= layer.high - 0.06 ? inside - layer.high + layer.now : Math.min(inside, layer.now));
     };
+    // Between the layer of a box and the next, and the one before: where its lines leave it, and where they come to it.
+    sorted.forEach((layer, at) => {
+      layer.bottomNow = layer.topNow + layer.now;
+      layer.until = sorted[at + 1]?.top ?? Infinity;
+      layer.since = at > 0 ? sorted[at - 1].top + sorted[at - 1].high : -Infinity;
+    });
     const toX = columns(all, lines);
     for (const box of all) {
       const x = toX(box.x + (box.width - box.now.width) / 2);
-      box.at = { x, y: layers.get(box.y).topNow };
+      box.layer = layers.get(box.y);
+      box.at = { x, y: box.layer.topNow };
       place(box.element, round(box.at.x), round(box.at.y));
       resize(box);
     }
@@ -131,7 +157,7 @@
     for (const line of lines) {
       const points = moved(line, boxes.get(line.from), boxes.get(line.to), toX, toY);
       for (const [x] of points) width = Math.max(width, x);
-      line.element.setAttribute('d', 'M' + points.map(([x, y]) => `${round(x)} ${round(y)}`).join(' '));
+      put(line.element, 'd', 'M' + points.map(([x, y]) => `${round(x)} ${round(y)}`).join(' '));
     }
     inner.now = { width, height };
   }
@@ -163,27 +189,31 @@
     };
   }
 
-  /// A line between two boxes that have moved.
+  /// A line between two boxes that have moved. It stays upright below its first box and above its last, and goes with them; on
+  /// its way through other layers it keeps the room that it has there, also where that was straight below or above.
   function moved({ points }, from, to, toX, toY) {
     const port = (box, x) => box.at.x + (x - box.x) / box.width * box.now.width;
     const last = points.length - 1, startX = points[0][0], endX = points[last][0];
     const out = port(from, startX), back = port(to, endX);
     const result = points.map(([x, y]) => [toX(x), toY(y)]);
-    for (let at = 0; at < last && points[at][0] === startX; at += 1) result[at][0] = out;
-    for (let at = last; at > 0 && points[at][0] === endX; at -= 1) result[at][0] = back;
+    let upright = 0;
+    for (let at = 0; at < last && points[at][0] === startX && points[at][1] < from.layer.until - 1; at += 1) { result[at][0] = out; upright = at; }
+    for (let at = last; at > 0 && points[at][0] === endX && points[at][1] > to.layer.since + 1; at -= 1) result[at][0] = back;
     result[0] = [out, from.at.y + from.now.height];
     result[last] = [back, to.at.y];
+    // Of the highest box of its layer it began below all others; of one that was folded it may not.
+    if (upright === 0 && result[0][1] < from.layer.bottomNow) result.splice(1, 0, [out, from.layer.bottomNow]);
     return result;
   }
 
   function resize(box) {
     const rect = child(box.element, 'rect');
     if (!rect) return;
-    rect.setAttribute('width', round(box.now.width));
-    rect.setAttribute('height', round(box.now.height));
+    put(rect, 'width', round(box.now.width));
+    put(rect, 'height', round(box.now.height));
     const inner = child(box.element, '.in');
-    if (inner?.now && !box.element.classList.contains('folded')) {
-      place(inner, round((box.now.width - inner.now.width) / 2), translated(inner).y);
-    }
+    if (!inner) return;
+    if (inner.now && !box.element.classList.contains('folded')) place(inner, round((box.now.width - inner.now.width) / 2), translated(inner).y);
+    else restore(inner);
   }
 

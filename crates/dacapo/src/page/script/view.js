@@ -3,7 +3,7 @@
     constructor(root, report, waits, side) {
       Object.assign(this, { root, report, waits, side, svg: root.querySelector('svg'), scale: 1, folded: new Set() });
       const [, , width, height] = this.svg.getAttribute('viewBox').split(' ').map(Number);
-      this.whole = { width, height };
+      this.whole = this.written = { width, height };
       this.box = { x: 0, y: 0, width, height };
       this.svg.removeAttribute('width');
       this.svg.removeAttribute('height');
@@ -154,8 +154,7 @@
       for (const [, element] of all) settlePicture(element);
       const top = child(this.svg, '.in');
       this.spots = null;
-      const { width, height } = top.now ?? pictureSize(top);
-      this.whole = { width: width + 2 * SVG_MARGIN, height: height + 2 * SVG_MARGIN };
+      this.whole = top.now ? { width: top.now.width + 2 * SVG_MARGIN, height: top.now.height + 2 * SVG_MARGIN } : this.written;
     }
 
     toggle(frame) {
