@@ -1,0 +1,1 @@
+//! Pages that the environment asks for, in programs that end oddly.
