@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use dacapo::graph::Edge;
-use dacapo::inspect::{Access, Argument, Bytes, How, Kind, KernelOf, Memory, MemoryKind, Node, Place, Report, diff};
+use dacapo::inspect::{Access, Argument, Bytes, How, KernelOf, Kind, Memory, MemoryKind, Node, Place, Report, diff};
 use dacapo::page::Page;
 use dacapo::profile::{By, Profile};
 use dacapo::{Device, Recorder, baked, copy, fill};
@@ -17,7 +17,8 @@ pub const LONG: Duration = Duration::from_secs(20);
 pub fn expect_well_formed(svg: &str) {
     let mut open = Vec::new();
     let mut rest = svg;
-    let is_forbidden = |c: char| matches!(c, '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}');
+    let is_forbidden =
+        |c: char| matches!(c, '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}');
     assert!(!svg.contains(is_forbidden), "a character that XML forbids");
     for (at, _) in svg.match_indices('&') {
         let entity = svg[at + 1..].split(';').next().unwrap();

@@ -6,6 +6,7 @@
 mod kept;
 mod kit;
 mod nonsense;
+mod programs;
 mod read;
 mod shapes;
 mod texts;

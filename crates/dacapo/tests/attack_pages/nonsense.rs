@@ -53,7 +53,9 @@ fn confuse_report(report: &mut Report, dice: &mut Dice) {
             16 => report.edges.extend(report.edges.clone()),
             17 => report.critical_path.nodes.push(odd as usize),
             18 => report.critical_path.cost = odd,
-            19 => (report.totals.nodes, report.totals.edges_waiting, report.totals.cost) = (odd as usize, usize::MAX, odd),
+            19 => {
+                (report.totals.nodes, report.totals.edges_waiting, report.totals.cost) = (odd as usize, usize::MAX, odd)
+            }
             20 => report.version = odd as u32,
             _ => {
                 let node = report.nodes[at].clone();

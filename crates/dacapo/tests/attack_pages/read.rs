@@ -31,9 +31,29 @@ fn what_is_no_json_is_refused() {
     let long = format!("{{\"version\":2,\"{}\":1}}", "x".repeat(100_000));
     let long_kind = rich().to_json().replacen("\"kernel\"", &format!("\"{}\"", "k".repeat(100_000)), 1);
     for text in [
-        "", " ", "null", "[]", "{}", "0", "\"\"", "{\"page\":null}", "{\"page\":-1}", "{\"page\":1}", "{\"page\":1.5}",
-        "{\"page\":1e400}", "{\"version\":99999999999999999999}", "{\"version\":2}", "{\"version\":1}", "\u{feff}{}", "{\"page\":1,\"page\":1}",
-        &deep, &deep_page, &long, &long_kind, "<script type=\"application/json\" id=\"data\">", "<script type=\"application/json\" id=\"data\"></script>",
+        "",
+        " ",
+        "null",
+        "[]",
+        "{}",
+        "0",
+        "\"\"",
+        "{\"page\":null}",
+        "{\"page\":-1}",
+        "{\"page\":1}",
+        "{\"page\":1.5}",
+        "{\"page\":1e400}",
+        "{\"version\":99999999999999999999}",
+        "{\"version\":2}",
+        "{\"version\":1}",
+        "\u{feff}{}",
+        "{\"page\":1,\"page\":1}",
+        &deep,
+        &deep_page,
+        &long,
+        &long_kind,
+        "<script type=\"application/json\" id=\"data\">",
+        "<script type=\"application/json\" id=\"data\"></script>",
     ] {
         read(text);
     }
@@ -51,14 +71,16 @@ fn what_was_changed_by_hand_is_refused_or_shown() {
             let mut changed: Vec<String> = lines.iter().map(|line| (*line).to_string()).collect();
             for _ in 0..1 + dice.below(3) {
                 let at = dice.below(changed.len());
-                let odd = ["null", "-1", "0", "1e308", "18446744073709551615", "\"\"", "[]", "{}", "true"][dice.below(9)];
+                let odd =
+                    ["null", "-1", "0", "1e308", "18446744073709551615", "\"\"", "[]", "{}", "true"][dice.below(9)];
                 match dice.below(4) {
                     0 => drop(changed.remove(at)),
                     1 => changed.swap(0, at),
                     _ => {
                         let comma = if changed[at].ends_with(',') { "," } else { "" };
                         let (before, _) = changed[at].split_once(": ").unwrap_or_default();
-                        changed[at] = if before.is_empty() { format!("{odd}{comma}") } else { format!("{before}: {odd}{comma}") };
+                        changed[at] =
+                            if before.is_empty() { format!("{odd}{comma}") } else { format!("{before}: {odd}{comma}") };
                     }
                 }
             }

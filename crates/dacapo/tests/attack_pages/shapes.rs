@@ -59,7 +59,8 @@ fn of_200_branches_and_of_branches_without_bodies() {
         nodes.push(Node::new(Kind::Branch, "switch"));
         for body in 0..at % 5 {
             let mut inner = op("inner", "", &[]);
-            inner.inside = Some(Inside::new(nodes.len() - 1 - body, if at % 7 == 0 { usize::MAX - body } else { body }));
+            inner.inside =
+                Some(Inside::new(nodes.len() - 1 - body, if at % 7 == 0 { usize::MAX - body } else { body }));
             nodes.push(inner);
         }
     }
