@@ -3,6 +3,10 @@
 use std::fmt;
 
 use dacapo_driver::Call;
+#[cfg(feature = "json")]
+use dacapo_driver::Check;
+#[cfg(feature = "json")]
+use dacapo_driver::types::CUcontext;
 
 use crate::device::Device;
 use crate::error::Result;
@@ -66,6 +70,18 @@ impl Device {
         self.check(code, Call::cuMemGetInfo_v2)?;
         let graphs = usize::try_from(self.counters().graphs).unwrap_or(0);
         Ok(MemoryReport { held: self.held(), budget: self.memory_budget(), graphs, free, total })
+    }
+
+    /// The same for one who was not asked: the thread stays in the context in which it is. None if that cannot be had.
+    #[cfg(feature = "json")]
+    pub(crate) fn memory_report_aside(&self) -> Option<MemoryReport> {
+        let mut before = CUcontext::NULL;
+        // SAFETY: `before` is valid for the write.
+        unsafe { self.driver().cuCtxGetCurrent(&mut before) }.check(Call::cuCtxGetCurrent).ok()?;
+        let report = self.memory_report().ok();
+        // SAFETY: it was current on this thread a moment ago.
+        let _ = unsafe { self.driver().cuCtxSetCurrent(before) };
+        report
     }
 }
 

@@ -158,6 +158,9 @@ impl Replayable {
     ) -> Replayable {
         let Drafted { mut recorded, pools, order, .. } = drafted;
         let device = recorded.device.clone();
+        // What the environment asks for is read before the program goes on.
+        #[cfg(feature = "json")]
+        drop(crate::page::Pages::of(&device));
         device.0.ops_last.store(recorded.nodes.len(), Ordering::Relaxed);
         let mut members = touched(recorded.nodes.iter());
         members.extend(pools.all().map(Pool::touched));

@@ -292,7 +292,11 @@ impl Both<'_> {
     fn argument(&self, x: &Argument, y: &Argument) -> Option<Change> {
         let (from, mut to) = (self.first.describe(x), self.second.describe(y));
         let (Some(a), Some(b)) = (memory_of(&x.how), memory_of(&y.how)) else { return Change::new(&x.name, from, to) };
-        let is_same = self.memory_of.get(a.0) == Some(&Some(b.0));
+        let is_same = match self.memory_of.get(a.0) {
+            Some(second) => *second == Some(b.0),
+            // If you changed the fields: a memory that neither report has.
+            None => a.0 == b.0 && self.second.memories.len() <= b.0,
+        };
         let is_alike = a.1 == b.1 && std::mem::discriminant(&x.how) == std::mem::discriminant(&y.how);
         if is_same && is_alike {
             return None;

@@ -14,6 +14,10 @@ use std::fmt::Write as _;
 impl Report {
     /// The report as a Graphviz graph (`dot -Tsvg`).
     pub fn to_dot(&self) -> String {
+        self.orderly().dot()
+    }
+
+    fn dot(&self) -> String {
         let mut dot = Drawing { text: String::new(), boxes: 0, homes: homes(self) };
         let title = if self.label.is_empty() { "graph" } else { &self.label };
         dot.line(0, &format!("digraph {} {{", quoted(title)));

@@ -3,7 +3,8 @@
 //! The first thing that is read is the version, so that a file of another one is refused as that, and not for a field that
 //! it lacks. What is read is checked: a report from a file is as consistent as one from a graph.
 
-use super::{How, Report, VERSION};
+use super::orderly::check;
+use super::{Report, VERSION};
 use serde::Deserialize;
 use std::fmt;
 
@@ -47,7 +48,7 @@ impl Report {
         struct Versioned {
             version: u64,
         }
-        let syntax = |error: serde_json::Error| ReadError::Syntax(error.to_string());
+        let syntax = |error: serde_json::Error| ReadError::Syntax(told(&error));
         let Versioned { version } = serde_json::from_str(text).map_err(syntax)?;
         if version != u64::from(VERSION) {
             return Err(ReadError::Version { found: version });
@@ -57,51 +58,26 @@ impl Report {
         Ok(report)
     }
 
+    /// What is wrong with one that is part of something else.
     pub(crate) fn checked(&self) -> Result<(), ReadError> {
+        if self.version != VERSION {
+            return Err(ReadError::Version { found: u64::from(self.version) });
+        }
         check(self).map_err(ReadError::Inconsistent)
     }
 }
 
-/// What a report promises about its indices.
-fn check(report: &Report) -> Result<(), String> {
-    let (nodes, memories) = (report.nodes.len(), report.memories.len());
-    for (place, node) in report.nodes.iter().enumerate() {
-        if node.index != place {
-            return Err(format!("node {place} says that it is node {}", node.index));
-        }
-        if let Some(kernel) = node.kernel.filter(|kernel| *kernel >= report.kernels.len()) {
-            let kernels = report.kernels.len();
-            return Err(format!("node {place} launches kernel {kernel}, and there are {kernels}"));
-        }
-        for argument in &node.arguments {
-            if let How::Scalar { memory, bytes, .. } | How::Slice { memory, bytes, .. } = &argument.how {
-                let name = &argument.name;
-                if *memory >= memories {
-                    return Err(format!("`{name}` of node {place} is in memory {memory}, and there are {memories}"));
-                }
-                if bytes.start > bytes.end {
-                    return Err(format!("`{name}` of node {place} ends before it begins"));
-                }
-            }
-        }
+/// What a reader says, in a few lines: it quotes what it did not expect, whole, and says where at the end.
+pub(crate) fn told(error: &serde_json::Error) -> String {
+    const HEAD: usize = 200;
+    const TAIL: usize = 100;
+    let text = error.to_string();
+    let count = text.chars().count();
+    if count <= HEAD + TAIL {
+        return text;
     }
-    for (place, memory) in report.memories.iter().enumerate() {
-        if memory.index != place {
-            return Err(format!("memory {place} says that it is memory {}", memory.index));
-        }
-    }
-    for (before, after, _) in &report.edges {
-        if before >= after || *after >= nodes {
-            return Err(format!("an edge leads from node {before} to node {after}, and there are {nodes}"));
-        }
-    }
-    if !report.edges.is_sorted_by(|a, b| (a.0, a.1) < (b.0, b.1)) {
-        return Err("edges are not sorted, or one is there twice".to_string());
-    }
-    match report.critical_path.nodes.iter().find(|node| **node >= nodes) {
-        Some(node) => Err(format!("the critical path leads through node {node}, and there are {nodes}")),
-        None => Ok(()),
-    }
+    let (head, tail): (String, String) = (text.chars().take(HEAD).collect(), text.chars().skip(count - TAIL).collect());
+    format!("{head} … {tail}")
 }
 
 impl fmt::Display for ReadError {

@@ -21,6 +21,7 @@ mod homes;
 mod json;
 mod matching;
 mod model;
+mod orderly;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,8 @@ pub use found::{Finding, FoundAt};
 pub use frozen::{Frozen, frozen_changes};
 #[cfg(feature = "json")]
 pub use json::ReadError;
+#[cfg(feature = "json")]
+pub(crate) use json::told;
 pub use model::{
     Access, Argument, Bytes, CriticalPath, Geometry, How, Inside, KernelOf, Kind, Memory, MemoryKind, Node, Place,
     Report, Totals, VERSION, Value,

@@ -648,6 +648,16 @@ impl Argument {
     }
 }
 
+impl How {
+    /// Which memory it is in, and which bytes of it.
+    pub(super) fn touches(&self) -> Option<(usize, Bytes)> {
+        match *self {
+            How::Scalar { memory, bytes, .. } | How::Slice { memory, bytes, .. } => Some((memory, bytes)),
+            _ => None,
+        }
+    }
+}
+
 impl Value {
     /// A value with its text, and as a number if it is one.
     pub fn new(text: impl Into<String>, number: Option<f64>) -> Value {

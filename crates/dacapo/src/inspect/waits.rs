@@ -1,11 +1,15 @@
 //! Who a node waits for, and why.
 
+use std::collections::HashSet;
+
 use crate::arrange::Edge;
 use crate::inspect::{Access, Bytes, How, Kind, Node, Report};
 
 /// A node lists no more than so many others, and no more reasons for each.
 const WAITS_MAX: usize = 64;
 const REASONS_MAX: usize = 16;
+/// It looks through no more joins.
+const JOINS_MAX: usize = 1024;
 
 /// One node that another waits for, and which bytes are why: [`Report::waits`].
 ///
@@ -91,11 +95,10 @@ impl Report {
         let mut waits: Vec<Wait> = Vec::new();
         let mut to_see: Vec<(usize, Edge, bool)> =
             into[node].iter().map(|(before, kind)| (*before, *kind, false)).collect();
-        let mut joins = Vec::new();
+        let mut joins = HashSet::new();
         while let Some((before, edge, is_joined)) = to_see.pop() {
             if self.nodes[before].kind == Kind::Join {
-                if !joins.contains(&before) {
-                    joins.push(before);
+                if joins.len() < JOINS_MAX && joins.insert(before) {
                     to_see.extend(into[before].iter().map(|(earlier, kind)| (*earlier, *kind, true)));
                 }
             } else if waits.iter().all(|wait| wait.on != before) {

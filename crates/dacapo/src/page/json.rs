@@ -51,7 +51,7 @@ impl Page {
         struct Versioned {
             page: Option<u64>,
         }
-        let syntax = |error: serde_json::Error| ReadError::Syntax(error.to_string());
+        let syntax = |error: serde_json::Error| ReadError::Syntax(inspect::told(&error));
         let Versioned { page } = serde_json::from_str(text).map_err(syntax)?;
         match page {
             None => Ok(Page::new(Report::from_json(text)?)),

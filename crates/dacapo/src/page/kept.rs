@@ -23,6 +23,8 @@ use crate::page::Page;
 const KEPT_MAX: usize = 32;
 /// How many of one name are written.
 const SAME_MAX: usize = 1000;
+/// How many characters of a label are said.
+const LABEL_MAX: usize = 200;
 
 /// What the environment asks for.
 struct Asked {
@@ -50,10 +52,13 @@ fn asked() -> Option<&'static Asked> {
     static ASKED: OnceLock<Option<Asked>> = OnceLock::new();
     let read = || {
         let folder = std::env::var_os("DACAPO_PAGES").filter(|folder| !folder.is_empty())?;
-        Some(match folder.to_str().and_then(|text| text.strip_prefix("all:")) {
-            Some(rest) => Asked { folder: PathBuf::from(rest), are_all: true },
-            None => Asked { folder: PathBuf::from(folder), are_all: false },
-        })
+        let (folder, are_all) = match folder.to_str().and_then(|text| text.strip_prefix("all:")) {
+            Some(rest) => (PathBuf::from(rest), true),
+            None => (PathBuf::from(folder), false),
+        };
+        // The program may go to another folder before it fails.
+        let folder = std::path::absolute(&folder).unwrap_or(folder);
+        Some(Asked { folder, are_all })
     };
     ASKED.get_or_init(read).as_ref()
 }
@@ -96,11 +101,11 @@ impl Pages {
     pub(crate) fn graph_goes(&self, device: &Device, label: &str, make: impl FnOnce() -> Page) {
         // A report shows values of the program's slots, by code of the program's.
         let Ok(page) = catch_unwind(AssertUnwindSafe(make)) else {
-            return eprintln!("dacapo: no page of graph `{label}`: it could not be inspected");
+            return say(&format!("no page of graph `{}`: it could not be inspected", one_line(label)));
         };
-        let page = match device.memory_report() {
-            Ok(report) => page.books(&report),
-            Err(_) => page,
+        let page = match device.memory_report_aside() {
+            Some(report) => page.books(&report),
+            None => page,
         };
         let found = found_at(&page, &device.found());
         match self.asked.are_all || std::thread::panicking() || !found.is_empty() {
@@ -129,18 +134,40 @@ impl Pages {
     }
 
     fn write(&self, page: Page, found: Vec<Finding>) {
-        let (count, label) = (found.len(), page.report.label.clone());
-        let html = page.findings(found).html();
+        let (count, name, label) = (found.len(), file_name(&page.report.label), one_line(&page.report.label));
+        let Ok(html) = catch_unwind(AssertUnwindSafe(|| page.findings(found).html())) else {
+            return say(&format!("no page of graph `{label}`: it could not be drawn"));
+        };
         let findings = match count {
             0 => String::new(),
             1 => ", with 1 finding".to_string(),
             _ => format!(", with {count} findings"),
         };
-        match written(&self.asked.folder, &file_name(&label), &html) {
-            Ok(path) => eprintln!("dacapo: a page of graph `{label}`{findings}: {}", path.display()),
-            Err(error) => eprintln!("dacapo: no page of graph `{label}`: {}: {error}", self.asked.folder.display()),
+        say(&match written(&self.asked.folder, &name, &html) {
+            Ok(path) => format!("a page of graph `{label}`{findings}: {}", path.display()),
+            Err(error) => format!("no page of graph `{label}`: {}: {error}", self.asked.folder.display()),
+        });
+    }
+}
+
+/// A line on standard error. That may be closed, which `eprintln` answers with a panic; only it is captured by tests.
+fn say(line: &str) {
+    let _ = catch_unwind(|| eprintln!("dacapo: {line}"));
+}
+
+/// A label in one line: without what moves a terminal's cursor or turns its text, and not all of a long one.
+fn one_line(label: &str) -> String {
+    let mut line = String::new();
+    for character in label.chars().take(LABEL_MAX) {
+        match character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+            true => line.extend(character.escape_default()),
+            false => line.push(character),
         }
     }
+    if label.chars().nth(LABEL_MAX).is_some() {
+        line.push('…');
+    }
+    line
 }
 
 /// The findings that happened at ops of a page.

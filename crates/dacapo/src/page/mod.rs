@@ -20,6 +20,8 @@ mod json;
 mod kept;
 mod panels;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::inspect::{Finding, Report};
@@ -186,8 +188,23 @@ impl Page {
     }
 
     /// The page: a file of HTML that needs no network and nothing beside it.
+    ///
+    /// If you changed the fields, what leads nowhere is left out: a page can be read back.
     pub fn html(&self) -> String {
-        html::written(self)
+        let (report, before) = (self.report.orderly(), self.before.as_ref().map(Report::orderly));
+        let is_orderly = |profile: &Option<Profile>| profile.as_ref().is_none_or(Profile::is_orderly);
+        let are_borrowed = matches!((&report, &before), (Cow::Borrowed(_), None | Some(Cow::Borrowed(_))));
+        if self.page == VERSION && are_borrowed && is_orderly(&self.profile) && is_orderly(&self.eager) {
+            return html::written(self);
+        }
+        html::written(&Page {
+            page: VERSION,
+            report: report.into_owned(),
+            before: before.map(Cow::into_owned),
+            profile: self.profile.as_ref().map(Profile::orderly),
+            eager: self.eager.as_ref().map(Profile::orderly),
+            ..self.clone()
+        })
     }
 }
 

@@ -48,7 +48,7 @@ impl Profile {
         struct Versioned {
             version: u64,
         }
-        let syntax = |error: serde_json::Error| ReadError::Syntax(error.to_string());
+        let syntax = |error: serde_json::Error| ReadError::Syntax(crate::inspect::told(&error));
         let Versioned { version } = serde_json::from_str(text).map_err(syntax)?;
         if version != u64::from(VERSION) {
             return Err(ReadError::Version { found: version });
@@ -64,6 +64,26 @@ impl Profile {
             true => check(self),
             false => Err(format!("its profile has version {}, and this dacapo reads version {VERSION}", self.version)),
         }
+    }
+}
+
+impl Profile {
+    pub(crate) fn is_orderly(&self) -> bool {
+        self.expect_consistent().is_ok()
+    }
+
+    /// One without what leads nowhere. Ops are numbered as they stand.
+    pub(crate) fn orderly(&self) -> Profile {
+        let mut profile = self.clone();
+        profile.version = VERSION;
+        for (place, op) in profile.ops.iter_mut().enumerate() {
+            op.index = place;
+            op.after.retain(|before| *before < place);
+            op.inside = op.inside.filter(|outer| *outer < place);
+        }
+        let ops = profile.ops.len();
+        profile.critical_path.retain(|op| *op < ops);
+        profile
     }
 }
 

@@ -120,8 +120,9 @@ impl Report {
     /// # Ok(()) }
     /// ```
     pub fn memory_svg(&self) -> Option<String> {
-        let lives = Lives::of(self);
-        (!lives.lives.is_empty()).then(|| written(self, &lives))
+        let report = self.orderly();
+        let lives = Lives::of(&report);
+        (!lives.lives.is_empty()).then(|| written(&report, &lives))
     }
 }
 

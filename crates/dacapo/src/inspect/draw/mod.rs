@@ -39,7 +39,8 @@ impl Report {
     /// # Ok(()) }
     /// ```
     pub fn to_svg(&self) -> String {
-        svg::written(self, &picture::Pictures::of(self), svg::Where::Alone)
+        let report = self.orderly();
+        svg::written(&report, &picture::Pictures::of(&report), svg::Where::Alone)
     }
 
     /// The same drawing, for a page that shows what tooltips say.
