@@ -7,7 +7,7 @@
 //! - What a page must not do is noted from the first moment: errors of scripts, warnings, requests.
 //! - After whatever a script does, the page has drawn a frame before the next line runs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
