@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use dacapo::inspect::Report;
+use dacapo::page::Page;
 use dacapo_suite::scenes;
 
 /// Where they are, from the root.
@@ -20,6 +21,7 @@ const PICTURES: &[Picture] = &[
     ("layers.svg", |_| Ok(report(scenes::layers(2))?.to_svg())),
     ("flow.svg", |_| Ok(report(scenes::loop_with_a_branch())?.to_svg())),
     ("memory.svg", |_| report(scenes::layers(6))?.memory_svg().ok_or_else(|| "the layers have no temps".into())),
+    ("timeline.svg", |root| timeline(&root.join("results/pages/demo-h200.html"))),
 ];
 
 /// Writes all of them.
@@ -68,12 +70,20 @@ fn fault(name: &str, made: Result<String, String>, there: Option<String>) -> Opt
 }
 
 /// The report of a scene, without places in sources.
-fn report(page: dacapo::Result<dacapo::page::Page>) -> Result<Report, String> {
+fn report(page: dacapo::Result<Page>) -> Result<Report, String> {
     let mut report = page.map_err(|error| error.to_string())?.report;
     for node in &mut report.nodes {
         node.location = None;
     }
     Ok(report)
+}
+
+/// The timeline of the replay in a page that a GPU's machine wrote.
+fn timeline(page: &Path) -> Result<String, String> {
+    let at = |error: &dyn std::fmt::Display| format!("{}: {error}", page.display());
+    let html = std::fs::read_to_string(page).map_err(|error| at(&error))?;
+    let profile = Page::from_html(&html).map_err(|error| at(&error))?.profile;
+    Ok(profile.ok_or_else(|| at(&"there is no profile in it"))?.to_svg())
 }
 
 #[cfg(test)]

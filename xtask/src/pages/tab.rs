@@ -36,12 +36,24 @@ pub struct Tab<'b> {
     opt_pictures: Option<Pictures>,
     errors: Vec<String>,
     requests: Vec<String>,
+    /// Whether times are held to what is promised.
+    pub(super) is_strict: bool,
     // The page, and its address.
     file: PathBuf,
     url: String,
 }
 
 impl<'b> Tab<'b> {
+    /// How large the page is.
+    ///
+    /// # Errors
+    ///
+    /// - Its file is gone.
+    pub fn bytes(&self) -> Result<u64, String> {
+        let file = std::fs::metadata(&self.file).map_err(|error| format!("{}: {error}", self.file.display()))?;
+        Ok(file.len())
+    }
+
     /// An empty tab.
     ///
     /// # Errors
@@ -66,6 +78,7 @@ impl<'b> Tab<'b> {
             opt_pictures: None,
             errors: Vec::new(),
             requests: Vec::new(),
+            is_strict: false,
             file: PathBuf::new(),
             url: String::new(),
         };

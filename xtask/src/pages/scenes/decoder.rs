@@ -9,6 +9,7 @@ use crate::pages::tab::Tab;
 pub fn hundred(tab: &mut Tab) -> Result<(), String> {
     ready(tab)?;
     same("ops", tab.count("#after [data-op]")?, 100)?;
+    same("under 300 KiB", tab.bytes()? < 300 << 10, true)?;
     click_op(tab, 1)?;
     same("what was clicked", chosen(tab)?, "1 linear")?;
     has("whom it waits for", &tab.text("#details")?, "0 norm")?;
@@ -34,9 +35,16 @@ pub fn many(tab: &mut Tab) -> Result<(), String> {
         let took = began.elapsed();
         if took < limit { Ok(()) } else { Err(format!("{what} took {} ms", took.as_millis())) }
     };
-    let began = Instant::now();
+    // In a browser that does nothing else a search is done, and shown, in less than this; here others may build beside it.
+    for words in ["linear", "layer777 down", "n"] {
+        let took = tab.eval(&answer(words))?.as_f64().ok_or("no time")?;
+        println!("    search for `{words}` in 10,000 ops: {took:.0} ms until it is shown");
+        let limit = if tab.is_strict { 100.0 } else { 1000.0 };
+        if took > limit {
+            return Err(format!("a search for `{words}` took {took:.0} ms, may take {limit} ms"));
+        }
+    }
     search(tab, "layer777 down")?;
-    quick("a search", Duration::from_secs(10), began)?;
     same("how many are found", tab.text("#count")?, "1 of 10000")?;
     let began = Instant::now();
     tab.key("Enter")?;
@@ -63,4 +71,13 @@ pub fn many(tab: &mut Tab) -> Result<(), String> {
          })",
     )
     .map_err(|error| format!("no op can be seen: {error}"))
+}
+
+/// A search, and how many milliseconds later its answer has been drawn.
+fn answer(words: &str) -> String {
+    format!(
+        "(async () => {{ const field = document.getElementById('search'); const drawn = () => new Promise(done => \
+         requestAnimationFrame(() => setTimeout(done))); await drawn(); const began = performance.now(); \
+         field.value = {words:?}; field.dispatchEvent(new Event('input')); await drawn(); return performance.now() - began }})()"
+    )
 }

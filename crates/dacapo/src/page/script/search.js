@@ -10,14 +10,13 @@
   }
   let hits = [], chosen = -1;
   function find(text) {
-    const began = performance.now();
     for (const op of hits) view.element(op)?.classList.remove('hit');
     document.querySelectorAll('.op.hit').forEach((element) => element.classList.remove('hit'));
     const words = text.toLowerCase().split(' ').filter(Boolean);
     hits = [];
     chosen = -1;
     view.root.classList.toggle('searching', words.length > 0);
-    if (!words.length) { results.hidden = true; byId('count').textContent = ''; return; }
+    if (!words.length) { results.hidden = true; search.setAttribute('aria-expanded', 'false'); byId('count').textContent = ''; return; }
     const all = haystack(view), number = /^#\d+$/.test(text) ? Number(text.slice(1)) : null;
     for (let op = 0; op < all.length; op += 1) {
       if (view.report.nodes[op].kind === 'join') continue;
