@@ -4,9 +4,11 @@
 //! and random ones of a seed.
 
 mod by_hand;
+mod everything;
 mod random;
 mod recorded;
 
 pub use by_hand::{ODD_TEXTS, decoder, odd_texts};
+pub use everything::everything;
 pub use random::random;
 pub use recorded::{compared, layers, loop_with_a_branch, saxpy, timed};
