@@ -9,6 +9,7 @@ mod decode;
 mod decoder;
 pub mod failing;
 mod flow;
+mod kept;
 mod layers;
 mod left;
 mod odd;
@@ -47,6 +48,8 @@ pub fn all() -> Vec<Scene> {
         Scene { name: "graph/compared", write: |file| recorded(file, graphs::compared()), script: compared::script },
         Scene { name: "graph/timed", write: |file| recorded(file, graphs::timed()), script: timed::script },
         Scene { name: "graph/odd-texts", write: |file| page(file, &graphs::odd_texts()), script: odd::script },
+        Scene { name: "graph/everything", write: kept::write_everything, script: kept::everything },
+        Scene { name: "kept/pages", write: kept::write, script: kept::script },
         Scene { name: "graph/random", write: random::write, script: random::script },
         Scene { name: "graph/decoder-100", write: |file| page(file, &graphs::decoder(100)), script: decoder::hundred },
         Scene {

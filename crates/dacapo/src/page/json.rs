@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::{Page, VERSION};
 use crate::inspect::{self, Report};
+use crate::profile;
 
 /// Where the data of a page begins and ends in its HTML.
 pub(super) const DATA: &str = "<script type=\"application/json\" id=\"data\">";
@@ -28,10 +29,10 @@ pub enum ReadError {
     },
     /// Its report is none that can be read.
     Report(inspect::ReadError),
+    /// Its profile is none that can be read.
+    Profile(profile::ReadError),
     /// It is not JSON, or not a page.
     Syntax(String),
-    /// It is a page that contradicts itself.
-    Inconsistent(String),
 }
 
 impl Page {
@@ -44,28 +45,23 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// - The format has another version than [`VERSION`], or its report another than [`inspect::VERSION`](crate::inspect::VERSION).
+    /// - The format has another version than [`VERSION`], its report another than [`inspect::VERSION`](crate::inspect::VERSION),
+    ///   or its profile another than [`profile::VERSION`](crate::profile::VERSION).
     /// - The text is not JSON, or no page, or contradicts itself.
     pub fn from_json(text: &str) -> Result<Page, ReadError> {
-        #[derive(Deserialize)]
-        struct Versioned {
-            page: Option<u64>,
-        }
         let syntax = |error: serde_json::Error| ReadError::Syntax(inspect::told(&error));
-        let Versioned { page } = serde_json::from_str(text).map_err(syntax)?;
-        match page {
-            None => Ok(Page::new(Report::from_json(text)?)),
-            Some(page) if page != u64::from(VERSION) => Err(ReadError::Version { found: page }),
-            Some(_) => {
-                let page: Page = serde_json::from_str(text).map_err(syntax)?;
-                page.report.checked()?;
-                page.before.as_ref().map_or(Ok(()), Report::checked)?;
-                for profile in [&page.profile, &page.eager].into_iter().flatten() {
-                    profile.expect_consistent().map_err(ReadError::Inconsistent)?;
-                }
-                Ok(page)
-            }
+        let versions: Versions = serde_json::from_str(text).map_err(syntax)?;
+        if versions.page.is_none() {
+            return Ok(Page::new(Report::from_json(text)?));
         }
+        versions.expect_known()?;
+        let page: Page = serde_json::from_str(text).map_err(syntax)?;
+        page.report.checked()?;
+        page.before.as_ref().map_or(Ok(()), Report::checked)?;
+        for profile in [&page.profile, &page.eager].into_iter().flatten() {
+            profile.checked()?;
+        }
+        Ok(page)
     }
 
     /// The page that [`html`](Self::html) wrote.
@@ -78,6 +74,40 @@ impl Page {
         let (_, data) = text.split_once(DATA).ok_or_else(no_page)?;
         let (data, _) = data.split_once(END).ok_or_else(no_page)?;
         Page::from_json(data)
+    }
+}
+
+/// The versions of a page and of its parts, which are looked at first: of another version, nothing else may be as it is known.
+#[derive(Deserialize)]
+struct Versions {
+    page: Option<u64>,
+    report: Option<Part>,
+    before: Option<Part>,
+    profile: Option<Part>,
+    eager: Option<Part>,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    version: u64,
+}
+
+impl Versions {
+    fn expect_known(&self) -> Result<(), ReadError> {
+        let other = |part: &Option<Part>, known: u32| {
+            part.as_ref().map(|part| part.version).filter(|version| *version != u64::from(known))
+        };
+        if let Some(found) = self.page.filter(|page| *page != u64::from(VERSION)) {
+            return Err(ReadError::Version { found });
+        }
+        if let Some(found) = [&self.report, &self.before].into_iter().find_map(|part| other(part, inspect::VERSION)) {
+            return Err(inspect::ReadError::Version { found }.into());
+        }
+        let profiles = [&self.profile, &self.eager].into_iter();
+        match profiles.filter_map(|part| other(part, profile::VERSION)).next() {
+            Some(found) => Err(profile::ReadError::Version { found }.into()),
+            None => Ok(()),
+        }
     }
 }
 
@@ -94,6 +124,12 @@ impl From<inspect::ReadError> for ReadError {
     }
 }
 
+impl From<profile::ReadError> for ReadError {
+    fn from(error: profile::ReadError) -> ReadError {
+        ReadError::Profile(error)
+    }
+}
+
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -104,8 +140,8 @@ impl fmt::Display for ReadError {
                 env!("CARGO_PKG_VERSION"),
             ),
             ReadError::Report(error) => error.fmt(f),
+            ReadError::Profile(error) => error.fmt(f),
             ReadError::Syntax(what) => write!(f, "this is not a page: {what}"),
-            ReadError::Inconsistent(what) => write!(f, "this page contradicts itself: {what}"),
         }
     }
 }
@@ -114,6 +150,7 @@ impl std::error::Error for ReadError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             ReadError::Report(error) => error.source(),
+            ReadError::Profile(error) => error.source(),
             _ => None,
         }
     }

@@ -54,16 +54,12 @@ impl Profile {
             return Err(ReadError::Version { found: version });
         }
         let profile: Profile = serde_json::from_str(text).map_err(syntax)?;
-        check(&profile).map_err(ReadError::Inconsistent)?;
+        profile.checked()?;
         Ok(profile)
     }
 
-    /// What is wrong with one that is part of something else.
-    pub(crate) fn expect_consistent(&self) -> Result<(), String> {
-        match self.version == VERSION {
-            true => check(self),
-            false => Err(format!("its profile has version {}, and this dacapo reads version {VERSION}", self.version)),
-        }
+    pub(crate) fn checked(&self) -> Result<(), ReadError> {
+        check(self).map_err(ReadError::Inconsistent)
     }
 }
 

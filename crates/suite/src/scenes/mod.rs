@@ -4,11 +4,13 @@
 //! random ones of a seed. One is of a test that fails.
 
 mod by_hand;
+mod everything;
 mod failing;
 mod random;
 mod recorded;
 
 pub use by_hand::{ODD_TEXTS, decoder, odd_texts};
+pub use everything::everything;
 pub use failing::{FAILING, fails};
 pub use random::random;
 pub use recorded::{compared, layers, loop_with_a_branch, saxpy, timed};
