@@ -7,6 +7,7 @@ mod compared;
 mod decoder;
 mod flow;
 mod layers;
+mod nonsense;
 mod odd;
 mod saxpy;
 mod timed;
@@ -41,6 +42,11 @@ pub fn all() -> Vec<Scene> {
         Scene { name: "graph/compared", write: |file| recorded(file, graphs::compared()), script: compared::script },
         Scene { name: "graph/timed", write: |file| recorded(file, graphs::timed()), script: timed::script },
         Scene { name: "graph/odd-texts", write: |file| page(file, &graphs::odd_texts()), script: odd::script },
+        Scene { name: "nonsense/empty", write: |file| page(file, &graphs::empty()), script: nonsense::empty },
+        Scene { name: "nonsense/endless", write: |file| recorded(file, graphs::endless()), script: nonsense::endless },
+        Scene { name: "nonsense/shapes", write: |file| page(file, &graphs::shapes()), script: nonsense::shapes },
+        Scene { name: "nonsense/places", write: |file| recorded(file, graphs::timed()), script: nonsense::places },
+        Scene { name: "nonsense/keys", write: |file| recorded(file, graphs::compared()), script: nonsense::keys },
         Scene { name: "graph/decoder-100", write: |file| page(file, &graphs::decoder(100)), script: decoder::hundred },
         Scene {
             name: "graph/decoder-10000",

@@ -3,7 +3,9 @@
 //! Small ones are recorded on a software device, as a user would; those whose size or texts matter are made by hand.
 
 mod by_hand;
+mod nonsense;
 mod recorded;
 
 pub use by_hand::{ODD_TEXTS, decoder, odd_texts};
+pub use nonsense::{empty, endless, shapes};
 pub use recorded::{compared, layers, loop_with_a_branch, saxpy, timed};
