@@ -59,8 +59,17 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<ExitCode, Complaint>
     if let Some(earlier) = &arguments.against {
         page = page.since(read(earlier)?.report);
     }
+    let (mut replay_given, mut eager_given) = (false, false);
     for path in &arguments.profile {
-        page = page.profile(read_profile(path)?);
+        let profile = read_profile(path)?;
+        // One that the page had before may be replaced; of two that were given, one would be lost.
+        let (given, what) =
+            if profile.eager { (&mut eager_given, "an eager run") } else { (&mut replay_given, "a replay") };
+        if std::mem::replace(given, true) {
+            let help = "--profile can be given twice: for a replay, and for an eager run";
+            return Err(Complaint::new(format!("there are two profiles of {what}")).at(path.display()).help(help));
+        }
+        page = page.profile(profile);
     }
     let difference = arguments.against.as_ref().and(page.before.as_ref()).map(|before| diff(before, &page.report));
     match (&difference, arguments) {

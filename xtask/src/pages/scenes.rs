@@ -12,6 +12,7 @@ mod flow;
 mod kept;
 mod layers;
 mod left;
+mod nonsense;
 mod odd;
 mod random;
 mod saxpy;
@@ -51,6 +52,11 @@ pub fn all() -> Vec<Scene> {
         Scene { name: "graph/everything", write: kept::write_everything, script: kept::everything },
         Scene { name: "kept/pages", write: kept::write, script: kept::script },
         Scene { name: "graph/random", write: random::write, script: random::script },
+        Scene { name: "nonsense/empty", write: |file| page(file, &graphs::empty()), script: nonsense::empty },
+        Scene { name: "nonsense/endless", write: |file| recorded(file, graphs::endless()), script: nonsense::endless },
+        Scene { name: "nonsense/shapes", write: |file| page(file, &graphs::shapes()), script: nonsense::shapes },
+        Scene { name: "nonsense/places", write: |file| recorded(file, graphs::timed()), script: nonsense::places },
+        Scene { name: "nonsense/keys", write: |file| recorded(file, graphs::compared()), script: nonsense::keys },
         Scene { name: "graph/decoder-100", write: |file| page(file, &graphs::decoder(100)), script: decoder::hundred },
         Scene {
             name: "graph/decoder-10000",

@@ -248,6 +248,16 @@ impl<'b> Tab<'b> {
         self.settle()
     }
 
+    /// As it is on paper, or on a screen again.
+    ///
+    /// # Errors
+    ///
+    /// - The browser does not do it.
+    pub fn print(&mut self, is_printed: bool) -> Result<(), String> {
+        self.call("Emulation.setEmulatedMedia", json!({"media": if is_printed { "print" } else { "" }}))?;
+        self.settle()
+    }
+
     /// Writes what the window shows as PNG.
     ///
     /// # Errors

@@ -65,7 +65,7 @@ impl Profile {
 
 impl Profile {
     pub(crate) fn is_orderly(&self) -> bool {
-        self.expect_consistent().is_ok()
+        self.version == VERSION && self.checked().is_ok()
     }
 
     /// One without what leads nowhere. Ops are numbered as they stand.

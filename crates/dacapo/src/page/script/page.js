@@ -76,7 +76,8 @@
     byId('fold').setAttribute('aria-pressed', String(isFolded));
     byId('fold').textContent = isFolded ? 'Unfold labels' : 'Fold labels';
     unpick();
-    view.foldAll(isFolded);
+    // The button says the same of either drawing; the other one begins anew when one looks at it.
+    for (const one of [after, before].filter(Boolean)) { one.foldAll(isFolded); one.seen = one === view; }
     view.begin();
   }
   byId('fold').addEventListener('click', foldButton);
@@ -94,7 +95,7 @@
     byId('legend').textContent = by === 'time' ? 'redder: more of the time of all ops' : '';
     if (by !== 'time' || !data.profile || after.heated) return;
     after.heated = true;
-    const most = Math.max(1, ...data.profile.ops.filter((op) => op.inside === null).map((op) => op.time_ns));
+    const most = data.profile.ops.filter((op) => op.inside === null).reduce((most, op) => Math.max(most, op.time_ns), 1);
     data.report.nodes.forEach((node, at) => {
       const timed = data.profile.ops[derived.op_of_node[at]];
       if (timed) after.element(at).style.setProperty('--heat', `${Math.round(Math.min(1, timed.time_ns / most) * 85)}%`);
@@ -122,7 +123,7 @@
     const target = event.target.closest('[data-timed], [data-memory], [data-pick]');
     if (!target) return;
     if (target.dataset.timed !== undefined) pick(derived.node_of_op[target.dataset.timed], after);
-    else if (target.dataset.memory !== undefined) { unpick(); tellMemory(Number(target.dataset.memory)); }
+    else if (target.dataset.memory !== undefined) { look(after); unpick(); tellMemory(Number(target.dataset.memory)); }
     else pick(Number(target.dataset.pick), target.dataset.of === 'before' ? before : after);
   });
   for (const range of document.querySelectorAll('input[data-stretch]')) {
@@ -159,6 +160,6 @@
   const first = tabs.find((button) => button.hasAttribute('data-open'));
   if (first) tab(first);
   const asked = /^#op=(\d+)(&before)?$/.exec(location.hash);
-  if (asked) pick(Number(asked[1]), asked[2] ? before : after);
+  if (asked) pick(Number(asked[1]), (asked[2] && before) || after);
   document.documentElement.dataset.ready = performance.now().toFixed(0);
 })();
