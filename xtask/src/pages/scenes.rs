@@ -129,6 +129,19 @@ fn search(tab: &mut Tab, text: &str) -> Result<(), String> {
     tab.type_text(text)
 }
 
+/// In whichever window one types this, the list of what is found lies in it; then the window is as before.
+fn list_fits(tab: &mut Tab, text: &str) -> Result<(), String> {
+    for width in [360, 480, 600, 720, 840, 960, 1040, 1280] {
+        tab.size(width, 800)?;
+        search(tab, text)?;
+        let [left, _, wide, _] = rect(tab, "#results")?;
+        if left < 0.0 || wide < 250.0 || left + wide > f64::from(width) {
+            return Err(format!("the list is {wide:.0} wide from {left:.0} on, in a window of {width}"));
+        }
+    }
+    tab.size(1280, 800)
+}
+
 /// The box of the first element that is selected: left, top, width, height.
 fn rect(tab: &mut Tab, selector: &str) -> Result<[f64; 4], String> {
     let js = format!(

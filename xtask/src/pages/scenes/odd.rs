@@ -3,7 +3,7 @@
 use dacapo_suite::scenes::ODD_TEXTS;
 use serde_json::json;
 
-use super::{chosen, has, in_other_windows, ready, rect, same, search};
+use super::{chosen, has, in_other_windows, list_fits, ready, same, search};
 use crate::pages::tab::Tab;
 
 /// Uses the page.
@@ -33,13 +33,7 @@ pub fn script(tab: &mut Tab) -> Result<(), String> {
     search(tab, "<img")?;
     tab.picture("found")?;
     tab.check()?;
-    for width in [1280, 480, 900] {
-        tab.size(width, 800)?;
-        let [left, _, wide, _] = rect(tab, "#results")?;
-        tab.holds(&format!("{left} >= 0 && {wide} > 300 && {left} + {wide} <= innerWidth"))
-            .map_err(|error| format!("the list of what is found, in a window of {width}: {error}"))?;
-    }
-    tab.size(1280, 800)?;
+    list_fits(tab, "<img")?;
     same("markup is found", tab.text("#count")?, format!("1 of {}", ODD_TEXTS.len() + 2))?;
     search(tab, "שלום")?;
     tab.key("Enter")?;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{chosen, click_op, has, in_other_windows, looks_chosen, near, ready, rect, same, search};
+use super::{chosen, click_op, has, in_other_windows, list_fits, looks_chosen, near, ready, rect, same, search};
 use crate::pages::tab::Tab;
 
 /// Uses the page.
@@ -77,6 +77,7 @@ fn found(tab: &mut Tab) -> Result<(), String> {
     same("nothing is found", tab.text("#count")?, "0 of 2")?;
     tab.key("Escape")?;
     same("no hits any more", tab.count("[data-op].hit")?, 0)?;
+    list_fits(tab, "copy")?;
     search(tab, "copy")?;
     tab.click("#results li")?;
     same("what was clicked in the list", chosen(tab)?, "0 copy")?;
