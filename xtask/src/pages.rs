@@ -40,7 +40,7 @@ const BYTES_MAX: u64 = 12 << 20;
 const LOADED_MAX: Duration = Duration::from_secs(2);
 
 /// Which scenes are run, and what is kept.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub struct Scale {
     /// Hold pages to the times that they are promised to have; for a machine that does nothing else
     #[arg(long)]

@@ -42,8 +42,8 @@ fn the_page_that_is_right_passes_and_leaves_pictures() {
     let folder = workspace::target(&workspace::root()).join("pages").join("test-pictures");
     std::fs::create_dir_all(&folder).unwrap();
     let scene = Scene { name: "test/right", write: self_check::write, script: self_check::script };
-    let pictures = Pictures::new(&folder, scene.name, false);
-    let times = play(&mut browser, &scene, &folder, Some(pictures)).unwrap();
+    let scale = Scale { screenshots: Some(folder.clone()), ..Scale::default() };
+    let times = play(&mut browser, &scene, &folder, &scale).unwrap();
     assert!(times.loaded > Duration::ZERO && times.loaded < Duration::from_secs(20), "{:?}", times.loaded);
     let size_of = |name: &str| {
         let png = std::fs::read(folder.join(name)).unwrap();
@@ -63,7 +63,7 @@ fn a_scene_that_fails_says_how() {
     let write: fn(&Path) -> Result<(), String> =
         |file| scenes::write(file, "<!doctype html><button onclick='gone()'>go</button>");
     let play = |browser: &mut Browser, script| {
-        play(browser, &Scene { name: "test/wrong", write, script }, &folder, None).err().unwrap()
+        play(browser, &Scene { name: "test/wrong", write, script }, &folder, &Scale::default()).err().unwrap()
     };
     let error = play(&mut browser, |tab| tab.click("button"));
     assert!(error.starts_with("when its script was done: in the console: ReferenceError: gone"), "{error}");
@@ -72,7 +72,7 @@ fn a_scene_that_fails_says_how() {
     let error = play(&mut browser, |_| panic!("a mistake of the script"));
     assert_eq!(error, "it panicked: a mistake of the script");
     let unmade = Scene { name: "test/unmade", write: |_| Err("no report".to_string()), script: |_| Ok(()) };
-    assert_eq!(super::play(&mut browser, &unmade, &folder, None).err().unwrap(), "its page was not made: no report");
+    assert_eq!(super::play(&mut browser, &unmade, &folder, &Scale::default()).err().unwrap(), "its page was not made: no report");
 }
 
 #[test]

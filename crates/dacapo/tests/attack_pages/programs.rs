@@ -213,7 +213,10 @@ fn fails_on_two_threads_at_once() {
             };
             std::thread::Builder::new().name("twin".into()).spawn_scoped(scope, one).unwrap()
         });
-        ends.map(|end: std::thread::ScopedJoinHandle<'_, ()>| said!("{}", end.join().is_err()));
+        for end in ends {
+            let end: std::thread::ScopedJoinHandle<'_, ()> = end;
+            said!("{}", end.join().is_err());
+        }
     });
     device.synchronize().unwrap();
     said!("{:?}", device.counters());
