@@ -128,6 +128,7 @@
     let saved = 0;
     for (const layer of sorted) {
       layer.topNow = layer.top - saved;
+      layer.bottomNow = layer.topNow + layer.now;
       saved += layer.high - layer.now;
     }
     const toY = (y) => {
@@ -138,12 +139,6 @@
       const inside = y - layer.top;
       return layer.topNow + (inside >= layer.high - 0.06 ? inside - layer.high + layer.now : Math.min(inside, layer.now));
     };
-    // Between the layer of a box and the next, and the one before: where its lines leave it, and where they come to it.
-    sorted.forEach((layer, at) => {
-      layer.bottomNow = layer.topNow + layer.now;
-      layer.until = sorted[at + 1]?.top ?? Infinity;
-      layer.since = at > 0 ? sorted[at - 1].top + sorted[at - 1].high : -Infinity;
-    });
     const toX = columns(all, lines);
     for (const box of all) {
       const x = toX(box.x + (box.width - box.now.width) / 2);
@@ -189,16 +184,15 @@
     };
   }
 
-  /// A line between two boxes that have moved. It stays upright below its first box and above its last, and goes with them; on
-  /// its way through other layers it keeps the room that it has there, also where that was straight below or above.
+  /// A line between two boxes that have moved. It stays upright below its first box and above its last, and goes with them.
   function moved({ points }, from, to, toX, toY) {
     const port = (box, x) => box.at.x + (x - box.x) / box.width * box.now.width;
     const last = points.length - 1, startX = points[0][0], endX = points[last][0];
     const out = port(from, startX), back = port(to, endX);
     const result = points.map(([x, y]) => [toX(x), toY(y)]);
     let upright = 0;
-    for (let at = 0; at < last && points[at][0] === startX && points[at][1] < from.layer.until - 1; at += 1) { result[at][0] = out; upright = at; }
-    for (let at = last; at > 0 && points[at][0] === endX && points[at][1] > to.layer.since + 1; at -= 1) result[at][0] = back;
+    for (let at = 0; at < last && points[at][0] === startX; at += 1) { result[at][0] = out; upright = at; }
+    for (let at = last; at > 0 && points[at][0] === endX; at -= 1) result[at][0] = back;
     result[0] = [out, from.at.y + from.now.height];
     result[last] = [back, to.at.y];
     // Of the highest box of its layer it began below all others; of one that was folded it may not.
