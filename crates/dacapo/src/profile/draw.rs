@@ -139,12 +139,12 @@ impl Profile {
 
     /// The first line.
     fn about(&self) -> String {
-        let label: String = self.label.chars().take(60).collect();
+        let short = |text: &str| text.chars().take(60).collect::<String>();
+        let (label, device) = (short(&self.label), short(&self.device));
         let of = if label.is_empty() { String::new() } else { format!(" of `{label}`") };
         format!(
-            "{}{of} on {}: critical path {}, all ops together {}, at most {} at a time",
+            "{}{of} on {device}: critical path {}, all ops together {}, at most {} at a time",
             if self.eager { "an eager run" } else { "one replay" },
-            self.device,
             self.clock.told(self.critical_ns()),
             self.clock.told(self.sum_ns()),
             self.lanes()

@@ -28,7 +28,7 @@ pub fn expect_well_formed(svg: &str) {
         assert!(!rest[..start].contains('>'), "a loose >");
         let end = start + rest[start..].find('>').expect("a tag that ends");
         let tag = &rest[start + 1..end];
-        assert!(tag.matches('"').count() % 2 == 0, "a loose quote in {tag}");
+        assert!(tag.matches('"').count().is_multiple_of(2), "a loose quote in {tag}");
         match tag.strip_prefix('/') {
             Some(name) => assert_eq!(open.pop(), Some(name), "closed"),
             None if tag.ends_with('/') => {}

@@ -95,7 +95,7 @@ fn confuse_profile(profile: &mut Profile, dice: &mut Dice) {
 
 #[test]
 fn reports_of_nonsense_are_shown() {
-    for seed in 0..400 {
+    for seed in 0..200 {
         let mut dice = Dice(seed);
         let (mut report, mut before) = (rich(), rich());
         confuse_report(&mut report, &mut dice);
@@ -110,13 +110,22 @@ fn reports_of_nonsense_are_shown() {
 #[test]
 fn profiles_of_nonsense_are_shown() {
     let (replay, eager) = profiles();
-    for seed in 0..400 {
+    for seed in 0..200 {
         let mut dice = Dice(seed);
         let (mut replay, mut eager) = (replay.clone(), eager.clone());
         confuse_profile(&mut replay, &mut dice);
         confuse_profile(&mut eager, &mut dice);
         let shown = std::panic::catch_unwind(|| show(&Page::new(rich()).profile(replay).profile(eager)));
         assert!(shown.is_ok(), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_number_beyond_the_last_is_shown() {
+    for far in [12, 1 << 40, usize::MAX] {
+        let mut report = rich();
+        report.nodes[3].index = far;
+        show(&Page::new(report));
     }
 }
 

@@ -118,8 +118,12 @@ fn drops_a_graph_in_a_recording_in_foreign_work_and_in_a_capture() {
     let held = std::sync::Mutex::new(Some(second));
     let record = |r: &mut Recorder<'_>| {
         drop(first);
+        let drop_it = move |_, (), ()| {
+            drop(held.lock().unwrap().take());
+            Ok(())
+        };
         // SAFETY: nothing is enqueued.
-        r.run(unsafe { foreign((), (), move |_, (), ()| Ok(drop(held.lock().unwrap().take()))) })?;
+        r.run(unsafe { foreign((), (), drop_it) })?;
         r.run(fill(&mut y, baked(7)))
     };
     let mut graph = device.graph().label("around").record(record).unwrap();
@@ -214,8 +218,8 @@ fn fails_on_two_threads_at_once() {
             std::thread::Builder::new().name("twin".into()).spawn_scoped(scope, one).unwrap()
         });
         for end in ends {
-            let end: std::thread::ScopedJoinHandle<'_, ()> = end;
-            said!("{}", end.join().is_err());
+            let ended: std::thread::Result<()> = end.join();
+            said!("{}", ended.is_err());
         }
     });
     device.synchronize().unwrap();

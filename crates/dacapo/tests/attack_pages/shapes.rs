@@ -39,8 +39,8 @@ fn of_a_chain_and_of_all_to_all() {
 
 #[test]
 fn of_joins_only() {
-    let joins: Vec<Node> = (0..2000).map(|_| Node::new(Kind::Join, "join")).collect();
-    let edges = (1..2000usize).flat_map(|at| (at.saturating_sub(5)..at).map(move |to| (to, at, Edge::Full)));
+    let joins: Vec<Node> = (0..1000).map(|_| Node::new(Kind::Join, "join")).collect();
+    let edges = (1..1000usize).flat_map(|at| (at.saturating_sub(5)..at).map(move |to| (to, at, Edge::Full)));
     show(&graph(joins, edges.collect()));
 }
 
