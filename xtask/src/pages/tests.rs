@@ -72,7 +72,10 @@ fn a_scene_that_fails_says_how() {
     let error = play(&mut browser, |_| panic!("a mistake of the script"));
     assert_eq!(error, "it panicked: a mistake of the script");
     let unmade = Scene { name: "test/unmade", write: |_| Err("no report".to_string()), script: |_| Ok(()) };
-    assert_eq!(super::play(&mut browser, &unmade, &folder, &Scale::default()).err().unwrap(), "its page was not made: no report");
+    assert_eq!(
+        super::play(&mut browser, &unmade, &folder, &Scale::default()).err().unwrap(),
+        "its page was not made: no report"
+    );
 }
 
 #[test]
