@@ -38,7 +38,7 @@ pub fn many(tab: &mut Tab) -> Result<(), String> {
     // In a browser that does nothing else a search is done, and shown, in less than this; here others may build beside it.
     for words in ["linear", "layer777 down", "n"] {
         let took = tab.eval(&answer(words))?.as_f64().ok_or("no time")?;
-        println!("    search for `{words}` in 10,000 ops: {took:.0} ms until it is shown");
+        println!("    search for `{words}` in 10,000 ops: {took:.0} ms until its list is shown");
         let limit = if tab.is_strict { 100.0 } else { 1000.0 };
         if took > limit {
             return Err(format!("a search for `{words}` took {took:.0} ms, may take {limit} ms"));

@@ -8,28 +8,35 @@
     }
     return haystacks.get(of);
   }
-  let hits = [], chosen = -1;
+  let hits = [], chosen = -1, painting = null;
   function find(text) {
-    for (const op of hits) view.element(op)?.classList.remove('hit');
-    document.querySelectorAll('.op.hit').forEach((element) => element.classList.remove('hit'));
     const words = text.toLowerCase().split(' ').filter(Boolean);
     hits = [];
     chosen = -1;
-    view.root.classList.toggle('searching', words.length > 0);
-    if (!words.length) { results.hidden = true; search.setAttribute('aria-expanded', 'false'); byId('count').textContent = ''; return; }
     const all = haystack(view), number = /^#\d+$/.test(text) ? Number(text.slice(1)) : null;
-    for (let op = 0; op < all.length; op += 1) {
+    for (let op = 0; words.length && op < all.length; op += 1) {
       if (view.report.nodes[op].kind === 'join') continue;
       if (number === null ? words.every((word) => all[op].includes(word)) : op === number) hits.push(op);
     }
-    for (const op of hits) view.element(op).classList.add('hit');
-    byId('count').textContent = `${hits.length} of ${view.report.nodes.length}`;
+    // The list is there at once. Of very many ops, the drawing follows when one has stopped typing.
+    const ofView = view, ops = hits, isSearching = words.length > 0;
+    clearTimeout(painting);
+    if (view.isBig && isSearching) painting = setTimeout(() => paint(ofView, ops, true), 200);
+    else paint(ofView, ops, isSearching);
+    byId('count').textContent = isSearching ? `${hits.length} of ${view.report.nodes.length}` : '';
     results.replaceChildren(...hits.slice(0, 50).map((op, at) => {
       const node = view.report.nodes[op];
       return make('li', { role: 'option', id: `hit-${at}`, 'data-hit': op, onclick: () => { pick(op); results.hidden = true; } }, `${name(view.report, op)}${node.label ? `  ${cut(node.label, 80)}` : ''}`);
     }));
     list();
-    search.dataset.took = (performance.now() - began).toFixed(1);
+    search.setAttribute('aria-expanded', String(hits.length > 0));
+  }
+  /// Marks what was found in a drawing, and nothing else in any.
+  function paint(of, ops, isSearching) {
+    const found = new Set(ops.map((op) => of.element(op)));
+    for (const element of document.querySelectorAll('.op.hit')) if (!found.has(element)) element.classList.remove('hit');
+    for (const element of found) element.classList.add('hit');
+    for (const one of [after, before].filter(Boolean)) one.root.classList.toggle('searching', isSearching && one === of);
   }
   /// Shows what is found: below where one types, as far as the window goes.
   function list() {
