@@ -4,11 +4,11 @@ use dacapo::flow::above;
 use dacapo::page::Page;
 use dacapo::{Buffer, Device, Op, Recorder, Result, Slot, baked, copy, fill};
 
-use crate::forms::kernels::{Kernels, PTX};
+use crate::forms::kernels::Kernels;
 
 dacapo::kernels! {
     /// A declaration that promises too much.
-    unsafe struct Careless(PTX) {
+    unsafe struct Careless(include_str!("../../kernels/forms.ptx")) {
         /// y ← x\[offset..\]
         fn window_of(n: u32 = y.len(), offset: u32, x: &[u32], y: &out [u32]) {
             entry: "window";
