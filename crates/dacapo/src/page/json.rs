@@ -45,8 +45,8 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// - The format has another version than [`VERSION`], its report another than [`inspect::VERSION`](crate::inspect::VERSION),
-    ///   or its profile another than [`profile::VERSION`](crate::profile::VERSION).
+    /// - The format has another version than [`VERSION`], its report another than [`inspect::VERSION`],
+    ///   or its profile another than [`profile::VERSION`].
     /// - The text is not JSON, or no page, or contradicts itself.
     pub fn from_json(text: &str) -> Result<Page, ReadError> {
         let syntax = |error: serde_json::Error| ReadError::Syntax(inspect::told(&error));
