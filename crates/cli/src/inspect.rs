@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dacapo::inspect::{Difference, diff};
-use dacapo::page::Page;
+use dacapo::page::{Page, ReadError};
 use dacapo::profile::Profile;
 use serde_json::json;
 
@@ -81,9 +81,11 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<ExitCode, Complaint>
             print!("{}", map.ok_or_else(|| Complaint::new(none).at(arguments.file.display()))?);
         }
         (_, Arguments { svg: Some(Drawing::Time), .. }) => {
-            let none = "there is no profile in this file: a page may have one";
+            let none = "there is no profile in this file";
+            let help =
+                "draw it from a page that has one: Page::new(graph.inspect()).profile(graph.profile(&stream)?).html()";
             let profile = page.profile.as_ref().or(page.eager.as_ref());
-            print!("{}", profile.ok_or_else(|| Complaint::new(none).at(arguments.file.display()))?.to_svg());
+            print!("{}", profile.ok_or_else(|| Complaint::new(none).help(help).at(arguments.file.display()))?.to_svg());
         }
         (_, Arguments { dot: true, .. }) => print!("{}", page.report.to_dot()),
         (Some(difference), _) => say(difference, output),
@@ -110,7 +112,12 @@ fn text_of(path: &Path, help: &str) -> Result<String, Complaint> {
 
 fn read_profile(path: &Path) -> Result<Profile, Complaint> {
     let help = "`Profile::to_json` writes such a file, as in std::fs::write(\"times.json\", graph.profile(&stream)?.to_json())";
-    Profile::from_json(&text_of(path, help)?).map_err(|error| Complaint::from(error).at(path.display()))
+    let text = text_of(path, help)?;
+    Profile::from_json(&text).map_err(|error| match Page::from_json(&text) {
+        // Of another file, what its version says is beside the point.
+        Ok(_) => Complaint::new("this is a report or a page, and no profile").help(help).at(path.display()),
+        Err(_) => Complaint::from(error).at(path.display()),
+    })
 }
 
 fn read(path: &Path) -> Result<Page, Complaint> {
@@ -118,5 +125,11 @@ fn read(path: &Path) -> Result<Page, Complaint> {
     let help = "`Report::to_json` writes such a file, as in std::fs::write(\"graph.json\", graph.inspect().to_json())";
     let text = text_of(path, help)?;
     let page = if text.trim_start().starts_with('<') { Page::from_html(&text) } else { Page::from_json(&text) };
-    page.map_err(|error| Complaint::from(error).at(place))
+    page.map_err(|error| match (&error, Profile::from_json(&text)) {
+        (_, Ok(_)) => {
+            Complaint::new("this is a profile: give it with --profile, beside the report that it is of").at(place)
+        }
+        (ReadError::Syntax(_), _) => Complaint::from(error).help(help).at(place),
+        _ => Complaint::from(error).at(place),
+    })
 }

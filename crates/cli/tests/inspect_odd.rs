@@ -118,3 +118,22 @@ fn one_who_reads_no_further_hears_no_complaint() {
         assert!(output.stderr.is_empty(), "{form}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }
+
+#[test]
+fn a_report_for_a_profile_and_a_profile_for_a_report_are_told_apart() {
+    let device = Device::software().unwrap();
+    let mut y = device.zeros::<f32>(4).unwrap();
+    let mut graph = device.record(fill(&mut y, baked(1.0))).unwrap();
+    let profile = graph.profile(&device.stream().unwrap()).unwrap();
+    let report = written("swapped-report.json", graph.inspect().to_json());
+    let times = written("swapped-times.json", profile.to_json());
+    let (report, times) = (report.to_str().unwrap(), times.to_str().unwrap());
+    expect_refused(
+        &[report, "--html", "--profile", report],
+        "this is a report or a page, and no profile\nhelp: `Profile",
+    );
+    expect_refused(&[times], "this is a profile: give it with --profile");
+    expect_refused(&[report, "--svg=time"], "there is no profile in this file\nhelp: ");
+    let other = written("swapped.txt", "# A text");
+    expect_refused(&[other.to_str().unwrap()], "help: `Report::to_json` writes such a file");
+}
