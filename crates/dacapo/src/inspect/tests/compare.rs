@@ -104,6 +104,11 @@ fn memories_are_told_by_their_names_and_uses_and_not_by_their_numbers() {
     // Another one that is called the same.
     let text = diff(&of(&[temp, temp], 1, 0), &of(&[temp, temp], 0, 0)).to_string();
     assert!(text.contains("x: reads temp 0 [0..4] -> reads temp 0 [0..4], another one of this name"), "{text}");
+    // A name is worth more than a use: two ops read each other's memory, and none was renamed.
+    let both = [buffer, (MemoryKind::Buffer, "", 64)];
+    let difference = diff(&of(&both, 0, 1), &of(&both, 1, 0));
+    assert!(difference.memories.is_empty(), "{difference}");
+    assert!(difference.to_string().contains("x: reads weights [0..4] -> reads buffer 1 [0..4]"), "{difference}");
     // Another size.
     let text = diff(&before, &of(&[temp, (MemoryKind::Buffer, "weights", 128)], 0, 1)).to_string();
     assert_eq!(text, "~ memory 1: weights (buffer, 64 bytes) -> weights (buffer, 128 bytes)\n");
