@@ -7,7 +7,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-const MARK: u64 = 0xda << 56;
+// Below 0x80: Python clients keep handles in `intptr_t`, and a negative one ends in an error of theirs.
+const MARK: u64 = 0x5a << 56;
 
 /// Names a `T` in a [`Table`].
 pub(crate) struct Key<T> {
@@ -176,6 +177,15 @@ mod tests {
         assert_eq!(table.look_up(handle), Lookup::Stale);
         assert_ne!(table.handle(second), handle);
         assert_eq!(table.remove(first), None);
+    }
+
+    #[test]
+    fn a_handle_is_positive_for_clients_that_count_with_a_sign() {
+        for tag in [0, 3, u8::MAX] {
+            let mut table = Table::new(tag);
+            let key = table.insert(());
+            assert!(table.handle(key).cast_signed() > 0);
+        }
     }
 
     #[test]
