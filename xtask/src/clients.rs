@@ -65,25 +65,19 @@ struct Client {
 
 /// Where its tests are.
 enum Tests {
-    /// In its package; some want a process of their own.
-    Crate(&'static Crate, &'static [&'static str]),
+    /// In its package.
+    Crate(&'static Crate),
     /// In its wheel.
     Numba,
-    /// In a file of ours.
-    Ours(&'static str),
+    /// In files of ours.
+    Ours(&'static [&'static str]),
 }
 
 const CLIENTS: [Client; 9] = [
     Client {
         name: "cudarc",
         version: || CUDARC.version,
-        tests: Tests::Crate(
-            &CUDARC,
-            &[
-                "driver::safe::core::tests::test_post_alloc_memory",
-                "driver::safe::launch::tests::test_device_side_assert",
-            ],
-        ),
+        tests: Tests::Crate(&CUDARC),
         is_in_ci: true,
         needs_gcc: false,
         percent_min: 96,
@@ -91,7 +85,7 @@ const CLIENTS: [Client; 9] = [
     Client {
         name: "cust",
         version: || CUST.version,
-        tests: Tests::Crate(&CUST, &[]),
+        tests: Tests::Crate(&CUST),
         is_in_ci: false,
         needs_gcc: false,
         percent_min: 93,
@@ -99,7 +93,7 @@ const CLIENTS: [Client; 9] = [
     Client {
         name: "cuda-async",
         version: || CUDA_ASYNC.version,
-        tests: Tests::Crate(&CUDA_ASYNC, &[]),
+        tests: Tests::Crate(&CUDA_ASYNC),
         is_in_ci: false,
         needs_gcc: true,
         percent_min: 100,
@@ -107,7 +101,7 @@ const CLIENTS: [Client; 9] = [
     Client {
         name: "cuda-core (Rust)",
         version: || CUDA_CORE.version,
-        tests: Tests::Crate(&CUDA_CORE, &[]),
+        tests: Tests::Crate(&CUDA_CORE),
         is_in_ci: false,
         needs_gcc: true,
         percent_min: 100,
@@ -120,14 +114,19 @@ const CLIENTS: [Client; 9] = [
         needs_gcc: false,
         percent_min: 90,
     },
-    ours("tinygrad", || pins::version("tinygrad"), "test_tinygrad", false),
-    ours("cuda-bindings", || pins::version("cuda-bindings"), "test_cuda_bindings", false),
-    ours("cuda-core (Python)", || pins::version("cuda-core"), "test_cuda_core", false),
-    ours("Triton", || pins::version("triton"), "test_triton", true),
+    ours("tinygrad", || pins::version("tinygrad"), &["test_tinygrad", "test_tinygrad_ptx"], false),
+    ours("cuda-bindings", || pins::version("cuda-bindings"), &["test_cuda_bindings"], false),
+    ours("cuda-core (Python)", || pins::version("cuda-core"), &["test_cuda_core"], false),
+    ours("Triton", || pins::version("triton"), &["test_triton"], true),
 ];
 
-const fn ours(name: &'static str, version: fn() -> &'static str, file: &'static str, needs_gcc: bool) -> Client {
-    Client { name, version, tests: Tests::Ours(file), is_in_ci: false, needs_gcc, percent_min: 90 }
+const fn ours(
+    name: &'static str,
+    version: fn() -> &'static str,
+    files: &'static [&'static str],
+    needs_gcc: bool,
+) -> Client {
+    Client { name, version, tests: Tests::Ours(files), is_in_ci: false, needs_gcc, percent_min: 90 }
 }
 
 /// numba-cuda's modules, in its wheel and as Python names them.
@@ -247,9 +246,9 @@ fn run_all(
     for client in clients {
         let started = Instant::now();
         let _ = std::fs::remove_file(place.findings(client.file_name()));
-        let tests = client.run(place, scale)?;
+        let tests = client.run(place, scale, list)?;
         log_tests(&mut log, client.name, &tests);
-        let is_whole = scale.module.is_none() && (scale.full || scale.only.is_some());
+        let is_whole = scale.module.is_none() && !is_ci(scale);
         let verdict = known::judge(client.name, &tests, list, is_whole);
         let line = table::Line {
             client: client.name.into(),
@@ -298,36 +297,54 @@ fn summary(lines: &[table::Line]) -> String {
     )
 }
 
+/// Whether only that part is run which CI has time for.
+fn is_ci(scale: &Scale) -> bool {
+    !scale.full && scale.only.is_none()
+}
+
 impl Client {
     /// Its name in names of files.
     fn file_name(&self) -> &'static str {
         match self.tests {
-            Tests::Crate(package, _) => package.name,
+            Tests::Crate(package) => package.name,
             Tests::Numba => "numba-cuda",
-            Tests::Ours(file) => file,
+            Tests::Ours(files) => files[0],
         }
     }
 
     fn what(&self, scale: &Scale) -> String {
         match self.tests {
-            Tests::Crate(..) => "own tests".into(),
-            Tests::Numba if scale.full || scale.only.is_some() => "own tests (`cudapy`)".into(),
+            Tests::Crate(package) if is_ci(scale) && !package.not_in_ci.is_empty() => {
+                format!("own tests without {} slow (all with --full)", package.not_in_ci.len())
+            }
+            Tests::Crate(_) => "own tests".into(),
+            Tests::Numba if !is_ci(scale) => "own tests (`cudapy`)".into(),
             Tests::Numba => format!("{} modules of its own tests (all with --full)", CUDAPY_IN_CI.len()),
-            Tests::Ours(file) => format!("`tests/clients/{file}.py`"),
+            Tests::Ours(files) => {
+                files.iter().map(|file| format!("`tests/clients/{file}.py`")).collect::<Vec<_>>().join(" and ")
+            }
         }
     }
 
-    fn run(&self, place: &Place, scale: &Scale) -> Result<Vec<Test>, String> {
+    fn run(&self, place: &Place, scale: &Scale, list: &[known::Known]) -> Result<Vec<Test>, String> {
         let jobs = scale.jobs.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
         let (prefix, modules) = match self.tests {
-            Tests::Crate(package, alone) => return rust::run(place, package, alone),
-            Tests::Numba if scale.full || scale.only.is_some() => (CUDAPY.1, python::modules(place, CUDAPY.0)?),
+            Tests::Crate(package) => {
+                let is_known = |test: &str| known::is_certain(list, self.name, test);
+                return rust::run(place, package, is_ci(scale), is_known);
+            }
+            Tests::Numba if !is_ci(scale) => (CUDAPY.1, python::modules(place, CUDAPY.0)?),
             Tests::Numba => (CUDAPY.1, CUDAPY_IN_CI.iter().map(ToString::to_string).collect()),
-            Tests::Ours(file) => ("", vec![file.to_string()]),
+            Tests::Ours(files) => ("", files.iter().map(ToString::to_string).collect()),
         };
         let is_wanted = |module: &String| scale.module.as_deref().is_none_or(|part| module.contains(part));
         let modules: Vec<String> = modules.into_iter().filter(is_wanted).collect();
-        let environment = [("TRITON_CACHE_DIR", place.folder.join("out/triton-cache").display().to_string())];
+        let text = |path: PathBuf| path.display().to_string();
+        let mut environment = vec![("TRITON_CACHE_DIR", text(place.folder.join("out/triton-cache")))];
+        if let (Tests::Ours(_), Some(toolkit)) = (&self.tests, place.toolkit()) {
+            // Where tinygrad looks for headers.
+            environment.push(("CUDA_PATH", text(toolkit)));
+        }
         Suite { client: self.file_name(), prefix, modules: &modules, environment: &environment }.run(place, jobs)
     }
 }

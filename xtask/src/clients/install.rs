@@ -52,7 +52,7 @@ pub fn wheels(place: &Place, wheels: &Wheels) -> Result<(), String> {
 ///
 /// - Cargo cannot fetch it, or it cannot be copied.
 pub fn source(place: &Place, package: &Crate) -> Result<PathBuf, String> {
-    let folder = place.folder.join("rust").join(format!("{}-{}", package.name, package.version));
+    let folder = place.source(package);
     if folder.exists() {
         return Ok(folder);
     }

@@ -57,6 +57,11 @@ fn read(text: &str) -> Result<Vec<Known>, String> {
         .collect()
 }
 
+/// Whether a test is known to fail every time.
+pub fn is_certain(list: &[Known], client: &str, test: &str) -> bool {
+    list.iter().any(|known| known.covers(client, test) && !known.is_flaky())
+}
+
 /// What a run of a client comes to.
 #[derive(Debug, Default, PartialEq)]
 pub struct Verdict {

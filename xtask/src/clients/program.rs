@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use super::pins::Crate;
 use crate::{libcuda, workspace};
 
 /// What a run of a client needs to know.
@@ -66,6 +67,11 @@ impl Place {
     /// Where NVIDIA's wheels put headers and compilers.
     pub fn toolkit(&self) -> Option<PathBuf> {
         Some(self.site_packages()?.join("nvidia/cu13"))
+    }
+
+    /// The copy of a crate's package.
+    pub fn source(&self, package: &Crate) -> PathBuf {
+        self.folder.join("rust").join(format!("{}-{}", package.name, package.version))
     }
 
     /// `dacapo run` for this program. Findings are appended to a file of the client's.

@@ -14,24 +14,27 @@ use super::program::Place;
 /// How long a test program may take.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Builds the tests of a crate and runs them; those that are to be run by themselves, in processes of their own.
+/// Builds the tests of a crate and runs them. A test that wants a process of its own gets one; so does one that failed
+/// beside others, unless it `is_known` to: some compare times.
 ///
 /// # Errors
 ///
 /// - The crate cannot be had, or its tests do not build.
-pub fn run(place: &Place, package: &Crate, alone: &[&str]) -> Result<Vec<Test>, String> {
+pub fn run(place: &Place, package: &Crate, is_ci: bool, is_known: impl Fn(&str) -> bool) -> Result<Vec<Test>, String> {
     let source = install::source(place, package)?;
+    let left_out = if is_ci { package.not_in_ci } else { &[] };
     let mut tests = Vec::new();
     for program in build(place, package, &source)? {
         let name = format!("{}-{}", package.name, program.name);
-        let mut ran = program.run(place, package, &source, &name)?;
-        for test in ran.iter_mut().filter(|test| alone.contains(&&*test.name)) {
-            test.outcome = program.run_alone(place, package, &source, &test.name)?;
+        let run = Run { place, package, program: &program, left_out };
+        for mut test in run.all(&name)? {
+            let full = program.full_name(&test.name);
+            let has_failed = matches!(test.outcome, Outcome::Failed(_));
+            if package.alone.contains(&&*test.name) || has_failed && !is_known(&full) {
+                test.outcome = run.alone(&test.name)?;
+            }
+            tests.push(Test { name: full, ..test });
         }
-        if program.name != "lib" {
-            ran.iter_mut().for_each(|test| test.name = format!("{}::{}", program.name, test.name));
-        }
-        tests.extend(ran);
     }
     Ok(tests)
 }
@@ -44,34 +47,66 @@ struct Program {
 }
 
 impl Program {
-    fn command(&self, place: &Place, package: &Crate, source: &Path) -> Command {
-        let mut command = place.command(package.name, &self.file);
-        toolkit(place, &mut command);
-        command.current_dir(source).env("RUST_BACKTRACE", "0");
+    /// A test's name among all of the package.
+    fn full_name(&self, test: &str) -> String {
+        if self.name == "lib" { test.to_string() } else { format!("{}::{test}", self.name) }
+    }
+}
+
+/// How a test program is run.
+struct Run<'a> {
+    place: &'a Place,
+    package: &'a Crate,
+    program: &'a Program,
+    left_out: &'a [&'a str],
+}
+
+impl Run<'_> {
+    fn command(&self) -> Command {
+        let mut command = self.place.command(self.package.name, &self.program.file);
+        toolkit(self.place, &mut command);
+        command.env("RUST_BACKTRACE", "0");
+        self.place_for(&mut command);
         command
     }
 
-    fn run(&self, place: &Place, package: &Crate, source: &Path, name: &str) -> Result<Vec<Test>, String> {
-        let ended = place.run(self.command(place, package, source), name, LIMIT)?;
+    /// Where it stands: in its package, as under cargo. cudarc's NVRTC is the older one, and looks for headers where it
+    /// stands, since none are where Linux has them when a toolkit is installed.
+    fn place_for(&self, command: &mut Command) {
+        let source = self.place.source(self.package);
+        match (self.package.name, self.place.site_packages()) {
+            ("cudarc", Some(wheels)) => {
+                command.current_dir(wheels.join("nvidia/cu13/include"));
+                command.env("LD_LIBRARY_PATH", wheels.join("nvidia/cuda_nvrtc/lib"))
+            }
+            _ => command.current_dir(source),
+        };
+    }
+
+    /// All of its tests, several at a time.
+    fn all(&self, name: &str) -> Result<Vec<Test>, String> {
+        let mut command = self.command();
+        self.left_out.iter().for_each(|test| drop(command.args(["--skip", test])));
+        let ended = self.place.run(command, name, LIMIT)?;
         if let Ok(tests) = outcome::libtest(&ended.output) {
             return Ok(tests);
         }
         // A test ended the process, or wrote into another's line: each by itself, then.
-        let mut list = self.command(place, package, source);
+        let mut list = self.command();
         list.arg("--list");
-        let listed = outcome::listed(&place.run(list, name, LIMIT)?.output);
+        let listed = outcome::listed(&self.place.run(list, name, LIMIT)?.output);
         if listed.is_empty() {
-            return Err(format!("{name} cannot be run: see {}", place.folder.join("out").display()));
+            return Err(format!("{name} cannot be run: see {}", self.place.folder.join("out").display()));
         }
-        listed.iter().map(|test| Ok(Test::new(test, self.run_alone(place, package, source, test)?))).collect()
+        listed.iter().map(|test| Ok(Test::new(test, self.alone(test)?))).collect()
     }
 
     /// One test in a process of its own, also where it is marked as ignored.
-    fn run_alone(&self, place: &Place, package: &Crate, source: &Path, test: &str) -> Result<Outcome, String> {
-        let mut command = self.command(place, package, source);
+    fn alone(&self, test: &str) -> Result<Outcome, String> {
+        let mut command = self.command();
         command.args(["--exact", "--include-ignored", test]);
-        let name = format!("{}-alone", package.name);
-        let ended = place.run(command, &name, LIMIT)?;
+        let name = format!("{}-alone", self.package.name);
+        let ended = self.place.run(command, &name, LIMIT)?;
         Ok(match ended.status {
             Some(status) if status.success() && ended.output.contains("1 passed") => Outcome::Passed,
             Some(status) => Outcome::Failed(format!("by itself: {status}")),
@@ -106,6 +141,11 @@ fn build(place: &Place, package: &Crate, source: &Path) -> Result<Vec<Program>, 
 /// What crates ask for when they are built: headers, libclang, and a folder with the driver as a linker looks for it.
 /// One of cuda-core's tests builds again.
 fn toolkit(place: &Place, command: &mut Command) {
+    // The compiler of this very toolchain: packages in the registry may name another one for themselves.
+    let rustc = Path::new(env!("CARGO")).with_file_name("rustc");
+    if rustc.exists() {
+        command.env("CARGO", env!("CARGO")).env("RUSTC", rustc);
+    }
     let folder = place.folder.join("toolkit");
     command.env("CUDA_TOOLKIT_PATH", &folder).env("CUDA_LIBRARY_PATH", &folder);
     if let Some(wheels) = place.site_packages() {
