@@ -19,7 +19,7 @@ mod step;
 mod table;
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::workspace;
@@ -28,7 +28,7 @@ use pins::{CUDA_ASYNC, CUDA_CORE, CUDARC, CUST, Crate};
 use program::Place;
 use python::Suite;
 
-pub use table::check;
+pub use install::python_is_there;
 
 /// How much is run.
 #[derive(clap::Args)]
@@ -228,9 +228,9 @@ fn sort_out<'a>(chosen: &[&'a Client]) -> (Vec<&'a Client>, Vec<String>) {
 
 /// What these clients need beside themselves.
 fn install_for(place: &Place, clients: &[&Client], scale: &Scale) -> Result<(), String> {
-    install::wheels(place, &pins::BASE)?;
+    install::wheels(&place.folder, &pins::BASE)?;
     if !scale.step.is_empty() || clients.iter().any(|client| !client.is_in_ci) {
-        install::wheels(place, &pins::REST)?;
+        install::wheels(&place.folder, &pins::REST)?;
     }
     rust::prepare(place)
 }
@@ -330,8 +330,7 @@ impl Client {
         let jobs = scale.jobs.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
         let (prefix, modules) = match self.tests {
             Tests::Crate(package) => {
-                let is_known = |test: &str| known::is_certain(list, self.name, test);
-                return rust::run(place, package, is_ci(scale), is_known);
+                return rust::run(place, package, is_ci(scale), |test| known::tries(list, self.name, test));
             }
             Tests::Numba if !is_ci(scale) => (CUDAPY.1, python::modules(place, CUDAPY.0)?),
             Tests::Numba => (CUDAPY.1, CUDAPY_IN_CI.iter().map(ToString::to_string).collect()),
@@ -349,12 +348,23 @@ impl Client {
     }
 }
 
+/// The folder with the programs of an environment that has numba-cuda, cuda-core and NVIDIA's compilers.
+///
+/// # Errors
+///
+/// - A wheel cannot be had.
+pub fn environment(target: &Path) -> Result<PathBuf, String> {
+    let folder = target.join("clients");
+    install::wheels(&folder, &pins::BASE)?;
+    Ok(folder.join("venv/bin"))
+}
+
 /// Clients and versions, as results/clients.txt must have them.
-pub fn versions() -> Vec<(&'static str, &'static str)> {
+fn versions() -> Vec<(&'static str, &'static str)> {
     CLIENTS.iter().map(|client| (client.name, (client.version)())).collect()
 }
 
 /// What is untrue in the documentation's tables.
 pub fn tidy() -> Vec<String> {
-    check(&workspace::root(), &versions())
+    table::check(&workspace::root(), &versions())
 }

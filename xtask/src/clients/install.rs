@@ -23,24 +23,25 @@ pub fn gcc_is_there() -> bool {
     tried.is_ok_and(|status| status.success())
 }
 
-/// Installs these wheels, unless they are there already.
+/// Installs these wheels into the environment in `target/clients`, unless they are there already.
 ///
 /// # Errors
 ///
 /// - The environment cannot be made, or a wheel cannot be had.
-pub fn wheels(place: &Place, wheels: &Wheels) -> Result<(), String> {
-    let environment = place.folder.join("venv");
+pub fn wheels(folder: &Path, wheels: &Wheels) -> Result<(), String> {
+    let environment = folder.join("venv");
+    let python = environment.join("bin/python");
     let stamp = environment.join(format!("pins-{}.txt", wheels.name));
     let pins = wheels.pins.join("\n");
-    if std::fs::read_to_string(&stamp).is_ok_and(|there| there == pins) && place.python().exists() {
+    if std::fs::read_to_string(&stamp).is_ok_and(|there| there == pins) && python.exists() {
         return Ok(());
     }
-    if !place.python().exists() {
+    if !python.exists() {
         succeed(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
     }
-    let list = place.folder.join(format!("requirements-{}.txt", wheels.name));
+    let list = folder.join(format!("requirements-{}.txt", wheels.name));
     write(&list, &pins)?;
-    let mut pip = Command::new(place.python());
+    let mut pip = Command::new(python);
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--requirement"]);
     succeed(pip.arg(&list))?;
     write(&stamp, &pins)

@@ -57,9 +57,14 @@ fn read(text: &str) -> Result<Vec<Known>, String> {
         .collect()
 }
 
-/// Whether a test is known to fail every time.
-pub fn is_certain(list: &[Known], client: &str, test: &str) -> bool {
-    list.iter().any(|known| known.covers(client, test) && !known.is_flaky())
+/// How often a test that failed beside others is tried by itself: not at all where it is known to fail, three times where
+/// it is flaky, else once.
+pub fn tries(list: &[Known], client: &str, test: &str) -> usize {
+    match list.iter().find(|known| known.covers(client, test)) {
+        Some(known) if known.is_flaky() => 3,
+        Some(_) => 0,
+        None => 1,
+    }
 }
 
 /// What a run of a client comes to.
@@ -158,6 +163,12 @@ mod tests {
         let verdict = judge("a", &tests, &list, true);
         assert_eq!(verdict.unexplained, ["a: t.one passes, and known.txt says it fails (t.one)"]);
         assert_eq!((verdict.tests, verdict.passed, verdict.known), (3, 2, 1));
+    }
+
+    #[test]
+    fn what_is_known_is_not_tried_again_and_what_is_flaky_is() {
+        let list = read(SOME).expect("a list");
+        assert_eq!(["t.one", "t.time", "t.other"].map(|test| tries(&list, "a", test)), [0, 3, 1]);
     }
 
     #[test]

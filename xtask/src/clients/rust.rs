@@ -15,12 +15,12 @@ use super::program::Place;
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// Builds the tests of a crate and runs them. A test that wants a process of its own gets one; so does one that failed
-/// beside others, unless it `is_known` to: some compare times.
+/// beside others, unless it is known to. One that is known as flaky has three tries: it compares times.
 ///
 /// # Errors
 ///
 /// - The crate cannot be had, or its tests do not build.
-pub fn run(place: &Place, package: &Crate, is_ci: bool, is_known: impl Fn(&str) -> bool) -> Result<Vec<Test>, String> {
+pub fn run(place: &Place, package: &Crate, is_ci: bool, tries: impl Fn(&str) -> usize) -> Result<Vec<Test>, String> {
     let source = install::source(place, package)?;
     let left_out = if is_ci { package.not_in_ci } else { &[] };
     let mut tests = Vec::new();
@@ -30,8 +30,15 @@ pub fn run(place: &Place, package: &Crate, is_ci: bool, is_known: impl Fn(&str) 
         for mut test in run.all(&name)? {
             let full = program.full_name(&test.name);
             let has_failed = matches!(test.outcome, Outcome::Failed(_));
-            if package.alone.contains(&&*test.name) || has_failed && !is_known(&full) {
+            if package.alone.contains(&&*test.name) {
                 test.outcome = run.alone(&test.name)?;
+            } else if has_failed {
+                for _ in 0..tries(&full) {
+                    test.outcome = run.alone(&test.name)?;
+                    if test.outcome == Outcome::Passed {
+                        break;
+                    }
+                }
             }
             tests.push(Test { name: full, ..test });
         }
@@ -86,7 +93,9 @@ impl Run<'_> {
     /// All of its tests, several at a time.
     fn all(&self, name: &str) -> Result<Vec<Test>, String> {
         let mut command = self.command();
-        self.left_out.iter().for_each(|test| drop(command.args(["--skip", test])));
+        for test in self.left_out {
+            command.args(["--skip", test]);
+        }
         let ended = self.place.run(command, name, LIMIT)?;
         if let Ok(tests) = outcome::libtest(&ended.output) {
             return Ok(tests);
