@@ -19,6 +19,11 @@ pub fn absent(symbol: &'static str) -> CUresult {
     machine().unknown_symbol(symbol)
 }
 
+/// A name that `cuGetProcAddress` was asked for and does not know: a finding.
+pub fn unknown_name(name: &str) {
+    machine().unknown_name(name);
+}
+
 fn machine() -> &'static Machine {
     static DRIVER: OnceLock<Machine> = OnceLock::new();
     DRIVER.get_or_init(|| {

@@ -28,6 +28,7 @@ mod options;
 mod random;
 mod rounds;
 mod schedule;
+mod sentences;
 mod visit;
 
 pub use built::{OPTIMISED, SLOW_BUILD};

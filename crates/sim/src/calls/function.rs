@@ -30,6 +30,10 @@ pub(crate) fn named(v: &mut Visit<'_>, handle: CUfunction) -> Result<Arc<Functio
 }
 
 pub(crate) unsafe fn get_name(v: &mut Visit<'_>, out: *mut *const c_char, function: CUfunction) -> Answer {
+    // Null is another mistake here than where a function is used, as observed.
+    if function.is_null() {
+        return Err(INVALID);
+    }
     let function = named(v, function)?;
     // The name lives as long as the function does.
     // SAFETY: an out pointer of this call.
@@ -70,6 +74,9 @@ pub(crate) unsafe fn load(v: &mut Visit<'_>, function: CUfunction) -> Answer {
 }
 
 pub(crate) unsafe fn get_module(v: &mut Visit<'_>, out: *mut CUmodule, function: CUfunction) -> Answer {
+    if function.is_null() {
+        return Err(INVALID);
+    }
     let function = named(v, function)?;
     let handle = CUmodule::from_bits(v.modules.handle(function.module));
     // SAFETY: an out pointer of this call.
@@ -138,6 +145,12 @@ pub(crate) unsafe fn set_attribute(
 pub(crate) unsafe fn set_cache_config(v: &mut Visit<'_>, function: CUfunction, config: CUfunc_cache) -> Answer {
     named(v, function)?;
     if config > CU_FUNC_CACHE_PREFER_EQUAL { Err(CUresult::CUDA_ERROR_INVALID_VALUE) } else { Ok(()) }
+}
+
+/// Banks of shared memory are what they are.
+pub(crate) unsafe fn set_shared_config(v: &mut Visit<'_>, function: CUfunction, config: CUsharedconfig) -> Answer {
+    named(v, function)?;
+    if config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE { Err(INVALID) } else { Ok(()) }
 }
 
 impl Function {

@@ -22,6 +22,7 @@ pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod node_params;
 pub(crate) mod occupancy;
+pub(crate) mod old;
 pub(crate) mod pointer;
 pub(crate) mod pool;
 pub(crate) mod set;
