@@ -283,6 +283,9 @@ pub struct Instruction {
     pub span: Span,
     /// The CUDA source line by the last `.loc`.
     pub loc: Option<SourceLoc>,
+    /// Of a load: the bytes that the program uses, by a `.pragma "used_bytes_mask"` in front of it; bit n is byte n.
+    /// The others count as not read. `None`: all.
+    pub used_bytes: Option<u32>,
 }
 
 /// The guard of a predicated instruction.

@@ -14,6 +14,7 @@ mod convert;
 mod lower;
 mod memory;
 mod moves;
+mod used_bytes;
 mod warp;
 
 use std::collections::HashMap;
