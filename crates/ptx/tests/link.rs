@@ -189,3 +189,31 @@ fn the_newest_version_and_target_are_those_of_the_whole() {
     let module = link(vec![text("8.0", "sm_90"), text("8.4", "sm_75")], &[]).expect("links");
     assert_eq!((module.version, module.target), ((8, 4), vec!["sm_90".to_string()]));
 }
+
+#[test]
+fn a_declaration_says_what_the_definition_says() {
+    let used =
+        |declared: &str| format!("{declared}; .visible .entry k() {{ .reg .b32 %r; ld.global.u32 %r, [v]; ret; }}");
+    for (declared, defined, what) in [
+        (".extern .global .u32 v", ".visible .global .u64 v;", "`v` is 8 bytes long in one text and 4 in another"),
+        (".extern .global .u32 v", ".visible .const .u32 v;", "`v` is in another state space"),
+    ] {
+        let errors = linked(&[&used(declared), defined]).unwrap_err();
+        assert_eq!(errors.len(), 1);
+        assert!(errors[0].starts_with(&format!("error[symbol-mismatch]: {what}")), "{}", errors[0]);
+    }
+    let texts = vec![text("a", &caller("f")), text("b", ".visible .func (.param .b64 r) f() { ret; }")];
+    assert_eq!(link(texts, &[]).unwrap_err()[0].kind, LinkErrorKind::Prototype);
+}
+
+#[test]
+fn what_stays_open_in_one_text_is_named() {
+    use dacapo_ptx::link::{conflicts, unresolved};
+    let one = text("a", &caller("f"));
+    assert_eq!(unresolved(&one.module, &[]), Some("f".to_string()));
+    assert_eq!(unresolved(&one.module, &["f"]), None);
+    assert!(conflicts(&[one]).is_empty(), "another text may define it");
+    let variable =
+        text("b", ".extern .global .u32 v; .visible .entry k() { .reg .b32 %r; ld.global.u32 %r, [v]; ret; }");
+    assert_eq!(unresolved(&variable.module, &[]), Some("v".to_string()));
+}

@@ -11,8 +11,10 @@ pub enum LinkErrorKind {
     Duplicate,
     /// A text uses it, and none defines it.
     Unresolved,
-    /// One text declares another thing than the other defines.
+    /// One text declares another thing than the other defines: its sort, its size, or its state space.
     Mismatch,
+    /// One text declares a function with other parameters than the other defines.
+    Prototype,
 }
 
 /// A place in one of the texts.
@@ -35,7 +37,7 @@ pub struct LinkError {
     pub first: Place,
     /// The other side, where there is one.
     pub second: Option<Place>,
-    /// What differs, of a [`LinkErrorKind::Mismatch`]: "a variable of 4 bytes here and of 8 there".
+    /// What differs, of a mismatch: "8 bytes long in one text and 4 in another".
     pub difference: String,
 }
 
@@ -47,8 +49,8 @@ impl LinkError {
         match self.kind {
             LinkErrorKind::Duplicate => format!("`{name}` is defined in {first} and again in {second}"),
             LinkErrorKind::Unresolved => format!("`{name}` is used in {first} and defined in none of the texts"),
-            LinkErrorKind::Mismatch => {
-                format!("`{name}` is {} ({first}, {second})", self.difference)
+            LinkErrorKind::Mismatch | LinkErrorKind::Prototype => {
+                format!("`{name}` is {} (defined in {first}, declared in {second})", self.difference)
             }
         }
     }
@@ -61,7 +63,7 @@ impl LinkError {
                  `.visible` each text has its own"
             }
             LinkErrorKind::Unresolved => "link the text that defines it `.visible`, or check the spelling",
-            LinkErrorKind::Mismatch => "declare it as it is defined",
+            LinkErrorKind::Mismatch | LinkErrorKind::Prototype => "declare it as it is defined",
         }
     }
 }
@@ -77,7 +79,7 @@ impl fmt::Display for LinkError {
         let code = match self.kind {
             LinkErrorKind::Duplicate => "duplicate-symbol",
             LinkErrorKind::Unresolved => "unresolved-symbol",
-            LinkErrorKind::Mismatch => "symbol-mismatch",
+            LinkErrorKind::Mismatch | LinkErrorKind::Prototype => "symbol-mismatch",
         };
         write!(f, "error[{code}]: {}\n  --> {}", self.what(), self.first)?;
         if let Some(second) = &self.second {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::symbols::{Definition, Item, Role, Symbols, place, role_of_function, role_of_variable};
+use super::symbols::{Item, Role, Symbols, place, role_of_function, role_of_variable};
 use super::{LinkError, LinkErrorKind, Text};
 use crate::ir::{
     AddressBase, Call, CallTarget, Function, FunctionId, Init, Instruction, Module, Operand, SourceLoc, Variable,
@@ -14,8 +14,6 @@ pub(super) struct Merge {
     texts: Vec<Numbers>,
     /// Declarations that nothing defines, by text and number there.
     open: Vec<(usize, Item)>,
-    /// Declarations of another kind than the definition.
-    mixed: Vec<(usize, Item, Definition)>,
 }
 
 /// The numbers of one text's items in the whole, and which of the items stay.
@@ -30,7 +28,7 @@ struct Numbers {
 impl Merge {
     /// Gives out the numbers.
     pub(super) fn new(texts: &[Text], symbols: &Symbols) -> Merge {
-        let mut merge = Merge { texts: Vec::new(), open: Vec::new(), mixed: Vec::new() };
+        let mut merge = Merge { texts: Vec::new(), open: Vec::new() };
         let (mut functions, mut variables, mut files) = (0u32, 0u32, 0u32);
         // Of declarations that nothing defines the first one of each name stays.
         let mut undefined: HashMap<&str, (usize, Item)> = HashMap::new();
@@ -81,8 +79,7 @@ impl Merge {
                 if matches!(role, Role::Own) {
                     continue;
                 }
-                let found = symbols.find(name);
-                let target = match found {
+                let target = match symbols.find(name) {
                     Some(found) => (found.text, found.item),
                     None => {
                         self.open.push((at, item));
@@ -96,14 +93,14 @@ impl Merge {
                     (Item::Variable(i), Item::Variable(to)) => {
                         self.texts[at].variables[i as usize] = self.texts[target.0].variables[to as usize];
                     }
-                    // Declared and nowhere defined, as a function and as a variable: each use is told.
-                    _ => self.mixed.extend(found.map(|found| (at, item, *found))),
+                    // A function here and a variable there: an error of its own.
+                    _ => {}
                 }
             }
         }
     }
 
-    /// What is used and neither defined nor provided, and what is taken for something else.
+    /// What is used and neither defined nor provided.
     pub(super) fn unresolved(&self, texts: &[Text], provided: &[&str]) -> Vec<LinkError> {
         let mut errors = Vec::new();
         let mut told = HashSet::new();
@@ -120,15 +117,6 @@ impl Merge {
                     difference: String::new(),
                 });
             }
-        }
-        for (text, item, found) in &self.mixed {
-            errors.push(LinkError {
-                kind: LinkErrorKind::Mismatch,
-                name: name_of(&texts[*text].module, *item).to_string(),
-                first: place(texts, found.text, found.item),
-                second: Some(place(texts, *text, *item)),
-                difference: "a function in one text and a variable in another".to_string(),
-            });
         }
         errors
     }
@@ -273,4 +261,22 @@ fn newer(new: &[String], old: &[String]) -> bool {
         digits.parse::<u32>().ok()
     };
     old.is_empty() || number(new) > number(old)
+}
+
+/// The first name that a module declares, uses and does not define.
+pub(super) fn undefined_in(module: &Module, provided: &[&str]) -> Option<String> {
+    let used = used_in(module);
+    let is_used = |item| used.contains(&item);
+    let function = module.functions.iter().enumerate().find(|(i, f)| {
+        matches!(role_of_function(f), Role::Declared)
+            && !f.is_kernel
+            && !provided.contains(&f.name.as_str())
+            && is_used(Item::Function(*i as u32))
+    });
+    let variable = module.variables.iter().enumerate().find(|(i, v)| {
+        let elsewhere =
+            || module.variables.iter().any(|d| d.name == v.name && matches!(role_of_variable(d), Role::Defined));
+        matches!(role_of_variable(v), Role::Declared) && is_used(Item::Variable(*i as u32)) && !elsewhere()
+    });
+    function.map(|(_, f)| f.name.clone()).or_else(|| variable.map(|(_, v)| v.name.clone()))
 }

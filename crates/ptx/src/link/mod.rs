@@ -31,6 +31,19 @@ pub struct Text {
     pub module: ir::Module,
 }
 
+/// What keeps texts from being linked whatever texts come besides: everything but what is not defined.
+pub fn conflicts(texts: &[Text]) -> Vec<LinkError> {
+    let (symbols, mut errors) = Symbols::collect(texts);
+    errors.extend(symbols.mismatches(texts));
+    errors
+}
+
+/// The name of the first function or variable that `module` declares `.extern`, uses and does not define, and that is not
+/// in `provided` either.
+pub fn unresolved(module: &ir::Module, provided: &[&str]) -> Option<String> {
+    merge::undefined_in(module, provided)
+}
+
 /// One module of `texts`. Functions in `provided` need no definition.
 ///
 /// # Errors
@@ -39,6 +52,7 @@ pub struct Text {
 /// of the texts.
 pub fn link(texts: Vec<Text>, provided: &[&str]) -> Result<ir::Module, Vec<LinkError>> {
     let (symbols, mut errors) = Symbols::collect(&texts);
+    errors.extend(symbols.mismatches(&texts));
     let merge = Merge::new(&texts, &symbols);
     errors.extend(merge.unresolved(&texts, provided));
     if errors.is_empty() { Ok(merge.run(texts)) } else { Err(errors) }

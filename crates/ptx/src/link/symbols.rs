@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{LinkError, LinkErrorKind, Place, Text};
-use crate::ir::{Function, Linkage, Space, Span, Variable};
+use crate::ir::{Function, Linkage, Module, Space, Span, Variable};
 
 /// Something of a module, by its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -137,8 +137,59 @@ impl Symbols {
         }
     }
 
+    /// Declarations that say another thing than the definition.
+    pub(super) fn mismatches(&self, texts: &[Text]) -> Vec<LinkError> {
+        let mut errors = Vec::new();
+        for (text, Text { module, .. }) in texts.iter().enumerate() {
+            let functions = module.functions.iter().enumerate();
+            let functions = functions.filter(|(_, f)| matches!(role_of_function(f), Role::Declared));
+            let functions = functions.map(|(i, f)| (Item::Function(i as u32), &f.name));
+            let variables = module.variables.iter().enumerate();
+            let variables = variables.filter(|(_, v)| matches!(role_of_variable(v), Role::Declared));
+            let variables = variables.map(|(i, v)| (Item::Variable(i as u32), &v.name));
+            for (item, name) in functions.chain(variables) {
+                let Some(found) = self.by_name.get(name) else { continue };
+                let Some((kind, difference)) = difference(&texts[found.text].module, found.item, module, item) else {
+                    continue;
+                };
+                let (first, second) = (place(texts, found.text, found.item), Some(place(texts, text, item)));
+                errors.push(LinkError { kind, name: name.clone(), first, second, difference });
+            }
+        }
+        errors
+    }
+
     /// What `name` means to a text that declares it.
     pub(super) fn find(&self, name: &str) -> Option<&Definition> {
         self.by_name.get(name)
+    }
+}
+
+/// What a declaration says otherwise than the definition, if anything.
+fn difference(
+    defined_in: &Module,
+    defined: Item,
+    declared_in: &Module,
+    declared: Item,
+) -> Option<(LinkErrorKind, String)> {
+    match (defined, declared) {
+        (Item::Function(d), Item::Function(e)) => {
+            let (d, e) = (defined_in.functions.get(d as usize)?, declared_in.functions.get(e as usize)?);
+            let sizes = |list: &[Variable]| list.iter().map(|v| v.size).collect::<Vec<_>>();
+            let same = sizes(&d.params) == sizes(&e.params) && sizes(&d.returns) == sizes(&e.returns);
+            (!same).then(|| (LinkErrorKind::Prototype, "a function of other parameters or results".to_string()))
+        }
+        (Item::Variable(d), Item::Variable(e)) => {
+            let (d, e) = (defined_in.variables.get(d as usize)?, declared_in.variables.get(e as usize)?);
+            if d.space != e.space {
+                return Some((LinkErrorKind::Mismatch, "in another state space".to_string()));
+            }
+            // `extern v[]` leaves the size to the definition.
+            let differs = e.size != 0 && e.size != d.size;
+            differs.then(|| {
+                (LinkErrorKind::Mismatch, format!("{} bytes long in one text and {} in another", d.size, e.size))
+            })
+        }
+        _ => Some((LinkErrorKind::Mismatch, "a function in one text and a variable in another".to_string())),
     }
 }
