@@ -55,7 +55,7 @@ impl State {
             }),
             streams: self.streams.iter().filter(|(_, stream)| stream.kind == StreamKind::Created).count(),
             events: self.events.len(),
-            modules: self.modules.len(),
+            modules: self.modules.iter().filter(|(_, module)| !module.is_library).count() + self.libraries.len(),
             graphs: self.graphs.graphs.len(),
             executables: self.executables.len(),
             captures: self.captures.len(),

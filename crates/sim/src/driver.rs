@@ -11,7 +11,7 @@ use dacapo_driver::{CUresult, Call, Declared, DeclaredOf, Driver, for_each_call}
 
 use crate::calls::{
     capture, conditional, context, copy, device, event, function, general, graph, graph_exec, graph_memory, graph_node,
-    launch, library, memory, module, node_params, occupancy, old, pointer, pool, set, stream, stream_values,
+    launch, library, link, memory, module, node_params, occupancy, old, pointer, pool, set, stream, stream_values,
     user_object, virtual_memory,
 };
 use crate::machine::Machine;
@@ -123,6 +123,7 @@ implemented! {
     cuModuleLoad => Context, module::load;
     cuModuleLoadData => Context, module::load_data;
     cuModuleLoadDataEx => Context, module::load_data_ex;
+    cuModuleLoadFatBinary => Context, module::load_fat_binary;
     cuModuleUnload => Context, module::unload;
     // Library
     cuKernelGetAttribute => Context, library::kernel_get_attribute;
@@ -130,14 +131,19 @@ implemented! {
     cuKernelGetName => Context, function::kernel_get_name;
     cuKernelGetParamInfo => Context, library::kernel_get_param_info;
     cuKernelSetAttribute => Context, library::kernel_set_attribute;
-    cuLibraryEnumerateKernels => Context, library::enumerate_kernels;
+    cuLibraryEnumerateKernels => Init, library::enumerate_kernels;
     cuLibraryGetGlobal => Context, library::get_global;
-    cuLibraryGetKernel => Context, library::get_kernel;
-    cuLibraryGetKernelCount => Context, library::get_kernel_count;
+    cuLibraryGetKernel => Init, library::get_kernel;
+    cuLibraryGetKernelCount => Init, library::get_kernel_count;
     cuLibraryGetModule => Context, library::get_module;
-    cuLibraryLoadData => Context, library::load_data;
-    cuLibraryLoadFromFile => Context, library::load_from_file;
-    cuLibraryUnload => Context, library::unload_library;
+    cuLibraryLoadData => Init, library::load_data;
+    cuLibraryLoadFromFile => Init, library::load_from_file;
+    cuLibraryUnload => Init, library::unload_library;
+    // Link
+    cuLinkAddData_v2 => Always, link::add_data;
+    cuLinkComplete => Always, link::complete;
+    cuLinkCreate_v2 => Always, link::create;
+    cuLinkDestroy => Always, link::destroy;
     // Function
     cuFuncGetAttribute => Context, function::get_attribute;
     cuFuncGetModule => Context, function::get_module;

@@ -19,6 +19,7 @@ use crate::model::capture::Capture;
 use crate::model::executable::Executable;
 use crate::model::graph::Graphs;
 use crate::model::graph_memory::GraphMemory;
+use crate::model::library::{Kernel, Library, Link};
 use crate::model::objects::{Context, Event, Function, Module, Owner, Pool, Stream, Visible};
 use crate::model::table::{Key, Table};
 use crate::model::tasks::Tasks;
@@ -74,6 +75,9 @@ pub(crate) struct State {
     /// How many were ever loaded: they are named by that in reports.
     pub(crate) modules_loaded: u64,
     pub(crate) functions: Table<Arc<Function>>,
+    pub(crate) libraries: Table<Library>,
+    pub(crate) kernels: Table<Kernel>,
+    pub(crate) links: Table<Link>,
     pub(crate) pools: Table<Pool>,
     pub(crate) default_pool: Key<Pool>,
     /// Where `cuMemAllocAsync` takes memory from.
@@ -153,6 +157,9 @@ impl Machine {
             modules: Table::new(4),
             modules_loaded: 0,
             functions: Table::new(8),
+            libraries: Table::new(11),
+            kernels: Table::new(12),
+            links: Table::new(13),
             pools,
             default_pool,
             current_pool: default_pool,

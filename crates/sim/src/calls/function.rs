@@ -19,6 +19,9 @@ const INVALID_HANDLE: CUresult = CUresult::CUDA_ERROR_INVALID_HANDLE;
 
 /// The function behind a handle. A kernel handle of a library is accepted too, as by the driver.
 pub(crate) fn named(v: &mut Visit<'_>, handle: CUfunction) -> Result<Arc<Function>, CUresult> {
+    if let Some(function) = super::library::function_behind(v, handle) {
+        return function;
+    }
     match v.functions.look_up(handle.bits()) {
         Lookup::Live(key) => v.functions.get(key).cloned().ok_or(INVALID_HANDLE),
         Lookup::Stale => {
@@ -41,8 +44,12 @@ pub(crate) unsafe fn get_name(v: &mut Visit<'_>, out: *mut *const c_char, functi
 }
 
 pub(crate) unsafe fn kernel_get_name(v: &mut Visit<'_>, out: *mut *const c_char, kernel: CUkernel) -> Answer {
-    // SAFETY: the arguments of this call; a kernel of a library is named by its function's handle.
-    unsafe { get_name(v, out, CUfunction::from_bits(kernel.bits())) }
+    match super::library::kernel_name(v, kernel) {
+        // SAFETY: an out pointer of this call.
+        Some(name) => unsafe { put(out, name) },
+        // SAFETY: the arguments of this call; a function is taken for its kernel.
+        None => unsafe { get_name(v, out, CUfunction::from_bits(kernel.bits())) },
+    }
 }
 
 pub(crate) unsafe fn get_param_info(

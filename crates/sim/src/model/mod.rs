@@ -13,6 +13,7 @@
 //! | [`virtual_memory`] | memory apart from its addresses |
 //! | [`executable`] | instantiated graphs, their launches and updates |
 //! | [`work`] | what a node or a stream operation does |
+//! | [`library`] | libraries, kernels and links: what belongs to the process |
 //! | [`objects`] | contexts, streams, events, modules, pools |
 
 pub(crate) mod capture;
@@ -20,6 +21,7 @@ pub(crate) mod conditional;
 pub(crate) mod executable;
 pub(crate) mod graph;
 pub(crate) mod graph_memory;
+pub(crate) mod library;
 pub(crate) mod objects;
 pub(crate) mod table;
 pub(crate) mod tasks;
