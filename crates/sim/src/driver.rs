@@ -11,8 +11,8 @@ use dacapo_driver::{CUresult, Call, Declared, DeclaredOf, Driver, for_each_call}
 
 use crate::calls::{
     capture, conditional, context, copy, device, event, function, general, graph, graph_exec, graph_memory, graph_node,
-    launch, library, memory, module, node_params, occupancy, pointer, pool, set, stream, stream_values, user_object,
-    virtual_memory,
+    launch, library, managed, memory, module, node_params, occupancy, pointer, pool, set, stream, stream_values,
+    user_object, virtual_memory,
 };
 use crate::machine::Machine;
 use crate::visit::Needs;
@@ -125,9 +125,14 @@ implemented! {
     cuFuncSetAttribute => Context, function::set_attribute;
     cuFuncSetCacheConfig => Context, function::set_cache_config;
     // Memory
+    cuMemAdvise => Context, managed::advise_v1;
+    cuMemAdvise_v2 => Context, managed::advise;
     cuMemAllocHost_v2 => Context, memory::alloc_host;
+    cuMemAllocManaged => Context, managed::alloc;
     cuMemAllocPitch_v2 => Context, memory::alloc_pitch;
     cuMemAlloc_v2 => Context, memory::alloc;
+    cuMemDiscardAndPrefetchBatchAsync => Context, managed::discard_and_prefetch_batch;
+    cuMemDiscardBatchAsync => Context, managed::discard_batch;
     cuMemFreeHost => Context, memory::free_host;
     cuMemFree_v2 => Context, memory::free;
     cuMemGetAddressRange_v2 => Context, memory::get_address_range;
@@ -137,8 +142,11 @@ implemented! {
     cuMemHostGetFlags => Context, memory::host_get_flags;
     cuMemHostRegister_v2 => Context, memory::host_register;
     cuMemHostUnregister => Context, memory::host_unregister;
-    cuMemPrefetchAsync => Context, stream::prefetch_async_v1;
-    cuMemPrefetchAsync_v2 => Context, stream::prefetch_async;
+    cuMemPrefetchAsync => Context, managed::prefetch_v1;
+    cuMemPrefetchAsync_v2 => Context, managed::prefetch;
+    cuMemPrefetchBatchAsync => Context, managed::prefetch_batch;
+    cuMemRangeGetAttribute => Context, managed::range_get_attribute;
+    cuMemRangeGetAttributes => Context, managed::range_get_attributes;
     // Pool
     cuDeviceGetDefaultMemPool => Always, pool::get_default;
     cuDeviceGetMemPool => Always, pool::get_current;
@@ -197,7 +205,7 @@ implemented! {
     cuMemsetD8_v2 => Stream, set::d8;
     // Stream
     cuStreamAddCallback => Stream, stream::add_callback;
-    cuStreamAttachMemAsync => Context, stream::attach_mem_async;
+    cuStreamAttachMemAsync => Context, managed::attach;
     cuStreamBatchMemOp_v2 => Stream, stream_values::batch;
     cuStreamCopyAttributes => Context, stream::copy_attributes;
     cuStreamCreate => Context, stream::create;

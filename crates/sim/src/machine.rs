@@ -19,6 +19,7 @@ use crate::model::capture::Capture;
 use crate::model::executable::Executable;
 use crate::model::graph::Graphs;
 use crate::model::graph_memory::GraphMemory;
+use crate::model::managed::Managed;
 use crate::model::objects::{Context, Event, Function, Module, Owner, Pool, Stream, Visible};
 use crate::model::table::{Key, Table};
 use crate::model::tasks::Tasks;
@@ -65,6 +66,8 @@ pub(crate) struct State {
     pub(crate) memory: Memory,
     /// Allocations as the API shows them, by address.
     pub(crate) visible: BTreeMap<u64, Visible>,
+    /// Advice and prefetches, by the start of the managed memory they are about.
+    pub(crate) managed: BTreeMap<u64, Managed>,
     pub(crate) contexts: Table<Context>,
     pub(crate) primary: Key<Context>,
     pub(crate) primary_retains: u32,
@@ -144,6 +147,7 @@ impl Machine {
             is_initialised: false,
             memory: Memory::new(MemoryOptions { capacity: options.capacity, seed: options.seed }),
             visible: BTreeMap::new(),
+            managed: BTreeMap::new(),
             contexts,
             primary,
             primary_retains: 0,

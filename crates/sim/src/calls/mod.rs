@@ -18,6 +18,7 @@ pub(crate) mod graph_node;
 pub(crate) mod jit;
 pub(crate) mod launch;
 pub(crate) mod library;
+pub(crate) mod managed;
 pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod node_params;

@@ -315,6 +315,19 @@ impl Memory {
         self.put(ptr as u64, bytes, Backing::Host(host), kind, label);
     }
 
+    /// New zeroed memory at one address for host and kernels. It is the host's: the device has not less for it.
+    ///
+    /// # Errors
+    ///
+    /// When the host has not that much left.
+    pub(crate) fn alloc_managed(&mut self, bytes: u64, label: &str) -> Result<u64, OutOfMemory> {
+        let refused = self.refusal(bytes);
+        let host = usize::try_from(bytes).ok().and_then(Host::allocate).ok_or(refused)?;
+        let address = host.address();
+        self.put(address, bytes, Backing::Host(host), Kind::Managed, label);
+        Ok(address)
+    }
+
     /// Frees the allocation that starts at `address`; `None` where none does.
     pub fn free(&mut self, address: u64) -> Option<Allocation> {
         let index = self.by_base.remove(&address)?;
