@@ -145,7 +145,13 @@ impl Machine {
         let state = State {
             random: Random::new(options.seed),
             is_initialised: false,
-            memory: Memory::new(MemoryOptions { capacity: options.capacity, seed: options.seed }),
+            memory: {
+                let mut memory = Memory::new(MemoryOptions { capacity: options.capacity, seed: options.seed });
+                if !options.strict {
+                    memory.let_pass();
+                }
+                memory
+            },
             visible: BTreeMap::new(),
             managed: BTreeMap::new(),
             contexts,
