@@ -157,6 +157,8 @@ macro_rules! for_each_call {
         cuMemAllocPitch [cuMemAllocPitch, Memory, 2_000, NoStream, Unsafe, None] (dptr: *mut CUdeviceptr_v1, pPitch: *mut c_uint, WidthInBytes: c_uint, Height: c_uint, ElementSizeBytes: c_uint);
         cuMemAllocPitch_v2 [cuMemAllocPitch, Memory, 3_020, NoStream, Unsafe, None] (dptr: *mut CUdeviceptr, pPitch: *mut usize, WidthInBytes: usize, Height: usize, ElementSizeBytes: c_uint);
         cuMemAlloc_v2 [cuMemAlloc, Memory, 3_020, NoStream, Unsafe, None] (dptr: *mut CUdeviceptr, bytesize: usize);
+        cuMemDiscardAndPrefetchBatchAsync [cuMemDiscardAndPrefetchBatchAsync, Memory, 13_000, Refused, Free, Ptsz] (dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, prefetchLocs: *mut CUmemLocation, prefetchLocIdxs: *mut usize, numPrefetchLocs: usize, flags: u64, hStream: CUstream);
+        cuMemDiscardBatchAsync [cuMemDiscardBatchAsync, Memory, 13_000, Refused, Free, Ptsz] (dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, flags: u64, hStream: CUstream);
         cuMemFree [cuMemFree, Memory, 2_000, NoStream, Unsafe, None] (dptr: CUdeviceptr_v1);
         cuMemFreeHost [cuMemFreeHost, Memory, 2_000, NoStream, Unsafe, None] (p: *mut c_void);
         cuMemFree_v2 [cuMemFree, Memory, 3_020, NoStream, Unsafe, None] (dptr: CUdeviceptr);
@@ -173,6 +175,9 @@ macro_rules! for_each_call {
         cuMemHostUnregister [cuMemHostUnregister, Memory, 4_000, NoStream, Unsafe, None] (p: *mut c_void);
         cuMemPrefetchAsync [cuMemPrefetchAsync, Memory, 8_000, Refused, Free, Ptsz] (devPtr: CUdeviceptr, count: usize, dstDevice: CUdevice, hStream: CUstream);
         cuMemPrefetchAsync_v2 [cuMemPrefetchAsync, Memory, 12_020, Refused, Free, Ptsz] (devPtr: CUdeviceptr, count: usize, location: CUmemLocation, flags: c_uint, hStream: CUstream);
+        cuMemPrefetchBatchAsync [cuMemPrefetchBatchAsync, Memory, 13_000, Refused, Free, Ptsz] (dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, prefetchLocs: *mut CUmemLocation, prefetchLocIdxs: *mut usize, numPrefetchLocs: usize, flags: u64, hStream: CUstream);
+        cuMemRangeGetAttribute [cuMemRangeGetAttribute, Memory, 8_000, NoStream, Free, None] (data: *mut c_void, dataSize: usize, attribute: CUmem_range_attribute, devPtr: CUdeviceptr, count: usize);
+        cuMemRangeGetAttributes [cuMemRangeGetAttributes, Memory, 8_000, NoStream, Free, None] (data: *mut *mut c_void, dataSizes: *mut usize, attributes: *mut CUmem_range_attribute, numAttributes: usize, devPtr: CUdeviceptr, count: usize);
         // Pool
         cuDeviceGetDefaultMemPool [cuDeviceGetDefaultMemPool, Pool, 11_020, NoStream, Free, None] (pool_out: *mut CUmemoryPool, dev: CUdevice);
         cuDeviceGetMemPool [cuDeviceGetMemPool, Pool, 11_020, NoStream, Free, None] (pool: *mut CUmemoryPool, dev: CUdevice);
@@ -180,6 +185,8 @@ macro_rules! for_each_call {
         cuMemAllocAsync [cuMemAllocAsync, Pool, 11_020, Recorded, Unsafe, Ptsz] (dptr: *mut CUdeviceptr, bytesize: usize, hStream: CUstream);
         cuMemAllocFromPoolAsync [cuMemAllocFromPoolAsync, Pool, 11_020, Recorded, Unsafe, Ptsz] (dptr: *mut CUdeviceptr, bytesize: usize, pool: CUmemoryPool, hStream: CUstream);
         cuMemFreeAsync [cuMemFreeAsync, Pool, 11_020, Recorded, Unsafe, Ptsz] (dptr: CUdeviceptr, hStream: CUstream);
+        cuMemGetDefaultMemPool [cuMemGetDefaultMemPool, Pool, 13_000, NoStream, Free, None] (pool_out: *mut CUmemoryPool, location: *mut CUmemLocation, r#type: CUmemAllocationType);
+        cuMemGetMemPool [cuMemGetMemPool, Pool, 13_000, NoStream, Free, None] (pool: *mut CUmemoryPool, location: *mut CUmemLocation, r#type: CUmemAllocationType);
         cuMemPoolCreate [cuMemPoolCreate, Pool, 11_020, NoStream, Unsafe, None] (pool: *mut CUmemoryPool, poolProps: *const CUmemPoolProps);
         cuMemPoolDestroy [cuMemPoolDestroy, Pool, 11_020, NoStream, Unsafe, None] (pool: CUmemoryPool);
         cuMemPoolGetAccess [cuMemPoolGetAccess, Pool, 11_020, NoStream, Free, None] (flags: *mut CUmemAccess_flags, memPool: CUmemoryPool, location: *mut CUmemLocation);
@@ -187,6 +194,7 @@ macro_rules! for_each_call {
         cuMemPoolSetAccess [cuMemPoolSetAccess, Pool, 11_020, NoStream, Free, None] (pool: CUmemoryPool, map: *const CUmemAccessDesc, count: usize);
         cuMemPoolSetAttribute [cuMemPoolSetAttribute, Pool, 11_020, NoStream, Free, None] (pool: CUmemoryPool, attr: CUmemPool_attribute, value: *mut c_void);
         cuMemPoolTrimTo [cuMemPoolTrimTo, Pool, 11_020, NoStream, Unsafe, None] (pool: CUmemoryPool, minBytesToKeep: usize);
+        cuMemSetMemPool [cuMemSetMemPool, Pool, 13_000, NoStream, Free, None] (location: *mut CUmemLocation, r#type: CUmemAllocationType, pool: CUmemoryPool);
         // VirtualMemory
         cuMemAddressFree [cuMemAddressFree, VirtualMemory, 10_020, NoStream, Free, None] (ptr: CUdeviceptr, size: usize);
         cuMemAddressReserve [cuMemAddressReserve, VirtualMemory, 10_020, NoStream, Free, None] (ptr: *mut CUdeviceptr, size: usize, alignment: usize, addr: CUdeviceptr, flags: u64);
@@ -215,6 +223,11 @@ macro_rules! for_each_call {
         cuMemcpy3DAsync_v2 [cuMemcpy3DAsync, Copy, 3_020, Recorded, Free, Ptsz] (pCopy: *const CUDA_MEMCPY3D, hStream: CUstream);
         cuMemcpy3D_v2 [cuMemcpy3D, Copy, 3_020, NoStream, Legacy, Ptds] (pCopy: *const CUDA_MEMCPY3D);
         cuMemcpyAsync [cuMemcpyAsync, Copy, 4_000, Recorded, Free, Ptsz] (dst: CUdeviceptr, src: CUdeviceptr, ByteCount: usize, hStream: CUstream);
+        cuMemcpyAtoA_v2 [cuMemcpyAtoA, Copy, 3_020, NoStream, Legacy, Ptds] (dstArray: CUarray, dstOffset: usize, srcArray: CUarray, srcOffset: usize, ByteCount: usize);
+        cuMemcpyAtoD_v2 [cuMemcpyAtoD, Copy, 3_020, NoStream, Legacy, Ptds] (dstDevice: CUdeviceptr, srcArray: CUarray, srcOffset: usize, ByteCount: usize);
+        cuMemcpyAtoHAsync_v2 [cuMemcpyAtoHAsync, Copy, 3_020, Recorded, Free, Ptsz] (dstHost: *mut c_void, srcArray: CUarray, srcOffset: usize, ByteCount: usize, hStream: CUstream);
+        cuMemcpyAtoH_v2 [cuMemcpyAtoH, Copy, 3_020, NoStream, Legacy, Ptds] (dstHost: *mut c_void, srcArray: CUarray, srcOffset: usize, ByteCount: usize);
+        cuMemcpyDtoA_v2 [cuMemcpyDtoA, Copy, 3_020, NoStream, Legacy, Ptds] (dstArray: CUarray, dstOffset: usize, srcDevice: CUdeviceptr, ByteCount: usize);
         cuMemcpyDtoD [cuMemcpyDtoD, Copy, 2_000, NoStream, Legacy, None] (dstDevice: CUdeviceptr_v1, srcDevice: CUdeviceptr_v1, ByteCount: c_uint);
         cuMemcpyDtoDAsync [cuMemcpyDtoDAsync, Copy, 3_000, Recorded, Free, None] (dstDevice: CUdeviceptr_v1, srcDevice: CUdeviceptr_v1, ByteCount: c_uint, hStream: CUstream);
         cuMemcpyDtoDAsync_v2 [cuMemcpyDtoDAsync, Copy, 3_020, Recorded, Free, Ptsz] (dstDevice: CUdeviceptr, srcDevice: CUdeviceptr, ByteCount: usize, hStream: CUstream);
@@ -223,6 +236,8 @@ macro_rules! for_each_call {
         cuMemcpyDtoHAsync [cuMemcpyDtoHAsync, Copy, 2_000, Recorded, Free, None] (dstHost: *mut c_void, srcDevice: CUdeviceptr_v1, ByteCount: c_uint, hStream: CUstream);
         cuMemcpyDtoHAsync_v2 [cuMemcpyDtoHAsync, Copy, 3_020, Recorded, Free, Ptsz] (dstHost: *mut c_void, srcDevice: CUdeviceptr, ByteCount: usize, hStream: CUstream);
         cuMemcpyDtoH_v2 [cuMemcpyDtoH, Copy, 3_020, NoStream, Legacy, Ptds] (dstHost: *mut c_void, srcDevice: CUdeviceptr, ByteCount: usize);
+        cuMemcpyHtoAAsync_v2 [cuMemcpyHtoAAsync, Copy, 3_020, Recorded, Free, Ptsz] (dstArray: CUarray, dstOffset: usize, srcHost: *const c_void, ByteCount: usize, hStream: CUstream);
+        cuMemcpyHtoA_v2 [cuMemcpyHtoA, Copy, 3_020, NoStream, Legacy, Ptds] (dstArray: CUarray, dstOffset: usize, srcHost: *const c_void, ByteCount: usize);
         cuMemcpyHtoD [cuMemcpyHtoD, Copy, 2_000, NoStream, Legacy, None] (dstDevice: CUdeviceptr_v1, srcHost: *const c_void, ByteCount: c_uint);
         cuMemcpyHtoDAsync [cuMemcpyHtoDAsync, Copy, 2_000, Recorded, Free, None] (dstDevice: CUdeviceptr_v1, srcHost: *const c_void, ByteCount: c_uint, hStream: CUstream);
         cuMemcpyHtoDAsync_v2 [cuMemcpyHtoDAsync, Copy, 3_020, Recorded, Free, Ptsz] (dstDevice: CUdeviceptr, srcHost: *const c_void, ByteCount: usize, hStream: CUstream);
@@ -248,6 +263,21 @@ macro_rules! for_each_call {
         cuMemsetD8 [cuMemsetD8, Set, 2_000, NoStream, Legacy, None] (dstDevice: CUdeviceptr_v1, uc: u8, N: c_uint);
         cuMemsetD8Async [cuMemsetD8Async, Set, 3_020, Recorded, Free, Ptsz] (dstDevice: CUdeviceptr, uc: u8, N: usize, hStream: CUstream);
         cuMemsetD8_v2 [cuMemsetD8, Set, 3_020, NoStream, Legacy, Ptds] (dstDevice: CUdeviceptr, uc: u8, N: usize);
+        // Array
+        cuArray3DCreate_v2 [cuArray3DCreate, Array, 3_020, NoStream, Unsafe, None] (pHandle: *mut CUarray, pAllocateArray: *const CUDA_ARRAY3D_DESCRIPTOR);
+        cuArray3DGetDescriptor_v2 [cuArray3DGetDescriptor, Array, 3_020, NoStream, Free, None] (pArrayDescriptor: *mut CUDA_ARRAY3D_DESCRIPTOR, hArray: CUarray);
+        cuArrayCreate_v2 [cuArrayCreate, Array, 3_020, NoStream, Unsafe, None] (pHandle: *mut CUarray, pAllocateArray: *const CUDA_ARRAY_DESCRIPTOR);
+        cuArrayDestroy [cuArrayDestroy, Array, 2_000, NoStream, Unsafe, None] (hArray: CUarray);
+        cuArrayGetDescriptor_v2 [cuArrayGetDescriptor, Array, 3_020, NoStream, Free, None] (pArrayDescriptor: *mut CUDA_ARRAY_DESCRIPTOR, hArray: CUarray);
+        // Texture
+        cuSurfObjectCreate [cuSurfObjectCreate, Texture, 5_000, NoStream, Free, None] (pSurfObject: *mut CUsurfObject, pResDesc: *const CUDA_RESOURCE_DESC);
+        cuSurfObjectDestroy [cuSurfObjectDestroy, Texture, 5_000, NoStream, Free, None] (surfObject: CUsurfObject);
+        cuSurfObjectGetResourceDesc [cuSurfObjectGetResourceDesc, Texture, 5_000, NoStream, Free, None] (pResDesc: *mut CUDA_RESOURCE_DESC, surfObject: CUsurfObject);
+        cuTexObjectCreate [cuTexObjectCreate, Texture, 5_000, NoStream, Free, None] (pTexObject: *mut CUtexObject, pResDesc: *const CUDA_RESOURCE_DESC, pTexDesc: *const CUDA_TEXTURE_DESC, pResViewDesc: *const CUDA_RESOURCE_VIEW_DESC);
+        cuTexObjectDestroy [cuTexObjectDestroy, Texture, 5_000, NoStream, Free, None] (texObject: CUtexObject);
+        cuTexObjectGetResourceDesc [cuTexObjectGetResourceDesc, Texture, 5_000, NoStream, Free, None] (pResDesc: *mut CUDA_RESOURCE_DESC, texObject: CUtexObject);
+        cuTexObjectGetResourceViewDesc [cuTexObjectGetResourceViewDesc, Texture, 5_000, NoStream, Free, None] (pResViewDesc: *mut CUDA_RESOURCE_VIEW_DESC, texObject: CUtexObject);
+        cuTexObjectGetTextureDesc [cuTexObjectGetTextureDesc, Texture, 5_000, NoStream, Free, None] (pTexDesc: *mut CUDA_TEXTURE_DESC, texObject: CUtexObject);
         // Stream
         cuStreamAddCallback [cuStreamAddCallback, Stream, 5_000, Refused, Free, Ptsz] (hStream: CUstream, callback: CUstreamCallback, userData: *mut c_void, flags: c_uint);
         cuStreamAttachMemAsync [cuStreamAttachMemAsync, Stream, 6_000, Refused, Free, Ptsz] (hStream: CUstream, dptr: CUdeviceptr, length: usize, flags: c_uint);

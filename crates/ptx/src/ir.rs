@@ -154,6 +154,8 @@ pub struct Variable {
     pub offset: u64,
     /// Linkage.
     pub linkage: Linkage,
+    /// `.attribute(.managed)`: the host sees it at the same address.
+    pub managed: bool,
     /// Initial contents; shorter than `size` means zeros follow; empty means all zeros.
     pub init: Vec<Init>,
     /// Where it is declared.

@@ -47,7 +47,7 @@ impl State {
     fn census(&self) -> Census {
         let owned = |wanted: fn(&Owner) -> bool| self.visible.values().filter(|seen| wanted(&seen.owner)).count();
         Census {
-            allocations: owned(|owner| matches!(owner, Owner::Plain | Owner::Pool(_))),
+            allocations: owned(|owner| matches!(owner, Owner::Plain | Owner::Managed | Owner::Pool(_))),
             physical: self.virtual_memory.physical.len(),
             ranges: self.virtual_memory.reserved.len(),
             host_allocations: owned(|owner| {

@@ -11,8 +11,8 @@ use dacapo_driver::{CUresult, Call, Declared, DeclaredOf, Driver, for_each_call}
 
 use crate::calls::{
     capture, conditional, context, copy, device, event, function, general, graph, graph_exec, graph_memory, graph_node,
-    launch, library, link, memory, module, node_params, occupancy, old, pointer, pool, set, stream, stream_values,
-    user_object, virtual_memory,
+    launch, library, link, managed, memory, module, node_params, occupancy, old, pointer, pool, set, stream,
+    stream_values, user_object, virtual_memory,
 };
 use crate::machine::Machine;
 use crate::visit::Needs;
@@ -155,12 +155,17 @@ implemented! {
     cuFuncSetCacheConfig => Context, function::set_cache_config;
     cuFuncSetSharedMemConfig => Context, function::set_shared_config;
     // Memory
+    cuMemAdvise => Context, managed::advise_v1;
+    cuMemAdvise_v2 => Context, managed::advise;
     cuMemAlloc => Always, old::alloc;
     cuMemAllocHost => Always, old::alloc_host;
     cuMemAllocHost_v2 => Context, memory::alloc_host;
+    cuMemAllocManaged => Context, managed::alloc;
     cuMemAllocPitch => Always, old::alloc_pitch;
     cuMemAllocPitch_v2 => Context, memory::alloc_pitch;
     cuMemAlloc_v2 => Context, memory::alloc;
+    cuMemDiscardAndPrefetchBatchAsync => Context, managed::discard_and_prefetch_batch;
+    cuMemDiscardBatchAsync => Context, managed::discard_batch;
     cuMemFree => Always, old::free;
     cuMemFreeHost => Context, memory::free_host;
     cuMemFree_v2 => Context, memory::free;
@@ -175,8 +180,11 @@ implemented! {
     cuMemHostRegister => Context, memory::host_register;
     cuMemHostRegister_v2 => Context, memory::host_register;
     cuMemHostUnregister => Context, memory::host_unregister;
-    cuMemPrefetchAsync => Context, stream::prefetch_async_v1;
-    cuMemPrefetchAsync_v2 => Context, stream::prefetch_async;
+    cuMemPrefetchAsync => Context, managed::prefetch_v1;
+    cuMemPrefetchAsync_v2 => Context, managed::prefetch;
+    cuMemPrefetchBatchAsync => Context, managed::prefetch_batch;
+    cuMemRangeGetAttribute => Context, managed::range_get_attribute;
+    cuMemRangeGetAttributes => Context, managed::range_get_attributes;
     // Pool
     cuDeviceGetDefaultMemPool => Always, pool::get_default;
     cuDeviceGetMemPool => Always, pool::get_current;
@@ -252,7 +260,7 @@ implemented! {
     cuMemsetD8_v2 => Stream, set::d8;
     // Stream
     cuStreamAddCallback => Stream, stream::add_callback;
-    cuStreamAttachMemAsync => Context, stream::attach_mem_async;
+    cuStreamAttachMemAsync => Context, managed::attach;
     cuStreamBatchMemOp => Stream, old::batch;
     cuStreamBatchMemOp_v2 => Stream, stream_values::batch;
     cuStreamCopyAttributes => Context, stream::copy_attributes;

@@ -20,6 +20,7 @@ use crate::model::executable::Executable;
 use crate::model::graph::Graphs;
 use crate::model::graph_memory::GraphMemory;
 use crate::model::library::{Kernel, Library, Link};
+use crate::model::managed::Managed;
 use crate::model::objects::{Context, Event, Function, Module, Owner, Pool, Stream, Visible};
 use crate::model::table::{Key, Table};
 use crate::model::tasks::Tasks;
@@ -66,6 +67,8 @@ pub(crate) struct State {
     pub(crate) memory: Memory,
     /// Allocations as the API shows them, by address.
     pub(crate) visible: BTreeMap<u64, Visible>,
+    /// Advice and prefetches, by the start of the managed memory they are about.
+    pub(crate) managed: BTreeMap<u64, Managed>,
     pub(crate) contexts: Table<Context>,
     pub(crate) primary: Key<Context>,
     pub(crate) primary_retains: u32,
@@ -147,8 +150,15 @@ impl Machine {
         let state = State {
             random: Random::new(options.seed),
             is_initialised: false,
-            memory: Memory::new(MemoryOptions { capacity: options.capacity, seed: options.seed }),
+            memory: {
+                let mut memory = Memory::new(MemoryOptions { capacity: options.capacity, seed: options.seed });
+                if !options.strict {
+                    memory.let_pass();
+                }
+                memory
+            },
             visible: BTreeMap::new(),
+            managed: BTreeMap::new(),
             contexts,
             primary,
             primary_retains: 0,

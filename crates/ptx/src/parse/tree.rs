@@ -52,6 +52,8 @@ pub(crate) struct Declaration<'t> {
     pub(crate) vector: u8,
     /// `.texref` and its kin: no type that we know.
     pub(crate) opaque: bool,
+    /// `.attribute(.managed)`.
+    pub(crate) managed: bool,
     pub(crate) names: Vec<Declarator<'t>>,
 }
 

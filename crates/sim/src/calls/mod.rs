@@ -21,6 +21,7 @@ pub(crate) mod launch;
 pub(crate) mod library;
 pub(crate) mod link;
 pub(crate) mod log;
+pub(crate) mod managed;
 pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod node_params;

@@ -142,6 +142,7 @@ pub(crate) fn remove(v: &mut Visit<'_>, key: Key<Module>) {
     }
     for (address, _) in module.image.variables().collect::<Vec<_>>() {
         v.visible.remove(&address);
+        v.managed.remove(&address);
     }
     v.retired.push(module.image);
     v.retire_images();

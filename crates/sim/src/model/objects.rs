@@ -116,6 +116,8 @@ pub(crate) struct Visible {
 pub(crate) enum Owner {
     /// `cuMemAlloc` and its kin.
     Plain,
+    /// `cuMemAllocManaged`.
+    Managed,
     /// A pool.
     Pool(Key<Pool>),
     /// An allocation node of a graph.
