@@ -47,7 +47,7 @@ impl State {
     fn census(&self) -> Census {
         let owned = |wanted: fn(&Owner) -> bool| self.visible.values().filter(|seen| wanted(&seen.owner)).count();
         Census {
-            allocations: owned(|owner| matches!(owner, Owner::Plain | Owner::Pool(_))),
+            allocations: owned(|owner| matches!(owner, Owner::Plain | Owner::Managed | Owner::Pool(_))),
             physical: self.virtual_memory.physical.len(),
             ranges: self.virtual_memory.reserved.len(),
             host_allocations: owned(|owner| {
@@ -55,7 +55,7 @@ impl State {
             }),
             streams: self.streams.iter().filter(|(_, stream)| stream.kind == StreamKind::Created).count(),
             events: self.events.len(),
-            modules: self.modules.len(),
+            modules: self.modules.iter().filter(|(_, module)| !module.is_library).count() + self.libraries.len(),
             graphs: self.graphs.graphs.len(),
             executables: self.executables.len(),
             captures: self.captures.len(),

@@ -239,7 +239,7 @@ macro_rules! draw_handles {
 }
 draw_handles! {
     CUcontext CUmodule CUfunction CUlibrary CUkernel CUlinkState CUstream CUevent CUgraph CUgraphNode CUgraphExec CUmemoryPool
-    CUuserObject CUarray
+    CUuserObject CUarray CUgreenCtx
 }
 
 impl Draw for u64 {
@@ -451,6 +451,7 @@ macro_rules! nothing_to_mend { ($($ty:ty),* $(,)?) => { $(impl Mend for $ty {})*
 nothing_to_mend!(
     CUuuid,
     CUDA_KERNEL_NODE_PARAMS,
+    CUDA_KERNEL_NODE_PARAMS_v1,
     CUDA_MEMSET_NODE_PARAMS,
     CUDA_MEMSET_NODE_PARAMS_v2,
     CUDA_HOST_NODE_PARAMS,
@@ -470,6 +471,8 @@ nothing_to_mend!(
     CUlaunchAttribute,
     CUlaunchConfig,
     CUctxCreateParams,
+    CUdevprop,
+    CUexecAffinityParam,
 );
 
 impl Mend for CUDA_MEM_ALLOC_NODE_PARAMS {

@@ -53,9 +53,10 @@ fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3], by_node: bool) -> Result
     let last = (extent[2] - 1).checked_mul(slice).and_then(|z| z.checked_add((extent[1] - 1).checked_mul(pitch)?));
     let bytes = last.and_then(|last| last.checked_add(extent[0])).ok_or(INVALID)?;
     let known = holding(v, address);
+    let is_managed = known.as_ref().is_some_and(|(_, seen)| seen.owner == Owner::Managed);
     let place = match (&known, end.kind) {
         (Some((_, seen)), _) => match seen.owner {
-            Owner::HostAllocated { .. } | Owner::HostRegistered { .. } => CopyMemory::Pinned,
+            Owner::HostAllocated { .. } | Owner::HostRegistered { .. } | Owner::Managed => CopyMemory::Pinned,
             _ => CopyMemory::Device,
         },
         // An address of the device's that nothing lies at is no host memory either.
@@ -71,7 +72,7 @@ fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3], by_node: bool) -> Result
         CopyMemory::Pageable if base < LOWEST => return Err(INVALID),
         CopyMemory::Pageable => {}
         // A host pointer into registered memory may reach beyond it: the rest is pageable, and all of it is the program's.
-        CopyMemory::Pinned if end.kind == CU_MEMORYTYPE_HOST && !is_visible(v, address, bytes) => {
+        CopyMemory::Pinned if end.kind == CU_MEMORYTYPE_HOST && !is_managed && !is_visible(v, address, bytes) => {
             return Ok(Side { place: CopyMemory::Pageable, kind: end.kind, address, pitch, slice });
         }
         _ if !is_touchable(v, address, bytes, by_node) => return Err(refuse(v, address, bytes)),

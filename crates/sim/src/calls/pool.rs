@@ -160,6 +160,8 @@ pub(crate) unsafe fn free_async(v: &mut Visit<'_>, address: CUdeviceptr, handle:
             }
         }
         Owner::Graph => super::graph_memory::free_on(v, stream, address),
+        // As observed.
+        Owner::Managed => return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED),
         _ => return Err(INVALID),
     }
     Ok(())

@@ -58,10 +58,11 @@ impl State {
             end_before = base.saturating_add(seen.bytes);
             let behind = self.memory.begins_at(*base);
             let kinds: &[Kind] = match seen.owner {
-                Owner::Plain => &[Kind::Device, Kind::Managed],
+                Owner::Plain => &[Kind::Device],
+                Owner::Managed => &[Kind::Managed],
                 Owner::Pool(_) => &[Kind::Pool],
                 Owner::Mapped => &[Kind::Mapped],
-                Owner::Module => &[Kind::Module],
+                Owner::Module => &[Kind::Module, Kind::Managed],
                 Owner::HostAllocated { .. } => &[Kind::HostPinned],
                 Owner::HostRegistered { .. } => &[Kind::HostRegistered],
                 // Real only when the launch comes to its node.
@@ -75,7 +76,8 @@ impl State {
         }
         for (base, bytes, kind) in self.memory.all() {
             // Modules that are on their way out, and graphs, hold memory that the program does not see.
-            let other = matches!(kind, Kind::Module | Kind::Graph);
+            let leaving = kind == Kind::Managed && !self.retired.is_empty();
+            let other = leaving || matches!(kind, Kind::Module | Kind::Graph);
             let seen = self.visible.contains_key(&base) || to_end.contains(&base);
             report.ask("memory-seen", other || seen || broken, || {
                 format!("{bytes} bytes at {base:#x} ({kind:?}) are seen by nobody and not about to end")

@@ -40,7 +40,12 @@ impl Image {
                 continue;
             }
             let request = Request { bytes: v.size, align: v.align.into(), kind: Kind::Module, label: &v.name };
-            match memory.alloc(request) {
+            // A managed one lies where the host can reach it too.
+            let placed = match v.managed && v.size > 0 {
+                true => memory.alloc_managed(v.size, &v.name),
+                false => memory.alloc(request),
+            };
+            match placed {
                 Ok(address) => {
                     image.addresses.push(address);
                     if v.space == ir::Space::Const {
@@ -91,6 +96,11 @@ impl Image {
     pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
         let &i = self.by_name.get(name)?;
         Some((self.addresses[i as usize], self.program.module.variables[i as usize].size))
+    }
+
+    /// Whether the global variable called `name` is a managed one.
+    pub(crate) fn is_managed(&self, name: &str) -> bool {
+        self.by_name.get(name).is_some_and(|&i| self.program.module.variables[i as usize].managed)
     }
 
     /// Where constant variables begin and end.

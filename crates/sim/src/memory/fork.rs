@@ -85,6 +85,8 @@ impl Memory {
             copies_left,
             // Nothing is looked for in a fork.
             written_state: BTreeSet::new(),
+            // What is let pass is let pass where all of memory is seen: a fork gives up.
+            pads: None,
         }
     }
 
