@@ -51,7 +51,7 @@ macro_rules! handles {
 
 handles! {
     CUcontext; CUmodule; CUfunction; CUlibrary; CUkernel; CUlinkState;
-    CUstream; CUevent; CUgraph; CUgraphNode; CUgraphExec; CUmemoryPool; CUuserObject; CUarray;
+    CUstream; CUevent; CUgraph; CUgraphNode; CUgraphExec; CUmemoryPool; CUuserObject; CUarray; CUgreenCtx;
 }
 
 impl CUstream {
@@ -63,6 +63,12 @@ impl CUstream {
 
 pub type CUdevice = c_int;
 pub type CUdeviceptr = u64;
+/// An address in the calls of CUDA 2 and 3, which had 32 bits.
+pub type CUdeviceptr_v1 = c_uint;
+/// What the 2D copies of those calls take. No such call gets far enough to look into it.
+pub type CUDA_MEMCPY2D_v1 = c_void;
+/// The same for 3D copies.
+pub type CUDA_MEMCPY3D_v1 = c_void;
 pub type CUgraphConditionalHandle = u64;
 pub type CUmemGenericAllocationHandle = u64;
 pub type CUtexObject = u64;
@@ -110,6 +116,15 @@ macro_rules! for_each_enumeration { ($consume:path) => { $consume! {
         CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK = 111,
         CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH = 120,
     }
+    CUdevice_P2PAttribute {
+        CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK = 1, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED = 2,
+        CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED = 3, CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED = 4,
+    }
+    CUexecAffinityType { CU_EXEC_AFFINITY_TYPE_SM_COUNT = 0 }
+    CUsharedconfig {
+        CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE = 0, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE = 1,
+        CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE = 2,
+    }
     CUarray_format {
         CU_AD_FORMAT_UNSIGNED_INT8 = 1, CU_AD_FORMAT_UNSIGNED_INT16 = 2, CU_AD_FORMAT_UNSIGNED_INT32 = 3,
         CU_AD_FORMAT_SIGNED_INT8 = 8, CU_AD_FORMAT_SIGNED_INT16 = 9, CU_AD_FORMAT_SIGNED_INT32 = 10,
@@ -121,6 +136,10 @@ macro_rules! for_each_enumeration { ($consume:path) => { $consume! {
         CU_FUNC_ATTRIBUTE_NUM_REGS = 4, CU_FUNC_ATTRIBUTE_PTX_VERSION = 5, CU_FUNC_ATTRIBUTE_BINARY_VERSION = 6,
         CU_FUNC_ATTRIBUTE_CACHE_MODE_CA = 7, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
         CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 9,
+        CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET = 10, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH = 11,
+        CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT = 12, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH = 13,
+        CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14,
+        CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE = 15,
     }
     CUstreamCaptureMode {
         CU_STREAM_CAPTURE_MODE_GLOBAL = 0, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1, CU_STREAM_CAPTURE_MODE_RELAXED = 2,
@@ -204,6 +223,7 @@ macro_rules! for_each_enumeration { ($consume:path) => { $consume! {
         CU_LIMIT_STACK_SIZE = 0, CU_LIMIT_PRINTF_FIFO_SIZE = 1, CU_LIMIT_MALLOC_HEAP_SIZE = 2,
         CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH = 3, CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT = 4,
         CU_LIMIT_MAX_L2_FETCH_GRANULARITY = 5, CU_LIMIT_PERSISTING_L2_CACHE_SIZE = 6,
+        CU_LIMIT_SHMEM_SIZE = 7, CU_LIMIT_CIG_ENABLED = 8,
     }
     CUmemAccess_flags {
         CU_MEM_ACCESS_FLAGS_PROT_NONE = 0, CU_MEM_ACCESS_FLAGS_PROT_READ = 1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3,
@@ -306,6 +326,10 @@ macro_rules! for_each_struct { ($consume:path) => { $consume! {
         blockDimZ: c_uint, sharedMemBytes: c_uint, kernelParams: *mut *mut c_void, extra: *mut *mut c_void,
         kern: CUkernel, ctx: CUcontext,
     }
+    CUDA_KERNEL_NODE_PARAMS_v1 {
+        func: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint,
+        blockDimZ: c_uint, sharedMemBytes: c_uint, kernelParams: *mut *mut c_void, extra: *mut *mut c_void,
+    }
     CUDA_MEMSET_NODE_PARAMS { dst: CUdeviceptr, pitch: usize, value: c_uint, elementSize: c_uint, width: usize, height: usize }
     CUDA_MEMSET_NODE_PARAMS_v2 {
         dst: CUdeviceptr, pitch: usize, value: c_uint, elementSize: c_uint, width: usize, height: usize, ctx: CUcontext,
@@ -373,6 +397,13 @@ macro_rules! for_each_struct { ($consume:path) => { $consume! {
     CUlaunchConfig {
         gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint,
         sharedMemBytes: c_uint, hStream: CUstream, attrs: *mut CUlaunchAttribute, numAttrs: c_uint,
+    }
+    /// How many multiprocessors a context is to have; the only parameter there is.
+    CUexecAffinityParam { r#type: CUexecAffinityType, param: c_uint }
+    CUdevprop {
+        maxThreadsPerBlock: c_int, maxThreadsDim: [c_int; 3], maxGridSize: [c_int; 3], sharedMemPerBlock: c_int,
+        totalConstantMemory: c_int, SIMDWidth: c_int, memPitch: c_int, regsPerBlock: c_int, clockRate: c_int,
+        textureAlign: c_int,
     }
     CUctxCreateParams { execAffinityParams: *mut c_void, numExecAffinityParams: c_int, cigParams: *mut c_void }
     /// The parameters of any node: a type and 232 bytes whose meaning the type gives.

@@ -9,6 +9,7 @@
 //! | `DACAPO_CORES` | threads that the blocks of a kernel may run on, where `DACAPO_DETECT` is `none` | 1 |
 //! | `DACAPO_FINDINGS` | the file that findings are appended to; `-` for standard error | `-` |
 //! | `DACAPO_FINDINGS_FORMAT` | `text` for people, `json` for one line of JSON each | `text` |
+//! | `DACAPO_STAND_INS` | 1: PTX is handed over in the place of cubins (`stand_in`); set by `dacapo run` | unset |
 //!
 //! A value that cannot be read is named on standard error with what is accepted, and the default is used: a program that
 //! nobody here wrote should not die of a typo in a variable it does not know.

@@ -61,7 +61,7 @@ impl State {
             textures: self.textures.len(),
             streams: self.streams.iter().filter(|(_, stream)| stream.kind == StreamKind::Created).count(),
             events: self.events.len(),
-            modules: self.modules.len(),
+            modules: self.modules.iter().filter(|(_, module)| !module.is_library).count() + self.libraries.len(),
             graphs: self.graphs.graphs.len(),
             executables: self.executables.len(),
             captures: self.captures.len(),

@@ -21,6 +21,7 @@ use crate::model::capture::Capture;
 use crate::model::executable::Executable;
 use crate::model::graph::Graphs;
 use crate::model::graph_memory::GraphMemory;
+use crate::model::library::{Kernel, Library, Link};
 use crate::model::managed::Managed;
 use crate::model::objects::{Context, Event, Function, Module, Owner, Pool, PoolPlace, Stream, Visible};
 use crate::model::table::{Key, Table};
@@ -80,6 +81,9 @@ pub(crate) struct State {
     /// How many were ever loaded: they are named by that in reports.
     pub(crate) modules_loaded: u64,
     pub(crate) functions: Table<Arc<Function>>,
+    pub(crate) libraries: Table<Library>,
+    pub(crate) kernels: Table<Kernel>,
+    pub(crate) links: Table<Link>,
     pub(crate) pools: Table<Pool>,
     pub(crate) default_pool: Key<Pool>,
     /// Where `cuMemAllocAsync` takes memory from.
@@ -142,6 +146,7 @@ impl Machine {
             per_thread: HashMap::new(),
             limits: BTreeMap::new(),
             cache_config: 0,
+            attached: 1,
             left_behind: Vec::new(),
             held: Vec::new(),
             id: 1,
@@ -169,6 +174,9 @@ impl Machine {
             modules: Table::new(4),
             modules_loaded: 0,
             functions: Table::new(8),
+            libraries: Table::new(11),
+            kernels: Table::new(12),
+            links: Table::new(13),
             pools,
             default_pool,
             current_pool: default_pool,
@@ -239,17 +247,31 @@ impl Machine {
 
     /// A program called a symbol that the table of calls does not know: unsupported, with a finding that names it.
     pub fn unknown_symbol(&self, symbol: &str) -> CUresult {
+        self.find_and_tell(
+            Finding::new("unsupported", Ending::Unsupported, format!("{symbol} is not there yet"))
+                .at(symbol, "answered CUDA_ERROR_NOT_SUPPORTED")
+                .help("run this on a GPU, or see docs/driver-calls.md for what the software driver knows"),
+        );
+        CUresult::CUDA_ERROR_NOT_SUPPORTED
+    }
+
+    /// A program asked `cuGetProcAddress` for a name that no driver of CUDA 13.0 has: a finding, because a program that is
+    /// told so often goes on without a word, and fails or skips something much later.
+    pub fn unknown_name(&self, name: &str) {
+        self.find_and_tell(
+            Finding::new("unsupported", Ending::Unsupported, format!("no entry point is called `{name}`"))
+                .at("cuGetProcAddress", "gave no address for it")
+                .note("CUDA 13.0 has no call of this name: it is newer than that, or misspelt, or not public"),
+        );
+    }
+
+    fn find_and_tell(&self, finding: Finding) {
         let untold = {
             let mut state = self.lock();
-            state.find(
-                Finding::new("unsupported", Ending::Unsupported, format!("{symbol} is not there yet"))
-                    .at(symbol, "answered CUDA_ERROR_NOT_SUPPORTED")
-                    .help("run this on a GPU, or see docs/driver-calls.md for what the software driver knows"),
-            );
+            state.find(finding);
             std::mem::take(&mut state.untold)
         };
         self.tell(untold);
-        CUresult::CUDA_ERROR_NOT_SUPPORTED
     }
 
     /// Tells whoever wants to know of findings; no lock is held.

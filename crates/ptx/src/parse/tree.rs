@@ -130,6 +130,8 @@ pub(crate) enum Statement<'t> {
         name: Name<'t>,
         targets: Vec<Name<'t>>,
     },
+    /// `.pragma "used_bytes_mask N"`: of the load that follows, only these bytes are used.
+    UsedBytes(u32),
     Instruction(InstructionTree<'t>),
 }
 

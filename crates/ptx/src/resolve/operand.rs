@@ -8,7 +8,7 @@ use super::types::{constant_bits, register_fits};
 use crate::error::{Error, ErrorKind};
 use crate::forms::shape::{self, OperandType, Role, widened};
 use crate::forms::{operands_of, word_of_type};
-use crate::ir::{Form, Operand, Reg, Span, Special, Type};
+use crate::ir::{AddressBase, Form, Operand, Reg, Span, Special, Type};
 use crate::parse::tree::{Const, InstructionTree, OperandKind, OperandTree};
 
 /// Why an operand could not be resolved.
@@ -167,6 +167,15 @@ impl<'t> Body<'t, '_> {
                 match self.lookup(name, span)? {
                     Found::Variable(variable) => Ok(Operand::Variable { variable, offset: *offset }),
                     _ => Err(Trouble::Unsupported(format!("an offset on `{name}` is not known here"))),
+                }
+            }
+            // The address of an element, not what is in it.
+            OperandKind::Element { .. } if spec.role == Role::Source && (spec.mov || spec.variable) => {
+                match self.memory(tree)? {
+                    Operand::Address { base: AddressBase::Variable(variable), offset } => {
+                        Ok(Operand::Variable { variable, offset })
+                    }
+                    other => Ok(other),
                 }
             }
             OperandKind::Pair(first, second) if spec.pair => {

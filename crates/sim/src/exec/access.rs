@@ -388,6 +388,33 @@ impl Machine<'_> {
         }
     }
 
+    /// Refuses lanes whose address is not a multiple of the whole access.
+    #[inline(never)]
+    pub(super) fn aligned(&mut self, index: u32, regs: &Regs<'_>, fragment: &Fragment, mask: u32) -> Stop<()> {
+        let access = &self.code.accesses[index as usize];
+        let at = access.address.at;
+        let mut addresses = match at {
+            At::Frame => [u64::from(frame_offset(fragment, access)); 32],
+            _ => addresses(regs, &access.address),
+        };
+        let mut askew = 0;
+        for lane in lanes(mask) {
+            if !addresses[lane].is_multiple_of(access.total()) {
+                askew |= 1 << lane;
+            }
+        }
+        if askew == 0 || at == At::Param {
+            return Ok(());
+        }
+        let (mask, start) = if at == At::Generic { same_window(&mut addresses, askew) } else { (askew, 0) };
+        let bad = match (at, start) {
+            (At::Shared, _) | (_, window::SHARED) => Bad::Shared,
+            (At::Frame | At::Local, _) | (_, window::LOCAL) => Bad::Local,
+            _ => Bad::Alignment,
+        };
+        Err(self.bad_access(&Group { access, addresses: &addresses, fragment, mask }, Doing::Read, bad))
+    }
+
     fn load_param(&mut self, group: &Group<'_>, regs: &mut Regs<'_>) -> Stop<()> {
         let Group { access, addresses, mask, .. } = *group;
         let bytes = usize::from(access.bytes);

@@ -508,6 +508,7 @@ impl Machine<'_> {
             Op::Convert(op) => isa.convert(regs, op, mask),
             Op::Move(op) => isa.moves(regs, op, mask),
             Op::Load(index) => return self.load(*index, regs, local, fragment, mask),
+            Op::Aligned(index) => return self.aligned(*index, regs, fragment, mask),
             Op::Store(index) => return self.store(*index, regs, local, fragment, mask),
             Op::Atomic(index) => return self.atomic(*index, regs, fragment, mask),
             Op::CopyAsync(index) => return self.copy_async(*index, regs, fragment, mask),

@@ -31,6 +31,8 @@ pub(super) enum Op {
     Rare(u32),
     /// A load; index into [`Code::accesses`].
     Load(u32),
+    /// A check that an access is aligned, and no access; index into [`Code::accesses`].
+    Aligned(u32),
     /// A store; index into [`Code::accesses`].
     Store(u32),
     /// An atomic; index into [`Code::atomics`].

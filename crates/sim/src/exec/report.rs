@@ -109,7 +109,9 @@ pub(super) fn placed(program: &Program, code: &Code, finding: Finding, pc: u32, 
         program.module.functions.get(origin.function as usize)?.body.get(origin.instruction as usize)
     });
     let Some(i) = found else { return finding };
-    let ptx = format!("{}:{}:{}", program.name, i.span.line, i.span.column);
+    let function = code.origins.get(pc as usize).map_or(0, |origin| origin.function);
+    let text = program.module.text_of(dacapo_ptx::ir::FunctionId(function)).unwrap_or(&program.name);
+    let ptx = format!("{text}:{}:{}", i.span.line, i.span.column);
     let form = format!("`{}`", i.form);
     match (cuda_place(&program.module, i.loc), who) {
         (Some(cuda), who) => finding.at(cuda, who.unwrap_or_default()).at(ptx, form),

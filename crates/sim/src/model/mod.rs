@@ -15,6 +15,7 @@
 //! | [`virtual_memory`] | memory apart from its addresses |
 //! | [`executable`] | instantiated graphs, their launches and updates |
 //! | [`work`] | what a node or a stream operation does |
+//! | [`library`] | libraries, kernels and links: what belongs to the process |
 //! | [`objects`] | contexts, streams, events, modules, pools |
 
 pub(crate) mod array;
@@ -23,6 +24,7 @@ pub(crate) mod conditional;
 pub(crate) mod executable;
 pub(crate) mod graph;
 pub(crate) mod graph_memory;
+pub(crate) mod library;
 pub(crate) mod managed;
 pub(crate) mod objects;
 pub(crate) mod table;

@@ -23,6 +23,8 @@ pub(crate) struct Context {
     pub(crate) limits: BTreeMap<u32, usize>,
     /// What `cuCtxSetCacheConfig` asked for; nothing here has a cache to divide.
     pub(crate) cache_config: u32,
+    /// How many times it was made or attached to: `cuCtxAttach`.
+    pub(crate) attached: u32,
     /// The last work of blocking streams that were destroyed: the legacy stream still waits for it.
     pub(crate) left_behind: Vec<Key<Task>>,
     /// What all that comes waits for: `cuCtxWaitEvent`.

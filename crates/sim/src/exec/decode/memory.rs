@@ -25,6 +25,9 @@ impl Lower<'_> {
             Operand::Reg(r) => self.only_stored(*r),
             _ => true,
         });
+        if let Some(used) = i.used_bytes {
+            return self.ld_used(i, used, address, &values, copied);
+        }
         self.access(ty, address, values, false, copied)
     }
 
@@ -60,7 +63,14 @@ impl Lower<'_> {
         Ok(value)
     }
 
-    fn access(&mut self, ty: Type, address: Address, values: Vec<Value>, store: bool, copied: bool) -> Lowered<()> {
+    pub(super) fn access(
+        &mut self,
+        ty: Type,
+        address: Address,
+        values: Vec<Value>,
+        store: bool,
+        copied: bool,
+    ) -> Lowered<()> {
         if ty.bytes() > 8 || ty == Type::Pred || !matches!(values.len(), 1 | 2 | 4 | 8) {
             return Err("an access of this size is not interpreted yet".to_string());
         }
