@@ -318,7 +318,7 @@ pub(crate) unsafe fn get_global(
     unsafe { super::module::get_global(v, out, bytes_out, module, name) }
 }
 
-/// No text here has managed variables: PTX says of them no more than `.attribute(.managed)`.
+/// A variable with `.attribute(.managed)`; any other is not found so.
 pub(crate) unsafe fn get_managed(
     v: &mut Visit<'_>,
     out: *mut CUdeviceptr,
@@ -329,13 +329,16 @@ pub(crate) unsafe fn get_managed(
     let key = library(v, handle)?;
     // SAFETY: a C string, by this call's page.
     let name = unsafe { text(name) }?;
-    let _ = (key, name);
+    let module = module_of(v, key)?;
+    let image = v.modules.get(module).map(|module| module.image.clone()).ok_or(NOT_FOUND)?;
+    let found = image.variable(&name).filter(|_| image.is_managed(&name));
+    let (address, bytes) = found.unwrap_or((0, 0));
     // SAFETY: out pointers of this call, which may be null.
     unsafe {
-        put_optional(out, 0);
-        put_optional(bytes_out, 0);
+        put_optional(out, address);
+        put_optional(bytes_out, bytes as usize);
     }
-    Err(NOT_FOUND)
+    if found.is_some() { Ok(()) } else { Err(NOT_FOUND) }
 }
 
 /// An H200 answers so for every name, that of a kernel included.
