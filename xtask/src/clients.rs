@@ -339,7 +339,12 @@ impl Client {
         let is_wanted = |module: &String| scale.module.as_deref().is_none_or(|part| module.contains(part));
         let modules: Vec<String> = modules.into_iter().filter(is_wanted).collect();
         let text = |path: PathBuf| path.display().to_string();
-        let mut environment = vec![("TRITON_CACHE_DIR", text(place.folder.join("out/triton-cache")))];
+        let ptxas = text(place.root.join("tests/clients/ptxas"));
+        let mut environment = vec![
+            ("TRITON_CACHE_DIR", text(place.folder.join("out/triton-cache"))),
+            ("TRITON_PTXAS_PATH", ptxas.clone()),
+            ("TRITON_PTXAS_BLACKWELL_PATH", ptxas),
+        ];
         if let (Tests::Ours(_), Some(toolkit)) = (&self.tests, place.toolkit()) {
             // Where tinygrad looks for headers.
             environment.push(("CUDA_PATH", text(toolkit)));
