@@ -410,6 +410,16 @@ impl Machine<'_> {
                                 pc += 1;
                                 continue;
                             }
+                            Target::Malloc => {
+                                self.allocate(*index, &mut warp.local, fragment);
+                                pc += 1;
+                                continue;
+                            }
+                            Target::Free => {
+                                self.release(*index, &warp.local, fragment);
+                                pc += 1;
+                                continue;
+                            }
                             _ => {}
                         }
                         settle!();
@@ -629,7 +639,7 @@ impl Machine<'_> {
         let target = match call.target {
             Target::Function(target) => target,
             Target::AssertFail => return Err(self.assert_failed(index, warp, fragment)),
-            Target::SetConditional | Target::Printf => return Ok(()),
+            Target::SetConditional | Target::Printf | Target::Malloc | Target::Free => return Ok(()),
             Target::Indirect(column) => {
                 let addresses = warp.file.frame(fragment.base).r64[column as usize];
                 let address = addresses[lane];

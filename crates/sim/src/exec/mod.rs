@@ -18,6 +18,7 @@ mod float;
 mod flow;
 mod global_race;
 mod grid;
+mod heap;
 mod image;
 mod lanes;
 mod launch;

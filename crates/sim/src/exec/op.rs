@@ -561,6 +561,10 @@ pub(super) enum Target {
     SetConditional,
     /// `vprintf`.
     Printf,
+    /// `malloc`.
+    Malloc,
+    /// `free`.
+    Free,
 }
 
 /// What a barrier does.
