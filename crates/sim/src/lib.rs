@@ -35,6 +35,7 @@ pub use census::Census;
 pub use check::Broken;
 pub use detect::{Detectors, UnknownDetector};
 pub use driver::IMPLEMENTED;
+pub use exec::InstructionSet;
 pub use finding::{Ending, Finding, FindingOp};
 pub use machine::{Machine, with_per_thread_default_stream};
 pub use options::{H200_BYTES, OnFinding, Options, Time};

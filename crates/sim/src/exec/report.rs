@@ -310,7 +310,7 @@ impl Machine<'_> {
     /// Nothing in the block can run any more.
     pub(super) fn deadlock(&mut self, warps: &[Warp]) -> Box<Problem> {
         let waiting: Vec<(&Warp, &Fragment)> =
-            warps.iter().flat_map(|w| w.flow.fragments.iter().map(move |f| (w, f))).collect();
+            warps.iter().flat_map(|w| w.flow.fragments.iter().map(move |f| (w, &**f))).collect();
         let threads: u32 = waiting.iter().map(|(_, f)| f.mask.count_ones()).sum();
         let live: u32 = warps.iter().map(|w| w.flow.live.count_ones()).sum();
         let exited: u32 = warps.iter().map(|w| w.lanes.count_ones()).sum::<u32>() - live;

@@ -14,6 +14,7 @@ pub(super) mod int64;
 pub(super) mod moves;
 pub(super) mod rare;
 pub(super) mod rows;
+pub(super) mod steps;
 
 use super::op::Col;
 
@@ -30,10 +31,9 @@ pub(super) fn put<T: Copy>(target: &mut [T; 32], value: &[T; 32], mask: u32) {
     if mask == u32::MAX {
         *target = *value;
     } else {
+        // Every lane is stored, those outside of the mask as they were: that is vector code, 32 branches are not.
         for lane in 0..32 {
-            if mask & (1 << lane) != 0 {
-                target[lane] = value[lane];
-            }
+            target[lane] = if mask & (1 << lane) != 0 { value[lane] } else { target[lane] };
         }
     }
 }
@@ -86,6 +86,37 @@ impl Regs<'_> {
     }
 
     #[inline(always)]
+    pub(super) fn widen1(&mut self, d: Col, a: Col, mask: u32, f: impl Fn(u32) -> u64) {
+        let x = &self.r32[a as usize];
+        let mut out = [0; 32];
+        for lane in 0..32 {
+            out[lane] = f(x[lane]);
+        }
+        self.put64(d, &out, mask);
+    }
+
+    #[inline(always)]
+    pub(super) fn widen2(&mut self, d: Col, a: Col, b: Col, mask: u32, f: impl Fn(u32, u32) -> u64) {
+        let (x, y) = (&self.r32[a as usize], &self.r32[b as usize]);
+        let mut out = [0; 32];
+        for lane in 0..32 {
+            out[lane] = f(x[lane], y[lane]);
+        }
+        self.put64(d, &out, mask);
+    }
+
+    /// Of a 64-bit column and a 32-bit one: shifts.
+    #[inline(always)]
+    pub(super) fn wide_by(&mut self, d: Col, a: Col, b: Col, mask: u32, f: impl Fn(u64, u32) -> u64) {
+        let (x, y) = (&self.r64[a as usize], &self.r32[b as usize]);
+        let mut out = [0; 32];
+        for lane in 0..32 {
+            out[lane] = f(x[lane], y[lane]);
+        }
+        self.put64(d, &out, mask);
+    }
+
+    #[inline(always)]
     pub(super) fn wide1(&mut self, d: Col, a: Col, mask: u32, f: impl Fn(u64) -> u64) {
         let x = &self.r64[a as usize];
         let mut out = [0; 32];
@@ -119,9 +150,30 @@ impl Regs<'_> {
 /// The bits of the lanes for which `f` holds.
 #[inline(always)]
 pub(super) fn lanes_where(f: impl Fn(usize) -> bool) -> u32 {
-    let mut mask = 0;
+    // A byte for each lane first: comparing is vector code then, and so is gathering the bits.
+    let mut flags = [0u8; 32];
     for lane in 0..32 {
-        mask |= if f(lane) { 1 << lane } else { 0 };
+        flags[lane] = if f(lane) { 0xff } else { 0 };
     }
-    mask
+    gathered(&flags)
+}
+
+/// The top bits of 32 bytes.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn gathered(flags: &[u8; 32]) -> u32 {
+    use std::arch::x86_64::{_mm_movemask_epi8, _mm_set_epi64x};
+    let (words, _) = flags.as_chunks::<8>();
+    let half = |low: usize| {
+        let [low, high] = [words[low], words[low + 1]].map(i64::from_le_bytes);
+        // SAFETY: every processor of this architecture has SSE2.
+        unsafe { _mm_movemask_epi8(_mm_set_epi64x(high, low)) as u32 }
+    };
+    half(0) | half(2) << 16
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn gathered(flags: &[u8; 32]) -> u32 {
+    (0..32).fold(0, |all, lane| all | u32::from(flags[lane] >> 7) << lane)
 }
