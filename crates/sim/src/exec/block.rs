@@ -8,7 +8,7 @@ use super::launch::Fault;
 use super::machine::{End, Machine, Parts, Stop};
 use super::op::{BarrierKind, Code, NONE, Op, WarpKind};
 use super::report;
-use super::warp::{Fragment, State, Warp};
+use super::warp::{Fragment, State, Tid, Warp};
 use crate::detect::shared::SharedWatch;
 use crate::memory::region::Region;
 
@@ -56,6 +56,8 @@ pub(super) struct Block {
     /// `%ctaid`.
     index: [u32; 3],
     warps: Vec<Warp>,
+    /// `%tid` of each warp's lanes, for whoever runs one.
+    tids: Vec<Tid>,
     shared: Region,
     barriers: [Barrier; BARRIERS],
     /// Who has touched shared memory, where that is asked for.
@@ -75,6 +77,7 @@ impl Block {
         let races = watch.map(|grain| Box::new(SharedWatch::new(warps.len(), shared, grain)));
         Some(Block {
             index: [0; 3],
+            tids: warps.iter().map(|warp| warp.tid).collect(),
             warps,
             shared: Region::new(shared)?,
             barriers: [EMPTY; BARRIERS],
@@ -117,14 +120,14 @@ impl Block {
 
     /// Runs the block for about `limit` warp instructions; gives how it stands and how many it ran.
     pub(super) fn run<'a>(&'a mut self, parts: Parts<'a>, limit: u64) -> Stop<(BlockTurn, u64)> {
-        let Block { index, warps, shared, barriers, races, next, .. } = self;
+        let Block { index, warps, tids, shared, barriers, races, next, .. } = self;
         let quantum = u64::from(parts.options.quantum.max(1));
-        let mut machine = Machine::new(parts, *index, shared, races.as_deref_mut());
+        let mut machine = Machine::new(parts, *index, tids, shared, races.as_deref_mut());
         let (mut ran, mut idle, mut polled) = (0, 0, false);
         loop {
             let (turn, count) = warp_turn(&mut machine, warps, *next, barriers, quantum)?;
             ran += count;
-            *next = (*next + 1) % warps.len();
+            *next = if *next + 1 < warps.len() { *next + 1 } else { 0 };
             match turn {
                 Turn::Exited if warps.iter().all(|w| w.flow.fragments.is_empty()) => return Ok((BlockTurn::Done, ran)),
                 Turn::Polls => {
@@ -234,9 +237,16 @@ impl Machine<'_> {
         let counts = (op.count != NONE).then(|| &regs.r32[op.count as usize]);
         let (id, count) = (ids[lane], counts.map(|counts| counts[lane]));
         // Lanes that name another barrier, or another count, come to that one next.
-        let mut others = lanes_where(|lane| ids[lane] != id);
-        if let Some(counts) = counts {
-            others |= lanes_where(|lane| Some(counts[lane]) != count);
+        // One number for all is the rule.
+        let all_are = |column: &[u32; 32], value: u32| column.iter().fold(0, |odd, x| odd | (x ^ value)) == 0;
+        let mut others = 0;
+        if !all_are(ids, id) {
+            others |= lanes_where(|lane| ids[lane] != id);
+        }
+        if let (Some(counts), Some(count)) = (counts, count)
+            && !all_are(counts, count)
+        {
+            others |= lanes_where(|lane| counts[lane] != count);
         }
         let others = others & mask;
         let mask = mask & !others;
@@ -317,6 +327,7 @@ impl Machine<'_> {
             return;
         }
         barriers[id] = EMPTY;
+        let runs = self.warp;
         for warp in warps.iter_mut() {
             let at_it = |f: &&Box<Fragment>| f.state == State::Barrier(id as u32);
             let leaves = warp.flow.fragments.iter().filter(at_it).fold(0, |all, f| all | f.mask);
@@ -345,7 +356,7 @@ impl Machine<'_> {
                 fragment.pc += 1;
             }
             if let Some((pc, lane)) = divided {
-                self.tid = warp.tid;
+                self.enter_warp(warp);
                 let what = "has threads of one warp at different barrier instructions at the same time";
                 let help =
                     "move `__syncthreads()` out of the branch, so that all threads of a block execute the same one";
@@ -353,6 +364,7 @@ impl Machine<'_> {
             }
             warp.flow.merge_ready();
         }
+        self.warp_runs(runs);
         self.watch_meeting();
         if let Some(races) = &mut self.races {
             // Without a count, those who have exited are not waited for, and count as having come.

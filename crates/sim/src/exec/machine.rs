@@ -18,7 +18,7 @@ use super::local::Local;
 use super::op::{AT_RETURN, Code, Op, Target};
 use super::printf;
 use super::program::Program;
-use super::warp::{Base, Fragment, Frame, Warp};
+use super::warp::{Base, Fragment, Frame, Tid, Warp};
 use super::window;
 use crate::detect::Detectors;
 use crate::detect::declared::{Declared, Window};
@@ -214,8 +214,9 @@ pub(super) struct Machine<'a> {
     /// `%ctaid`.
     pub(super) block: [u32; 3],
     pub(super) shared: &'a mut Region,
-    /// `%tid` of the lanes of the warp that runs.
-    pub(super) tid: [[u32; 32]; 3],
+    /// `%tid` of the lanes of every warp of the block, and of the one that runs.
+    tids: &'a [Tid],
+    pub(super) tid: &'a Tid,
     pub(super) warp: u32,
     /// Address of the workspace of a cooperative launch.
     pub(super) workspace: u64,
@@ -224,10 +225,11 @@ pub(super) struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    /// For a block with the given `%ctaid` and shared memory.
+    /// For a block with the given `%ctaid`, `%tid`s of its warps, and shared memory.
     pub(super) fn new(
         parts: Parts<'a>,
         block: [u32; 3],
+        tids: &'a [Tid],
         shared: &'a mut Region,
         races: Option<&'a mut SharedWatch>,
     ) -> Machine<'a> {
@@ -248,7 +250,8 @@ impl<'a> Machine<'a> {
             progress: parts.progress,
             block,
             shared,
-            tid: [[0; 32]; 3],
+            tids,
+            tid: &tids[0],
             warp: 0,
             workspace: parts.workspace,
             declared: parts.declared,
@@ -259,8 +262,13 @@ impl<'a> Machine<'a> {
 impl Machine<'_> {
     /// The warp that runs from now on.
     pub(super) fn enter_warp(&mut self, warp: &Warp) {
-        self.tid = warp.tid;
-        self.warp = warp.index;
+        self.warp_runs(warp.index);
+    }
+
+    /// The same by its number.
+    pub(super) fn warp_runs(&mut self, warp: u32) {
+        self.tid = &self.tids[warp as usize];
+        self.warp = warp;
     }
 
     /// Runs `fragment` of `warp` for about `limit` instructions; gives why it stopped and how many it ran.

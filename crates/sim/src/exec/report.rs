@@ -327,7 +327,7 @@ impl Machine<'_> {
             let here = waiting.iter().filter(|(_, f)| f.pc == pc);
             let count: u32 = here.clone().map(|(_, f)| f.mask.count_ones()).sum();
             if let Some((warp, fragment)) = here.clone().next() {
-                self.tid = warp.tid;
+                self.enter_warp(warp);
                 finding = self.placed(finding, pc, Some(fragment.mask.trailing_zeros() as usize));
                 let kind = match fragment.state {
                     State::Barrier(id) => format!("at barrier {id}"),

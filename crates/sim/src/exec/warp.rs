@@ -169,14 +169,16 @@ pub(super) fn constants64(code: &Code, address: impl Fn(u32) -> u64) -> Vec<Vec<
     code.functions.iter().map(|f| f.constants64.iter().map(value).collect()).collect()
 }
 
+/// `%tid` of the lanes in x, y, z.
+pub(super) type Tid = [[u32; 32]; 3];
+
 /// A warp.
 pub(super) struct Warp {
     pub(super) index: u32,
     pub(super) file: File,
     pub(super) local: Local,
     pub(super) flow: Flow,
-    /// `%tid` of the lanes in x, y, z.
-    pub(super) tid: [[u32; 32]; 3],
+    pub(super) tid: Tid,
     /// Lanes that exist.
     pub(super) lanes: u32,
 }

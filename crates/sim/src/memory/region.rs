@@ -55,6 +55,8 @@ pub(crate) trait Element: Copy + Default {
     fn get(bytes: &[u8]) -> Self;
     /// Into a slice of exactly `BYTES` bytes.
     fn put(self, bytes: &mut [u8]);
+    /// `new` where `active` has all bits set, itself where it has none.
+    fn blend(self, new: Self, active: i32) -> Self;
     /// Many, from as many times `BYTES` bytes.
     fn get_row(bytes: &[u8], row: &mut [Self]);
     /// Many, into as many times `BYTES` bytes.
@@ -73,6 +75,10 @@ macro_rules! element {
         #[inline(always)]
         fn put(self, bytes: &mut [u8]) {
             bytes.copy_from_slice(&self.to_le_bytes());
+        }
+        #[inline(always)]
+        fn blend(self, new: $t, active: i32) -> $t {
+            self ^ (self ^ new) & active as $t
         }
         #[inline(always)]
         fn get_row(bytes: &[u8], row: &mut [$t]) {

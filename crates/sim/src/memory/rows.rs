@@ -278,14 +278,12 @@ impl Rows<'_> {
                 T::get_row(&data[high..high + HALF * T::BYTES], &mut out[HALF..]);
             }
             Kind::Rows => {
-                for (half, at) in [low, high].into_iter().enumerate() {
-                    let row = &data[at..at + HALF * total];
-                    for lane in 0..HALF {
-                        let at = lane * total + shift;
-                        // SAFETY: the row has `HALF` times `total` bytes, and the element ends inside of its lane's by the
-                        // assertion above.
-                        out[half * HALF + lane] = T::get(unsafe { row.get_unchecked(at..at + T::BYTES) });
-                    }
+                let (low, high) = (&data[low..low + HALF * total], &data[high..high + HALF * total]);
+                // With a distance that is known, what lies between is left out by vector code.
+                match total / T::BYTES {
+                    2 => strided::<T, 2>(low, high, k, out),
+                    4 => strided::<T, 4>(low, high, k, out),
+                    n => strided_by(low, high, n, k, out),
                 }
             }
             Kind::Same => {
@@ -302,24 +300,6 @@ impl Rows<'_> {
                     // outside.
                     out[lane] = T::get(unsafe { data.get_unchecked(at..at + T::BYTES) });
                 }
-            }
-        }
-    }
-
-    /// All `N` elements of every lane.
-    #[inline(always)]
-    pub(crate) fn load_many<T: Element, const N: usize>(&self, out: &mut [[T; 32]; N]) {
-        let (data, total, Shape { kind, low, high }) = (self.data, self.total, self.shape);
-        if kind != Kind::Rows || total != N * T::BYTES {
-            return out.iter_mut().enumerate().for_each(|(k, out)| self.load(k, out));
-        }
-        let mut lanes = [[T::default(); N]; 32];
-        let (flat, _) = lanes.as_flattened_mut().split_at_mut(32 * N);
-        T::get_row(&data[low..low + HALF * total], &mut flat[..HALF * N]);
-        T::get_row(&data[high..high + HALF * total], &mut flat[HALF * N..]);
-        for (k, out) in out.iter_mut().enumerate() {
-            for lane in 0..32 {
-                out[lane] = lanes[lane][k];
             }
         }
     }
@@ -352,6 +332,25 @@ impl Rows<'_> {
     }
 }
 
+/// Element `k` of each `N` of two halves of a row.
+#[inline(always)]
+fn strided<T: Element, const N: usize>(low: &[u8], high: &[u8], k: usize, out: &mut [T; 32]) {
+    strided_by(low, high, N, k, out);
+}
+
+#[inline(always)]
+fn strided_by<T: Element>(low: &[u8], high: &[u8], n: usize, k: usize, out: &mut [T; 32]) {
+    let bytes = HALF * n * T::BYTES;
+    assert!(k < n && low.len() == bytes && high.len() == bytes, "a row holds all elements of all its lanes");
+    for (half, row) in [low, high].into_iter().enumerate() {
+        for lane in 0..HALF {
+            let at = (lane * n + k) * T::BYTES;
+            // SAFETY: `lane` is less than `HALF` and `k` less than `n`, so the element ends inside of the row.
+            out[half * HALF + lane] = T::get(unsafe { row.get_unchecked(at..at + T::BYTES) });
+        }
+    }
+}
+
 impl RowsMut<'_> {
     /// Stores element number `k` of the lanes in `mask`, lowest lane first.
     #[inline(always)]
@@ -370,7 +369,8 @@ impl RowsMut<'_> {
                     let mut mixed = [T::default(); HALF];
                     T::get_row(bytes, &mut mixed);
                     for lane in 0..HALF {
-                        mixed[lane] = if lanes & (1 << lane) != 0 { row[lane] } else { mixed[lane] };
+                        let active = (lanes << (31 - lane)) as i32 >> 31;
+                        mixed[lane] = mixed[lane].blend(row[lane], active);
                     }
                     T::put_row(&mixed, bytes);
                 }

@@ -139,7 +139,9 @@ fn fma_down_512(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
             _mm512_storeu_ps(out[half..half + 16].as_mut_ptr().cast(), sum);
         }
     }
-    let out = out.map(|x| nan::f32_bits(f32::from_bits(x)));
+    for bits in &mut out {
+        *bits = nan::f32_bits(f32::from_bits(*bits));
+    }
     r.put32(op.d, &out, mask);
 }
 

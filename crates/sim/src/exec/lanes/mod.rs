@@ -25,15 +25,37 @@ pub(super) struct Regs<'a> {
     pub(super) p: &'a mut [u32],
 }
 
+/// What a column is made of.
+pub(super) trait Blend: Copy {
+    /// `new` where `active` has all bits set, itself where it has none.
+    fn blend(self, new: Self, active: i32) -> Self;
+}
+
+impl Blend for u32 {
+    #[inline(always)]
+    fn blend(self, new: u32, active: i32) -> u32 {
+        self ^ (self ^ new) & active as u32
+    }
+}
+
+impl Blend for u64 {
+    #[inline(always)]
+    fn blend(self, new: u64, active: i32) -> u64 {
+        self ^ (self ^ new) & i64::from(active) as u64
+    }
+}
+
 /// Stores the lanes in `mask`.
 #[inline(always)]
-pub(super) fn put<T: Copy>(target: &mut [T; 32], value: &[T; 32], mask: u32) {
+pub(super) fn put<T: Blend>(target: &mut [T; 32], value: &[T; 32], mask: u32) {
     if mask == u32::MAX {
         *target = *value;
     } else {
-        // Every lane is stored, those outside of the mask as they were: that is vector code, 32 branches are not.
+        // Arithmetic, and every lane is stored, those outside of the mask as they were: of an `if` the compiler makes
+        // 32 branches, and what is written lane by lane stalls whoever reads it as a vector.
         for lane in 0..32 {
-            target[lane] = if mask & (1 << lane) != 0 { value[lane] } else { target[lane] };
+            let active = (mask << (31 - lane)) as i32 >> 31;
+            target[lane] = target[lane].blend(value[lane], active);
         }
     }
 }
@@ -162,14 +184,11 @@ pub(super) fn lanes_where(f: impl Fn(usize) -> bool) -> u32 {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn gathered(flags: &[u8; 32]) -> u32 {
-    use std::arch::x86_64::{_mm_movemask_epi8, _mm_set_epi64x};
-    let (words, _) = flags.as_chunks::<8>();
-    let half = |low: usize| {
-        let [low, high] = [words[low], words[low + 1]].map(i64::from_le_bytes);
-        // SAFETY: every processor of this architecture has SSE2.
-        unsafe { _mm_movemask_epi8(_mm_set_epi64x(high, low)) as u32 }
-    };
-    half(0) | half(2) << 16
+    use std::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8};
+    // SAFETY: every processor of this architecture has SSE2, and a half of the flags is 16 bytes.
+    let half = |half: &[u8; 16]| unsafe { _mm_movemask_epi8(_mm_loadu_si128(half.as_ptr().cast())) as u32 };
+    let (halves, _) = flags.as_chunks::<16>();
+    half(&halves[0]) | half(&halves[1]) << 16
 }
 
 #[cfg(not(target_arch = "x86_64"))]

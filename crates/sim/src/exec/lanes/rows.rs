@@ -145,34 +145,41 @@ fn load_as<T: Element + Into<u64>>(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mas
     if unwritten != 0 {
         return Loaded::Unwritten(unwritten);
     }
+    // With a number that is known, each element has vector code of its own.
     match values {
-        [a, b] => load_many::<T, _>(&rows, from.access, [*a, *b], regs, mask),
-        [a, b, c, d] => load_many::<T, _>(&rows, from.access, [*a, *b, *c, *d], regs, mask),
+        [a] => load_one::<T>(&rows, 0, from.access, *a, regs, mask),
+        [a, b] => {
+            load_one::<T>(&rows, 0, from.access, *a, regs, mask);
+            load_one::<T>(&rows, 1, from.access, *b, regs, mask);
+        }
+        [a, b, c, d] => {
+            load_one::<T>(&rows, 0, from.access, *a, regs, mask);
+            load_one::<T>(&rows, 1, from.access, *b, regs, mask);
+            load_one::<T>(&rows, 2, from.access, *c, regs, mask);
+            load_one::<T>(&rows, 3, from.access, *d, regs, mask);
+        }
         _ => {
-            let mut row = [T::default(); 32];
             for (k, value) in values.iter().enumerate() {
-                rows.load(k, &mut row);
-                put_row(&row, from.access, *value, regs, mask);
+                load_one::<T>(&rows, k, from.access, *value, regs, mask);
             }
         }
     }
     Loaded::Done
 }
 
-/// A load of several elements by each lane.
+/// Element `k` of every lane into its column.
 #[inline(always)]
-fn load_many<T: Element + Into<u64>, const N: usize>(
+fn load_one<T: Element + Into<u64>>(
     rows: &Rows<'_>,
+    k: usize,
     access: &LoadStore,
-    values: [Value; N],
+    value: Value,
     regs: &mut Regs<'_>,
     mask: u32,
 ) {
-    let mut columns = [[T::default(); 32]; N];
-    rows.load_many(&mut columns);
-    for (column, value) in columns.iter().zip(values) {
-        put_row(column, access, value, regs, mask);
-    }
+    let mut row = [T::default(); 32];
+    rows.load(k, &mut row);
+    put_row(&row, access, value, regs, mask);
 }
 
 #[inline(always)]
