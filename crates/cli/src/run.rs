@@ -4,8 +4,10 @@
 //! signals and its terminal are its own. Only its environment differs:
 //!
 //! - `LD_LIBRARY_PATH` begins with the folder of our `libcuda.so.1`, and `DACAPO_LIBCUDA` names that file;
-//! - `DACAPO_SEED`, `DACAPO_MEMORY`, `DACAPO_DETECT`, `DACAPO_CORES` and `DACAPO_FINDINGS` are set where the command
-//!   line sets them; with `--json` `DACAPO_FINDINGS_FORMAT` is `json`, and each finding is one line of JSON.
+//! - `LD_PRELOAD` begins with it, and `DACAPO_STAND_INS` is 1: where the program asks NVRTC or nvJitLink for a cubin, it is
+//!   handed PTX, and the findings say so. `--no-stand-ins` leaves both out;
+//! - `DACAPO_SEED`, `DACAPO_MEMORY`, `DACAPO_DETECT`, `DACAPO_STRICT`, `DACAPO_CORES` and `DACAPO_FINDINGS` are set where
+//!   the command line sets them; with `--json` `DACAPO_FINDINGS_FORMAT` is `json`, and each finding is one line of JSON.
 //!
 //! A value that the software driver would not take is refused before anything is started. So is a library in a folder
 //! that `LD_LIBRARY_PATH` cannot name: the program would find another driver, and nobody would know.
@@ -25,6 +27,9 @@ use crate::complaint::Complaint;
 use crate::output::Output;
 use crate::{libcuda, settings};
 
+/// Asks our library to stand before NVRTC and nvJitLink.
+const STAND_INS: &str = "DACAPO_STAND_INS";
+
 /// The arguments of `dacapo run`.
 #[derive(clap::Args, Debug)]
 pub struct Arguments {
@@ -37,12 +42,18 @@ pub struct Arguments {
     /// What is looked for: all, default, none, or names of detectors with commas between
     #[arg(long, allow_hyphen_values = true, value_parser = settings::detectors)]
     pub detect: Option<String>,
+    /// A kernel faults at its first byte beyond an allocation, even where a GPU would not notice
+    #[arg(long)]
+    pub strict: bool,
     /// Threads that the blocks of a kernel may run on, where nothing is looked for
     #[arg(long, value_parser = settings::cores)]
     pub cores: Option<usize>,
     /// A file that findings are appended to, instead of standard error
     #[arg(long)]
     pub findings: Option<PathBuf>,
+    /// Let NVRTC and nvJitLink hand out cubins, which the software driver refuses; nothing is preloaded
+    #[arg(long)]
+    pub no_stand_ins: bool,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,
@@ -77,10 +88,15 @@ fn command(arguments: &Arguments, library: &Path, output: Output) -> Command {
     let folder = library.parent().unwrap_or(Path::new("/"));
     command.env("LD_LIBRARY_PATH", prepended(folder, std::env::var_os("LD_LIBRARY_PATH")));
     command.env(Nvidia::VARIABLE, library);
+    match arguments.no_stand_ins {
+        true => command.env_remove(STAND_INS),
+        false => command.env(STAND_INS, "1").env("LD_PRELOAD", preloaded(library, std::env::var_os("LD_PRELOAD"))),
+    };
     let settings = [
         ("DACAPO_SEED", arguments.seed.map(|seed| seed.to_string().into())),
         ("DACAPO_MEMORY", arguments.memory.map(|bytes| bytes.to_string().into())),
         ("DACAPO_DETECT", arguments.detect.clone().map(OsString::from)),
+        ("DACAPO_STRICT", arguments.strict.then(|| "1".into())),
         ("DACAPO_CORES", arguments.cores.map(|cores| cores.to_string().into())),
         ("DACAPO_FINDINGS", arguments.findings.as_deref().map(findings_file)),
         ("DACAPO_FINDINGS_FORMAT", output.json.then(|| "json".into())),
@@ -118,6 +134,19 @@ fn prepended(folder: &Path, before: Option<OsString>) -> OsString {
     path
 }
 
+/// `library` before what was there. The loader cuts the list at blanks and colons; a library whose path has some is named
+/// by its name alone, and found in the folder that `LD_LIBRARY_PATH` begins with.
+fn preloaded(library: &Path, before: Option<OsString>) -> OsString {
+    let is_cut = library.to_string_lossy().contains([' ', '\t', '\n']);
+    let name = if is_cut { library.file_name().unwrap_or(library.as_os_str()) } else { library.as_os_str() };
+    let mut list = name.to_owned();
+    if let Some(before) = before.filter(|before| !before.is_empty()) {
+        list.push(":");
+        list.push(before);
+    }
+    list
+}
+
 #[cfg(unix)]
 fn replace(mut command: Command) -> std::io::Error {
     use std::os::unix::process::CommandExt;
@@ -140,6 +169,14 @@ mod tests {
     fn a_folder_that_the_loader_would_not_understand_is_known_as_that() {
         assert_eq!(unnameable(Path::new("/home/me/software driver")), None);
         assert_eq!(["/a:b", "/a;b", "/$LIB"].map(|folder| unnameable(Path::new(folder))), [':', ';', '$'].map(Some));
+    }
+
+    #[test]
+    fn the_library_is_preloaded_before_what_was_by_a_name_that_the_loader_does_not_cut() {
+        let list = |library: &str, before: Option<&str>| preloaded(Path::new(library), before.map(OsString::from));
+        assert_eq!(list("/a/libcuda.so.1", None), "/a/libcuda.so.1");
+        assert_eq!(list("/a/libcuda.so.1", Some("/b.so /c.so")), "/a/libcuda.so.1:/b.so /c.so");
+        assert_eq!(list("/my folder/libcuda.so.1", Some("")), "libcuda.so.1");
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub enum Family {
     Pointer,
     Copy,
     Set,
+    Array,
+    Texture,
     Stream,
     Capture,
     Event,

@@ -142,13 +142,21 @@ impl Call {
             C::cuMemAllocAsync | C::cuMemAllocFromPoolAsync => return Role::Makes,
             C::cuDevicePrimaryCtxRetain | C::cuGraphClone | C::cuGraphConditionalHandleCreate => return Role::Makes,
             C::cuStreamSynchronize | C::cuEventSynchronize | C::cuCtxSynchronize => return Role::Waits,
+            C::cuCtxSynchronize_v2 => return Role::Waits,
             C::cuStreamQuery | C::cuEventQuery => return Role::Polls,
-            C::cuStreamBeginCapture_v2 | C::cuStreamBeginCaptureToGraph => return Role::Begins,
-            C::cuStreamEndCapture => return Role::Ends,
-            C::cuStreamIsCapturing | C::cuStreamGetCaptureInfo_v2 | C::cuStreamGetCaptureInfo_v3 => {
-                return Role::Watches;
+            C::cuStreamBeginCapture | C::cuStreamBeginCapture_v2 | C::cuStreamBeginCaptureToGraph => {
+                return Role::Begins;
             }
-            C::cuThreadExchangeStreamCaptureMode | C::cuInit | C::cuDevicePrimaryCtxReset_v2 => return Role::Changes,
+            C::cuStreamEndCapture => return Role::Ends,
+            C::cuStreamIsCapturing
+            | C::cuStreamGetCaptureInfo
+            | C::cuStreamGetCaptureInfo_v2
+            | C::cuStreamGetCaptureInfo_v3 => return Role::Watches,
+            C::cuThreadExchangeStreamCaptureMode | C::cuInit => return Role::Changes,
+            C::cuDevicePrimaryCtxReset | C::cuDevicePrimaryCtxReset_v2 => return Role::Changes,
+            C::cuCtxAttach | C::cuCtxDetach | C::cuCtxEnablePeerAccess | C::cuCtxDisablePeerAccess => {
+                return Role::Changes;
+            }
             C::cuEventRecord | C::cuEventRecordWithFlags | C::cuCtxRecordEvent | C::cuCtxWaitEvent => {
                 return Role::Enqueues;
             }
@@ -203,13 +211,20 @@ impl Call {
     /// ones that only touch the thread, graphs before they are instantiated, and what needs no context, do not.
     pub fn reports_lost_context(self) -> bool {
         use Call as C;
+        if self.has_narrow_addresses() {
+            return false;
+        }
         match self {
-            C::cuDevicePrimaryCtxRetain | C::cuCtxCreate_v2 | C::cuCtxCreate_v4 | C::cuGraphClone => true,
+            C::cuDevicePrimaryCtxRetain | C::cuGraphClone => true,
+            C::cuCtxCreate | C::cuCtxCreate_v2 | C::cuCtxCreate_v3 | C::cuCtxCreate_v4 => true,
+            C::cuCtxGetSharedMemConfig | C::cuCtxSetSharedMemConfig | C::cuCtxDisablePeerAccess => true,
             C::cuCtxGetLimit | C::cuCtxSetLimit | C::cuCtxSynchronize => true,
             C::cuCtxGetStreamPriorityRange | C::cuCtxRecordEvent | C::cuCtxWaitEvent => true,
             C::cuCtxGetCacheConfig | C::cuCtxSetCacheConfig | C::cuCtxSetFlags | C::cuCtxResetPersistingL2Cache => true,
-            C::cuModuleGetLoadingMode | C::cuEventDestroy_v2 | C::cuThreadExchangeStreamCaptureMode => false,
-            C::cuGraphExecDestroy | C::cuGraphExecGetFlags | C::cuGraphExecUpdate_v2 => false,
+            C::cuModuleGetLoadingMode | C::cuThreadExchangeStreamCaptureMode => false,
+            C::cuEventDestroy | C::cuEventDestroy_v2 => false,
+            C::cuGraphExecDestroy | C::cuGraphExecGetFlags => false,
+            C::cuGraphExecUpdate | C::cuGraphExecUpdate_v2 => false,
             C::cuGraphNodeSetEnabled | C::cuGraphNodeGetEnabled => false,
             C::cuMemGetAllocationGranularity | C::cuMemGetAllocationPropertiesFromHandle | C::cuMemAddressFree => false,
             C::cuMemRelease | C::cuMemRetainAllocationHandle => false,
@@ -223,6 +238,14 @@ impl Call {
                 _ => true,
             },
         }
+    }
+
+    /// Whether it is a call of CUDA 2 or 3, with addresses and sizes of 32 bits: a 64-bit driver refuses it before it looks
+    /// at anything.
+    fn has_narrow_addresses(self) -> bool {
+        let touches_memory = matches!(self.family(), Family::Memory | Family::Copy | Family::Set | Family::Module);
+        let has_newer = Call::ALL.iter().any(|other| other.name() == self.name() && other.since() == 3_020);
+        touches_memory && has_newer && self.since() < 3_020
     }
 
     /// Of the calls about a graph that is not instantiated: whether what they are given belongs to a context.
@@ -309,7 +332,7 @@ fn own(call: Call) -> &'static [(CUresult, Source)] {
             (R::CUDA_ERROR_OUT_OF_MEMORY, Prudence),
         ],
         C::cuDeviceGet => &[(R::CUDA_ERROR_INVALID_DEVICE, Manual)],
-        C::cuDevicePrimaryCtxRetain | C::cuCtxCreate_v2 | C::cuCtxCreate_v4 => {
+        C::cuDevicePrimaryCtxRetain | C::cuCtxCreate_v2 | C::cuCtxCreate_v3 | C::cuCtxCreate_v4 => {
             &[MEMORY, (R::CUDA_ERROR_DEVICE_UNAVAILABLE, Manual), (R::CUDA_ERROR_INVALID_DEVICE, Manual)]
         }
         C::cuModuleLoad | C::cuModuleLoadData | C::cuModuleLoadDataEx | C::cuModuleLoadFatBinary => LOADING,
@@ -322,14 +345,17 @@ fn own(call: Call) -> &'static [(CUresult, Source)] {
         C::cuMemAllocManaged => &[MEMORY, (R::CUDA_ERROR_NOT_SUPPORTED, Manual)],
         C::cuMemAllocAsync | C::cuMemAllocFromPoolAsync => &[MEMORY, (R::CUDA_ERROR_NOT_SUPPORTED, Manual)],
         C::cuMemFreeAsync => &[(R::CUDA_ERROR_OUT_OF_MEMORY, Prudence), (R::CUDA_ERROR_NOT_SUPPORTED, Manual)],
-        C::cuMemHostRegister_v2 => {
+        C::cuMemHostRegister | C::cuMemHostRegister_v2 => {
             &[MEMORY, (R::CUDA_ERROR_NOT_SUPPORTED, Manual), (R::CUDA_ERROR_OPERATING_SYSTEM, Prudence)]
         }
         C::cuStreamCreate | C::cuStreamCreateWithPriority | C::cuEventCreate | C::cuMemPoolCreate => &[MEMORY],
         C::cuLaunchKernel | C::cuLaunchKernelEx | C::cuLaunchCooperativeKernel => {
             &[(R::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, Manual), (R::CUDA_ERROR_SHARED_OBJECT_INIT_FAILED, Manual)]
         }
-        C::cuGraphInstantiateWithFlags | C::cuGraphInstantiateWithParams => {
+        C::cuGraphInstantiate
+        | C::cuGraphInstantiate_v2
+        | C::cuGraphInstantiateWithFlags
+        | C::cuGraphInstantiateWithParams => {
             &[(R::CUDA_ERROR_OUT_OF_MEMORY, Prudence), (R::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, Observed)]
         }
         C::cuGraphLaunch => &[
@@ -337,11 +363,12 @@ fn own(call: Call) -> &'static [(CUresult, Source)] {
             // Another library has put none, or its own, in place of ours.
             (R::CUDA_ERROR_INVALID_CONTEXT, Manual),
         ],
-        C::cuGraphExecKernelNodeSetParams_v2
+        C::cuGraphExecKernelNodeSetParams
+        | C::cuGraphExecKernelNodeSetParams_v2
         | C::cuGraphExecMemcpyNodeSetParams
         | C::cuGraphExecMemsetNodeSetParams => &[(R::CUDA_ERROR_INVALID_VALUE, Manual)],
         C::cuGraphNodeSetEnabled => &[(R::CUDA_ERROR_INVALID_VALUE, Manual)],
-        C::cuGraphExecUpdate_v2 => &[(R::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, Observed)],
+        C::cuGraphExecUpdate | C::cuGraphExecUpdate_v2 => &[(R::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, Observed)],
         _ => &[],
     }
 }

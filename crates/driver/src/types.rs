@@ -51,7 +51,7 @@ macro_rules! handles {
 
 handles! {
     CUcontext; CUmodule; CUfunction; CUlibrary; CUkernel; CUlinkState;
-    CUstream; CUevent; CUgraph; CUgraphNode; CUgraphExec; CUmemoryPool; CUuserObject; CUarray;
+    CUstream; CUevent; CUgraph; CUgraphNode; CUgraphExec; CUmemoryPool; CUuserObject; CUarray; CUgreenCtx;
 }
 
 impl CUstream {
@@ -63,8 +63,16 @@ impl CUstream {
 
 pub type CUdevice = c_int;
 pub type CUdeviceptr = u64;
+/// An address in the calls of CUDA 2 and 3, which had 32 bits.
+pub type CUdeviceptr_v1 = c_uint;
+/// What the 2D copies of those calls take. No such call gets far enough to look into it.
+pub type CUDA_MEMCPY2D_v1 = c_void;
+/// The same for 3D copies.
+pub type CUDA_MEMCPY3D_v1 = c_void;
 pub type CUgraphConditionalHandle = u64;
 pub type CUmemGenericAllocationHandle = u64;
+pub type CUtexObject = u64;
+pub type CUsurfObject = u64;
 
 /// What `cuLaunchHostFunc`, host nodes and user objects call.
 pub type CUhostFn = Option<unsafe extern "C" fn(userData: *mut c_void)>;
@@ -108,12 +116,30 @@ macro_rules! for_each_enumeration { ($consume:path) => { $consume! {
         CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK = 111,
         CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH = 120,
     }
+    CUdevice_P2PAttribute {
+        CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK = 1, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED = 2,
+        CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED = 3, CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED = 4,
+    }
+    CUexecAffinityType { CU_EXEC_AFFINITY_TYPE_SM_COUNT = 0 }
+    CUsharedconfig {
+        CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE = 0, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE = 1,
+        CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE = 2,
+    }
+    CUarray_format {
+        CU_AD_FORMAT_UNSIGNED_INT8 = 1, CU_AD_FORMAT_UNSIGNED_INT16 = 2, CU_AD_FORMAT_UNSIGNED_INT32 = 3,
+        CU_AD_FORMAT_SIGNED_INT8 = 8, CU_AD_FORMAT_SIGNED_INT16 = 9, CU_AD_FORMAT_SIGNED_INT32 = 10,
+        CU_AD_FORMAT_HALF = 16, CU_AD_FORMAT_FLOAT = 32,
+    }
     CUfunction_attribute {
         CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
         CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES = 2, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
         CU_FUNC_ATTRIBUTE_NUM_REGS = 4, CU_FUNC_ATTRIBUTE_PTX_VERSION = 5, CU_FUNC_ATTRIBUTE_BINARY_VERSION = 6,
         CU_FUNC_ATTRIBUTE_CACHE_MODE_CA = 7, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
         CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 9,
+        CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET = 10, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH = 11,
+        CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT = 12, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH = 13,
+        CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14,
+        CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE = 15,
     }
     CUstreamCaptureMode {
         CU_STREAM_CAPTURE_MODE_GLOBAL = 0, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1, CU_STREAM_CAPTURE_MODE_RELAXED = 2,
@@ -162,8 +188,9 @@ macro_rules! for_each_enumeration { ($consume:path) => { $consume! {
         CU_POINTER_ATTRIBUTE_CONTEXT = 1, CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2, CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,
         CU_POINTER_ATTRIBUTE_HOST_POINTER = 4, CU_POINTER_ATTRIBUTE_P2P_TOKENS = 5, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6,
         CU_POINTER_ATTRIBUTE_BUFFER_ID = 7, CU_POINTER_ATTRIBUTE_IS_MANAGED = 8, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
-        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11, CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12, CU_POINTER_ATTRIBUTE_MAPPED = 13,
-        CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES = 14, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
+        CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE = 10, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11, CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12, CU_POINTER_ATTRIBUTE_MAPPED = 13,
+        CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES = 14, CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE = 15,
+        CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17, CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE = 21,
     }
     CUdriverProcAddressQueryResult {
         CU_GET_PROC_ADDRESS_SUCCESS = 0, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND = 1,
@@ -196,6 +223,7 @@ macro_rules! for_each_enumeration { ($consume:path) => { $consume! {
         CU_LIMIT_STACK_SIZE = 0, CU_LIMIT_PRINTF_FIFO_SIZE = 1, CU_LIMIT_MALLOC_HEAP_SIZE = 2,
         CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH = 3, CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT = 4,
         CU_LIMIT_MAX_L2_FETCH_GRANULARITY = 5, CU_LIMIT_PERSISTING_L2_CACHE_SIZE = 6,
+        CU_LIMIT_SHMEM_SIZE = 7, CU_LIMIT_CIG_ENABLED = 8,
     }
     CUmemAccess_flags {
         CU_MEM_ACCESS_FLAGS_PROT_NONE = 0, CU_MEM_ACCESS_FLAGS_PROT_READ = 1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3,
@@ -211,6 +239,31 @@ macro_rules! for_each_enumeration { ($consume:path) => { $consume! {
         CU_MEM_ADVISE_SET_READ_MOSTLY = 1, CU_MEM_ADVISE_UNSET_READ_MOSTLY = 2, CU_MEM_ADVISE_SET_PREFERRED_LOCATION = 3,
         CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION = 4, CU_MEM_ADVISE_SET_ACCESSED_BY = 5, CU_MEM_ADVISE_UNSET_ACCESSED_BY = 6,
     }
+    CUmem_range_attribute {
+        CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY = 1, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION = 2,
+        CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY = 3, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION = 4,
+        CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE = 5, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID = 6,
+        CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE = 7, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID = 8,
+    }
+    CUmemAttach_flags { CU_MEM_ATTACH_GLOBAL = 1, CU_MEM_ATTACH_HOST = 2, CU_MEM_ATTACH_SINGLE = 4 }
+    CUresourcetype {
+        CU_RESOURCE_TYPE_ARRAY = 0, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY = 1, CU_RESOURCE_TYPE_LINEAR = 2,
+        CU_RESOURCE_TYPE_PITCH2D = 3,
+    }
+    CUaddress_mode {
+        CU_TR_ADDRESS_MODE_WRAP = 0, CU_TR_ADDRESS_MODE_CLAMP = 1, CU_TR_ADDRESS_MODE_MIRROR = 2,
+        CU_TR_ADDRESS_MODE_BORDER = 3,
+    }
+    CUfilter_mode { CU_TR_FILTER_MODE_POINT = 0, CU_TR_FILTER_MODE_LINEAR = 1 }
+    CUtexture_flags {
+        CU_TRSF_READ_AS_INTEGER = 1, CU_TRSF_NORMALIZED_COORDINATES = 2, CU_TRSF_SRGB = 16,
+        CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION = 32, CU_TRSF_SEAMLESS_CUBEMAP = 64,
+    }
+    CUarray3D_flags {
+        CUDA_ARRAY3D_LAYERED = 1, CUDA_ARRAY3D_SURFACE_LDST = 2, CUDA_ARRAY3D_CUBEMAP = 4, CUDA_ARRAY3D_TEXTURE_GATHER = 8,
+        CUDA_ARRAY3D_DEPTH_TEXTURE = 16, CUDA_ARRAY3D_COLOR_ATTACHMENT = 32, CUDA_ARRAY3D_SPARSE = 64,
+        CUDA_ARRAY3D_DEFERRED_MAPPING = 128, CUDA_ARRAY3D_VIDEO_ENCODE_DECODE = 256,
+    }
     CUctx_flags {
         CU_CTX_SCHED_AUTO = 0, CU_CTX_SCHED_SPIN = 1, CU_CTX_SCHED_YIELD = 2, CU_CTX_SCHED_BLOCKING_SYNC = 4,
         CU_CTX_MAP_HOST = 8, CU_CTX_LMEM_RESIZE_TO_MAX = 16,
@@ -221,7 +274,9 @@ macro_rules! for_each_enumeration { ($consume:path) => { $consume! {
     }
     CUgraphChildGraphNodeOwnership { CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE = 0, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE = 1 }
     CUgraphConditionalNodeType { CU_GRAPH_COND_TYPE_IF = 0, CU_GRAPH_COND_TYPE_WHILE = 1, CU_GRAPH_COND_TYPE_SWITCH = 2 }
-    CUmemAllocationType { CU_MEM_ALLOCATION_TYPE_INVALID = 0, CU_MEM_ALLOCATION_TYPE_PINNED = 1 }
+    CUmemAllocationType {
+        CU_MEM_ALLOCATION_TYPE_INVALID = 0, CU_MEM_ALLOCATION_TYPE_PINNED = 1, CU_MEM_ALLOCATION_TYPE_MANAGED = 2,
+    }
     CUstreamBatchMemOpType {
         CU_STREAM_MEM_OP_WAIT_VALUE_32 = 1, CU_STREAM_MEM_OP_WRITE_VALUE_32 = 2, CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES = 3,
         CU_STREAM_MEM_OP_WAIT_VALUE_64 = 4, CU_STREAM_MEM_OP_WRITE_VALUE_64 = 5, CU_STREAM_MEM_OP_BARRIER = 6,
@@ -232,7 +287,10 @@ macro_rules! for_each_enumeration { ($consume:path) => { $consume! {
     }
     CUuserObject_flags { CU_USER_OBJECT_NO_DESTRUCTOR_SYNC = 1 }
     CUuserObjectRetain_flags { CU_GRAPH_USER_OBJECT_MOVE = 1 }
-    CUmemLocationType { CU_MEM_LOCATION_TYPE_INVALID = 0, CU_MEM_LOCATION_TYPE_DEVICE = 1, CU_MEM_LOCATION_TYPE_HOST = 2 }
+    CUmemLocationType {
+        CU_MEM_LOCATION_TYPE_INVALID = 0, CU_MEM_LOCATION_TYPE_DEVICE = 1, CU_MEM_LOCATION_TYPE_HOST = 2,
+        CU_MEM_LOCATION_TYPE_HOST_NUMA = 3, CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT = 4,
+    }
 } } }
 crate::for_each_enumeration!(define_enumerations);
 
@@ -268,6 +326,10 @@ macro_rules! for_each_struct { ($consume:path) => { $consume! {
         blockDimZ: c_uint, sharedMemBytes: c_uint, kernelParams: *mut *mut c_void, extra: *mut *mut c_void,
         kern: CUkernel, ctx: CUcontext,
     }
+    CUDA_KERNEL_NODE_PARAMS_v1 {
+        func: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint,
+        blockDimZ: c_uint, sharedMemBytes: c_uint, kernelParams: *mut *mut c_void, extra: *mut *mut c_void,
+    }
     CUDA_MEMSET_NODE_PARAMS { dst: CUdeviceptr, pitch: usize, value: c_uint, elementSize: c_uint, width: usize, height: usize }
     CUDA_MEMSET_NODE_PARAMS_v2 {
         dst: CUdeviceptr, pitch: usize, value: c_uint, elementSize: c_uint, width: usize, height: usize, ctx: CUcontext,
@@ -284,6 +346,21 @@ macro_rules! for_each_struct { ($consume:path) => { $consume! {
         dstXInBytes: usize, dstY: usize, dstZ: usize, dstLOD: usize, dstMemoryType: CUmemorytype, dstHost: *mut c_void,
         dstDevice: CUdeviceptr, dstArray: CUarray, reserved1: *mut c_void, dstPitch: usize, dstHeight: usize,
         WidthInBytes: usize, Height: usize, Depth: usize,
+    }
+    CUDA_ARRAY_DESCRIPTOR { Width: usize, Height: usize, Format: CUarray_format, NumChannels: c_uint }
+    CUDA_ARRAY3D_DESCRIPTOR {
+        Width: usize, Height: usize, Depth: usize, Format: CUarray_format, NumChannels: c_uint, Flags: c_uint,
+    }
+    /// What a texture or a surface reads: which words mean what depends on the type.
+    CUDA_RESOURCE_DESC { resType: CUresourcetype, res: [u64; 16], flags: c_uint }
+    CUDA_TEXTURE_DESC {
+        addressMode: [CUaddress_mode; 3], filterMode: CUfilter_mode, flags: c_uint, maxAnisotropy: c_uint,
+        mipmapFilterMode: CUfilter_mode, mipmapLevelBias: f32, minMipmapLevelClamp: f32, maxMipmapLevelClamp: f32,
+        borderColor: [f32; 4], reserved: [c_int; 12],
+    }
+    CUDA_RESOURCE_VIEW_DESC {
+        format: c_uint, width: usize, height: usize, depth: usize, firstMipmapLevel: c_uint, lastMipmapLevel: c_uint,
+        firstLayer: c_uint, lastLayer: c_uint, reserved: [c_uint; 16],
     }
     CUDA_MEMCPY_NODE_PARAMS { flags: c_int, reserved: c_int, copyCtx: CUcontext, copyParams: CUDA_MEMCPY3D }
     CUDA_CHILD_GRAPH_NODE_PARAMS { graph: CUgraph, ownership: c_uint }
@@ -320,6 +397,13 @@ macro_rules! for_each_struct { ($consume:path) => { $consume! {
     CUlaunchConfig {
         gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint,
         sharedMemBytes: c_uint, hStream: CUstream, attrs: *mut CUlaunchAttribute, numAttrs: c_uint,
+    }
+    /// How many multiprocessors a context is to have; the only parameter there is.
+    CUexecAffinityParam { r#type: CUexecAffinityType, param: c_uint }
+    CUdevprop {
+        maxThreadsPerBlock: c_int, maxThreadsDim: [c_int; 3], maxGridSize: [c_int; 3], sharedMemPerBlock: c_int,
+        totalConstantMemory: c_int, SIMDWidth: c_int, memPitch: c_int, regsPerBlock: c_int, clockRate: c_int,
+        textureAlign: c_int,
     }
     CUctxCreateParams { execAffinityParams: *mut c_void, numExecAffinityParams: c_int, cigParams: *mut c_void }
     /// The parameters of any node: a type and 232 bytes whose meaning the type gives.

@@ -88,6 +88,8 @@ dacapo_driver::for_each_struct!(define_structs);
 macro_rules! constant {
     // Not an enumeration in C, but macros.
     (CUmemHost_flags $constant:ident) => { constant!(= $constant, sys::$constant) };
+    (CUarray3D_flags $constant:ident) => { constant!(= $constant, sys::$constant) };
+    (CUtexture_flags $constant:ident) => { constant!(= $constant, sys::$constant) };
     // Flags, for which bindgen makes a struct.
     (CUgraphInstantiate_flags $constant:ident) => { constant!(= $constant, sys::CUgraphInstantiate_flags::$constant.0) };
     // Ours is named after the field that holds it.

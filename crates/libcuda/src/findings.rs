@@ -36,12 +36,23 @@ impl Findings {
         Findings { file, format }
     }
 
+    /// Writes a line that blames nobody; of JSON it is one with the code `note`.
+    pub fn note(&self, what: &str) {
+        self.put(&match self.format {
+            Format::Text => format!("note: {what}\n\n"),
+            Format::Json => json::note(what),
+        });
+    }
+
     /// Writes one finding: a text with an empty line behind it, or a line of JSON.
     pub fn write(&self, finding: &Finding) {
-        let text = match self.format {
+        self.put(&match self.format {
             Format::Text => format!("{finding}\n\n"),
             Format::Json => json::line(finding),
-        };
+        });
+    }
+
+    fn put(&self, text: &str) {
         let written = self.file.as_ref().is_some_and(|mut file| file.write_all(text.as_bytes()).is_ok());
         if !written {
             // Standard error may be closed; there is nowhere left to say so.

@@ -27,6 +27,12 @@ pub fn line(finding: &Finding) -> String {
     )
 }
 
+/// A line that is no finding: what this library has done to help.
+pub fn note(what: &str) -> String {
+    let what = string(what);
+    format!("{{\"code\":\"note\",\"ending\":\"note\",\"what\":{what},\"places\":[],\"notes\":[],\"help\":null}}\n")
+}
+
 /// A text between quotes.
 fn string(text: &str) -> String {
     let mut quoted = String::from("\"");

@@ -9,6 +9,8 @@
 //!   so a program may load it, fork, and use it in the children.
 //! - `dacapo_software_driver` is exported so that a loader knows what it has opened.
 //!
+//! Preloaded by `dacapo run` it also stands before NVRTC and nvJitLink (`stand_in`).
+//!
 //! What the environment can set is in `environment.rs`.
 
 mod absent;
@@ -18,6 +20,7 @@ mod findings;
 mod json;
 mod proc_address;
 mod software;
+mod stand_in;
 
 /// Says that this is the software driver: the version of Dacapo, 1_002_003 for 1.2.3.
 #[unsafe(no_mangle)]

@@ -16,7 +16,8 @@ use dacapo_driver::types::{
 };
 use dacapo_driver::{CUresult, Call, PerThreadTwin};
 
-use crate::export;
+use crate::absent::{ABSENT, For};
+use crate::{export, software};
 
 /// The version the driver claims, as `cuDriverGetVersion` counts.
 const DRIVER_VERSION: u32 = 13_000;
@@ -30,11 +31,11 @@ const TWINS_SINCE: u32 = 7_000;
 /// What was found for a name and a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
-    /// This row.
-    Row(Call),
-    /// Rows of that name, all of them newer.
+    /// This address of ours.
+    Address(*mut c_void),
+    /// The name is known, and every signature of it is newer.
     TooOld,
-    /// No row of that name.
+    /// No such name.
     Unknown,
 }
 
@@ -58,10 +59,16 @@ pub unsafe fn answer(
     }
     // SAFETY: not null, and the caller promises a closing NUL.
     let name = unsafe { CStr::from_ptr(symbol) };
-    let (address, outcome) = match find(name.to_bytes(), version) {
-        Found::Row(call) => (address_of(call, version, flags), CU_GET_PROC_ADDRESS_SUCCESS),
+    let (address, outcome) = match find(name.to_bytes(), version, flags == PER_THREAD) {
+        Found::Address(address) => (address, CU_GET_PROC_ADDRESS_SUCCESS),
         Found::TooOld => (std::ptr::null_mut(), CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT),
-        Found::Unknown => (std::ptr::null_mut(), CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND),
+        Found::Unknown => {
+            // The empty name is how NVIDIA's runtime says hello, not a name that it misses.
+            if !name.is_empty() {
+                software::unknown_name(&name.to_string_lossy());
+            }
+            (std::ptr::null_mut(), CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND)
+        }
     };
     // SAFETY: not null, and the caller promises that it can be written.
     unsafe { pfn.write(address) };
@@ -72,21 +79,23 @@ pub unsafe fn answer(
     CUresult::CUDA_SUCCESS
 }
 
-/// The newest row of `name` that `version` knows.
-fn find(name: &[u8], version: u32) -> Found {
-    if name == b"cuGraphInstantiate" {
-        // Since CUDA 12.0 this is another name of it; before, it was a function with other arguments, which is not here.
-        return if version >= 12_000 { Found::Row(Call::cuGraphInstantiateWithFlags) } else { Found::TooOld };
+/// The newest signature of `name` that `version` knows. Who wants the per-thread default stream gets twins where there are
+/// some, and nothing where the version knows only a symbol without its twin.
+fn find(name: &[u8], version: u32, per_thread: bool) -> Found {
+    let rows = Call::ALL.iter().copied().filter(|call| call.name().as_bytes() == name);
+    let rows = rows.flat_map(|call| {
+        let plain = (call.since(), For::Plain, export::address(call));
+        let twin = (call.since().max(TWINS_SINCE), For::PerThread, export::twin_address(call));
+        [Some(plain), (call.per_thread_twin() != PerThreadTwin::None).then_some(twin)].into_iter().flatten()
+    });
+    let absent = ABSENT.iter().filter(|absent| absent.name.as_bytes() == name && absent.asked != For::Hidden);
+    let all: Vec<_> = rows.chain(absent.map(|absent| (absent.since, absent.asked, absent.address()))).collect();
+    let has_twins = all.iter().any(|(_, asked, _)| *asked == For::PerThread);
+    let asked = if per_thread && has_twins { For::PerThread } else { For::Plain };
+    let known = all.iter().filter(|(since, whose, _)| *whose == asked && *since <= version);
+    match known.max_by_key(|(since, ..)| *since) {
+        Some((.., address)) => Found::Address(*address),
+        None if all.is_empty() => Found::Unknown,
+        None => Found::TooOld,
     }
-    let rows = || Call::ALL.iter().copied().filter(|call| call.name().as_bytes() == name);
-    match rows().filter(|call| call.since() <= version).max_by_key(|call| call.since()) {
-        Some(call) => Found::Row(call),
-        None if rows().next().is_some() => Found::TooOld,
-        None => Found::Unknown,
-    }
-}
-
-fn address_of(call: Call, version: u32, flags: u64) -> *mut c_void {
-    let twin = flags == PER_THREAD && version >= TWINS_SINCE && call.per_thread_twin() != PerThreadTwin::None;
-    if twin { export::twin_address(call) } else { export::address(call) }
 }

@@ -19,18 +19,36 @@ pub fn absent(symbol: &'static str) -> CUresult {
     machine().unknown_symbol(symbol)
 }
 
+/// A name that `cuGetProcAddress` was asked for and does not know: a finding.
+pub fn unknown_name(name: &str) {
+    machine().unknown_name(name);
+}
+
+fn settings() -> &'static Settings {
+    static SETTINGS: OnceLock<Settings> = OnceLock::new();
+    SETTINGS.get_or_init(|| {
+        Settings::read(|name| std::env::var_os(name), |complaint| drop(writeln!(std::io::stderr(), "{complaint}")))
+    })
+}
+
+/// Where findings go.
+pub fn findings() -> &'static Findings {
+    static FINDINGS: OnceLock<Findings> = OnceLock::new();
+    FINDINGS.get_or_init(|| Findings::open(&settings().findings, settings().format))
+}
+
 fn machine() -> &'static Machine {
     static DRIVER: OnceLock<Machine> = OnceLock::new();
     DRIVER.get_or_init(|| {
-        let settings =
-            Settings::read(|name| std::env::var_os(name), |complaint| drop(writeln!(std::io::stderr(), "{complaint}")));
+        let settings = settings();
         if !dacapo_sim::OPTIMISED {
             let _ = writeln!(std::io::stderr(), "dacapo: {}", dacapo_sim::SLOW_BUILD);
         }
-        let findings = Findings::open(&settings.findings, settings.format);
+        let findings = findings();
         Machine::new(Options {
             seed: settings.seed,
             detectors: settings.detectors,
+            strict: settings.strict,
             cores: settings.cores,
             capacity: settings.memory,
             // Programs that we did not write poll pinned memory and wait for the clock.

@@ -104,6 +104,8 @@ pub struct Module {
     pub variables: Vec<Variable>,
     /// Functions; a prototype and its body are one entry.
     pub functions: Vec<Function>,
+    /// Names of the texts that it was linked of ([`crate::link`]); empty for a module of one text.
+    pub texts: Vec<String>,
 }
 
 /// Index into [`Module::functions`].
@@ -152,6 +154,8 @@ pub struct Variable {
     pub offset: u64,
     /// Linkage.
     pub linkage: Linkage,
+    /// `.attribute(.managed)`: the host sees it at the same address.
+    pub managed: bool,
     /// Initial contents; shorter than `size` means zeros follow; empty means all zeros.
     pub init: Vec<Init>,
     /// Where it is declared.
@@ -214,6 +218,8 @@ pub struct Function {
     pub unsupported: Vec<Unsupported>,
     /// Where the name stands.
     pub span: Span,
+    /// Which of [`Module::texts`] it stands in; 0 for a module of one text.
+    pub text: u32,
 }
 
 /// A declared register.
@@ -283,6 +289,9 @@ pub struct Instruction {
     pub span: Span,
     /// The CUDA source line by the last `.loc`.
     pub loc: Option<SourceLoc>,
+    /// Of a load: the bytes that the program uses, by a `.pragma "used_bytes_mask"` in front of it; bit n is byte n.
+    /// The others count as not read. `None`: all.
+    pub used_bytes: Option<u32>,
 }
 
 /// The guard of a predicated instruction.
@@ -584,8 +593,11 @@ pub enum Opcode {
     Sqrt,
     St,
     Sub,
+    Suld,
+    Sust,
     Tanh,
     Testp,
+    Tex,
     Trap,
     Vote,
     Wmma,
@@ -753,6 +765,12 @@ impl Module {
     /// The function called `name`.
     pub fn function(&self, name: &str) -> Option<FunctionId> {
         self.functions.iter().position(|f| f.name == name).map(|i| FunctionId(i as u32))
+    }
+
+    /// The name of the text that function `id` stands in; `None` for a module that was not linked.
+    pub fn text_of(&self, FunctionId(id): FunctionId) -> Option<&str> {
+        let function = self.functions.get(id as usize)?;
+        self.texts.get(function.text as usize).map(String::as_str)
     }
 
     /// Everything unsupported that `kernel` can reach by direct calls, itself first.

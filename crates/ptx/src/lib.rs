@@ -28,6 +28,7 @@ mod error;
 mod forms;
 pub mod ir;
 mod lex;
+pub mod link;
 mod parse;
 mod print;
 mod resolve;

@@ -108,10 +108,11 @@ fn listing(module: &Module) -> String {
                 format!("@{}{} ", if g.negated { "!" } else { "" }, function.registers[g.reg.0 as usize].name)
             });
             let operands: Vec<String> = instruction.operands.iter().map(|o| operand(module, function, o)).collect();
+            let used = instruction.used_bytes.map_or(String::new(), |mask| format!("    // uses bytes {mask:#x}"));
             let place = instruction
                 .loc
                 .map_or(String::new(), |l| format!("    // {}:{}:{}", module.files[l.file as usize], l.line, l.column));
-            let _ = writeln!(out, "  {i:3}  {guard}{} {}{place}", instruction.form, operands.join(", "));
+            let _ = writeln!(out, "  {i:3}  {guard}{} {}{place}", instruction.form, operands.join(", ") + &used);
         }
         for entry in &function.unsupported {
             let _ = writeln!(out, "  unsupported at {}: {}", entry.span, entry.why);

@@ -1,5 +1,8 @@
 //! What an NVIDIA H200 (driver 580.159.04) answered about itself.
 
+use dacapo_driver::CUresult;
+use dacapo_driver::types::*;
+
 /// Registers of a multiprocessor, and of a block.
 pub(crate) const REGISTERS: u32 = 65_536;
 /// Shared memory of a block without asking for more.
@@ -21,6 +24,14 @@ pub(crate) const BLOCK_MAX: [u32; 3] = [1_024, 1_024, 64];
 /// Limits of a context by number, with their first values; what they limit has no meaning here.
 pub(crate) const LIMITS: &[(u32, usize)] =
     &[(0, 1_024), (1, 8_650_752), (2, 8_388_608), (4, 2_048), (5, 64), (6, 11_796_480), (7, 232_448), (8, 0)];
+/// Largest stack of a thread.
+const STACK_MAX: usize = 523_712;
+/// Most launches of kernels by kernels that may be pending.
+const PENDING_LAUNCHES_MAX: usize = 0x9_2492;
+/// The persisting part of the cache comes in pieces of this size,
+const PERSISTING_STEP: usize = 3_932_160;
+/// and has ten of them at most.
+const PERSISTING_MAX: usize = 39_321_600;
 /// The first limit number that CUDA 13.0 does not know.
 pub(crate) const LIMITS_END: u32 = 10;
 
@@ -45,7 +56,35 @@ const ATTRIBUTES: &[(u32, i32)] = &[
     (143, 0), (144, 1), (145, 1), (146, 0), (147, 0),
 ];
 
+/// What an H200 has and the software driver has not: clients ask before they use it, and skip what is not there.
+///
+/// Launches on several devices, handles for other processes (103, 119, 125, 128), compression, memory that network cards
+/// reach (110, 116 to 118, 124), sparse arrays and such that are mapped later, semaphores of graphics (114), clusters, tensor
+/// maps, functions with one address on both sides (129), virtual memory of the host (141, 145).
+#[rustfmt::skip]
+const NOT_HERE: &[u32] =
+    &[96, 103, 107, 110, 112, 114, 116, 117, 118, 119, 120, 121, 124, 125, 127, 128, 129, 141, 145];
+
 /// The value of an attribute; none for a number that CUDA 13.0 does not know.
 pub(crate) fn attribute(number: u32) -> Option<i32> {
-    ATTRIBUTES.binary_search_by_key(&number, |(known, _)| *known).ok().map(|at| ATTRIBUTES[at].1)
+    let known = ATTRIBUTES.binary_search_by_key(&number, |(known, _)| *known).ok().map(|at| ATTRIBUTES[at].1);
+    if NOT_HERE.contains(&number) { known.map(|_| 0) } else { known }
+}
+
+/// What a limit is when a program has asked for `value`.
+pub(crate) fn settled_limit(limit: CUlimit, value: usize) -> Result<usize, CUresult> {
+    match limit {
+        CU_LIMIT_STACK_SIZE if value > STACK_MAX => Err(CUresult::CUDA_ERROR_INVALID_VALUE),
+        CU_LIMIT_STACK_SIZE => Ok(value.next_multiple_of(16)),
+        CU_LIMIT_PRINTF_FIFO_SIZE => Ok(value.max(512 << 10)),
+        CU_LIMIT_MALLOC_HEAP_SIZE => Ok(value.max(4 << 20)),
+        CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT => Ok(value.clamp(32, PENDING_LAUNCHES_MAX)),
+        CU_LIMIT_MAX_L2_FETCH_GRANULARITY if value > 128 => Err(CUresult::CUDA_ERROR_INVALID_VALUE),
+        CU_LIMIT_PERSISTING_L2_CACHE_SIZE => match value.next_multiple_of(PERSISTING_STEP) {
+            rounded if rounded <= PERSISTING_MAX => Ok(rounded),
+            _ => Err(CUresult::CUDA_ERROR_INVALID_VALUE),
+        },
+        CU_LIMIT_SHMEM_SIZE | CU_LIMIT_CIG_ENABLED => Err(CUresult::CUDA_ERROR_NOT_PERMITTED),
+        _ => Ok(value),
+    }
 }

@@ -17,9 +17,11 @@ pub mod detect;
 mod driver;
 mod enqueue;
 pub mod exec;
+pub mod fatbin;
 pub mod finding;
 mod foreign;
 mod h200;
+mod linked;
 mod live;
 mod machine;
 pub mod memory;
@@ -28,6 +30,7 @@ mod options;
 mod random;
 mod rounds;
 mod schedule;
+mod sentences;
 mod visit;
 
 pub use built::{OPTIMISED, SLOW_BUILD};
@@ -37,6 +40,7 @@ pub use detect::{Detectors, UnknownDetector};
 pub use driver::IMPLEMENTED;
 pub use exec::InstructionSet;
 pub use finding::{Ending, Finding, FindingOp};
+pub use linked::{check_text, is_ptx, linked_image};
 pub use machine::{Machine, with_per_thread_default_stream};
 pub use options::{H200_BYTES, OnFinding, Options, Time};
 

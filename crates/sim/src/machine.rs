@@ -14,12 +14,16 @@ use crate::detect::order::Order;
 use crate::exec::Image;
 use crate::finding::{Ending, Finding};
 use crate::live::HandedOver;
+use crate::memory::texture::Texture;
 use crate::memory::{Memory, MemoryOptions};
+use crate::model::array::Array;
 use crate::model::capture::Capture;
 use crate::model::executable::Executable;
 use crate::model::graph::Graphs;
 use crate::model::graph_memory::GraphMemory;
-use crate::model::objects::{Context, Event, Function, Module, Owner, Pool, Stream, Visible};
+use crate::model::library::{Kernel, Library, Link};
+use crate::model::managed::Managed;
+use crate::model::objects::{Context, Event, Function, Module, Owner, Pool, PoolPlace, Stream, Visible};
 use crate::model::table::{Key, Table};
 use crate::model::tasks::Tasks;
 use crate::model::virtual_memory::VirtualMemory;
@@ -65,19 +69,28 @@ pub(crate) struct State {
     pub(crate) memory: Memory,
     /// Allocations as the API shows them, by address.
     pub(crate) visible: BTreeMap<u64, Visible>,
+    /// Advice and prefetches, by the start of the managed memory they are about.
+    pub(crate) managed: BTreeMap<u64, Managed>,
     pub(crate) contexts: Table<Context>,
     pub(crate) primary: Key<Context>,
     pub(crate) primary_retains: u32,
     pub(crate) streams: Table<Stream>,
     pub(crate) events: Table<Event>,
+    pub(crate) arrays: Table<Array>,
     pub(crate) modules: Table<Module>,
     /// How many were ever loaded: they are named by that in reports.
     pub(crate) modules_loaded: u64,
     pub(crate) functions: Table<Arc<Function>>,
+    pub(crate) libraries: Table<Library>,
+    pub(crate) kernels: Table<Kernel>,
+    pub(crate) links: Table<Link>,
     pub(crate) pools: Table<Pool>,
     pub(crate) default_pool: Key<Pool>,
     /// Where `cuMemAllocAsync` takes memory from.
     pub(crate) current_pool: Key<Pool>,
+    /// The default pools of other places, as they are asked for, and which of them are current.
+    pub(crate) other_pools: BTreeMap<PoolPlace, (Key<Pool>, Key<Pool>)>,
+    pub(crate) textures: Table<Arc<Texture>>,
     pub(crate) graph_memory: GraphMemory,
     pub(crate) virtual_memory: VirtualMemory,
     pub(crate) captures: Table<Capture>,
@@ -133,6 +146,7 @@ impl Machine {
             per_thread: HashMap::new(),
             limits: BTreeMap::new(),
             cache_config: 0,
+            attached: 1,
             left_behind: Vec::new(),
             held: Vec::new(),
             id: 1,
@@ -142,19 +156,32 @@ impl Machine {
         let state = State {
             random: Random::new(options.seed),
             is_initialised: false,
-            memory: Memory::new(MemoryOptions { capacity: options.capacity, seed: options.seed }),
+            memory: {
+                let mut memory = Memory::new(MemoryOptions { capacity: options.capacity, seed: options.seed });
+                if !options.strict {
+                    memory.let_pass();
+                }
+                memory
+            },
             visible: BTreeMap::new(),
+            managed: BTreeMap::new(),
             contexts,
             primary,
             primary_retains: 0,
             streams: Table::new(2),
             events: Table::new(3),
+            arrays: Table::new(11),
             modules: Table::new(4),
             modules_loaded: 0,
             functions: Table::new(8),
+            libraries: Table::new(11),
+            kernels: Table::new(12),
+            links: Table::new(13),
             pools,
             default_pool,
             current_pool: default_pool,
+            other_pools: BTreeMap::new(),
+            textures: Table::new(12),
             graph_memory: GraphMemory::default(),
             virtual_memory: VirtualMemory::new(),
             captures: Table::new(9),
@@ -220,17 +247,31 @@ impl Machine {
 
     /// A program called a symbol that the table of calls does not know: unsupported, with a finding that names it.
     pub fn unknown_symbol(&self, symbol: &str) -> CUresult {
+        self.find_and_tell(
+            Finding::new("unsupported", Ending::Unsupported, format!("{symbol} is not there yet"))
+                .at(symbol, "answered CUDA_ERROR_NOT_SUPPORTED")
+                .help("run this on a GPU, or see docs/driver-calls.md for what the software driver knows"),
+        );
+        CUresult::CUDA_ERROR_NOT_SUPPORTED
+    }
+
+    /// A program asked `cuGetProcAddress` for a name that no driver of CUDA 13.0 has: a finding, because a program that is
+    /// told so often goes on without a word, and fails or skips something much later.
+    pub fn unknown_name(&self, name: &str) {
+        self.find_and_tell(
+            Finding::new("unsupported", Ending::Unsupported, format!("no entry point is called `{name}`"))
+                .at("cuGetProcAddress", "gave no address for it")
+                .note("CUDA 13.0 has no call of this name: it is newer than that, or misspelt, or not public"),
+        );
+    }
+
+    fn find_and_tell(&self, finding: Finding) {
         let untold = {
             let mut state = self.lock();
-            state.find(
-                Finding::new("unsupported", Ending::Unsupported, format!("{symbol} is not there yet"))
-                    .at(symbol, "answered CUDA_ERROR_NOT_SUPPORTED")
-                    .help("run this on a GPU, or see docs/driver-calls.md for what the software driver knows"),
-            );
+            state.find(finding);
             std::mem::take(&mut state.untold)
         };
         self.tell(untold);
-        CUresult::CUDA_ERROR_NOT_SUPPORTED
     }
 
     /// Tells whoever wants to know of findings; no lock is held.
@@ -322,6 +363,8 @@ impl Pool {
     pub(crate) fn new(is_default: bool, bytes_max: u64) -> Pool {
         Pool {
             is_default,
+            place: PoolPlace::DEVICE,
+            device_access: false,
             blocks: Vec::new(),
             threshold: 0,
             reuse: [1; 3],

@@ -44,6 +44,10 @@ pub struct Options {
     pub journal: bool,
     /// What is looked for beyond what a GPU reports.
     pub detectors: Detectors,
+    /// A kernel that leaves an allocation faults at its first byte beyond, even where a GPU would not notice because the
+    /// byte lies in the same piece of mapped memory. Without it such an access is a finding, and the kernel goes on:
+    /// what it writes there is kept apart from all other memory, and what nobody has written there reads as zeros.
+    pub strict: bool,
     /// Threads of the host that the blocks of a kernel may run on at the same time. More than one is used only where
     /// nothing is looked for ([`Detectors::none`]), for kernels whose blocks tell each other nothing.
     pub cores: usize,
@@ -71,6 +75,7 @@ impl Default for Options {
             polls_max: 10_000_000,
             journal: false,
             detectors: Detectors::default(),
+            strict: true,
             cores: 1,
             cores_from: CORES_FROM,
             instructions: InstructionSet::Avx512,

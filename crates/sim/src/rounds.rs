@@ -66,7 +66,7 @@ impl State {
     pub(crate) fn may_wait_for_host(&self, choice: &Choice) -> bool {
         let is_host = |address| {
             let kind = self.memory.containing(address).map(|allocation| allocation.kind);
-            matches!(kind, Some(Kind::HostPinned | Kind::HostRegistered))
+            matches!(kind, Some(Kind::HostPinned | Kind::HostRegistered | Kind::Managed))
         };
         self.options.time == Time::Live
             && kernels(&pieces(choice)).any(|work| words(work).any(|(_, address)| is_host(address)))

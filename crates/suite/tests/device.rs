@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dacapo_sim::{Machine, Options};
-use dacapo_suite::device::{Answers, OF_THE_MACHINE, RECORDING_FILE, ask};
+use dacapo_suite::device::{Answers, NOT_IN_SOFTWARE, OF_THE_MACHINE, RECORDING_FILE, ask};
 use dacapo_suite::session::Session;
 
 #[test]
@@ -16,6 +16,12 @@ fn attributes_and_limits_are_those_of_the_recording() {
     let mut ours = ask(&session, &recorded.commit).expect("the software device answers");
     for number in OF_THE_MACHINE {
         ours.attributes.insert(*number, recorded.attributes[number].clone());
+    }
+    for number in NOT_IN_SOFTWARE {
+        let (told, on_a_gpu) =
+            (ours.attributes.insert(*number, recorded.attributes[number].clone()), &recorded.attributes[number]);
+        assert_eq!(told, Some(Ok(0)), "attribute {number} promises what is not there");
+        assert_ne!(on_a_gpu, &Ok(0), "attribute {number} is no difference");
     }
     assert_eq!(ours.attributes, recorded.attributes);
     assert_eq!(ours.limits, recorded.limits);

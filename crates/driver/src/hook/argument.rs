@@ -86,7 +86,7 @@ macro_rules! bits_of_handles {
 
 bits_of_handles! {
     CUcontext CUmodule CUfunction CUlibrary CUkernel CUlinkState CUstream CUevent CUgraph CUgraphNode CUgraphExec
-    CUmemoryPool CUuserObject
+    CUmemoryPool CUuserObject CUarray CUgreenCtx
 }
 
 impl<T> Bits for *mut T {

@@ -78,6 +78,7 @@ impl<'t> Parser<'t, '_> {
             ty: Type::B8,
             vector: 1,
             opaque: false,
+            managed: false,
             names: Vec::new(),
         };
         let (mut placed, mut typed) = (false, false);
@@ -136,7 +137,7 @@ impl<'t> Parser<'t, '_> {
                         }
                     }
                 }
-                "attribute" => self.skip_parentheses()?,
+                "attribute" => declaration.managed |= self.skip_parentheses()?,
                 _ => {
                     let message = format!("`.{word}` does not belong in a declaration");
                     return self.fail(Error::new(ErrorKind::Syntax, span, message, "here"));
@@ -151,20 +152,22 @@ impl<'t> Parser<'t, '_> {
         Ok(declaration)
     }
 
-    /// `( .. )` with whatever is in it.
-    pub(super) fn skip_parentheses(&mut self) -> Parsed<()> {
+    /// `( .. )` with whatever is in it; whether `.managed` is.
+    pub(super) fn skip_parentheses(&mut self) -> Parsed<bool> {
         self.expect('(')?;
         let mut depth = 1;
+        let mut managed = false;
         while depth > 0 {
             match self.tok() {
                 Tok::Punct('(') => depth += 1,
                 Tok::Punct(')') => depth -= 1,
                 Tok::End => return self.expected("`)`"),
+                Tok::Dot("managed") => managed = true,
                 _ => {}
             }
             self.advance();
         }
-        Ok(())
+        Ok(managed)
     }
 
     fn declarator(&mut self, may_init: bool) -> Parsed<Declarator<'t>> {

@@ -55,7 +55,9 @@ impl<'t> Parser<'t, '_> {
                     directives.explicit_cluster = true;
                 }
                 "noreturn" | "unique" | "blocksareclusters" => self.advance(),
-                "pragma" => self.pragma()?,
+                "pragma" => {
+                    self.pragma()?;
+                }
                 "attribute" => {
                     self.advance();
                     self.skip_parentheses()?;

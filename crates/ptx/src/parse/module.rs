@@ -96,7 +96,7 @@ impl<'t> Parser<'t, '_> {
             }
             "file" => self.file(tree),
             "loc" => self.loc().map(drop),
-            "pragma" => self.pragma(),
+            "pragma" => self.pragma().map(|_| ()),
             "section" => {
                 // The name is itself a word with a dot, `.debug_str`, or a plain one.
                 self.advance();

@@ -111,7 +111,12 @@ impl<'t> Parser<'t, '_> {
                 body.push(Statement::Loc(loc));
                 Ok(())
             }
-            "pragma" => self.pragma(),
+            "pragma" => {
+                if let Some(mask) = self.pragma()? {
+                    body.push(Statement::UsedBytes(mask));
+                }
+                Ok(())
+            }
             "section" => {
                 self.advance();
                 self.advance();
@@ -140,14 +145,17 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// `.pragma "nounroll", "..";`: advice, which nobody here takes.
-    pub(super) fn pragma(&mut self) -> Parsed<()> {
+    /// `.pragma "nounroll", "..";`: advice, which nobody here takes, but for `used_bytes_mask`, whose mask is given.
+    pub(super) fn pragma(&mut self) -> Parsed<Option<u32>> {
         self.advance();
+        let mut mask = None;
         loop {
-            let Tok::Str(_) = self.tok() else { return self.expected("a string") };
+            let Tok::Str(text) = self.tok() else { return self.expected("a string") };
+            mask = mask.or(used_bytes_mask(text));
             self.advance();
             if !self.eat(',') {
-                return self.semicolon();
+                self.semicolon()?;
+                return Ok(mask);
             }
         }
     }
@@ -237,4 +245,18 @@ impl<'t> Parser<'t, '_> {
             self.advance();
         }
     }
+}
+
+/// The mask of `used_bytes_mask 0xfff` (PTX ISA 8.9, 11.6.3): bit n stands for byte n of the load that follows. A mask
+/// that cannot be read is advice like any other.
+fn used_bytes_mask(text: &str) -> Option<u32> {
+    let number = text.trim().strip_prefix("used_bytes_mask")?;
+    let number = number.strip_prefix(char::is_whitespace)?.trim().trim_end_matches(['u', 'U']);
+    let (digits, radix) = match number.get(..2) {
+        Some("0x" | "0X") => (&number[2..], 16),
+        Some("0b" | "0B") => (&number[2..], 2),
+        Some(_) if number.starts_with('0') => (&number[1..], 8),
+        _ => (number, 10),
+    };
+    u32::from_str_radix(digits, radix).ok()
 }

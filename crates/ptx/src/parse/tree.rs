@@ -52,6 +52,8 @@ pub(crate) struct Declaration<'t> {
     pub(crate) vector: u8,
     /// `.texref` and its kin: no type that we know.
     pub(crate) opaque: bool,
+    /// `.attribute(.managed)`.
+    pub(crate) managed: bool,
     pub(crate) names: Vec<Declarator<'t>>,
 }
 
@@ -128,6 +130,8 @@ pub(crate) enum Statement<'t> {
         name: Name<'t>,
         targets: Vec<Name<'t>>,
     },
+    /// `.pragma "used_bytes_mask N"`: of the load that follows, only these bytes are used.
+    UsedBytes(u32),
     Instruction(InstructionTree<'t>),
 }
 
@@ -178,6 +182,11 @@ pub(crate) enum OperandKind<'t> {
     Pair(Box<OperandTree<'t>>, Box<OperandTree<'t>>),
     /// `(a, b)` of a call.
     List(Vec<OperandTree<'t>>),
-    /// Brackets with more in them than an address: textures, tensor maps.
+    /// `[texture, {x, y}]`: what stands for the texture or the surface, and where in it.
+    Texel {
+        base: &'t str,
+        at: Vec<OperandTree<'t>>,
+    },
+    /// Brackets with more in them than an address: tensor maps.
     Other,
 }

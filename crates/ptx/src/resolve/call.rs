@@ -112,7 +112,14 @@ impl<'t> Body<'t, '_> {
             self.note_unsupported("call", tree.span, "a call through a register is not interpreted yet".into());
         }
         let call = Operand::Call(Box::new(Call { target, returns: results, args }));
-        self.function.body.push(Instruction { form, guard, operands: vec![call], span: tree.span, loc: self.loc });
+        self.function.body.push(Instruction {
+            form,
+            guard,
+            operands: vec![call],
+            span: tree.span,
+            loc: self.loc,
+            used_bytes: None,
+        });
         for (reg, ty, variable) in loads {
             self.emit_synthetic(Opcode::Ld, ty, vec![Operand::Reg(reg), address(variable)], guard, tree.span);
         }

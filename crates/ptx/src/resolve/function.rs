@@ -35,6 +35,7 @@ pub(super) fn body<'t>(
         label_places: Vec::new(),
         register_results: Vec::new(),
         loc: None,
+        used_bytes: None,
         gaps,
         errors,
     };
@@ -63,6 +64,8 @@ pub(super) struct Body<'t, 'm> {
     /// Results declared as `.reg`: which result, in which register.
     register_results: Vec<(u32, Reg)>,
     pub(super) loc: Option<SourceLoc>,
+    /// What a pragma says of the load behind it.
+    used_bytes: Option<u32>,
     /// Bytes of zeros that initialisers may still leave between values.
     gaps: &'m mut u64,
     pub(super) errors: &'m mut Vec<Error>,
@@ -181,7 +184,11 @@ impl<'t> Body<'t, '_> {
                     self.loc = Some(SourceLoc { file, ..*loc });
                 }
                 Statement::Prototype { .. } | Statement::Targets { .. } => {}
-                Statement::Instruction(tree) => self.instruction(tree),
+                Statement::UsedBytes(mask) => self.used_bytes = Some(*mask),
+                Statement::Instruction(tree) => {
+                    self.instruction(tree);
+                    self.used_bytes = None;
+                }
             }
         }
     }
@@ -274,6 +281,7 @@ impl<'t> Body<'t, '_> {
         }
         match self.operands(&form, tree, operands) {
             Ok(operands) => {
+                let used_bytes = self.used_bytes_of(&form);
                 if status == Some(Status::Later) {
                     self.note_unsupported(
                         &spelled(tree),
@@ -281,11 +289,26 @@ impl<'t> Body<'t, '_> {
                         format!("`{}` is not interpreted yet", spelled(tree)),
                     );
                 }
-                self.function.body.push(Instruction { form, guard, operands, span: tree.span, loc: self.loc });
+                self.function.body.push(Instruction {
+                    form,
+                    guard,
+                    operands,
+                    span: tree.span,
+                    loc: self.loc,
+                    used_bytes,
+                });
             }
             Err(super::operand::Trouble::Reported) => {}
             Err(super::operand::Trouble::Unsupported(why)) => self.unsupported(tree, guard, |_| why),
         }
+    }
+
+    /// What the pragma in front of `form` leaves of its bytes; `None` where that is all of them, or where it is no load.
+    fn used_bytes_of(&self, form: &Form) -> Option<u32> {
+        let bytes = form.ty().bytes() * u32::from(form.vector);
+        let all = u32::MAX >> 32u32.checked_sub(bytes)?;
+        let used = self.used_bytes? & all;
+        (form.opcode == Opcode::Ld && used != all).then_some(used)
     }
 
     /// Puts an instruction in the body that stands for one we cannot decode.
@@ -299,7 +322,14 @@ impl<'t> Body<'t, '_> {
         let mut form = Form::new(Opcode::Unsupported);
         form.rare.push(text.clone());
         self.note_unsupported(&text, tree.span, why(&text));
-        self.function.body.push(Instruction { form, guard, operands: Vec::new(), span: tree.span, loc: self.loc });
+        self.function.body.push(Instruction {
+            form,
+            guard,
+            operands: Vec::new(),
+            span: tree.span,
+            loc: self.loc,
+            used_bytes: None,
+        });
     }
 
     pub(super) fn note_unsupported(&mut self, form: &str, span: Span, why: String) {
@@ -340,7 +370,7 @@ impl<'t> Body<'t, '_> {
             other => other,
         };
         if let Some(form) = forms::decode(spelling, &["param", forms::word_of_type(ty)]) {
-            self.function.body.push(Instruction { form, guard, operands, span, loc: self.loc });
+            self.function.body.push(Instruction { form, guard, operands, span, loc: self.loc, used_bytes: None });
         }
     }
 

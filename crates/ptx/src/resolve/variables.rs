@@ -66,6 +66,7 @@ pub(super) fn variable(
         size,
         offset: 0,
         linkage: declaration.linkage,
+        managed: declaration.managed,
         init: Vec::new(),
         span,
     }
@@ -94,6 +95,7 @@ pub(super) fn parameters(declarations: &[Declaration<'_>], errors: &mut Vec<Erro
                 size: u64::from(declaration.ty.bytes()),
                 offset: 0,
                 linkage: declaration.linkage,
+                managed: false,
                 init: Vec::new(),
                 span: Span::default(),
             },

@@ -46,6 +46,7 @@ pub(crate) unsafe fn create(v: &mut Visit<'_>, out: *mut CUcontext, flags: c_uin
         per_thread: HashMap::new(),
         limits: BTreeMap::new(),
         cache_config: 0,
+        attached: 1,
         left_behind: Vec::new(),
         held: Vec::new(),
         id,
@@ -84,6 +85,35 @@ pub(crate) unsafe fn destroy(v: &mut Visit<'_>, handle: CUcontext) -> Answer {
     Ok(())
 }
 
+/// The context that is current, with one more who has to detach from it.
+pub(crate) unsafe fn attach(v: &mut Visit<'_>, out: *mut CUcontext, flags: c_uint) -> Answer {
+    let key = v.context()?;
+    if out.is_null() || flags != 0 {
+        return Err(INVALID);
+    }
+    if let Some(context) = v.contexts.get_mut(key) {
+        context.attached += 1;
+    }
+    let handle = CUcontext::from_bits(v.contexts.handle(key));
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, handle) }
+}
+
+/// One less; a context that nobody is attached to is gone. The primary one stays.
+pub(crate) unsafe fn detach(v: &mut Visit<'_>, handle: CUcontext) -> Answer {
+    let key = v.context()?;
+    if handle.is_null() || named(v, handle)? != key {
+        return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
+    }
+    let Some(context) = v.contexts.get_mut(key) else { return Err(INVALID) };
+    context.attached = context.attached.saturating_sub(1);
+    if context.attached > 0 || context.is_primary {
+        return Ok(());
+    }
+    // SAFETY: the arguments of this call.
+    unsafe { destroy(v, handle) }
+}
+
 pub(crate) unsafe fn get_current(v: &mut Visit<'_>, out: *mut CUcontext) -> Answer {
     let current = v.this().contexts.last().copied();
     let handle = current.map_or(CUcontext::NULL, |key| CUcontext::from_bits(v.contexts.handle(key)));
@@ -109,6 +139,16 @@ pub(crate) unsafe fn push_current(v: &mut Visit<'_>, handle: CUcontext) -> Answe
     Ok(())
 }
 
+/// As CUDA 2 had it: a context that is current somewhere is not pushed again.
+pub(crate) unsafe fn push_floating(v: &mut Visit<'_>, handle: CUcontext) -> Answer {
+    let key = named(v, handle)?;
+    if v.this().contexts.contains(&key) {
+        return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
+    }
+    v.this().contexts.push(key);
+    Ok(())
+}
+
 pub(crate) unsafe fn pop_current(v: &mut Visit<'_>, out: *mut CUcontext) -> Answer {
     let key = v.this().contexts.pop().ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
     let handle = CUcontext::from_bits(v.contexts.handle(key));
@@ -121,6 +161,17 @@ pub(crate) unsafe fn get_device(v: &mut Visit<'_>, out: *mut CUdevice) -> Answer
     v.context()?;
     // SAFETY: an out pointer of this call.
     unsafe { put(out, 0) }
+}
+
+/// The device of a context that is named; null is the one that is current, and none need be.
+pub(crate) unsafe fn get_device_of(v: &mut Visit<'_>, out: *mut CUdevice, handle: CUcontext) -> Answer {
+    named_or_current(v, handle)?;
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, 0) }
+}
+
+fn named_or_current(v: &mut Visit<'_>, handle: CUcontext) -> Result<Key<Context>, CUresult> {
+    if handle.is_null() { v.context() } else { named(v, handle) }
 }
 
 pub(crate) unsafe fn get_flags(v: &mut Visit<'_>, out: *mut c_uint) -> Answer {
@@ -175,7 +226,7 @@ pub(crate) unsafe fn get_api_version(v: &mut Visit<'_>, handle: CUcontext, out: 
 }
 
 pub(crate) unsafe fn get_id(v: &mut Visit<'_>, handle: CUcontext, out: *mut u64) -> Answer {
-    let key = if handle.is_null() { v.context()? } else { named(v, handle)? };
+    let key = named_or_current(v, handle)?;
     let id = v.contexts.get(key).map_or(0, |context| context.id);
     // SAFETY: an out pointer of this call.
     unsafe { put(out, id) }
@@ -183,6 +234,17 @@ pub(crate) unsafe fn get_id(v: &mut Visit<'_>, handle: CUcontext, out: *mut u64)
 
 pub(crate) unsafe fn synchronize(v: &mut Visit<'_>) -> Answer {
     let key = v.context()?;
+    wait(v, key)
+}
+
+/// The same for a context that is named.
+pub(crate) unsafe fn synchronize_named(v: &mut Visit<'_>, handle: CUcontext) -> Answer {
+    let key = named_or_current(v, handle)?;
+    v.check_fault()?;
+    wait(v, key)
+}
+
+fn wait(v: &mut Visit<'_>, key: Key<Context>) -> Answer {
     v.check_anywhere(key)?;
     v.wait_for_context(key)?;
     super::pool::release_unused(v);
@@ -196,6 +258,48 @@ pub(crate) unsafe fn get_stream_priority_range(_: &mut Visit<'_>, least: *mut c_
         put_optional(greatest, -5);
     }
     Ok(())
+}
+
+/// A device is no peer of itself, and there is no other.
+pub(crate) unsafe fn enable_peer_access(v: &mut Visit<'_>, peer: CUcontext, flags: c_uint) -> Answer {
+    if peer.is_null() {
+        return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
+    }
+    named(v, peer)?;
+    Err(if flags != 0 { INVALID } else { CUresult::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED })
+}
+
+pub(crate) unsafe fn disable_peer_access(v: &mut Visit<'_>, peer: CUcontext) -> Answer {
+    if peer.is_null() {
+        return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
+    }
+    named(v, peer)?;
+    Err(CUresult::CUDA_ERROR_PEER_ACCESS_NOT_ENABLED)
+}
+
+/// A context has all multiprocessors.
+pub(crate) unsafe fn get_exec_affinity(
+    v: &mut Visit<'_>,
+    out: *mut CUexecAffinityParam,
+    kind: CUexecAffinityType,
+) -> Answer {
+    v.context()?;
+    if kind != CU_EXEC_AFFINITY_TYPE_SM_COUNT {
+        return Err(CUresult::CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+    }
+    let all = crate::h200::attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(0);
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, CUexecAffinityParam { r#type: kind, param: all.cast_unsigned() }) }
+}
+
+/// Banks of shared memory are four bytes wide, whatever was asked for.
+pub(crate) unsafe fn get_shared_config(_: &mut Visit<'_>, out: *mut CUsharedconfig) -> Answer {
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE) }
+}
+
+pub(crate) unsafe fn set_shared_config(_: &mut Visit<'_>, config: CUsharedconfig) -> Answer {
+    if config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE { Err(INVALID) } else { Ok(()) }
 }
 
 /// The first value of a limit, if the device has it.
@@ -217,13 +321,10 @@ pub(crate) unsafe fn set_limit(v: &mut Visit<'_>, limit: CUlimit, value: usize) 
     let key = v.context()?;
     v.check_unsafe()?;
     limit_of(limit)?;
-    // As observed: a stack in pieces of 16 bytes, and what the device needs at least.
-    let value = match limit {
-        CU_LIMIT_STACK_SIZE => value.checked_next_multiple_of(16).ok_or(INVALID)?,
-        CU_LIMIT_PRINTF_FIFO_SIZE => value.max(512 << 10),
-        CU_LIMIT_MALLOC_HEAP_SIZE => value.max(4 << 20),
-        _ => value,
-    };
+    let value = crate::h200::settled_limit(limit, value)?;
+    if limit == CU_LIMIT_MALLOC_HEAP_SIZE {
+        v.memory.set_heap_limit(value as u64);
+    }
     if let Some(context) = v.contexts.get_mut(key) {
         context.limits.insert(limit, value);
     }
@@ -232,7 +333,7 @@ pub(crate) unsafe fn set_limit(v: &mut Visit<'_>, limit: CUlimit, value: usize) 
 
 /// Records an event behind everything that the context has been given so far.
 pub(crate) unsafe fn record_event(v: &mut Visit<'_>, handle: CUcontext, event: CUevent) -> Answer {
-    let key = if handle.is_null() { v.context()? } else { named(v, handle)? };
+    let key = named_or_current(v, handle)?;
     let event = v.event(event)?;
     v.check_anywhere(key)?;
     let id = v.contexts.get(key).map_or(0, |context| context.id);
@@ -246,7 +347,7 @@ pub(crate) unsafe fn record_event(v: &mut Visit<'_>, handle: CUcontext, event: C
 
 /// Holds everything that the context is given from now on until an event has happened.
 pub(crate) unsafe fn wait_event(v: &mut Visit<'_>, handle: CUcontext, event: CUevent) -> Answer {
-    let key = if handle.is_null() { v.context()? } else { named(v, handle)? };
+    let key = named_or_current(v, handle)?;
     let event = v.event(event)?;
     v.check_anywhere(key)?;
     let task = match v.events.get(event).map(|event| &event.recorded) {

@@ -164,6 +164,20 @@ pub(crate) fn empty(v: &mut Visit<'_>, key: Key<Context>) {
             super::module::remove(v, module);
         }
     }
+    for texture in v.textures.keys() {
+        if v.textures.get(texture).is_some_and(|texture| texture.context == key) {
+            super::texture::remove(v, texture);
+        }
+    }
+    for array in v.arrays.keys() {
+        if v.arrays.get(array).is_some_and(|array| array.context == key) {
+            super::array::remove(v, array);
+        }
+    }
+    // One heap serves all contexts here, so it goes with the last of them that has anything to lose.
+    if v.contexts.iter().all(|(_, context)| !context.is_active) {
+        v.memory.heap_clear();
+    }
     let gone: Vec<u64> = v.visible.iter().filter(|(_, seen)| seen.context == key).map(|(at, _)| *at).collect();
     for address in gone {
         match v.visible.get(&address).map(|seen| seen.owner.clone()) {
@@ -207,4 +221,69 @@ pub(crate) unsafe fn can_access_peer(_: &mut Visit<'_>, out: *mut c_int, dev: CU
     check(peer)?;
     // SAFETY: an out pointer of this call.
     unsafe { put(out, 0) }
+}
+
+/// What two devices have between them: there is only one here.
+pub(crate) unsafe fn get_p2p_attribute(
+    _: &mut Visit<'_>,
+    _: *mut c_int,
+    _: CUdevice_P2PAttribute,
+    _: CUdevice,
+    _: CUdevice,
+) -> Answer {
+    Err(CUresult::CUDA_ERROR_INVALID_DEVICE)
+}
+
+/// No context can have a share of the multiprocessors, of whatever kind.
+pub(crate) unsafe fn get_exec_affinity_support(
+    _: &mut Visit<'_>,
+    out: *mut c_int,
+    _: CUexecAffinityType,
+    dev: CUdevice,
+) -> Answer {
+    check(dev)?;
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, 0) }
+}
+
+/// The properties that CUDA 2 knew.
+pub(crate) unsafe fn get_properties(_: &mut Visit<'_>, out: *mut CUdevprop, dev: CUdevice) -> Answer {
+    check(dev)?;
+    let of = |number| crate::h200::attribute(number).unwrap_or(0);
+    let properties = CUdevprop {
+        maxThreadsPerBlock: of(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+        maxThreadsDim: [2, 3, 4].map(of),
+        maxGridSize: [5, 6, 7].map(of),
+        sharedMemPerBlock: of(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+        totalConstantMemory: of(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY),
+        SIMDWidth: of(CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+        memPitch: of(CU_DEVICE_ATTRIBUTE_MAX_PITCH),
+        regsPerBlock: of(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
+        clockRate: of(CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
+        textureAlign: of(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT),
+    };
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, properties) }
+}
+
+/// Texels that a 1D texture over plain memory may have: 4 GiB of them, and 2^30.
+pub(crate) unsafe fn get_texture_1d_linear_max_width(
+    _: &mut Visit<'_>,
+    out: *mut usize,
+    format: CUarray_format,
+    channels: c_uint,
+    dev: CUdevice,
+) -> Answer {
+    check(dev)?;
+    let bytes = match format {
+        CU_AD_FORMAT_UNSIGNED_INT8 | CU_AD_FORMAT_SIGNED_INT8 => 1,
+        CU_AD_FORMAT_UNSIGNED_INT16 | CU_AD_FORMAT_SIGNED_INT16 | CU_AD_FORMAT_HALF => 2,
+        CU_AD_FORMAT_UNSIGNED_INT32 | CU_AD_FORMAT_SIGNED_INT32 | CU_AD_FORMAT_FLOAT => 4,
+        _ => return Err(INVALID),
+    };
+    if ![1, 2, 4].contains(&channels) {
+        return Err(INVALID);
+    }
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, (1 << 30).min((1 << 32) / (bytes * channels as usize))) }
 }

@@ -19,6 +19,9 @@ const INVALID_HANDLE: CUresult = CUresult::CUDA_ERROR_INVALID_HANDLE;
 
 /// The function behind a handle. A kernel handle of a library is accepted too, as by the driver.
 pub(crate) fn named(v: &mut Visit<'_>, handle: CUfunction) -> Result<Arc<Function>, CUresult> {
+    if let Some(function) = super::library::function_behind(v, handle) {
+        return function;
+    }
     match v.functions.look_up(handle.bits()) {
         Lookup::Live(key) => v.functions.get(key).cloned().ok_or(INVALID_HANDLE),
         Lookup::Stale => {
@@ -30,6 +33,10 @@ pub(crate) fn named(v: &mut Visit<'_>, handle: CUfunction) -> Result<Arc<Functio
 }
 
 pub(crate) unsafe fn get_name(v: &mut Visit<'_>, out: *mut *const c_char, function: CUfunction) -> Answer {
+    // Null is another mistake here than where a function is used, as observed.
+    if function.is_null() {
+        return Err(INVALID);
+    }
     let function = named(v, function)?;
     // The name lives as long as the function does.
     // SAFETY: an out pointer of this call.
@@ -37,8 +44,12 @@ pub(crate) unsafe fn get_name(v: &mut Visit<'_>, out: *mut *const c_char, functi
 }
 
 pub(crate) unsafe fn kernel_get_name(v: &mut Visit<'_>, out: *mut *const c_char, kernel: CUkernel) -> Answer {
-    // SAFETY: the arguments of this call; a kernel of a library is named by its function's handle.
-    unsafe { get_name(v, out, CUfunction::from_bits(kernel.bits())) }
+    match super::library::kernel_name(v, kernel) {
+        // SAFETY: an out pointer of this call.
+        Some(name) => unsafe { put(out, name) },
+        // SAFETY: the arguments of this call; a function is taken for its kernel.
+        None => unsafe { get_name(v, out, CUfunction::from_bits(kernel.bits())) },
+    }
 }
 
 pub(crate) unsafe fn get_param_info(
@@ -70,6 +81,9 @@ pub(crate) unsafe fn load(v: &mut Visit<'_>, function: CUfunction) -> Answer {
 }
 
 pub(crate) unsafe fn get_module(v: &mut Visit<'_>, out: *mut CUmodule, function: CUfunction) -> Answer {
+    if function.is_null() {
+        return Err(INVALID);
+    }
     let function = named(v, function)?;
     let handle = CUmodule::from_bits(v.modules.handle(function.module));
     // SAFETY: an out pointer of this call.
@@ -138,6 +152,12 @@ pub(crate) unsafe fn set_attribute(
 pub(crate) unsafe fn set_cache_config(v: &mut Visit<'_>, function: CUfunction, config: CUfunc_cache) -> Answer {
     named(v, function)?;
     if config > CU_FUNC_CACHE_PREFER_EQUAL { Err(CUresult::CUDA_ERROR_INVALID_VALUE) } else { Ok(()) }
+}
+
+/// Banks of shared memory are what they are.
+pub(crate) unsafe fn set_shared_config(v: &mut Visit<'_>, function: CUfunction, config: CUsharedconfig) -> Answer {
+    named(v, function)?;
+    if config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE { Err(INVALID) } else { Ok(()) }
 }
 
 impl Function {

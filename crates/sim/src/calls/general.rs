@@ -1,11 +1,12 @@
 //! Initialisation, versions, error names.
 #![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
-use std::ffi::{c_char, c_int, c_uint};
+use std::ffi::{CStr, c_char, c_int, c_uint};
 
 use dacapo_driver::CUresult;
 
 use crate::foreign::put;
+use crate::sentences::sentence;
 use crate::visit::{Answer, Visit};
 
 pub(crate) unsafe fn init(v: &mut Visit<'_>, flags: c_uint) -> Answer {
@@ -33,8 +34,9 @@ pub(crate) unsafe fn get_error_name(_: &mut Visit<'_>, error: CUresult, out: *mu
     name.map(|_| ()).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)
 }
 
-pub(crate) unsafe fn get_error_string(v: &mut Visit<'_>, error: CUresult, out: *mut *const c_char) -> Answer {
-    // The name says it as well as a sentence of ours would.
-    // SAFETY: as for `get_error_name`, whose arguments these are.
-    unsafe { get_error_name(v, error, out) }
+pub(crate) unsafe fn get_error_string(_: &mut Visit<'_>, error: CUresult, out: *mut *const c_char) -> Answer {
+    let sentence = sentence(error);
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, sentence.map_or(std::ptr::null(), CStr::as_ptr)) }?;
+    sentence.map(|_| ()).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)
 }

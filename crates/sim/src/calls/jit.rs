@@ -1,16 +1,13 @@
 //! PTX text to a program, as the driver compiles it at load: what is accepted, what is refused and with which code.
-#![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
-
-use std::ffi::{CStr, c_void};
 
 use dacapo_driver::CUresult;
 use dacapo_ptx::ir;
+use dacapo_ptx::link::{self, LinkError, Text};
 
+use super::image::Source;
 use crate::exec::Program;
 use crate::finding::{Ending, Finding};
-use crate::visit::Visit;
 
-const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 const INVALID_IMAGE: CUresult = CUresult::CUDA_ERROR_INVALID_IMAGE;
 const INVALID_PTX: CUresult = CUresult::CUDA_ERROR_INVALID_PTX;
 /// The newest PTX version of CUDA 13.0.
@@ -18,7 +15,7 @@ const NEWEST_PTX: (u32, u32) = (9, 0);
 /// The device's compute capability; PTX for a newer one does not load.
 pub(crate) const SM: u32 = 90;
 /// Functions that the driver itself provides to device code.
-const PROVIDED: &[&str] = &["vprintf", "__assertfail", "cudaGraphSetConditional", "malloc", "free"];
+pub(crate) const PROVIDED: &[&str] = &["vprintf", "__assertfail", "cudaGraphSetConditional", "malloc", "free"];
 
 /// A refusal and what to tell the person who reads the log.
 pub(crate) struct Refusal {
@@ -32,14 +29,59 @@ impl From<CUresult> for Refusal {
     }
 }
 
-fn refusal(code: CUresult, what: impl Into<String>, help: &str) -> Refusal {
-    let word = if code == INVALID_IMAGE { "invalid-image" } else { "invalid-ptx" };
+/// A refusal of an image.
+pub(crate) fn refusal(code: CUresult, what: impl Into<String>, help: &str) -> Refusal {
+    let word = match code {
+        INVALID_IMAGE | CUresult::CUDA_ERROR_UNKNOWN => "invalid-image",
+        CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU => "no-binary",
+        _ => "invalid-ptx",
+    };
     Refusal { code, finding: Some(Box::new(Finding::new(word, Ending::YourProgram, what).help(help))) }
 }
 
-/// PTX text to a program, by the rules by which the driver was observed to refuse.
-pub(crate) fn compile(image: &[u8], name: &str) -> Result<Program, Refusal> {
-    let source = String::from_utf8_lossy(image);
+/// PTX to a program, by the rules by which the driver was observed to refuse. Several texts are linked.
+pub(crate) fn compile(source: &Source, name: &str) -> Result<Program, Refusal> {
+    if let [text] = &source.texts[..] {
+        let name = text.name.as_deref().unwrap_or(name);
+        let module = module_of(&text.bytes, name)?;
+        if let Some((missing, what)) = unresolved(&module) {
+            let what = format!("the {what} `{missing}` is declared `.extern` and defined nowhere");
+            return Err(refusal(
+                INVALID_PTX,
+                what,
+                "define it in the module, or link it with the text that does: cuLinkAddData",
+            ));
+        }
+        return Ok(Program::new(module, name));
+    }
+    let mut texts = Vec::new();
+    for (at, text) in source.texts.iter().enumerate() {
+        let name = text.name.clone().unwrap_or_else(|| format!("{name}, text {}", at + 1));
+        texts.push(Text { module: module_of(&text.bytes, &name)?, name });
+    }
+    match link::link(texts, PROVIDED) {
+        Ok(module) => Ok(Program::new(module, name)),
+        Err(errors) => Err(not_linked(INVALID_PTX, &errors)),
+    }
+}
+
+/// The refusal of texts that do not go together.
+pub(crate) fn not_linked(code: CUresult, errors: &[LinkError]) -> Refusal {
+    let what: Vec<String> = errors.iter().map(LinkError::what).collect();
+    let help = errors.first().map_or("", LinkError::help);
+    let mut finding = Finding::new("link", Ending::YourProgram, what.join("; "));
+    for error in errors {
+        finding = finding.at(error.first.to_string(), format!("`{}`", error.name));
+        if let Some(second) = &error.second {
+            finding = finding.at(second.to_string(), "the other");
+        }
+    }
+    Refusal { code, finding: Some(Box::new(finding.help(help))) }
+}
+
+/// One text, parsed, and found to be for this device.
+pub(crate) fn module_of(bytes: &[u8], name: &str) -> Result<ir::Module, Refusal> {
+    let source = text_of(bytes);
     if !first_word_is_version(&source) {
         return Err(refusal(INVALID_IMAGE, "the image is not PTX: it does not begin with `.version`", "load PTX text"));
     }
@@ -73,11 +115,17 @@ pub(crate) fn compile(image: &[u8], name: &str) -> Result<Program, Refusal> {
         let what = format!("the PTX of {name} has addresses of {} bits", module.address_size);
         return Err(refusal(INVALID_PTX, what, "compile for addresses of 64 bits"));
     }
-    if let Some(missing) = unresolved(&module) {
-        let what = format!("`{missing}` is declared `.extern` and defined nowhere");
-        return Err(refusal(INVALID_PTX, what, "define it in the module: this driver links nothing to it"));
-    }
-    Ok(Program::new(module, name))
+    Ok(module)
+}
+
+/// The text of an image. It ends at its first NUL, and a fat binary may have some behind it.
+fn text_of(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(bytes.split(|byte| *byte == 0).next().unwrap_or(bytes))
+}
+
+/// Does it begin as PTX does?
+pub(crate) fn is_ptx(bytes: &[u8]) -> bool {
+    first_word_is_version(&text_of(bytes))
 }
 
 /// The text without blanks and comments at its beginning.
@@ -114,47 +162,11 @@ fn target_runs_here(target: &str) -> bool {
     }
 }
 
-/// A function that is called and defined neither here nor by the driver.
-fn unresolved(module: &ir::Module) -> Option<String> {
-    let is_missing = |f: &&ir::Function| !f.has_body && !f.is_kernel && !PROVIDED.contains(&f.name.as_str());
-    let missing: Vec<&ir::Function> = module.functions.iter().filter(is_missing).collect();
-    let called = |id: &ir::FunctionId| {
-        missing.iter().any(|m| module.functions.get(id.0 as usize).is_some_and(|f| f.name == m.name))
-    };
-    for instruction in module.functions.iter().flat_map(|f| &f.body) {
-        for operand in &instruction.operands {
-            if let ir::Operand::Call(call) = operand
-                && let ir::CallTarget::Direct(id) = &call.target
-                && called(id)
-            {
-                return module.functions.get(id.0 as usize).map(|f| f.name.clone());
-            }
-        }
-    }
-    None
-}
-
-/// The bytes of an image: PTX up to its NUL. What is not PTX is refused.
-pub(crate) unsafe fn bytes_of<'a>(v: &mut Visit<'_>, image: *const c_void) -> Result<&'a [u8], Refusal> {
-    if image.is_null() {
-        return Err(INVALID.into());
-    }
-    // SAFETY: an image is text up to its NUL, or begins with a header of 64 bytes. Each byte is read only if those
-    // before it are the beginning of such a header, and so not the NUL at the end of a shorter text.
-    let byte = |at: usize| unsafe { image.cast::<u8>().add(at).read() };
-    if byte(0) == 0x7f && byte(1) == b'E' && byte(2) == b'L' && byte(3) == b'F' {
-        // SAFETY: an ELF header is 64 bytes long.
-        let machine = u16::from_le_bytes([byte(18), byte(19)]);
-        return Err(match machine {
-            190 => v.unsupported("cubins: machine code is not interpreted").into(),
-            _ => refusal(INVALID_IMAGE, "the image is an ELF file that is no cubin", "load PTX text"),
-        });
-    }
-    if byte(0) == 0x50 && byte(1) == 0xed && byte(2) == 0x55 && byte(3) == 0xba {
-        return Err(v.unsupported("fat binaries").into());
-    }
-    // SAFETY: anything else is text that ends with a NUL, by this call's page.
-    Ok(unsafe { CStr::from_ptr(image.cast()) }.to_bytes())
+/// What is used and defined neither here nor by the driver, and of which sort it is.
+fn unresolved(module: &ir::Module) -> Option<(String, &'static str)> {
+    let missing = link::unresolved(module, PROVIDED)?;
+    let is_function = module.functions.iter().any(|f| f.name == missing);
+    Some((missing, if is_function { "function" } else { "variable" }))
 }
 
 #[cfg(test)]

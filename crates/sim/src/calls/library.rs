@@ -1,20 +1,29 @@
-//! Libraries: modules whose kernels are named by kernel handles.
+//! Libraries: programs of the process, and their kernels, which are named by handles of their own.
+//!
+//! A library needs no context and belongs to none. It becomes a module in a context when something there wants it, and again
+//! in the next one after a reset, with the first values of its variables. What is wrong with its code is told when it is
+//! loaded, and answered when something is wanted of it: a driver compiles it then.
 #![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::collections::BTreeMap;
+use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+use std::sync::Arc;
 
 use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
-use super::jit::bytes_of;
-use super::module::{function_of, install, named, report, unload};
+use super::image::{self, Source};
+use super::jit::Refusal;
+use super::module::{function_of, install, program, report};
 use crate::foreign::{put, text};
-use crate::model::objects::Module;
-use crate::model::table::Key;
+use crate::model::library::{Kernel, Library};
+use crate::model::objects::{Function, Module};
+use crate::model::table::{Key, Lookup};
 use crate::visit::{Answer, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 const INVALID_HANDLE: CUresult = CUresult::CUDA_ERROR_INVALID_HANDLE;
+const NOT_FOUND: CUresult = CUresult::CUDA_ERROR_NOT_FOUND;
 
 #[allow(clippy::too_many_arguments, reason = "C's signature")]
 pub(crate) unsafe fn load_data(
@@ -28,36 +37,112 @@ pub(crate) unsafe fn load_data(
     _values: *mut *mut c_void,
     _count: c_uint,
 ) -> Answer {
-    if out.is_null() {
+    if out.is_null() || code.is_null() {
         return Err(INVALID);
     }
     // SAFETY: an image, by this call's page.
-    let loaded = unsafe { bytes_of(v, code) }.and_then(|source| install(v, source, true));
-    match loaded {
-        Ok(key) => {
-            let handle = CUlibrary::from_bits(v.modules.handle(key));
-            // SAFETY: an out pointer of this call.
-            unsafe { put(out, handle) }
+    let source = unsafe { image::of_library(code) };
+    // SAFETY: an out pointer of this call.
+    unsafe { make(v, out, source) }
+}
+
+/// A library of a source, which may be none.
+unsafe fn make(v: &mut Visit<'_>, out: *mut CUlibrary, source: Result<Source, Refusal>) -> Answer {
+    let program = source.and_then(|source| program(v, &source)).map_err(|refusal| report(v, refusal).0);
+    let key = v.libraries.insert(Library { program, modules: BTreeMap::new(), kernels: BTreeMap::new() });
+    let handle = CUlibrary::from_bits(v.libraries.handle(key));
+    // SAFETY: an out pointer of the call.
+    unsafe { put(out, handle) }
+}
+
+#[allow(clippy::too_many_arguments, reason = "C's signature")]
+pub(crate) unsafe fn load_from_file(
+    v: &mut Visit<'_>,
+    out: *mut CUlibrary,
+    path: *const c_char,
+    _jit_options: *mut CUjit_option,
+    _jit_values: *mut *mut c_void,
+    _jit_count: c_uint,
+    _options: *mut CUlibraryOption,
+    _values: *mut *mut c_void,
+    _count: c_uint,
+) -> Answer {
+    // SAFETY: a C string, by this call's page.
+    let path = unsafe { text(path) }?;
+    let bytes = std::fs::read(&path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
+    if out.is_null() {
+        return Err(INVALID);
+    }
+    // SAFETY: an out pointer of this call.
+    unsafe { make(v, out, image::of_bytes(&bytes)) }
+}
+
+fn library(v: &mut Visit<'_>, handle: CUlibrary) -> Result<Key<Library>, CUresult> {
+    match v.libraries.look_up(handle.bits()) {
+        Lookup::Live(key) => Ok(key),
+        Lookup::Stale => {
+            v.find_stale("library", "cuLibraryUnload");
+            Err(INVALID_HANDLE)
         }
-        Err(refusal) => Err(report(v, refusal).0),
+        Lookup::Foreign => Err(INVALID_HANDLE),
     }
 }
 
-fn library(v: &Visit<'_>, handle: CUlibrary) -> Result<Key<Module>, CUresult> {
-    let key = named(v, CUmodule::from_bits(handle.bits()))?;
-    if v.modules.get(key).is_some_and(|module| module.is_library) { Ok(key) } else { Err(INVALID_HANDLE) }
+/// The module of a library in the current context.
+fn module_of(v: &mut Visit<'_>, key: Key<Library>) -> Result<Key<Module>, CUresult> {
+    let context = v.context()?;
+    let library = v.libraries.get(key).ok_or(INVALID_HANDLE)?;
+    if let Some(module) = library.modules.get(&context)
+        && v.modules.get(*module).is_some_and(|module| module.context == context)
+    {
+        return Ok(*module);
+    }
+    let program = library.program.clone()?;
+    let module = install(v, program, true)?;
+    if let Some(library) = v.libraries.get_mut(key) {
+        library.modules.insert(context, module);
+    }
+    Ok(module)
 }
 
 pub(crate) unsafe fn unload_library(v: &mut Visit<'_>, handle: CUlibrary) -> Answer {
-    library(v, handle)?;
-    // SAFETY: the arguments of this call; a library is a module here.
-    unsafe { unload(v, CUmodule::from_bits(handle.bits())) }
+    v.check_unsafe()?;
+    let key = library(v, handle)?;
+    let modules: Vec<_> = v.libraries.get(key).into_iter().flat_map(|library| library.modules.clone()).collect();
+    for (context, module) in modules {
+        if v.modules.get(module).is_some_and(|module| module.context == context) {
+            v.wait_for_context(context)?;
+            super::module::remove(v, module);
+        }
+    }
+    if let Some(library) = v.libraries.remove(key) {
+        for kernel in library.kernels.into_values() {
+            v.kernels.remove(kernel);
+        }
+    }
+    Ok(())
 }
 
 pub(crate) unsafe fn get_module(v: &mut Visit<'_>, out: *mut CUmodule, handle: CUlibrary) -> Answer {
-    library(v, handle)?;
+    let key = library(v, handle)?;
+    let module = module_of(v, key)?;
+    let handle = CUmodule::from_bits(v.modules.handle(module));
     // SAFETY: an out pointer of this call.
-    unsafe { put(out, CUmodule::from_bits(handle.bits())) }
+    unsafe { put(out, handle) }
+}
+
+/// A kernel of a library by its name; the same handle each time.
+fn kernel_of(v: &mut Visit<'_>, key: Key<Library>, name: &str) -> Result<Key<Kernel>, CUresult> {
+    let library = v.libraries.get(key).ok_or(INVALID_HANDLE)?;
+    library.program.as_ref().map_err(|code| *code)?.kernel(name).ok_or(NOT_FOUND)?;
+    if let Some(kernel) = library.kernels.get(name) {
+        return Ok(*kernel);
+    }
+    let kernel = v.kernels.insert(Kernel { library: key, name: CString::new(name).map_err(|_| NOT_FOUND)? });
+    if let Some(library) = v.libraries.get_mut(key) {
+        library.kernels.insert(name.to_string(), kernel);
+    }
+    Ok(kernel)
 }
 
 pub(crate) unsafe fn get_kernel(
@@ -69,15 +154,64 @@ pub(crate) unsafe fn get_kernel(
     let key = library(v, handle)?;
     // SAFETY: a C string, by this call's page.
     let name = unsafe { text(name) }?;
-    let function = function_of(v, key, &name)?;
-    let handle = CUkernel::from_bits(v.functions.handle(function));
+    let kernel = kernel_of(v, key, &name)?;
+    let handle = CUkernel::from_bits(v.kernels.handle(kernel));
     // SAFETY: an out pointer of this call.
     unsafe { put(out, handle) }
 }
 
+fn kernel(v: &mut Visit<'_>, handle: CUkernel) -> Result<Key<Kernel>, CUresult> {
+    match v.kernels.look_up(handle.bits()) {
+        Lookup::Live(key) => Ok(key),
+        Lookup::Stale => {
+            v.find_stale("kernel", "the unloading of its library");
+            Err(INVALID_HANDLE)
+        }
+        Lookup::Foreign => Err(INVALID_HANDLE),
+    }
+}
+
+/// The function in the current context that a handle of a kernel stands for, where it is one.
+pub(crate) fn function_behind(v: &mut Visit<'_>, handle: CUfunction) -> Option<Result<Arc<Function>, CUresult>> {
+    if matches!(v.kernels.look_up(handle.bits()), Lookup::Foreign) {
+        return None;
+    }
+    Some(function_of_kernel(v, CUkernel::from_bits(handle.bits())))
+}
+
+fn function_of_kernel(v: &mut Visit<'_>, handle: CUkernel) -> Result<Arc<Function>, CUresult> {
+    let key = kernel(v, handle)?;
+    let (library, name) = match v.kernels.get(key) {
+        Some(kernel) => (kernel.library, kernel.name.to_string_lossy().into_owned()),
+        None => return Err(INVALID_HANDLE),
+    };
+    let module = module_of(v, library)?;
+    let function = function_of(v, module, &name)?;
+    v.functions.get(function).cloned().ok_or(INVALID_HANDLE)
+}
+
+/// The name of a kernel, which lives as long as its library.
+pub(crate) fn kernel_name(v: &Visit<'_>, handle: CUkernel) -> Option<*const c_char> {
+    match v.kernels.look_up(handle.bits()) {
+        Lookup::Live(key) => v.kernels.get(key).map(|kernel| kernel.name.as_ptr()),
+        _ => None,
+    }
+}
+
 pub(crate) unsafe fn kernel_get_function(v: &mut Visit<'_>, out: *mut CUfunction, kernel: CUkernel) -> Answer {
-    let handle = CUfunction::from_bits(kernel.bits());
-    super::function::named(v, handle)?;
+    let function = super::function::named(v, CUfunction::from_bits(kernel.bits()))?;
+    let handle = function.handle.load(std::sync::atomic::Ordering::Relaxed);
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, CUfunction::from_bits(handle)) }
+}
+
+pub(crate) unsafe fn kernel_get_library(v: &mut Visit<'_>, out: *mut CUlibrary, handle: CUkernel) -> Answer {
+    if out.is_null() {
+        return Err(INVALID);
+    }
+    let key = kernel(v, handle)?;
+    let library = v.kernels.get(key).map(|kernel| kernel.library).ok_or(INVALID_HANDLE)?;
+    let handle = CUlibrary::from_bits(v.libraries.handle(library));
     // SAFETY: an out pointer of this call.
     unsafe { put(out, handle) }
 }
@@ -85,6 +219,18 @@ pub(crate) unsafe fn kernel_get_function(v: &mut Visit<'_>, out: *mut CUfunction
 /// Whether `device` is the one there is.
 fn check_device(device: CUdevice) -> Answer {
     if device == 0 { Ok(()) } else { Err(CUresult::CUDA_ERROR_INVALID_DEVICE) }
+}
+
+pub(crate) unsafe fn kernel_set_cache_config(
+    v: &mut Visit<'_>,
+    handle: CUkernel,
+    config: CUfunc_cache,
+    device: CUdevice,
+) -> Answer {
+    check_device(device)?;
+    kernel(v, handle)?;
+    // A preference, and there are no caches.
+    if config <= CU_FUNC_CACHE_PREFER_EQUAL { Ok(()) } else { Err(INVALID) }
 }
 
 pub(crate) unsafe fn kernel_get_attribute(
@@ -95,7 +241,7 @@ pub(crate) unsafe fn kernel_get_attribute(
     device: CUdevice,
 ) -> Answer {
     check_device(device)?;
-    // SAFETY: the arguments of this call; a kernel of a library is named by its function's handle.
+    // SAFETY: the arguments of this call; a kernel of a library stands for its function.
     unsafe { super::function::get_attribute(v, out, attribute, CUfunction::from_bits(kernel.bits())) }
 }
 
@@ -123,10 +269,17 @@ pub(crate) unsafe fn kernel_get_param_info(
     unsafe { super::function::get_param_info(v, function, index, offset_out, size_out) }
 }
 
+/// The names of a library's kernels; none of one that does not compile, as an H200 counts them.
+fn names(v: &Visit<'_>, key: Key<Library>) -> Vec<String> {
+    let program = v.libraries.get(key).and_then(|library| library.program.as_ref().ok());
+    program.into_iter().flat_map(|program| program.kernels()).map(|(_, info)| info.name.clone()).collect()
+}
+
 pub(crate) unsafe fn get_kernel_count(v: &mut Visit<'_>, out: *mut c_uint, handle: CUlibrary) -> Answer {
-    library(v, handle)?;
-    // SAFETY: the arguments of this call; a library is a module here.
-    unsafe { super::module::get_function_count(v, out, CUmodule::from_bits(handle.bits())) }
+    let key = library(v, handle)?;
+    let count = names(v, key).len() as c_uint;
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, count) }
 }
 
 pub(crate) unsafe fn enumerate_kernels(
@@ -135,9 +288,17 @@ pub(crate) unsafe fn enumerate_kernels(
     count: c_uint,
     handle: CUlibrary,
 ) -> Answer {
-    library(v, handle)?;
-    // SAFETY: the arguments of this call; kernels are named by their functions' handles.
-    unsafe { super::module::enumerate_functions(v, out.cast(), count, CUmodule::from_bits(handle.bits())) }
+    let key = library(v, handle)?;
+    if out.is_null() {
+        return Err(INVALID);
+    }
+    for (at, name) in names(v, key).iter().take(count as usize).enumerate() {
+        let kernel = kernel_of(v, key, name)?;
+        let handle = CUkernel::from_bits(v.kernels.handle(kernel));
+        // SAFETY: an array of `count` handles, by this call's page.
+        unsafe { out.add(at).write_unaligned(handle) };
+    }
+    Ok(())
 }
 
 pub(crate) unsafe fn get_global(
@@ -147,28 +308,44 @@ pub(crate) unsafe fn get_global(
     handle: CUlibrary,
     name: *const c_char,
 ) -> Answer {
-    library(v, handle)?;
+    let key = library(v, handle)?;
+    if out.is_null() && bytes_out.is_null() {
+        return Err(INVALID);
+    }
+    let module = module_of(v, key)?;
+    let module = CUmodule::from_bits(v.modules.handle(module));
     // SAFETY: the arguments of this call.
-    unsafe { super::module::get_global(v, out, bytes_out, CUmodule::from_bits(handle.bits()), name) }
+    unsafe { super::module::get_global(v, out, bytes_out, module, name) }
 }
 
-#[allow(clippy::too_many_arguments, reason = "C's signature")]
-pub(crate) unsafe fn load_from_file(
+/// A managed variable of a library. One that is not managed is not found, as on an H200.
+pub(crate) unsafe fn get_managed(
     v: &mut Visit<'_>,
-    out: *mut CUlibrary,
-    path: *const c_char,
-    jit_options: *mut CUjit_option,
-    jit_values: *mut *mut c_void,
-    jit_count: c_uint,
-    options: *mut CUlibraryOption,
-    values: *mut *mut c_void,
-    count: c_uint,
+    out: *mut CUdeviceptr,
+    bytes_out: *mut usize,
+    handle: CUlibrary,
+    name: *const c_char,
 ) -> Answer {
+    let key = library(v, handle)?;
     // SAFETY: a C string, by this call's page.
-    let path = unsafe { text(path) }?;
-    let mut source = std::fs::read(&path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
-    // A NUL behind the text, and room for the header of a file that only looks like ELF.
-    source.extend([0; 64]);
-    // SAFETY: the arguments of this call, and an image that ends with a NUL.
-    unsafe { load_data(v, out, source.as_ptr().cast(), jit_options, jit_values, jit_count, options, values, count) }
+    let wanted = unsafe { text(name) }?;
+    let has_it = |library: &Library| library.program.as_ref().is_ok_and(|program| program.is_managed(&wanted));
+    if !v.libraries.get(key).is_some_and(has_it) {
+        return Err(NOT_FOUND);
+    }
+    let module = module_of(v, key)?;
+    let module = CUmodule::from_bits(v.modules.handle(module));
+    // SAFETY: the arguments of this call.
+    unsafe { super::module::get_global(v, out, bytes_out, module, name) }
+}
+
+/// An H200 answers so for every name, that of a kernel included.
+pub(crate) unsafe fn get_unified_function(
+    v: &mut Visit<'_>,
+    _out: *mut *mut c_void,
+    handle: CUlibrary,
+    _symbol: *const c_char,
+) -> Answer {
+    library(v, handle)?;
+    Err(INVALID)
 }

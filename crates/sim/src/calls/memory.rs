@@ -59,6 +59,7 @@ pub(crate) fn is_touchable(v: &Visit<'_>, address: u64, bytes: u64, by_node: boo
 /// Ends an allocation, whatever made it, now.
 pub(crate) fn forget(v: &mut Visit<'_>, address: u64) {
     let Some(seen) = v.visible.remove(&address) else { return };
+    v.managed.remove(&address);
     v.memory.free(address);
     if let Owner::HostAllocated { .. } = seen.owner {
         release_host(address, seen.bytes);
@@ -137,7 +138,7 @@ pub(crate) unsafe fn free(v: &mut Visit<'_>, address: CUdeviceptr) -> Answer {
     let Some(seen) = v.visible.get(&address).cloned() else { return Err(refuse_free(v, address)) };
     match seen.owner {
         // A free waits for everything that runs: none of it can be left with the memory gone.
-        Owner::Plain => {
+        Owner::Plain | Owner::Managed => {
             v.wait_for_context(seen.context)?;
             forget(v, address);
             Ok(())
@@ -211,7 +212,11 @@ pub(crate) unsafe fn host_register(v: &mut Visit<'_>, block: *mut c_void, bytes:
     let address = block as usize as u64;
     let end = address.checked_add(bytes as u64).ok_or(INVALID)?;
     let overlaps = v.visible.range(..end).next_back();
-    if overlaps.is_some_and(|(base, seen)| base + seen.bytes > address) {
+    if let Some((_, seen)) = overlaps.filter(|(base, seen)| *base + seen.bytes > address) {
+        // As observed.
+        if seen.owner == Owner::Managed {
+            return Err(INVALID);
+        }
         return Err(CUresult::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     }
     // SAFETY: the program promises that the block stays until it is unregistered.
@@ -253,6 +258,7 @@ pub(crate) unsafe fn host_get_flags(v: &mut Visit<'_>, out: *mut c_uint, block: 
     let flags = match holding(v, block as usize as u64).map(|(_, seen)| seen.owner) {
         // An H200 was seen to leave out the portable flag where an allocation without it was there before.
         Some(Owner::HostAllocated { flags } | Owner::HostRegistered { flags }) => flags,
+        Some(Owner::Managed) => 0,
         _ => return Err(INVALID),
     };
     // SAFETY: an out pointer of this call.

@@ -9,8 +9,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
-use super::jit::{Refusal, bytes_of, compile};
-use crate::exec::Image;
+use super::image::{self, Source};
+use super::jit::{Refusal, compile};
+use super::log::Logs;
+use crate::exec::{Image, Program};
 use crate::foreign::{list, put, put_optional, text};
 use crate::model::objects::{Function, Module, Owner};
 use crate::model::table::{Key, Lookup};
@@ -19,12 +21,16 @@ use crate::visit::{Answer, Visit};
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 const INVALID_HANDLE: CUresult = CUresult::CUDA_ERROR_INVALID_HANDLE;
 
-/// Compiles a text and places it in the current context.
-pub(crate) fn install(v: &mut Visit<'_>, source: &[u8], is_library: bool) -> Result<Key<Module>, Refusal> {
-    let context = v.context()?;
+/// Compiles PTX.
+pub(crate) fn program(v: &mut Visit<'_>, source: &Source) -> Result<Arc<Program>, Refusal> {
     v.modules_loaded += 1;
     let name = format!("module {}", v.modules_loaded);
-    let program = Arc::new(compile(source, &name)?);
+    Ok(Arc::new(compile(source, &name)?))
+}
+
+/// Places a program in the current context.
+pub(crate) fn install(v: &mut Visit<'_>, program: Arc<Program>, is_library: bool) -> Result<Key<Module>, CUresult> {
+    let context = v.context()?;
     let image = Image::place(program, &mut v.memory).map_err(|_| CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
     let image = Arc::new(image);
     let variables: Vec<_> = image.variables().collect();
@@ -50,10 +56,6 @@ pub(crate) unsafe fn load_data(v: &mut Visit<'_>, out: *mut CUmodule, image: *co
     unsafe { load_data_ex(v, out, image, 0, std::ptr::null_mut(), std::ptr::null_mut()) }
 }
 
-/// Numbers of the options that hand out the compiler's words.
-const ERROR_LOG: (u32, u32) = (5, 6);
-const INFO_LOG: (u32, u32) = (3, 4);
-
 pub(crate) unsafe fn load_data_ex(
     v: &mut Visit<'_>,
     out: *mut CUmodule,
@@ -68,38 +70,34 @@ pub(crate) unsafe fn load_data_ex(
     // SAFETY: arrays of `count` elements, by this call's page.
     let (numbers, given) = unsafe { (list(options, count as usize)?, list(values, count as usize)?) };
     // SAFETY: an image, by this call's page.
-    let loaded = unsafe { bytes_of(v, image) }.and_then(|source| install(v, source, false));
-    let (answer, log) = match loaded {
+    let source = unsafe { image::of_module(image) };
+    // SAFETY: an out pointer of this call.
+    let (answer, log) = unsafe { finish(v, out, source) };
+    // SAFETY: the arrays of this call.
+    unsafe { Logs::of(&numbers, &given, values) }.write(&log, "");
+    answer
+}
+
+/// A module of a source, which may be none; the answer, and the words for a log.
+unsafe fn finish(v: &mut Visit<'_>, out: *mut CUmodule, source: Result<Source, Refusal>) -> (Answer, String) {
+    let loaded = source.and_then(|source| program(v, &source)).and_then(|program| Ok(install(v, program, false)?));
+    match loaded {
         Ok(key) => {
             let handle = CUmodule::from_bits(v.modules.handle(key));
-            // SAFETY: an out pointer of this call.
-            unsafe { put(out, handle) }?;
-            (Ok(()), String::new())
+            // SAFETY: an out pointer of the call.
+            (unsafe { put(out, handle) }, String::new())
         }
         Err(refusal) => {
             let (code, log) = report(v, refusal);
             (Err(code), log)
         }
-    };
-    for (buffer, size) in [ERROR_LOG, INFO_LOG] {
-        let at = |wanted| numbers.iter().position(|number| *number == wanted);
-        let (Some(buffer_at), Some(size_at)) = (at(buffer), at(size)) else { continue };
-        // An `unsigned int` in the place of a pointer: what stands above its 32 bits means nothing.
-        let room = given[size_at] as usize as u32 as usize;
-        let words = if (buffer, size) == ERROR_LOG { log.as_bytes() } else { b"" };
-        if room == 0 || given[buffer_at].is_null() {
-            continue;
-        }
-        let length = words.len().min(room - 1);
-        // SAFETY: the program gave a buffer of `room` bytes, and `length` and its NUL fit; the array of values is
-        // written back as the page of this call says.
-        unsafe {
-            std::ptr::copy_nonoverlapping(words.as_ptr(), given[buffer_at].cast(), length);
-            given[buffer_at].cast::<u8>().add(length).write(0);
-            values.add(size_at).write(length as *mut c_void);
-        }
     }
-    answer
+}
+
+/// A fat binary; text is taken as well, as by an H200.
+pub(crate) unsafe fn load_fat_binary(v: &mut Visit<'_>, out: *mut CUmodule, image: *const c_void) -> Answer {
+    // SAFETY: the arguments of this call.
+    unsafe { load_data(v, out, image) }
 }
 
 pub(crate) unsafe fn load(v: &mut Visit<'_>, out: *mut CUmodule, path: *const c_char) -> Answer {
@@ -112,11 +110,9 @@ pub(crate) unsafe fn load(v: &mut Visit<'_>, out: *mut CUmodule, path: *const c_
     if std::fs::metadata(&path).is_ok_and(|found| found.is_dir()) {
         return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
     }
-    let mut source = std::fs::read(&path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
-    // A NUL behind the text, and room for the header of a file that only looks like ELF.
-    source.extend([0; 64]);
-    // SAFETY: the bytes end with a NUL, and are long enough for an ELF header.
-    unsafe { load_data(v, out, source.as_ptr().cast()) }
+    let bytes = std::fs::read(&path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
+    // SAFETY: an out pointer of this call.
+    unsafe { finish(v, out, image::of_bytes(&bytes)) }.0
 }
 
 /// The module behind a handle.
@@ -146,6 +142,7 @@ pub(crate) fn remove(v: &mut Visit<'_>, key: Key<Module>) {
     }
     for (address, _) in module.image.variables().collect::<Vec<_>>() {
         v.visible.remove(&address);
+        v.managed.remove(&address);
     }
     v.retired.push(module.image);
     v.retire_images();

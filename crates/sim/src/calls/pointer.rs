@@ -22,14 +22,18 @@ enum Value {
 }
 
 fn attribute(v: &mut Visit<'_>, attribute: CUpointer_attribute, address: u64) -> Result<Value, CUresult> {
-    if !(1..=CU_POINTER_ATTRIBUTE_MAPPED).contains(&attribute) && attribute != CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE {
-        if (CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES..=22).contains(&attribute) {
-            return Err(v.unsupported(format!("pointer attribute {attribute}")));
-        }
+    if !(1..=22).contains(&attribute) {
         return Err(INVALID);
     }
     let (base, seen) = holding(v, address).ok_or(INVALID)?;
-    let is_host = matches!(seen.owner, Owner::HostAllocated { .. } | Owner::HostRegistered { .. });
+    let of_host_pool = matches!(seen.owner, Owner::Pool(pool)
+        if v.pools.get(pool).is_some_and(|pool| pool.place.is_host()));
+    let managed = super::managed::is_managed(v, base);
+    // Memory of the device's that was allocated the plain way; what the others answer to these was not all seen.
+    let plain = seen.owner == Owner::Plain;
+    let is_known = plain || managed || of_host_pool || matches!(seen.owner, Owner::HostAllocated { .. });
+    let unreachable = super::pool::is_out_of_reach(v, &seen.owner);
+    let is_host = of_host_pool || matches!(seen.owner, Owner::HostAllocated { .. } | Owner::HostRegistered { .. });
     let asks_origin = matches!(attribute, CU_POINTER_ATTRIBUTE_CONTEXT | CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE);
     if asks_origin && matches!(seen.owner, Owner::Graph | Owner::Mapped) {
         return Err(v.unsupported("the context or the pool of graph memory and of mapped memory"));
@@ -37,6 +41,8 @@ fn attribute(v: &mut Visit<'_>, attribute: CUpointer_attribute, address: u64) ->
     let context = match seen.owner {
         // Pool memory belongs to the device, not to a context.
         Owner::Pool(_) => 0,
+        // As observed.
+        Owner::Module if managed => 0,
         _ => v.contexts.handle(seen.context),
     };
     // Of mapped memory it is the reserved range, as observed.
@@ -47,16 +53,27 @@ fn attribute(v: &mut Visit<'_>, attribute: CUpointer_attribute, address: u64) ->
     Ok(match attribute {
         CU_POINTER_ATTRIBUTE_CONTEXT => Value::Long(context),
         CU_POINTER_ATTRIBUTE_MEMORY_TYPE => Value::Int(if is_host { CU_MEMORYTYPE_HOST } else { CU_MEMORYTYPE_DEVICE }),
+        // The device does not see it: as observed.
+        CU_POINTER_ATTRIBUTE_DEVICE_POINTER if unreachable => return Err(INVALID),
+        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR if unreachable => Value::Long(0),
         CU_POINTER_ATTRIBUTE_DEVICE_POINTER => Value::Long(address),
-        CU_POINTER_ATTRIBUTE_HOST_POINTER if is_host => Value::Long(address),
-        // Nobody can set it here.
-        CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => Value::Int(0),
+        CU_POINTER_ATTRIBUTE_HOST_POINTER if is_host || managed => Value::Long(address),
+        // Nobody can set it here. Managed memory has it set, as observed.
+        CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => Value::Int(c_uint::from(managed)),
         CU_POINTER_ATTRIBUTE_BUFFER_ID => Value::Long(seen.id),
-        CU_POINTER_ATTRIBUTE_IS_MANAGED => Value::Int(0),
+        CU_POINTER_ATTRIBUTE_IS_MANAGED => Value::Int(c_uint::from(managed)),
         CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => Value::Int(0),
         CU_POINTER_ATTRIBUTE_RANGE_START_ADDR => Value::Long(range.0),
         CU_POINTER_ATTRIBUTE_RANGE_SIZE => Value::Long(range.1),
         CU_POINTER_ATTRIBUTE_MAPPED => Value::Int(1),
+        CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES if is_known => Value::Long(0),
+        CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE
+        | CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
+        | CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE
+            if is_known =>
+        {
+            Value::Int(c_uint::from(plain))
+        }
         CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => match seen.owner {
             Owner::Pool(pool) => Value::Long(v.pools.handle(pool)),
             _ => Value::Long(0),

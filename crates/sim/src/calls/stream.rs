@@ -216,46 +216,6 @@ pub(crate) unsafe fn add_callback(
     Ok(())
 }
 
-/// Managed memory is not in scope; on a capturing stream the call breaks the capture, as observed.
-pub(crate) unsafe fn attach_mem_async(
-    v: &mut Visit<'_>,
-    handle: CUstream,
-    _address: CUdeviceptr,
-    _length: usize,
-    _flags: c_uint,
-) -> Answer {
-    let stream = v.stream(handle)?;
-    v.refuse_if_capturing(stream)?;
-    Err(v.unsupported("managed memory"))
-}
-
-/// As [`attach_mem_async`].
-pub(crate) unsafe fn prefetch_async(
-    v: &mut Visit<'_>,
-    _address: CUdeviceptr,
-    _bytes: usize,
-    _to: CUmemLocation,
-    _flags: c_uint,
-    handle: CUstream,
-) -> Answer {
-    let stream = v.stream(handle)?;
-    v.refuse_if_capturing(stream)?;
-    Err(v.unsupported("managed memory"))
-}
-
-/// As [`prefetch_async`], with the older signature.
-pub(crate) unsafe fn prefetch_async_v1(
-    v: &mut Visit<'_>,
-    _address: CUdeviceptr,
-    _bytes: usize,
-    _to: CUdevice,
-    handle: CUstream,
-) -> Answer {
-    let stream = v.stream(handle)?;
-    v.refuse_if_capturing(stream)?;
-    Err(v.unsupported("managed memory"))
-}
-
 pub(crate) unsafe fn get_attribute(
     v: &mut Visit<'_>,
     handle: CUstream,

@@ -126,7 +126,7 @@ fn meaning(v: &Visit<'_>, address: u64) -> Option<Named> {
     let (base, seen) = holding(v, address)?;
     let freed_by_programs = matches!(
         seen.owner,
-        Owner::Plain | Owner::Pool(_) | Owner::HostAllocated { .. } | Owner::HostRegistered { .. }
+        Owner::Plain | Owner::Managed | Owner::Pool(_) | Owner::HostAllocated { .. } | Owner::HostRegistered { .. }
     );
     freed_by_programs.then(|| {
         let label = v.memory.containing(base).map_or(String::new(), |found| found.label.clone());

@@ -297,10 +297,13 @@ impl Machine<'_> {
     #[inline(never)]
     fn load_each(&mut self, index: u32, group: &Group<'_>, regs: &mut Regs<'_>) -> Stop<()> {
         let Group { access, addresses, fragment, mask } = *group;
-        self.check_lanes(group, Doing::Read)?;
+        let beyond = self.check_lanes(group, Doing::Read)?;
         let bytes = u64::from(access.bytes);
         let mut unwritten = 0u32;
-        for lane in lanes(mask) {
+        for lane in lanes(beyond) {
+            self.load_beyond(access, addresses[lane], lane, regs);
+        }
+        for lane in lanes(mask & !beyond) {
             let address = addresses[lane];
             let Some(slot) = self.memory.slot_index(address).and_then(|i| self.memory.slot(i)) else { continue };
             let offset = (address - slot.base) as usize;
@@ -341,9 +344,12 @@ impl Machine<'_> {
     #[inline(never)]
     fn store_each(&mut self, group: &Group<'_>, regs: &mut Regs<'_>) -> Stop<()> {
         let Group { access, addresses, mask, .. } = *group;
-        self.check_lanes(group, Doing::Write)?;
+        let beyond = self.check_lanes(group, Doing::Write)?;
         let bytes = access.bytes as usize;
-        for lane in lanes(mask) {
+        for lane in lanes(beyond) {
+            self.store_beyond(access, addresses[lane], lane, regs);
+        }
+        for lane in lanes(mask & !beyond) {
             let address = addresses[lane];
             let Some(index) = self.memory.slot_index(address) else { continue };
             if !self.memory.own(index) {
@@ -363,9 +369,11 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Finds the first lane whose access is wrong, and reports what was not declared.
-    fn check_lanes(&mut self, group: &Group<'_>, doing: Doing) -> Stop<()> {
+    /// Finds the first lane whose access is wrong, and reports what was not declared. Gives the lanes that leave an
+    /// allocation where that is let pass.
+    fn check_lanes(&mut self, group: &Group<'_>, doing: Doing) -> Stop<u32> {
         let total = group.access.total();
+        let mut beyond = 0;
         for lane in lanes(group.mask) {
             let address = group.addresses[lane];
             let bad = if address >= window::GLOBAL_END {
@@ -373,14 +381,67 @@ impl Machine<'_> {
             } else if !address.is_multiple_of(total) {
                 Bad::Alignment
             } else if self.memory.check(address, total).is_err() {
+                if self.memory.passes(address, total).is_some() {
+                    beyond |= 1 << lane;
+                    continue;
+                }
                 Bad::Address
             } else {
                 continue;
             };
             return Err(self.bad_access(group, doing, bad));
         }
-        self.check_declared(group.fragment.pc, group.mask, group.addresses, total, doing);
-        Ok(())
+        if beyond != 0 {
+            self.passed_beyond(group.fragment, beyond, group.addresses, total, doing);
+        }
+        self.check_declared(group.fragment.pc, group.mask & !beyond, group.addresses, total, doing);
+        Ok(beyond)
+    }
+
+    /// A lane's load beyond an allocation, where that is let pass.
+    fn load_beyond(&mut self, access: &LoadStore, address: u64, lane: usize, regs: &mut Regs<'_>) {
+        let Some(owner) = self.memory.passes(address, access.total()) else { return };
+        for (at, value) in (address..).step_by(access.bytes.into()).zip(&access.values) {
+            let mut raw = [0; 8];
+            self.memory.read_beyond(owner, at, &mut raw[..access.bytes.into()]);
+            put_lane(regs, value, lane, extend(u64::from_le_bytes(raw), access));
+        }
+    }
+
+    /// The same for a store.
+    fn store_beyond(&mut self, access: &LoadStore, address: u64, lane: usize, regs: &Regs<'_>) {
+        let Some(owner) = self.memory.passes(address, access.total()) else { return };
+        for (at, value) in (address..).step_by(access.bytes.into()).zip(&access.values) {
+            let bits = get_lane(regs, value, lane).to_le_bytes();
+            self.memory.write_beyond(owner, at, &bits[..access.bytes.into()]);
+        }
+    }
+
+    /// Refuses lanes whose address is not a multiple of the whole access.
+    #[inline(never)]
+    pub(super) fn aligned(&mut self, index: u32, regs: &Regs<'_>, fragment: &Fragment, mask: u32) -> Stop<()> {
+        let access = &self.code.accesses[index as usize];
+        let at = access.address.at;
+        let mut addresses = match at {
+            At::Frame => [u64::from(frame_offset(fragment, access)); 32],
+            _ => addresses(regs, &access.address),
+        };
+        let mut askew = 0;
+        for lane in lanes(mask) {
+            if !addresses[lane].is_multiple_of(access.total()) {
+                askew |= 1 << lane;
+            }
+        }
+        if askew == 0 || at == At::Param {
+            return Ok(());
+        }
+        let (mask, start) = if at == At::Generic { same_window(&mut addresses, askew) } else { (askew, 0) };
+        let bad = match (at, start) {
+            (At::Shared, _) | (_, window::SHARED) => Bad::Shared,
+            (At::Frame | At::Local, _) | (_, window::LOCAL) => Bad::Local,
+            _ => Bad::Alignment,
+        };
+        Err(self.bad_access(&Group { access, addresses: &addresses, fragment, mask }, Doing::Read, bad))
     }
 
     fn load_param(&mut self, group: &Group<'_>, regs: &mut Regs<'_>) -> Stop<()> {
@@ -558,7 +619,7 @@ fn extend(bits: u64, access: &LoadStore) -> u64 {
 }
 
 #[inline(always)]
-fn put_lane(regs: &mut Regs<'_>, value: &Value, lane: usize, bits: u64) {
+pub(super) fn put_lane(regs: &mut Regs<'_>, value: &Value, lane: usize, bits: u64) {
     if value.col == NONE {
     } else if value.wide {
         regs.r64[value.col as usize][lane] = bits;

@@ -87,6 +87,20 @@ impl Machine<'_> {
             self.check_declared(fragment.pc, 1 << lane, addresses, bytes as u64, Doing::Update);
         }
         let Some(slot) = slot.filter(|_| fits).and_then(|slot| self.memory.slot_mut(slot)) else {
+            if address.is_multiple_of(bytes as u64)
+                && let Some(owner) = self.memory.passes(address, bytes as u64)
+            {
+                self.passed_beyond(fragment, 1 << lane, addresses, bytes as u64, Doing::Update);
+                let mut raw = [0; 8];
+                self.memory.read_beyond(owner, address, &mut raw[..bytes]);
+                let old = u64::from_le_bytes(raw);
+                let a = operand(regs, atomic, atomic.a, lane);
+                let new = apply(atomic, true, old, a, || operand(regs, atomic, atomic.b, lane));
+                self.memory.write_beyond(owner, address, &new.to_le_bytes()[..bytes]);
+                put(regs, atomic, lane, old);
+                self.progress.effects += 1;
+                return Ok(());
+            }
             return Err(self.bad_atomic(fragment, 1 << lane, addresses, atomic, Bad::Address));
         };
         let at = (address - slot.base) as usize;

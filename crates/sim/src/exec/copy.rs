@@ -37,11 +37,17 @@ impl Machine<'_> {
                 if source >= window::GLOBAL_END || !source.is_multiple_of(bytes) {
                     return Err(self.bad_address(fragment, one, &sources, bytes, Doing::Read, Bad::Address));
                 }
-                if self.memory.read(source, &mut data[..count as usize]).is_err() {
-                    return Err(self.bad_address(fragment, one, &sources, bytes, Doing::Read, Bad::Address));
+                let inside = self.memory.read(source, &mut data[..count as usize]).is_ok();
+                if !inside {
+                    let Some(owner) = self.memory.passes(source, count) else {
+                        return Err(self.bad_address(fragment, one, &sources, bytes, Doing::Read, Bad::Address));
+                    };
+                    self.passed_beyond(fragment, one, &sources, count, Doing::Read);
+                    self.memory.read_beyond(owner, source, &mut data[..count as usize]);
                 }
-                self.check_declared(fragment.pc, one, &sources, count, Doing::Read);
-                if self.uninitialised && !self.memory.initialised(source, count) {
+                let declared = if inside { one } else { 0 };
+                self.check_declared(fragment.pc, declared, &sources, count, Doing::Read);
+                if inside && self.uninitialised && !self.memory.initialised(source, count) {
                     let what = format!(
                         "copies {count} bytes that nothing has written, at {source:#x}, {}",
                         self.memory.describe(source)

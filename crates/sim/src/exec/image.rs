@@ -40,7 +40,12 @@ impl Image {
                 continue;
             }
             let request = Request { bytes: v.size, align: v.align.into(), kind: Kind::Module, label: &v.name };
-            match memory.alloc(request) {
+            // A managed one lies where the host can reach it too.
+            let placed = match v.managed && v.size > 0 {
+                true => memory.alloc_managed(v.size, &v.name),
+                false => memory.alloc(request),
+            };
+            match placed {
                 Ok(address) => {
                     image.addresses.push(address);
                     if v.space == ir::Space::Const {

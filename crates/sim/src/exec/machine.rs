@@ -430,6 +430,16 @@ impl Machine<'_> {
                                 pc += 1;
                                 continue;
                             }
+                            Target::Malloc => {
+                                self.allocate(*index, &mut warp.local, fragment);
+                                pc += 1;
+                                continue;
+                            }
+                            Target::Free => {
+                                self.release(*index, &warp.local, fragment);
+                                pc += 1;
+                                continue;
+                            }
                             _ => {}
                         }
                         settle!();
@@ -491,7 +501,12 @@ impl Machine<'_> {
                             code.unsupported[*index as usize].clone()
                         ))));
                     }
-                    simple => unreachable!("{simple:?} is run with those that go straight on"),
+                    // What `Op::is_simple` does not know goes straight on all the same.
+                    _ => {
+                        fragment.pc = pc;
+                        try_at!(self.simple(pc, &mut regs, &mut warp.local, fragment, mask));
+                        pc += 1;
+                    }
                 }
             }
         }
@@ -557,9 +572,11 @@ impl Machine<'_> {
     fn other(&mut self, op: &Op, regs: &mut Regs<'_>, local: &mut Local, fragment: &Fragment, mask: u32) -> Stop<()> {
         match op {
             Op::Load(index) => return self.load(*index, regs, local, fragment, mask),
+            Op::Aligned(index) => return self.aligned(*index, regs, fragment, mask),
             Op::Store(index) => return self.store(*index, regs, local, fragment, mask),
             Op::Atomic(index) => return self.atomic(*index, regs, fragment, mask),
             Op::CopyAsync(index) => return self.copy_async(*index, regs, fragment, mask),
+            Op::Texel(index) => return self.texel(*index, regs, fragment, mask),
             Op::Rare(index) => rare::run(regs, &self.code.rare[*index as usize], mask),
             Op::Special { d, which } => self.special(regs, *d, *which, mask),
             Op::FrameAddress { d, offset, wide } => {
@@ -675,7 +692,7 @@ impl Machine<'_> {
         let target = match call.target {
             Target::Function(target) => target,
             Target::AssertFail => return Err(self.assert_failed(index, warp, fragment)),
-            Target::SetConditional | Target::Printf => return Ok(()),
+            Target::SetConditional | Target::Printf | Target::Malloc | Target::Free => return Ok(()),
             Target::Indirect(column) => {
                 let addresses = warp.file.frame(fragment.base).r64[column as usize];
                 let address = addresses[lane];

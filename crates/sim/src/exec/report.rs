@@ -109,7 +109,9 @@ pub(super) fn placed(program: &Program, code: &Code, finding: Finding, pc: u32, 
         program.module.functions.get(origin.function as usize)?.body.get(origin.instruction as usize)
     });
     let Some(i) = found else { return finding };
-    let ptx = format!("{}:{}:{}", program.name, i.span.line, i.span.column);
+    let function = code.origins.get(pc as usize).map_or(0, |origin| origin.function);
+    let text = program.module.text_of(dacapo_ptx::ir::FunctionId(function)).unwrap_or(&program.name);
+    let ptx = format!("{text}:{}:{}", i.span.line, i.span.column);
     let form = format!("`{}`", i.form);
     match (cuda_place(&program.module, i.loc), who) {
         (Some(cuda), who) => finding.at(cuda, who.unwrap_or_default()).at(ptx, form),
@@ -160,12 +162,50 @@ impl Machine<'_> {
         doing: Doing,
         bad: Bad,
     ) -> Box<Problem> {
-        let judge = |lane: usize| self.judge(addresses[lane], total, bad, fragment);
-        let verdicts: Vec<(usize, Verdict)> = lanes(mask).filter_map(|lane| Some((lane, judge(lane)?))).collect();
-        let Some((lane, verdict)) = verdicts.first() else {
+        let Some((fault, finding)) = self.bad_finding(fragment, mask, addresses, total, doing, bad) else {
             let what = "an access was refused and no lane is to blame";
             return Box::new(Problem::Fault(Fault::IllegalAddress, Finding::new("bug", Ending::OurBug, what)));
         };
+        Box::new(Problem::Fault(fault, finding))
+    }
+
+    /// Notes an access beyond an allocation that a GPU lets pass; once for each instruction of a launch.
+    #[inline(never)]
+    pub(super) fn passed_beyond(
+        &mut self,
+        fragment: &Fragment,
+        mask: u32,
+        addresses: &[u64; 32],
+        total: u64,
+        doing: Doing,
+    ) {
+        if !self.progress.first_time(fragment.pc, "out-of-bounds") {
+            return;
+        }
+        if let Some((_, finding)) = self.bad_finding(fragment, mask, addresses, total, doing, Bad::Address) {
+            let what = match doing {
+                Doing::Read => "what nobody has written there reads as zeros",
+                Doing::Write | Doing::Update => "what was written is kept apart from all other memory",
+            };
+            self.progress.findings.push(finding.note(format!(
+                "a GPU does not notice: the address lies in the same piece of mapped memory. The kernel goes on, and {what}"
+            )));
+        }
+    }
+
+    /// What is wrong with an access, and the fault it is.
+    fn bad_finding(
+        &self,
+        fragment: &Fragment,
+        mask: u32,
+        addresses: &[u64; 32],
+        total: u64,
+        doing: Doing,
+        bad: Bad,
+    ) -> Option<(Fault, Finding)> {
+        let judge = |lane: usize| self.judge(addresses[lane], total, bad, fragment);
+        let verdicts: Vec<(usize, Verdict)> = lanes(mask).filter_map(|lane| Some((lane, judge(lane)?))).collect();
+        let (lane, verdict) = verdicts.first()?;
         let size = if total == 1 { "1 byte".to_string() } else { format!("{total} bytes") };
         let what = format!("`{}` {} {size} {}", self.kernel(), doing.verb(), verdict.what);
         let mut finding = Finding::new(verdict.code, Ending::YourProgram, what);
@@ -175,7 +215,7 @@ impl Machine<'_> {
             finding =
                 finding.note(format!("{others} of the {} threads that run here together do so", mask.count_ones()));
         }
-        Box::new(Problem::Fault(verdict.fault, finding.help(verdict.help)))
+        Some((verdict.fault, finding.help(verdict.help)))
     }
 
     /// What is wrong with one lane's access; `None` where nothing is.
@@ -258,7 +298,8 @@ impl Machine<'_> {
                 "call cuMemMap and then cuMemSetAccess for the range before the first kernel that uses it",
             ),
         };
-        let what = format!("at {address:#x}, {}", error.what);
+        let straddles = self.memory.straddles(address, total).filter(|_| error.kind == AccessErrorKind::OutOfBounds);
+        let what = format!("at {address:#x}, {}", straddles.unwrap_or(error.what));
         Some(Verdict { code, fault: Fault::IllegalAddress, what, help })
     }
 

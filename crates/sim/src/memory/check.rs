@@ -38,7 +38,7 @@ impl Memory {
                     by_graphs += if record.kind == Kind::Graph { slot.bytes } else { 0 };
                 }
                 Backing::Lent(_) => tell("memory-backing", format!("{base:#x} is still lent, and nobody runs on it")),
-                Backing::Host(_) if matches!(record.kind, Kind::HostPinned | Kind::HostRegistered) => {}
+                Backing::Host(_) if matches!(record.kind, Kind::HostPinned | Kind::HostRegistered | Kind::Managed) => {}
                 Backing::Host(_) => tell("memory-backing", format!("{base:#x} is host memory and says otherwise")),
             }
         }

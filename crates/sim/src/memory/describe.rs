@@ -12,6 +12,9 @@ impl Memory {
         if let Some(found) = self.containing(address) {
             return format!("byte {} of {}", address - found.base, name(found));
         }
+        if let Some(overrun) = self.overrun(address) {
+            return format!("{} past the end of {}", count(address - (overrun.base + overrun.bytes)), name(overrun));
+        }
         if let Some(freed) = self.freed_at(address) {
             return format!("inside {}, freed", name(freed));
         }
@@ -54,7 +57,7 @@ fn count(bytes: u64) -> String {
     }
 }
 
-fn name(a: &Allocation) -> String {
+pub(super) fn name(a: &Allocation) -> String {
     let size = match a.bytes {
         1 => "1 byte".to_string(),
         n => format!("{n} bytes"),

@@ -8,7 +8,7 @@
 //!
 //! **Invariant:** before and after [`Memory::with_forks`] no region is lent.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::region::Region;
@@ -85,6 +85,11 @@ impl Memory {
             copies_left,
             // Nothing is looked for in a fork.
             written_state: BTreeSet::new(),
+            // What is let pass is let pass where all of memory is seen: a fork gives up.
+            pads: None,
+            textures: HashMap::new(),
+            // A kernel that allocates does not run in forks.
+            heap: super::heap::Heap::default(),
         }
     }
 

@@ -3,12 +3,18 @@
 //! The host may change these bytes while a kernel runs, so every access is volatile and as wide as its alignment
 //! allows: a flag of 4 bytes is read in one piece. Such memory counts as initialised.
 
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-/// A piece of host memory, mapped by [`super::Memory::map_host`].
+/// Alignment of host memory that the driver hands out: a page.
+const PAGE: usize = 4096;
+
+/// A piece of host memory, mapped by [`super::Memory::map_host`] or made by [`super::Memory::alloc_managed`].
 pub(crate) struct Host {
     pointer: *mut u8,
     len: usize,
+    /// How it was allocated, where it is ours and goes when this goes.
+    owned: Option<Layout>,
 }
 
 // SAFETY: the promise of `map_host` is that the range is valid for reads and writes until it is unmapped, and
@@ -20,7 +26,20 @@ impl Host {
     ///
     /// `[pointer, pointer + len)` stays valid for reads and writes as long as the value lives.
     pub(crate) unsafe fn new(pointer: *mut u8, len: usize) -> Host {
-        Host { pointer, len }
+        Host { pointer, len, owned: None }
+    }
+
+    /// `len` zero bytes of its own, at the start of a page; `None` where the host has no memory.
+    pub(crate) fn allocate(len: usize) -> Option<Host> {
+        let layout = Layout::from_size_align(len, PAGE).ok().filter(|layout| layout.size() > 0)?;
+        // SAFETY: the layout's size is not 0.
+        let pointer = unsafe { alloc_zeroed(layout) };
+        (!pointer.is_null()).then_some(Host { pointer, len, owned: Some(layout) })
+    }
+
+    /// Where it lies.
+    pub(crate) fn address(&self) -> u64 {
+        self.pointer as u64
     }
 
     /// Reads `out.len()` bytes from `offset`.
@@ -137,6 +156,15 @@ impl Host {
                 }
                 old
             }
+        }
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        if let Some(layout) = self.owned {
+            // SAFETY: `allocate` made the block with this layout, and nobody else owns it.
+            unsafe { dealloc(self.pointer, layout) };
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The memory of a simulated device: allocations at stable addresses, with an exact size and a name.
 //!
 //! - An address is valid when it lies in a live allocation; the rest of the address space faults. Allocations start
-//!   at multiples of 512 and have at least 256 bytes of nothing behind them, so running off the end is seen.
+//!   at multiples of 512, each in a granule of its own, with at least 256 bytes of nothing behind them, so running off
+//!   the end is seen. What a GPU would let pass beyond the end may be let pass here too: see `granule`.
 //! - Addresses of freed memory are not handed out again, except by [`Memory::alloc_at`], which a pool uses; the
 //!   new allocation then has a new generation. A freed allocation leaves a tombstone, so that reports can name it.
 //! - Every byte has an initialised bit. Host writes, fills and kernels' stores set it, copies carry it along.
@@ -15,13 +16,16 @@ pub(crate) mod bits;
 mod check;
 mod describe;
 mod fork;
+mod granule;
+mod heap;
 pub(crate) mod host;
 pub(crate) mod ranges;
 pub(crate) mod region;
 pub(crate) mod rows;
+pub(crate) mod texture;
 pub(crate) mod watch;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
@@ -68,6 +72,10 @@ pub enum Kind {
     HostRegistered,
     /// Managed memory.
     Managed,
+    /// The texels of an array.
+    Array,
+    /// What a kernel has got from `malloc`.
+    Heap,
     /// Memory of its own life, mapped at a reserved address.
     Mapped,
 }
@@ -194,6 +202,12 @@ pub struct Memory {
     copies_left: usize,
     /// Variables of modules that some launch is declared to write, by their start.
     written_state: BTreeSet<u64>,
+    /// Bytes beyond allocations where accesses are let pass, by the allocation's start; `None` where none is.
+    pads: Option<BTreeMap<u64, granule::Pad>>,
+    /// Texture and surface objects by their handles; a fork has none.
+    pub(crate) textures: HashMap<u64, Arc<texture::Texture>>,
+    /// What kernels allocate from.
+    heap: heap::Heap,
 }
 
 fn next_random(state: &mut u64) -> u64 {
@@ -226,6 +240,9 @@ impl Memory {
             watch: None,
             copies_left: 0,
             written_state: BTreeSet::new(),
+            pads: None,
+            textures: HashMap::new(),
+            heap: heap::Heap::default(),
         }
     }
 
@@ -237,10 +254,11 @@ impl Memory {
     pub fn alloc(&mut self, r: Request<'_>) -> Result<u64, OutOfMemory> {
         let refused = self.refusal(r.bytes);
         let align = r.align.max(GRANULE).checked_next_power_of_two().ok_or(refused)?;
-        let start = self.cursor.checked_next_multiple_of(align).ok_or(refused)?;
+        let chance = next_random(&mut self.random) % 8;
+        let start = self.place(align, r.bytes, granule::size_of(r.kind), chance).ok_or(refused)?;
         let end = start.checked_add(r.bytes).filter(|&e| e < DEVICE_HIGH).ok_or(refused)?;
         self.insert(start, r)?;
-        self.cursor = end + RED_ZONE + next_random(&mut self.random) % 8 * GRANULE;
+        self.cursor = end + RED_ZONE;
         Ok(start)
     }
 
@@ -315,6 +333,28 @@ impl Memory {
         self.put(ptr as u64, bytes, Backing::Host(host), kind, label);
     }
 
+    /// New zeroed memory at one address for host and kernels. It is the host's: the device has not less for it.
+    ///
+    /// # Errors
+    ///
+    /// When the host has not that much left.
+    pub(crate) fn alloc_managed(&mut self, bytes: u64, label: &str) -> Result<u64, OutOfMemory> {
+        self.alloc_host(bytes, Kind::Managed, label)
+    }
+
+    /// As [`Memory::alloc_managed`], for host memory of another kind.
+    ///
+    /// # Errors
+    ///
+    /// When the host has not that much left.
+    pub(crate) fn alloc_host(&mut self, bytes: u64, kind: Kind, label: &str) -> Result<u64, OutOfMemory> {
+        let refused = self.refusal(bytes);
+        let host = usize::try_from(bytes).ok().and_then(Host::allocate).ok_or(refused)?;
+        let address = host.address();
+        self.put(address, bytes, Backing::Host(host), kind, label);
+        Ok(address)
+    }
+
     /// Frees the allocation that starts at `address`; `None` where none does.
     pub fn free(&mut self, address: u64) -> Option<Allocation> {
         let index = self.by_base.remove(&address)?;
@@ -328,6 +368,9 @@ impl Memory {
         *slot = Slot { base: 0, bytes: 0, backing: Backing::Device(Region::default()), shadow: None };
         self.vacant.push(index);
         self.written_state.remove(&address);
+        if let Some(pads) = &mut self.pads {
+            pads.remove(&address);
+        }
         let record = self.records[index as usize].take()?;
         if self.freed.insert(address, record.clone()).is_none() {
             self.freed_order.push_back(address);
@@ -430,7 +473,9 @@ impl Memory {
 
     /// The error for an access whose first bad byte is `address`.
     pub(crate) fn error(&self, address: u64, bytes: u64) -> AccessError {
-        let kind = if self.containing(address).is_none() && self.freed_at(address).is_some() {
+        let kind = if self.overrun(address).is_some() {
+            AccessErrorKind::OutOfBounds
+        } else if self.containing(address).is_none() && self.freed_at(address).is_some() {
             AccessErrorKind::Freed
         } else if address < 0x1_0000 {
             AccessErrorKind::Null

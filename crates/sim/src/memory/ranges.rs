@@ -6,7 +6,7 @@
 //! - Attached pieces may lie side by side. A copy or a fill may cross from one to the next, as on a GPU.
 
 use super::region::Region;
-use super::{Backing, DEVICE_HIGH, GRANULE, Kind, Memory, OutOfMemory, RED_ZONE, Slot, next_random};
+use super::{Backing, DEVICE_HIGH, GRANULE, Kind, Memory, OutOfMemory, RED_ZONE, Slot, granule};
 
 /// Why there is no memory at a known range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,9 +24,9 @@ impl Memory {
     pub(crate) fn reserve(&mut self, bytes: u64, align: u64) -> Result<u64, OutOfMemory> {
         let refused = self.refusal(bytes);
         let align = align.max(GRANULE).checked_next_power_of_two().ok_or(refused)?;
-        let start = self.cursor.checked_next_multiple_of(align).ok_or(refused)?;
+        let start = self.place(align, bytes, granule::size_of(Kind::Graph), 0).ok_or(refused)?;
         let end = start.checked_add(bytes).filter(|&e| e < DEVICE_HIGH).ok_or(refused)?;
-        self.cursor = end + RED_ZONE + next_random(&mut self.random) % 8 * GRANULE;
+        self.cursor = end + RED_ZONE;
         Ok(start)
     }
 

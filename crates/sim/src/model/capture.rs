@@ -203,6 +203,7 @@ mod tests {
                 per_thread: HashMap::new(),
                 limits: Default::default(),
                 cache_config: 0,
+                attached: 1,
                 left_behind: Vec::new(),
                 held: Vec::new(),
                 id: 1,

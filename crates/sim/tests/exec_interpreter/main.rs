@@ -16,3 +16,4 @@ mod ops;
 mod races;
 mod sync;
 mod undeclared;
+mod used_bytes;

@@ -4,6 +4,7 @@
 //! for tests of memory.
 #![allow(dead_code, reason = "each test file takes what it needs")]
 
+pub mod images;
 pub mod world;
 
 use std::ffi::{CString, c_void};

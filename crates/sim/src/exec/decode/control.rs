@@ -23,6 +23,9 @@ impl Lower<'_> {
             Opcode::Atom => self.atom(i, true),
             Opcode::Red => self.atom(i, false),
             Opcode::CpAsync => self.cp_async(i),
+            Opcode::Tex => self.tex(i),
+            Opcode::Suld => self.suld(i),
+            Opcode::Sust => self.sust(i),
             Opcode::Add | Opcode::Sub => self.add_sub(i),
             Opcode::Mul => self.mul(i),
             Opcode::Mad => self.mad(i),
@@ -132,6 +135,8 @@ impl Lower<'_> {
                         "__assertfail" => Target::AssertFail,
                         "cudaGraphSetConditional" => Target::SetConditional,
                         "vprintf" => Target::Printf,
+                        "malloc" => Target::Malloc,
+                        "free" => Target::Free,
                         name => return Err(format!("the external function `{name}` is not interpreted yet")),
                     },
                 }

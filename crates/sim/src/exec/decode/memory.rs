@@ -25,6 +25,9 @@ impl Lower<'_> {
             Operand::Reg(r) => self.only_stored(*r),
             _ => true,
         });
+        if let Some(used) = i.used_bytes {
+            return self.ld_used(i, used, address, &values, copied);
+        }
         self.access(ty, address, values, false, copied)
     }
 
@@ -47,7 +50,7 @@ impl Lower<'_> {
         self.access(ty, address, values, true, false)
     }
 
-    fn value(&self, r: dacapo_ptx::ir::Reg, ty: Type) -> Lowered<Value> {
+    pub(super) fn value(&self, r: dacapo_ptx::ir::Reg, ty: Type) -> Lowered<Value> {
         let (class, col) = self.column(r)?;
         let value = match class {
             Class::Word { short } => Value { col, wide: false, short },
@@ -60,7 +63,14 @@ impl Lower<'_> {
         Ok(value)
     }
 
-    fn access(&mut self, ty: Type, address: Address, values: Vec<Value>, store: bool, copied: bool) -> Lowered<()> {
+    pub(super) fn access(
+        &mut self,
+        ty: Type,
+        address: Address,
+        values: Vec<Value>,
+        store: bool,
+        copied: bool,
+    ) -> Lowered<()> {
         if ty.bytes() > 8 || ty == Type::Pred || !matches!(values.len(), 1 | 2 | 4 | 8) {
             return Err("an access of this size is not interpreted yet".to_string());
         }
@@ -221,7 +231,7 @@ impl Lower<'_> {
 }
 
 /// The elements of a vector, or the one operand.
-fn parts(operand: &Operand) -> Vec<Option<&Operand>> {
+pub(super) fn parts(operand: &Operand) -> Vec<Option<&Operand>> {
     match operand {
         Operand::Vector(parts) => parts.iter().map(Option::as_ref).collect(),
         one => vec![Some(one)],

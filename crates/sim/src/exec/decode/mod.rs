@@ -14,6 +14,8 @@ mod convert;
 mod lower;
 mod memory;
 mod moves;
+mod texture;
+mod used_bytes;
 mod warp;
 
 use std::collections::HashMap;
@@ -30,6 +32,7 @@ pub(super) fn decode(module: &ir::Module, kernel: FunctionId, name: &str) -> Cod
     let (shared, static_shared, dynamic_shared_at) = shared_layout(module, &order);
     let mut code = Code { static_shared, dynamic_shared_at, ..Code::default() };
     for &id in &order {
+        let name = module.text_of(id).unwrap_or(name);
         let function = Lower::new(module, id, name, &shared, &numbers, &mut code).run();
         code.functions.push(function);
     }

@@ -31,13 +31,16 @@ mod faults;
 mod forks;
 mod host_memory;
 mod hosts;
+mod images;
 mod launches;
+mod links;
 mod memory_nodes;
 mod modules;
 mod objects;
 mod operations;
 mod pools;
 mod streams;
+mod texts;
 mod updates;
 mod virtual_memory;
 
@@ -71,7 +74,9 @@ pub(super) fn all() -> Vec<Listed> {
         forks::all(),
         host_memory::all(),
         hosts::all(),
+        images::all(),
         launches::all(),
+        links::all(),
         memory_nodes::all(),
         modules::all(),
         pools::all(),

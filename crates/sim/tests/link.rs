@@ -1,0 +1,264 @@
+//! `cuLink*`: PTX of several texts becomes one image, and what is wrong is told by the call that an H200 tells it by.
+
+mod kit;
+
+use std::ffi::{CString, c_void};
+
+use dacapo_driver::types::*;
+use dacapo_driver::{CUresult, Driver};
+use kit::images::*;
+use kit::*;
+
+const INVALID_SOURCE: CUresult = CUresult::CUDA_ERROR_INVALID_SOURCE;
+const INVALID_HANDLE: CUresult = CUresult::CUDA_ERROR_INVALID_HANDLE;
+const INVALID_IMAGE: CUresult = CUresult::CUDA_ERROR_INVALID_IMAGE;
+const INVALID_PTX: CUresult = CUresult::CUDA_ERROR_INVALID_PTX;
+const NO_BINARY: CUresult = CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU;
+const UNKNOWN: CUresult = CUresult::CUDA_ERROR_UNKNOWN;
+
+/// A link with a buffer for errors.
+struct Link<'d> {
+    device: &'d Device,
+    state: CUlinkState,
+    log: Box<[u8; 4096]>,
+    values: Box<[*mut c_void; 2]>,
+}
+
+impl<'d> Link<'d> {
+    fn new(device: &'d Device) -> Link<'d> {
+        let mut log = Box::new([0xff; 4096]);
+        let mut options = [CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        let mut values = Box::new([log.as_mut_ptr().cast(), 4096 as *mut c_void]);
+        let mut state = CUlinkState::NULL;
+        // SAFETY: two options, and buffers that live as long as this.
+        ok(unsafe { device.cuLinkCreate_v2(2, options.as_mut_ptr(), values.as_mut_ptr(), &mut state) });
+        Link { device, state, log, values }
+    }
+
+    fn quiet(device: &'d Device) -> Link<'d> {
+        let mut state = CUlinkState::NULL;
+        // SAFETY: no options.
+        ok(unsafe { device.cuLinkCreate_v2(0, std::ptr::null_mut(), std::ptr::null_mut(), &mut state) });
+        Link { device, state, log: Box::new([0; 4096]), values: Box::new([std::ptr::null_mut(); 2]) }
+    }
+
+    fn add_as(&self, kind: CUjitInputType, bytes: &[u8], name: &str) -> CUresult {
+        let name = CString::new(name).expect("no NUL");
+        let (none, nothing) = (std::ptr::null_mut(), std::ptr::null_mut());
+        let data = bytes.as_ptr().cast_mut().cast();
+        // SAFETY: `bytes.len()` bytes, a C string and no options.
+        unsafe { self.device.cuLinkAddData_v2(self.state, kind, data, bytes.len(), name.as_ptr(), 0, none, nothing) }
+    }
+
+    fn add(&self, text: &str, name: &str) -> CUresult {
+        self.add_as(CU_JIT_INPUT_PTX, text.as_bytes(), name)
+    }
+
+    fn complete(&self) -> Result<&'d [u8], CUresult> {
+        let (mut image, mut size) = (std::ptr::null_mut(), 0);
+        // SAFETY: valid out pointers; the image lives until the link is destroyed, which no test does before it is used.
+        match unsafe { self.device.cuLinkComplete(self.state, &mut image, &mut size) } {
+            // SAFETY: as above.
+            OK => Ok(unsafe { std::slice::from_raw_parts(image.cast(), size) }),
+            code => Err(code),
+        }
+    }
+
+    fn log(&self) -> String {
+        let length = self.values[1] as usize;
+        assert_eq!(self.log[length], 0, "a NUL behind it");
+        String::from_utf8_lossy(&self.log[..length]).into_owned()
+    }
+
+    fn destroy(&self) -> CUresult {
+        // SAFETY: any handle may be given.
+        unsafe { self.device.cuLinkDestroy(self.state) }
+    }
+}
+
+#[test]
+fn a_function_of_another_text_runs_and_the_module_outlives_the_link() {
+    let device = Device::seeded(1);
+    for order in [[caller(), definition(".visible", 42)], [definition(".visible", 42), caller()]] {
+        let link = Link::new(&device);
+        for (text, name) in order.iter().zip(["one.ptx", "two.ptx"]) {
+            ok(link.add(text, name));
+        }
+        let image = link.complete().expect("links");
+        let module = device.load(image).expect("loads");
+        assert_eq!(link.log(), "");
+        ok(link.destroy());
+        assert_eq!(device.stored_by(module, "k"), 42);
+    }
+    assert_eq!(device.found(), [""; 0]);
+    assert_eq!(device.machine.check(), []);
+}
+
+#[test]
+fn statics_of_two_texts_are_two_things_and_both_are_seen() {
+    let text = |kernel_name: &str, value: u32| {
+        format!("{HEAD}.global .u32 s = {value};\n{}", kernel(kernel_name, "ld.global.u32 %r1, [s];"))
+    };
+    let device = Device::seeded(1);
+    let link = Link::new(&device);
+    ok(link.add(&text("k", 3), "one"));
+    ok(link.add(&text("k2", 4), "two"));
+    let module = device.load(link.complete().expect("links")).expect("loads");
+    assert_eq!((device.stored_by(module, "k"), device.stored_by(module, "k2")), (3, 4));
+    let (mut address, mut bytes) = (0, 0);
+    // SAFETY: valid out pointers and a C string.
+    ok(unsafe { device.cuModuleGetGlobal_v2(&mut address, &mut bytes, module, c"s".as_ptr()) });
+    assert_eq!(bytes, 4);
+}
+
+#[test]
+fn what_is_not_defined_is_told_by_complete() {
+    let device = Device::seeded(1);
+    let link = Link::new(&device);
+    ok(link.add(&caller(), "one.ptx"));
+    assert_eq!(link.complete(), Err(INVALID_SOURCE));
+    assert!(link.log().contains("`f` is used in one.ptx and defined in none"), "{}", link.log());
+    assert_eq!(device.found(), ["link"]);
+    // It is over, and stays so.
+    assert_eq!(link.add(&definition(".visible", 1), "two.ptx"), INVALID);
+    assert_eq!(link.complete(), Err(INVALID_SOURCE));
+    ok(link.destroy());
+    // Without a buffer for errors an H200 has another code.
+    let link = Link::quiet(&device);
+    ok(link.add(&caller(), "one.ptx"));
+    assert_eq!(link.complete(), Err(UNKNOWN));
+}
+
+#[test]
+fn what_two_texts_define_is_told_by_the_second_and_by_complete() {
+    let device = Device::seeded(1);
+    for second in [definition(".visible", 2), format!("{HEAD}.visible .global .u32 f;\n")] {
+        let link = Link::new(&device);
+        ok(link.add(&definition(".visible", 1), "one.ptx"));
+        assert_eq!(link.add(&second, "two.ptx"), INVALID_SOURCE);
+        assert!(link.log().contains("one.ptx") && link.log().contains("two.ptx"), "{}", link.log());
+        assert_eq!(link.complete(), Err(INVALID_SOURCE));
+    }
+    let link = Link::new(&device);
+    ok(link.add(&caller(), "one.ptx"));
+    let other = format!("{HEAD}.visible .func (.param .b64 r) f() {{ ret; }}\n");
+    assert_eq!(link.add(&other, "two.ptx"), UNKNOWN, "another prototype");
+}
+
+#[test]
+fn a_text_that_does_not_compile_is_left_out() {
+    let device = Device::seeded(1);
+    let link = Link::new(&device);
+    assert_eq!(link.add(&format!("{HEAD}.visible .entry x() {{ nonsense; }}"), "bad.ptx"), INVALID_PTX);
+    assert!(link.log().contains("bad.ptx:4:"), "{}", link.log());
+    assert_eq!(link.add("no PTX at all", "bad.txt"), INVALID_IMAGE);
+    let newer = alone(1).replace(".version 8.0", ".version 9.9");
+    assert_eq!(link.add(&newer, "newer.ptx"), CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+    ok(link.add(&alone(9), "good.ptx"));
+    let module = device.load(link.complete().expect("links")).expect("loads");
+    assert_eq!(device.stored_by(module, "k"), 9);
+}
+
+#[test]
+fn each_call_has_its_place() {
+    let device = Device::seeded(1);
+    let link = Link::quiet(&device);
+    let (mut image, mut size) = (std::ptr::null_mut(), 0usize);
+    // SAFETY: null is what is tried here.
+    unsafe {
+        assert_eq!(device.cuLinkComplete(link.state, std::ptr::null_mut(), &mut size), INVALID);
+        ok(link.add(&alone(1), ""));
+        ok(device.cuLinkComplete(link.state, &mut image, std::ptr::null_mut()));
+        assert_eq!(device.cuLinkComplete(link.state, &mut image, &mut size), INVALID_HANDLE, "once is enough");
+    }
+    assert_eq!(link.add(&alone(1), ""), INVALID, "too late");
+    ok(link.destroy());
+    assert_eq!(device.found(), [""; 0]);
+    // NVIDIA's driver crashes here.
+    assert_eq!(link.destroy(), INVALID_HANDLE);
+    assert_eq!(link.add(&alone(1), ""), INVALID_HANDLE);
+    assert_eq!(link.complete(), Err(INVALID_HANDLE));
+    assert_eq!(device.found(), ["stale-handle"; 3]);
+}
+
+#[test]
+fn bad_arguments_have_the_codes_of_an_h200() {
+    let device = Device::seeded(1);
+    let mut state = CUlinkState::NULL;
+    let (none, nothing) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: wrong arguments are what is tried here.
+    unsafe {
+        assert_eq!(device.cuLinkCreate_v2(0, none, nothing, std::ptr::null_mut()), INVALID);
+        assert_eq!(device.cuLinkCreate_v2(1, none, nothing, &mut state), INVALID);
+        let (mut option, mut value) = ([77], [nothing.cast()]);
+        assert_eq!(device.cuLinkCreate_v2(1, option.as_mut_ptr(), value.as_mut_ptr(), &mut state), INVALID);
+        assert_eq!(device.cuLinkDestroy(CUlinkState::NULL), INVALID_HANDLE);
+    }
+    let link = Link::quiet(&device);
+    let text = alone(1);
+    assert_eq!(link.add("", ""), INVALID);
+    for (kind, code) in [(CU_JIT_INPUT_OBJECT, UNKNOWN), (CU_JIT_INPUT_LIBRARY, UNKNOWN), (6, INVALID), (99, INVALID)] {
+        assert_eq!(link.add_as(kind, text.as_bytes(), ""), code, "{kind}");
+    }
+    ok(link.add_as(CU_JIT_INPUT_FATBINARY, text.as_bytes(), "text in the place of a fat binary"));
+    link.complete().expect("what was refused is left out");
+    for (kind, code) in [(CU_JIT_INPUT_CUBIN, INVALID_IMAGE), (5, CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND)] {
+        let link = Link::quiet(&device);
+        assert_eq!(link.add_as(kind, text.as_bytes(), ""), code);
+        assert_eq!(link.complete(), Err(code), "and it is over");
+    }
+}
+
+#[test]
+fn fat_binaries_and_linked_images_are_inputs_too() {
+    let device = Device::seeded(1);
+    for packed in ["plain", "lz4", "zstd"] {
+        let link = Link::quiet(&device);
+        ok(link.add_as(CU_JIT_INPUT_FATBINARY, &fat(packed), packed));
+        let image = link.complete().expect("links").to_vec();
+        assert_eq!(device.stored_by(device.load(&image).expect("loads"), "k"), 7);
+        // In the place of a cubin, which it stands for.
+        let again = Link::quiet(&device);
+        ok(again.add_as(CU_JIT_INPUT_CUBIN, &image, "linked"));
+        assert_eq!(device.stored_by(device.load(again.complete().expect("links")).expect("loads"), "k"), 7);
+    }
+    let link = Link::quiet(&device);
+    let mut elf = vec![0; 64];
+    elf[..4].copy_from_slice(b"\x7fELF");
+    elf[18] = 190;
+    assert_eq!(link.add_as(CU_JIT_INPUT_CUBIN, &elf, "a.cubin"), NO_BINARY);
+    assert_eq!(link.complete(), Err(NO_BINARY));
+    assert_eq!(device.found(), ["no-binary"]);
+}
+
+#[test]
+fn nothing_links_to_an_image_with_nothing_in_it() {
+    let device = Device::seeded(1);
+    let link = Link::quiet(&device);
+    let module = device.load(link.complete().expect("links")).expect("loads");
+    let mut count = 9;
+    // SAFETY: a valid out pointer.
+    ok(unsafe { device.cuModuleGetFunctionCount(&mut count, module) });
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn a_finding_in_linked_code_names_its_text() {
+    let device = Device::seeded(1);
+    let link = Link::quiet(&device);
+    let bad = format!(
+        "{HEAD}.visible .func (.param .b32 r) f() {{
+            .reg .b64 %rd; .reg .b32 %r; mov.u64 %rd, 64; ld.global.u32 %r, [%rd]; st.param.b32 [r], %r; ret;
+        }}\n"
+    );
+    ok(link.add(&caller(), "caller.ptx"));
+    ok(link.add(&bad, "callee.ptx"));
+    let module = device.load(link.complete().expect("links")).expect("loads");
+    let function = device.function(module, "k");
+    let out = device.zeros(1);
+    ok(device.launch(function, CUstream::NULL, &[out]));
+    // SAFETY: no arguments.
+    assert_eq!(unsafe { device.cuCtxSynchronize() }, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+    let findings = device.machine.findings();
+    assert!(findings[0].to_string().contains("callee.ptx:5:"), "{}", findings[0]);
+}
