@@ -18,6 +18,7 @@ mod verbs;
 mod verbs_graph;
 mod verbs_memory;
 mod verbs_module;
+mod verbs_texture;
 
 use dacapo_driver::{CUresult, Driver};
 
