@@ -9,6 +9,7 @@
 //! - The driver is called with what the program says, mistakes included: nothing is checked here first.
 //!
 //! The methods stand in a file a family: `stream`, `memory`, `module`, `link`, `graph`. They are this crate's own, because some
+//! The methods stand in a file a family: `stream`, `memory`, `module`, `graph`, `texture`. They are this crate's own, because some
 //! rely on how the programs use them.
 
 use std::ffi::c_void;
@@ -28,6 +29,7 @@ mod memory;
 mod module;
 pub mod report;
 mod stream;
+mod texture;
 
 pub(crate) use memory::Buffer;
 pub(crate) use stream::Mode;
