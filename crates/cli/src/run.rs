@@ -6,8 +6,8 @@
 //! - `LD_LIBRARY_PATH` begins with the folder of our `libcuda.so.1`, and `DACAPO_LIBCUDA` names that file;
 //! - `LD_PRELOAD` begins with it, and `DACAPO_STAND_INS` is 1: where the program asks NVRTC or nvJitLink for a cubin, it is
 //!   handed PTX, and the findings say so. `--no-stand-ins` leaves both out;
-//! - `DACAPO_SEED`, `DACAPO_MEMORY`, `DACAPO_DETECT`, `DACAPO_CORES` and `DACAPO_FINDINGS` are set where the command
-//!   line sets them; with `--json` `DACAPO_FINDINGS_FORMAT` is `json`, and each finding is one line of JSON.
+//! - `DACAPO_SEED`, `DACAPO_MEMORY`, `DACAPO_DETECT`, `DACAPO_STRICT`, `DACAPO_CORES` and `DACAPO_FINDINGS` are set where
+//!   the command line sets them; with `--json` `DACAPO_FINDINGS_FORMAT` is `json`, and each finding is one line of JSON.
 //!
 //! A value that the software driver would not take is refused before anything is started. So is a library in a folder
 //! that `LD_LIBRARY_PATH` cannot name: the program would find another driver, and nobody would know.
@@ -42,6 +42,9 @@ pub struct Arguments {
     /// What is looked for: all, default, none, or names of detectors with commas between
     #[arg(long, allow_hyphen_values = true, value_parser = settings::detectors)]
     pub detect: Option<String>,
+    /// A kernel faults at its first byte beyond an allocation, even where a GPU would not notice
+    #[arg(long)]
+    pub strict: bool,
     /// Threads that the blocks of a kernel may run on, where nothing is looked for
     #[arg(long, value_parser = settings::cores)]
     pub cores: Option<usize>,
@@ -93,6 +96,7 @@ fn command(arguments: &Arguments, library: &Path, output: Output) -> Command {
         ("DACAPO_SEED", arguments.seed.map(|seed| seed.to_string().into())),
         ("DACAPO_MEMORY", arguments.memory.map(|bytes| bytes.to_string().into())),
         ("DACAPO_DETECT", arguments.detect.clone().map(OsString::from)),
+        ("DACAPO_STRICT", arguments.strict.then(|| "1".into())),
         ("DACAPO_CORES", arguments.cores.map(|cores| cores.to_string().into())),
         ("DACAPO_FINDINGS", arguments.findings.as_deref().map(findings_file)),
         ("DACAPO_FINDINGS_FORMAT", output.json.then(|| "json".into())),

@@ -5,6 +5,7 @@
 //! | `DACAPO_SEED` | the seed of every choice: a number, `0x` for base 16 | 0 |
 //! | `DACAPO_MEMORY` | bytes of device memory; K, M, G, T behind it for powers of 1024 | as an H200 has |
 //! | `DACAPO_DETECT` | what is looked for: `all`, `default`, `none`, or names of detectors with commas between | `default` |
+//! | `DACAPO_STRICT` | `1`: a kernel faults at its first byte beyond an allocation, even where a GPU would not notice | `0` |
 //! | `DACAPO_CORES` | threads that the blocks of a kernel may run on, where `DACAPO_DETECT` is `none` | 1 |
 //! | `DACAPO_FINDINGS` | the file that findings are appended to; `-` for standard error | `-` |
 //! | `DACAPO_FINDINGS_FORMAT` | `text` for people, `json` for one line of JSON each | `text` |
@@ -30,6 +31,8 @@ pub struct Settings {
     pub memory: u64,
     /// What is looked for.
     pub detectors: Detectors,
+    /// Whether every access beyond an allocation is a fault.
+    pub strict: bool,
     /// Threads that the blocks of a kernel may run on.
     pub cores: usize,
     /// Where findings go.
@@ -70,6 +73,7 @@ impl Settings {
         let memory =
             number("DACAPO_MEMORY", "a number of bytes above 0 such as 512M, 16G or 1073741824", MEMORY_DEFAULT, bytes);
         let cores = number("DACAPO_CORES", "a number from 1 to 1024", 1, cores) as usize;
+        let strict = number("DACAPO_STRICT", "0 or 1", 0, |text| text.trim().parse().ok().filter(|bit| *bit < 2)) == 1;
         let detectors = match get("DACAPO_DETECT").map(|value| value.to_string_lossy().parse()) {
             None => Detectors::default(),
             Some(Ok(detectors)) => detectors,
@@ -97,7 +101,7 @@ impl Settings {
                 Format::Text
             }
         };
-        Settings { seed, memory, detectors, cores, findings, format }
+        Settings { seed, memory, detectors, strict, cores, findings, format }
     }
 }
 
@@ -145,6 +149,8 @@ mod tests {
             seed: 0,
             memory: MEMORY_DEFAULT,
             detectors: Detectors::default(),
+            // Other people's programs: they run as they do on a GPU, and are told what a GPU does not tell.
+            strict: false,
             cores: 1,
             findings: Sink::StandardError,
             format: Format::Text,
@@ -162,6 +168,7 @@ mod tests {
         assert_eq!(settings.findings, Sink::File("found.txt".into()));
         assert_eq!(read(&[("DACAPO_DETECT", "all")]).0.detectors, Detectors::all());
         assert_eq!(read(&[("DACAPO_CORES", "8")]).0.cores, 8);
+        assert!(read(&[("DACAPO_STRICT", "1")]).0.strict && !read(&[("DACAPO_STRICT", "0")]).0.strict);
         assert_eq!(read(&[("DACAPO_FINDINGS_FORMAT", "json")]).0.format, Format::Json);
         let fewer = Detectors { freed: false, ..Detectors::default() };
         assert_eq!(read(&[("DACAPO_DETECT", "-freed")]).0.detectors, fewer);
@@ -181,6 +188,7 @@ mod tests {
             ("DACAPO_MEMORY", "G"),
             ("DACAPO_CORES", "0"),
             ("DACAPO_CORES", "all"),
+            ("DACAPO_STRICT", "yes"),
             ("DACAPO_MEMORY", "99999999999999T"),
             ("DACAPO_FINDINGS_FORMAT", "xml"),
         ] {

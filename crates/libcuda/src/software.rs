@@ -48,6 +48,7 @@ fn machine() -> &'static Machine {
         Machine::new(Options {
             seed: settings.seed,
             detectors: settings.detectors,
+            strict: settings.strict,
             cores: settings.cores,
             capacity: settings.memory,
             // Programs that we did not write poll pinned memory and wait for the clock.

@@ -20,6 +20,10 @@ pub struct Census {
     pub ranges: usize,
     /// Page-locked or registered memory of the host.
     pub host_allocations: usize,
+    /// Arrays.
+    pub arrays: usize,
+    /// Texture and surface objects.
+    pub textures: usize,
     /// Streams that were created.
     pub streams: usize,
     /// Events.
@@ -53,6 +57,8 @@ impl State {
             host_allocations: owned(|owner| {
                 matches!(owner, Owner::HostAllocated { .. } | Owner::HostRegistered { .. })
             }),
+            arrays: self.arrays.len(),
+            textures: self.textures.len(),
             streams: self.streams.iter().filter(|(_, stream)| stream.kind == StreamKind::Created).count(),
             events: self.events.len(),
             modules: self.modules.iter().filter(|(_, module)| !module.is_library).count() + self.libraries.len(),
@@ -71,6 +77,8 @@ impl fmt::Display for Census {
             (self.physical, "physical allocations"),
             (self.ranges, "reserved ranges"),
             (self.host_allocations, "host allocations"),
+            (self.arrays, "arrays"),
+            (self.textures, "texture objects"),
             (self.streams, "streams"),
             (self.events, "events"),
             (self.modules, "modules"),

@@ -10,9 +10,9 @@ use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Call, Declared, DeclaredOf, Driver, for_each_call};
 
 use crate::calls::{
-    capture, conditional, context, copy, device, event, function, general, graph, graph_exec, graph_memory, graph_node,
-    launch, library, link, managed, memory, module, node_params, occupancy, old, pointer, pool, set, stream,
-    stream_values, user_object, virtual_memory,
+    array, capture, conditional, context, copy, device, event, function, general, graph, graph_exec, graph_memory,
+    graph_node, launch, library, link, managed, memory, module, node_params, occupancy, old, pointer, pool, set,
+    stream, stream_values, texture, user_object, virtual_memory,
 };
 use crate::machine::Machine;
 use crate::visit::Needs;
@@ -200,6 +200,8 @@ implemented! {
     cuMemAllocAsync => Stream, pool::alloc_async;
     cuMemAllocFromPoolAsync => Stream, pool::alloc_from_pool_async;
     cuMemFreeAsync => Stream, pool::free_async;
+    cuMemGetDefaultMemPool => Init, pool::get_default_of;
+    cuMemGetMemPool => Init, pool::get_current_of;
     cuMemPoolCreate => Context, pool::create;
     cuMemPoolDestroy => Context, pool::destroy;
     cuMemPoolGetAccess => Always, pool::get_access;
@@ -207,6 +209,7 @@ implemented! {
     cuMemPoolSetAccess => Always, pool::set_access;
     cuMemPoolSetAttribute => Always, pool::set_attribute;
     cuMemPoolTrimTo => Context, pool::trim_to;
+    cuMemSetMemPool => Init, pool::set_current_of;
     // VirtualMemory
     cuMemAddressFree => Always, virtual_memory::address_free;
     cuMemAddressReserve => Init, virtual_memory::reserve;
@@ -234,6 +237,11 @@ implemented! {
     cuMemcpy3DAsync_v2 => Stream, copy::three_d_async;
     cuMemcpy3D_v2 => Stream, copy::three_d;
     cuMemcpyAsync => Stream, copy::unified_async;
+    cuMemcpyAtoA_v2 => Stream, array::a_to_a;
+    cuMemcpyAtoD_v2 => Stream, array::a_to_d;
+    cuMemcpyAtoHAsync_v2 => Stream, array::a_to_h_async;
+    cuMemcpyAtoH_v2 => Stream, array::a_to_h;
+    cuMemcpyDtoA_v2 => Stream, array::d_to_a;
     cuMemcpyDtoD => Always, old::device_to_device;
     cuMemcpyDtoDAsync => Always, old::device_to_device_async;
     cuMemcpyDtoDAsync_v2 => Stream, copy::d_to_d_async;
@@ -242,6 +250,8 @@ implemented! {
     cuMemcpyDtoHAsync => Always, old::device_to_host_async;
     cuMemcpyDtoHAsync_v2 => Stream, copy::d_to_h_async;
     cuMemcpyDtoH_v2 => Stream, copy::d_to_h;
+    cuMemcpyHtoAAsync_v2 => Stream, array::h_to_a_async;
+    cuMemcpyHtoA_v2 => Stream, array::h_to_a;
     cuMemcpyHtoD => Always, old::host_to_device;
     cuMemcpyHtoDAsync => Always, old::host_to_device_async;
     cuMemcpyHtoDAsync_v2 => Stream, copy::h_to_d_async;
@@ -266,6 +276,21 @@ implemented! {
     cuMemsetD8 => Always, old::set_8;
     cuMemsetD8Async => Stream, set::d8_async;
     cuMemsetD8_v2 => Stream, set::d8;
+    // Array
+    cuArray3DCreate_v2 => Context, array::create_3d;
+    cuArray3DGetDescriptor_v2 => Context, array::get_descriptor_3d;
+    cuArrayCreate_v2 => Context, array::create;
+    cuArrayDestroy => Context, array::destroy;
+    cuArrayGetDescriptor_v2 => Context, array::get_descriptor;
+    // Texture
+    cuSurfObjectCreate => Context, texture::create_surface;
+    cuSurfObjectDestroy => Context, texture::destroy_surface;
+    cuSurfObjectGetResourceDesc => Context, texture::get_surface_resource;
+    cuTexObjectCreate => Context, texture::create;
+    cuTexObjectDestroy => Context, texture::destroy;
+    cuTexObjectGetResourceDesc => Context, texture::get_resource;
+    cuTexObjectGetResourceViewDesc => Context, texture::get_view;
+    cuTexObjectGetTextureDesc => Context, texture::get_texture;
     // Stream
     cuStreamAddCallback => Stream, stream::add_callback;
     cuStreamAttachMemAsync => Context, managed::attach;

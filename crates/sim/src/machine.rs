@@ -14,14 +14,16 @@ use crate::detect::order::Order;
 use crate::exec::Image;
 use crate::finding::{Ending, Finding};
 use crate::live::HandedOver;
+use crate::memory::texture::Texture;
 use crate::memory::{Memory, MemoryOptions};
+use crate::model::array::Array;
 use crate::model::capture::Capture;
 use crate::model::executable::Executable;
 use crate::model::graph::Graphs;
 use crate::model::graph_memory::GraphMemory;
 use crate::model::library::{Kernel, Library, Link};
 use crate::model::managed::Managed;
-use crate::model::objects::{Context, Event, Function, Module, Owner, Pool, Stream, Visible};
+use crate::model::objects::{Context, Event, Function, Module, Owner, Pool, PoolPlace, Stream, Visible};
 use crate::model::table::{Key, Table};
 use crate::model::tasks::Tasks;
 use crate::model::virtual_memory::VirtualMemory;
@@ -74,6 +76,7 @@ pub(crate) struct State {
     pub(crate) primary_retains: u32,
     pub(crate) streams: Table<Stream>,
     pub(crate) events: Table<Event>,
+    pub(crate) arrays: Table<Array>,
     pub(crate) modules: Table<Module>,
     /// How many were ever loaded: they are named by that in reports.
     pub(crate) modules_loaded: u64,
@@ -85,6 +88,9 @@ pub(crate) struct State {
     pub(crate) default_pool: Key<Pool>,
     /// Where `cuMemAllocAsync` takes memory from.
     pub(crate) current_pool: Key<Pool>,
+    /// The default pools of other places, as they are asked for, and which of them are current.
+    pub(crate) other_pools: BTreeMap<PoolPlace, (Key<Pool>, Key<Pool>)>,
+    pub(crate) textures: Table<Arc<Texture>>,
     pub(crate) graph_memory: GraphMemory,
     pub(crate) virtual_memory: VirtualMemory,
     pub(crate) captures: Table<Capture>,
@@ -164,6 +170,7 @@ impl Machine {
             primary_retains: 0,
             streams: Table::new(2),
             events: Table::new(3),
+            arrays: Table::new(11),
             modules: Table::new(4),
             modules_loaded: 0,
             functions: Table::new(8),
@@ -173,6 +180,8 @@ impl Machine {
             pools,
             default_pool,
             current_pool: default_pool,
+            other_pools: BTreeMap::new(),
+            textures: Table::new(12),
             graph_memory: GraphMemory::default(),
             virtual_memory: VirtualMemory::new(),
             captures: Table::new(9),
@@ -354,6 +363,8 @@ impl Pool {
     pub(crate) fn new(is_default: bool, bytes_max: u64) -> Pool {
         Pool {
             is_default,
+            place: PoolPlace::DEVICE,
+            device_access: false,
             blocks: Vec::new(),
             threshold: 0,
             reuse: [1; 3],

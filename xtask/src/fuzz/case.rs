@@ -320,6 +320,10 @@ impl Case {
         let small = [1, 3, 4, 8, 16, 64, 256, 512, 1000, 4096, 1 << 16];
         let wide = [1 << 20, 2 << 20, 4 << 20, 16 << 20];
         let huge = [1 << 33, 1 << 40, 1 << 62, i64::MAX as u64, u64::MAX - 511, u64::MAX];
+        // There is as much room for an answer as is said.
+        if name == "dataSize" {
+            return [4, 4, 4, 8, 0, 3, 16][self.below(7) as usize];
+        }
         if self.is_rude() {
             return match self.call {
                 Call::cuMemcpy | Call::cuMemcpyAsync => [0, 1 << 17][self.below(2) as usize],
@@ -467,6 +471,12 @@ impl Case {
             };
         }
         if may_be_wild && self.one_in(12) {
+            return self.pick("pinned", true).unwrap_or(0);
+        }
+        // Managed memory is host memory to whoever keeps addresses.
+        let symbol = self.call.symbol();
+        let of_managed = ["Prefetch", "Discard", "cuMemAdvise", "cuMemRange", "AttachMem"];
+        if of_managed.iter().any(|word| symbol.contains(word)) && !self.one_in(4) {
             return self.pick("pinned", true).unwrap_or(0);
         }
         let frees = self.call == Call::cuGraphAddMemFreeNode || self.call == Call::cuMemFreeAsync && self.one_in(2);

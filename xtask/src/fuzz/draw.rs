@@ -247,7 +247,9 @@ impl Draw for u64 {
         match (slot.ty, slot.name) {
             ("CUdeviceptr", "addr") if case.call == Call::cuMemAddressReserve => 0,
             ("CUdeviceptr", _) => case.device_pointer(case.may_be_wild()),
-            ("CUgraphConditionalHandle" | "CUmemGenericAllocationHandle", _) => case.handle(slot.ty),
+            ("CUgraphConditionalHandle" | "CUmemGenericAllocationHandle" | "CUtexObject" | "CUsurfObject", _) => {
+                case.handle(slot.ty)
+            }
             _ if case.is_rude() => case.wild(),
             (_, "words" | "params") => [0, 0, 0, 1, 2][case.below(5) as usize],
             _ => [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 8][case.below(12) as usize],
@@ -259,7 +261,9 @@ impl Draw for u64 {
     }
 
     fn keep(self, case: &mut Case, slot: Slot) {
-        if matches!(slot.ty, "CUdeviceptr" | "CUgraphConditionalHandle" | "CUmemGenericAllocationHandle") {
+        let kinds =
+            ["CUdeviceptr", "CUgraphConditionalHandle", "CUmemGenericAllocationHandle", "CUtexObject", "CUsurfObject"];
+        if kinds.contains(&slot.ty) {
             case.keep(slot.ty, self);
         }
     }
@@ -473,7 +477,27 @@ nothing_to_mend!(
     CUctxCreateParams,
     CUdevprop,
     CUexecAffinityParam,
+    CUDA_ARRAY_DESCRIPTOR,
+    CUDA_ARRAY3D_DESCRIPTOR,
+    CUDA_TEXTURE_DESC,
+    CUDA_RESOURCE_VIEW_DESC,
 );
+
+/// What a texture is over: an array, or memory of some format; garbage is fine in the rest.
+impl Mend for CUDA_RESOURCE_DESC {
+    fn mend(&mut self, case: &mut Case) {
+        let formats = [1, 2, 3, 8, 9, 10, 16, 32, 0, 0x91];
+        let format = formats[case.below(formats.len() as u64) as usize];
+        self.res[0] = match self.resType {
+            CU_RESOURCE_TYPE_ARRAY => CUarray::draw(case, Slot::new("hArray", "CUarray")).bits(),
+            _ => case.device_pointer(true) & !511,
+        };
+        self.res[1] = format | [1, 2, 4, 1, 3][case.below(5) as usize] << 32;
+        for word in 2..5 {
+            self.res[word] = if case.is_rude() { case.wild() } else { 32 * case.below(9) };
+        }
+    }
+}
 
 impl Mend for CUDA_MEM_ALLOC_NODE_PARAMS {
     fn handed_out(&self, case: &mut Case) {

@@ -28,6 +28,9 @@ pub(super) fn walk(module: &Module, entry: FunctionId) -> Effects {
         let place = PtxPlace::new(unsupported.span, unsupported.loc);
         return opaque(unsupported.why.clone(), place);
     }
+    if let Some(place) = through_textures(module, entry) {
+        return opaque("it reads or writes through textures or surfaces, which is not followed".into(), place);
+    }
     let mut walk = Walk {
         module,
         entry: entry.0 as usize,
@@ -58,6 +61,18 @@ pub(super) fn walk(module: &Module, entry: FunctionId) -> Effects {
     }
     let why = format!("`{}` is too involved to be followed", function.name);
     opaque(why, PtxPlace::new(function.span, None))
+}
+
+/// Where some function of a module goes through a texture or a surface: what lies behind a handle is nowhere in the text.
+fn through_textures(module: &Module, entry: FunctionId) -> Option<PtxPlace> {
+    let is_texel = |i: &&Instruction| matches!(i.form.opcode, Opcode::Tex | Opcode::Suld | Opcode::Sust);
+    let calls = |f: &Function| f.body.iter().any(|i| i.form.opcode == Opcode::Call);
+    let function = module.functions.get(entry.0 as usize)?;
+    let found = function.body.iter().find(is_texel).or_else(|| {
+        let others = module.functions.iter().filter(|_| calls(function));
+        others.filter(|f| !f.is_kernel).flat_map(|f| &f.body).find(is_texel)
+    });
+    found.map(|i| PtxPlace::new(i.span, i.loc))
 }
 
 fn opaque(why: String, place: PtxPlace) -> Effects {

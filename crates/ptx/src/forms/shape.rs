@@ -7,6 +7,7 @@
 //! | `d` | a register that is written |
 //! | `s` | a register or a constant that is read |
 //! | `m` | an address in brackets |
+//! | `g` | a texture or surface, and coordinates of this type in it, in brackets |
 //! | `l` | a label |
 //! | `t` | the name of a `.branchtargets` |
 //! | `c` | everything of a call |
@@ -49,6 +50,7 @@ pub(crate) enum Role {
     Dest,
     Source,
     Memory,
+    Texel,
     Label,
     Targets,
     Call,
@@ -73,6 +75,7 @@ pub(crate) fn operand(text: &str) -> Operand {
         Some('d') => Role::Dest,
         Some('s') => Role::Source,
         Some('m') => Role::Memory,
+        Some('g') => Role::Texel,
         Some('l') => Role::Label,
         Some('t') => Role::Targets,
         Some('c') => Role::Call,

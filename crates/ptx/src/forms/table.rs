@@ -274,6 +274,9 @@ pub(crate) static ROWS: &[Row] = &[
     row("cvt",    Opcode::Cvt,    "rn relu? :f16x2 :fp8x2",  "d s1",               Half,    Now,   "9.7.8.20"),
 
     // Copies behind the program's back.
+    row("tex",    Opcode::Tex,    "dims =v4 :set_result :coordinate", "d_^4 g1",      Memory,  Now,   "9.7.9.3"),
+    row("suld",   Opcode::Suld,   "=b dims vec? :surface outside", "d~* g:s32",       Memory,  Now,   "9.7.10.1"),
+    row("sust",   Opcode::Sust,   "=b dims vec? :surface outside", "g:s32 s~*",       Memory,  Now,   "9.7.10.2"),
     row("cp",     Opcode::CpAsync, "=async cache_cp shared =global cache_hint? prefetch2?", "m m s:u32 s:u32? s:b64?",
                                                                                    Async,   Later, "9.7.8.24"),
     row("cp",     Opcode::CpAsync, "=async cp_group",        "",                   Async,   Later, "9.7.8.24"),

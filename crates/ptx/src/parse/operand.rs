@@ -132,10 +132,20 @@ impl<'t> Parser<'t, '_> {
         if !self.is(',') {
             return self.expected("`]`");
         }
+        let mut others = Vec::new();
         while self.eat(',') {
-            self.operand(false, depth + 1)?;
+            others.push(self.operand(false, depth + 1)?);
         }
         self.expect(']')?;
-        Ok(OperandKind::Other)
+        Ok(match (base, offset, others.pop()) {
+            (Some(base), 0, Some(at)) if others.is_empty() => {
+                let at = match at.kind {
+                    OperandKind::Vector(coordinates) => coordinates,
+                    _ => vec![at],
+                };
+                OperandKind::Texel { base, at }
+            }
+            _ => OperandKind::Other,
+        })
     }
 }

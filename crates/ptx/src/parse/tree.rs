@@ -182,6 +182,11 @@ pub(crate) enum OperandKind<'t> {
     Pair(Box<OperandTree<'t>>, Box<OperandTree<'t>>),
     /// `(a, b)` of a call.
     List(Vec<OperandTree<'t>>),
-    /// Brackets with more in them than an address: textures, tensor maps.
+    /// `[texture, {x, y}]`: what stands for the texture or the surface, and where in it.
+    Texel {
+        base: &'t str,
+        at: Vec<OperandTree<'t>>,
+    },
+    /// Brackets with more in them than an address: tensor maps.
     Other,
 }

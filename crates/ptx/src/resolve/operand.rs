@@ -75,6 +75,7 @@ impl<'t> Body<'t, '_> {
                 self.check_space(form, &operand, tree.span)?;
                 Ok(operand)
             }
+            Role::Texel => self.texel(ty, tree),
             Role::Label => self.label(tree),
             Role::Targets => self.label_list(tree),
             Role::Any => self.anything(tree),
@@ -346,6 +347,30 @@ impl<'t> Body<'t, '_> {
     fn not_a_vector(&mut self, lanes: usize, span: Span) -> Trouble {
         let message = format!("a vector of {lanes} is needed here");
         self.report(ErrorKind::Operands, span, message, "here")
+    }
+
+    /// `[texture, {x, y}]`: the handle and the coordinates, as one vector.
+    fn texel(&mut self, ty: Type, tree: &OperandTree<'t>) -> Result<Operand, Trouble> {
+        let OperandKind::Texel { base, at } = &tree.kind else {
+            let message = "a texture and coordinates are needed here".to_string();
+            return Err(self.report(ErrorKind::Operands, tree.span, message, "write `[texture, {x, y}]`"));
+        };
+        let handle = match self.lookup(base, tree.span)? {
+            Found::Register(reg, have) if have.bytes() == 8 => Operand::Reg(reg),
+            Found::Register(_, have) => return Err(self.mismatch(base, have, Type::B64, tree.span)),
+            _ => return Err(Trouble::Unsupported(format!("`{base}`: textures by reference are not known"))),
+        };
+        let spec = shape::operand("s");
+        let mut out = vec![Some(handle)];
+        for coordinate in at {
+            // The assembler looks at their size.
+            let ty = match &coordinate.kind {
+                OperandKind::Name(name) => self.same_size(name, ty),
+                _ => ty,
+            };
+            out.push(Some(self.scalar(&spec, ty, coordinate)?));
+        }
+        Ok(Operand::Vector(out))
     }
 
     /// `{lo, hi}` of a `mov` that packs or unpacks.

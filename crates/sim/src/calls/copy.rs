@@ -13,7 +13,7 @@ use dacapo_driver::types::*;
 use super::memory::{holding, is_touchable, is_visible};
 use crate::foreign::{get, read_host};
 use crate::model::graph::NodeKind;
-use crate::model::objects::Owner;
+use crate::model::objects::{Owner, PoolPlace};
 use crate::model::table::Lookup;
 use crate::model::work::{CopyMemory, CopyWork, Side, Work};
 use crate::visit::{Answer, Refusal, Target, Visit};
@@ -23,22 +23,24 @@ const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 const LOWEST: u64 = 4096;
 
 /// One end of a copy as a C struct gives it.
-struct End {
-    kind: CUmemorytype,
-    host: u64,
-    device: u64,
-    x: usize,
-    y: usize,
-    z: usize,
-    pitch: usize,
-    height: usize,
+pub(super) struct End {
+    pub(super) kind: CUmemorytype,
+    pub(super) host: u64,
+    pub(super) device: u64,
+    pub(super) array: CUarray,
+    pub(super) x: usize,
+    pub(super) y: usize,
+    pub(super) z: usize,
+    pub(super) level: usize,
+    pub(super) pitch: usize,
+    pub(super) height: usize,
 }
 
 fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3], by_node: bool) -> Result<Side, CUresult> {
     let base = match end.kind {
         CU_MEMORYTYPE_HOST => end.host,
         CU_MEMORYTYPE_DEVICE | CU_MEMORYTYPE_UNIFIED => end.device,
-        CU_MEMORYTYPE_ARRAY => return Err(v.unsupported("copies of arrays")),
+        CU_MEMORYTYPE_ARRAY => return array_side(v, end, extent),
         _ => return Err(INVALID),
     };
     let row = extent[0].checked_add(end.x as u64).ok_or(INVALID)?;
@@ -53,10 +55,17 @@ fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3], by_node: bool) -> Result
     let last = (extent[2] - 1).checked_mul(slice).and_then(|z| z.checked_add((extent[1] - 1).checked_mul(pitch)?));
     let bytes = last.and_then(|last| last.checked_add(extent[0])).ok_or(INVALID)?;
     let known = holding(v, address);
-    let is_managed = known.as_ref().is_some_and(|(_, seen)| seen.owner == Owner::Managed);
+    let is_managed = known.as_ref().is_some_and(|(_, seen)| matches!(seen.owner, Owner::Managed | Owner::Pool(_)));
     let place = match (&known, end.kind) {
         (Some((_, seen)), _) => match seen.owner {
             Owner::HostAllocated { .. } | Owner::HostRegistered { .. } | Owner::Managed => CopyMemory::Pinned,
+            // As a memset of it is refused.
+            _ if end.kind == CU_MEMORYTYPE_DEVICE && super::pool::is_out_of_reach(v, &seen.owner) => {
+                return Err(INVALID);
+            }
+            Owner::Pool(pool) if v.pools.get(pool).is_some_and(|pool| pool.place != PoolPlace::DEVICE) => {
+                CopyMemory::Pinned
+            }
             _ => CopyMemory::Device,
         },
         // An address of the device's that nothing lies at is no host memory either.
@@ -73,12 +82,42 @@ fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3], by_node: bool) -> Result
         CopyMemory::Pageable => {}
         // A host pointer into registered memory may reach beyond it: the rest is pageable, and all of it is the program's.
         CopyMemory::Pinned if end.kind == CU_MEMORYTYPE_HOST && !is_managed && !is_visible(v, address, bytes) => {
-            return Ok(Side { place: CopyMemory::Pageable, kind: end.kind, address, pitch, slice });
+            return Ok(Side { place: CopyMemory::Pageable, kind: end.kind, address, pitch, slice, array: None });
         }
         _ if !is_touchable(v, address, bytes, by_node) => return Err(refuse(v, address, bytes)),
         _ => {}
     }
-    Ok(Side { place, kind: end.kind, address, pitch, slice })
+    Ok(Side { place, kind: end.kind, address, pitch, slice, array: None })
+}
+
+/// One end of a copy that is an array: named by its handle, and by bytes, rows and slices from its first texel.
+fn array_side(v: &mut Visit<'_>, end: &End, extent: [u64; 3]) -> Result<Side, CUresult> {
+    let key = super::array::named(v, end.array, INVALID)?;
+    let Some(array) = v.arrays.get(key) else { return Err(INVALID) };
+    let (whole, base) = (array.extent(), array.address);
+    let offset = [end.x as u64, end.y as u64, end.z as u64];
+    let inside = |at: usize| offset[at].checked_add(extent[at]).is_some_and(|sum| sum <= whole[at]);
+    if end.level != 0 {
+        return Err(INVALID);
+    }
+    if !(inside(0) && inside(1) && inside(2)) {
+        let size = |size: [u64; 3]| format!("{} bytes, {} rows and {} slices", size[0], size[1], size[2]);
+        let what = format!(
+            "{} touches {} of an array, from byte {}, row {} and slice {} on, and it has {}",
+            v.call.name(),
+            size(extent),
+            offset[0],
+            offset[1],
+            offset[2],
+            size(whole)
+        );
+        let help = "copy no more than the array holds; widths and offsets in a row are bytes, not texels";
+        return Err(v.refuse(Refusal::new(INVALID, "out-of-bounds", what, help)));
+    }
+    let (pitch, slice) = (whole[0], whole[0] * whole[1]);
+    let address = base + offset[2] * slice + offset[1] * pitch + offset[0];
+    let array = Some((end.array.bits(), offset));
+    Ok(Side { place: CopyMemory::Device, kind: end.kind, address, pitch, slice, array })
 }
 
 /// A copy that would leave its allocation.
@@ -107,12 +146,20 @@ fn work(
     Ok(Some(CopyWork { source, target, extent, by: v.this().announced.by.clone() }))
 }
 
-fn flat(kind: CUmemorytype, address: u64) -> End {
-    End { kind, host: address, device: address, x: 0, y: 0, z: 0, pitch: 0, height: 0 }
+pub(super) fn flat(kind: CUmemorytype, address: u64) -> End {
+    let array = CUarray::NULL;
+    End { kind, host: address, device: address, array, x: 0, y: 0, z: 0, level: 0, pitch: 0, height: 0 }
 }
 
 /// Runs or records a copy.
-fn go(v: &mut Visit<'_>, handle: CUstream, source: &End, target: &End, extent: [usize; 3], wait: bool) -> Answer {
+pub(super) fn go(
+    v: &mut Visit<'_>,
+    handle: CUstream,
+    source: &End,
+    target: &End,
+    extent: [usize; 3],
+    wait: bool,
+) -> Answer {
     let to = v.target(handle)?;
     let by_node = matches!(to, Target::Record(..));
     let Some(copy) = work(v, source, target, extent, by_node)? else { return Ok(()) };
@@ -223,9 +270,11 @@ fn ends_2d(c: &CUDA_MEMCPY2D) -> (End, End, [usize; 3]) {
         kind: c.srcMemoryType,
         host: c.srcHost as u64,
         device: c.srcDevice,
+        array: c.srcArray,
         x: c.srcXInBytes,
         y: c.srcY,
         z: 0,
+        level: 0,
         pitch: c.srcPitch,
         height: 0,
     };
@@ -233,9 +282,11 @@ fn ends_2d(c: &CUDA_MEMCPY2D) -> (End, End, [usize; 3]) {
         kind: c.dstMemoryType,
         host: c.dstHost as u64,
         device: c.dstDevice,
+        array: c.dstArray,
         x: c.dstXInBytes,
         y: c.dstY,
         z: 0,
+        level: 0,
         pitch: c.dstPitch,
         height: 0,
     };
@@ -247,9 +298,11 @@ fn ends_3d(c: &CUDA_MEMCPY3D) -> (End, End, [usize; 3]) {
         kind: c.srcMemoryType,
         host: c.srcHost as u64,
         device: c.srcDevice,
+        array: c.srcArray,
         x: c.srcXInBytes,
         y: c.srcY,
         z: c.srcZ,
+        level: c.srcLOD,
         pitch: c.srcPitch,
         height: c.srcHeight,
     };
@@ -257,9 +310,11 @@ fn ends_3d(c: &CUDA_MEMCPY3D) -> (End, End, [usize; 3]) {
         kind: c.dstMemoryType,
         host: c.dstHost as u64,
         device: c.dstDevice,
+        array: c.dstArray,
         x: c.dstXInBytes,
         y: c.dstY,
         z: c.dstZ,
+        level: c.dstLOD,
         pitch: c.dstPitch,
         height: c.dstHeight,
     };

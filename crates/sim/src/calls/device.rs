@@ -164,6 +164,16 @@ pub(crate) fn empty(v: &mut Visit<'_>, key: Key<Context>) {
             super::module::remove(v, module);
         }
     }
+    for texture in v.textures.keys() {
+        if v.textures.get(texture).is_some_and(|texture| texture.context == key) {
+            super::texture::remove(v, texture);
+        }
+    }
+    for array in v.arrays.keys() {
+        if v.arrays.get(array).is_some_and(|array| array.context == key) {
+            super::array::remove(v, array);
+        }
+    }
     let gone: Vec<u64> = v.visible.iter().filter(|(_, seen)| seen.context == key).map(|(at, _)| *at).collect();
     for address in gone {
         match v.visible.get(&address).map(|seen| seen.owner.clone()) {

@@ -16,7 +16,7 @@ use super::memory::{holding, show};
 use crate::foreign::{list, put};
 use crate::memory::Kind;
 use crate::model::managed::{Managed, Page, Place};
-use crate::model::objects::{Owner, Stream, StreamKind};
+use crate::model::objects::{Owner, Stream};
 use crate::model::table::Key;
 use crate::model::work::{SetWork, Work};
 use crate::visit::{Answer, Refusal, Target, Visit};
@@ -321,8 +321,8 @@ pub(crate) unsafe fn attach(
 ) -> Answer {
     let stream = stream_of(v, handle)?;
     let known = [CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_HOST, CU_MEM_ATTACH_SINGLE].contains(&flags);
-    let is_legacy = v.streams.get(stream).is_some_and(|stream| stream.kind == StreamKind::Legacy);
-    if !known || flags == CU_MEM_ATTACH_SINGLE && is_legacy {
+    // The legacy stream by its name will do, and the null stream will not, as observed.
+    if !known || flags == CU_MEM_ATTACH_SINGLE && handle.is_null() && !crate::machine::null_stream_is_per_thread() {
         return Err(INVALID);
     }
     let whole = holding(v, address).filter(|(base, _)| *base == address && is_managed(v, *base));

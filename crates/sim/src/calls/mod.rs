@@ -3,6 +3,7 @@
 //! Every function here takes the arguments of the C function of its name and the visit in progress. All are unsafe
 //! for one reason: they follow the pointers they are given, under the promise that `trait Driver` states once.
 
+pub(crate) mod array;
 pub(crate) mod capture;
 pub(crate) mod conditional;
 pub(crate) mod context;
@@ -32,5 +33,6 @@ pub(crate) mod pool;
 pub(crate) mod set;
 pub(crate) mod stream;
 pub(crate) mod stream_values;
+pub(crate) mod texture;
 pub(crate) mod user_object;
 pub(crate) mod virtual_memory;

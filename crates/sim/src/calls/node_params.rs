@@ -33,20 +33,29 @@ fn copy_params(work: &CopyWork) -> CUDA_MEMCPY3D {
         ..Default::default()
     };
     let rows = work.extent[1] > 1 || work.extent[2] > 1;
-    let pitch = |side: &Side| if rows { side.pitch as usize } else { 0 };
+    // An array has a pitch of its own, which is nobody's business.
+    let pitch = |side: &Side| if rows && side.array.is_none() { side.pitch as usize } else { 0 };
     let height = |side: &Side| match side.slice.checked_div(side.pitch) {
-        Some(rows) if work.extent[2] > 1 => rows as usize,
+        Some(rows) if work.extent[2] > 1 && side.array.is_none() => rows as usize,
         _ => 0,
     };
     (p.srcPitch, p.dstPitch) = (pitch(&work.source), pitch(&work.target));
     (p.srcHeight, p.dstHeight) = (height(&work.source), height(&work.target));
     // Named as the program named them.
     (p.srcMemoryType, p.dstMemoryType) = (work.source.kind, work.target.kind);
+    if let Some((array, [x, y, z])) = work.source.array {
+        (p.srcArray, p.srcXInBytes, p.srcY, p.srcZ) = (CUarray::from_bits(array), x as usize, y as usize, z as usize);
+    }
+    if let Some((array, [x, y, z])) = work.target.array {
+        (p.dstArray, p.dstXInBytes, p.dstY, p.dstZ) = (CUarray::from_bits(array), x as usize, y as usize, z as usize);
+    }
     match work.source.kind {
+        CU_MEMORYTYPE_ARRAY => {}
         CU_MEMORYTYPE_HOST => p.srcHost = work.source.address as usize as *const c_void,
         _ => p.srcDevice = work.source.address,
     }
     match work.target.kind {
+        CU_MEMORYTYPE_ARRAY => {}
         CU_MEMORYTYPE_HOST => p.dstHost = work.target.address as usize as *mut c_void,
         _ => p.dstDevice = work.target.address,
     }

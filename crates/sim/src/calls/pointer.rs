@@ -26,11 +26,14 @@ fn attribute(v: &mut Visit<'_>, attribute: CUpointer_attribute, address: u64) ->
         return Err(INVALID);
     }
     let (base, seen) = holding(v, address).ok_or(INVALID)?;
+    let of_host_pool = matches!(seen.owner, Owner::Pool(pool)
+        if v.pools.get(pool).is_some_and(|pool| pool.place.is_host()));
     let managed = super::managed::is_managed(v, base);
     // Memory of the device's that was allocated the plain way; what the others answer to these was not all seen.
     let plain = seen.owner == Owner::Plain;
-    let is_known = plain || managed || matches!(seen.owner, Owner::HostAllocated { .. });
-    let is_host = matches!(seen.owner, Owner::HostAllocated { .. } | Owner::HostRegistered { .. });
+    let is_known = plain || managed || of_host_pool || matches!(seen.owner, Owner::HostAllocated { .. });
+    let unreachable = super::pool::is_out_of_reach(v, &seen.owner);
+    let is_host = of_host_pool || matches!(seen.owner, Owner::HostAllocated { .. } | Owner::HostRegistered { .. });
     let asks_origin = matches!(attribute, CU_POINTER_ATTRIBUTE_CONTEXT | CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE);
     if asks_origin && matches!(seen.owner, Owner::Graph | Owner::Mapped) {
         return Err(v.unsupported("the context or the pool of graph memory and of mapped memory"));
@@ -50,6 +53,9 @@ fn attribute(v: &mut Visit<'_>, attribute: CUpointer_attribute, address: u64) ->
     Ok(match attribute {
         CU_POINTER_ATTRIBUTE_CONTEXT => Value::Long(context),
         CU_POINTER_ATTRIBUTE_MEMORY_TYPE => Value::Int(if is_host { CU_MEMORYTYPE_HOST } else { CU_MEMORYTYPE_DEVICE }),
+        // The device does not see it: as observed.
+        CU_POINTER_ATTRIBUTE_DEVICE_POINTER if unreachable => return Err(INVALID),
+        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR if unreachable => Value::Long(0),
         CU_POINTER_ATTRIBUTE_DEVICE_POINTER => Value::Long(address),
         CU_POINTER_ATTRIBUTE_HOST_POINTER if is_host || managed => Value::Long(address),
         // Nobody can set it here. Managed memory has it set, as observed.

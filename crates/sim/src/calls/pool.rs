@@ -12,7 +12,7 @@ use dacapo_driver::types::*;
 use super::memory::show;
 use crate::foreign::{get, list, put};
 use crate::memory::{Kind, Request};
-use crate::model::objects::{FreeBlock, Owner, Pool, StreamKind};
+use crate::model::objects::{FreeBlock, Owner, Pool, PoolPlace, StreamKind};
 use crate::model::table::{Key, Lookup};
 use crate::model::work::Work;
 use crate::visit::{Answer, Target, Visit};
@@ -76,6 +76,10 @@ unsafe fn allocate(
     unsafe { put(out, 0) }?;
     let stream = match target {
         Target::Run(stream) => stream,
+        // As observed; the capture goes on.
+        Target::Record(..) if v.pools.get(pool).is_some_and(|pool| pool.place.is_host()) => {
+            return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
+        }
         Target::Record(capture, stream) => {
             let bytes_max = v.pools.get(pool).map_or(0, |pool| pool.bytes_max);
             let address = super::graph_memory::capture_alloc(v, capture, stream, bytes, bytes_max as usize)?;
@@ -87,10 +91,11 @@ unsafe fn allocate(
         return Ok(());
     }
     let room = (bytes as u64).checked_next_multiple_of(GRAIN).ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
-    if !super::memory::has_room(v, bytes as u64) {
+    let Some(known) = v.pools.get(pool) else { return Err(INVALID) };
+    let place = known.place;
+    if place == PoolPlace::DEVICE && !super::memory::has_room(v, bytes as u64) {
         return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
     }
-    let Some(known) = v.pools.get(pool) else { return Err(INVALID) };
     // The bound is on what is taken from the device, in whole pieces.
     let bound = known.bytes_max.checked_next_multiple_of(CHUNK).unwrap_or(u64::MAX);
     if known.bytes_max != 0 && known.room.saturating_add(room) > bound {
@@ -115,6 +120,10 @@ unsafe fn allocate(
             let map = Work::Map { address: block.address, bytes: bytes as u64, label };
             v.submit_after(stream, map, [block.freed]);
             block.address
+        }
+        None if place != PoolPlace::DEVICE => {
+            let kind = if place.is_managed() { Kind::Managed } else { Kind::HostPinned };
+            v.memory.alloc_host(bytes as u64, kind, "").map_err(|_| CUresult::CUDA_ERROR_OUT_OF_MEMORY)?
         }
         None => {
             let request = Request { bytes: bytes as u64, align: GRAIN, kind: Kind::Pool, label: "" };
@@ -151,12 +160,16 @@ pub(crate) unsafe fn free_async(v: &mut Visit<'_>, address: CUdeviceptr, handle:
         }
         Owner::Pool(pool) => {
             v.visible.remove(&address);
+            v.managed.remove(&address);
             let freed = v.submit(stream, Work::Unmap { address });
             let room = seen.bytes.next_multiple_of(GRAIN);
             if let Some(pool) = v.pools.get_mut(pool) {
                 pool.used -= seen.bytes;
                 pool.room -= room;
-                pool.blocks.push(FreeBlock { address, room, stream, freed });
+                // What is the host's goes back to it.
+                if pool.place == PoolPlace::DEVICE {
+                    pool.blocks.push(FreeBlock { address, room, stream, freed });
+                }
             }
         }
         Owner::Graph => super::graph_memory::free_on(v, stream, address),
@@ -170,6 +183,7 @@ pub(crate) unsafe fn free_async(v: &mut Visit<'_>, address: CUdeviceptr, handle:
 /// Frees a block of a pool at once: everything that ran is done.
 pub(crate) fn give_back_now(v: &mut Visit<'_>, pool: Key<Pool>, address: u64) {
     let Some(seen) = v.visible.remove(&address) else { return };
+    v.managed.remove(&address);
     v.memory.free(address);
     if let Some(pool) = v.pools.get_mut(pool) {
         // The count of what is in use stays, as observed: only a free in stream order lowers it.
@@ -186,17 +200,127 @@ pub(crate) unsafe fn get_default(v: &mut Visit<'_>, out: *mut CUmemoryPool, dev:
     unsafe { put(out, handle) }
 }
 
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR` and `CU_MEM_HANDLE_TYPE_FABRIC`.
+const HANDLE_FILE: u32 = 1;
+const HANDLE_FABRIC: u32 = 8;
+
+/// Where a new pool takes memory from, as an H200 accepts it.
+fn place_of(allocation: u32, location: CUmemLocation) -> Result<PoolPlace, CUresult> {
+    let place = PoolPlace { allocation, location: location.r#type };
+    let managed = allocation == CU_MEM_ALLOCATION_TYPE_MANAGED;
+    if !managed && allocation != CU_MEM_ALLOCATION_TYPE_PINNED {
+        return Err(INVALID);
+    }
+    match location.r#type {
+        // There is one device, and one node.
+        CU_MEM_LOCATION_TYPE_DEVICE | CU_MEM_LOCATION_TYPE_HOST_NUMA if location.id != 0 => Err(INVALID),
+        CU_MEM_LOCATION_TYPE_DEVICE | CU_MEM_LOCATION_TYPE_HOST | CU_MEM_LOCATION_TYPE_HOST_NUMA => Ok(place),
+        CU_MEM_LOCATION_TYPE_INVALID | CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT if managed => Ok(place),
+        _ if managed => Err(CUresult::CUDA_ERROR_NOT_SUPPORTED),
+        _ => Err(INVALID),
+    }
+}
+
+/// A place that has a default pool, as an H200 accepts it.
+unsafe fn default_place(location: *mut CUmemLocation, allocation: u32) -> Result<PoolPlace, CUresult> {
+    // SAFETY: an in pointer of the call that passes it on.
+    let location = unsafe { get(location.cast_const()) }?;
+    if location.r#type >= CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT {
+        return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
+    }
+    place_of(allocation, location)
+}
+
+/// The default pool of a place, and its current one; made when it is first asked for.
+fn pools_of(v: &mut Visit<'_>, place: PoolPlace) -> (Key<Pool>, Key<Pool>) {
+    if place == PoolPlace::DEVICE {
+        return (v.default_pool, v.current_pool);
+    }
+    if let Some(pools) = v.other_pools.get(&place) {
+        return *pools;
+    }
+    let mut pool = Pool::new(true, 0);
+    pool.place = place;
+    let key = v.pools.insert(pool);
+    v.other_pools.insert(place, (key, key));
+    (key, key)
+}
+
+pub(crate) unsafe fn get_default_of(
+    v: &mut Visit<'_>,
+    out: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    allocation: CUmemAllocationType,
+) -> Answer {
+    // SAFETY: an in pointer of this call.
+    let place = unsafe { default_place(location, allocation) }?;
+    let (default, _) = pools_of(v, place);
+    let handle = CUmemoryPool::from_bits(v.pools.handle(default));
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, handle) }
+}
+
+pub(crate) unsafe fn get_current_of(
+    v: &mut Visit<'_>,
+    out: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    allocation: CUmemAllocationType,
+) -> Answer {
+    // SAFETY: an in pointer of this call.
+    let place = unsafe { default_place(location, allocation) }?;
+    let (_, current) = pools_of(v, place);
+    let handle = CUmemoryPool::from_bits(v.pools.handle(current));
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, handle) }
+}
+
+pub(crate) unsafe fn set_current_of(
+    v: &mut Visit<'_>,
+    location: *mut CUmemLocation,
+    allocation: CUmemAllocationType,
+    pool: CUmemoryPool,
+) -> Answer {
+    // SAFETY: an in pointer of this call.
+    let place = unsafe { default_place(location, allocation) }?;
+    let key = named(v, pool)?;
+    if v.pools.get(key).is_none_or(|pool| pool.place != place) {
+        return Err(INVALID);
+    }
+    let (default, _) = pools_of(v, place);
+    match place {
+        PoolPlace::DEVICE => v.current_pool = key,
+        _ => {
+            v.other_pools.insert(place, (default, key));
+        }
+    }
+    Ok(())
+}
+
+/// Whether an allocation belongs to a pool of host memory that the device has no access to.
+pub(crate) fn is_out_of_reach(v: &Visit<'_>, owner: &Owner) -> bool {
+    let Owner::Pool(pool) = owner else { return false };
+    v.pools.get(*pool).is_some_and(|pool| pool.place.is_host() && !pool.device_access)
+}
+
 pub(crate) unsafe fn create(v: &mut Visit<'_>, out: *mut CUmemoryPool, props: *const CUmemPoolProps) -> Answer {
     v.check_unsafe()?;
     // SAFETY: an in pointer of this call.
     let props = unsafe { get(props) }?;
-    if out.is_null() || props.allocType != 1 || props.location.id != 0 {
+    if out.is_null() {
         return Err(INVALID);
     }
-    if props.location.r#type != CU_MEM_LOCATION_TYPE_DEVICE || props.handleTypes != 0 {
-        return Err(v.unsupported("pools of host memory, or shared with other processes"));
+    let place = place_of(props.allocType, props.location)?;
+    match props.handleTypes {
+        0 => {}
+        // Nothing but file descriptors and the fabric, and no pools of the host at large, as observed.
+        HANDLE_FILE | HANDLE_FABRIC if place.location != CU_MEM_LOCATION_TYPE_HOST => {
+            return Err(v.unsupported("pools that are shared with other processes"));
+        }
+        _ => return Err(INVALID),
     }
-    let key = v.pools.insert(Pool::new(false, props.maxSize as u64));
+    let mut pool = Pool::new(false, props.maxSize as u64);
+    pool.place = place;
+    let key = v.pools.insert(pool);
     let handle = CUmemoryPool::from_bits(v.pools.handle(key));
     // SAFETY: an out pointer of this call.
     unsafe { put(out, handle) }
@@ -211,6 +335,9 @@ pub(crate) unsafe fn destroy(v: &mut Visit<'_>, pool: CUmemoryPool) -> Answer {
     v.pools.remove(key);
     if v.current_pool == key {
         v.current_pool = v.default_pool;
+    }
+    for (default, current) in v.other_pools.values_mut().filter(|(_, current)| *current == key) {
+        *current = *default;
     }
     Ok(())
 }
@@ -267,7 +394,11 @@ pub(crate) unsafe fn set_current(v: &mut Visit<'_>, dev: CUdevice, pool: CUmemor
     if dev != 0 {
         return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
     }
-    v.current_pool = named(v, pool)?;
+    let key = named(v, pool)?;
+    if v.pools.get(key).is_none_or(|pool| pool.place != PoolPlace::DEVICE) {
+        return Err(INVALID);
+    }
+    v.current_pool = key;
     Ok(())
 }
 
@@ -277,9 +408,21 @@ pub(crate) unsafe fn set_access(
     descriptions: *const CUmemAccessDesc,
     count: usize,
 ) -> Answer {
-    named(v, pool)?;
+    let key = named(v, pool)?;
+    let place = v.pools.get(key).map_or(PoolPlace::DEVICE, |pool| pool.place);
     // SAFETY: an array of `count` elements, by this call's page.
     for desc in unsafe { list(descriptions, count) }? {
+        if place.is_host() {
+            set_host_access(v, key, desc)?;
+            continue;
+        }
+        if place.is_managed() {
+            return Err(v.unsupported("access to a pool of managed memory"));
+        }
+        // As observed.
+        if desc.location.r#type == CU_MEM_LOCATION_TYPE_HOST {
+            return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
+        }
         let is_own = desc.location.r#type == CU_MEM_LOCATION_TYPE_DEVICE && desc.location.id == 0;
         if !is_own {
             return Err(v.unsupported("access to a pool other than by its own device"));
@@ -295,15 +438,47 @@ pub(crate) unsafe fn set_access(
     Ok(())
 }
 
+/// Access to a pool of host memory: the device may be given it and not, the host always has it.
+fn set_host_access(v: &mut Visit<'_>, pool: Key<Pool>, desc: CUmemAccessDesc) -> Answer {
+    let location = (desc.location.r#type, desc.location.id);
+    match (location, desc.flags) {
+        ((CU_MEM_LOCATION_TYPE_DEVICE, 0), CU_MEM_ACCESS_FLAGS_PROT_READWRITE | CU_MEM_ACCESS_FLAGS_PROT_NONE) => {
+            if let Some(pool) = v.pools.get_mut(pool) {
+                pool.device_access = desc.flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+            }
+            Ok(())
+        }
+        ((CU_MEM_LOCATION_TYPE_HOST, _) | (CU_MEM_LOCATION_TYPE_HOST_NUMA, 0), CU_MEM_ACCESS_FLAGS_PROT_READWRITE) => {
+            Ok(())
+        }
+        ((CU_MEM_LOCATION_TYPE_HOST, _), CU_MEM_ACCESS_FLAGS_PROT_NONE) => Err(CUresult::CUDA_ERROR_NOT_SUPPORTED),
+        _ => Err(v.unsupported("this access to a pool of host memory")),
+    }
+}
+
 pub(crate) unsafe fn get_access(
     v: &mut Visit<'_>,
     out: *mut CUmemAccess_flags,
     pool: CUmemoryPool,
     location: *mut CUmemLocation,
 ) -> Answer {
-    named(v, pool)?;
+    let key = named(v, pool)?;
     // SAFETY: an in pointer of this call.
     let location = unsafe { get(location.cast_const()) }?;
+    if let Some(pool) = v.pools.get(key).filter(|pool| pool.place != PoolPlace::DEVICE) {
+        let flags = match (location.r#type, location.id) {
+            (CU_MEM_LOCATION_TYPE_DEVICE, 0) if pool.device_access => CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+            (CU_MEM_LOCATION_TYPE_HOST, _) | (CU_MEM_LOCATION_TYPE_HOST_NUMA, 0) if pool.place.is_host() => {
+                CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+            }
+            (CU_MEM_LOCATION_TYPE_DEVICE | CU_MEM_LOCATION_TYPE_HOST_NUMA, 0) | (CU_MEM_LOCATION_TYPE_HOST, _) => {
+                CU_MEM_ACCESS_FLAGS_PROT_NONE
+            }
+            _ => return Err(INVALID),
+        };
+        // SAFETY: an out pointer of this call.
+        return unsafe { put(out, flags) };
+    }
     if location.r#type != CU_MEM_LOCATION_TYPE_DEVICE || location.id != 0 {
         return Err(v.unsupported("access to a pool by the host or by another device"));
     }

@@ -24,6 +24,10 @@ fn check(v: &mut Visit<'_>, set: &SetWork, by_node: bool) -> Answer {
     }
     let bytes = (set.height - 1).checked_mul(set.pitch).and_then(|all| all.checked_add(row)).ok_or(INVALID)?;
     if is_touchable(v, set.address, bytes, by_node) {
+        let owner = super::memory::holding(v, set.address).map(|(_, seen)| seen.owner);
+        if owner.is_some_and(|owner| super::pool::is_out_of_reach(v, &owner)) {
+            return Err(INVALID);
+        }
         return Ok(());
     }
     let what = format!(

@@ -52,6 +52,12 @@ fn op(v: &mut Visit<'_>, given: &CUstreamBatchMemOpParams) -> Result<ValueOp, CU
     if !legal || !address.is_multiple_of(bytes) {
         return Err(INVALID);
     }
+    let managed = super::memory::holding(v, address).is_some_and(|(base, _)| super::managed::is_managed(v, base));
+    if managed {
+        let what = format!("{} names managed memory, at {address:#x}", v.call.name());
+        let help = "name device memory, or host memory of cuMemHostAlloc or cuMemHostRegister";
+        return Err(v.refuse(Refusal::new(INVALID, "managed-value", what, help)));
+    }
     if !is_visible(v, address, bytes) {
         let what =
             format!("{} names {bytes} bytes at {address:#x}, which is {}", v.call.name(), v.memory.describe(address));

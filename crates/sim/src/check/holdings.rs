@@ -28,6 +28,7 @@ impl State {
         self.memory.broken(charged, |rule, what| report.tell(rule, what));
         self.check_visible(report);
         self.check_pools(report);
+        self.check_arrays(report);
         self.check_graph_memory(report);
         self.check_virtual_memory(report);
     }
@@ -60,7 +61,7 @@ impl State {
             let kinds: &[Kind] = match seen.owner {
                 Owner::Plain => &[Kind::Device],
                 Owner::Managed => &[Kind::Managed],
-                Owner::Pool(_) => &[Kind::Pool],
+                Owner::Pool(_) => &[Kind::Pool, Kind::Managed, Kind::HostPinned],
                 Owner::Mapped => &[Kind::Mapped],
                 Owner::Module => &[Kind::Module, Kind::Managed],
                 Owner::HostAllocated { .. } => &[Kind::HostPinned],
@@ -77,11 +78,24 @@ impl State {
         for (base, bytes, kind) in self.memory.all() {
             // Modules that are on their way out, and graphs, hold memory that the program does not see.
             let leaving = kind == Kind::Managed && !self.retired.is_empty();
-            let other = leaving || matches!(kind, Kind::Module | Kind::Graph);
+            let is_array = kind == Kind::Array && self.arrays.iter().any(|(_, array)| array.address == base);
+            let other = leaving || is_array || matches!(kind, Kind::Module | Kind::Graph);
             let seen = self.visible.contains_key(&base) || to_end.contains(&base);
             report.ask("memory-seen", other || seen || broken, || {
                 format!("{bytes} bytes at {base:#x} ({kind:?}) are seen by nobody and not about to end")
             });
+        }
+    }
+
+    /// Each array has its memory, and lives in a context that does.
+    fn check_arrays(&self, report: &mut Report) {
+        for (key, array) in self.arrays.iter() {
+            let behind = self.memory.begins_at(array.address);
+            report.ask("array-memory", behind == Some((array.bytes(), Kind::Array)), || {
+                format!("array {key:?} has {} bytes, and behind it is {behind:?}", array.bytes())
+            });
+            let lives = self.contexts.get(array.context).is_some_and(|context| context.is_active);
+            report.ask("array-context", lives, || format!("array {key:?} is in no active context"));
         }
     }
 

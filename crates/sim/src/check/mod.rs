@@ -77,6 +77,8 @@ impl State {
             ("contexts", self.contexts.broken()),
             ("streams", self.streams.broken()),
             ("events", self.events.broken()),
+            ("arrays", self.arrays.broken()),
+            ("textures", self.textures.broken()),
             ("modules", self.modules.broken()),
             ("functions", self.functions.broken()),
             ("libraries", self.libraries.broken()),

@@ -602,7 +602,7 @@ fn extend(bits: u64, access: &LoadStore) -> u64 {
 }
 
 #[inline(always)]
-fn put_lane(regs: &mut Regs<'_>, value: &Value, lane: usize, bits: u64) {
+pub(super) fn put_lane(regs: &mut Regs<'_>, value: &Value, lane: usize, bits: u64) {
     if value.col == NONE {
     } else if value.wide {
         regs.r64[value.col as usize][lane] = bits;

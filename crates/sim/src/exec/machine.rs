@@ -512,6 +512,7 @@ impl Machine<'_> {
             Op::Store(index) => return self.store(*index, regs, local, fragment, mask),
             Op::Atomic(index) => return self.atomic(*index, regs, fragment, mask),
             Op::CopyAsync(index) => return self.copy_async(*index, regs, fragment, mask),
+            Op::Texel(index) => return self.texel(*index, regs, fragment, mask),
             Op::Rare(index) => rare::run(regs, &self.code.rare[*index as usize], mask),
             Op::Special { d, which } => self.special(regs, *d, *which, mask, flow),
             Op::FrameAddress { d, offset, wide } => {

@@ -31,6 +31,7 @@ mod program;
 mod race;
 mod report;
 mod shuffle;
+mod texture;
 mod undeclared;
 mod warp;
 mod window;

@@ -39,6 +39,8 @@ pub(super) enum Op {
     Atomic(u32),
     /// A copy from global to shared memory; index into [`Code::copies`].
     CopyAsync(u32),
+    /// An access through a texture or a surface; index into [`Code::texels`].
+    Texel(u32),
     /// A special register into a column.
     Special {
         /// Target; in `r64` for those of 64 bits.
@@ -499,6 +501,41 @@ pub(super) struct CopyAsync {
     pub(super) count: Col,
 }
 
+/// What an access to a surface does outside of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outside {
+    Trap,
+    Clamp,
+    Zero,
+}
+
+/// What is done with a texel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TexelKind {
+    /// Read through a texture; by integers or by numbers with a point.
+    Read { float: bool },
+    /// Loaded through a surface.
+    Load(Outside),
+    /// Stored through a surface.
+    Store(Outside),
+}
+
+/// An access through a texture or a surface.
+#[derive(Clone, Debug)]
+pub(super) struct TexelOp {
+    pub(super) kind: TexelKind,
+    /// 1, 2 or 3.
+    pub(super) dimensions: usize,
+    /// 64-bit column of the object.
+    pub(super) handle: Col,
+    /// 32-bit columns of the coordinates.
+    pub(super) at: [Col; 3],
+    /// What is read into, or stored.
+    pub(super) values: Vec<Value>,
+    /// Bytes of each of them, for surfaces.
+    pub(super) bytes: u8,
+}
+
 /// A call.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
@@ -724,6 +761,7 @@ pub(super) struct Code {
     pub(super) accesses: Vec<LoadStore>,
     pub(super) atomics: Vec<Atomic>,
     pub(super) copies: Vec<CopyAsync>,
+    pub(super) texels: Vec<TexelOp>,
     pub(super) calls: Vec<Call>,
     pub(super) tables: Vec<Vec<u32>>,
     pub(super) barriers: Vec<Barrier>,

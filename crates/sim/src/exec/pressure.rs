@@ -105,7 +105,8 @@ fn walk(f: &Function, leaders: &[usize], block: usize, live_in: &[Vec<u64>], see
 fn written(instruction: &Instruction) -> usize {
     use Opcode::*;
     match instruction.form.opcode {
-        St | Red | Bra | Brx | Call | Ret | Exit | Trap | Brkpt | Membar | Fence | Prefetch | Nanosleep | BarWarp => 0,
+        St | Red | Bra | Brx | Call | Ret | Exit | Trap | Brkpt | Membar | Fence | Prefetch | Nanosleep | BarWarp
+        | Sust => 0,
         Bar => usize::from(instruction.operands.len() > 2),
         _ => 1,
     }

@@ -8,7 +8,7 @@
 //!
 //! **Invariant:** before and after [`Memory::with_forks`] no region is lent.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::region::Region;
@@ -87,6 +87,7 @@ impl Memory {
             written_state: BTreeSet::new(),
             // What is let pass is let pass where all of memory is seen: a fork gives up.
             pads: None,
+            textures: HashMap::new(),
         }
     }
 

@@ -57,6 +57,11 @@ impl Memory {
         self.pads.get_or_insert_default();
     }
 
+    /// Whether that is so.
+    pub(crate) fn lets_pass(&self) -> bool {
+        self.pads.is_some()
+    }
+
     /// Where a new allocation begins: in a granule of its own while there is room for that. Small ones begin some way
     /// into it, as most do on a GPU.
     pub(super) fn place(&self, align: u64, bytes: u64, granule: u64, chance: u64) -> Option<u64> {

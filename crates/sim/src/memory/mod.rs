@@ -21,9 +21,10 @@ pub(crate) mod host;
 pub(crate) mod ranges;
 pub(crate) mod region;
 pub(crate) mod rows;
+pub(crate) mod texture;
 pub(crate) mod watch;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
@@ -70,6 +71,8 @@ pub enum Kind {
     HostRegistered,
     /// Managed memory.
     Managed,
+    /// The texels of an array.
+    Array,
     /// Memory of its own life, mapped at a reserved address.
     Mapped,
 }
@@ -198,6 +201,8 @@ pub struct Memory {
     written_state: BTreeSet<u64>,
     /// Bytes beyond allocations where accesses are let pass, by the allocation's start; `None` where none is.
     pads: Option<BTreeMap<u64, granule::Pad>>,
+    /// Texture and surface objects by their handles; a fork has none.
+    pub(crate) textures: HashMap<u64, Arc<texture::Texture>>,
 }
 
 fn next_random(state: &mut u64) -> u64 {
@@ -231,6 +236,7 @@ impl Memory {
             copies_left: 0,
             written_state: BTreeSet::new(),
             pads: None,
+            textures: HashMap::new(),
         }
     }
 
@@ -327,10 +333,19 @@ impl Memory {
     ///
     /// When the host has not that much left.
     pub(crate) fn alloc_managed(&mut self, bytes: u64, label: &str) -> Result<u64, OutOfMemory> {
+        self.alloc_host(bytes, Kind::Managed, label)
+    }
+
+    /// As [`Memory::alloc_managed`], for host memory of another kind.
+    ///
+    /// # Errors
+    ///
+    /// When the host has not that much left.
+    pub(crate) fn alloc_host(&mut self, bytes: u64, kind: Kind, label: &str) -> Result<u64, OutOfMemory> {
         let refused = self.refusal(bytes);
         let host = usize::try_from(bytes).ok().and_then(Host::allocate).ok_or(refused)?;
         let address = host.address();
-        self.put(address, bytes, Backing::Host(host), Kind::Managed, label);
+        self.put(address, bytes, Backing::Host(host), kind, label);
         Ok(address)
     }
 

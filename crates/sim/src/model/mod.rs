@@ -9,6 +9,7 @@
 //! | [`value_ops`] | words that streams write and wait for |
 //! | [`graph`] | graphs as templates: nodes and edges |
 //! | [`graph_memory`] | memory of allocation nodes: addresses, and what is backed |
+//! | [`array`] | arrays: memory by texels |
 //! | [`managed`] | advice and prefetches of managed memory |
 //! | [`user_object`] | memory of the program that graphs keep alive |
 //! | [`virtual_memory`] | memory apart from its addresses |
@@ -17,6 +18,7 @@
 //! | [`library`] | libraries, kernels and links: what belongs to the process |
 //! | [`objects`] | contexts, streams, events, modules, pools |
 
+pub(crate) mod array;
 pub(crate) mod capture;
 pub(crate) mod conditional;
 pub(crate) mod executable;

@@ -132,9 +132,34 @@ pub(crate) enum Owner {
     HostRegistered { flags: u32 },
 }
 
+/// Where a pool takes memory from: `CU_MEM_ALLOCATION_TYPE_*` and `CU_MEM_LOCATION_TYPE_*`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PoolPlace {
+    pub(crate) allocation: u32,
+    pub(crate) location: u32,
+}
+
+impl PoolPlace {
+    /// Device memory.
+    pub(crate) const DEVICE: PoolPlace = PoolPlace { allocation: 1, location: 1 };
+
+    /// Whether its memory is managed.
+    pub(crate) fn is_managed(self) -> bool {
+        self.allocation == 2
+    }
+
+    /// Whether its memory is the host's, locked in place.
+    pub(crate) fn is_host(self) -> bool {
+        !self.is_managed() && self.location != 1
+    }
+}
+
 /// A memory pool.
 pub(crate) struct Pool {
     pub(crate) is_default: bool,
+    pub(crate) place: PoolPlace,
+    /// Whether the device was given access to a pool of host memory.
+    pub(crate) device_access: bool,
     /// Blocks that were freed and may be handed out again.
     pub(crate) blocks: Vec<FreeBlock>,
     pub(crate) threshold: u64,

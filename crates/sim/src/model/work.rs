@@ -110,6 +110,8 @@ pub(crate) struct Side {
     pub(crate) pitch: u64,
     /// Bytes from slice to slice.
     pub(crate) slice: u64,
+    /// An array by its handle, with the offsets that the program named.
+    pub(crate) array: Option<(u64, [u64; 3])>,
 }
 
 /// A copy of `extent` bytes, rows and slices.

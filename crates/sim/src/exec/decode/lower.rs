@@ -492,6 +492,7 @@ fn only_stored(f: &ir::Function) -> Vec<bool> {
             let target = match (store, n) {
                 (true, 1..) => &mut stored,
                 (true, 0) => &mut used,
+                (false, 0) if i.form.opcode == Opcode::Sust => &mut used,
                 (false, 0) if !matches!(operand, Operand::Address { .. } | Operand::Call(_)) => continue,
                 _ => &mut used,
             };
@@ -531,6 +532,7 @@ fn is_simple(op: &Op) -> bool {
             | Op::Store(_)
             | Op::Atomic(_)
             | Op::CopyAsync(_)
+            | Op::Texel(_)
             | Op::Special { .. }
             | Op::FrameAddress { .. }
             | Op::Nothing

@@ -50,7 +50,7 @@ impl Lower<'_> {
         self.access(ty, address, values, true, false)
     }
 
-    fn value(&self, r: dacapo_ptx::ir::Reg, ty: Type) -> Lowered<Value> {
+    pub(super) fn value(&self, r: dacapo_ptx::ir::Reg, ty: Type) -> Lowered<Value> {
         let (class, col) = self.column(r)?;
         let value = match class {
             Class::Word { short } => Value { col, wide: false, short },
@@ -231,7 +231,7 @@ impl Lower<'_> {
 }
 
 /// The elements of a vector, or the one operand.
-fn parts(operand: &Operand) -> Vec<Option<&Operand>> {
+pub(super) fn parts(operand: &Operand) -> Vec<Option<&Operand>> {
     match operand {
         Operand::Vector(parts) => parts.iter().map(Option::as_ref).collect(),
         one => vec![Some(one)],

@@ -14,6 +14,7 @@ mod convert;
 mod lower;
 mod memory;
 mod moves;
+mod texture;
 mod used_bytes;
 mod warp;
 
