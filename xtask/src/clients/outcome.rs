@@ -1,5 +1,7 @@
 //! What became of a test, as Rust's test programs and our runner of Python's tests say it.
 
+use std::fmt::Write as _;
+
 /// One test of a client.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test {
@@ -92,6 +94,43 @@ pub fn report(text: &str, prefix: &str) -> (Vec<Test>, Vec<String>) {
     (tests, waiting)
 }
 
+/// Writes down what became of a client's tests, for who wants to look, and for [`logged`]; a line each, and one with the
+/// client's time.
+pub fn log(log: &mut String, client: &str, tests: &[Test], seconds: u64) {
+    // Writing to a String cannot fail.
+    let _ = writeln!(log, "{client} |  | took | {seconds}");
+    for Test { name, outcome, seconds } in tests {
+        let (word, reason) = match outcome {
+            Outcome::Passed => ("passed", ""),
+            Outcome::Failed(reason) => ("failed", reason.as_str()),
+            Outcome::Skipped(reason) => ("skipped", reason.as_str()),
+        };
+        let _ = writeln!(log, "{client} | {name} | {word} | {seconds:.2} s | {reason}");
+    }
+}
+
+/// What [`log`] wrote for a client: its tests and its time.
+pub fn logged(text: &str, client: &str) -> (Vec<Test>, u64) {
+    let (mut tests, mut took) = (Vec::new(), 0);
+    for line in text.lines() {
+        let fields: Vec<&str> = line.splitn(5, " | ").collect();
+        match fields[..] {
+            [whose, _, "took", seconds] if whose == client => took = seconds.parse().unwrap_or_default(),
+            [whose, name, word, seconds, reason] if whose == client => {
+                let outcome = match word {
+                    "passed" => Outcome::Passed,
+                    "skipped" => Outcome::Skipped(reason.to_string()),
+                    _ => Outcome::Failed(reason.to_string()),
+                };
+                let seconds = seconds.trim_end_matches(" s").parse().unwrap_or_default();
+                tests.push(Test { name: name.to_string(), outcome, seconds });
+            }
+            _ => {}
+        }
+    }
+    (tests, took)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,5 +175,20 @@ test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; 
         assert_eq!(missing, ["a.Three"]);
         assert_eq!(tests[0], Test { name: "a.One".into(), outcome: Outcome::Passed, seconds: 0.25 });
         assert_eq!(tests[1].outcome, Outcome::Failed("ValueError: no".into()));
+    }
+
+    #[test]
+    fn what_is_logged_is_read_back() {
+        let failed = Outcome::Failed("ValueError: a | b".into());
+        let tests = [
+            Test { name: "a.one".into(), outcome: Outcome::Passed, seconds: 0.25 },
+            Test { name: "a.two".into(), outcome: failed, seconds: 1.0 },
+            Test { name: "a.three".into(), outcome: Outcome::Skipped("no peers".into()), seconds: 0.0 },
+        ];
+        let mut text = String::new();
+        log(&mut text, "one", &tests, 7);
+        log(&mut text, "other", &tests[..1], 3);
+        assert_eq!(logged(&text, "one"), (tests.to_vec(), 7));
+        assert_eq!(logged(&text, "other"), (tests[..1].to_vec(), 3));
     }
 }
