@@ -5,7 +5,11 @@
 //! result is loaded into a software driver, and whatever loads is launched with a small budget. A panic, or a case that takes
 //! longer than it may, is a failure; the seed of the case reproduces it.
 //!
-//! A few thousand cases by default; `--full` runs a million, on as many threads as `--threads` says.
+//! The same is done to what holds PTX: fat binaries and texts that are linked (`images.rs`).
+//!
+//! A few thousand cases by default; `--full` runs a million texts and 200,000 images, on as many threads as `--threads` says.
+
+mod images;
 
 use std::collections::VecDeque;
 use std::ffi::{CString, c_void};
@@ -25,6 +29,9 @@ use crate::workspace;
 const FULL: u64 = 1_000_000;
 /// How many a plain one has.
 const SCALED: u64 = 5_000;
+/// The same for images.
+const FULL_IMAGES: u64 = 200_000;
+const SCALED_IMAGES: u64 = 2_000;
 /// What a case may take; a launch's own budget is far below that.
 const LONGEST: Duration = Duration::from_secs(5);
 /// Warp instructions of a launch.
@@ -43,6 +50,9 @@ pub struct Scale {
     /// Only the file of this seed
     #[arg(long)]
     seed: Option<u64>,
+    /// Only images: fat binaries, and texts that are linked
+    #[arg(long)]
+    images: bool,
     /// How many threads
     #[arg(long, default_value_t = 2)]
     threads: usize,
@@ -74,11 +84,48 @@ impl Tally {
 ///
 /// - The first case that panicked or took too long, with its seed.
 pub fn run(scale: &Scale) -> Result<(), String> {
+    let sources = sources(&workspace::root())?;
+    // A seed without `--images` is a text's.
+    if !scale.images {
+        all(scale, &sources, &TEXTS)?;
+    }
+    if scale.images || scale.seed.is_none() {
+        all(scale, &sources, &IMAGES)?;
+    }
+    Ok(())
+}
+
+/// A sort of mutants.
+struct Sort {
+    /// What one is called, and how its seed is asked for.
+    name: &'static str,
+    option: &'static str,
+    full: u64,
+    scaled: u64,
+    try_out: fn(&[Source], u64, &mut Tally),
+}
+
+const TEXTS: Sort = Sort {
+    name: "files",
+    option: "",
+    full: FULL,
+    scaled: SCALED,
+    try_out: |sources, seed, tally| try_out(&mutant(sources, seed), seed, tally),
+};
+
+const IMAGES: Sort = Sort {
+    name: "images",
+    option: " --images",
+    full: FULL_IMAGES,
+    scaled: SCALED_IMAGES,
+    try_out: |sources, seed, tally| images::try_out(&images::mutant(sources, seed), seed, tally),
+};
+
+fn all(scale: &Scale, sources: &[Source], sort: &Sort) -> Result<(), String> {
     let (first, count) = match scale.seed {
         Some(seed) => (seed, 1),
-        None => (0, if scale.full { FULL } else { SCALED }),
+        None => (0, if scale.full { sort.full } else { sort.scaled }),
     };
-    let sources = sources(&workspace::root())?;
     let (next, started) = (AtomicU64::new(first), Instant::now());
     let (tally, failed) = (Mutex::new(Tally::default()), Mutex::new(None));
     // What each thread is at, so that one that never comes back is known by its seed.
@@ -95,7 +142,7 @@ pub fn run(scale: &Scale) -> Result<(), String> {
                         break;
                     }
                     *lock(at) = (seed, Instant::now());
-                    if let Err(error) = one(&sources, seed, &mut mine) {
+                    if let Err(error) = one(sources, sort, seed, &mut mine) {
                         lock(&failed).get_or_insert(error);
                     }
                 }
@@ -110,7 +157,8 @@ pub fn run(scale: &Scale) -> Result<(), String> {
                 let (seed, since) = *lock(each);
                 if seed != u64::MAX && since.elapsed() > 6 * LONGEST {
                     // It cannot be stopped, so the process is.
-                    eprintln!("error: mutant {seed} hangs; reproduce: cargo xtask mutate --seed {seed}");
+                    let option = sort.option;
+                    eprintln!("error: mutant {seed} hangs; reproduce: cargo xtask mutate{option} --seed {seed}");
                     std::process::exit(1);
                 }
             }
@@ -120,9 +168,10 @@ pub fn run(scale: &Scale) -> Result<(), String> {
         return Err(error);
     }
     let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let scale = if count == FULL { "full".to_string() } else { format!("scaled down, {count} of {FULL}") };
+    let (name, full) = (sort.name, sort.full);
+    let scale = if count == full { "full".to_string() } else { format!("scaled down, {count} of {full}") };
     println!(
-        "mutate: {count} files ({scale}), {} refused, {} loaded, {} launches, {} findings, longest {:.0?}, 0 panics, 0 hangs, {} s",
+        "mutate: {count} {name} ({scale}), {} refused, {} loaded, {} launches, {} findings, longest {:.0?}, 0 panics, 0 hangs, {} s",
         tally.refused,
         tally.loaded,
         tally.launches,
@@ -137,13 +186,12 @@ fn lock<T>(what: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn one(sources: &[Source], seed: u64, tally: &mut Tally) -> Result<(), String> {
-    let text = mutant(sources, seed);
-    let reproduce = format!("reproduce: cargo xtask mutate --seed {seed}");
+fn one(sources: &[Source], sort: &Sort, seed: u64, tally: &mut Tally) -> Result<(), String> {
+    let reproduce = format!("reproduce: cargo xtask mutate{} --seed {seed}", sort.option);
     // A busy computer makes anything slow, once: what is too slow is so again.
     for again in [false, true] {
         let (started, mut mine) = (Instant::now(), Tally::default());
-        let survived = catch_unwind(AssertUnwindSafe(|| try_out(&text, seed, &mut mine)));
+        let survived = catch_unwind(AssertUnwindSafe(|| (sort.try_out)(sources, seed, &mut mine)));
         mine.longest = started.elapsed();
         if survived.is_err() {
             return Err(format!("mutant {seed} made the driver panic; {reproduce}"));

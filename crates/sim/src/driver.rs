@@ -128,21 +128,28 @@ implemented! {
     // Library
     cuKernelGetAttribute => Context, library::kernel_get_attribute;
     cuKernelGetFunction => Context, library::kernel_get_function;
+    cuKernelGetLibrary => Init, library::kernel_get_library;
     cuKernelGetName => Context, function::kernel_get_name;
     cuKernelGetParamInfo => Context, library::kernel_get_param_info;
     cuKernelSetAttribute => Context, library::kernel_set_attribute;
+    cuKernelSetCacheConfig => Context, library::kernel_set_cache_config;
     cuLibraryEnumerateKernels => Init, library::enumerate_kernels;
     cuLibraryGetGlobal => Context, library::get_global;
     cuLibraryGetKernel => Init, library::get_kernel;
     cuLibraryGetKernelCount => Init, library::get_kernel_count;
-    cuLibraryGetManaged => Context, library::get_managed;
+    cuLibraryGetManaged => Init, library::get_managed;
     cuLibraryGetModule => Context, library::get_module;
+    cuLibraryGetUnifiedFunction => Init, library::get_unified_function;
     cuLibraryLoadData => Init, library::load_data;
     cuLibraryLoadFromFile => Init, library::load_from_file;
     cuLibraryUnload => Init, library::unload_library;
     // Link
+    cuLinkAddData => Always, link::add_data;
     cuLinkAddData_v2 => Always, link::add_data;
+    cuLinkAddFile => Always, link::add_file;
+    cuLinkAddFile_v2 => Always, link::add_file;
     cuLinkComplete => Always, link::complete;
+    cuLinkCreate => Always, link::create;
     cuLinkCreate_v2 => Always, link::create;
     cuLinkDestroy => Always, link::destroy;
     // Function

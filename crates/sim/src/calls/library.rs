@@ -15,7 +15,7 @@ use dacapo_driver::types::*;
 use super::image::{self, Source};
 use super::jit::Refusal;
 use super::module::{function_of, install, program, report};
-use crate::foreign::{put, put_optional, text};
+use crate::foreign::{put, text};
 use crate::model::library::{Kernel, Library};
 use crate::model::objects::{Function, Module};
 use crate::model::table::{Key, Lookup};
@@ -318,7 +318,7 @@ pub(crate) unsafe fn get_global(
     unsafe { super::module::get_global(v, out, bytes_out, module, name) }
 }
 
-/// A variable with `.attribute(.managed)`; any other is not found so.
+/// A managed variable of a library. One that is not managed is not found, as on an H200.
 pub(crate) unsafe fn get_managed(
     v: &mut Visit<'_>,
     out: *mut CUdeviceptr,
@@ -328,17 +328,15 @@ pub(crate) unsafe fn get_managed(
 ) -> Answer {
     let key = library(v, handle)?;
     // SAFETY: a C string, by this call's page.
-    let name = unsafe { text(name) }?;
-    let module = module_of(v, key)?;
-    let image = v.modules.get(module).map(|module| module.image.clone()).ok_or(NOT_FOUND)?;
-    let found = image.variable(&name).filter(|_| image.is_managed(&name));
-    let (address, bytes) = found.unwrap_or((0, 0));
-    // SAFETY: out pointers of this call, which may be null.
-    unsafe {
-        put_optional(out, address);
-        put_optional(bytes_out, bytes as usize);
+    let wanted = unsafe { text(name) }?;
+    let has_it = |library: &Library| library.program.as_ref().is_ok_and(|program| program.is_managed(&wanted));
+    if !v.libraries.get(key).is_some_and(has_it) {
+        return Err(NOT_FOUND);
     }
-    if found.is_some() { Ok(()) } else { Err(NOT_FOUND) }
+    let module = module_of(v, key)?;
+    let module = CUmodule::from_bits(v.modules.handle(module));
+    // SAFETY: the arguments of this call.
+    unsafe { super::module::get_global(v, out, bytes_out, module, name) }
 }
 
 /// An H200 answers so for every name, that of a kernel included.

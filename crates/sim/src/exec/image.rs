@@ -98,11 +98,6 @@ impl Image {
         Some((self.addresses[i as usize], self.program.module.variables[i as usize].size))
     }
 
-    /// Whether the global variable called `name` is a managed one.
-    pub(crate) fn is_managed(&self, name: &str) -> bool {
-        self.by_name.get(name).is_some_and(|&i| self.program.module.variables[i as usize].managed)
-    }
-
     /// Where constant variables begin and end.
     pub(super) fn constants(&self) -> &[(u64, u64)] {
         &self.constants

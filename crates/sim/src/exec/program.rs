@@ -99,6 +99,11 @@ impl Program {
         self.kernels.iter().position(|k| k.info.name == name).map(|i| KernelId(i as u32))
     }
 
+    /// Is the variable called `name` a managed one?
+    pub(crate) fn is_managed(&self, name: &str) -> bool {
+        self.module.variables.iter().any(|variable| variable.managed && variable.name == name)
+    }
+
     /// What a driver tells about a kernel.
     ///
     /// # Panics

@@ -16,6 +16,7 @@ mod names;
 mod transcript;
 mod verbs;
 mod verbs_graph;
+mod verbs_link;
 mod verbs_memory;
 mod verbs_module;
 mod verbs_texture;

@@ -138,6 +138,7 @@ handles! {
     CUmemoryPool, "pool", cuMemPoolDestroy;
     CUmodule, "module", cuModuleUnload;
     CUlibrary, "library", cuLibraryUnload;
+    CUlinkState, "link", cuLinkDestroy;
     CUcontext, "context", cuCtxDestroy_v2;
 }
 

@@ -12,6 +12,7 @@ use super::verbs::{acts, asks};
 acts! {
     fn func_load(function: CUfunction) = cuFuncLoad(function);
     fn set_func_attribute(function: CUfunction, attribute: u32, value: i32) = cuFuncSetAttribute(function, attribute, value);
+    fn kernel_cache(kernel: CUkernel, config: u32, device: i32) = cuKernelSetCacheConfig(kernel, config, device);
     fn func_cache(function: CUfunction, config: u32) = cuFuncSetCacheConfig(function, config);
 }
 
@@ -22,6 +23,8 @@ asks! {
     fn func_module(function: CUfunction) -> module: CUmodule = cuFuncGetModule(&mut module, function);
     fn is_loaded(function: CUfunction) -> state: u32 = cuFuncIsLoaded(&mut state, function);
     fn library_module(library: CUlibrary) -> module: CUmodule = cuLibraryGetModule(&mut module, library);
+    fn library_count(library: CUlibrary) -> count: u32 = cuLibraryGetKernelCount(&mut count, library);
+    fn kernel_library(kernel: CUkernel) -> library: CUlibrary = cuKernelGetLibrary(&mut library, kernel);
     fn kernel_function(kernel: CUkernel) -> function: CUfunction = cuKernelGetFunction(&mut function, kernel);
     fn blocks_per_sm(function: CUfunction, block: i32, shared: usize) -> blocks: i32 = cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, block, shared);
     fn blocks_per_sm_with(function: CUfunction, block: i32, shared: usize, flags: u32) -> blocks: i32 = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&mut blocks, function, block, shared, flags);

@@ -32,6 +32,8 @@ pub const NOT_COMPARED: &[(&str, &str)] = &[
     ("launch/barrier_not_reached_by_all", "does not end"),
     ("launch/endless_loop", "does not end"),
     ("launch/waits_for_nobody", "does not end"),
+    ("link/destroyed_too_early", "crashes"),
+    ("link/unloaded_library", "crashes, or names something else"),
     ("module/unsupported_instruction", "runs: only the software driver does not know the instruction"),
     ("memory/array_destroyed_under_a_texture", "reads what is there by then, or faults"),
     ("memory/managed_used_after_free", "writes what nobody owns, or faults"),

@@ -15,7 +15,7 @@ pub mod silent;
 mod way;
 
 pub use program::{Answer, Program, report};
-pub(crate) use program::{Mode, kernels};
+pub(crate) use program::{Mode, kernels, link as link_kit};
 pub use way::Way;
 pub(crate) use way::Way::{Mistake, NearMiss};
 
@@ -97,6 +97,18 @@ macro_rules! for_each_program {
                 too_much_shared_memory,
                 trap,
                 waits_for_nobody,
+            }
+            link {
+                added_too_late,
+                damaged_frame,
+                defined_twice,
+                destroyed_too_early,
+                machine_code_of_another_gpu,
+                not_visible,
+                ptx_called_a_cubin,
+                ptx_for_newer_gpus,
+                unloaded_library,
+                unresolved,
             }
             memory {
                 advice_about_device_memory,

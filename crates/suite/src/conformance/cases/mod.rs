@@ -33,7 +33,9 @@ mod forks;
 mod host_memory;
 mod host_pools;
 mod hosts;
+mod images;
 mod launches;
+mod links;
 mod managed;
 mod memory_nodes;
 mod modules;
@@ -41,6 +43,7 @@ mod objects;
 mod operations;
 mod pools;
 mod streams;
+mod texts;
 mod textures;
 mod updates;
 mod virtual_memory;
@@ -79,7 +82,9 @@ pub(super) fn all() -> Vec<Listed> {
         forks::all(),
         host_memory::all(),
         hosts::all(),
+        images::all(),
         launches::all(),
+        links::all(),
         memory_nodes::all(),
         modules::all(),
         pools::all(),

@@ -8,6 +8,7 @@
 //! - The report is in the order of events: a call that did not answer success, a finding with its whole text.
 //! - The driver is called with what the program says, mistakes included: nothing is checked here first.
 //!
+//! The methods stand in a file a family: `stream`, `memory`, `module`, `link`, `graph`. They are this crate's own, because some
 //! The methods stand in a file a family: `stream`, `memory`, `module`, `graph`, `texture`. They are this crate's own, because some
 //! rely on how the programs use them.
 
@@ -23,6 +24,7 @@ use super::way::Way;
 
 mod graph;
 pub(crate) mod kernels;
+pub(crate) mod link;
 mod memory;
 mod module;
 pub mod report;
