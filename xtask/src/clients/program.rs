@@ -43,10 +43,10 @@ impl Place {
         std::fs::create_dir_all(folder.join("out")).map_err(|error| format!("{}: {error}", folder.display()))?;
         let dacapo = target.join("debug/dacapo");
         let library = if is_built { target.join("dacapo/libcuda.so.1") } else { build(&root)? };
-        match [&dacapo, &library].into_iter().find(|file| !file.exists()) {
-            Some(file) => Err(format!("{} is not there", file.display())),
-            None => Ok(Place { root, folder, dacapo, library }),
+        if let Some(missing) = [&dacapo, &library].into_iter().find(|file| !file.exists()) {
+            return Err(format!("{} is not there", missing.display()));
         }
+        Ok(Place { root, folder, dacapo, library })
     }
 
     /// The Python of the environment.
