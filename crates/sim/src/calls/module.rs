@@ -160,7 +160,8 @@ pub(crate) fn function_of(
     }
     let not_found = CUresult::CUDA_ERROR_NOT_FOUND;
     let kernel = module.image.program().kernel(name).ok_or(not_found)?;
-    let static_shared = module.image.program().info(kernel).static_shared;
+    let info = module.image.program().info(kernel);
+    let (static_shared, [x, y, z]) = (info.static_shared, info.required_cluster);
     let function = Arc::new(Function {
         module: module_key,
         context: module.context,
@@ -170,6 +171,7 @@ pub(crate) fn function_of(
         handle: AtomicU64::new(0),
         max_dynamic_shared: AtomicU32::new(crate::h200::SHARED_PER_BLOCK.saturating_sub(static_shared)),
         carveout: AtomicU32::new(u32::MAX),
+        clusters: [x, y, z, 0, 0].map(AtomicU32::new),
     });
     let key = v.functions.insert(function.clone());
     function.handle.store(v.functions.handle(key), Ordering::Relaxed);
