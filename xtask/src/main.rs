@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 mod api;
 mod bless;
 mod cache;
+mod clients;
 mod conformance;
 mod corpus;
 mod declarations;
@@ -60,6 +61,8 @@ enum Task {
     },
     /// Send requests of many sizes through caches of graphs, and check caps, counters and results
     Cache(cache::Scale),
+    /// Run clients that nobody here wrote on the software driver: their own tests, and programs of ours on them
+    Clients(clients::Scale),
     /// Run the conformance cases on the software driver and compare with what an H200 answered
     Conformance {
         /// Decides the software driver's choices
@@ -171,6 +174,7 @@ fn main() -> ExitCode {
         Task::Api { missing } => api::run(missing),
         Task::Bless { only } => bless::run(only.as_deref()),
         Task::Cache(scale) => cache::run(&scale),
+        Task::Clients(scale) => clients::run(&scale),
         Task::Conformance { seed, only, print } => conformance::run(seed, only.as_deref(), print),
         Task::Corpus { seed, only, why, detect, instructions } => {
             corpus::run(corpus::How { seed, detectors: detect, instructions }, only.as_deref(), why)

@@ -51,6 +51,7 @@ implemented! {
     cuDriverGetVersion => Nothing, general::driver_get_version;
     cuGetErrorName => Nothing, general::get_error_name;
     cuGetErrorString => Nothing, general::get_error_string;
+    cuGetExportTable => Nothing, general::get_export_table;
     cuInit => Nothing, general::init;
     // Device
     cuDeviceCanAccessPeer => Always, device::can_access_peer;

@@ -121,6 +121,7 @@ fn what_is_not_defined_is_told_by_complete() {
     assert_eq!(device.found(), ["link"]);
     // It is over, and stays so.
     assert_eq!(link.add(&definition(".visible", 1), "two.ptx"), INVALID);
+    assert_eq!(device.found(), ["link"; 2]);
     assert_eq!(link.complete(), Err(INVALID_SOURCE));
     ok(link.destroy());
     // Without a buffer for errors an H200 has another code.
@@ -173,12 +174,12 @@ fn each_call_has_its_place() {
     }
     assert_eq!(link.add(&alone(1), ""), INVALID, "too late");
     ok(link.destroy());
-    assert_eq!(device.found(), [""; 0]);
+    assert_eq!(device.found(), ["link"; 2]);
     // NVIDIA's driver crashes here.
     assert_eq!(link.destroy(), INVALID_HANDLE);
     assert_eq!(link.add(&alone(1), ""), INVALID_HANDLE);
     assert_eq!(link.complete(), Err(INVALID_HANDLE));
-    assert_eq!(device.found(), ["stale-handle"; 3]);
+    assert_eq!(device.found()[2..], ["stale-handle"; 3]);
 }
 
 #[test]

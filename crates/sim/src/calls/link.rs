@@ -26,7 +26,7 @@ use crate::fatbin::{self, LINKED, Packing, Written};
 use crate::foreign::{list, put, put_optional, text};
 use crate::model::library::Link;
 use crate::model::table::{Key, Lookup};
-use crate::visit::{Answer, Visit};
+use crate::visit::{self, Answer, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 const INVALID_HANDLE: CUresult = CUresult::CUDA_ERROR_INVALID_HANDLE;
@@ -150,7 +150,13 @@ fn not_that(what: &str, help: &str) -> Refusal {
 fn add(v: &mut Visit<'_>, key: Key<Link>, kind: CUjitInputType, bytes: &[u8], name: Option<String>) -> Answer {
     let link = v.links.get(key).ok_or(INVALID_HANDLE)?;
     if link.is_over {
-        return Err(INVALID);
+        let what = "the link is complete, and takes no more input";
+        return Err(v.refuse(visit::Refusal::new(
+            INVALID,
+            "link",
+            what,
+            "add everything before cuLinkComplete, or make a new link",
+        )));
     }
     let source = match input(kind, bytes) {
         Ok(Input::Texts(source)) => source,
@@ -235,7 +241,9 @@ pub(crate) unsafe fn complete(
         return Err(code);
     }
     if std::mem::replace(&mut link.is_over, true) {
-        return Err(INVALID_HANDLE);
+        let (what, help) =
+            ("the link was completed before", "keep the image of the first time: it lives as long as the link");
+        return Err(v.refuse(visit::Refusal::new(INVALID_HANDLE, "link", what, help)));
     }
     if let Err(errors) = link::link(link.texts.clone(), PROVIDED) {
         let code = code_of(link);
