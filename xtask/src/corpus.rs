@@ -13,12 +13,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dacapo_sim::{Detectors, Machine, Options};
+use dacapo_sim::{Detectors, InstructionSet, Machine, Options};
 use dacapo_suite::corpus::{self, Case, Recording, RecordingError, Verdict};
 use dacapo_suite::session::Session;
 use dacapo_suite::single::{self, Judged};
 
 use crate::workspace;
+
+/// How the software driver is made.
+#[derive(Clone, Copy)]
+pub struct How {
+    /// Decides its choices.
+    pub seed: u64,
+    /// What is looked for meanwhile.
+    pub detectors: Detectors,
+    /// What of the processor it may use.
+    pub instructions: InstructionSet,
+}
 
 /// What the cases of one kernel came to.
 #[derive(Default)]
@@ -32,21 +43,24 @@ struct Tally {
 
 /// Runs the corpus; an error if any case failed.
 ///
-/// `only` keeps the cases whose name contains it; `why` also prints where bounds come from; `detectors` are looked for, and
-/// a case with a finding has failed.
+/// `only` keeps the cases whose name contains it; `why` also prints where bounds come from. A case with a finding has failed.
 ///
 /// # Errors
 ///
 /// - A case failed; the text says how many.
-pub fn run(seed: u64, only: Option<&str>, why: bool, detectors: Detectors) -> Result<(), String> {
+pub fn run(how: How, only: Option<&str>, why: bool) -> Result<(), String> {
+    let How { seed, instructions, .. } = how;
     let recording = corpus::committed(&workspace::root());
     match &recording {
-        Ok(recording) => println!("recorded on {}; software driver with seed {seed}", recording.origin()),
+        Ok(recording) => {
+            let set = instructions.min(InstructionSet::widest());
+            println!("recorded on {}; software driver with seed {seed}, {set}", recording.origin());
+        }
         Err(error) => println!("no recording: {error}"),
     }
     let cases = corpus::all().into_iter().filter(|case| only.is_none_or(|part| case.name().contains(part)));
     let (mut tallies, mut failures) = (BTreeMap::<String, Tally>::new(), Vec::new());
-    let mut software = Software::new(seed, detectors);
+    let mut software = Software::new(how);
     let mut reasons = BTreeMap::<&'static str, BTreeSet<String>>::new();
     let mut awaited = 0;
     for case in cases {
@@ -86,7 +100,7 @@ pub fn run(seed: u64, only: Option<&str>, why: bool, detectors: Detectors) -> Re
         }
     }
     if only.is_none() {
-        failures.extend(singles(seed));
+        failures.extend(singles(how));
     }
     for failure in &failures {
         println!("FAILED {failure}");
@@ -127,11 +141,12 @@ fn made_for(tallies: &BTreeMap<String, Tally>) -> String {
 }
 
 /// Runs every single instruction; gives what failed.
-fn singles(seed: u64) -> Vec<String> {
+fn singles(how: How) -> Vec<String> {
     let root = workspace::root();
     let recordings = [single::APPROX_FILE, single::FACTS_FILE].map(|file| single::committed(&root, file));
     let mut failures: Vec<String> = recordings.iter().filter_map(|recording| recording.clone().err()).collect();
-    let machine = Machine::new(Options { seed, ..Options::default() });
+    let options = Options { seed: how.seed, instructions: how.instructions, ..Options::default() };
+    let machine = Machine::new(options);
     let mut session = match Session::open(&machine) {
         Ok(session) => session,
         Err(refused) => return vec![refused.to_string()],
@@ -165,14 +180,14 @@ fn singles(seed: u64) -> Vec<String> {
 /// A machine that is replaced after a fault: nothing works on a device whose context is broken, and the next case is
 /// not to blame.
 struct Software {
-    seed: u64,
-    detectors: Detectors,
+    how: How,
     machine: Machine,
 }
 
 impl Software {
-    fn new(seed: u64, detectors: Detectors) -> Software {
-        Software { seed, detectors, machine: Machine::new(Options { seed, detectors, ..Options::default() }) }
+    fn new(how: How) -> Software {
+        let How { seed, detectors, instructions } = how;
+        Software { how, machine: Machine::new(Options { seed, detectors, instructions, ..Options::default() }) }
     }
 
     /// Runs one case; the second part is what the driver reported about it. No verdict: nothing is wrong, and it awaits a
@@ -197,7 +212,7 @@ impl Software {
             (Ok(_), Ok(_)) => (Some(Verdict::Failed("the driver reported a finding".into())), report),
             (Ok(_), Err(error)) => (Some(Verdict::Failed(error)), report),
             (Err(failure), _) => {
-                self.machine = Software::new(self.seed, self.detectors).machine;
+                self.machine = Software::new(self.how).machine;
                 (Some(Verdict::Failed(failure.to_string())), report)
             }
         }

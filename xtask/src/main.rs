@@ -7,10 +7,12 @@ use clap::{Parser, Subcommand};
 mod api;
 mod bless;
 mod cache;
+mod clients;
 mod conformance;
 mod corpus;
 mod declarations;
 mod edges;
+mod faster;
 mod faults;
 mod forms;
 mod founding;
@@ -59,6 +61,8 @@ enum Task {
     },
     /// Send requests of many sizes through caches of graphs, and check caps, counters and results
     Cache(cache::Scale),
+    /// Run clients that nobody here wrote on the software driver: their own tests, and programs of ours on them
+    Clients(clients::Scale),
     /// Run the conformance cases on the software driver and compare with what an H200 answered
     Conformance {
         /// Decides the software driver's choices
@@ -85,12 +89,23 @@ enum Task {
         /// What is looked for meanwhile, as DACAPO_DETECT takes it; a finding is a failure
         #[arg(long, default_value = "default")]
         detect: dacapo_sim::Detectors,
+        /// The widest instruction set of the processor to use: baseline, avx2, avx512; results are the same with each
+        #[arg(long, default_value = "avx512")]
+        instructions: dacapo_sim::InstructionSet,
     },
     /// Hold true declarations of kernels against their PTX, and wrong ones
     Declarations {
         /// Also print what was decided about each kernel
         #[arg(long)]
         verbose: bool,
+    },
+    /// Measure the interpreter against that of another commit, in turns
+    Faster {
+        /// The commit to measure against
+        commit: String,
+        /// Only kernels whose name contains this
+        #[arg(long)]
+        only: Option<String>,
     },
     /// Fail every driver call of the library's scenarios with every lawful fault
     Faults(faults::Scale),
@@ -159,9 +174,13 @@ fn main() -> ExitCode {
         Task::Api { missing } => api::run(missing),
         Task::Bless { only } => bless::run(only.as_deref()),
         Task::Cache(scale) => cache::run(&scale),
+        Task::Clients(scale) => clients::run(&scale),
         Task::Conformance { seed, only, print } => conformance::run(seed, only.as_deref(), print),
-        Task::Corpus { seed, only, why, detect } => corpus::run(seed, only.as_deref(), why, detect),
+        Task::Corpus { seed, only, why, detect, instructions } => {
+            corpus::run(corpus::How { seed, detectors: detect, instructions }, only.as_deref(), why)
+        }
         Task::Declarations { verbose } => declarations::run(verbose),
+        Task::Faster { commit, only } => faster::run(&commit, only.as_deref()),
         Task::Faults(scale) => faults::run(&scale),
         Task::Forms(scale) => forms::run(&scale),
         Task::Fuzz(scale) => fuzz::run(&scale),

@@ -12,6 +12,7 @@
 //! - A word that named several types once names one (`words`).
 //! - Lists and maps of the documentation are true: who reads the environment (`environment`), folders, crates and areas
 //!   (`maps`), what CI runs, the tasks of `cargo xtask`, what is meant to come (`lists`), files that are named (`paths`).
+//! - The tables of clients are what `cargo xtask clients --full` wrote (`crate::clients`).
 //! - The drawings of docs/pictures are what the library draws (`crate::pictures`).
 
 mod code;
@@ -33,7 +34,7 @@ use std::process::Command;
 use clap::CommandFactory;
 use serde_json::Value;
 
-use crate::{pictures, workspace};
+use crate::{clients, pictures, workspace};
 
 /// Which crates of the workspace each may use, outside its tests.
 const MAY_USE: &[(&str, &[&str])] = &[
@@ -108,6 +109,7 @@ pub fn run() -> Result<(), String> {
     let (manifest, ptx) = (text_of("crates/dacapo/Cargo.toml"), text_of("docs/ptx.md"));
     found.extend(lists::to_come(&contributing, &manifest, &ptx, &text_of("docs/driver-calls.md")));
     found.extend(pictures::check(&root));
+    found.extend(clients::tidy());
     found.extend(machine_paths(&root, &files));
     if !text_of("crates/ptx/src/lib.rs").contains("#![forbid(unsafe_code)]") {
         found.push("crates/ptx/src/lib.rs: must forbid unsafe code".into());

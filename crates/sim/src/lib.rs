@@ -38,6 +38,7 @@ pub use census::Census;
 pub use check::Broken;
 pub use detect::{Detectors, UnknownDetector};
 pub use driver::IMPLEMENTED;
+pub use exec::InstructionSet;
 pub use finding::{Ending, Finding, FindingOp};
 pub use linked::{check_text, is_ptx, linked_image};
 pub use machine::{Machine, with_per_thread_default_stream};

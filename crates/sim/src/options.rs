@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::detect::Detectors;
-use crate::exec::CORES_FROM;
+use crate::exec::{CORES_FROM, InstructionSet};
 use crate::finding::Finding;
 
 /// Who is told of each finding as it is made.
@@ -53,6 +53,9 @@ pub struct Options {
     pub cores: usize,
     /// Warp instructions that a launch should have, by a rough guess, before more than one core is worth it; 0: all are.
     pub cores_from: u64,
+    /// What of the processor's instruction sets the interpreter may use, where the processor has it. Results, findings and
+    /// counts are the same with each; it is for whoever wants to see that.
+    pub instructions: InstructionSet,
     /// The version of the driver API that it answers as: 12_040 at least. Below 12_080 an IF has one body, and there is no
     /// SWITCH; nothing else differs.
     pub driver_version: i32,
@@ -75,6 +78,7 @@ impl Default for Options {
             strict: true,
             cores: 1,
             cores_from: CORES_FROM,
+            instructions: InstructionSet::Avx512,
             driver_version: 13_000,
             on_finding: None,
         }

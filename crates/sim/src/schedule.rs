@@ -189,6 +189,7 @@ impl State {
             detectors: self.options.detectors,
             cores: self.options.cores,
             cores_from: self.options.cores_from,
+            instructions: self.options.instructions,
             ..Default::default()
         };
         let mut grid = Box::new(Grid::new(launch, &options));

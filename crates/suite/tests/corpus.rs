@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
-use dacapo_sim::{Detectors, Machine, Options};
+use dacapo_sim::{Detectors, InstructionSet, Machine, Options};
 use dacapo_suite::corpus::{AWAITED, Verdict, all, committed, compare, run};
 use dacapo_suite::session::Session;
+use dacapo_suite::single;
 
 #[test]
 fn kernels_give_what_the_recording_says() {
@@ -15,6 +16,42 @@ fn kernels_give_what_the_recording_says() {
 #[test]
 fn kernels_give_the_same_on_two_cores() {
     check(Options { seed: 1, detectors: Detectors::none(), cores: 2, cores_from: 0, ..Default::default() });
+}
+
+/// The processor must not show: every output of every case, and of every single instruction, has the same bits whichever
+/// of its instruction sets are used, within bounds or not. A set that this processor lacks is not looked at.
+#[test]
+fn every_instruction_set_gives_the_same_bits() {
+    let baseline = outputs(InstructionSet::Baseline);
+    for set in [InstructionSet::Avx2, InstructionSet::Avx512] {
+        if set > InstructionSet::widest() {
+            println!("this processor has no {set}");
+            continue;
+        }
+        let differ: Vec<&str> = baseline
+            .iter()
+            .zip(outputs(set))
+            .filter(|((_, want), (_, got))| want != got)
+            .map(|((name, _), _)| name.as_str())
+            .collect();
+        assert!(differ.is_empty(), "{set} gives other bits than the baseline: {}", differ.join(", "));
+    }
+}
+
+/// All bytes that the corpus and the single instructions give.
+fn outputs(instructions: InstructionSet) -> Vec<(String, Vec<u8>)> {
+    let machine = Machine::new(Options { seed: 1, instructions, ..Default::default() });
+    let mut session = Session::open(&machine).expect("the software device opens");
+    let mut all: Vec<(String, Vec<u8>)> = Vec::new();
+    for case in dacapo_suite::corpus::all() {
+        let ours = run(&mut session, &case).unwrap_or_else(|failure| panic!("{}: {failure}", case.name()));
+        all.push((case.name(), ours.concat()));
+    }
+    for one in single::all() {
+        let ours = single::run(&mut session, &one).unwrap_or_else(|refused| panic!("{}: {refused}", one.name));
+        all.push((one.name.clone(), ours.iter().flat_map(|bits| bits.to_le_bytes()).collect()));
+    }
+    all
 }
 
 fn check(options: Options) {

@@ -1,4 +1,5 @@
-//! The program as a stranger gets it: installed from its package, it builds the driver and runs a C program on it.
+//! The program as a stranger gets it: installed from its package, it builds the driver and runs a C program on it, and tests
+//! in Python.
 //!
 //! The driver is built from its package as well: the cache lies below the unpacked packages, whose configuration of
 //! cargo says where they are.
@@ -7,12 +8,16 @@ use std::path::Path;
 use std::process::Command;
 
 use super::outside::{Outside, succeed};
+use crate::clients;
 
-/// The workflow for other people's CI; its line with `dacapo run` is run here as it stands there.
+/// The workflow for other people's CI; its lines with `dacapo run` are run here as they stand there.
 const WORKFLOW: &str = include_str!("../../../docs/ci/github.yml");
 
 /// A program that knows nothing of Dacapo; it opens the driver, or with `-DLINKED` is linked with it.
 const CLIENT: &str = include_str!("client.c");
+
+/// Tests that know nothing of Dacapo, as a user of numba-cuda writes them.
+const PYTHON: &str = include_str!("test_client.py");
 
 /// Installs the program and runs the client on it, in both ways.
 ///
@@ -44,7 +49,7 @@ pub fn run(outside: &Outside) -> Result<(), String> {
     }
     std::fs::write(folder.join("client.c"), CLIENT).map_err(|error| format!("client.c: {error}"))?;
     let drivers = path.parent().unwrap_or(folder);
-    let line = workflow_line()?;
+    let line = workflow_line(" -- ./tests")?;
     for (name, how) in [("opened", &["-ldl"][..]), ("linked", &["-DLINKED", "-lcuda"])] {
         let mut gcc = Command::new("gcc");
         gcc.args(["-Wall", "-Werror", "-o", name, "client.c"]).arg("-L").arg(drivers).args(how).current_dir(folder);
@@ -58,17 +63,42 @@ pub fn run(outside: &Outside) -> Result<(), String> {
         bytes => return Err(format!("{bytes} bytes of findings about a program without a mistake")),
     }
     println!("a C program that opens libcuda.so.1, and one that is linked with it, ran on the installed driver");
+    python(outside, &dacapo)
+}
+
+/// Tests in Python, with the wheels that `cargo xtask clients` installs, and the workflow's line for them.
+fn python(outside: &Outside, dacapo: &dyn Fn(&[&str]) -> Command) -> Result<(), String> {
+    if !clients::python_is_there() {
+        println!("NOT RUN: tests in Python on `dacapo run`, which need python3 with venv and pip");
+        return Ok(());
+    }
+    let programs = clients::environment(outside.target())?;
+    let folder = outside.folder().join("python");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    std::fs::write(folder.join("test_client.py"), PYTHON).map_err(|error| format!("test_client.py: {error}"))?;
+    let mut path = programs.into_os_string();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let mut pytest = dacapo(&workflow_line(" -- python -m pytest")?);
+    succeed(pytest.current_dir(&folder).env("PATH", path))?;
+    let findings = std::fs::read_to_string(folder.join(FINDINGS)).unwrap_or_default();
+    if let Some(line) = findings.lines().find(|line| line.starts_with("error") || line.starts_with("unsupported")) {
+        return Err(format!("a finding about tests without a mistake: {line}"));
+    }
+    println!("tests in Python ran on the installed driver");
     Ok(())
 }
 
 /// The file that the workflow has findings written to.
 const FINDINGS: &str = "findings.txt";
 
-/// What the workflow tells `dacapo`; the last word is the program.
-fn workflow_line() -> Result<Vec<&'static str>, String> {
-    let line = WORKFLOW.lines().find_map(|line| line.trim().strip_prefix("- run: dacapo run "));
-    let line = line.ok_or("docs/ci/github.yml has no line with `dacapo run`")?;
-    match line.contains(&format!("--findings {FINDINGS} ")) && line.ends_with(" -- ./tests") {
+/// What the workflow tells `dacapo` in the line that ends so.
+fn workflow_line(end: &str) -> Result<Vec<&'static str>, String> {
+    let mut lines = WORKFLOW.lines().filter_map(|line| line.trim().strip_prefix("- run: dacapo run "));
+    let line = lines.find(|line| line.ends_with(end));
+    let line =
+        line.ok_or_else(|| format!("docs/ci/github.yml has no line with `dacapo run` that ends with `{end}`"))?;
+    match line.contains(&format!("--findings {FINDINGS} ")) {
         true => Ok(std::iter::once("run").chain(line.split(' ')).collect()),
         false => Err(format!("docs/ci/github.yml runs `dacapo run {line}`, which is not what is looked for here")),
     }
@@ -80,6 +110,9 @@ mod tests {
 
     #[test]
     fn the_workflow_has_the_line_that_is_run() {
-        assert_eq!(workflow_line().map(|words| (words[0], words[words.len() - 1])), Ok(("run", "./tests")));
+        let ends = |end: &str| workflow_line(end).map(|words| (words[0], words[words.len() - 1]));
+        assert_eq!(ends(" -- ./tests"), Ok(("run", "./tests")));
+        assert_eq!(ends(" -- python -m pytest"), Ok(("run", "pytest")));
+        assert!(ends(" -- ./other").is_err());
     }
 }

@@ -322,6 +322,9 @@ pub(crate) unsafe fn set_limit(v: &mut Visit<'_>, limit: CUlimit, value: usize) 
     v.check_unsafe()?;
     limit_of(limit)?;
     let value = crate::h200::settled_limit(limit, value)?;
+    if limit == CU_LIMIT_MALLOC_HEAP_SIZE {
+        v.memory.set_heap_limit(value as u64);
+    }
     if let Some(context) = v.contexts.get_mut(key) {
         context.limits.insert(limit, value);
     }

@@ -174,6 +174,10 @@ pub(crate) fn empty(v: &mut Visit<'_>, key: Key<Context>) {
             super::array::remove(v, array);
         }
     }
+    // One heap serves all contexts here, so it goes with the last of them that has anything to lose.
+    if v.contexts.iter().all(|(_, context)| !context.is_active) {
+        v.memory.heap_clear();
+    }
     let gone: Vec<u64> = v.visible.iter().filter(|(_, seen)| seen.context == key).map(|(at, _)| *at).collect();
     for address in gone {
         match v.visible.get(&address).map(|seen| seen.owner.clone()) {

@@ -79,7 +79,7 @@ impl State {
             // Modules that are on their way out, and graphs, hold memory that the program does not see.
             let leaving = kind == Kind::Managed && !self.retired.is_empty();
             let is_array = kind == Kind::Array && self.arrays.iter().any(|(_, array)| array.address == base);
-            let other = leaving || is_array || matches!(kind, Kind::Module | Kind::Graph);
+            let other = leaving || is_array || matches!(kind, Kind::Module | Kind::Graph | Kind::Heap);
             let seen = self.visible.contains_key(&base) || to_end.contains(&base);
             report.ask("memory-seen", other || seen || broken, || {
                 format!("{bytes} bytes at {base:#x} ({kind:?}) are seen by nobody and not about to end")

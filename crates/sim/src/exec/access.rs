@@ -7,7 +7,7 @@
 
 use super::apart;
 use super::lanes::Regs;
-use super::lanes::rows::{LoadFrom, StoreTo, addresses, first_address};
+use super::lanes::rows::{LoadFrom, Loaded, StoreTo, addresses, first_address};
 use super::local::Local;
 use super::machine::{Machine, Seen, Stop};
 use super::op::{At, LoadStore, NONE, Value};
@@ -66,16 +66,42 @@ impl Machine<'_> {
                 let from = LoadFrom { access, addresses: None, region, part, check: self.uninitialised };
                 let isa = self.isa;
                 let loaded = if access.word { isa.load_word(regs, &from, mask) } else { isa.load(regs, &from, mask) };
-                if let Some(unwritten) = loaded {
-                    if unwritten.lanes != 0 {
-                        let address = unwritten.address - if memory == "shared memory" { from.part.base } else { 0 };
-                        self.uninitialised_read(fragment, unwritten.lanes, address, access, memory);
+                match loaded {
+                    Loaded::Done => return Ok(()),
+                    Loaded::Unwritten(lanes) => {
+                        let start = if memory == "shared memory" { from.part.base } else { 0 };
+                        let address = first_address(regs, &access.address, lanes) - start;
+                        isa.load(regs, &LoadFrom { check: false, ..from }, mask);
+                        self.uninitialised_read(fragment, lanes, address, access, memory);
+                        return Ok(());
                     }
-                    return Ok(());
+                    Loaded::Outside => {}
                 }
             }
         }
+        if at == At::Param && access.address.base == NONE && self.load_named_param(access, regs, mask) {
+            return Ok(());
+        }
         self.load_slowly(index, regs, local, fragment, mask)
+    }
+
+    /// A parameter by its name, as nearly always: one value for all lanes. Gives whether there is such a one.
+    #[inline(always)]
+    fn load_named_param(&self, access: &LoadStore, regs: &mut Regs<'_>, mask: u32) -> bool {
+        let (start, bytes) = (access.address.offset as usize, usize::from(access.bytes));
+        let end = start.saturating_add(bytes * access.values.len());
+        let Some(fields) = self.launch.params.get(start..end) else { return false };
+        for (k, value) in access.values.iter().enumerate() {
+            let field = &fields[k * bytes..];
+            let bits = match bytes {
+                4 => field.first_chunk().map(|raw| u32::from_le_bytes(*raw).into()),
+                8 => field.first_chunk().map(|raw| u64::from_le_bytes(*raw)),
+                2 => field.first_chunk().map(|raw| u16::from_le_bytes(*raw).into()),
+                _ => field.first().map(|byte| u64::from(*byte)),
+            };
+            self.isa.splat(regs, (*value, extend(bits.unwrap_or(0), access)), mask);
+        }
+        true
     }
 
     #[inline(never)]
@@ -245,11 +271,14 @@ impl Machine<'_> {
         let check = self.uninitialised;
         let part = Part::whole(self.shared, 0);
         let from = LoadFrom { access, addresses: Some(addresses), region: self.shared, part, check };
-        let Some(unwritten) = self.isa.load(regs, &from, mask) else {
-            return Err(self.bad_access(group, Doing::Read, Bad::Shared));
-        };
-        if unwritten.lanes != 0 {
-            self.uninitialised_read(fragment, unwritten.lanes, unwritten.address, access, "shared memory");
+        match self.isa.load(regs, &from, mask) {
+            Loaded::Done => {}
+            Loaded::Outside => return Err(self.bad_access(group, Doing::Read, Bad::Shared)),
+            Loaded::Unwritten(lanes) => {
+                self.isa.load(regs, &LoadFrom { check: false, ..from }, mask);
+                let address = addresses[lanes.trailing_zeros() as usize & 31];
+                self.uninitialised_read(fragment, lanes, address, access, "shared memory");
+            }
         }
         Ok(())
     }
@@ -418,18 +447,6 @@ impl Machine<'_> {
     fn load_param(&mut self, group: &Group<'_>, regs: &mut Regs<'_>) -> Stop<()> {
         let Group { access, addresses, mask, .. } = *group;
         let bytes = usize::from(access.bytes);
-        if access.address.base == NONE && access.address.at == At::Param {
-            // By name, as nearly always: one value for all lanes.
-            let start = addresses[0] as usize;
-            if let Some(field) = self.launch.params.get(start..start.saturating_add(bytes * access.values.len())) {
-                for (piece, value) in field.chunks_exact(bytes).zip(&access.values) {
-                    let mut raw = [0; 8];
-                    raw[..bytes].copy_from_slice(piece);
-                    put_uniform(regs, value, extend(u64::from_le_bytes(raw), access), mask);
-                }
-                return Ok(());
-            }
-        }
         for (k, value) in access.values.iter().enumerate() {
             let mut previous = None;
             for lane in lanes(mask) {
@@ -614,16 +631,6 @@ pub(super) fn put_lane(regs: &mut Regs<'_>, value: &Value, lane: usize, bits: u6
 #[inline(always)]
 pub(super) fn get_lane(regs: &Regs<'_>, value: &Value, lane: usize) -> u64 {
     if value.wide { regs.r64[value.col as usize][lane] } else { regs.r32[value.col as usize][lane].into() }
-}
-
-#[inline(always)]
-fn put_uniform(regs: &mut Regs<'_>, value: &Value, bits: u64, mask: u32) {
-    if value.col == NONE {
-    } else if value.wide {
-        regs.put64(value.col, &[bits; 32], mask);
-    } else {
-        regs.put32(value.col, &[if value.short { bits as u32 & 0xffff } else { bits as u32 }; 32], mask);
-    }
 }
 
 /// Where an access to the frame lies in local memory; beyond any frame if its offset is.

@@ -96,7 +96,10 @@ pub(super) fn is_possible(module: &ir::Module, code: &Code) -> bool {
                     | Special::GlobalTimerHi
             ),
             // An assertion that fails is a fault; one that holds does nothing.
-            Op::Call(index) => !matches!(code.calls[*index as usize].target, Target::Printf | Target::SetConditional),
+            Op::Call(index) => !matches!(
+                code.calls[*index as usize].target,
+                Target::Printf | Target::SetConditional | Target::Malloc | Target::Free
+            ),
             _ => true,
         })
 }

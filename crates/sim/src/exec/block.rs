@@ -8,7 +8,7 @@ use super::launch::Fault;
 use super::machine::{End, Machine, Parts, Stop};
 use super::op::{BarrierKind, Code, NONE, Op, WarpKind};
 use super::report;
-use super::warp::{Fragment, State, Warp};
+use super::warp::{Fragment, State, Tid, Warp};
 use crate::detect::shared::SharedWatch;
 use crate::memory::region::Region;
 
@@ -56,6 +56,8 @@ pub(super) struct Block {
     /// `%ctaid`.
     index: [u32; 3],
     warps: Vec<Warp>,
+    /// `%tid` of each warp's lanes, for whoever runs one.
+    tids: Vec<Tid>,
     shared: Region,
     barriers: [Barrier; BARRIERS],
     /// Who has touched shared memory, where that is asked for.
@@ -75,6 +77,7 @@ impl Block {
         let races = watch.map(|grain| Box::new(SharedWatch::new(warps.len(), shared, grain)));
         Some(Block {
             index: [0; 3],
+            tids: warps.iter().map(|warp| warp.tid).collect(),
             warps,
             shared: Region::new(shared)?,
             barriers: [EMPTY; BARRIERS],
@@ -117,14 +120,14 @@ impl Block {
 
     /// Runs the block for about `limit` warp instructions; gives how it stands and how many it ran.
     pub(super) fn run<'a>(&'a mut self, parts: Parts<'a>, limit: u64) -> Stop<(BlockTurn, u64)> {
-        let Block { index, warps, shared, barriers, races, next, .. } = self;
+        let Block { index, warps, tids, shared, barriers, races, next, .. } = self;
         let quantum = u64::from(parts.options.quantum.max(1));
-        let mut machine = Machine::new(parts, *index, shared, races.as_deref_mut());
+        let mut machine = Machine::new(parts, *index, tids, shared, races.as_deref_mut());
         let (mut ran, mut idle, mut polled) = (0, 0, false);
         loop {
             let (turn, count) = warp_turn(&mut machine, warps, *next, barriers, quantum)?;
             ran += count;
-            *next = (*next + 1) % warps.len();
+            *next = if *next + 1 < warps.len() { *next + 1 } else { 0 };
             match turn {
                 Turn::Exited if warps.iter().all(|w| w.flow.fragments.is_empty()) => return Ok((BlockTurn::Done, ran)),
                 Turn::Polls => {
@@ -221,7 +224,7 @@ impl Machine<'_> {
     fn come_to_barrier(
         &mut self,
         warp: &mut Warp,
-        mut fragment: Fragment,
+        mut fragment: Box<Fragment>,
         index: u32,
         barriers: &mut [Barrier; BARRIERS],
     ) -> Stop<usize> {
@@ -230,12 +233,22 @@ impl Machine<'_> {
         let mask = fragment.mask;
         let lane = mask.trailing_zeros() as usize & 31;
         // Beyond a frame's own columns lie those of calls: an operand that is absent must not be looked up.
-        let count_of = |lane: usize| (op.count != NONE).then(|| regs.r32[op.count as usize][lane]);
-        let (id, count) = (regs.r32[op.id as usize][lane], count_of(lane));
+        let ids = &regs.r32[op.id as usize];
+        let counts = (op.count != NONE).then(|| &regs.r32[op.count as usize]);
+        let (id, count) = (ids[lane], counts.map(|counts| counts[lane]));
         // Lanes that name another barrier, or another count, come to that one next.
-        let here = |lane: usize| regs.r32[op.id as usize][lane] == id && count_of(lane) == count;
-        let others =
-            (0..32).filter(|lane| mask >> lane & 1 == 1 && !here(*lane)).fold(0u32, |all, lane| all | 1 << lane);
+        // One number for all is the rule.
+        let all_are = |column: &[u32; 32], value: u32| column.iter().fold(0, |odd, x| odd | (x ^ value)) == 0;
+        let mut others = 0;
+        if !all_are(ids, id) {
+            others |= lanes_where(|lane| ids[lane] != id);
+        }
+        if let (Some(counts), Some(count)) = (counts, count)
+            && !all_are(counts, count)
+        {
+            others |= lanes_where(|lane| counts[lane] != count);
+        }
+        let others = others & mask;
         let mask = mask & !others;
         let held = (op.p != NONE).then(|| regs.p[op.p as usize] & mask);
         if others != 0 {
@@ -260,7 +273,7 @@ impl Machine<'_> {
             barrier.count += held.count_ones();
         }
         // Counts are multiples of the warp size (PTX ISA, `bar`): with its last live lane a warp counts as whole.
-        let at_it = |f: &&Fragment| f.state == State::Barrier(id);
+        let at_it = |f: &&Box<Fragment>| f.state == State::Barrier(id);
         let come = warp.flow.fragments.iter().filter(at_it).fold(mask, |all, f| all | f.mask);
         barrier.arrived += mask.count_ones();
         if count.is_some() && come == warp.flow.live {
@@ -299,13 +312,24 @@ impl Machine<'_> {
     /// Lets the threads at barrier `id` go, if all that it expects have come.
     fn complete_barrier(&mut self, warps: &mut [Warp], barriers: &mut [Barrier; BARRIERS], id: usize) {
         let barrier = barriers[id];
-        let live = || warps.iter().map(|w| w.flow.live.count_ones()).sum();
-        if barrier.arrived < barrier.expected.unwrap_or_else(live) {
+        if let Some(expected) = barrier.expected
+            && barrier.arrived < expected
+        {
+            return;
+        }
+        // Most come when others are still missing: that is seen at the first ones that are.
+        let mut left = i64::from(barrier.arrived);
+        let comes_short = |warp: &Warp| {
+            left -= i64::from(warp.flow.live.count_ones());
+            left < 0
+        };
+        if barrier.expected.is_none() && warps.iter().any(comes_short) {
             return;
         }
         barriers[id] = EMPTY;
+        let runs = self.warp;
         for warp in warps.iter_mut() {
-            let at_it = |f: &&Fragment| f.state == State::Barrier(id as u32);
+            let at_it = |f: &&Box<Fragment>| f.state == State::Barrier(id as u32);
             let leaves = warp.flow.fragments.iter().filter(at_it).fold(0, |all, f| all | f.mask);
             if leaves != 0
                 && barrier.expected.is_some()
@@ -332,7 +356,7 @@ impl Machine<'_> {
                 fragment.pc += 1;
             }
             if let Some((pc, lane)) = divided {
-                self.tid = warp.tid;
+                self.enter_warp(warp);
                 let what = "has threads of one warp at different barrier instructions at the same time";
                 let help =
                     "move `__syncthreads()` out of the branch, so that all threads of a block execute the same one";
@@ -340,6 +364,7 @@ impl Machine<'_> {
             }
             warp.flow.merge_ready();
         }
+        self.warp_runs(runs);
         self.watch_meeting();
         if let Some(races) = &mut self.races {
             // Without a count, those who have exited are not waited for, and count as having come.
@@ -351,7 +376,7 @@ impl Machine<'_> {
     }
 
     /// `fragment` comes to an operation of the warp, and not all members are there.
-    fn come_to_warp_op(&mut self, warp: &mut Warp, mut fragment: Fragment, index: u32) {
+    fn come_to_warp_op(&mut self, warp: &mut Warp, mut fragment: Box<Fragment>, index: u32) {
         let op = self.code.warp_ops[index as usize];
         let members = warp.file.frame(fragment.base).r32[op.members as usize];
         let lane = fragment.mask.trailing_zeros() as usize & 31;
@@ -389,7 +414,7 @@ impl Machine<'_> {
             let code = self.code;
             let is_sync = |pc: u32| matches!(code.ops[pc as usize], Op::Warp(index) if code.warp_ops[index as usize].kind == WarpKind::Sync);
             let joins = is_sync(pc);
-            let here = |f: &&mut Fragment| {
+            let here = |f: &&mut Box<Fragment>| {
                 f.state == state && if joins { is_sync(f.pc) } else { f.pc == pc && f.base == base }
             };
             let mask = warp.flow.fragments.iter_mut().filter(here).fold(0, |mask, f| mask | f.mask);

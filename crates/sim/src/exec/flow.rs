@@ -2,12 +2,14 @@
 //!
 //! For each function the records are cut into basic blocks; post-dominators are found by the iteration of Cooper,
 //! Harvey and Kennedy on the reversed graph, with one virtual exit. A branch whose sides meet only at the exit gets
-//! [`AT_RETURN`].
+//! [`AT_RETURN`]. The blocks also say which records run one behind the other.
 
-use super::op::{AT_RETURN, Code, Op};
+use super::lanes::steps;
+use super::op::{AT_RETURN, Code, Op, Plan};
 
-/// Sets the `join` of every branch of `code`.
+/// Sets the `join` of every branch of `code`, and the plan of every record.
 pub(super) fn set_joins(code: &mut Code) {
+    code.plans = code.ops.iter().map(|op| Plan { straight: 0, step: steps::step(op) }).collect();
     let ends: Vec<(u32, u32)> = (0..code.functions.len())
         .map(|i| {
             let end = code.functions.get(i + 1).map_or(code.ops.len() as u32, |next| next.entry);
@@ -24,6 +26,11 @@ pub(super) fn set_joins(code: &mut Code) {
             match &mut code.ops[last as usize] {
                 Op::Branch { join, .. } | Op::Switch { join, .. } => *join = to,
                 _ => {}
+            }
+            let mut straight = 0u16;
+            for pc in (at..=last).rev() {
+                straight = if code.ops[pc as usize].is_simple() { straight.saturating_add(1) } else { 0 };
+                code.plans[pc as usize].straight = straight;
             }
         }
     }

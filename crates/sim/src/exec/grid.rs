@@ -34,8 +34,11 @@ pub struct Grid {
     constants: Vec<Vec<u64>>,
     isa: Isa,
     progress: Progress,
-    resident: Vec<Block>,
-    spare: Vec<Block>,
+    /// In boxes: each goes from one of the two to the other.
+    #[allow(clippy::vec_box, reason = "to move a block is to move its address")]
+    resident: Vec<Box<Block>>,
+    #[allow(clippy::vec_box, reason = "to move a block is to move its address")]
+    spare: Vec<Box<Block>>,
     /// The resident block whose turn is next.
     current: usize,
     next: u64,
@@ -74,7 +77,7 @@ impl Grid {
             blocks,
             constants,
             progress,
-            isa: Isa::detect(),
+            isa: Isa::at_most(options.instructions),
             options: options.clone(),
             launch,
             resident: Vec::new(),
@@ -291,7 +294,7 @@ impl Grid {
             Some(block) => (block, false),
             None => {
                 match Block::new(self.launch.block, shared, self.options.detectors.shared_races.then(|| grain(code))) {
-                    Some(block) => (block, true),
+                    Some(block) => (Box::new(block), true),
                     None => return false,
                 }
             }
@@ -314,7 +317,7 @@ impl Grid {
         // Where it happens to be: inside the loop, if it is one.
         let program = self.launch.image.program();
         let at = self.current.min(self.resident.len().saturating_sub(1));
-        if let Some((pc, who)) = self.resident.get(at).and_then(Block::position) {
+        if let Some((pc, who)) = self.resident.get(at).and_then(|block| block.position()) {
             finding = report::placed(program, program.code(self.launch.kernel), finding, pc, Some(who));
         }
         if self.next < self.total {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::lanes::dispatch::InstructionSet;
 use super::{Image, KernelId};
 use crate::detect::Detectors;
 use crate::finding::Finding;
@@ -98,6 +99,8 @@ pub struct ExecOptions {
     pub cores: usize,
     /// Warp instructions that a launch should have, by a rough guess, before more than one core is worth it.
     pub cores_from: u64,
+    /// What of the processor's instruction sets may be used. Results do not depend on it.
+    pub instructions: InstructionSet,
 }
 
 impl Default for ExecOptions {
@@ -110,6 +113,7 @@ impl Default for ExecOptions {
             resident_blocks: 128,
             cores: 1,
             cores_from: CORES_FROM,
+            instructions: InstructionSet::Avx512,
         }
     }
 }

@@ -12,12 +12,13 @@ use super::global_race::KernelWatch;
 use super::lanes::Regs;
 use super::lanes::dispatch::Isa;
 use super::lanes::rare;
+use super::lanes::steps::LANES_END;
 use super::launch::{Clock, ExecOptions, Fault, Launch};
 use super::local::Local;
 use super::op::{AT_RETURN, Code, Op, Target};
 use super::printf;
 use super::program::Program;
-use super::warp::{Base, Flow, Fragment, Frame, Warp};
+use super::warp::{Base, Fragment, Frame, Tid, Warp};
 use super::window;
 use crate::detect::Detectors;
 use crate::detect::declared::{Declared, Window};
@@ -213,8 +214,9 @@ pub(super) struct Machine<'a> {
     /// `%ctaid`.
     pub(super) block: [u32; 3],
     pub(super) shared: &'a mut Region,
-    /// `%tid` of the lanes of the warp that runs.
-    pub(super) tid: [[u32; 32]; 3],
+    /// `%tid` of the lanes of every warp of the block, and of the one that runs.
+    tids: &'a [Tid],
+    pub(super) tid: &'a Tid,
     pub(super) warp: u32,
     /// Address of the workspace of a cooperative launch.
     pub(super) workspace: u64,
@@ -223,10 +225,11 @@ pub(super) struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    /// For a block with the given `%ctaid` and shared memory.
+    /// For a block with the given `%ctaid`, `%tid`s of its warps, and shared memory.
     pub(super) fn new(
         parts: Parts<'a>,
         block: [u32; 3],
+        tids: &'a [Tid],
         shared: &'a mut Region,
         races: Option<&'a mut SharedWatch>,
     ) -> Machine<'a> {
@@ -247,7 +250,8 @@ impl<'a> Machine<'a> {
             progress: parts.progress,
             block,
             shared,
-            tid: [[0; 32]; 3],
+            tids,
+            tid: &tids[0],
             warp: 0,
             workspace: parts.workspace,
             declared: parts.declared,
@@ -258,8 +262,13 @@ impl<'a> Machine<'a> {
 impl Machine<'_> {
     /// The warp that runs from now on.
     pub(super) fn enter_warp(&mut self, warp: &Warp) {
-        self.tid = warp.tid;
-        self.warp = warp.index;
+        self.warp_runs(warp.index);
+    }
+
+    /// The same by its number.
+    pub(super) fn warp_runs(&mut self, warp: u32) {
+        self.tid = &self.tids[warp as usize];
+        self.warp = warp;
     }
 
     /// Runs `fragment` of `warp` for about `limit` instructions; gives why it stopped and how many it ran.
@@ -320,6 +329,18 @@ impl Machine<'_> {
                 if pc == stop {
                     leave!(End::Join);
                 }
+                let straight = u32::from(code.plans[pc as usize].straight);
+                if straight > 0 {
+                    let before = pc;
+                    let done = self.straight(&mut pc, straight, &mut regs, &mut warp.local, fragment, mask);
+                    run += u64::from(pc - before);
+                    if let Err(problem) = done {
+                        // The one that failed counts.
+                        run += 1;
+                        try_at!(Stop::<()>::Err(problem));
+                    }
+                    continue;
+                }
                 run += 1;
                 match &code.ops[pc as usize] {
                     Op::Jump { target } => {
@@ -357,8 +378,7 @@ impl Machine<'_> {
                         let active = if *negated { !p } else { p } & mask;
                         if active != 0 {
                             fragment.pc = pc + 1;
-                            let op = &code.ops[pc as usize + 1];
-                            try_at!(self.simple(op, &mut regs, &mut warp.local, flow, fragment, active));
+                            try_at!(self.simple(pc + 1, &mut regs, &mut warp.local, fragment, active));
                         }
                         pc += 2;
                     }
@@ -407,6 +427,16 @@ impl Machine<'_> {
                             }
                             Target::Printf => {
                                 self.print(*index, &mut warp.local, fragment);
+                                pc += 1;
+                                continue;
+                            }
+                            Target::Malloc => {
+                                self.allocate(*index, &mut warp.local, fragment);
+                                pc += 1;
+                                continue;
+                            }
+                            Target::Free => {
+                                self.release(*index, &warp.local, fragment);
                                 pc += 1;
                                 continue;
                             }
@@ -471,9 +501,10 @@ impl Machine<'_> {
                             code.unsupported[*index as usize].clone()
                         ))));
                     }
-                    op => {
+                    // What `Op::is_simple` does not know goes straight on all the same.
+                    _ => {
                         fragment.pc = pc;
-                        try_at!(self.simple(op, &mut regs, &mut warp.local, flow, fragment, mask));
+                        try_at!(self.simple(pc, &mut regs, &mut warp.local, fragment, mask));
                         pc += 1;
                     }
                 }
@@ -481,32 +512,65 @@ impl Machine<'_> {
         }
     }
 
-    /// A record that does nothing but compute, load or store.
+    /// Runs `count` records that go straight on; `pc` is the first, and then the one that failed or the one behind them.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the parts of a fragment that runs; a struct would be taken apart again"
+    )]
     #[inline(always)]
-    fn simple(
+    fn straight(
         &mut self,
-        op: &Op,
+        pc: &mut u32,
+        count: u32,
         regs: &mut Regs<'_>,
         local: &mut Local,
-        flow: &Flow,
-        fragment: &Fragment,
+        fragment: &mut Fragment,
         mask: u32,
     ) -> Stop<()> {
-        let isa = self.isa;
-        match op {
-            Op::Int(op) => {
-                let zeros = if op.wide { isa.int64(regs, op, mask) } else { isa.int32(regs, op, mask) };
+        let (code, isa, first) = (self.code, self.isa, *pc as usize);
+        let records = first..first + count as usize;
+        for (op, plan) in code.ops[records.clone()].iter().zip(&code.plans[records]) {
+            if plan.step < LANES_END {
+                let zeros = isa.step(plan.step, regs, op, mask);
                 if zeros != 0 {
-                    let lane = zeros.trailing_zeros() as usize;
-                    let help = "compare the divisor with zero first; a GPU gives all ones and says nothing";
-                    self.note("division-by-zero", fragment.pc, lane, "divides an integer by zero", help);
+                    self.divided_by_zero(*pc, zeros);
+                }
+            } else {
+                fragment.pc = *pc;
+                match op {
+                    Op::Load(index) => self.load(*index, regs, local, fragment, mask)?,
+                    Op::Store(index) => self.store(*index, regs, local, fragment, mask)?,
+                    op => self.other(op, regs, local, fragment, mask)?,
                 }
             }
-            Op::Float(op) if op.double => isa.float64(regs, op, mask),
-            Op::Float(op) => isa.float32(regs, op, mask),
-            Op::Compare(op) => isa.compare(regs, op, mask),
-            Op::Convert(op) => isa.convert(regs, op, mask),
-            Op::Move(op) => isa.moves(regs, op, mask),
+            *pc += 1;
+        }
+        Ok(())
+    }
+
+    /// A record that does nothing but compute, load or store.
+    fn simple(&mut self, pc: u32, regs: &mut Regs<'_>, local: &mut Local, fragment: &Fragment, mask: u32) -> Stop<()> {
+        let (op, plan) = (&self.code.ops[pc as usize], self.code.plans[pc as usize]);
+        if plan.step >= LANES_END {
+            return self.other(op, regs, local, fragment, mask);
+        }
+        let zeros = self.isa.step(plan.step, regs, op, mask);
+        if zeros != 0 {
+            self.divided_by_zero(pc, zeros);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn divided_by_zero(&mut self, pc: u32, lanes: u32) {
+        let help = "compare the divisor with zero first; a GPU gives all ones and says nothing";
+        self.note("division-by-zero", pc, lanes.trailing_zeros() as usize, "divides an integer by zero", help);
+    }
+
+    /// A simple record that is no lane code.
+    #[inline(never)]
+    fn other(&mut self, op: &Op, regs: &mut Regs<'_>, local: &mut Local, fragment: &Fragment, mask: u32) -> Stop<()> {
+        match op {
             Op::Load(index) => return self.load(*index, regs, local, fragment, mask),
             Op::Aligned(index) => return self.aligned(*index, regs, fragment, mask),
             Op::Store(index) => return self.store(*index, regs, local, fragment, mask),
@@ -514,7 +578,7 @@ impl Machine<'_> {
             Op::CopyAsync(index) => return self.copy_async(*index, regs, fragment, mask),
             Op::Texel(index) => return self.texel(*index, regs, fragment, mask),
             Op::Rare(index) => rare::run(regs, &self.code.rare[*index as usize], mask),
-            Op::Special { d, which } => self.special(regs, *d, *which, mask, flow),
+            Op::Special { d, which } => self.special(regs, *d, *which, mask),
             Op::FrameAddress { d, offset, wide } => {
                 let address = fragment.base.local.wrapping_add(*offset);
                 if *wide {
@@ -533,11 +597,10 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn special(&mut self, regs: &mut Regs<'_>, d: u16, which: Special, mask: u32, _flow: &Flow) {
+    fn special(&mut self, regs: &mut Regs<'_>, d: u16, which: Special, mask: u32) {
         let launch = self.launch;
         let axis = |axis: u8| usize::from(axis.min(2));
-        let warps = launch.block.iter().map(|&n| u64::from(n)).product::<u64>().div_ceil(32) as u32;
-        let shared = self.shared.len() as u32;
+        let warps = || launch.block.iter().map(|&n| u64::from(n)).product::<u64>().div_ceil(32) as u32;
         let uniform = match which {
             Special::Tid(a) if a < 3 => return regs.put32(d, &self.tid[axis(a)], mask),
             Special::Tid(_) => 0,
@@ -571,12 +634,12 @@ impl Machine<'_> {
             Special::Nctaid(a) if a < 3 => launch.grid[axis(a)],
             Special::Ntid(_) | Special::Ctaid(_) | Special::Nctaid(_) => 0,
             Special::WarpId => self.warp,
-            Special::NwarpId => warps,
+            Special::NwarpId => warps(),
             // One multiprocessor runs everything.
             Special::SmId => 0,
             Special::NsmId => 1,
             Special::DynamicSmemSize => launch.dynamic_shared,
-            Special::TotalSmemSize | Special::AggrSmemSize => shared,
+            Special::TotalSmemSize | Special::AggrSmemSize => self.shared.len() as u32,
             // The two halves of the address of a cooperative launch's workspace.
             Special::EnvReg(1) => (self.workspace >> 32) as u32,
             Special::EnvReg(2) => self.workspace as u32,
@@ -629,7 +692,7 @@ impl Machine<'_> {
         let target = match call.target {
             Target::Function(target) => target,
             Target::AssertFail => return Err(self.assert_failed(index, warp, fragment)),
-            Target::SetConditional | Target::Printf => return Ok(()),
+            Target::SetConditional | Target::Printf | Target::Malloc | Target::Free => return Ok(()),
             Target::Indirect(column) => {
                 let addresses = warp.file.frame(fragment.base).r64[column as usize];
                 let address = addresses[lane];

@@ -18,6 +18,7 @@ mod float;
 mod flow;
 mod global_race;
 mod grid;
+mod heap;
 mod image;
 mod lanes;
 mod launch;
@@ -38,6 +39,7 @@ mod window;
 
 pub use grid::Grid;
 pub use image::Image;
+pub use lanes::dispatch::InstructionSet;
 pub(crate) use launch::CORES_FROM;
 pub use launch::{Clock, ExecOptions, Fault, Launch, Outcome};
 pub use program::{KernelId, KernelInfo, ParamInfo, Program};

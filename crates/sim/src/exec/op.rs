@@ -5,6 +5,7 @@
 //! runs. Constants are columns too, filled when a frame is made, so no record has a variant for immediates. Values of
 //! 16 bits stand zero-extended in their column.
 
+use super::lanes::steps::Step;
 use crate::finding::Finding;
 
 /// A column of the frame.
@@ -80,6 +81,30 @@ pub(super) enum Op {
     GridWait,
     /// Something that is not interpreted; index into [`Code::unsupported`].
     Unsupported(u32),
+}
+
+impl Op {
+    /// Does nothing but compute, load or store: the next record is the one behind it.
+    pub(super) fn is_simple(&self) -> bool {
+        matches!(
+            self,
+            Op::Int(_)
+                | Op::Float(_)
+                | Op::Compare(_)
+                | Op::Convert(_)
+                | Op::Move(_)
+                | Op::Rare(_)
+                | Op::Load(_)
+                | Op::Aligned(_)
+                | Op::Store(_)
+                | Op::Atomic(_)
+                | Op::CopyAsync(_)
+                | Op::Texel(_)
+                | Op::Special { .. }
+                | Op::FrameAddress { .. }
+                | Op::Nothing
+        )
+    }
 }
 
 /// Integer codes. `W` stands for the width: 32 bits, or 64 where [`IntOp::wide`] is set.
@@ -561,6 +586,10 @@ pub(super) enum Target {
     SetConditional,
     /// `vprintf`.
     Printf,
+    /// `malloc`.
+    Malloc,
+    /// `free`.
+    Free,
 }
 
 /// What a barrier does.
@@ -752,10 +781,22 @@ pub(super) struct Origin {
     pub(super) instruction: u32,
 }
 
+/// How a record is run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    /// Records from this one on that run one behind the other, whatever they do: nothing joins, leaves or branches among
+    /// them. Zero for a record that is not of this kind.
+    pub(super) straight: u16,
+    /// The function for a record of lane code; [`OTHER`](super::lanes::steps::OTHER) for all else.
+    pub(super) step: Step,
+}
+
 /// A kernel with all functions that it can reach, decoded. Function 0 is the kernel.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Code {
     pub(super) ops: Vec<Op>,
+    /// How each record is run.
+    pub(super) plans: Vec<Plan>,
     pub(super) origins: Vec<Origin>,
     pub(super) functions: Vec<Function>,
     pub(super) accesses: Vec<LoadStore>,

@@ -351,7 +351,7 @@ impl Machine<'_> {
     /// Nothing in the block can run any more.
     pub(super) fn deadlock(&mut self, warps: &[Warp]) -> Box<Problem> {
         let waiting: Vec<(&Warp, &Fragment)> =
-            warps.iter().flat_map(|w| w.flow.fragments.iter().map(move |f| (w, f))).collect();
+            warps.iter().flat_map(|w| w.flow.fragments.iter().map(move |f| (w, &**f))).collect();
         let threads: u32 = waiting.iter().map(|(_, f)| f.mask.count_ones()).sum();
         let live: u32 = warps.iter().map(|w| w.flow.live.count_ones()).sum();
         let exited: u32 = warps.iter().map(|w| w.lanes.count_ones()).sum::<u32>() - live;
@@ -368,7 +368,7 @@ impl Machine<'_> {
             let here = waiting.iter().filter(|(_, f)| f.pc == pc);
             let count: u32 = here.clone().map(|(_, f)| f.mask.count_ones()).sum();
             if let Some((warp, fragment)) = here.clone().next() {
-                self.tid = warp.tid;
+                self.enter_warp(warp);
                 finding = self.placed(finding, pc, Some(fragment.mask.trailing_zeros() as usize));
                 let kind = match fragment.state {
                     State::Barrier(id) => format!("at barrier {id}"),

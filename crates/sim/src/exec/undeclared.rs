@@ -29,8 +29,10 @@ impl Machine<'_> {
 
     /// May the kernel touch memory that nobody has declared?
     fn is_free_to(&self, allocation: &Allocation, writes: bool) -> bool {
-        if allocation.kind != Kind::Module {
-            return false;
+        match allocation.kind {
+            Kind::Heap => return true,
+            Kind::Module => {}
+            _ => return false,
         }
         let is_constant = || self.launch.image.constants().iter().any(|(from, _)| *from == allocation.base);
         match writes {

@@ -30,8 +30,9 @@ pub(super) struct Frame {
 }
 
 /// What keeps a fragment from running.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum State {
+    #[default]
     Ready,
     /// At the place of its innermost join.
     Joining,
@@ -42,7 +43,7 @@ pub(super) enum State {
 }
 
 /// Lanes that run together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Fragment {
     pub(super) pc: u32,
     pub(super) mask: u32,
@@ -79,7 +80,11 @@ pub(super) struct Join {
 /// The fragments and joins of a warp.
 #[derive(Default)]
 pub(super) struct Flow {
-    pub(super) fragments: Vec<Fragment>,
+    /// In boxes: they go from here to whoever runs them and back, at every barrier.
+    #[allow(clippy::vec_box, reason = "to move a fragment is to move its address")]
+    pub(super) fragments: Vec<Box<Fragment>>,
+    /// One that has exited, for the next block.
+    spare: Option<Box<Fragment>>,
     joins: Vec<Join>,
     /// Lanes that have not exited.
     pub(super) live: u32,
@@ -89,8 +94,8 @@ pub(super) struct Flow {
 /// The registers of a warp.
 #[derive(Default)]
 pub(super) struct File {
-    r32: Vec<[u32; 32]>,
-    r64: Vec<[u64; 32]>,
+    r32: Columns<u32>,
+    r64: Columns<u64>,
     p: Vec<u32>,
 }
 
@@ -98,16 +103,15 @@ impl File {
     /// Makes room for a frame of `function` at `base`, and fills in its constants.
     pub(super) fn enter(&mut self, code: &Code, function: u32, base: Base, constants64: &[Vec<u64>]) {
         let f = &code.functions[function as usize];
-        let grow = |len: usize, want: u32| len.max(want as usize);
-        self.r32.resize(grow(self.r32.len(), base.r32 + f.columns32), [0; 32]);
-        self.r64.resize(grow(self.r64.len(), base.r64 + f.columns64), [0; 32]);
-        self.p.resize(grow(self.p.len(), base.p + f.predicates), 0);
-        let at = (base.r32 + f.constants32_at) as usize;
-        for (column, &value) in self.r32[at..].iter_mut().zip(&f.constants32) {
+        self.r32.grow(base.r32 + f.columns32);
+        self.r64.grow(base.r64 + f.columns64);
+        self.p.resize(self.p.len().max((base.p + f.predicates) as usize), 0);
+        let columns = self.r32.from(base.r32 + f.constants32_at);
+        for (column, &value) in columns.iter_mut().zip(&f.constants32) {
             *column = [value; 32];
         }
-        let at = (base.r64 + f.constants64_at) as usize;
-        for (column, &value) in self.r64[at..].iter_mut().zip(&constants64[function as usize]) {
+        let columns = self.r64.from(base.r64 + f.constants64_at);
+        for (column, &value) in columns.iter_mut().zip(&constants64[function as usize]) {
             *column = [value; 32];
         }
     }
@@ -115,10 +119,44 @@ impl File {
     /// The columns from `base` on.
     pub(super) fn frame(&mut self, base: Base) -> super::lanes::Regs<'_> {
         super::lanes::Regs {
-            r32: &mut self.r32[base.r32 as usize..],
-            r64: &mut self.r64[base.r64 as usize..],
+            r32: self.r32.from(base.r32),
+            r64: self.r64.from(base.r64),
             p: &mut self.p[base.p as usize..],
         }
+    }
+}
+
+/// Bytes of a line of the processor's caches. A vector that lies across two of them takes twice as long.
+const LINE: usize = 64;
+
+/// Columns that begin at a line.
+#[derive(Default)]
+struct Columns<T> {
+    values: Vec<T>,
+    /// Values in front of the first column.
+    skip: usize,
+}
+
+impl<T: Copy + Default> Columns<T> {
+    /// Makes room for `columns`, with zeros in new ones.
+    fn grow(&mut self, columns: u32) {
+        let want = columns as usize * 32;
+        let have = self.values.len().saturating_sub(self.skip);
+        if want <= have {
+            return;
+        }
+        let mut values: Vec<T> = Vec::with_capacity(want + LINE / size_of::<T>());
+        let skip = values.as_ptr().align_offset(LINE).min(LINE / size_of::<T>());
+        values.resize(skip, T::default());
+        values.extend_from_slice(&self.values[self.skip..]);
+        values.resize(skip + want, T::default());
+        *self = Columns { values, skip };
+    }
+
+    /// The columns from number `first` on.
+    #[inline]
+    fn from(&mut self, first: u32) -> &mut [[T; 32]] {
+        self.values[self.skip + first as usize * 32..].as_chunks_mut().0
     }
 }
 
@@ -131,14 +169,16 @@ pub(super) fn constants64(code: &Code, address: impl Fn(u32) -> u64) -> Vec<Vec<
     code.functions.iter().map(|f| f.constants64.iter().map(value).collect()).collect()
 }
 
+/// `%tid` of the lanes in x, y, z.
+pub(super) type Tid = [[u32; 32]; 3];
+
 /// A warp.
 pub(super) struct Warp {
     pub(super) index: u32,
     pub(super) file: File,
     pub(super) local: Local,
     pub(super) flow: Flow,
-    /// `%tid` of the lanes in x, y, z.
-    pub(super) tid: [[u32; 32]; 3],
+    pub(super) tid: Tid,
     /// Lanes that exist.
     pub(super) lanes: u32,
 }
@@ -173,15 +213,12 @@ impl Warp {
         self.flow.fragments.clear();
         self.flow.live = self.lanes;
         self.flow.random = seed;
-        self.flow.fragments.push(Fragment {
-            pc: code.functions[0].entry,
-            mask: self.lanes,
-            function: 0,
-            base: Base::default(),
-            frames: Vec::new(),
-            joins: Vec::new(),
-            state: State::Ready,
-        });
+        let mut all = self.flow.spare.take().unwrap_or_default();
+        (all.pc, all.mask, all.function) = (code.functions[0].entry, self.lanes, 0);
+        (all.base, all.state) = (Base::default(), State::Ready);
+        all.frames.clear();
+        all.joins.clear();
+        self.flow.fragments.push(all);
     }
 }
 
@@ -196,14 +233,14 @@ impl Flow {
     /// Splits `fragment`: the lanes in `taken` go to `target`, and wait as a new fragment; the others stay.
     pub(super) fn split(&mut self, fragment: &mut Fragment, taken: u32, target: u32, join: u32) {
         self.expect_join(fragment, join);
-        let mut other = fragment.clone();
+        let mut other = Box::new(fragment.clone());
         other.mask = taken;
         other.pc = target;
         fragment.mask &= !taken;
         if self.random != 0 {
             self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             if self.random >> 63 == 1 {
-                std::mem::swap(fragment, &mut other);
+                std::mem::swap(fragment, &mut *other);
             }
         }
         self.fragments.push(other);
@@ -236,7 +273,7 @@ impl Flow {
     }
 
     /// `fragment` is where its nearest join is.
-    pub(super) fn arrive(&mut self, mut fragment: Fragment) {
+    pub(super) fn arrive(&mut self, mut fragment: Box<Fragment>) {
         let Some(&join) = fragment.joins.last() else {
             fragment.state = State::Ready;
             self.fragments.push(fragment);
@@ -255,7 +292,7 @@ impl Flow {
         }
         self.joins[join as usize].used = false;
         let here = |f: &Fragment| f.state == State::Joining && f.joins.last() == Some(&join);
-        let mut merged: Option<Fragment> = None;
+        let mut merged: Option<Box<Fragment>> = None;
         let mut i = 0;
         while i < self.fragments.len() {
             if here(&self.fragments[i]) {
@@ -289,11 +326,12 @@ impl Flow {
     }
 
     /// The lanes of `fragment` are done.
-    pub(super) fn exit(&mut self, mut fragment: Fragment) {
+    pub(super) fn exit(&mut self, mut fragment: Box<Fragment>) {
         self.live &= !fragment.mask;
         while !fragment.joins.is_empty() {
             self.abandon_nearest(&mut fragment);
         }
+        self.spare = Some(fragment);
     }
 
     /// Lets one fragment that waits at a join go on alone. Gives false where none waits.

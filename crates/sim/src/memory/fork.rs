@@ -88,6 +88,8 @@ impl Memory {
             // What is let pass is let pass where all of memory is seen: a fork gives up.
             pads: None,
             textures: HashMap::new(),
+            // A kernel that allocates does not run in forks.
+            heap: super::heap::Heap::default(),
         }
     }
 

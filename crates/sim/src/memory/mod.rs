@@ -17,6 +17,7 @@ mod check;
 mod describe;
 mod fork;
 mod granule;
+mod heap;
 pub(crate) mod host;
 pub(crate) mod ranges;
 pub(crate) mod region;
@@ -73,6 +74,8 @@ pub enum Kind {
     Managed,
     /// The texels of an array.
     Array,
+    /// What a kernel has got from `malloc`.
+    Heap,
     /// Memory of its own life, mapped at a reserved address.
     Mapped,
 }
@@ -203,6 +206,8 @@ pub struct Memory {
     pads: Option<BTreeMap<u64, granule::Pad>>,
     /// Texture and surface objects by their handles; a fork has none.
     pub(crate) textures: HashMap<u64, Arc<texture::Texture>>,
+    /// What kernels allocate from.
+    heap: heap::Heap,
 }
 
 fn next_random(state: &mut u64) -> u64 {
@@ -237,6 +242,7 @@ impl Memory {
             written_state: BTreeSet::new(),
             pads: None,
             textures: HashMap::new(),
+            heap: heap::Heap::default(),
         }
     }
 

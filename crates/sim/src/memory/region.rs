@@ -55,10 +55,12 @@ pub(crate) trait Element: Copy + Default {
     fn get(bytes: &[u8]) -> Self;
     /// Into a slice of exactly `BYTES` bytes.
     fn put(self, bytes: &mut [u8]);
-    /// 16 of them from a slice of `16 * BYTES` bytes.
-    fn get_row(bytes: &[u8]) -> [Self; 16];
-    /// 16 of them into a slice of `16 * BYTES` bytes.
-    fn put_row(row: &[Self; 16], bytes: &mut [u8]);
+    /// `new` where `active` has all bits set, itself where it has none.
+    fn blend(self, new: Self, active: i32) -> Self;
+    /// Many, from as many times `BYTES` bytes.
+    fn get_row(bytes: &[u8], row: &mut [Self]);
+    /// Many, into as many times `BYTES` bytes.
+    fn put_row(row: &[Self], bytes: &mut [u8]);
 }
 
 macro_rules! element {
@@ -75,18 +77,28 @@ macro_rules! element {
             bytes.copy_from_slice(&self.to_le_bytes());
         }
         #[inline(always)]
-        fn get_row(bytes: &[u8]) -> [$t; 16] {
-            assert_eq!(bytes.len(), 16 * size_of::<$t>(), "the slice is a row");
-            // SAFETY: the slice has the size of the array by the assertion, the read is unaligned, and any bits are
-            // a value of an integer.
-            let row = unsafe { bytes.as_ptr().cast::<[$t; 16]>().read_unaligned() };
-            row.map(<$t>::from_le)
+        fn blend(self, new: $t, active: i32) -> $t {
+            self ^ (self ^ new) & active as $t
         }
         #[inline(always)]
-        fn put_row(row: &[$t; 16], bytes: &mut [u8]) {
-            assert_eq!(bytes.len(), 16 * size_of::<$t>(), "the slice is a row");
-            // SAFETY: the slice has the size of the array by the assertion, and the write is unaligned.
-            unsafe { bytes.as_mut_ptr().cast::<[$t; 16]>().write_unaligned(row.map(<$t>::to_le)) };
+        fn get_row(bytes: &[u8], row: &mut [$t]) {
+            assert_eq!(bytes.len(), size_of_val(row), "as many bytes as the row has");
+            // SAFETY: both have the same number of bytes by the assertion, they cannot overlap since one of them is
+            // borrowed mutably, and any bits are a value of an integer.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), row.as_mut_ptr().cast::<u8>(), bytes.len()) };
+            if cfg!(target_endian = "big") {
+                row.iter_mut().for_each(|value| *value = <$t>::from_le(*value));
+            }
+        }
+        #[inline(always)]
+        fn put_row(row: &[$t], bytes: &mut [u8]) {
+            assert_eq!(bytes.len(), size_of_val(row), "as many bytes as the row has");
+            if cfg!(target_endian = "big") {
+                return row.iter().zip(bytes.chunks_exact_mut(size_of::<$t>())).for_each(|(value, bytes)| value.put(bytes));
+            }
+            // SAFETY: both have the same number of bytes by the assertion, and they cannot overlap since one of them is
+            // borrowed mutably.
+            unsafe { std::ptr::copy_nonoverlapping(row.as_ptr().cast::<u8>(), bytes.as_mut_ptr(), bytes.len()) };
         }
     })* };
 }

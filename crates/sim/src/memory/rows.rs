@@ -1,10 +1,14 @@
-//! A whole warp's access to one region: checked once, then done without further checks.
+//! Loads and stores of a whole warp in one region.
 //!
-//! [`Region::rows`] answers whether every active lane lies inside a part of it, aligned; what it gives can load and store. Lanes that
-//! are consecutive, or all the same, in each half of the warp are copied as rows: that covers tiles of 16 as well.
+//! [`Region::rows`] answers whether every active lane lies inside a part of it, aligned; what it gives can load and store.
+//! What lanes do nearly always has a way of its own, half a warp at a time, which covers tiles of 16 as well: lanes that
+//! follow each other are one row of bytes, checked by its ends and copied whole; lanes that agree are one element.
 
 use super::bits::Bits;
 use super::region::{Element, Region};
+
+/// Lanes of half a warp.
+const HALF: usize = 16;
 
 /// The part of a region that lanes may touch.
 #[derive(Clone, Copy)]
@@ -24,58 +28,186 @@ impl Part {
     }
 }
 
-/// What the lanes' offsets have in common.
+/// Where the lanes of a warp access memory: what is in a column of registers, and what is added to each.
+#[derive(Clone, Copy)]
+pub(crate) struct Places<'a> {
+    pub(crate) column: Column<'a>,
+    pub(crate) offset: u64,
+}
+
+/// A column of addresses.
+#[derive(Clone, Copy)]
+pub(crate) enum Column<'a> {
+    /// None: what is added is the address.
+    Zero,
+    Narrow(&'a [u32; 32]),
+    Wide(&'a [u64; 32]),
+}
+
+/// How the accesses of the lanes in a mask lie in a part. All of them are inside and aligned. Numbers side by side, and no
+/// enum with a payload: this is made and taken apart for every access, and stays in registers so.
+#[derive(Clone, Copy)]
 struct Shape {
-    /// Offset of each lane in the part; lanes outside the mask repeat an active one. `offset + total <= len` for all.
-    offsets: [u32; 32],
-    total: u32,
-    /// In each half of the warp, lanes follow each other element by element; all 32 are active.
-    row: bool,
+    kind: Kind,
+    /// Where lane 0 of each half of the warp is, or would be; of rows and of what is the same.
+    low: usize,
+    high: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// In each half of the warp, lanes follow each other. The whole row is inside, also for lanes outside of the mask.
+    Rows,
     /// In each half of the warp, lanes agree.
-    uniform: bool,
+    Same,
+    /// Anyhow: as the lanes' offsets say.
+    Each,
+    /// Not all of them are inside and aligned.
+    Outside,
+}
+
+impl Shape {
+    const OUTSIDE: Shape = Shape { kind: Kind::Outside, low: 0, high: 0 };
+
+    /// `kind`, if both halves have `bytes` from their start on, aligned to `total`.
+    #[inline(always)]
+    fn inside(kind: Kind, len: usize, low: u64, high: u64, bytes: u64, total: u32) -> Shape {
+        let (len, ends) = (len as u64, low.max(high));
+        let fits = bytes <= len && ends <= len.wrapping_sub(bytes) && (low | high) & u64::from(total - 1) == 0;
+        Shape { kind: if fits { kind } else { Kind::Outside }, low: low as usize, high: high as usize }
+    }
+
+    /// Where a lane of the mask is.
+    #[inline(always)]
+    fn offset(&self, lane: usize, total: usize, offsets: &Offsets) -> usize {
+        let start = if lane < HALF { self.low } else { self.high };
+        match self.kind {
+            Kind::Rows => start + lane % HALF * total,
+            Kind::Same => start,
+            Kind::Each | Kind::Outside => offsets[lane] as usize,
+        }
+    }
+}
+
+/// Room for the offset of each lane. Not part of [`Shape`]: to hand it on would be to copy it.
+pub(crate) type Offsets = [u32; 32];
+
+/// The shape of accesses of `total` bytes to a part of `len` bytes at `base`. `offsets` are set where it is `Each`; lanes
+/// outside of the mask then repeat an active one.
+#[inline(always)]
+fn shape(len: usize, places: Places<'_>, mask: u32, base: u64, total: u32, offsets: &mut Offsets) -> Shape {
+    if base & u64::from(total - 1) != 0 {
+        return Shape::OUTSIDE;
+    }
+    let base = base.wrapping_sub(places.offset);
+    match places.column {
+        Column::Zero => {
+            let start = base.wrapping_neg();
+            Shape::inside(Kind::Same, len, start, start, total.into(), total)
+        }
+        Column::Narrow(column) => shape_of(len, column, mask, base, total, offsets),
+        Column::Wide(column) => shape_of(len, column, mask, base, total, offsets),
+    }
 }
 
 #[inline(always)]
-fn shape(len: usize, addresses: &[u64; 32], mask: u32, base: u64, total: u32, element: u32) -> Option<Shape> {
-    let first = addresses[mask.trailing_zeros() as usize & 31].wrapping_sub(base);
-    // Offsets have 32 bits here; larger regions go lane by lane.
-    let room = u32::try_from(len).ok()?.checked_sub(total)?;
-    let mut offsets = [0u32; 32];
-    let mut high = 0;
+fn shape_of<A: Copy + Into<u64>>(
+    len: usize,
+    column: &[A; 32],
+    mask: u32,
+    base: u64,
+    total: u32,
+    offsets: &mut Offsets,
+) -> Shape {
+    let step = u64::from(total);
     if mask == u32::MAX {
+        let (low, high): (u64, u64) = (column[0].into(), column[HALF].into());
+        let (mut row, mut same) = (0, 0);
         for lane in 0..32 {
-            let offset = addresses[lane].wrapping_sub(base);
-            high |= offset >> 32;
-            offsets[lane] = offset as u32;
+            let (start, address) = (if lane < HALF { low } else { high }, column[lane].into());
+            same |= address ^ start;
+            row |= address ^ start.wrapping_add(step * (lane % HALF) as u64);
+        }
+        let (low, high) = (low.wrapping_sub(base), high.wrapping_sub(base));
+        if row == 0 {
+            return Shape::inside(Kind::Rows, len, low, high, HALF as u64 * step, total);
+        }
+        if same == 0 {
+            return Shape::inside(Kind::Same, len, low, high, step, total);
         }
     } else {
-        for lane in 0..32 {
-            let offset = if mask & (1 << lane) != 0 { addresses[lane].wrapping_sub(base) } else { first };
-            high |= offset >> 32;
-            offsets[lane] = offset as u32;
+        let rows = some_rows(len, column, mask, base, total);
+        if rows.kind == Kind::Rows {
+            return rows;
         }
     }
-    let (mut most, mut low) = (0, 0);
-    let (mut row, mut same) = (0, 0);
+    let kind = if each(len, column, mask, base, total, offsets) { Kind::Each } else { Kind::Outside };
+    Shape { kind, ..Shape::OUTSIDE }
+}
+
+/// Rows of which some lanes are not active, if that is what it is, and the part has room for all of them.
+#[inline(always)]
+fn some_rows<A: Copy + Into<u64>>(len: usize, column: &[A; 32], mask: u32, base: u64, total: u32) -> Shape {
+    let step = u64::from(total);
+    // Where lane 0 of a half would be, by its first active lane.
+    let start = |first: u32| {
+        let first = first as usize & 31;
+        let address: u64 = column[first].into();
+        address.wrapping_sub(step * (first % HALF) as u64)
+    };
+    let (lows, highs) = (mask & 0xffff, mask >> HALF);
+    let low = start(if lows != 0 { lows.trailing_zeros() } else { highs.trailing_zeros() + HALF as u32 });
+    let high = if highs != 0 { start(highs.trailing_zeros() + HALF as u32) } else { low };
+    let mut row = 0;
     for lane in 0..32 {
-        let start = offsets[lane & 16];
-        most = most.max(offsets[lane]);
-        low |= offsets[lane];
-        same |= offsets[lane] ^ start;
-        row |= offsets[lane] ^ start.wrapping_add(element * (lane as u32 & 15));
+        let expected = if lane < HALF { low } else { high }.wrapping_add(step * (lane % HALF) as u64);
+        row |= if mask & (1 << lane) != 0 { column[lane].into() ^ expected } else { 0 };
     }
-    let inside = high == 0 && most <= room && (u64::from(low) | base) & u64::from(total - 1) == 0;
-    inside.then_some(Shape { offsets, total, row: row == 0 && mask == u32::MAX, uniform: same == 0 })
+    if row != 0 {
+        return Shape::OUTSIDE;
+    }
+    Shape::inside(Kind::Rows, len, low.wrapping_sub(base), high.wrapping_sub(base), HALF as u64 * step, total)
+}
+
+/// Finds the offset of each lane; false where one is outside or not aligned.
+#[inline(always)]
+fn each<A: Copy + Into<u64>>(
+    len: usize,
+    column: &[A; 32],
+    mask: u32,
+    base: u64,
+    total: u32,
+    offsets: &mut Offsets,
+) -> bool {
+    // Offsets have 32 bits here; larger regions go lane by lane.
+    let Some(room) = u32::try_from(len).ok().and_then(|len| len.checked_sub(total)) else { return false };
+    let first = column[mask.trailing_zeros() as usize & 31].into().wrapping_sub(base);
+    let mut high = 0;
+    for lane in 0..32 {
+        let offset = if mask & (1 << lane) != 0 { column[lane].into().wrapping_sub(base) } else { first };
+        high |= offset >> 32;
+        offsets[lane] = offset as u32;
+    }
+    let (mut most, mut low) = (0, 0);
+    for &offset in offsets.iter() {
+        most = most.max(offset);
+        low |= offset;
+    }
+    high == 0 && most <= room && low & (total - 1) == 0
 }
 
 /// Lanes that may load from a region.
+#[derive(Clone, Copy)]
 pub(crate) struct Rows<'a> {
     /// The part's own.
     data: &'a [u8],
     /// The region's, which begin `skip` bytes before the part.
     bits: &'a Bits,
     skip: usize,
+    /// Bytes of one lane.
+    total: usize,
     shape: Shape,
+    offsets: &'a Offsets,
 }
 
 /// Lanes that may store to a region.
@@ -85,71 +217,91 @@ pub(crate) struct RowsMut<'a> {
     /// The region's, which begin `skip` bytes before the part.
     bits: &'a mut Bits,
     skip: usize,
+    /// Bytes of one lane.
+    total: usize,
     shape: Shape,
+    offsets: &'a Offsets,
 }
 
 impl Region {
-    /// For lanes in `mask`, each of which loads `total` bytes, in pieces of `element`, from its address in `part`. `None`
-    /// where a lane is outside or not aligned to `total`, a power of two, and where the region has no such part.
+    /// For lanes in `mask`, each of which loads `total` bytes from its place in `part`. `None` where a lane is outside or
+    /// not aligned to `total`, a power of two, and where the region has no such part.
     #[inline(always)]
-    pub(crate) fn rows(
-        &self,
-        addresses: &[u64; 32],
+    pub(crate) fn rows<'a>(
+        &'a self,
+        places: Places<'_>,
         mask: u32,
         part: Part,
         total: u32,
-        element: u32,
-    ) -> Option<Rows<'_>> {
+        offsets: &'a mut Offsets,
+    ) -> Option<Rows<'a>> {
         let data = self.data.get(part.skip..part.skip.checked_add(part.len)?)?;
-        let shape = shape(data.len(), addresses, mask, part.base, total, element)?;
-        Some(Rows { data, bits: &self.bits, skip: part.skip, shape })
+        let shape = shape(data.len(), places, mask, part.base, total, offsets);
+        if shape.kind == Kind::Outside {
+            return None;
+        }
+        Some(Rows { data, bits: &self.bits, skip: part.skip, total: total as usize, shape, offsets })
     }
 
     /// The same for stores.
     #[inline(always)]
-    pub(crate) fn rows_mut(
-        &mut self,
-        addresses: &[u64; 32],
+    pub(crate) fn rows_mut<'a>(
+        &'a mut self,
+        places: Places<'_>,
         mask: u32,
         part: Part,
         total: u32,
-        element: u32,
-    ) -> Option<RowsMut<'_>> {
+        offsets: &'a mut Offsets,
+    ) -> Option<RowsMut<'a>> {
         let data = self.data.get_mut(part.skip..part.skip.checked_add(part.len)?)?;
-        let shape = shape(data.len(), addresses, mask, part.base, total, element)?;
-        Some(RowsMut { data, bits: &mut self.bits, skip: part.skip, shape })
+        let shape = shape(data.len(), places, mask, part.base, total, offsets);
+        if shape.kind == Kind::Outside {
+            return None;
+        }
+        Some(RowsMut { data, bits: &mut self.bits, skip: part.skip, total: total as usize, shape, offsets })
     }
 }
 
 impl Rows<'_> {
-    /// Element number `k` of every lane.
+    /// Element number `k` of every lane. What it gives for lanes outside of the mask is nobody's.
     #[inline(always)]
-    pub(crate) fn load<T: Element>(&self, k: usize) -> [T; 32] {
-        let Shape { offsets, total, row, uniform } = &self.shape;
-        let shift = k * T::BYTES;
-        assert!(shift + T::BYTES <= *total as usize, "an element lies inside its lane's access");
-        let data = self.data;
-        let mut out = [T::default(); 32];
-        if *row && *total as usize == T::BYTES {
-            for half in [0, 16] {
-                let at = offsets[half] as usize;
-                out[half..half + 16].copy_from_slice(&T::get_row(&data[at..at + 16 * T::BYTES]));
+    pub(crate) fn load<T: Element>(&self, k: usize, out: &mut [T; 32]) {
+        let (data, total, shift) = (self.data, self.total, k * T::BYTES);
+        assert!(shift + T::BYTES <= total, "an element lies inside its lane's access");
+        let Shape { kind, low, high } = self.shape;
+        match kind {
+            Kind::Rows if total == T::BYTES && high == low + HALF * total => {
+                T::get_row(&data[low..low + 32 * T::BYTES], out);
             }
-        } else if *uniform {
-            for half in [0, 16] {
-                let at = offsets[half] as usize + shift;
-                let value = T::get(&data[at..at + T::BYTES]);
-                out[half..half + 16].fill(value);
+            Kind::Rows if total == T::BYTES => {
+                T::get_row(&data[low..low + HALF * T::BYTES], &mut out[..HALF]);
+                T::get_row(&data[high..high + HALF * T::BYTES], &mut out[HALF..]);
             }
-        } else {
-            for lane in 0..32 {
-                let at = offsets[lane] as usize + shift;
-                // SAFETY: `shape` has seen that `offsets[lane] + total <= len`, which is what `data` has, and the element
-                // ends at most `total` behind the offset by the assertion above.
-                out[lane] = T::get(unsafe { data.get_unchecked(at..at + T::BYTES) });
+            Kind::Rows => {
+                let (low, high) = (&data[low..low + HALF * total], &data[high..high + HALF * total]);
+                // With a distance that is known, what lies between is left out by vector code.
+                match total / T::BYTES {
+                    2 => strided::<T, 2>(low, high, k, out),
+                    4 => strided::<T, 4>(low, high, k, out),
+                    n => strided_by(low, high, n, k, out),
+                }
+            }
+            Kind::Same => {
+                let value = |at: usize| T::get(&data[at + shift..at + shift + T::BYTES]);
+                let (low, high) = (value(low), value(high));
+                out[..HALF].fill(low);
+                out[HALF..].fill(high);
+            }
+            Kind::Each | Kind::Outside => {
+                for lane in 0..32 {
+                    let at = self.offsets[lane] as usize + shift;
+                    // SAFETY: `each` has seen that `offsets[lane] + total <= len`, which is what `data` has, and the
+                    // element ends at most `total` behind the offset by the assertion above. Nobody has rows that are
+                    // outside.
+                    out[lane] = T::get(unsafe { data.get_unchecked(at..at + T::BYTES) });
+                }
             }
         }
-        out
     }
 
     /// The lanes in `mask` that load bytes nobody has written.
@@ -158,26 +310,44 @@ impl Rows<'_> {
         if self.bits.full() {
             return 0;
         }
-        self.unwritten_slowly(mask)
+        // By value: what nobody points to can stay in registers until here.
+        Rows::unwritten_slowly(*self, mask)
     }
 
     #[inline(never)]
-    fn unwritten_slowly(&self, mask: u32) -> u32 {
-        let Shape { offsets, total, row, uniform } = &self.shape;
-        let bits = self.bits;
-        let at = |offset: u32| self.skip + offset as usize;
-        let (a, b, total) = (at(offsets[0]), at(offsets[16]), *total as usize);
-        let all = |len: usize| bits.all(a, len) && bits.all(b, len);
-        if (*row && all(16 * total)) || (*uniform && all(total)) {
+    fn unwritten_slowly(self, mask: u32) -> u32 {
+        let Shape { kind, low, high } = self.shape;
+        let all = |start: usize, len: usize| self.bits.all(self.skip + start, len);
+        let whole = match kind {
+            Kind::Rows => all(low, HALF * self.total) && all(high, HALF * self.total),
+            Kind::Same => all(low, self.total) && all(high, self.total),
+            Kind::Each | Kind::Outside => false,
+        };
+        if whole {
             return 0;
         }
-        let mut unwritten = 0;
-        for (lane, &offset) in offsets.iter().enumerate() {
-            if mask & (1 << lane) != 0 && !bits.all(at(offset), total) {
-                unwritten |= 1 << lane;
-            }
+        let at = |lane: usize| self.shape.offset(lane, self.total, self.offsets);
+        let missing = |lane: &usize| mask & (1 << lane) != 0 && !all(at(*lane), self.total);
+        (0..32).filter(missing).fold(0, |lanes, lane| lanes | 1 << lane)
+    }
+}
+
+/// Element `k` of each `N` of two halves of a row.
+#[inline(always)]
+fn strided<T: Element, const N: usize>(low: &[u8], high: &[u8], k: usize, out: &mut [T; 32]) {
+    strided_by(low, high, N, k, out);
+}
+
+#[inline(always)]
+fn strided_by<T: Element>(low: &[u8], high: &[u8], n: usize, k: usize, out: &mut [T; 32]) {
+    let bytes = HALF * n * T::BYTES;
+    assert!(k < n && low.len() == bytes && high.len() == bytes, "a row holds all elements of all its lanes");
+    for (half, row) in [low, high].into_iter().enumerate() {
+        for lane in 0..HALF {
+            let at = (lane * n + k) * T::BYTES;
+            // SAFETY: `lane` is less than `HALF` and `k` less than `n`, so the element ends inside of the row.
+            out[half * HALF + lane] = T::get(unsafe { row.get_unchecked(at..at + T::BYTES) });
         }
-        unwritten
     }
 }
 
@@ -185,26 +355,45 @@ impl RowsMut<'_> {
     /// Stores element number `k` of the lanes in `mask`, lowest lane first.
     #[inline(always)]
     pub(crate) fn store<T: Element>(&mut self, k: usize, values: &[T; 32], mask: u32) {
-        let Shape { offsets, total, row, .. } = &self.shape;
-        let shift = k * T::BYTES;
-        assert!(shift + T::BYTES <= *total as usize, "an element lies inside its lane's access");
+        let (total, shift) = (self.total, k * T::BYTES);
+        assert!(shift + T::BYTES <= total, "an element lies inside its lane's access");
         let data = &mut *self.data;
-        if *row && *total as usize == T::BYTES {
-            for half in [0, 16] {
-                let at = offsets[half] as usize;
-                let row = std::array::from_fn(|lane| values[half + lane]);
-                T::put_row(&row, &mut data[at..at + 16 * T::BYTES]);
+        let Shape { kind, low, high } = self.shape;
+        if kind == Kind::Rows && total == T::BYTES {
+            for (half, at) in [low, high].into_iter().enumerate() {
+                let (bytes, lanes) = (&mut data[at..at + HALF * T::BYTES], mask >> (half * HALF) & 0xffff);
+                let row = &values[half * HALF..(half + 1) * HALF];
+                if lanes == 0xffff {
+                    T::put_row(row, bytes);
+                } else {
+                    let mut mixed = [T::default(); HALF];
+                    T::get_row(bytes, &mut mixed);
+                    for lane in 0..HALF {
+                        let active = (lanes << (31 - lane)) as i32 >> 31;
+                        mixed[lane] = mixed[lane].blend(row[lane], active);
+                    }
+                    T::put_row(&mixed, bytes);
+                }
             }
-        } else {
-            let mut rest = mask;
-            while rest != 0 {
-                let lane = rest.trailing_zeros() as usize;
-                rest &= rest - 1;
-                let at = offsets[lane] as usize + shift;
-                // SAFETY: as for loads: `offsets[lane] + total <= len`, which is what `data` has, and the element ends
-                // inside.
-                values[lane].put(unsafe { data.get_unchecked_mut(at..at + T::BYTES) });
+            return;
+        }
+        if kind == Kind::Rows && mask == u32::MAX {
+            for (half, at) in [low, high].into_iter().enumerate() {
+                let row = &mut data[at..at + HALF * total];
+                for lane in 0..HALF {
+                    let at = lane * total + shift;
+                    // SAFETY: as for loads: the element ends inside of its lane's part of the row.
+                    values[half * HALF + lane].put(unsafe { row.get_unchecked_mut(at..at + T::BYTES) });
+                }
             }
+            return;
+        }
+        let mut rest = mask;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let at = self.shape.offset(lane, total, self.offsets) + shift;
+            values[lane].put(&mut data[at..at + T::BYTES]);
         }
     }
 
@@ -218,19 +407,14 @@ impl RowsMut<'_> {
 
     #[inline(never)]
     fn mark_slowly(self, mask: u32) {
-        let Shape { offsets, total, row, .. } = &self.shape;
-        let (bits, skip) = (self.bits, self.skip);
-        let total = *total as usize;
-        let at = |offset: u32| skip + offset as usize;
-        if *row {
-            bits.mark(at(offsets[0]), 16 * total);
-            bits.mark(at(offsets[16]), 16 * total);
+        let (shape, total) = (self.shape, self.total);
+        if shape.kind == Kind::Rows && mask == u32::MAX {
+            self.bits.mark(self.skip + shape.low, HALF * total);
+            self.bits.mark(self.skip + shape.high, HALF * total);
             return;
         }
-        for (lane, &offset) in offsets.iter().enumerate() {
-            if mask & (1 << lane) != 0 {
-                bits.mark(at(offset), total);
-            }
+        for lane in (0..32).filter(|lane| mask & (1 << lane) != 0) {
+            self.bits.mark(self.skip + shape.offset(lane, total, self.offsets), total);
         }
     }
 }

@@ -21,7 +21,12 @@ use crate::session::checked;
 use dacapo_driver::Call;
 
 /// The kernels that cases launch, by module.
-const MODULES: &[&str] = &[include_str!("kernels.ptx"), include_str!("conditions.ptx"), include_str!("dependents.ptx")];
+const MODULES: &[&str] = &[
+    include_str!("kernels.ptx"),
+    include_str!("conditions.ptx"),
+    include_str!("dependents.ptx"),
+    include_str!("texels.ptx"),
+];
 
 /// A case while it runs.
 pub struct Case<'d> {

@@ -131,6 +131,7 @@ macro_rules! handles {
 }
 
 handles! {
+    CUarray, "array", cuArrayDestroy;
     CUevent, "event", cuEventDestroy_v2;
     CUgraph, "graph", cuGraphDestroy;
     CUgraphExec, "exec", cuGraphExecDestroy;

@@ -135,6 +135,8 @@ impl Lower<'_> {
                         "__assertfail" => Target::AssertFail,
                         "cudaGraphSetConditional" => Target::SetConditional,
                         "vprintf" => Target::Printf,
+                        "malloc" => Target::Malloc,
+                        "free" => Target::Free,
                         name => return Err(format!("the external function `{name}` is not interpreted yet")),
                     },
                 }

@@ -224,7 +224,7 @@ impl<'a> Lower<'a> {
         }
         if let Some(guard) = guard {
             let end = self.pc();
-            let simple = end == start + 2 && is_simple(&self.code.ops[start as usize + 1]);
+            let simple = end == start + 2 && self.code.ops[start as usize + 1].is_simple();
             if !simple && let Op::Guard { p, .. } = self.code.ops[start as usize] {
                 self.code.ops[start as usize] = Op::Branch { p, negated: !guard.negated, target: end, join: end };
             }
@@ -517,24 +517,4 @@ pub(super) enum Home {
     KernelParam(u32),
     /// Number of a module variable in global or constant memory.
     Memory(u32),
-}
-
-fn is_simple(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Int(_)
-            | Op::Float(_)
-            | Op::Compare(_)
-            | Op::Convert(_)
-            | Op::Move(_)
-            | Op::Rare(_)
-            | Op::Load(_)
-            | Op::Store(_)
-            | Op::Atomic(_)
-            | Op::CopyAsync(_)
-            | Op::Texel(_)
-            | Op::Special { .. }
-            | Op::FrameAddress { .. }
-            | Op::Nothing
-    )
 }

@@ -11,8 +11,8 @@ pub(crate) fn run(r: &mut Regs<'_>, op: &ConvertOp, mask: u32) {
     let ConvertOp { d, a, .. } = *op;
     let plain = !op.sat && !op.ftz;
     match (op.to, op.from, op.round) {
-        (Num::S64, Num::S32, _) if plain && !op.a_wide => widen(r, op, mask, |x| x as i32 as i64 as u64),
-        (Num::U64 | Num::S64, Num::U32, _) if plain && !op.a_wide => widen(r, op, mask, u64::from),
+        (Num::S64, Num::S32, _) if plain && !op.a_wide => r.widen1(d, a, mask, |x| x as i32 as i64 as u64),
+        (Num::U64 | Num::S64, Num::U32, _) if plain && !op.a_wide => r.widen1(d, a, mask, u64::from),
         (Num::U32 | Num::S32, Num::U64 | Num::S64, _) if plain && !op.d_wide => {
             let x = &r.r64[a as usize];
             let mut out = [0; 32];
@@ -31,11 +31,7 @@ pub(crate) fn run(r: &mut Regs<'_>, op: &ConvertOp, mask: u32) {
         }
         (Num::U32, Num::F32, Round::Zero) if plain && !op.d_wide => r.map1(d, a, mask, |x| f32::from_bits(x) as u32),
         // The everyday steps of `expf`, `floorf` and their kin.
-        (Num::F32, Num::F32, _) if op.sat && !op.ftz && !op.integral => r.map1(d, a, mask, |x| {
-            let x = f32::from_bits(x);
-            let x = if x > 0.0 { x } else { 0.0 };
-            (if x < 1.0 { x } else { 1.0 }).to_bits()
-        }),
+        (Num::F32, Num::F32, _) if op.sat && !op.ftz && !op.integral => r.map1(d, a, mask, saturated),
         (Num::F32, Num::F32, Round::Nearest) if plain && op.integral => {
             r.map1(d, a, mask, |x| nan::f32_bits(f32::from_bits(x).round_ties_even()));
         }
@@ -58,14 +54,12 @@ pub(crate) fn run(r: &mut Regs<'_>, op: &ConvertOp, mask: u32) {
     }
 }
 
+/// Between 0 and 1; a NaN becomes 0.
 #[inline(always)]
-fn widen(r: &mut Regs<'_>, op: &ConvertOp, mask: u32, f: impl Fn(u32) -> u64) {
-    let x = &r.r32[op.a as usize];
-    let mut out = [0; 32];
-    for lane in 0..32 {
-        out[lane] = f(x[lane]);
-    }
-    r.put64(op.d, &out, mask);
+pub(super) fn saturated(x: u32) -> u32 {
+    let x = f32::from_bits(x);
+    let x = if x > 0.0 { x } else { 0.0 };
+    (if x < 1.0 { x } else { 1.0 }).to_bits()
 }
 
 #[inline(never)]

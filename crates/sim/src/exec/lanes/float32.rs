@@ -1,15 +1,17 @@
 //! f32 arithmetic over lanes.
 //!
-//! Rounding to nearest is the processor's own; other directions are emulated (`float::round`). `FMA` says that the
-//! code is compiled for a processor with fused multiply-add; else that too is emulated, never `a * b + c`.
+//! Rounding to nearest is the processor's own; other directions are emulated (`float::round`), except where AVX-512 has
+//! them. `SET` says for which instruction set the code is compiled: without a fused multiply-add that too is emulated,
+//! never `a * b + c`.
 
 use super::super::float::{approx, nan, round};
 use super::super::op::{Float, FloatOp, Round};
 use super::Regs;
+use super::dispatch::{AVX2, AVX512};
 
 /// Runs one instruction.
 #[inline(always)]
-pub(crate) fn run<const FMA: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
+pub(crate) fn run<const SET: u8>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
     let nearest = op.round == Round::Nearest;
     match (op.code, op.ftz, op.sat) {
         (Float::Add, false, false) if nearest => two::<false>(r, op, mask, |x, y| x + y),
@@ -17,12 +19,10 @@ pub(crate) fn run<const FMA: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
         (Float::Sub, false, false) if nearest => two::<false>(r, op, mask, |x, y| x - y),
         (Float::Sub, true, false) if nearest => two::<true>(r, op, mask, |x, y| x - y),
         (Float::Mul, false, false) if nearest => two::<false>(r, op, mask, |x, y| x * y),
-        (Float::Mul, true, false) if nearest => flushing::<FMA>(r, op, mask, |x, y, _| x * y),
-        (Float::Fma, false, false) if nearest => three::<false>(r, op, mask, fma::<FMA>),
-        (Float::Fma, true, false) if nearest => flushing::<FMA>(r, op, mask, fma::<FMA>),
-        (Float::Fma, false, false) if op.round == Round::Down => {
-            three::<false>(r, op, mask, |x, y, z| round::fma_f32(x, y, z, Round::Down));
-        }
+        (Float::Mul, true, false) if nearest => flushing::<SET>(r, op, mask, |x, y, _| x * y),
+        (Float::Fma, false, false) if nearest => three::<false>(r, op, mask, fma::<SET>),
+        (Float::Fma, true, false) if nearest => flushing::<SET>(r, op, mask, fma::<SET>),
+        (Float::Fma, false, false) if op.round == Round::Down => fma_down::<SET>(r, op, mask),
         (Float::Div, false, false) if nearest => two::<false>(r, op, mask, |x, y| x / y),
         (Float::Min, false, false) => r.map2(op.d, op.a, op.b, mask, least),
         (Float::Max, false, false) => r.map2(op.d, op.a, op.b, mask, greatest),
@@ -37,11 +37,11 @@ pub(crate) fn run<const FMA: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
         (Float::SqrtApprox, true, false) => one_source::<true>(r, op, mask, f32::sqrt),
         (Float::RsqrtApprox, false, false) => one_source::<false>(r, op, mask, rsqrt),
         (Float::RsqrtApprox, true, false) => one_source::<true>(r, op, mask, rsqrt),
-        (Float::Ex2, false, false) => one_source::<false>(r, op, mask, |x| approx::exp2(x.into()) as f32),
-        (Float::Ex2, true, false) => one_source::<true>(r, op, mask, |x| approx::exp2(x.into()) as f32),
-        (Float::Neg, false, _) => r.map1(op.d, op.a, mask, |x| bits::<false>(f32::from_bits(x ^ 0x8000_0000))),
+        (Float::Ex2, false, false) => ex2::<false>(r, op, mask),
+        (Float::Ex2, true, false) => ex2::<true>(r, op, mask),
+        (Float::Neg, false, _) => r.map1(op.d, op.a, mask, negated),
         (Float::Abs, false, _) => r.map1(op.d, op.a, mask, |x| bits::<false>(f32::from_bits(x & 0x7fff_ffff))),
-        _ => each::<FMA>(r, op, mask),
+        _ => each::<SET>(r, op, mask),
     }
 }
 
@@ -67,12 +67,12 @@ fn rsqrt(x: f32) -> f32 {
 }
 
 #[inline(always)]
-fn two<const FTZ: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl Fn(f32, f32) -> f32) {
+pub(super) fn two<const FTZ: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl Fn(f32, f32) -> f32) {
     r.map2(op.d, op.a, op.b, mask, |x, y| bits::<FTZ>(f(flushed::<FTZ>(x), flushed::<FTZ>(y))));
 }
 
 #[inline(always)]
-fn three<const FTZ: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl Fn(f32, f32, f32) -> f32) {
+pub(super) fn three<const FTZ: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl Fn(f32, f32, f32) -> f32) {
     r.map3(op.d, op.a, op.b, op.c, mask, |x, y, z| {
         bits::<FTZ>(f(flushed::<FTZ>(x), flushed::<FTZ>(y), flushed::<FTZ>(z)))
     });
@@ -80,7 +80,7 @@ fn three<const FTZ: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl Fn(
 
 /// `.ftz` of a product: a result that became the smallest normal number by rounding is looked at again.
 #[inline(always)]
-fn flushing<const FMA: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl Fn(f32, f32, f32) -> f32) {
+fn flushing<const SET: u8>(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl Fn(f32, f32, f32) -> f32) {
     let none = [0; 32];
     let column = |col: u16| r.r32.get(col as usize).unwrap_or(&none);
     let (x, y, z) = (column(op.a), column(op.b), column(op.c));
@@ -90,20 +90,64 @@ fn flushing<const FMA: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl 
     }
     if super::lanes_where(|lane| out[lane] & 0x7fff_ffff == 0x0080_0000) != 0 {
         for lane in 0..32 {
-            out[lane] = one::<FMA>(op, [x[lane], y[lane], z[lane]]);
+            out[lane] = one::<SET>(op, [x[lane], y[lane], z[lane]]);
         }
     }
     r.put32(op.d, &out, mask);
 }
 
 #[inline(always)]
-fn fma<const FMA: bool>(x: f32, y: f32, z: f32) -> f32 {
-    if FMA { x.mul_add(y, z) } else { round::fma_f32(x, y, z, Round::Nearest) }
+pub(super) fn fma<const SET: u8>(x: f32, y: f32, z: f32) -> f32 {
+    if SET >= AVX2 { x.mul_add(y, z) } else { round::fma_f32(x, y, z, Round::Nearest) }
+}
+
+#[inline(always)]
+pub(super) fn negated(x: u32) -> u32 {
+    bits::<false>(f32::from_bits(x ^ 0x8000_0000))
+}
+
+#[inline(always)]
+pub(super) fn ex2<const FTZ: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
+    one_source::<FTZ>(r, op, mask, |x| approx::exp2(x.into()) as f32);
+}
+
+/// `fma.rm`, which every `expf` has.
+#[inline(always)]
+pub(super) fn fma_down<const SET: u8>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
+    #[cfg(target_arch = "x86_64")]
+    if SET >= AVX512 {
+        return fma_down_512(r, op, mask);
+    }
+    three::<false>(r, op, mask, |x, y, z| round::fma_f32(x, y, z, Round::Down));
+}
+
+/// The same where the processor can do it.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn fma_down_512(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
+    use std::arch::x86_64::{
+        _MM_FROUND_NO_EXC, _MM_FROUND_TO_NEG_INF, _mm512_fmadd_round_ps, _mm512_loadu_ps, _mm512_storeu_ps,
+    };
+    let [x, y, z] = [op.a, op.b, op.c].map(|col| &r.r32[col as usize]);
+    let mut out = [0u32; 32];
+    for half in [0, 16] {
+        // SAFETY: only code compiled for AVX-512 comes here, which runs only where the processor has it. Each half of a
+        // column is 64 bytes, loads and stores are unaligned, and any bits are numbers.
+        unsafe {
+            let at = |column: &[u32; 32]| _mm512_loadu_ps(column[half..half + 16].as_ptr().cast());
+            let sum = _mm512_fmadd_round_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(at(x), at(y), at(z));
+            _mm512_storeu_ps(out[half..half + 16].as_mut_ptr().cast(), sum);
+        }
+    }
+    for bits in &mut out {
+        *bits = nan::f32_bits(f32::from_bits(*bits));
+    }
+    r.put32(op.d, &out, mask);
 }
 
 /// The smaller one; -0 is smaller than +0, and a NaN loses against a number.
 #[inline(always)]
-fn least(x: u32, y: u32) -> u32 {
+pub(super) fn least(x: u32, y: u32) -> u32 {
     let (a, b) = (f32::from_bits(x), f32::from_bits(y));
     let both = if a < b || (a == b && x >> 31 == 1) { x } else { y };
     let result = if a.is_nan() {
@@ -117,7 +161,7 @@ fn least(x: u32, y: u32) -> u32 {
 }
 
 #[inline(always)]
-fn greatest(x: u32, y: u32) -> u32 {
+pub(super) fn greatest(x: u32, y: u32) -> u32 {
     let (a, b) = (f32::from_bits(x), f32::from_bits(y));
     let both = if a > b || (a == b && x >> 31 == 0) { x } else { y };
     let result = if a.is_nan() {
@@ -132,26 +176,26 @@ fn greatest(x: u32, y: u32) -> u32 {
 
 /// Everything else, one lane at a time.
 #[inline(never)]
-fn each<const FMA: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
+fn each<const SET: u8>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
     let mut rest = mask;
     while rest != 0 {
         let lane = rest.trailing_zeros() as usize;
         rest &= rest - 1;
         let get = |col: u16| r.r32.get(col as usize).map_or(0, |c| c[lane]);
-        let result = one::<FMA>(op, [get(op.a), get(op.b), get(op.c)]);
+        let result = one::<SET>(op, [get(op.a), get(op.b), get(op.c)]);
         r.r32[op.d as usize][lane] = result;
     }
 }
 
 /// One value of any instruction.
-pub(crate) fn one<const FMA: bool>(op: &FloatOp, sources: [u32; 3]) -> u32 {
+pub(crate) fn one<const SET: u8>(op: &FloatOp, sources: [u32; 3]) -> u32 {
     let [x, y, z] = sources.map(|bits| if op.ftz { round::flush(f32::from_bits(bits)) } else { f32::from_bits(bits) });
     let wide = |f: fn(f64) -> f64| f(x.into()) as f32;
     let result = match op.code {
         Float::Add => round::add_f32(x, y, op.round),
         Float::Sub => round::add_f32(x, -y, op.round),
         Float::Mul => round::mul_f32(x, y, op.round),
-        Float::Fma if FMA && op.round == Round::Nearest => x.mul_add(y, z),
+        Float::Fma if SET >= AVX2 && op.round == Round::Nearest => x.mul_add(y, z),
         Float::Fma => round::fma_f32(x, y, z, op.round),
         Float::Div => round::div_f32(x, y, op.round),
         Float::Rcp => round::div_f32(1.0, x, op.round),

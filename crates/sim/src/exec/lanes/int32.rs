@@ -54,8 +54,8 @@ pub(crate) fn run(r: &mut Regs<'_>, op: &IntOp, mask: u32) -> u32 {
             }
             r.put32(d, &out, mask);
         }
-        Int::MulWideS => wide(r, op, mask, |x, y| i64::from(x as i32).wrapping_mul(i64::from(y as i32)) as u64),
-        Int::MulWideU => wide(r, op, mask, |x, y| u64::from(x).wrapping_mul(u64::from(y))),
+        Int::MulWideS => r.widen2(d, a, b, mask, |x, y| i64::from(x as i32).wrapping_mul(i64::from(y as i32)) as u64),
+        Int::MulWideU => r.widen2(d, a, b, mask, |x, y| u64::from(x).wrapping_mul(u64::from(y))),
         Int::MadWideS => {
             wide_add(r, op, mask, |x, y| i64::from(x as i32).wrapping_mul(i64::from(y as i32)) as u64);
         }
@@ -169,16 +169,6 @@ fn funnel_left(lo: u32, hi: u32, n: u32) -> u32 {
 fn funnel_right(lo: u32, hi: u32, n: u32) -> u32 {
     let both = u64::from(hi) << 32 | u64::from(lo);
     (both >> n) as u32
-}
-
-#[inline(always)]
-fn wide(r: &mut Regs<'_>, op: &IntOp, mask: u32, f: impl Fn(u32, u32) -> u64) {
-    let (x, y) = (&r.r32[op.a as usize], &r.r32[op.b as usize]);
-    let mut out = [0; 32];
-    for lane in 0..32 {
-        out[lane] = f(x[lane], y[lane]);
-    }
-    r.put64(op.d, &out, mask);
 }
 
 #[inline(always)]

@@ -14,6 +14,7 @@ pub(super) mod int64;
 pub(super) mod moves;
 pub(super) mod rare;
 pub(super) mod rows;
+pub(super) mod steps;
 
 use super::op::Col;
 
@@ -24,16 +25,37 @@ pub(super) struct Regs<'a> {
     pub(super) p: &'a mut [u32],
 }
 
+/// What a column is made of.
+pub(super) trait Blend: Copy {
+    /// `new` where `active` has all bits set, itself where it has none.
+    fn blend(self, new: Self, active: i32) -> Self;
+}
+
+impl Blend for u32 {
+    #[inline(always)]
+    fn blend(self, new: u32, active: i32) -> u32 {
+        self ^ (self ^ new) & active as u32
+    }
+}
+
+impl Blend for u64 {
+    #[inline(always)]
+    fn blend(self, new: u64, active: i32) -> u64 {
+        self ^ (self ^ new) & i64::from(active) as u64
+    }
+}
+
 /// Stores the lanes in `mask`.
 #[inline(always)]
-pub(super) fn put<T: Copy>(target: &mut [T; 32], value: &[T; 32], mask: u32) {
+pub(super) fn put<T: Blend>(target: &mut [T; 32], value: &[T; 32], mask: u32) {
     if mask == u32::MAX {
         *target = *value;
     } else {
+        // Arithmetic, and every lane is stored, those outside of the mask as they were: of an `if` the compiler makes
+        // 32 branches, and what is written lane by lane stalls whoever reads it as a vector.
         for lane in 0..32 {
-            if mask & (1 << lane) != 0 {
-                target[lane] = value[lane];
-            }
+            let active = (mask << (31 - lane)) as i32 >> 31;
+            target[lane] = target[lane].blend(value[lane], active);
         }
     }
 }
@@ -86,6 +108,37 @@ impl Regs<'_> {
     }
 
     #[inline(always)]
+    pub(super) fn widen1(&mut self, d: Col, a: Col, mask: u32, f: impl Fn(u32) -> u64) {
+        let x = &self.r32[a as usize];
+        let mut out = [0; 32];
+        for lane in 0..32 {
+            out[lane] = f(x[lane]);
+        }
+        self.put64(d, &out, mask);
+    }
+
+    #[inline(always)]
+    pub(super) fn widen2(&mut self, d: Col, a: Col, b: Col, mask: u32, f: impl Fn(u32, u32) -> u64) {
+        let (x, y) = (&self.r32[a as usize], &self.r32[b as usize]);
+        let mut out = [0; 32];
+        for lane in 0..32 {
+            out[lane] = f(x[lane], y[lane]);
+        }
+        self.put64(d, &out, mask);
+    }
+
+    /// Of a 64-bit column and a 32-bit one: shifts.
+    #[inline(always)]
+    pub(super) fn wide_by(&mut self, d: Col, a: Col, b: Col, mask: u32, f: impl Fn(u64, u32) -> u64) {
+        let (x, y) = (&self.r64[a as usize], &self.r32[b as usize]);
+        let mut out = [0; 32];
+        for lane in 0..32 {
+            out[lane] = f(x[lane], y[lane]);
+        }
+        self.put64(d, &out, mask);
+    }
+
+    #[inline(always)]
     pub(super) fn wide1(&mut self, d: Col, a: Col, mask: u32, f: impl Fn(u64) -> u64) {
         let x = &self.r64[a as usize];
         let mut out = [0; 32];
@@ -119,9 +172,27 @@ impl Regs<'_> {
 /// The bits of the lanes for which `f` holds.
 #[inline(always)]
 pub(super) fn lanes_where(f: impl Fn(usize) -> bool) -> u32 {
-    let mut mask = 0;
+    // A byte for each lane first: comparing is vector code then, and so is gathering the bits.
+    let mut flags = [0u8; 32];
     for lane in 0..32 {
-        mask |= if f(lane) { 1 << lane } else { 0 };
+        flags[lane] = if f(lane) { 0xff } else { 0 };
     }
-    mask
+    gathered(&flags)
+}
+
+/// The top bits of 32 bytes.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn gathered(flags: &[u8; 32]) -> u32 {
+    use std::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8};
+    // SAFETY: every processor of this architecture has SSE2, and a half of the flags is 16 bytes.
+    let half = |half: &[u8; 16]| unsafe { _mm_movemask_epi8(_mm_loadu_si128(half.as_ptr().cast())) as u32 };
+    let (halves, _) = flags.as_chunks::<16>();
+    half(&halves[0]) | half(&halves[1]) << 16
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn gathered(flags: &[u8; 32]) -> u32 {
+    (0..32).fold(0, |all, lane| all | u32::from(flags[lane] >> 7) << lane)
 }

@@ -72,7 +72,8 @@ fn one(kind: RareKind, a: u32, b: u32, c: u32) -> u32 {
                 (false, false) => Float::Max,
             };
             let op = FloatOp { code, double: false, round: Round::Nearest, ftz, sat: false, d: 0, a: 0, b: 0, c: 0 };
-            let magnitude = super::float32::one::<false>(&op, [a & 0x7fff_ffff, b & 0x7fff_ffff, 0]);
+            let magnitude =
+                super::float32::one::<{ super::dispatch::BASELINE }>(&op, [a & 0x7fff_ffff, b & 0x7fff_ffff, 0]);
             if f32::from_bits(magnitude).is_nan() { magnitude } else { magnitude | (a ^ b) & 0x8000_0000 }
         }
         RareKind::ToEight { format, pair, relu } => {

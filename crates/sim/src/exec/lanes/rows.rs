@@ -3,7 +3,7 @@
 use super::super::op::{Address, LoadStore, NONE, Value};
 use super::Regs;
 use crate::memory::region::{Element, Region};
-use crate::memory::rows::Part;
+use crate::memory::rows::{Column, Part, Places, Rows};
 
 /// A load from one region.
 pub(crate) struct LoadFrom<'a> {
@@ -47,11 +47,27 @@ pub(crate) fn addresses(regs: &Regs<'_>, address: &Address) -> [u64; 32] {
     out
 }
 
-/// The lanes of a load that read bytes nobody wrote, and the address of the first of them.
-#[derive(Clone, Copy)]
-pub(crate) struct Unwritten {
-    pub(crate) lanes: u32,
-    pub(crate) address: u64,
+/// Where every lane goes: as the access says, or as given.
+#[inline(always)]
+fn places<'a>(regs: &'a Regs<'_>, address: &Address, given: Option<&'a [u64; 32]>) -> Places<'a> {
+    let column = match given {
+        Some(column) => return Places { column: Column::Wide(column), offset: 0 },
+        None if address.base == NONE => Column::Zero,
+        None if address.wide => Column::Wide(&regs.r64[address.base as usize]),
+        None => Column::Narrow(&regs.r32[address.base as usize]),
+    };
+    Places { column, offset: address.offset as u64 }
+}
+
+/// How a load went.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loaded {
+    /// All is where it belongs.
+    Done,
+    /// A lane is outside, or not aligned; nothing has happened.
+    Outside,
+    /// These lanes read bytes that nobody has written; nothing has happened yet.
+    Unwritten(u32),
 }
 
 /// The address of the first active lane.
@@ -66,23 +82,43 @@ pub(crate) fn first_address(regs: &Regs<'_>, address: &Address, mask: u32) -> u6
     base.wrapping_add(address.offset as u64)
 }
 
+/// One value for all lanes.
+#[inline(always)]
+pub(crate) fn splat(regs: &mut Regs<'_>, (value, bits): (Value, u64), mask: u32) {
+    if value.col == NONE {
+    } else if value.wide {
+        regs.put64(value.col, &[bits; 32], mask);
+    } else {
+        regs.put32(value.col, &[if value.short { bits as u32 & 0xffff } else { bits as u32 }; 32], mask);
+    }
+}
+
 /// A load of one element of 4 bytes into a 32-bit column, if every lane lies inside.
 #[inline(always)]
-pub(crate) fn load_word(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Option<Unwritten> {
-    let [value] = from.access.values[..] else { return None };
-    let addresses = addresses(regs, &from.access.address);
-    let rows = from.region.rows(&addresses, mask, from.part, 4, 4)?;
-    regs.put32(value.col, &rows.load::<u32>(0), mask);
-    let lanes = if from.check { rows.unwritten(mask) } else { 0 };
-    Some(Unwritten { lanes, address: addresses[lanes.trailing_zeros() as usize & 31] })
+pub(crate) fn load_word(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Loaded {
+    let [value] = from.access.values[..] else { return Loaded::Outside };
+    let (places, mut offsets) = (places(regs, &from.access.address, None), [0; 32]);
+    let Some(rows) = from.region.rows(places, mask, from.part, 4, &mut offsets) else { return Loaded::Outside };
+    let unwritten = if from.check { rows.unwritten(mask) } else { 0 };
+    if unwritten != 0 {
+        return Loaded::Unwritten(unwritten);
+    }
+    if mask == u32::MAX {
+        rows.load(0, &mut regs.r32[value.col as usize]);
+    } else {
+        let mut out = [0; 32];
+        rows.load(0, &mut out);
+        regs.put32(value.col, &out, mask);
+    }
+    Loaded::Done
 }
 
 /// A store of one element of 4 bytes from a 32-bit column; gives whether every lane lies inside.
 #[inline(always)]
 pub(crate) fn store_word(regs: &Regs<'_>, to: &mut StoreTo<'_>, mask: u32) -> bool {
     let [value] = to.access.values[..] else { return false };
-    let addresses = addresses(regs, &to.access.address);
-    let Some(mut rows) = to.region.rows_mut(&addresses, mask, to.part, 4, 4) else { return false };
+    let (places, mut offsets) = (places(regs, &to.access.address, None), [0; 32]);
+    let Some(mut rows) = to.region.rows_mut(places, mask, to.part, 4, &mut offsets) else { return false };
     rows.store(0, &regs.r32[value.col as usize], mask);
     rows.mark(mask);
     true
@@ -90,7 +126,7 @@ pub(crate) fn store_word(regs: &Regs<'_>, to: &mut StoreTo<'_>, mask: u32) -> bo
 
 /// Any load, if every lane lies inside.
 #[inline(always)]
-pub(crate) fn load(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Option<Unwritten> {
+pub(crate) fn load(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Loaded {
     match from.access.bytes {
         4 => load_as::<u32>(regs, from, mask),
         8 => load_as::<u64>(regs, from, mask),
@@ -100,33 +136,63 @@ pub(crate) fn load(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Optio
 }
 
 #[inline(always)]
-fn load_as<T: Element + Into<u64>>(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Option<Unwritten> {
+fn load_as<T: Element + Into<u64>>(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Loaded {
     let values = &from.access.values[..];
     let total = (T::BYTES * values.len()) as u32;
-    let computed;
-    let addresses = match from.addresses {
-        Some(given) => given,
-        None => {
-            computed = addresses(regs, &from.access.address);
-            &computed
+    let (places, mut offsets) = (places(regs, &from.access.address, from.addresses), [0; 32]);
+    let Some(rows) = from.region.rows(places, mask, from.part, total, &mut offsets) else { return Loaded::Outside };
+    let unwritten = if from.check { rows.unwritten(mask) } else { 0 };
+    if unwritten != 0 {
+        return Loaded::Unwritten(unwritten);
+    }
+    // With a number that is known, each element has vector code of its own.
+    match values {
+        [a] => load_one::<T>(&rows, 0, from.access, *a, regs, mask),
+        [a, b] => {
+            load_one::<T>(&rows, 0, from.access, *a, regs, mask);
+            load_one::<T>(&rows, 1, from.access, *b, regs, mask);
         }
-    };
-    let rows = from.region.rows(addresses, mask, from.part, total, T::BYTES as u32)?;
-    if let [value] = values {
-        put_row(rows.load::<T>(0), from.access, *value, regs, mask);
-    } else {
-        for (k, value) in values.iter().enumerate() {
-            put_row(rows.load::<T>(k), from.access, *value, regs, mask);
+        [a, b, c, d] => {
+            load_one::<T>(&rows, 0, from.access, *a, regs, mask);
+            load_one::<T>(&rows, 1, from.access, *b, regs, mask);
+            load_one::<T>(&rows, 2, from.access, *c, regs, mask);
+            load_one::<T>(&rows, 3, from.access, *d, regs, mask);
+        }
+        _ => {
+            for (k, value) in values.iter().enumerate() {
+                load_one::<T>(&rows, k, from.access, *value, regs, mask);
+            }
         }
     }
-    let lanes = if from.check { rows.unwritten(mask) } else { 0 };
-    Some(Unwritten { lanes, address: addresses[lanes.trailing_zeros() as usize & 31] })
+    Loaded::Done
+}
+
+/// Element `k` of every lane into its column.
+#[inline(always)]
+fn load_one<T: Element + Into<u64>>(
+    rows: &Rows<'_>,
+    k: usize,
+    access: &LoadStore,
+    value: Value,
+    regs: &mut Regs<'_>,
+    mask: u32,
+) {
+    let mut row = [T::default(); 32];
+    rows.load(k, &mut row);
+    put_row(&row, access, value, regs, mask);
 }
 
 #[inline(always)]
-fn put_row<T: Element + Into<u64>>(raw: [T; 32], access: &LoadStore, value: Value, regs: &mut Regs<'_>, mask: u32) {
+fn put_row<T: Element + Into<u64>>(raw: &[T; 32], access: &LoadStore, value: Value, regs: &mut Regs<'_>, mask: u32) {
     if value.col == NONE {
         return;
+    }
+    if T::BYTES == 4 && !value.wide {
+        let mut out = [0u32; 32];
+        for lane in 0..32 {
+            out[lane] = raw[lane].into() as u32;
+        }
+        return regs.put32(value.col, &out, mask);
     }
     let mut wide = [0u64; 32];
     for lane in 0..32 {
@@ -143,14 +209,8 @@ fn put_row<T: Element + Into<u64>>(raw: [T; 32], access: &LoadStore, value: Valu
     }
     let cut = if value.short { 0xffff } else { u32::MAX };
     let mut out = [0u32; 32];
-    if T::BYTES == 4 {
-        for lane in 0..32 {
-            out[lane] = raw[lane].into() as u32;
-        }
-    } else {
-        for lane in 0..32 {
-            out[lane] = wide[lane] as u32 & cut;
-        }
+    for lane in 0..32 {
+        out[lane] = wide[lane] as u32 & cut;
     }
     regs.put32(value.col, &out, mask);
 }
@@ -190,15 +250,8 @@ low!(u8, u16, u32, u64);
 fn store_as<T: Element + Low>(regs: &Regs<'_>, to: &mut StoreTo<'_>, mask: u32) -> bool {
     let values = &to.access.values[..];
     let total = (T::BYTES * values.len()) as u32;
-    let computed;
-    let addresses = match to.addresses {
-        Some(given) => given,
-        None => {
-            computed = addresses(regs, &to.access.address);
-            &computed
-        }
-    };
-    let Some(mut rows) = to.region.rows_mut(addresses, mask, to.part, total, T::BYTES as u32) else { return false };
+    let (places, mut offsets) = (places(regs, &to.access.address, to.addresses), [0; 32]);
+    let Some(mut rows) = to.region.rows_mut(places, mask, to.part, total, &mut offsets) else { return false };
     for (k, value) in values.iter().enumerate() {
         let mut out = [T::default(); 32];
         if value.wide {

@@ -14,6 +14,7 @@ macro_rules! list {
 }
 use list;
 
+mod arrays;
 mod bodies;
 mod bodies_captured;
 mod bodies_changed;
@@ -30,17 +31,21 @@ mod events;
 mod faults;
 mod forks;
 mod host_memory;
+mod host_pools;
 mod hosts;
 mod images;
 mod launches;
 mod links;
+mod managed;
 mod memory_nodes;
 mod modules;
 mod objects;
+mod old_names;
 mod operations;
 mod pools;
 mod streams;
 mod texts;
+mod textures;
 mod updates;
 mod virtual_memory;
 
@@ -54,6 +59,10 @@ fn listed(area: &str, name: &str, body: Body, breaks: bool) -> Listed {
 /// All cases of all files.
 pub(super) fn all() -> Vec<Listed> {
     let files = [
+        arrays::all(),
+        host_pools::all(),
+        managed::all(),
+        textures::all(),
         bodies::all(),
         bodies_captured::all(),
         bodies_changed::all(),
@@ -65,6 +74,7 @@ pub(super) fn all() -> Vec<Listed> {
         conditions_set::all(),
         contexts::all(),
         objects::all(),
+        old_names::all(),
         operations::all(),
         virtual_memory::all(),
         data::all(),

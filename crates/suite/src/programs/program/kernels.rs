@@ -184,3 +184,65 @@ pub(crate) const COPY_OUT: &str = r#"
     ret;
 }
 "#;
+
+/// `fetch(t, i, out)`: `out` becomes texel `i` of linear memory.
+pub(crate) const FETCH: &str = r#"
+.version 8.4
+.target sm_75
+.address_size 64
+.file 1 "fetch.cu"
+.visible .entry fetch(.param .u64 t, .param .u32 i, .param .u64 out)
+{
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [t];
+    ld.param.u32 %r1, [i];
+    ld.param.u64 %rd2, [out];
+    .loc 1 2 12
+    tex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [%rd1, {%r1}];
+    st.global.u32 [%rd2], %r2;
+    ret;
+}
+"#;
+
+/// `sample(t, x, y, out)`: `out` becomes the texel of a plane at integers `x`, `y`.
+pub(crate) const SAMPLE: &str = r#"
+.version 8.4
+.target sm_75
+.address_size 64
+.file 1 "sample.cu"
+.visible .entry sample(.param .u64 t, .param .u32 x, .param .u32 y, .param .u64 out)
+{
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [t];
+    ld.param.u32 %r1, [x];
+    ld.param.u32 %r2, [y];
+    ld.param.u64 %rd2, [out];
+    .loc 1 2 12
+    tex.2d.v4.u32.s32 {%r3, %r4, %r5, %r6}, [%rd1, {%r1, %r2}];
+    st.global.u32 [%rd2], %r3;
+    ret;
+}
+"#;
+
+/// `pick(s, x, y, out)`: `out` becomes the number of a surface at byte `x` of row `y`.
+pub(crate) const PICK: &str = r#"
+.version 8.4
+.target sm_75
+.address_size 64
+.file 1 "pick.cu"
+.visible .entry pick(.param .u64 s, .param .u32 x, .param .u32 y, .param .u64 out)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [s];
+    ld.param.u32 %r1, [x];
+    ld.param.u32 %r2, [y];
+    ld.param.u64 %rd2, [out];
+    .loc 1 2 12
+    suld.b.2d.b32.trap %r3, [%rd1, {%r1, %r2}];
+    st.global.u32 [%rd2], %r3;
+    ret;
+}
+"#;

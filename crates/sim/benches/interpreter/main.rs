@@ -4,7 +4,9 @@
 //!
 //! `cargo bench -p dacapo-sim` measures for about two seconds each (`-- 'matmul_naive none'`: only what has that in its
 //! name; `-- cost`: only what detectors cost); under `cargo test` every kernel runs once on small data, and its results are
-//! compared with the scalar code's.
+//! compared with the scalar code's. `-- --against FILE` holds this build against another one (`against.rs`).
+
+mod against;
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -17,12 +19,20 @@ use dacapo_sim::memory::{Kind, Memory, MemoryOptions, Request};
 
 fn main() {
     let full = std::env::args().any(|a| a == "--bench");
+    let behind = |flag: &str| std::env::args().skip_while(|a| a != flag).nth(1);
+    if let Some(kernel) = behind("--serve") {
+        return against::serve(&kernel);
+    }
+    let mut wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    if let Some(other) = behind("--against") {
+        wanted.retain(|part| *part != other);
+        return against::against(other.as_ref(), &wanted);
+    }
     println!("lane instructions in G a second, median and range; time of the interpreter over that of scalar Rust");
     println!(
         "{:<20}{:<9}{:>13}{:>10}{:>15}{:>12}{:>8}{:>7}",
         "kernel", "detect", "instructions", "G/s", "range", "scalar ms", "ratio", "turns"
     );
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let n = if full { 1 << 20 } else { 1 << 12 };
     let size = if full { 256 } else { 32 };
     for (word, detectors, cores) in [
