@@ -16,7 +16,7 @@ use crate::exec::{Image, Program};
 use crate::foreign::{list, put, put_optional, text};
 use crate::model::objects::{Function, Module, Owner};
 use crate::model::table::{Key, Lookup};
-use crate::visit::{Answer, Visit};
+use crate::visit::{self, Answer, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 const INVALID_HANDLE: CUresult = CUresult::CUDA_ERROR_INVALID_HANDLE;
@@ -126,6 +126,11 @@ pub(crate) fn named(v: &Visit<'_>, handle: CUmodule) -> Result<Key<Module>, CUre
 pub(crate) unsafe fn unload(v: &mut Visit<'_>, handle: CUmodule) -> Answer {
     v.check_unsafe()?;
     let key = named(v, handle)?;
+    if v.modules.get(key).is_some_and(|module| module.is_library) {
+        let (what, help) = ("the module belongs to a library", "unload the library: cuLibraryUnload");
+        let code = CUresult::CUDA_ERROR_NOT_PERMITTED;
+        return Err(v.refuse(visit::Refusal::new(code, "library-module", what, help)));
+    }
     let context = v.modules.get(key).map(|module| module.context);
     if let Some(context) = context {
         v.wait_for_context(context)?;
