@@ -61,7 +61,7 @@ fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3], by_node: bool) -> Result
             Owner::HostAllocated { .. } | Owner::HostRegistered { .. } | Owner::Managed => CopyMemory::Pinned,
             // As a memset of it is refused.
             _ if end.kind == CU_MEMORYTYPE_DEVICE && super::pool::is_out_of_reach(v, &seen.owner) => {
-                return Err(INVALID);
+                return Err(super::pool::refuse_unreachable(v, address));
             }
             Owner::Pool(pool) if v.pools.get(pool).is_some_and(|pool| pool.place != PoolPlace::DEVICE) => {
                 CopyMemory::Pinned
@@ -101,9 +101,9 @@ fn array_side(v: &mut Visit<'_>, end: &End, extent: [u64; 3]) -> Result<Side, CU
         return Err(INVALID);
     }
     if !(inside(0) && inside(1) && inside(2)) {
-        let size = |size: [u64; 3]| format!("{} bytes, {} rows and {} slices", size[0], size[1], size[2]);
+        let size = |size: [u64; 3]| format!("{} x {} x {}", size[0], size[1], size[2]);
         let what = format!(
-            "{} touches {} of an array, from byte {}, row {} and slice {} on, and it has {}",
+            "{} touches {} (bytes, rows, slices) of an array from byte {}, row {} and slice {} on, and the array has {}",
             v.call.name(),
             size(extent),
             offset[0],

@@ -58,8 +58,18 @@ fn range_of(v: &mut Visit<'_>, address: u64, bytes: usize) -> Result<(u64, u64, 
     if bytes == 0 {
         return Err(INVALID);
     }
-    let what =
-        format!("{} names {bytes} bytes at {address:#x}, which is {}", v.call.name(), v.memory.describe(address));
+    if let Some((base, seen)) = holding(v, address).filter(|(base, _)| is_managed(v, *base)) {
+        let at = address - base;
+        let what = format!(
+            "{} names {bytes} bytes at {address:#x}, which is at byte {at} of {} bytes of managed memory",
+            v.call.name(),
+            seen.bytes
+        );
+        let help = "name no more than the allocation holds";
+        return Err(v.refuse(Refusal::new(INVALID, "out-of-bounds", what, help)));
+    }
+    let there = v.memory.describe(address);
+    let what = format!("{} names {bytes} bytes at {address:#x}, which is no managed memory: {there}", v.call.name());
     let help = "name bytes of one allocation of cuMemAllocManaged, or of one `__managed__` variable";
     Err(v.refuse(Refusal::new(INVALID, "not-managed", what, help)))
 }

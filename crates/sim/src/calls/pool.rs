@@ -15,7 +15,7 @@ use crate::memory::{Kind, Request};
 use crate::model::objects::{FreeBlock, Owner, Pool, PoolPlace, StreamKind};
 use crate::model::table::{Key, Lookup};
 use crate::model::work::Work;
-use crate::visit::{Answer, Target, Visit};
+use crate::visit::{Answer, Refusal, Target, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 /// Sizes are rounded up to this, so that blocks fit again.
@@ -300,6 +300,16 @@ pub(crate) unsafe fn set_current_of(
 pub(crate) fn is_out_of_reach(v: &Visit<'_>, owner: &Owner) -> bool {
     let Owner::Pool(pool) = owner else { return false };
     v.pools.get(*pool).is_some_and(|pool| pool.place.is_host() && !pool.device_access)
+}
+
+/// The refusal of a call that would let the device touch such memory.
+pub(crate) fn refuse_unreachable(v: &mut Visit<'_>, address: u64) -> CUresult {
+    let what = format!(
+        "{} names memory at {address:#x} of a pool of host memory, which the device has no access to",
+        v.call.name()
+    );
+    let help = "give the device access first: cuMemPoolSetAccess, before or after the allocation";
+    v.refuse(Refusal::new(INVALID, "no-access", what, help))
 }
 
 pub(crate) unsafe fn create(v: &mut Visit<'_>, out: *mut CUmemoryPool, props: *const CUmemPoolProps) -> Answer {

@@ -26,7 +26,7 @@ fn check(v: &mut Visit<'_>, set: &SetWork, by_node: bool) -> Answer {
     if is_touchable(v, set.address, bytes, by_node) {
         let owner = super::memory::holding(v, set.address).map(|(_, seen)| seen.owner);
         if owner.is_some_and(|owner| super::pool::is_out_of_reach(v, &owner)) {
-            return Err(INVALID);
+            return Err(super::pool::refuse_unreachable(v, set.address));
         }
         return Ok(());
     }

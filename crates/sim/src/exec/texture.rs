@@ -221,6 +221,9 @@ fn find(op: &TexelOp, texture: &Texture, float: bool, at: [u32; 3]) -> Result<Fo
             let inside = at.iter().zip(texture.size).all(|(at, size)| at.cast_signed() >= 0 && u64::from(*at) < size);
             Ok(if inside { Found::At(at.map(u64::from)) } else { Found::Zero })
         }
+        Shape::Image(1) if op.dimensions == 1 => {
+            Err("reads an array of one row by integers, as only linear memory can be read".to_string())
+        }
         Shape::Image(has) => Err(format!("reads a texture of {has} dimensions as one of {} by {said}", op.dimensions)),
     }
 }
