@@ -78,10 +78,25 @@ def tests_of(suite):
             yield test
 
 
+def load(report, name):
+    """The tests of a module, or the one test of this name. A module without any says so: it may be for pytest alone."""
+    try:
+        suite = unittest.defaultTestLoader.loadTestsFromName(name)
+    except BaseException as error:
+        # What pytest skips a whole module with is no Exception.
+        if type(error).__name__ != "Skipped":
+            raise
+        report.write(name, "skipped", "0", error)
+        return unittest.TestSuite()
+    if suite.countTestCases() == 0:
+        report.write(name, "skipped", "0", "it has no tests for unittest")
+    return suite
+
+
 if __name__ == "__main__":
     with open(sys.argv[1], "a", encoding="utf-8") as file:
-        suite = unittest.defaultTestLoader.loadTestsFromNames(sys.argv[2:])
         report = Report(file)
+        suite = unittest.TestSuite([load(report, name) for name in sys.argv[2:]])
         for test in tests_of(suite):
             report.write(test, "listed")
         suite.run(report)

@@ -154,7 +154,6 @@ const CUDAPY_IN_CI: &[&str] = &[
     "test_gufunc",
     "test_idiv",
     "test_localmem",
-    "test_matmul",
     "test_powi",
     "test_random",
     "test_recursion",
