@@ -4,7 +4,6 @@ Programs are compiled by NVRTC to PTX and to machine code, linked by nvJitLink, 
 Results are compared with numpy.
 """
 
-import ctypes
 import multiprocessing
 import pathlib
 import tempfile
@@ -142,8 +141,8 @@ class TestPrograms(Case):
         kernel = self.program().get_kernel("reverse")
         self.assertEqual(kernel.num_arguments, 2)
         self.assertEqual([(info.offset, info.size) for info in kernel.arguments_info], [(0, 8), (8, 4)])
-        self.assertGreaterEqual(kernel.attributes.max_threads_per_block(), 128)
-        self.assertEqual(kernel.attributes.shared_size_bytes(), 0)
+        self.assertGreaterEqual(kernel.attributes.max_threads_per_block, 128)
+        self.assertEqual(kernel.attributes.shared_size_bytes, 0)
         self.assertGreaterEqual(kernel.occupancy.max_active_blocks_per_multiprocessor(128, 0), 1)
 
 
@@ -341,7 +340,7 @@ def fault():
     stream = device.create_stream()
     source = 'extern "C" __global__ void wild(int* p) { *p = 1; }'
     code = Program(source, code_type="c++", options=ProgramOptions(arch=f"sm_{device.arch}")).compile("ptx")
-    launch(stream, LaunchConfig(grid=1, block=1), code.get_kernel("wild"), ctypes.c_void_p(64))
+    launch(stream, LaunchConfig(grid=1, block=1), code.get_kernel("wild"), 64)
     try:
         stream.sync()
     except Exception as error:

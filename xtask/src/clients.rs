@@ -42,6 +42,9 @@ pub struct Scale {
     /// Only modules of tests in Python whose name contains this
     #[arg(long, requires = "only")]
     module: Option<String>,
+    /// Build nothing first: use the driver and the program `dacapo` as they are
+    #[arg(long)]
+    built: bool,
     /// How many processes of tests in Python run at a time; as many as the machine has cores when left out
     #[arg(long)]
     jobs: Option<usize>,
@@ -185,7 +188,7 @@ pub fn run(scale: &Scale) -> Result<(), String> {
         println!("clients: 0 tests of 0 clients, 0 passed, 0 known, 0 unexplained");
         return Ok(());
     }
-    let place = Place::new()?;
+    let place = Place::new(scale.built)?;
     install_for(&place, &runnable, scale)?;
     if !scale.step.is_empty() {
         return step::run(&place, &scale.step);
@@ -194,6 +197,7 @@ pub fn run(scale: &Scale) -> Result<(), String> {
     let (lines, unexplained) = run_all(&place, &runnable, scale, &list)?;
     let last = summary(&lines);
     unexplained.iter().for_each(|line| println!("unexplained: {line}"));
+    println!("{} s in all", started.elapsed().as_secs());
     println!("{last}");
     if scale.full && missing.is_empty() {
         let head = "What `cargo xtask clients --full` printed last. Times are those of a machine with 2 cores.\n";

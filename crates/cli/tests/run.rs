@@ -147,3 +147,14 @@ fn findings_are_lines_of_json_where_that_is_asked_for() {
     let complaint: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
     assert!(complaint["error"]["what"].as_str().unwrap().contains("/nowhere/program"), "{complaint}");
 }
+
+#[test]
+fn the_library_is_preloaded_and_asked_to_stand_in_unless_it_is_told_not_to() {
+    let script = "echo \"$LD_PRELOAD|$DACAPO_STAND_INS\"";
+    // The folder has a blank in its name, so the library is named by its name alone.
+    let output = dacapo(&["run", "--", "sh", "-c", script]);
+    assert_eq!(text(&output.stdout), "libcuda.so.1|1\n", "{output:?}");
+    assert_eq!(text(&output.stderr), "");
+    let output = dacapo(&["run", "--no-stand-ins", "--", "sh", "-c", script]);
+    assert_eq!(text(&output.stdout), "|\n", "{output:?}");
+}

@@ -30,7 +30,6 @@ pub enum For {
 #[derive(Clone, Copy)]
 pub struct Absent {
     /// The symbol.
-    #[cfg_attr(not(test), allow(dead_code, reason = "what a reader of the list and its test look at"))]
     pub symbol: &'static str,
     /// Its name for `cuGetProcAddress`.
     pub name: &'static str,

@@ -63,8 +63,7 @@ pub unsafe fn answer(
         Found::Address(address) => (address, CU_GET_PROC_ADDRESS_SUCCESS),
         Found::TooOld => (std::ptr::null_mut(), CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT),
         Found::Unknown => {
-            // The empty name is how NVIDIA's runtime says hello, not a name that it misses.
-            if !name.is_empty() {
+            if is_missed(name.to_bytes()) {
                 software::unknown_name(&name.to_string_lossy());
             }
             (std::ptr::null_mut(), CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND)
@@ -77,6 +76,12 @@ pub unsafe fn answer(
         unsafe { status.write(outcome) };
     }
     CUresult::CUDA_SUCCESS
+}
+
+/// Whether a name that is refused is worth a finding. The empty name is how NVIDIA's runtime says hello. Names that are
+/// exported, of graphics, are asked for with all others by cuda-bindings, which misses none of them: a call says enough.
+fn is_missed(name: &[u8]) -> bool {
+    !name.is_empty() && ABSENT.iter().all(|absent| absent.symbol.as_bytes() != name)
 }
 
 /// The newest signature of `name` that `version` knows. Who wants the per-thread default stream gets twins where there are
@@ -97,5 +102,16 @@ fn find(name: &[u8], version: u32, per_thread: bool) -> Found {
         Some((.., address)) => Found::Address(*address),
         None if all.is_empty() => Found::Unknown,
         None => Found::TooOld,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_exported_is_not_missed() {
+        assert!(is_missed(b"cuNobodyKnowsThis") && is_missed(b"cuGLInit2"));
+        assert!(!is_missed(b"") && !is_missed(b"cuGLInit") && !is_missed(b"cuEGLStreamProducerConnect"));
     }
 }

@@ -51,6 +51,7 @@ implemented! {
     cuDriverGetVersion => Nothing, general::driver_get_version;
     cuGetErrorName => Nothing, general::get_error_name;
     cuGetErrorString => Nothing, general::get_error_string;
+    cuGetExportTable => Nothing, general::get_export_table;
     cuInit => Nothing, general::init;
     // Device
     cuDeviceCanAccessPeer => Always, device::can_access_peer;
@@ -129,10 +130,10 @@ implemented! {
     cuKernelGetAttribute => Context, library::kernel_get_attribute;
     cuKernelGetFunction => Context, library::kernel_get_function;
     cuKernelGetLibrary => Init, library::kernel_get_library;
-    cuKernelGetName => Context, function::kernel_get_name;
+    cuKernelGetName => Init, function::kernel_get_name;
     cuKernelGetParamInfo => Context, library::kernel_get_param_info;
     cuKernelSetAttribute => Context, library::kernel_set_attribute;
-    cuKernelSetCacheConfig => Context, library::kernel_set_cache_config;
+    cuKernelSetCacheConfig => Init, library::kernel_set_cache_config;
     cuLibraryEnumerateKernels => Init, library::enumerate_kernels;
     cuLibraryGetGlobal => Context, library::get_global;
     cuLibraryGetKernel => Init, library::get_kernel;

@@ -31,26 +31,22 @@ pub struct Ended {
 }
 
 impl Place {
-    /// Builds the driver and the program `dacapo`.
+    /// Builds the driver and the program `dacapo`, unless they are to be used as they are.
     ///
     /// # Errors
     ///
-    /// - One of them does not build.
-    pub fn new() -> Result<Place, String> {
+    /// - One of them does not build, or is not there.
+    pub fn new(is_built: bool) -> Result<Place, String> {
         let root = workspace::root();
         let target = workspace::target(&root);
-        let library = libcuda::build()?;
-        let build = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--package", "dacapo-cli"])
-            .current_dir(&root)
-            .status()
-            .map_err(|error| format!("cargo: {error}"))?;
-        if !build.success() {
-            return Err("the program `dacapo` does not build".into());
-        }
         let folder = target.join("clients");
         std::fs::create_dir_all(folder.join("out")).map_err(|error| format!("{}: {error}", folder.display()))?;
-        Ok(Place { root, folder, dacapo: target.join("debug/dacapo"), library })
+        let dacapo = target.join("debug/dacapo");
+        let library = if is_built { target.join("dacapo/libcuda.so.1") } else { build(&root)? };
+        if let Some(missing) = [&dacapo, &library].into_iter().find(|file| !file.exists()) {
+            return Err(format!("{} is not there", missing.display()));
+        }
+        Ok(Place { root, folder, dacapo, library })
     }
 
     /// The Python of the environment.
@@ -108,6 +104,16 @@ impl Place {
         let status = wait(child, limit)?;
         let output = std::fs::read(file("stdout")).unwrap_or_default();
         Ok(Ended { status, output: String::from_utf8_lossy(&output).into_owned() })
+    }
+}
+
+/// Builds the program `dacapo` and the driver, and says where that is.
+fn build(root: &Path) -> Result<PathBuf, String> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "--package", "dacapo-cli"]).current_dir(root);
+    match cargo.status().map_err(|error| format!("cargo: {error}"))?.success() {
+        true => libcuda::build(),
+        false => Err("the program `dacapo` does not build".into()),
     }
 }
 

@@ -174,7 +174,7 @@ fn warp_turn(
         if ran >= quantum {
             return Ok((Turn::Over, ran));
         }
-        let mut fragment = flow.fragments.remove(ready);
+        let mut fragment = flow.take(ready);
         let left = quantum - ran;
         let share = if flow.fragments.is_empty() { left } else { left.min((quantum / 4).max(1)) };
         machine.progress.turn_of(machine.block, w as u32, fragment.mask);
@@ -330,24 +330,26 @@ impl Machine<'_> {
         let runs = self.warp;
         for warp in warps.iter_mut() {
             let at_it = |f: &&Box<Fragment>| f.state == State::Barrier(id as u32);
-            let leaves = warp.flow.fragments.iter().filter(at_it).fold(0, |all, f| all | f.mask);
-            if leaves != 0
-                && barrier.expected.is_some()
+            if barrier.expected.is_some()
                 && let Some(races) = &mut self.races
             {
-                races.leave(id, warp.index, leaves, warp.flow.live);
+                let leaves = warp.flow.fragments.iter().filter(at_it).fold(0, |all, f| all | f.mask);
+                if leaves != 0 {
+                    races.leave(id, warp.index, leaves, warp.flow.live);
+                }
             }
             let mut first: Option<u32> = None;
             let mut divided = None;
             for fragment in warp.flow.fragments.iter_mut().filter(|f| f.state == State::Barrier(id as u32)) {
                 let Op::Barrier(index) = self.code.ops[fragment.pc as usize] else { continue };
                 let op = self.code.barriers[index as usize];
-                let mut regs = warp.file.frame(fragment.base);
-                match op.kind {
-                    BarrierKind::RedAnd => regs.put_p(op.d, if barrier.all { !0 } else { 0 }, fragment.mask),
-                    BarrierKind::RedOr => regs.put_p(op.d, if barrier.any { !0 } else { 0 }, fragment.mask),
-                    BarrierKind::RedPopc => regs.put32(op.d, &[barrier.count; 32], fragment.mask),
-                    BarrierKind::Sync | BarrierKind::Arrive => {}
+                if !matches!(op.kind, BarrierKind::Sync | BarrierKind::Arrive) {
+                    let mut regs = warp.file.frame(fragment.base);
+                    match op.kind {
+                        BarrierKind::RedAnd => regs.put_p(op.d, if barrier.all { !0 } else { 0 }, fragment.mask),
+                        BarrierKind::RedOr => regs.put_p(op.d, if barrier.any { !0 } else { 0 }, fragment.mask),
+                        _ => regs.put32(op.d, &[barrier.count; 32], fragment.mask),
+                    }
                 }
                 if op.aligned && *first.get_or_insert(fragment.pc) != fragment.pc {
                     divided = Some((fragment.pc, fragment.mask.trailing_zeros() as usize));

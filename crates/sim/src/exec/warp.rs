@@ -344,8 +344,25 @@ impl Flow {
         true
     }
 
+    /// Takes out fragment number `at`.
+    #[inline]
+    pub(super) fn take(&mut self, at: usize) -> Box<Fragment> {
+        match self.fragments.pop() {
+            // The last one nearly always, and the only one.
+            Some(last) if at == self.fragments.len() => last,
+            Some(last) => {
+                self.fragments.push(last);
+                self.fragments.remove(at)
+            }
+            None => unreachable!("whoever takes a fragment has seen it"),
+        }
+    }
+
     /// Makes one of fragments that would go on in the same way.
     pub(super) fn merge_ready(&mut self) {
+        if self.fragments.len() < 2 {
+            return;
+        }
         let mut i = 0;
         while i < self.fragments.len() {
             let mut j = i + 1;

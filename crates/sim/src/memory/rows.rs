@@ -418,3 +418,86 @@ impl RowsMut<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: u64 = 0x1000;
+    const BYTES: usize = 1024;
+
+    /// Addresses of a warp: rows, halves of rows, one place, all apart, and now and then one that is askew or outside.
+    fn column(next: &mut impl FnMut() -> u64, total: u64) -> [u64; 32] {
+        let (kind, low, high) = (next() % 5, next() % 60 * total, next() % 60 * total);
+        let mut column: [u64; 32] = std::array::from_fn(|lane| {
+            let (half, lane) = (if lane < 16 { low } else { high }, lane as u64);
+            BASE + match kind {
+                0 => low + lane * total,
+                1 => half + lane % 16 * total,
+                2 => half,
+                _ => next() % (BYTES as u64 / total) * total,
+            }
+        });
+        match next() % 6 {
+            0 => column[next() as usize % 32] += 1,
+            1 => column[next() as usize % 32] = BASE + BYTES as u64 - next() % 3 * total,
+            2 => column[next() as usize % 32] = BASE - total,
+            _ => {}
+        }
+        column
+    }
+
+    /// Whatever way the lanes go together, it comes to the same as lane by lane.
+    #[test]
+    fn rows_are_what_their_lanes_are() {
+        let mut state = 7u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state >> 33
+        };
+        let mut seen = [0; 2];
+        for turn in 0..20_000 {
+            let count = [1, 2, 4][turn % 3];
+            let total = 4 * count as u32;
+            let mut region = Region::new(BYTES).expect("small");
+            (0..BYTES / 4)
+                .for_each(|word| region.data[4 * word..4 * word + 4].copy_from_slice(&(next() as u32).to_le_bytes()));
+            (0..next() % 4).for_each(|_| region.bits.mark(next() as usize % 900, next() as usize % 120));
+            let column = column(&mut next, total.into());
+            let mask = [u32::MAX, 0xffff, 0xffff_0000, (next() as u32) | 1][next() as usize % 4];
+            let lanes: Vec<usize> = (0..32).filter(|lane| mask >> lane & 1 == 1).collect();
+            let at = |lane: usize| column[lane].wrapping_sub(BASE) as usize;
+            let fits = |lane: &usize| {
+                at(*lane).checked_add(total as usize).is_some_and(|end| end <= BYTES) && at(*lane) % total as usize == 0
+            };
+            let part = Part::whole(&region, BASE);
+            let (places, mut offsets) = (Places { column: Column::Wide(&column), offset: 0 }, [0; 32]);
+            let Some(rows) = region.rows(places, mask, part, total, &mut offsets) else {
+                assert!(!lanes.iter().all(fits), "turn {turn}: all of {column:x?} are inside");
+                seen[0] += 1;
+                continue;
+            };
+            assert!(lanes.iter().all(fits), "turn {turn}: not all of {column:x?} are inside");
+            seen[1] += 1;
+            let mut out = [0u32; 32];
+            for k in 0..count {
+                rows.load(k, &mut out);
+                lanes.iter().for_each(|&lane| assert_eq!(u64::from(out[lane]), region.load(at(lane) + 4 * k, 4)));
+            }
+            let missing = lanes.iter().filter(|lane| !region.bits.all(at(**lane), total as usize));
+            assert_eq!(rows.unwritten(mask), missing.fold(0, |all, lane| all | 1 << lane), "turn {turn}");
+            let mut other = Region { data: region.data.clone(), bits: Bits::new(BYTES).expect("small") };
+            region.bits.clear();
+            let mut rows = region.rows_mut(places, mask, part, total, &mut offsets).expect("as for loads");
+            for k in 0..count {
+                let values: [u32; 32] = std::array::from_fn(|_| next() as u32);
+                rows.store(k, &values, mask);
+                lanes.iter().for_each(|&lane| other.store(at(lane) + 4 * k, 4, values[lane].into()));
+            }
+            rows.mark(mask);
+            assert!(region.data == other.data, "turn {turn}: {column:x?} {mask:x}");
+            (0..BYTES).for_each(|byte| assert_eq!(region.bits.all(byte, 1), other.bits.all(byte, 1), "turn {turn}"));
+        }
+        assert!(seen.iter().all(|times| *times > 1000), "both happen: {seen:?}");
+    }
+}

@@ -19,6 +19,7 @@ mod verbs_graph;
 mod verbs_link;
 mod verbs_memory;
 mod verbs_module;
+mod verbs_old;
 mod verbs_texture;
 
 use dacapo_driver::{CUresult, Driver};

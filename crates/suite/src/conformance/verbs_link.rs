@@ -162,15 +162,6 @@ impl Case<'_> {
         at
     }
 
-    /// `cuLibraryGetManaged`
-    pub(super) fn library_managed(&mut self, library: CUlibrary, name: &str) {
-        let (c_name, mut at, mut bytes) = (CString::new(name).unwrap_or_default(), 0u64, 0usize);
-        let told = [library.told(&mut self.names), name.to_string()];
-        // SAFETY: a name with a NUL at its end; both are valid for the write.
-        let code = unsafe { self.driver.cuLibraryGetManaged(&mut at, &mut bytes, library, c_name.as_ptr()) };
-        self.said("cuLibraryGetManaged", &told, code, &format!("{bytes} bytes"));
-    }
-
     /// `cuLibraryGetUnifiedFunction`
     pub(super) fn library_unified(&mut self, library: CUlibrary, name: &str) {
         let (c_name, mut at) = (CString::new(name).unwrap_or_default(), std::ptr::null_mut());

@@ -40,6 +40,7 @@ mod managed;
 mod memory_nodes;
 mod modules;
 mod objects;
+mod old_names;
 mod operations;
 mod pools;
 mod streams;
@@ -73,6 +74,7 @@ pub(super) fn all() -> Vec<Listed> {
         conditions_set::all(),
         contexts::all(),
         objects::all(),
+        old_names::all(),
         operations::all(),
         virtual_memory::all(),
         data::all(),

@@ -8,9 +8,8 @@
 //! - The report is in the order of events: a call that did not answer success, a finding with its whole text.
 //! - The driver is called with what the program says, mistakes included: nothing is checked here first.
 //!
-//! The methods stand in a file a family: `stream`, `memory`, `module`, `link`, `graph`. They are this crate's own, because some
-//! The methods stand in a file a family: `stream`, `memory`, `module`, `graph`, `texture`. They are this crate's own, because some
-//! rely on how the programs use them.
+//! The methods stand in a file a family: `stream`, `memory`, `module`, `link`, `graph`, `texture`. They are this crate's own,
+//! because some rely on how the programs use them.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
