@@ -270,11 +270,11 @@ macro_rules! for_each_call {
         cuArrayDestroy [cuArrayDestroy, Array, 2_000, NoStream, Unsafe, None] (hArray: CUarray);
         cuArrayGetDescriptor_v2 [cuArrayGetDescriptor, Array, 3_020, NoStream, Free, None] (pArrayDescriptor: *mut CUDA_ARRAY_DESCRIPTOR, hArray: CUarray);
         // Texture
-        cuSurfObjectCreate [cuSurfObjectCreate, Texture, 5_000, NoStream, Free, None] (pSurfObject: *mut CUsurfObject, pResDesc: *const CUDA_RESOURCE_DESC);
-        cuSurfObjectDestroy [cuSurfObjectDestroy, Texture, 5_000, NoStream, Free, None] (surfObject: CUsurfObject);
+        cuSurfObjectCreate [cuSurfObjectCreate, Texture, 5_000, NoStream, Unsafe, None] (pSurfObject: *mut CUsurfObject, pResDesc: *const CUDA_RESOURCE_DESC);
+        cuSurfObjectDestroy [cuSurfObjectDestroy, Texture, 5_000, NoStream, Unsafe, None] (surfObject: CUsurfObject);
         cuSurfObjectGetResourceDesc [cuSurfObjectGetResourceDesc, Texture, 5_000, NoStream, Free, None] (pResDesc: *mut CUDA_RESOURCE_DESC, surfObject: CUsurfObject);
-        cuTexObjectCreate [cuTexObjectCreate, Texture, 5_000, NoStream, Free, None] (pTexObject: *mut CUtexObject, pResDesc: *const CUDA_RESOURCE_DESC, pTexDesc: *const CUDA_TEXTURE_DESC, pResViewDesc: *const CUDA_RESOURCE_VIEW_DESC);
-        cuTexObjectDestroy [cuTexObjectDestroy, Texture, 5_000, NoStream, Free, None] (texObject: CUtexObject);
+        cuTexObjectCreate [cuTexObjectCreate, Texture, 5_000, NoStream, Unsafe, None] (pTexObject: *mut CUtexObject, pResDesc: *const CUDA_RESOURCE_DESC, pTexDesc: *const CUDA_TEXTURE_DESC, pResViewDesc: *const CUDA_RESOURCE_VIEW_DESC);
+        cuTexObjectDestroy [cuTexObjectDestroy, Texture, 5_000, NoStream, Unsafe, None] (texObject: CUtexObject);
         cuTexObjectGetResourceDesc [cuTexObjectGetResourceDesc, Texture, 5_000, NoStream, Free, None] (pResDesc: *mut CUDA_RESOURCE_DESC, texObject: CUtexObject);
         cuTexObjectGetResourceViewDesc [cuTexObjectGetResourceViewDesc, Texture, 5_000, NoStream, Free, None] (pResViewDesc: *mut CUDA_RESOURCE_VIEW_DESC, texObject: CUtexObject);
         cuTexObjectGetTextureDesc [cuTexObjectGetTextureDesc, Texture, 5_000, NoStream, Free, None] (pTexDesc: *mut CUDA_TEXTURE_DESC, texObject: CUtexObject);

@@ -130,10 +130,10 @@ implemented! {
     cuKernelGetAttribute => Context, library::kernel_get_attribute;
     cuKernelGetFunction => Context, library::kernel_get_function;
     cuKernelGetLibrary => Init, library::kernel_get_library;
-    cuKernelGetName => Context, function::kernel_get_name;
+    cuKernelGetName => Init, function::kernel_get_name;
     cuKernelGetParamInfo => Context, library::kernel_get_param_info;
     cuKernelSetAttribute => Context, library::kernel_set_attribute;
-    cuKernelSetCacheConfig => Context, library::kernel_set_cache_config;
+    cuKernelSetCacheConfig => Init, library::kernel_set_cache_config;
     cuLibraryEnumerateKernels => Init, library::enumerate_kernels;
     cuLibraryGetGlobal => Context, library::get_global;
     cuLibraryGetKernel => Init, library::get_kernel;

@@ -256,6 +256,9 @@ fn libraries_and_kernels_survive_a_reset_and_variables_begin_anew() {
     unsafe {
         ok(device.cuKernelGetName(&mut name, kernel));
         assert_eq!(std::ffi::CStr::from_ptr(name), c"k");
+        let mut module = CUmodule::NULL;
+        ok(device.cuLibraryGetModule(&mut module, library));
+        assert_eq!(device.cuModuleUnload(module), CUresult::CUDA_ERROR_NOT_PERMITTED);
         ok(device.cuLibraryUnload(library));
         // NVIDIA's driver crashes here.
         assert_eq!(device.cuLibraryUnload(library), INVALID_HANDLE);

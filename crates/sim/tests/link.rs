@@ -6,6 +6,7 @@ use std::ffi::{CString, c_void};
 
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Driver};
+use dacapo_sim::fatbin::{self, Packing, Written};
 use kit::images::*;
 use kit::*;
 
@@ -137,6 +138,7 @@ fn what_two_texts_define_is_told_by_the_second_and_by_complete() {
         let link = Link::new(&device);
         ok(link.add(&definition(".visible", 1), "one.ptx"));
         assert_eq!(link.add(&second, "two.ptx"), INVALID_SOURCE);
+        assert_eq!(link.add(&alone(1), "three.ptx"), INVALID_SOURCE, "and from now on");
         assert!(link.log().contains("one.ptx") && link.log().contains("two.ptx"), "{}", link.log());
         assert_eq!(link.complete(), Err(INVALID_SOURCE));
     }
@@ -230,6 +232,77 @@ fn fat_binaries_and_linked_images_are_inputs_too() {
     assert_eq!(link.add_as(CU_JIT_INPUT_CUBIN, &elf, "a.cubin"), NO_BINARY);
     assert_eq!(link.complete(), Err(NO_BINARY));
     assert_eq!(device.found(), ["no-binary"]);
+}
+
+/// An object as a host compiler leaves it, with a container in the section that `nvcc -dc` uses.
+fn object(text: &str) -> Vec<u8> {
+    let container = fatbin::write(&[Written {
+        kind: 1,
+        architecture: 70,
+        flags: 0,
+        name: "",
+        stored: text.as_bytes(),
+        packing: Packing::Plain,
+    }]);
+    let names = b"\0__nv_relfatbin\0.shstrtab\0";
+    let names_at = 64 + container.len();
+    let sections_at = (names_at + names.len()).next_multiple_of(8);
+    let mut elf = vec![0; 64];
+    elf[..6].copy_from_slice(b"\x7fELF\x02\x01");
+    elf[18] = 62;
+    elf[40..48].copy_from_slice(&(sections_at as u64).to_le_bytes());
+    // Three sections of 64 bytes each; the last has the names.
+    elf[58..64].copy_from_slice(&[64, 0, 3, 0, 2, 0]);
+    elf.extend(&container);
+    elf.extend(names);
+    elf.resize(sections_at + 64, 0);
+    for (name, at, bytes) in [(1u32, 64, container.len()), (16, names_at, names.len())] {
+        let mut header = [0; 64];
+        header[..4].copy_from_slice(&name.to_le_bytes());
+        header[24..32].copy_from_slice(&(at as u64).to_le_bytes());
+        header[32..40].copy_from_slice(&(bytes as u64).to_le_bytes());
+        elf.extend(header);
+    }
+    elf
+}
+
+/// An archive with one member.
+fn archive(member: &[u8]) -> Vec<u8> {
+    let header = format!("!<arch>\n{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", "member/", 0, 0, 0, 644, member.len());
+    [header.as_bytes(), member].concat()
+}
+
+#[test]
+fn host_objects_and_archives_of_them_are_looked_through() {
+    let device = Device::seeded(1);
+    let (caller, callee) = (object(&caller()), object(&definition(".visible", 42)));
+    let both = [
+        [(CU_JIT_INPUT_OBJECT, caller.clone()), (CU_JIT_INPUT_OBJECT, callee.clone())],
+        [(CU_JIT_INPUT_OBJECT, caller.clone()), (CU_JIT_INPUT_LIBRARY, archive(&callee))],
+        [(CU_JIT_INPUT_LIBRARY, archive(&callee)), (CU_JIT_INPUT_OBJECT, caller)],
+    ];
+    for inputs in both {
+        let link = Link::new(&device);
+        for (kind, bytes) in &inputs {
+            ok(link.add_as(*kind, bytes, "an input"));
+        }
+        let module = device.load(link.complete().expect("links")).expect("loads");
+        assert_eq!(device.stored_by(module, "k"), 42);
+    }
+    assert_eq!(device.found(), [""; 0]);
+    // An archive of something else.
+    let link = Link::new(&device);
+    assert_eq!(link.add_as(CU_JIT_INPUT_LIBRARY, &archive(alone(1).as_bytes()), "libptx.a"), INVALID_IMAGE);
+    // Damaged in every way, nothing worse than a refusal comes of it.
+    for at in 0..callee.len() {
+        for value in [0, 1, 0x7f, 0xff] {
+            let mut damaged = callee.clone();
+            damaged[at] = value;
+            assert!(fatbin::containers_of(&damaged).is_none_or(|found| found.len() < 2));
+            let _ = fatbin::containers_of(&damaged[..at]);
+        }
+    }
+    link.complete().expect("it was left out");
 }
 
 #[test]

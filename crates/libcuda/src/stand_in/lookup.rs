@@ -5,7 +5,6 @@
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 mod interpose {
-    use std::arch::naked_asm;
     use std::ffi::{CStr, c_char, c_void};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -86,7 +85,7 @@ mod interpose {
     #[unsafe(no_mangle)]
     #[unsafe(naked)]
     pub unsafe extern "C" fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void {
-        naked_asm!(
+        std::arch::naked_asm!(
             "push rdi",
             "push rsi",
             "sub rsp, 8",

@@ -185,7 +185,18 @@ fn input(kind: c_int, bytes: &[u8], name: &str, architecture: u32) -> Input {
     if dacapo_sim::is_ptx(text) {
         return Input::Texts(vec![(name.to_string(), text.to_vec())]);
     }
+    let objects = if fatbin::is_archive(bytes) { fatbin::members(bytes) } else { vec![bytes] };
+    let containers: Vec<&[u8]> = objects.into_iter().filter_map(fatbin::containers_of).flatten().collect();
+    let mut texts = Vec::new();
+    for container in containers {
+        match fatbin::choose(container, architecture) {
+            Ok(fatbin::Image::Text { bytes, name: own }) => texts.push((own.unwrap_or(name.to_string()), bytes)),
+            Ok(fatbin::Image::Linked(linked)) => texts.extend(linked),
+            _ => {}
+        }
+    }
     match kind {
+        _ if !texts.is_empty() => Input::Texts(texts),
         // NVIDIA's device runtime, as a rule, which has machine code only.
         OBJECT | LIBRARY => Input::Nothing,
         _ => Input::Theirs(Theirs::MachineCode),

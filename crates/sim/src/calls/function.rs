@@ -109,7 +109,8 @@ pub(crate) unsafe fn get_attribute(
         CU_FUNC_ATTRIBUTE_CACHE_MODE_CA => 0,
         CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => function.max_dynamic_shared.load(Ordering::Relaxed),
         CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => function.carveout.load(Ordering::Relaxed),
-        other if other < 16 => return Err(v.unsupported(format!("function attribute {other}"))),
+        CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET => u32::from(info.explicit_cluster),
+        CLUSTERS_FROM..=CLUSTERS_TO => function.clusters[(attribute - CLUSTERS_FROM) as usize].load(Ordering::Relaxed),
         _ => return Err(INVALID),
     };
     // SAFETY: an out pointer of this call.
@@ -144,9 +145,30 @@ pub(crate) unsafe fn set_attribute(
             function.carveout.store(value as u32, Ordering::Relaxed);
             Ok(())
         }
-        other if (10..16).contains(&other) => Err(v.unsupported(format!("function attribute {other}"))),
+        CLUSTERS_FROM..=CLUSTERS_TO => set_cluster(&function, attribute, value),
         _ => Err(INVALID),
     }
+}
+
+/// The attributes about clusters that can be set: three extents, whether large ones are allowed, how they are scheduled.
+const CLUSTERS_FROM: CUfunction_attribute = CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH;
+const CLUSTERS_TO: CUfunction_attribute = CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE;
+
+/// Takes what is asked of clusters, as an H200 does. A launch that would need them is unsupported.
+fn set_cluster(function: &Function, attribute: CUfunction_attribute, value: c_int) -> Answer {
+    let required = function.image.program().info(function.kernel).required_cluster;
+    let value = match attribute {
+        CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED => u32::from(value != 0),
+        CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE if value > 2 => return Err(INVALID),
+        _ => u32::try_from(value).map_err(|_| INVALID)?,
+    };
+    let at = (attribute - CLUSTERS_FROM) as usize;
+    // What the text requires cannot be changed.
+    if required.get(at).is_some_and(|required| *required != 0 && *required != value) {
+        return Err(INVALID);
+    }
+    function.clusters[at].store(value, Ordering::Relaxed);
+    Ok(())
 }
 
 pub(crate) unsafe fn set_cache_config(v: &mut Visit<'_>, function: CUfunction, config: CUfunc_cache) -> Answer {

@@ -44,8 +44,8 @@ pub(crate) fn compile(source: &Source, name: &str) -> Result<Program, Refusal> {
     if let [text] = &source.texts[..] {
         let name = text.name.as_deref().unwrap_or(name);
         let module = module_of(&text.bytes, name)?;
-        if let Some((missing, what)) = unresolved(&module) {
-            let what = format!("the {what} `{missing}` is declared `.extern` and defined nowhere");
+        if let Some(missing) = unresolved(&module) {
+            let what = format!("`{missing}` is declared `.extern` and defined nowhere");
             return Err(refusal(
                 INVALID_PTX,
                 what,
@@ -162,11 +162,11 @@ fn target_runs_here(target: &str) -> bool {
     }
 }
 
-/// What is used and defined neither here nor by the driver, and of which sort it is.
-fn unresolved(module: &ir::Module) -> Option<(String, &'static str)> {
+/// A function that is called and defined neither here nor by the driver. A variable that is not defined is no error of a load,
+/// as an H200 has it: it is memory that nobody else knows.
+fn unresolved(module: &ir::Module) -> Option<String> {
     let missing = link::unresolved(module, PROVIDED)?;
-    let is_function = module.functions.iter().any(|f| f.name == missing);
-    Some((missing, if is_function { "function" } else { "variable" }))
+    module.functions.iter().any(|f| f.name == missing).then_some(missing)
 }
 
 #[cfg(test)]

@@ -261,6 +261,9 @@ pub(crate) struct Request {
 /// A checked launch with its arguments copied.
 pub(crate) unsafe fn prepare(v: &mut Visit<'_>, request: &Request) -> Result<KernelWork, CUresult> {
     let function = function::named(v, request.function)?;
+    if function.clusters[..3].iter().any(|extent| extent.load(Ordering::Relaxed) > 1) {
+        return Err(v.unsupported("a kernel that runs in clusters of blocks"));
+    }
     check_shape(&function, request.grid, request.block, request.shared).map_err(|refusal| v.refuse(refusal))?;
     // SAFETY: the launch call's promise about its parameters.
     let (params, opt_given) = unsafe { copy_params(&function, request.params, request.extra) }.map_err(|code| {

@@ -329,8 +329,8 @@ pub(crate) unsafe fn get_managed(
     let key = library(v, handle)?;
     // SAFETY: a C string, by this call's page.
     let wanted = unsafe { text(name) }?;
-    let has_it = |library: &Library| library.program.as_ref().is_ok_and(|program| program.is_managed(&wanted));
-    if !v.libraries.get(key).is_some_and(has_it) {
+    let library = v.libraries.get(key).ok_or(INVALID_HANDLE)?;
+    if !library.program.as_ref().map_err(|code| *code)?.is_managed(&wanted) {
         return Err(NOT_FOUND);
     }
     let module = module_of(v, key)?;

@@ -6,8 +6,11 @@
 //! Codes are those of an H200 (580.159.04):
 //!
 //! - What is wrong with one text is the answer to adding it, and the text is left out.
-//! - What is wrong between texts is the answer to adding the second, and to `cuLinkComplete` as well; what is not defined is
-//!   told by `cuLinkComplete` alone. It is `INVALID_SOURCE` where there is a buffer for errors, and `UNKNOWN` where there is none.
+//! - What is wrong between texts is the answer to adding the second, and to every call behind it: `INVALID_SOURCE`, or
+//!   `UNKNOWN` for another prototype. So it is with what is no cubin, or code that no driver links any more.
+//! - What is not defined is told by `cuLinkComplete` alone: `INVALID_SOURCE` where there is a buffer for errors, and `UNKNOWN`
+//!   where there is none.
+//! - Host objects, and archives of them, are looked through for fat binaries.
 //! - A container with nothing for this device is left out without a word. Here it leaves a finding.
 //! - Used after its end, a link makes NVIDIA's driver crash. Here it answers `INVALID_HANDLE`.
 #![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
@@ -48,16 +51,24 @@ pub(crate) unsafe fn create(
         return Err(INVALID);
     }
     // SAFETY: arrays of `count` elements, by this call's page.
-    let (numbers, given) = unsafe { (list(options, count as usize)?, list(values, count as usize)?) };
-    if numbers.iter().any(|number| *number >= OPTIONS) {
-        return Err(INVALID);
-    }
+    let (numbers, given) = unsafe { check_options(count, options, values) }?;
     // SAFETY: the arrays of this call; they and the buffers stay valid as long as the link, by its page.
     let logs = unsafe { Logs::of(&numbers, &given, values) };
     let key = v.links.insert(Link { logs, ..Link::default() });
     let handle = CUlinkState::from_bits(v.links.handle(key));
     // SAFETY: an out pointer of this call.
     unsafe { put(out, handle) }
+}
+
+/// The options of a call and their values; none may be unknown.
+unsafe fn check_options(
+    count: c_uint,
+    options: *mut CUjit_option,
+    values: *mut *mut c_void,
+) -> Result<(Vec<CUjit_option>, Vec<*mut c_void>), CUresult> {
+    // SAFETY: arrays of `count` elements, by the caller's promise.
+    let (numbers, given) = unsafe { (list(options, count as usize)?, list(values, count as usize)?) };
+    if numbers.iter().any(|number| *number >= OPTIONS) { Err(INVALID) } else { Ok((numbers, given)) }
 }
 
 fn named(v: &mut Visit<'_>, handle: CUlinkState) -> Result<Key<Link>, CUresult> {
@@ -79,11 +90,13 @@ pub(crate) unsafe fn add_data(
     data: *mut c_void,
     size: usize,
     name: *const c_char,
-    _count: c_uint,
-    _options: *mut CUjit_option,
-    _values: *mut *mut c_void,
+    count: c_uint,
+    options: *mut CUjit_option,
+    values: *mut *mut c_void,
 ) -> Answer {
     let key = named(v, state)?;
+    // SAFETY: arrays of `count` elements, by this call's page.
+    unsafe { check_options(count, options, values) }?;
     if data.is_null() || size == 0 || size > isize::MAX as usize {
         return Err(INVALID);
     }
@@ -99,11 +112,13 @@ pub(crate) unsafe fn add_file(
     state: CUlinkState,
     kind: CUjitInputType,
     path: *const c_char,
-    _count: c_uint,
-    _options: *mut CUjit_option,
-    _values: *mut *mut c_void,
+    count: c_uint,
+    options: *mut CUjit_option,
+    values: *mut *mut c_void,
 ) -> Answer {
     let key = named(v, state)?;
+    // SAFETY: arrays of `count` elements, by this call's page.
+    unsafe { check_options(count, options, values) }?;
     // SAFETY: a C string, by this call's page.
     let path = unsafe { text(path) }?;
     let bytes = std::fs::read(&path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
@@ -130,16 +145,44 @@ fn input(kind: CUjitInputType, bytes: &[u8]) -> Result<Input, Refusal> {
             Ok(Input::Fatal(not_that("a cubin", "give its kind, CU_JIT_INPUT_PTX, for PTX text")))
         }
         (CU_JIT_INPUT_PTX | CU_JIT_INPUT_FATBINARY, _) => Err(not_that("PTX or a fat binary", "link PTX text")),
-        (CU_JIT_INPUT_OBJECT | CU_JIT_INPUT_LIBRARY, _) => Err(refusal(
-            UNKNOWN,
-            "host objects and archives of them are not linked here: what is in them is machine code as a rule",
-            "link the PTX, or the fat binary, that they were made of",
-        )),
+        (CU_JIT_INPUT_OBJECT, Look::Elf) => host_code(&[bytes]),
+        (CU_JIT_INPUT_LIBRARY, _) if fatbin::is_archive(bytes) => host_code(&fatbin::members(bytes)),
+        (CU_JIT_INPUT_OBJECT | CU_JIT_INPUT_LIBRARY, _) => {
+            let what = "the input of a link is no object of a host compiler, and no archive of them";
+            Err(refusal(
+                UNKNOWN,
+                what,
+                "give its kind: CU_JIT_INPUT_PTX for text, CU_JIT_INPUT_FATBINARY for a fat binary",
+            ))
+        }
         (NVVM, _) => {
             let code = CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
             Ok(Input::Fatal(refusal(code, "NVVM code is not linked by a driver any more", "compile it to PTX")))
         }
         _ => Err(INVALID.into()),
+    }
+}
+
+/// The texts of the fat binaries in objects of a host compiler. One without anything for this device is left out: NVIDIA's
+/// device runtime is of that kind, and whoever calls it is told by the linker.
+fn host_code(objects: &[&[u8]]) -> Result<Input, Refusal> {
+    let mut texts = Vec::new();
+    let mut is_object = false;
+    for object in objects {
+        let Some(containers) = fatbin::containers_of(object) else { continue };
+        is_object = true;
+        for container in containers {
+            match image::container(container) {
+                Ok(source) => texts.extend(source.texts),
+                Err(refusal) if refusal.code == CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU => {}
+                Err(refusal) => return Err(refusal),
+            }
+        }
+    }
+    if is_object {
+        Ok(Input::Texts(Source { texts }))
+    } else {
+        Err(not_that("an object of a host compiler", "link PTX text"))
     }
 }
 
@@ -157,6 +200,9 @@ fn add(v: &mut Visit<'_>, key: Key<Link>, kind: CUjitInputType, bytes: &[u8], na
             what,
             "add everything before cuLinkComplete, or make a new link",
         )));
+    }
+    if let Some(code) = link.failed {
+        return Err(code);
     }
     let source = match input(kind, bytes) {
         Ok(Input::Texts(source)) => source,
@@ -184,7 +230,8 @@ fn add(v: &mut Visit<'_>, key: Key<Link>, kind: CUjitInputType, bytes: &[u8], na
         link.sources.push(bytes);
         let errors = link::conflicts(&link.texts);
         if let Some(first) = errors.first() {
-            let code = if first.kind == LinkErrorKind::Prototype { UNKNOWN } else { code_of(link) };
+            let code =
+                if first.kind == LinkErrorKind::Prototype { UNKNOWN } else { CUresult::CUDA_ERROR_INVALID_SOURCE };
             let code = tell(v, key, not_linked(code, &errors));
             fail(v, key, code);
             return Err(code);
@@ -194,7 +241,7 @@ fn add(v: &mut Visit<'_>, key: Key<Link>, kind: CUjitInputType, bytes: &[u8], na
     Ok(())
 }
 
-/// The code for texts that do not go together.
+/// The code for what no text defines.
 fn code_of(link: &Link) -> CUresult {
     if link.logs.takes_errors() { CUresult::CUDA_ERROR_INVALID_SOURCE } else { UNKNOWN }
 }

@@ -58,7 +58,9 @@ impl Logs {
             unsafe {
                 std::ptr::copy_nonoverlapping(words.as_ptr(), target, length);
                 target.add(length).write(0);
-                (buffer.length_at as *mut *mut c_void).write_unaligned(length as *mut c_void);
+                // What was cut fills the buffer, and counts so.
+                let told = if words.len() < buffer.room { length } else { buffer.room };
+                (buffer.length_at as *mut *mut c_void).write_unaligned(told as *mut c_void);
             }
         }
     }

@@ -16,7 +16,7 @@ use crate::exec::{Image, Program};
 use crate::foreign::{list, put, put_optional, text};
 use crate::model::objects::{Function, Module, Owner};
 use crate::model::table::{Key, Lookup};
-use crate::visit::{Answer, Visit};
+use crate::visit::{self, Answer, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 const INVALID_HANDLE: CUresult = CUresult::CUDA_ERROR_INVALID_HANDLE;
@@ -126,6 +126,11 @@ pub(crate) fn named(v: &Visit<'_>, handle: CUmodule) -> Result<Key<Module>, CUre
 pub(crate) unsafe fn unload(v: &mut Visit<'_>, handle: CUmodule) -> Answer {
     v.check_unsafe()?;
     let key = named(v, handle)?;
+    if v.modules.get(key).is_some_and(|module| module.is_library) {
+        let (what, help) = ("the module belongs to a library", "unload the library: cuLibraryUnload");
+        let code = CUresult::CUDA_ERROR_NOT_PERMITTED;
+        return Err(v.refuse(visit::Refusal::new(code, "library-module", what, help)));
+    }
     let context = v.modules.get(key).map(|module| module.context);
     if let Some(context) = context {
         v.wait_for_context(context)?;
@@ -160,7 +165,8 @@ pub(crate) fn function_of(
     }
     let not_found = CUresult::CUDA_ERROR_NOT_FOUND;
     let kernel = module.image.program().kernel(name).ok_or(not_found)?;
-    let static_shared = module.image.program().info(kernel).static_shared;
+    let info = module.image.program().info(kernel);
+    let (static_shared, [x, y, z]) = (info.static_shared, info.required_cluster);
     let function = Arc::new(Function {
         module: module_key,
         context: module.context,
@@ -170,6 +176,7 @@ pub(crate) fn function_of(
         handle: AtomicU64::new(0),
         max_dynamic_shared: AtomicU32::new(crate::h200::SHARED_PER_BLOCK.saturating_sub(static_shared)),
         carveout: AtomicU32::new(u32::MAX),
+        clusters: [x, y, z, 0, 0].map(AtomicU32::new),
     });
     let key = v.functions.insert(function.clone());
     function.handle.store(v.functions.handle(key), Ordering::Relaxed);

@@ -44,6 +44,10 @@ pub struct KernelInfo {
     pub registers: u32,
     /// `.maxntid`.
     pub max_threads: Option<[u32; 3]>,
+    /// `.reqnctapercluster`; 0 where nothing is required.
+    pub required_cluster: [u32; 3],
+    /// `.explicitcluster`.
+    pub explicit_cluster: bool,
     /// `.reqntid`.
     pub required_threads: Option<[u32; 3]>,
     /// `.version` of the module.
@@ -189,6 +193,8 @@ fn info(module: &ir::Module, f: &ir::Function, code: &Code) -> KernelInfo {
             .fold(0, |all: u32, v| all.saturating_add(u32::try_from(v.size).unwrap_or(u32::MAX))),
         registers: super::pressure::registers(f),
         max_threads: f.directives.max_threads,
+        required_cluster: f.directives.required_cluster.unwrap_or_default(),
+        explicit_cluster: f.directives.explicit_cluster,
         required_threads: f.directives.required_threads,
         ptx_version: module.version,
         target: module.target.first().cloned().unwrap_or_default(),

@@ -12,11 +12,13 @@
 
 mod choose;
 mod entry;
+mod host;
 mod unpack;
 mod write;
 
 pub use choose::{Image, choose};
 pub use entry::{Entry, Kind};
+pub use host::{containers_of, is_archive, members};
 pub use write::{LINKED, Packing, Written, write};
 
 /// What a container begins with.

@@ -17,10 +17,14 @@ use crate::model::array::channel_bytes;
 use crate::model::objects::Context;
 use crate::model::table::Key;
 
-/// Bits behind the point of a normalised coordinate, and for sizes beyond [`LARGE`].
-const FRACTION: u32 = 21;
-const FRACTION_LARGE: u32 = 22;
-const LARGE: u64 = 32_768;
+/// Bits behind the point of a normalised coordinate, by the size of its direction. Seen at 30 sizes, 40,000 coordinates each.
+fn fraction_bits(size: u64) -> u32 {
+    match size {
+        0..=8192 => 21,
+        8193..=65_536 => 22,
+        _ => 23,
+    }
+}
 
 /// What texels are read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,9 +74,13 @@ impl Texture {
         index(coordinate, self.size[axis], self.texture.addressMode[axis], normalised)
     }
 
-    /// What lies outside.
+    /// What lies outside: a colour of as many channels as a texel, as exact as a texel.
     pub(crate) fn border(&self) -> [u32; 4] {
-        self.texture.borderColor.map(f32::to_bits)
+        let integer = self.texture.flags & CU_TRSF_READ_AS_INTEGER != 0;
+        std::array::from_fn(|at| match at < self.channels as usize {
+            true => border(self.texture.borderColor[at], self.format, integer),
+            false => 0,
+        })
     }
 
     /// The four numbers of a texel's bytes.
@@ -87,6 +95,39 @@ impl Texture {
         }
         out
     }
+}
+
+/// A colour as a texel of a format can have it. Read as an integer it is the low bits of the number, as observed.
+fn border(colour: f32, format: CUarray_format, integer: bool) -> u32 {
+    // To the nearest, and halves towards zero.
+    let nearest = |least: f32, most: f32| {
+        let scaled = if colour.is_nan() { 0.0 } else { colour.clamp(least, 1.0) * most };
+        (((scaled.abs() - 0.5).ceil() * scaled.signum()) as i32) as u32
+    };
+    let bits = match format {
+        CU_AD_FORMAT_UNSIGNED_INT8 if !integer => nearest(0.0, 255.0),
+        CU_AD_FORMAT_UNSIGNED_INT16 if !integer => nearest(0.0, 65_535.0),
+        CU_AD_FORMAT_SIGNED_INT8 if !integer => nearest(-1.0, 127.0),
+        CU_AD_FORMAT_SIGNED_INT16 if !integer => nearest(-1.0, 32_767.0),
+        CU_AD_FORMAT_HALF => return cut_to_half(colour),
+        CU_AD_FORMAT_UNSIGNED_INT8 => colour.to_bits() & 0xff,
+        CU_AD_FORMAT_UNSIGNED_INT16 => colour.to_bits() & 0xffff,
+        _ => colour.to_bits(),
+    };
+    number(bits, format, integer)
+}
+
+/// The bits of the half next to zero from here, as an f32.
+fn cut_to_half(value: f32) -> u32 {
+    let (sign, size) = (value.to_bits() & 0x8000_0000, value.abs());
+    if size.is_nan() {
+        return f32::NAN.to_bits();
+    }
+    if size < 1.0 / 16_384.0 {
+        // Too small to be normal: whole parts of 2^-24.
+        return sign | ((size * 16_777_216.0).floor() / 16_777_216.0).to_bits();
+    }
+    sign | f32::from_bits(size.min(65_504.0).to_bits() & !0x1fff).to_bits()
 }
 
 fn number(bits: u32, format: CUarray_format, integer: bool) -> u32 {
@@ -115,10 +156,13 @@ fn half(bits: u16) -> u32 {
 
 fn index(coordinate: f32, size: u64, mode: CUaddress_mode, normalised: bool) -> Option<u64> {
     let c = f64::from(coordinate);
+    if size == 0 {
+        return None;
+    }
     if coordinate.is_nan() || coordinate == 0.0 || coordinate.is_subnormal() {
         return Some(0);
     }
-    let bits = if size > LARGE { FRACTION_LARGE } else { FRACTION };
+    let bits = fraction_bits(size);
     // Exact: the coordinate has 24 bits, and the scale is a power of two.
     let scale = f64::from(1u32 << bits);
     let turning = normalised && matches!(mode, CU_TR_ADDRESS_MODE_WRAP | CU_TR_ADDRESS_MODE_MIRROR);
@@ -202,6 +246,20 @@ mod tests {
         assert_eq!(index(0.100_000_15, 100, BORDER, true), Some(9));
         assert_eq!(index(f32::from_bits(0x3e34_f47c), 60_001, CLAMP, true), Some(10_602), "10603.0097");
         assert_eq!(index(-2.399_999_9, 5, WRAP, true), Some(2));
+    }
+
+    #[test]
+    fn a_border_is_as_exact_as_a_texel() {
+        let all = |colours: [f32; 4], format, integer| colours.map(|colour| border(colour, format, integer));
+        let odd = [0.5, -0.25, -3.0, 0.1];
+        assert_eq!(all(odd, CU_AD_FORMAT_UNSIGNED_INT8, false), [0x3efe_feff, 0, 0, 0x3dc8_c8c9]);
+        assert_eq!(all(odd, CU_AD_FORMAT_UNSIGNED_INT16, false), [0x3eff_ff00, 0, 0, 0x3dcc_c8cd]);
+        assert_eq!(all(odd, CU_AD_FORMAT_SIGNED_INT8, false), [0x3efd_fbf8, 0xbe81_0204, 0xbf80_0000, 0x3dd1_a347]);
+        assert_eq!(all(odd, CU_AD_FORMAT_SIGNED_INT16, false), [0x3eff_fe00, 0xbe80_0100, 0xbf80_0000, 0x3dcc_d19a]);
+        assert_eq!(all([1e-40, 1e9, 0.1, 7.0], CU_AD_FORMAT_SIGNED_INT8, true), [0xffff_ffc2, 0x28, 0xffff_ffcd, 0]);
+        let halves = [1e9, -70_000.0, 0.1, f32::NAN];
+        assert_eq!(all(halves, CU_AD_FORMAT_HALF, false), [0x477f_e000, 0xc77f_e000, 0x3dcc_c000, 0x7fc0_0000]);
+        assert_eq!(all([1e-40, 0.5, -0.25, 7.0], CU_AD_FORMAT_FLOAT, false)[0], 0x0001_16c2);
     }
 
     #[test]

@@ -99,6 +99,8 @@ pub(crate) struct Function {
     pub(crate) max_dynamic_shared: AtomicU32,
     /// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`, as its bits.
     pub(crate) carveout: AtomicU32,
+    /// What a program has asked of clusters: attributes 11 to 15.
+    pub(crate) clusters: [AtomicU32; 5],
 }
 
 /// An allocation as the API shows it: from the call that makes it to the call that frees it, whatever the

@@ -12,7 +12,7 @@ super::list! { "image";
     machine_code_beside_ptx, empty_container, newer_architecture, text_that_does_not_compile, unresolved_in_a_container,
     container_of_another_version, damaged_zstd, damaged_lz4, junk, wrapper_for_a_module, wrapper_for_a_library, wrapper_of_nothing,
     lazy_no_binary, lazy_bad_text, lazy_newer_version, lazy_damaged, lazy_junk, kernel_and_library, kernel_cache_config, managed_not_found,
-    unified_function, global_of_a_library_in_part, library_without_a_context, elements_of_an_array, used_bytes, unresolved_variable,
+    unified_function, global_of_a_library_in_part, library_without_a_context, elements_of_an_array, used_bytes,
 }
 
 fn padded(image: &[u8]) -> Vec<u8> {
@@ -253,8 +253,4 @@ fn used_bytes(c: &mut Case<'_>) {
         let text = with(&format!("{array}{}", kernel("k", &body))).replace(".version 8.0", ".version 8.8");
         loaded(c, mask, text.as_bytes());
     }
-}
-
-fn unresolved_variable(c: &mut Case<'_>) {
-    loaded(c, "a text that reads another's variable", reader(".extern .global .u32 v;").as_bytes());
 }

@@ -8,7 +8,7 @@ super::list! { "textures";
     row_clamped, row_bordered, row_wrapped, row_mirrored, row_normalised_clamped, row_normalised_bordered, modes_without_normalised, odd_numbers, few_bits, few_bits_of_a_long_row,
     plane, plane_normalised, space, plane_by_integers, space_by_integers, row_by_integers, linear, linear_bytes_as_fractions, linear_shorts_as_fractions, linear_halves,
     linear_integers, linear_channels, linear_special_floats, linear_by_numbers_with_a_point, linear_at_the_wrong_place, linear_sizes, linear_formats, modes, flags, described, destroyed_twice, nothing_is_an_object,
-    row_as_a_plane, space_as_a_plane, surface_of_the_wrong_array, surface_inside, surface_outside_is_zero, surface_outside_is_clamped, written_by_a_surface_read_by_a_texture, captured,
+    rows, rows_at_the_wrong_place, row_as_a_plane, space_as_a_plane, surface_of_the_wrong_array, surface_inside, surface_outside_is_zero, surface_outside_is_clamped, written_by_a_surface_read_by_a_texture, captured,
 }
 
 const WORD: u32 = CU_AD_FORMAT_UNSIGNED_INT32;
@@ -302,6 +302,28 @@ fn destroyed_twice(c: &mut Case<'_>) {
 
 fn nothing_is_an_object(c: &mut Case<'_>) {
     c.texture(Over::Array(CUarray::NULL), CLAMP, 0);
+}
+
+fn rows(c: &mut Case<'_>) {
+    let memory = c.words(&(100..164).collect::<Vec<_>>());
+    for mode in [WRAP, CLAMP, MIRROR, BORDER] {
+        let texture = c.texture(Over::Rows(memory, 5, 3, 64), mode, INTEGER);
+        c.texels("plane_float", texture, &grid(&STEPS, [1.0, 1.0]));
+    }
+}
+
+fn rows_at_the_wrong_place(c: &mut Case<'_>) {
+    let memory = c.alloc(1 << 20);
+    for pitch in [255, 260, 272, 288, 256] {
+        c.texture(Over::Rows(memory, 64, 4, pitch), CLAMP, 0);
+    }
+    for offset in [4, 256, 512] {
+        c.texture(Over::Rows(memory + offset, 64, 4, 256), CLAMP, 0);
+    }
+    for (width, height) in [(0, 4), (64, 0), (65, 4), (131_073, 1), (16, 65_001)] {
+        c.texture(Over::Rows(memory, width, height, 256), CLAMP, 0);
+    }
+    c.texture(Over::Rows(0, 64, 4, 256), CLAMP, 0);
 }
 
 fn row_as_a_plane(c: &mut Case<'_>) {
