@@ -330,7 +330,7 @@ impl Case {
                 // A block of host memory is as large as it is said to be, or ends nowhere.
                 Call::cuMemHostRegister_v2 => [0, u64::MAX, u64::MAX - 4096][self.below(3) as usize],
                 // Text is as long as it is said to be.
-                Call::cuLinkAddData_v2 => 0,
+                Call::cuLinkAddData | Call::cuLinkAddData_v2 => 0,
                 _ => [0, 0, huge[self.below(6) as usize], huge[self.below(6) as usize], 5][self.below(5) as usize],
             };
         }

@@ -129,7 +129,8 @@ impl State {
                 let clear = below.is_none_or(|(base, seen)| base + seen.bytes <= block.address);
                 report.ask("pool-block", clear, || format!("the free block at {:#x} is in use", block.address));
             }
-            report.ask("pool-default", pool.is_default == (key == self.default_pool), || {
+            let of_a_place = self.other_pools.get(&pool.place).is_some_and(|(default, _)| *default == key);
+            report.ask("pool-default", pool.is_default == (key == self.default_pool || of_a_place), || {
                 format!("pool {key:?} is, or is not, the default one")
             });
         }

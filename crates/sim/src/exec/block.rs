@@ -273,8 +273,8 @@ impl Machine<'_> {
             barrier.count += held.count_ones();
         }
         // Counts are multiples of the warp size (PTX ISA, `bar`): with its last live lane a warp counts as whole.
-        let at_it = |f: &&Box<Fragment>| f.state == State::Barrier(id);
-        let come = warp.flow.fragments.iter().filter(at_it).fold(mask, |all, f| all | f.mask);
+        let at_it = warp.flow.fragments.iter().filter(|f| f.state == State::Barrier(id));
+        let come = at_it.fold(mask, |all, f| all | f.mask);
         barrier.arrived += mask.count_ones();
         if count.is_some() && come == warp.flow.live {
             barrier.arrived += 32 - warp.flow.live.count_ones();
@@ -329,11 +329,11 @@ impl Machine<'_> {
         barriers[id] = EMPTY;
         let runs = self.warp;
         for warp in warps.iter_mut() {
-            let at_it = |f: &&Box<Fragment>| f.state == State::Barrier(id as u32);
             if barrier.expected.is_some()
                 && let Some(races) = &mut self.races
             {
-                let leaves = warp.flow.fragments.iter().filter(at_it).fold(0, |all, f| all | f.mask);
+                let at_it = warp.flow.fragments.iter().filter(|f| f.state == State::Barrier(id as u32));
+                let leaves = at_it.fold(0, |all, f| all | f.mask);
                 if leaves != 0 {
                     races.leave(id, warp.index, leaves, warp.flow.live);
                 }

@@ -198,7 +198,7 @@ impl Machine<'_> {
             }
         };
         let finding = Finding::new("global-race", Ending::YourProgram, what);
-        let me = format!("{} {i_do} {total} bytes", who(self.block, &self.tid, lane as usize));
+        let me = format!("{} {i_do} {total} bytes", who(self.block, self.tid, lane as usize));
         let finding = report::placed(self.program, self.code, finding, pc, Some(me));
         let there = index(self.launch, other.site.block);
         let warp = Warp::new(other.site.warp.into(), self.launch.block);

@@ -551,7 +551,7 @@ impl Machine<'_> {
     /// A record that does nothing but compute, load or store.
     fn simple(&mut self, pc: u32, regs: &mut Regs<'_>, local: &mut Local, fragment: &Fragment, mask: u32) -> Stop<()> {
         let (op, plan) = (&self.code.ops[pc as usize], self.code.plans[pc as usize]);
-        if plan.step >= LANES_END {
+        if plan.step == LANES_END {
             return self.other(op, regs, local, fragment, mask);
         }
         let zeros = self.isa.step(plan.step, regs, op, mask);

@@ -238,7 +238,7 @@ impl Machine<'_> {
             self.kernel()
         );
         let finding = Finding::new("shared-race", Ending::YourProgram, what);
-        let me = format!("{} {mine} {bytes} bytes", who(self.block, &self.tid, lane));
+        let me = format!("{} {mine} {bytes} bytes", who(self.block, self.tid, lane));
         let finding = report::placed(self.program, self.code, finding, pc, Some(me));
         let warp = Warp::new(other.thread / 32, self.launch.block);
         let it = match other.exact {
@@ -269,8 +269,8 @@ impl Machine<'_> {
             "writes different values to {} by one instruction, from threads {} and {}: one of them is kept, and nobody says \
              which",
             self.shared_place(offset),
-            report::thread(&self.tid, other),
-            report::thread(&self.tid, lane)
+            report::thread(self.tid, other),
+            report::thread(self.tid, lane)
         );
         let help = "let one thread write, or give each its own element, or use an atomic";
         self.note("same-word", pc, lane, &what, help);

@@ -128,7 +128,7 @@ pub(crate) fn placed_in(program: &Program, kernel: KernelId, finding: Finding, p
 impl Machine<'_> {
     /// Adds the places of the instruction at `pc`, as run by `lane`.
     pub(super) fn placed(&self, finding: Finding, pc: u32, lane: Option<usize>) -> Finding {
-        placed(self.program, self.code, finding, pc, lane.map(|lane| who(self.block, &self.tid, lane)))
+        placed(self.program, self.code, finding, pc, lane.map(|lane| who(self.block, self.tid, lane)))
     }
 
     pub(super) fn kernel(&self) -> &str {

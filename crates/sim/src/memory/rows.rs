@@ -4,6 +4,8 @@
 //! What lanes do nearly always has a way of its own, half a warp at a time, which covers tiles of 16 as well: lanes that
 //! follow each other are one row of bytes, checked by its ends and copied whole; lanes that agree are one element.
 
+#![allow(clippy::needless_range_loop, reason = "lanes are counted, and several arrays have one element for each")]
+
 use super::bits::Bits;
 use super::region::{Element, Region};
 

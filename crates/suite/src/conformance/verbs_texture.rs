@@ -242,7 +242,7 @@ impl Case<'_> {
     }
 
     /// `cuLibraryGetManaged`
-    pub(super) fn managed_of(&mut self, library: CUlibrary, name: &str) -> u64 {
+    pub(super) fn library_managed(&mut self, library: CUlibrary, name: &str) -> u64 {
         let told = [library.told(&mut self.names), name.told(&mut self.names)];
         let (mut at, mut bytes) = (0, 0);
         let name = std::ffi::CString::new(name).unwrap_or_default();

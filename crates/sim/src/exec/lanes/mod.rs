@@ -174,6 +174,7 @@ impl Regs<'_> {
 pub(super) fn lanes_where(f: impl Fn(usize) -> bool) -> u32 {
     // A byte for each lane first: comparing is vector code then, and so is gathering the bits.
     let mut flags = [0u8; 32];
+    #[allow(clippy::needless_range_loop, reason = "lanes are counted, as everywhere here")]
     for lane in 0..32 {
         flags[lane] = if f(lane) { 0xff } else { 0 };
     }

@@ -75,7 +75,7 @@ listed! { |r, mask, SET|
         r.map3(op.d, op.a, op.b, op.c, mask, |x, y, z| x.wrapping_mul(y).wrapping_add(z))
     };
     MulHiU: Op::Int(op @ IntOp { code: Int::MulHiU, wide: false, .. }) => {
-        r.map2(op.d, op.a, op.b, mask, |x, y| (u64::from(x) * u64::from(y) >> 32) as u32)
+        r.map2(op.d, op.a, op.b, mask, |x, y| ((u64::from(x) * u64::from(y)) >> 32) as u32)
     };
     And: Op::Int(op @ IntOp { code: Int::And, wide: false, .. }) => r.map2(op.d, op.a, op.b, mask, |x, y| x & y);
     Or: Op::Int(op @ IntOp { code: Int::Or, wide: false, .. }) => r.map2(op.d, op.a, op.b, mask, |x, y| x | y);

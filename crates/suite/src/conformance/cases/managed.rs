@@ -505,13 +505,13 @@ fn variable(c: &mut Case<'_>) {
 
 fn variable_of_a_library(c: &mut Case<'_>) {
     let library = c.library("managed variables", VARIABLES);
-    let at = c.managed_of(library, "shared_word");
+    let at = c.library_managed(library, "shared_word");
     if at != 0 {
         c.names.new_region("variable", at, 4);
         c.peek(at, 1);
     }
-    c.managed_of(library, "plain_word");
-    c.managed_of(library, "nothing");
+    c.library_managed(library, "plain_word");
+    c.library_managed(library, "nothing");
 }
 
 fn atomics(c: &mut Case<'_>) {
