@@ -45,7 +45,7 @@ def training(batch):
 
 
 if __name__ == "__main__":
-    step, images, labels = training(batch=16)
+    step, images, labels = training(batch=128)
     for _ in range(2):
         step(images, labels).item()
     for _ in range(int(sys.argv[1])):
