@@ -250,7 +250,8 @@ fn run_all(
     list: &[known::Known],
 ) -> Result<(Vec<table::Line>, Vec<String>), String> {
     let (mut lines, mut unexplained, mut log) = (Vec::new(), Vec::new(), String::new());
-    let path = place.folder.join("tests.txt");
+    // A run of a part does not take the place of a whole one.
+    let path = place.folder.join(if scale.full { "tests.txt" } else { "tests-of-a-part.txt" });
     let logged = std::fs::read_to_string(&path).unwrap_or_default();
     for client in clients {
         let started = Instant::now();

@@ -15,7 +15,8 @@ use super::program::Place;
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// Builds the tests of a crate and runs them. A test that wants a process of its own gets one; so does one that failed
-/// beside others, unless it is known to. One that is known as flaky has three tries: it compares times.
+/// beside others, unless it is known to. One that is known as flaky has eight tries: it depends
+/// on time.
 ///
 /// # Errors
 ///
@@ -30,14 +31,15 @@ pub fn run(place: &Place, package: &Crate, is_ci: bool, tries: impl Fn(&str) -> 
         for mut test in run.all(&name)? {
             let full = program.full_name(&test.name);
             let has_failed = matches!(test.outcome, Outcome::Failed(_));
-            if package.alone.contains(&&*test.name) {
+            let tries = match package.alone.contains(&&*test.name) {
+                true => tries(&full).max(1),
+                false if has_failed => tries(&full),
+                false => 0,
+            };
+            for _ in 0..tries {
                 test.outcome = run.alone(&test.name)?;
-            } else if has_failed {
-                for _ in 0..tries(&full) {
-                    test.outcome = run.alone(&test.name)?;
-                    if test.outcome == Outcome::Passed {
-                        break;
-                    }
+                if test.outcome == Outcome::Passed {
+                    break;
                 }
             }
             tests.push(Test { name: full, ..test });
