@@ -241,7 +241,13 @@ impl Case {
             }
             let ends_all = matches!(
                 call,
-                Call::cuCtxDestroy_v2 | Call::cuDevicePrimaryCtxReset_v2 | Call::cuDevicePrimaryCtxRelease_v2
+                Call::cuCtxDestroy
+                    | Call::cuCtxDestroy_v2
+                    | Call::cuCtxDetach
+                    | Call::cuDevicePrimaryCtxReset
+                    | Call::cuDevicePrimaryCtxReset_v2
+                    | Call::cuDevicePrimaryCtxRelease
+                    | Call::cuDevicePrimaryCtxRelease_v2
             );
             // What a program waits for and nobody writes is waited for: for ever, in live time.
             let may_wait = matches!(call, Call::cuStreamWaitValue32_v2 | Call::cuStreamWaitValue64_v2);
@@ -328,15 +334,16 @@ impl Case {
             return match self.call {
                 Call::cuMemcpy | Call::cuMemcpyAsync => [0, 1 << 17][self.below(2) as usize],
                 // A block of host memory is as large as it is said to be, or ends nowhere.
-                Call::cuMemHostRegister_v2 => [0, u64::MAX, u64::MAX - 4096][self.below(3) as usize],
+                Call::cuMemHostRegister | Call::cuMemHostRegister_v2 => {
+                    [0, u64::MAX, u64::MAX - 4096][self.below(3) as usize]
+                }
                 // Text is as long as it is said to be.
                 Call::cuLinkAddData | Call::cuLinkAddData_v2 => 0,
                 _ => [0, 0, huge[self.below(6) as usize], huge[self.below(6) as usize], 5][self.below(5) as usize],
             };
         }
         let is_virtual = matches!(self.call.family(), Family::VirtualMemory);
-        let allocates =
-            matches!(self.call.family(), Family::Memory | Family::Pool) && self.call != Call::cuMemHostRegister_v2;
+        let allocates = matches!(self.call.family(), Family::Memory | Family::Pool) && !registers(self.call);
         match name {
             "paramIndex" | "offset" | "alignment" | "maxSize" => [0, 0, 0, 1][self.below(4) as usize],
             _ if is_virtual => wide[1 + self.below(2) as usize],
@@ -584,6 +591,11 @@ const WORDS_OF_NODES: &[&str] = &[
 /// The kind of node that a call makes.
 fn node_word(call: Call) -> Option<&'static str> {
     call.symbol().strip_prefix("cuGraphAdd")?.split("Node").next()
+}
+
+/// Whether a call makes the driver use memory of the program's for as long as the program does not take it back.
+pub(super) fn registers(call: Call) -> bool {
+    matches!(call, Call::cuMemHostRegister | Call::cuMemHostRegister_v2)
 }
 
 macro_rules! define_perform {

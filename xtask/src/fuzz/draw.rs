@@ -138,7 +138,7 @@ impl Pointee for c_void {
                 let text = images::image(choice, case.below(4096) as usize);
                 case.text(&text).cast()
             }
-            "p" if case.call != Call::cuMemHostRegister_v2 => case.pinned() as *mut c_void,
+            "p" if !super::case::registers(case.call) => case.pinned() as *mut c_void,
             "addr" => case.device_pointer(true) as *mut c_void,
             // The program's own business: never followed by a driver.
             "userData" | "ptr" => case.below(1 << 20) as *mut c_void,

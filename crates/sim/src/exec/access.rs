@@ -444,6 +444,44 @@ impl Machine<'_> {
         Err(self.bad_access(&Group { access, addresses: &addresses, fragment, mask }, Doing::Read, bad))
     }
 
+    /// A byte for each lane, where one lies; nobody is told, whatever it is.
+    pub(super) fn peek(&self, index: u32, regs: &mut Regs<'_>, local: &Local, fragment: &Fragment, mask: u32) {
+        let access = &self.code.accesses[index as usize];
+        let at = access.address.at;
+        let addresses = match at {
+            At::Frame => [u64::from(frame_offset(fragment, access)); 32],
+            _ => addresses(regs, &access.address),
+        };
+        let top = self.local_top(fragment.function, fragment.base);
+        let in_local = |lane: usize, at: u64| if at < top { local.load(lane, at as u32, 1).0 } else { 0 };
+        let in_shared = |at: u64| if at < self.shared.len() as u64 { self.shared.load(at as usize, 1) } else { 0 };
+        let in_memory = |at: u64| {
+            let mut byte = [0];
+            let _ = self.memory.read(at, &mut byte);
+            u64::from(byte[0])
+        };
+        let in_params = |at: u64| self.launch.params.get(at as usize).map_or(0, |byte| u64::from(*byte));
+        let mut column = [0; 32];
+        for lane in lanes(mask) {
+            let address = addresses[lane];
+            let (in_local_window, in_shared_window) =
+                (address.wrapping_sub(window::LOCAL), address.wrapping_sub(window::SHARED));
+            column[lane] = match at {
+                At::Frame | At::Local => in_local(lane, address),
+                At::Shared => in_shared(address),
+                At::Param => in_params(address),
+                At::Generic if in_local_window < window::SPAN => in_local(lane, in_local_window),
+                At::Generic if in_shared_window < window::SPAN => in_shared(in_shared_window),
+                At::Generic | At::Global | At::Const => in_memory(address),
+            };
+        }
+        let [value] = access.values[..] else { return };
+        match value.wide {
+            true => regs.put64(value.col, &column, mask),
+            false => regs.put32(value.col, &column.map(|byte| byte as u32), mask),
+        }
+    }
+
     fn load_param(&mut self, group: &Group<'_>, regs: &mut Regs<'_>) -> Stop<()> {
         let Group { access, addresses, mask, .. } = *group;
         let bytes = usize::from(access.bytes);

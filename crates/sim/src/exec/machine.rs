@@ -573,6 +573,7 @@ impl Machine<'_> {
         match op {
             Op::Load(index) => return self.load(*index, regs, local, fragment, mask),
             Op::Aligned(index) => return self.aligned(*index, regs, fragment, mask),
+            Op::Peek(index) => self.peek(*index, regs, local, fragment, mask),
             Op::Store(index) => return self.store(*index, regs, local, fragment, mask),
             Op::Atomic(index) => return self.atomic(*index, regs, fragment, mask),
             Op::CopyAsync(index) => return self.copy_async(*index, regs, fragment, mask),

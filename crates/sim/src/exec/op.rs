@@ -34,6 +34,8 @@ pub(super) enum Op {
     Load(u32),
     /// A check that an access is aligned, and no access; index into [`Code::accesses`].
     Aligned(u32),
+    /// A load of one byte that nobody relies on: zero where there is none.
+    Peek(u32),
     /// A store; index into [`Code::accesses`].
     Store(u32),
     /// An atomic; index into [`Code::atomics`].
@@ -96,6 +98,7 @@ impl Op {
                 | Op::Rare(_)
                 | Op::Load(_)
                 | Op::Aligned(_)
+                | Op::Peek(_)
                 | Op::Store(_)
                 | Op::Atomic(_)
                 | Op::CopyAsync(_)

@@ -2,12 +2,13 @@
 //!
 //! Compilers widen a load so, and promise to look at the bytes in the mask alone. It becomes a check that the whole is
 //! aligned, and one load for each piece that is used; so what is not used may lie behind the end of an array, and need
-//! never have been written. The bytes of registers that are not read are zero.
+//! never have been written. The other bytes are what lies there, where something does, and else zero: a compiler copies the
+//! padding of a struct through them.
 
 use dacapo_ptx::ir::{Instruction, Type};
 
 use super::lower::{Lower, Lowered};
-use crate::exec::op::{Address, Const64, Int, IntOp, LoadStore, MoveOp, NONE, Op, Value};
+use crate::exec::op::{Address, Col, Const64, Int, IntOp, LoadStore, MoveOp, NONE, Op, Value};
 
 impl Lower<'_> {
     /// A load of the bytes in `used` alone into `values`.
@@ -41,15 +42,15 @@ impl Lower<'_> {
                 self.access(i.form.ty(), here, values[at..at + count].to_vec(), false, copied)?;
                 at += count;
             } else {
-                self.pieces(here, mask(at), value, copied)?;
+                self.pieces(here, mask(at), value, bytes, copied)?;
                 at += 1;
             }
         }
         Ok(())
     }
 
-    /// One element of which the bytes in `mask` are read, the others zero.
-    fn pieces(&mut self, address: Address, mut mask: u32, value: Value, copied: bool) -> Lowered<()> {
+    /// One element of `bytes` of which those in `mask` are read, the others if they can be.
+    fn pieces(&mut self, address: Address, mut mask: u32, value: Value, bytes: u32, copied: bool) -> Lowered<()> {
         if value.col == NONE {
             return Ok(());
         }
@@ -58,6 +59,11 @@ impl Lower<'_> {
         let zero = if wide { self.constant64(Const64::Value(0)) } else { self.constant32(0) };
         self.emit_move(if wide { MoveOp::Mov64 { d, a: zero } } else { MoveOp::Mov32 { d, a: zero } });
         let part = if wide { self.temp64() } else { self.temp32() };
+        let unused = !mask & (u32::MAX >> (32 - bytes));
+        for at in (0..bytes).filter(|at| unused >> at & 1 == 1) {
+            self.emit_peek(Address { offset: address.offset + i64::from(at), ..address }, part, wide);
+            self.put_byte(d, part, at, wide);
+        }
         while mask != 0 {
             let from = mask.trailing_zeros();
             let fits =
@@ -69,12 +75,25 @@ impl Lower<'_> {
             };
             let here = Address { offset: address.offset + i64::from(from), ..address };
             self.access(ty, here, vec![Value { col: part, wide, short: false }], false, copied)?;
-            let by = self.constant32(from * 8);
-            self.emit(Op::Int(IntOp { code: Int::Shl, wide, d: part, a: part, b: by, c: NONE, e: NONE }));
-            self.emit(Op::Int(IntOp { code: Int::Or, wide, d, a: d, b: part, c: NONE, e: NONE }));
+            self.put_byte(d, part, from, wide);
             mask &= !((u32::MAX >> (32 - count)) << from);
         }
         Ok(())
+    }
+
+    /// Adds `part` to `d`, from byte `at` on.
+    fn put_byte(&mut self, d: Col, part: Col, at: u32, wide: bool) {
+        let by = self.constant32(at * 8);
+        self.emit(Op::Int(IntOp { code: Int::Shl, wide, d: part, a: part, b: by, c: NONE, e: NONE }));
+        self.emit(Op::Int(IntOp { code: Int::Or, wide, d, a: d, b: part, c: NONE, e: NONE }));
+    }
+
+    /// One byte that nobody relies on.
+    fn emit_peek(&mut self, address: Address, col: Col, wide: bool) {
+        let values = vec![Value { col, wide, short: false }];
+        let index = self.code.accesses.len() as u32;
+        self.code.accesses.push(LoadStore { address, bytes: 1, signed: false, values, copied: true, word: false });
+        self.emit(Op::Peek(index));
     }
 
     /// The vector as a whole must be aligned, whatever of it is used.

@@ -203,8 +203,8 @@ fn kernel_cache_config(c: &mut Case<'_>) {
 
 fn managed_not_found(c: &mut Case<'_>) {
     let library = c.library("text", &reader(".visible .global .u32 v = 3;"));
-    c.managed_of(library, "v");
-    c.managed_of(library, "none");
+    c.library_managed(library, "v");
+    c.library_managed(library, "none");
 }
 
 fn unified_function(c: &mut Case<'_>) {
