@@ -112,6 +112,10 @@ pub(crate) unsafe fn exec_update(
     let mut info = CUgraphExecUpdateResultInfo::default();
     // SAFETY: the arguments of this call, and a local.
     let answer = unsafe { graph_exec::update(v, exec, graph, &raw mut info) };
+    // A shape that differs at no node in particular has no words of its own here, as observed.
+    if info.result == CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED && info.errorNode.is_null() {
+        info.result = CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
+    }
     if matches!(answer, Ok(()) | Err(CUresult::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)) {
         // SAFETY: out pointers of this call, which may be null.
         unsafe {

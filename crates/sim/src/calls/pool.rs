@@ -268,7 +268,13 @@ pub(crate) unsafe fn get_current_of(
 ) -> Answer {
     // SAFETY: an in pointer of this call.
     let place = unsafe { default_place(location, allocation) }?;
-    let (_, current) = pools_of(v, place);
+    let (default, mut current) = pools_of(v, place);
+    // As observed: while nobody has set one, the host's current pool is the device's default, not its own.
+    if place == (PoolPlace { allocation: CU_MEM_ALLOCATION_TYPE_PINNED, location: CU_MEM_LOCATION_TYPE_HOST })
+        && current == default
+    {
+        current = v.default_pool;
+    }
     let handle = CUmemoryPool::from_bits(v.pools.handle(current));
     // SAFETY: an out pointer of this call.
     unsafe { put(out, handle) }
