@@ -107,7 +107,7 @@ fn what_does_not_exist_is_unknown() {
         "selp.pred",
         "add.f32.f32",
         "wgmma.fence.sync.aligned",
-        "tex.2d.v4.f32.f32",
+        "tld4.r.2d.v4.f32.f32",
     ] {
         assert_eq!(classify(form), Support::Unknown, "{form}");
     }

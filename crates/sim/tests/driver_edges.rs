@@ -139,8 +139,9 @@ fn whoever_is_told_of_a_finding_may_ask_the_machine() {
     });
     let m = MACHINE.get_or_init(|| Device::new(Options { on_finding: Some(on_finding), ..Default::default() }).machine);
     let mut table = std::ptr::null();
-    // SAFETY: a call that is not there follows no pointer.
-    let code = unsafe { m.cuGetExportTable(&mut table, std::ptr::null()) };
+    let id = CUuuid { bytes: [7; 16] };
+    // SAFETY: both pointers are to locals.
+    let code = unsafe { m.cuGetExportTable(&mut table, &raw const id) };
     assert_eq!(code, CUresult::CUDA_ERROR_NOT_SUPPORTED);
     assert_eq!(TOLD.load(Ordering::SeqCst), 1);
 }

@@ -71,9 +71,14 @@ impl World {
     }
 
     fn array(&self, size: [usize; 3], format: u32, channels: u32, flags: u32) -> CUarray {
-        let [Width, Height, Depth] = size;
-        let descriptor =
-            CUDA_ARRAY3D_DESCRIPTOR { Width, Height, Depth, Format: format, NumChannels: channels, Flags: flags };
+        let descriptor = CUDA_ARRAY3D_DESCRIPTOR {
+            Width: size[0],
+            Height: size[1],
+            Depth: size[2],
+            Format: format,
+            NumChannels: channels,
+            Flags: flags,
+        };
         let mut array = CUarray::NULL;
         // SAFETY: valid in and out pointers.
         ok(unsafe { self.d.cuArray3DCreate_v2(&mut array, &descriptor) });

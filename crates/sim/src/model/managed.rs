@@ -45,7 +45,7 @@ impl Managed {
         self.runs.range_mut(first..end).for_each(|(_, page)| change(page));
         // What does not differ from the run before it is one with it.
         let mut last = None;
-        self.runs.retain(|_, page| std::mem::replace(&mut last, Some(*page)) != Some(*page));
+        self.runs.retain(|_, page| last.replace(*page) != Some(*page));
     }
 
     /// The pages that the bytes `from..to` touch, one for each run.
