@@ -24,7 +24,7 @@ use std::time::Instant;
 use crate::workspace;
 use outcome::Test;
 use pins::{CUDA_ASYNC, CUDA_CORE, CUDARC, CUST, Crate};
-use program::Place;
+use program::Workshop;
 use python::Suite;
 
 pub use install::python_is_there;
@@ -189,7 +189,7 @@ pub fn run(scale: &Scale) -> Result<(), String> {
         println!("clients: 0 tests of 0 clients, 0 passed, 0 known, 0 unexplained");
         return Ok(());
     }
-    let place = Place::new(scale.built || scale.again)?;
+    let place = Workshop::new(scale.built || scale.again)?;
     if !scale.again {
         install_for(&place, &runnable, scale)?;
     }
@@ -234,7 +234,7 @@ fn sort_out<'a>(chosen: &[&'a Client]) -> (Vec<&'a Client>, Vec<String>) {
 }
 
 /// What these clients need beside themselves.
-fn install_for(place: &Place, clients: &[&Client], scale: &Scale) -> Result<(), String> {
+fn install_for(place: &Workshop, clients: &[&Client], scale: &Scale) -> Result<(), String> {
     install::wheels(&place.folder, &pins::BASE)?;
     if !scale.step.is_empty() || clients.iter().any(|client| !client.is_in_ci) {
         install::wheels(&place.folder, &pins::REST)?;
@@ -244,7 +244,7 @@ fn install_for(place: &Place, clients: &[&Client], scale: &Scale) -> Result<(), 
 
 /// Runs them one after another, or reads what became of them; prints a line for each.
 fn run_all(
-    place: &Place,
+    place: &Workshop,
     clients: &[&Client],
     scale: &Scale,
     list: &[known::Known],
@@ -329,7 +329,7 @@ impl Client {
         }
     }
 
-    fn run(&self, place: &Place, scale: &Scale, list: &[known::Known]) -> Result<Vec<Test>, String> {
+    fn run(&self, place: &Workshop, scale: &Scale, list: &[known::Known]) -> Result<Vec<Test>, String> {
         let jobs = scale.jobs.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
         let (prefix, modules) = match self.tests {
             Tests::Crate(package) => {

@@ -134,6 +134,15 @@ pub(crate) struct FaultState {
     pub(crate) reported: bool,
 }
 
+/// The memory that these options ask for.
+fn memory_of(options: &Options) -> Memory {
+    let mut memory = Memory::new(MemoryOptions { capacity: options.capacity, seed: options.seed });
+    if !options.strict {
+        memory.let_pass();
+    }
+    memory
+}
+
 impl Machine {
     /// A machine with nothing in it.
     pub fn new(options: Options) -> Machine {
@@ -156,13 +165,7 @@ impl Machine {
         let state = State {
             random: Random::new(options.seed),
             is_initialised: false,
-            memory: {
-                let mut memory = Memory::new(MemoryOptions { capacity: options.capacity, seed: options.seed });
-                if !options.strict {
-                    memory.let_pass();
-                }
-                memory
-            },
+            memory: memory_of(&options),
             visible: BTreeMap::new(),
             managed: BTreeMap::new(),
             contexts,
@@ -170,7 +173,7 @@ impl Machine {
             primary_retains: 0,
             streams: Table::new(2),
             events: Table::new(3),
-            arrays: Table::new(11),
+            arrays: Table::new(16),
             modules: Table::new(4),
             modules_loaded: 0,
             functions: Table::new(8),
@@ -181,7 +184,7 @@ impl Machine {
             default_pool,
             current_pool: default_pool,
             other_pools: BTreeMap::new(),
-            textures: Table::new(12),
+            textures: Table::new(17),
             graph_memory: GraphMemory::default(),
             virtual_memory: VirtualMemory::new(),
             captures: Table::new(9),

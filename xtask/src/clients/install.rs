@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::pins::{Crate, Wheels};
-use super::program::Place;
+use super::program::Workshop;
 
 /// Whether there is a Python that can make environments, and pip.
 pub fn python_is_there() -> bool {
@@ -52,7 +52,7 @@ pub fn wheels(folder: &Path, wheels: &Wheels) -> Result<(), String> {
 /// # Errors
 ///
 /// - Cargo cannot fetch it, or it cannot be copied.
-pub fn source(place: &Place, package: &Crate) -> Result<PathBuf, String> {
+pub fn source(place: &Workshop, package: &Crate) -> Result<PathBuf, String> {
     let folder = place.source(package);
     if folder.exists() {
         return Ok(folder);
@@ -72,7 +72,7 @@ pub fn source(place: &Place, package: &Crate) -> Result<PathBuf, String> {
 }
 
 /// The folder of the package in cargo's registry: a manifest that asks for it makes cargo fetch it.
-fn fetched(place: &Place, package: &Crate) -> Result<PathBuf, String> {
+fn fetched(place: &Workshop, package: &Crate) -> Result<PathBuf, String> {
     let folder = place.folder.join("rust/fetch").join(package.name);
     let Crate { name, version, .. } = package;
     let asking = format!(

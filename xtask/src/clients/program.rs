@@ -11,7 +11,7 @@ use super::pins::Crate;
 use crate::{libcuda, workspace};
 
 /// What a run of a client needs to know.
-pub struct Place {
+pub struct Workshop {
     /// The root of the repository.
     pub root: PathBuf,
     /// `target/clients`.
@@ -30,13 +30,13 @@ pub struct Ended {
     pub output: String,
 }
 
-impl Place {
+impl Workshop {
     /// Builds the driver and the program `dacapo`, unless they are to be used as they are.
     ///
     /// # Errors
     ///
     /// - One of them does not build, or is not there.
-    pub fn new(is_built: bool) -> Result<Place, String> {
+    pub fn new(is_built: bool) -> Result<Workshop, String> {
         let root = workspace::root();
         let target = workspace::target(&root);
         let folder = target.join("clients");
@@ -46,7 +46,7 @@ impl Place {
         if let Some(missing) = [&dacapo, &library].into_iter().find(|file| !file.exists()) {
             return Err(format!("{} is not there", missing.display()));
         }
-        Ok(Place { root, folder, dacapo, library })
+        Ok(Workshop { root, folder, dacapo, library })
     }
 
     /// The Python of the environment.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::outcome::{self, Outcome, Test};
-use super::program::Place;
+use super::program::Workshop;
 
 /// How long a module may take.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -24,7 +24,7 @@ const LIMIT_ALONE: Duration = Duration::from_secs(200);
 /// # Errors
 ///
 /// - There is no such folder.
-pub fn modules(place: &Place, folder: &str) -> Result<Vec<String>, String> {
+pub fn modules(place: &Workshop, folder: &str) -> Result<Vec<String>, String> {
     let path = place.site_packages().unwrap_or_default().join(folder);
     let entries = std::fs::read_dir(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -52,7 +52,7 @@ impl Suite<'_> {
     /// # Errors
     ///
     /// - A process cannot be started.
-    pub fn run(&self, place: &Place, jobs: usize) -> Result<Vec<Test>, String> {
+    pub fn run(&self, place: &Workshop, jobs: usize) -> Result<Vec<Test>, String> {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(vec![Ok(Vec::new()); self.modules.len()]);
         std::thread::scope(|scope| {
@@ -71,7 +71,7 @@ impl Suite<'_> {
         Ok(done.into_iter().collect::<Result<Vec<_>, String>>()?.concat())
     }
 
-    fn module(&self, place: &Place, module: &str) -> Result<Vec<Test>, String> {
+    fn module(&self, place: &Workshop, module: &str) -> Result<Vec<Test>, String> {
         let (mut tests, missing) = self.process(place, module, module, LIMIT)?;
         // Not a class that could not be set up, nor a module that could not be imported: these are no tests to run again.
         let is_test = |name: &str| name.starts_with(&format!("{module}.")) && !name.contains(' ');
@@ -92,7 +92,7 @@ impl Suite<'_> {
 
     fn process(
         &self,
-        place: &Place,
+        place: &Workshop,
         what: &str,
         file: &str,
         limit: Duration,
@@ -112,7 +112,7 @@ impl Suite<'_> {
         Ok(outcome::report(&text, self.prefix))
     }
 
-    fn command(&self, place: &Place) -> Command {
+    fn command(&self, place: &Workshop) -> Command {
         let programs = place.root.join("tests/clients");
         let mut command = place.command(self.client, &place.python());
         command.arg(programs.join("unittests.py")).env("PYTHONPATH", programs).current_dir(scratch(place));
@@ -124,6 +124,6 @@ impl Suite<'_> {
 }
 
 /// A folder for what tests write where they stand.
-fn scratch(place: &Place) -> PathBuf {
+fn scratch(place: &Workshop) -> PathBuf {
     place.folder.join("out")
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::install;
 use super::outcome::{self, Outcome, Test};
 use super::pins::Crate;
-use super::program::Place;
+use super::program::Workshop;
 
 /// How long a test program may take.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -21,7 +21,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// # Errors
 ///
 /// - The crate cannot be had, or its tests do not build.
-pub fn run(place: &Place, package: &Crate, is_ci: bool, tries: impl Fn(&str) -> usize) -> Result<Vec<Test>, String> {
+pub fn run(place: &Workshop, package: &Crate, is_ci: bool, tries: impl Fn(&str) -> usize) -> Result<Vec<Test>, String> {
     let source = install::source(place, package)?;
     let left_out = if is_ci { package.not_in_ci } else { &[] };
     let mut tests = Vec::new();
@@ -64,7 +64,7 @@ impl Program {
 
 /// How a test program is run.
 struct Run<'a> {
-    place: &'a Place,
+    place: &'a Workshop,
     package: &'a Crate,
     program: &'a Program,
     left_out: &'a [&'a str],
@@ -127,7 +127,7 @@ impl Run<'_> {
 }
 
 /// Builds the tests; cargo says which programs came of it.
-fn build(place: &Place, package: &Crate, source: &Path) -> Result<Vec<Program>, String> {
+fn build(place: &Workshop, package: &Crate, source: &Path) -> Result<Vec<Program>, String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["test", "--no-run", "--locked", "--quiet", "--message-format", "json"]).args(package.arguments);
     cargo.current_dir(source).env("CARGO_TARGET_DIR", place.folder.join("build")).stderr(Stdio::inherit());
@@ -151,7 +151,7 @@ fn build(place: &Place, package: &Crate, source: &Path) -> Result<Vec<Program>, 
 
 /// What crates ask for when they are built: headers, libclang, and a folder with the driver as a linker looks for it.
 /// One of cuda-core's tests builds again.
-fn toolkit(place: &Place, command: &mut Command) {
+fn toolkit(place: &Workshop, command: &mut Command) {
     // The compiler of this very toolchain: packages in the registry may name another one for themselves.
     let rustc = Path::new(env!("CARGO")).with_file_name("rustc");
     if rustc.exists() {
@@ -174,7 +174,7 @@ fn toolkit(place: &Place, command: &mut Command) {
 /// # Errors
 ///
 /// - It cannot be made.
-pub fn prepare(place: &Place) -> Result<(), String> {
+pub fn prepare(place: &Workshop) -> Result<(), String> {
     let folder = place.folder.join("toolkit");
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     std::fs::create_dir_all(folder.join("lib64")).map_err(failed)?;

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::program::Place;
+use super::program::Workshop;
 
 /// Turns of each driver.
 const TURNS: usize = 5;
@@ -19,7 +19,7 @@ const STEPS: usize = 4;
 /// # Errors
 ///
 /// - A run fails, or the two drivers compute different losses.
-pub fn run(place: &Place, libraries: &[PathBuf]) -> Result<(), String> {
+pub fn run(place: &Workshop, libraries: &[PathBuf]) -> Result<(), String> {
     let [old, new] = libraries else { return Err("--step wants two libraries".into()) };
     let (mut seconds, mut losses) = ([Vec::new(), Vec::new()], Vec::<Vec<String>>::new());
     for turn in 0..TURNS {
@@ -45,7 +45,7 @@ pub fn run(place: &Place, libraries: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
-fn measure(place: &Place, library: &Path) -> Result<(Vec<f64>, Vec<String>), String> {
+fn measure(place: &Workshop, library: &Path) -> Result<(Vec<f64>, Vec<String>), String> {
     let mut command = place.command("step", &place.python());
     command.env("DACAPO_LIBCUDA", std::path::absolute(library).unwrap_or_else(|_| library.into()));
     command.env("DEV", "CUDA").arg(place.root.join("tests/clients/tinygrad_step.py")).arg(STEPS.to_string());

@@ -19,7 +19,7 @@ pub enum LinkErrorKind {
 
 /// A place in one of the texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct LinkPlace {
     /// The text's name.
     pub text: String,
     /// Where in it.
@@ -34,9 +34,9 @@ pub struct LinkError {
     /// The symbol's name.
     pub name: String,
     /// The one side: the first definition, or the declaration that is used.
-    pub first: Place,
+    pub first: LinkPlace,
     /// The other side, where there is one.
-    pub second: Option<Place>,
+    pub second: Option<LinkPlace>,
     /// What differs, of a mismatch: "8 bytes long in one text and 4 in another".
     pub difference: String,
 }
@@ -68,7 +68,7 @@ impl LinkError {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for LinkPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.text, self.span)
     }

@@ -16,7 +16,7 @@ mod error;
 mod merge;
 mod symbols;
 
-pub use error::{LinkError, LinkErrorKind, Place};
+pub use error::{LinkError, LinkErrorKind, LinkPlace};
 
 use crate::ir;
 use merge::Merge;

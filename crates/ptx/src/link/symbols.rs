@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{LinkError, LinkErrorKind, Place, Text};
+use super::{LinkError, LinkErrorKind, LinkPlace, Text};
 use crate::ir::{Function, Linkage, Module, Space, Span, Variable};
 
 /// Something of a module, by its number there.
@@ -72,13 +72,13 @@ fn strength(linkage: Linkage) -> Strength {
 }
 
 /// Where an item stands.
-pub(super) fn place(texts: &[Text], text: usize, item: Item) -> Place {
+pub(super) fn place(texts: &[Text], text: usize, item: Item) -> LinkPlace {
     let module = &texts[text].module;
     let span = match item {
         Item::Function(i) => module.functions.get(i as usize).map(|f| f.span),
         Item::Variable(i) => module.variables.get(i as usize).map(|v| v.span),
     };
-    Place { text: texts[text].name.clone(), span: span.unwrap_or(Span::default()) }
+    LinkPlace { text: texts[text].name.clone(), span: span.unwrap_or(Span::default()) }
 }
 
 fn bytes_of(texts: &[Text], definition: &Definition) -> u64 {

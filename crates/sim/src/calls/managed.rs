@@ -15,7 +15,7 @@ use dacapo_driver::types::*;
 use super::memory::{holding, show};
 use crate::foreign::{list, put};
 use crate::memory::Kind;
-use crate::model::managed::{Managed, Page, Place};
+use crate::model::managed::{Managed, Page, Residence};
 use crate::model::objects::{Owner, Stream};
 use crate::model::table::Key;
 use crate::model::work::{SetWork, Work};
@@ -85,7 +85,7 @@ fn stream_of(v: &mut Visit<'_>, handle: CUstream) -> Result<Key<Stream>, CUresul
 }
 
 /// Where a prefetch goes.
-fn place_of(location: CUmemLocation) -> Result<Place, CUresult> {
+fn place_of(location: CUmemLocation) -> Result<Residence, CUresult> {
     match (location.r#type, location.id) {
         (CU_MEM_LOCATION_TYPE_DEVICE, 0) => Ok(Some((CU_MEM_LOCATION_TYPE_DEVICE, 0))),
         (CU_MEM_LOCATION_TYPE_DEVICE, _) => Err(INVALID_DEVICE),
@@ -106,7 +106,7 @@ fn location_of(device: CUdevice) -> Result<CUmemLocation, CUresult> {
     }
 }
 
-fn note_prefetch(v: &mut Visit<'_>, (base, from, to): (u64, u64, u64), place: Place) {
+fn note_prefetch(v: &mut Visit<'_>, (base, from, to): (u64, u64, u64), place: Residence) {
     v.managed.entry(base).or_default().change(from, to, |page| page.prefetched = place);
 }
 
@@ -223,14 +223,14 @@ fn answers(
     attribute: CUmem_range_attribute,
     words: usize,
 ) -> Result<Vec<c_int>, CUresult> {
-    let place = |of: fn(&Page) -> Place| agreed(managed, from, to, of).flatten();
-    let device = |place: Place| match place {
+    let place = |of: fn(&Page) -> Residence| agreed(managed, from, to, of).flatten();
+    let device = |place: Residence| match place {
         Some((CU_MEM_LOCATION_TYPE_DEVICE, id)) => id,
         Some(_) => HOST,
         None => NOWHERE,
     };
-    let of_type = |place: Place| place.map_or(CU_MEM_LOCATION_TYPE_INVALID, |(kind, _)| kind) as c_int;
-    let id = |place: Place| place.map_or(NOWHERE, |(_, id)| id);
+    let of_type = |place: Residence| place.map_or(CU_MEM_LOCATION_TYPE_INVALID, |(kind, _)| kind) as c_int;
+    let id = |place: Residence| place.map_or(NOWHERE, |(_, id)| id);
     let (preferred, prefetched) = (place(|page| page.preferred), place(|page| page.prefetched));
     let one = match attribute {
         CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY => {
@@ -390,13 +390,13 @@ unsafe fn places(
     indices: *mut usize,
     locations_count: usize,
     count: usize,
-) -> Result<Vec<Place>, CUresult> {
+) -> Result<Vec<Residence>, CUresult> {
     // SAFETY: arrays of as many elements, by the pages of the calls that pass them on.
     let (locations, indices) = unsafe { (list(locations, locations_count)?, list(indices, locations_count)?) };
     if indices.first() != Some(&0) || !indices.is_sorted_by(|a, b| a < b) || indices.iter().any(|at| *at >= count) {
         return Err(INVALID);
     }
-    let found: Vec<Place> = locations.into_iter().map(place_of).collect::<Result<_, _>>()?;
+    let found: Vec<Residence> = locations.into_iter().map(place_of).collect::<Result<_, _>>()?;
     Ok((0..count).map(|at| found[indices.partition_point(|index| *index <= at) - 1]).collect())
 }
 

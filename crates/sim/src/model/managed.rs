@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 pub(crate) const PAGE: u64 = 4096;
 
 /// Where something is, or ought to be: `CU_MEM_LOCATION_TYPE_*` and which one of that type.
-pub(crate) type Place = Option<(u32, i32)>;
+pub(crate) type Residence = Option<(u32, i32)>;
 
 /// What is known of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Page {
     pub(crate) read_mostly: bool,
-    pub(crate) preferred: Place,
+    pub(crate) preferred: Residence,
     pub(crate) accessed_by_device: bool,
     pub(crate) accessed_by_host: bool,
     /// Where it was prefetched to last.
-    pub(crate) prefetched: Place,
+    pub(crate) prefetched: Residence,
 }
 
 /// The pages of one allocation.

@@ -57,25 +57,13 @@ impl Lower<'_> {
                 self.emit(if waits { Op::GridWait } else { Op::LaunchDependents });
                 Ok(())
             }
-            Opcode::Membar | Opcode::Fence | Opcode::Prefetch | Opcode::Nanosleep => {
-                self.emit(Op::Nothing);
-                Ok(())
-            }
+            Opcode::Membar | Opcode::Fence | Opcode::Prefetch | Opcode::Nanosleep => self.alone(Op::Nothing),
             Opcode::Bra => self.bra(i),
             Opcode::Brx => self.brx(i),
             Opcode::Call => self.call(i),
-            Opcode::Ret => {
-                self.emit(Op::Return);
-                Ok(())
-            }
-            Opcode::Exit => {
-                self.emit(Op::Exit);
-                Ok(())
-            }
-            Opcode::Trap | Opcode::Brkpt => {
-                self.emit(Op::Trap);
-                Ok(())
-            }
+            Opcode::Ret => self.alone(Op::Return),
+            Opcode::Exit => self.alone(Op::Exit),
+            Opcode::Trap | Opcode::Brkpt => self.alone(Op::Trap),
             Opcode::Bar => self.bar(i),
             Opcode::BarWarp
             | Opcode::Shfl
@@ -114,6 +102,12 @@ impl Lower<'_> {
         self.code.tables.push(vec![0; labels.len()]);
         self.table_labels.extend(labels.iter().enumerate().map(|(n, &label)| (table, n as u32, label)));
         self.emit(Op::Switch { index, table, join: AT_RETURN });
+        Ok(())
+    }
+
+    /// An instruction that is one record, whatever its operands.
+    fn alone(&mut self, op: Op) -> Lowered<()> {
+        self.emit(op);
         Ok(())
     }
 

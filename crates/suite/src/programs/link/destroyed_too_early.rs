@@ -9,17 +9,10 @@ use crate::programs::{Answer, Mistake, NearMiss, Program, kernels};
 pub fn program(p: &Program) -> Answer {
     let (stream, x, link) = (p.stream()?, p.buffer("x", &[1, 2])?, p.link()?);
     p.add_text(link, "add_one.ptx", kernels::ADD_ONE)?;
-    let load = || p.load_image(&p.complete(link)?);
+    let (load, destroy) = (|| p.load_image(&p.complete(link)?), || p.destroy_link(link));
     let module = match p.way {
-        Mistake => {
-            p.destroy_link(link)?;
-            load()?
-        }
-        NearMiss => {
-            let module = load()?;
-            p.destroy_link(link)?;
-            module
-        }
+        Mistake => (destroy()?, load()?).1,
+        NearMiss => (load()?, destroy()?).0,
     };
     let add_one = p.function(module, "add_one")?;
     p.launch(stream, add_one, [1, 2], &[x.address(), 2])?;

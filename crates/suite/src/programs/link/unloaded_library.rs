@@ -15,15 +15,10 @@ pub fn program(p: &Program) -> Answer {
         p.launch(stream, k, [1, 1], &[x.address()])?;
         p.synchronize(stream)
     };
+    let unload = || p.unload_library(library);
     match p.way {
-        Mistake => {
-            p.unload_library(library)?;
-            run()?;
-        }
-        NearMiss => {
-            run()?;
-            p.unload_library(library)?;
-        }
-    }
+        Mistake => (unload()?, run()?),
+        NearMiss => (run()?, unload()?),
+    };
     p.expect(&x, &[7])
 }

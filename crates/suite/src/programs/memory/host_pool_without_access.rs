@@ -13,7 +13,6 @@ pub fn program(p: &Program) -> Answer {
         NearMiss => p.give_access(pool)?,
     }
     let x = p.pooled_from(pool, stream, "x", 4)?;
-    p.synchronize(stream)?;
     p.set(stream, &x, 7)?;
     p.synchronize(stream)?;
     p.expect(&x, &[7; 4])
