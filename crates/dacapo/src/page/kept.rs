@@ -152,7 +152,9 @@ impl Pages {
 
 /// A line on standard error. That may be closed, which `eprintln` answers with a panic; only it is captured by tests.
 fn say(line: &str) {
-    let _ = catch_unwind(|| eprintln!("dacapo: {line}"));
+    // In one piece: a panic's message on another thread must not come in between.
+    let line = format!("dacapo: {line}\n");
+    let _ = catch_unwind(|| eprint!("{line}"));
 }
 
 /// A label in one line: without what moves a terminal's cursor or turns its text, and not all of a long one.
