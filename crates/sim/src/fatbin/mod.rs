@@ -8,7 +8,7 @@
 //! - What is unpacked has a limit, and a frame that says it is larger than it can be is not begun.
 //! - Entries that are not PTX are listed and not looked into: machine code is not run here.
 //!
-//! [`write`] makes containers, which is what linked images are ([`Image::Linked`]).
+//! [`write()`] makes containers, which is what linked images are ([`Image::Linked`]).
 
 mod choose;
 mod entry;
