@@ -220,3 +220,20 @@ fn attaching_takes_whole_allocations_and_known_flags() {
     let found: Vec<_> = d.take_findings().iter().map(|found| found.code).collect();
     assert_eq!(found, ["not-managed"; 3]);
 }
+
+/// What is not touched takes no host memory and no time.
+#[test]
+fn a_large_allocation_costs_what_is_touched() {
+    let d = Device::seeded(1);
+    let started = std::time::Instant::now();
+    for _ in 0..8 {
+        let mut at = 0;
+        // SAFETY: a valid out pointer, then the address that it was given.
+        unsafe {
+            ok(d.cuMemAllocManaged(&mut at, 4 << 30, CU_MEM_ATTACH_GLOBAL));
+            ok(d.cuMemsetD8_v2(at + (2 << 30), 7, 1));
+            ok(d.cuMemFree_v2(at));
+        }
+    }
+    assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
+}

@@ -13,8 +13,8 @@ const PAGE: usize = 4096;
 pub(crate) struct Host {
     pointer: *mut u8,
     len: usize,
-    /// How it was allocated, where it is ours and goes when this goes.
-    owned: Option<Layout>,
+    /// The block that it lies in and how that was allocated, where it is ours and goes when this goes.
+    owned: Option<(*mut u8, Layout)>,
 }
 
 // SAFETY: the promise of `map_host` is that the range is valid for reads and writes until it is unmapped, and
@@ -31,10 +31,19 @@ impl Host {
 
     /// `len` zero bytes of its own, at the start of a page; `None` where the host has no memory.
     pub(crate) fn allocate(len: usize) -> Option<Host> {
-        let layout = Layout::from_size_align(len, PAGE).ok().filter(|layout| layout.size() > 0)?;
+        if len == 0 {
+            return None;
+        }
+        // A page more, and no alignment asked for: the system hands out zeroed pages that take no memory until they are
+        // touched, while an allocator that has to align them clears them all.
+        let layout = Layout::from_size_align(len.checked_add(PAGE)?, 1).ok()?;
         // SAFETY: the layout's size is not 0.
-        let pointer = unsafe { alloc_zeroed(layout) };
-        (!pointer.is_null()).then_some(Host { pointer, len, owned: Some(layout) })
+        let block = unsafe { alloc_zeroed(layout) };
+        if block.is_null() {
+            return None;
+        }
+        let pointer = block.wrapping_add(block.align_offset(PAGE));
+        Some(Host { pointer, len, owned: Some((block, layout)) })
     }
 
     /// Where it lies.
@@ -162,9 +171,9 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        if let Some(layout) = self.owned {
+        if let Some((block, layout)) = self.owned {
             // SAFETY: `allocate` made the block with this layout, and nobody else owns it.
-            unsafe { dealloc(self.pointer, layout) };
+            unsafe { dealloc(block, layout) };
         }
     }
 }
