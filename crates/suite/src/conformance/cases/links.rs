@@ -6,10 +6,8 @@ use super::texts::*;
 use dacapo_driver::types::*;
 
 super::list! { "link";
-    extern_then_definition, definition_then_extern, one_text, nothing, unresolved_function, unresolved_function_without_log,
-    unresolved_variable, variable, variable_of_another_size, variable_in_another_space, array_without_a_size, function_twice,
-    strong_and_weak, weak_and_strong, weak_twice, static_does_not_answer, statics_of_one_name, static_variables_of_one_name,
-    static_and_visible_variable, kernel_twice, variable_twice, strong_and_weak_variable, common_twice, common_and_strong,
+    extern_then_definition, definition_then_extern, one_text, nothing, variable, array_without_a_size, strong_and_weak, weak_and_strong, weak_twice, statics_of_one_name, static_variables_of_one_name,
+    static_and_visible_variable, strong_and_weak_variable, common_twice, common_and_strong,
     common_of_two_sizes, text_that_does_not_compile, bad_then_good, another_prototype, targets_that_differ, target_too_new,
     version_too_new, printf_is_provided, dynamic_shared_in_two_texts, shared_variable, globals_by_name, image_as_a_library,
     complete_twice, add_after_complete, after_a_failure, nulls, text_without_its_zero, kinds_that_refuse, cubin_ends_it, nvvm_ends_it,
@@ -56,38 +54,12 @@ fn nothing(c: &mut Case<'_>) {
     }
 }
 
-fn unresolved_function(c: &mut Case<'_>) {
-    linked(c, &[&caller()]);
-}
-
-fn unresolved_function_without_log(c: &mut Case<'_>) {
-    let link = c.link(false);
-    c.add_text(link, "text 0", &caller());
-    finish(c, link);
-}
-
-fn unresolved_variable(c: &mut Case<'_>) {
-    linked(c, &[&reader(".extern .global .u32 v;")]);
-}
-
 fn variable(c: &mut Case<'_>) {
     linked(c, &[&reader(".extern .global .u32 v;"), &with(".visible .global .u32 v = 9;")]);
 }
 
-fn variable_of_another_size(c: &mut Case<'_>) {
-    linked(c, &[&reader(".extern .global .u32 v;"), &with(".visible .global .u64 v = 9;")]);
-}
-
-fn variable_in_another_space(c: &mut Case<'_>) {
-    linked(c, &[&reader(".extern .global .u32 v;"), &with(".visible .const .u32 v = 9;")]);
-}
-
 fn array_without_a_size(c: &mut Case<'_>) {
     linked(c, &[&reader(".extern .global .u32 v[];"), &with(".visible .global .u32 v[4] = {5, 2, 3, 4};")]);
-}
-
-fn function_twice(c: &mut Case<'_>) {
-    linked(c, &[&caller(), &function(".visible", "f", 1), &function(".visible", "f", 2)]);
 }
 
 fn strong_and_weak(c: &mut Case<'_>) {
@@ -102,10 +74,6 @@ fn weak_twice(c: &mut Case<'_>) {
     linked(c, &[&caller(), &function(".weak", "f", 3), &function(".weak", "f", 4)]);
 }
 
-fn static_does_not_answer(c: &mut Case<'_>) {
-    linked(c, &[&caller(), &function("", "f", 1)]);
-}
-
 fn statics_of_one_name(c: &mut Case<'_>) {
     let text = |name: &str, value| format!("{}{}", function("", "f", value), kernel(name, CALL));
     linked(c, &[&text("k", 1), &text("k2", 2)]);
@@ -118,14 +86,6 @@ fn static_variables_of_one_name(c: &mut Case<'_>) {
 
 fn static_and_visible_variable(c: &mut Case<'_>) {
     linked(c, &[&reader(".global .u32 v = 1;"), &with(".visible .global .u32 v = 2;")]);
-}
-
-fn kernel_twice(c: &mut Case<'_>) {
-    linked(c, &[&alone(1), &alone(2)]);
-}
-
-fn variable_twice(c: &mut Case<'_>) {
-    linked(c, &[&reader(".visible .global .u32 v = 1;"), &with(".visible .global .u32 v = 2;")]);
 }
 
 fn strong_and_weak_variable(c: &mut Case<'_>) {
