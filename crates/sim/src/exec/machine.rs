@@ -534,20 +534,9 @@ impl Machine<'_> {
     ) -> Stop<()> {
         let (code, isa, first, reach) = (self.code, self.isa, *pc as usize, mask | self.gone);
         let records = first..first + count as usize;
-        let (ops, plans) = (&code.ops[records.clone()], &code.plans[records]);
-        let mut at = 0;
-        while let (Some(op), Some(plan)) = (ops.get(at), plans.get(at)) {
-            at += 1;
-            if plan.pair != 0
-                && let Some(next) = plans.get(at)
-            {
-                isa.pair(plan.pair, regs, plan.cols, next.cols, reach);
-                at += 1;
-                *pc += 2;
-                continue;
-            }
+        for (op, plan) in code.ops[records.clone()].iter().zip(&code.plans[records]) {
             if plan.step < LANES_END {
-                let zeros = isa.step(plan, regs, op, reach);
+                let zeros = isa.step(plan.step, regs, op, reach);
                 if zeros & mask != 0 {
                     self.divided_by_zero(*pc, zeros & mask);
                 }
@@ -570,7 +559,7 @@ impl Machine<'_> {
         if plan.step == LANES_END {
             return self.other(op, regs, local, fragment, mask);
         }
-        let zeros = self.isa.step(&plan, regs, op, mask | self.gone) & mask;
+        let zeros = self.isa.step(plan.step, regs, op, mask | self.gone) & mask;
         if zeros != 0 {
             self.divided_by_zero(pc, zeros);
         }

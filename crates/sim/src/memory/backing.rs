@@ -5,9 +5,44 @@
 
 use std::alloc::{Layout, alloc_zeroed};
 
-/// `len` zero bytes, or `None` where the host refuses.
-pub(crate) fn zeroed_bytes(len: usize) -> Option<Vec<u8>> {
-    zeroed::<u8>(len)
+/// Bytes of a line of the processor's caches. What lies across two of them takes twice as long.
+const LINE: usize = 64;
+
+/// Bytes that begin at a line, as those of a device begin at a multiple of 256.
+#[derive(Default)]
+pub(crate) struct Bytes {
+    values: Vec<u8>,
+    /// Bytes in front of the first.
+    skip: usize,
+}
+
+impl Bytes {
+    /// `len` zero bytes, or `None` where the host refuses.
+    pub(crate) fn zeroed(len: usize) -> Option<Bytes> {
+        if len == 0 {
+            return Some(Bytes::default());
+        }
+        let mut values = zeroed::<u8>(len.checked_add(LINE)?)?;
+        let skip = values.as_ptr().align_offset(LINE).min(LINE);
+        values.truncate(skip + len);
+        Some(Bytes { values, skip })
+    }
+}
+
+impl std::ops::Deref for Bytes {
+    type Target = [u8];
+
+    #[inline(always)]
+    fn deref(&self) -> &[u8] {
+        &self.values[self.skip..]
+    }
+}
+
+impl std::ops::DerefMut for Bytes {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.values[self.skip..]
+    }
 }
 
 /// `len` zero words, or `None` where the host refuses.

@@ -2,20 +2,20 @@
 //!
 //! Offsets are checked by slicing; nothing here knows addresses. Accesses of a whole warp are in `rows`.
 
-use super::backing;
+use super::backing::Bytes;
 use super::bits::Bits;
 
 /// Bytes and one bit for each.
 #[derive(Default)]
 pub(crate) struct Region {
-    pub(crate) data: Vec<u8>,
+    pub(crate) data: Bytes,
     pub(crate) bits: Bits,
 }
 
 impl Region {
     /// `len` bytes, zero and not initialised; `None` where the host has no memory.
     pub(crate) fn new(len: usize) -> Option<Region> {
-        Some(Region { data: backing::zeroed_bytes(len)?, bits: Bits::new(len)? })
+        Some(Region { data: Bytes::zeroed(len)?, bits: Bits::new(len)? })
     }
 
     /// Bytes it holds.

@@ -122,21 +122,9 @@ fn shape_of<A: Copy + Into<u64>>(
     total: u32,
     offsets: &mut Offsets,
 ) -> Shape {
-    let step = u64::from(total);
     if mask == u32::MAX {
-        let (low, high): (u64, u64) = (column[0].into(), column[HALF].into());
-        let (mut row, mut same) = (0, 0);
-        for lane in 0..32 {
-            let (start, address) = (if lane < HALF { low } else { high }, column[lane].into());
-            same |= address ^ start;
-            row |= address ^ start.wrapping_add(step * (lane % HALF) as u64);
-        }
-        let (low, high) = (low.wrapping_sub(base), high.wrapping_sub(base));
-        if row == 0 {
-            return Shape::inside(Kind::Rows, len, low, high, HALF as u64 * step, total);
-        }
-        if same == 0 {
-            return Shape::inside(Kind::Same, len, low, high, step, total);
+        if let Some(shape) = simple_shape(len, column, base, total) {
+            return shape;
         }
     } else {
         let rows = some_rows(len, column, mask, base, total);
@@ -146,6 +134,24 @@ fn shape_of<A: Copy + Into<u64>>(
     }
     let kind = if each(len, column, mask, base, total, offsets) { Kind::Each } else { Kind::Outside };
     Shape { kind, ..Shape::OUTSIDE }
+}
+
+/// The shape of what all lanes do nearly always: rows, or the same.
+#[inline(always)]
+fn simple_shape<A: Copy + Into<u64>>(len: usize, column: &[A; 32], base: u64, total: u32) -> Option<Shape> {
+    let step = u64::from(total);
+    let (low, high): (u64, u64) = (column[0].into(), column[HALF].into());
+    let (mut row, mut same) = (0, 0);
+    for lane in 0..32 {
+        let (start, address) = (if lane < HALF { low } else { high }, column[lane].into());
+        same |= address ^ start;
+        row |= address ^ start.wrapping_add(step * (lane % HALF) as u64);
+    }
+    let (low, high) = (low.wrapping_sub(base), high.wrapping_sub(base));
+    if row == 0 {
+        return Some(Shape::inside(Kind::Rows, len, low, high, HALF as u64 * step, total));
+    }
+    (same == 0).then(|| Shape::inside(Kind::Same, len, low, high, step, total))
 }
 
 /// Rows of which some lanes are not active, if that is what it is, and the part has room for all of them.
@@ -244,6 +250,28 @@ impl Region {
         Some(Rows { data, bits: &self.bits, skip: part.skip, total: total as usize, shape, offsets })
     }
 
+    /// The same for what all lanes of 64-bit addresses do nearly always, and for nothing else.
+    #[inline(always)]
+    pub(crate) fn simple_rows<'a>(
+        &'a self,
+        places: Places<'_>,
+        mask: u32,
+        part: Part,
+        total: u32,
+        offsets: &'a Offsets,
+    ) -> Option<Rows<'a>> {
+        let (u32::MAX, Column::Wide(column)) = (mask, places.column) else { return None };
+        if part.base & u64::from(total - 1) != 0 {
+            return None;
+        }
+        let data = self.data.get(part.skip..part.skip.checked_add(part.len)?)?;
+        let shape = simple_shape(data.len(), column, part.base.wrapping_sub(places.offset), total)?;
+        if shape.kind == Kind::Outside {
+            return None;
+        }
+        Some(Rows { data, bits: &self.bits, skip: part.skip, total: total as usize, shape, offsets })
+    }
+
     /// The same for stores.
     #[inline(always)]
     pub(crate) fn rows_mut<'a>(
@@ -266,7 +294,7 @@ impl Region {
 impl Rows<'_> {
     /// Element number `k` of every lane. What it gives for lanes outside of the mask is nobody's.
     #[inline(always)]
-    pub(crate) fn load<T: Element>(&self, k: usize, mask: u32, out: &mut [T; 32]) {
+    pub(crate) fn load<T: Element>(&self, k: usize, out: &mut [T; 32]) {
         let (data, total, shift) = (self.data, self.total, k * T::BYTES);
         assert!(shift + T::BYTES <= total, "an element lies inside its lane's access");
         let Shape { kind, low, high } = self.shape;
@@ -294,14 +322,12 @@ impl Rows<'_> {
                 out[HALF..].fill(high);
             }
             Kind::Each | Kind::Outside => {
-                for half in (0..2).filter(|half| mask >> (half * HALF) & 0xffff != 0) {
-                    for lane in half * HALF..(half + 1) * HALF {
-                        let at = self.offsets[lane] as usize + shift;
-                        // SAFETY: `each` has seen that `offsets[lane] + total <= len`, which is what `data` has, and the
-                        // element ends at most `total` behind the offset by the assertion above. Nobody has rows that
-                        // are outside.
-                        out[lane] = T::get(unsafe { data.get_unchecked(at..at + T::BYTES) });
-                    }
+                for lane in 0..32 {
+                    let at = self.offsets[lane] as usize + shift;
+                    // SAFETY: `each` has seen that `offsets[lane] + total <= len`, which is what `data` has, and the
+                    // element ends at most `total` behind the offset by the assertion above. Nobody has rows that are
+                    // outside.
+                    out[lane] = T::get(unsafe { data.get_unchecked(at..at + T::BYTES) });
                 }
             }
         }
@@ -487,12 +513,13 @@ mod tests {
             seen[1] += 1;
             let mut out = [0u32; 32];
             for k in 0..count {
-                rows.load(k, mask, &mut out);
+                rows.load(k, &mut out);
                 lanes.iter().for_each(|&lane| assert_eq!(u64::from(out[lane]), region.load(at(lane) + 4 * k, 4)));
             }
             let missing = lanes.iter().filter(|lane| !region.bits.all(at(**lane), total as usize));
             assert_eq!(rows.unwritten(mask), missing.fold(0, |all, lane| all | 1 << lane), "turn {turn}");
-            let mut other = Region { data: region.data.clone(), bits: Bits::new(BYTES).expect("small") };
+            let mut other = Region::new(BYTES).expect("small");
+            other.data.copy_from_slice(&region.data);
             region.bits.clear();
             let mut rows = region.rows_mut(places, mask, part, total, &mut offsets).expect("as for loads");
             for k in 0..count {
@@ -501,7 +528,7 @@ mod tests {
                 lanes.iter().for_each(|&lane| other.store(at(lane) + 4 * k, 4, values[lane].into()));
             }
             rows.mark(mask);
-            assert!(region.data == other.data, "turn {turn}: {column:x?} {mask:x}");
+            assert!(region.data[..] == other.data[..], "turn {turn}: {column:x?} {mask:x}");
             (0..BYTES).for_each(|byte| assert_eq!(region.bits.all(byte, 1), other.bits.all(byte, 1), "turn {turn}"));
         }
         assert!(seen.iter().all(|times| *times > 1000), "both happen: {seen:?}");

@@ -102,21 +102,28 @@ pub(crate) fn splat(regs: &mut Regs<'_>, (value, bits): (Value, u64), mask: u32)
 #[inline(always)]
 pub(crate) fn load_word<const SET: u8>(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Loaded {
     let [value] = from.access.values[..] else { return Loaded::Outside };
-    #[cfg(target_arch = "x86_64")]
-    if SET >= AVX512 && words512::fits(from) {
-        return words512::load(regs, from, value.col, mask);
-    }
     let (places, mut offsets) = (places(regs, &from.access.address, None), [0; 32]);
-    let Some(rows) = from.region.rows(places, mask, from.part, 4, &mut offsets) else { return Loaded::Outside };
+    #[cfg(target_arch = "x86_64")]
+    let found = if SET >= AVX512 && words512::fits(from) {
+        match from.region.simple_rows(places, mask, from.part, 4, &offsets) {
+            None => return words512::load(regs, from, value.col, mask),
+            found => found,
+        }
+    } else {
+        from.region.rows(places, mask, from.part, 4, &mut offsets)
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let found = from.region.rows(places, mask, from.part, 4, &mut offsets);
+    let Some(rows) = found else { return Loaded::Outside };
     let unwritten = if from.check { rows.unwritten(mask) } else { 0 };
     if unwritten != 0 {
         return Loaded::Unwritten(unwritten);
     }
     if mask | from.gone == u32::MAX {
-        rows.load(0, mask, &mut regs.r32[value.col as usize]);
+        rows.load(0, &mut regs.r32[value.col as usize]);
     } else {
         let mut out = [0; 32];
-        rows.load(0, mask, &mut out);
+        rows.load(0, &mut out);
         regs.put32(value.col, &out, mask);
     }
     Loaded::Done
@@ -187,7 +194,7 @@ fn load_one<T: Element + Into<u64>>(
     mask: u32,
 ) {
     let mut row = [T::default(); 32];
-    rows.load(k, mask, &mut row);
+    rows.load(k, &mut row);
     put_row(&row, from.access, value, regs, mask | from.gone);
 }
 
