@@ -30,35 +30,31 @@ pub(super) fn load(regs: &mut Regs<'_>, from: &LoadFrom<'_>, d: Col, mask: u32) 
     let column = &regs.r64[address.base as usize];
     let base = part.base.wrapping_sub(address.offset as u64);
     let check = (from.check && !from.region.bits.full()).then_some((&from.region.bits, part.skip));
-    let (mut out, mut unwritten) = ([[0; HALF]; 2], 0);
-    for half in 0..2 {
-        let active = (mask >> (HALF * half)) as u16;
-        if active == 0 {
-            continue;
-        }
-        let Some(addresses) = column[HALF * half..].first_chunk() else { return Loaded::Outside };
-        // SAFETY: only code compiled for AVX-512 comes here, which runs only where the processor has it.
-        match unsafe { load_half(data, check, addresses, base, active, &mut out[half]) } {
-            Some(lanes) => unwritten |= u32::from(lanes) << (HALF * half),
-            None => return Loaded::Outside,
-        }
-    }
+    let (addresses, _) = column.as_chunks();
+    let [low, high] = addresses else { return Loaded::Outside };
+    // SAFETY: only code compiled for AVX-512 comes here, which runs only where the processor has it.
+    let half = |addresses, active| unsafe { load_half(data, check, addresses, base, active) };
+    let Some((low, unwritten_low)) = half(low, mask as u16) else { return Loaded::Outside };
+    let Some((high, unwritten_high)) = half(high, (mask >> HALF) as u16) else { return Loaded::Outside };
+    let unwritten = u32::from(unwritten_low) | u32::from(unwritten_high) << HALF;
     if unwritten != 0 {
         return Loaded::Unwritten(unwritten);
     }
-    let target = &mut regs.r32[d as usize];
     let reach = mask | from.gone;
-    for half in 0..2 {
-        let Some(target) = target[HALF * half..].first_chunk_mut() else { continue };
+    let (target, _) = regs.r32[d as usize].as_chunks_mut();
+    if let [target_low, target_high] = target {
         // SAFETY: as above.
-        unsafe { put_half(target, &out[half], (reach >> (HALF * half)) as u16) };
+        unsafe {
+            put_half(target_low, low, reach as u16);
+            put_half(target_high, high, (reach >> HALF) as u16);
+        }
     }
     Loaded::Done
 }
 
-/// The words at the addresses of the active lanes, of which there is one; `None` where one is outside of `data`, which
-/// begins at `base` and holds a word, or not aligned to it. Gives the lanes whose word has bytes that nobody has written,
-/// where `check` are the bits of `data` and how many there are before its own.
+/// The words at the addresses of the active lanes; `None` where one is outside of `data`, which begins at `base` and holds a
+/// word, or not aligned to it. Gives also the lanes whose word has bytes that nobody has written, where `check` are the bits
+/// of `data` and how many there are before its own.
 ///
 /// # Safety
 ///
@@ -70,14 +66,16 @@ unsafe fn load_half(
     addresses: &[u64; HALF],
     base: u64,
     active: u16,
-    out: &mut [u32; HALF],
-) -> Option<u16> {
+) -> Option<(__m512i, u16)> {
+    if active == 0 {
+        // SAFETY: the processor has the instruction, as the caller promises.
+        return Some((unsafe { _mm512_setzero_si512() }, 0));
+    }
     let (first, lanes) = (active.trailing_zeros(), [active as u8, (active >> 8) as u8]);
     let start = addresses[first as usize & 15].wrapping_sub(base);
     // Where lane 0 would be if the lanes follow each other.
     let row = start.wrapping_sub(4 * u64::from(first));
-    // SAFETY: the processor has the instructions, as the caller promises. Loads of addresses and the store go to arrays
-    // that are as long. Of `data`, those lanes are read which are active, each of which begins at most `len - 4` behind its
+    // SAFETY: the processor has the instructions, as the caller promises. The array of addresses is as long as two vectors. Of `data`, those lanes are read which are active, each of which begins at most `len - 4` behind its
     // start: `beyond` has seen every one of them, and the instructions do not touch what the mask leaves out.
     unsafe {
         let places = addresses.as_ptr().cast::<i64>();
@@ -108,12 +106,11 @@ unsafe fn load_half(
                 gathered(data.as_ptr(), lanes, [low, high])
             }
         };
-        _mm512_storeu_epi32(out.as_mut_ptr().cast(), words);
-        let Some((bits, skip)) = check else { return Some(0) };
+        let Some((bits, skip)) = check else { return Some((words, 0)) };
         if is_row && active == u16::MAX && bits.all(skip + row as usize, 4 * HALF) {
-            return Some(0);
+            return Some((words, 0));
         }
-        Some(unwritten(bits, skip, lanes, [low, high]))
+        Some((words, unwritten(bits, skip, lanes, [low, high])))
     }
 }
 
@@ -196,12 +193,12 @@ unsafe fn unwritten(bits: &Bits, skip: usize, lanes: [u8; 2], offsets: [__m512i;
 ///
 /// - The processor has AVX-512 F.
 #[inline(always)]
-unsafe fn put_half(target: &mut [u32; HALF], words: &[u32; HALF], reach: u16) {
-    // SAFETY: the processor has the instructions, as the caller promises, and each array is as long as a vector. All of the
-    // target is stored: what is stored by a mask stalls whoever reads it as a vector.
+unsafe fn put_half(target: &mut [u32; HALF], words: __m512i, reach: u16) {
+    // SAFETY: the processor has the instructions, as the caller promises, and the target is as long as a vector. All of it
+    // is stored: what is stored by a mask stalls whoever reads it as a vector.
     unsafe {
-        let (old, new) = (_mm512_loadu_epi32(target.as_ptr().cast()), _mm512_loadu_epi32(words.as_ptr().cast()));
-        _mm512_storeu_epi32(target.as_mut_ptr().cast(), _mm512_mask_mov_epi32(old, reach, new));
+        let old = _mm512_loadu_epi32(target.as_ptr().cast());
+        _mm512_storeu_epi32(target.as_mut_ptr().cast(), _mm512_mask_mov_epi32(old, reach, words));
     }
 }
 
