@@ -9,10 +9,10 @@ use std::collections::HashSet;
 use dacapo_ptx::ir::Special;
 
 use super::global_race::KernelWatch;
-use super::lanes::Regs;
 use super::lanes::dispatch::Isa;
 use super::lanes::rare;
 use super::lanes::steps::LANES_END;
+use super::lanes::{LOW, Regs};
 use super::launch::{Clock, ExecOptions, Fault, Launch};
 use super::local::Local;
 use super::op::{AT_RETURN, Code, Op, Target};
@@ -532,7 +532,7 @@ impl Machine<'_> {
         fragment: &mut Fragment,
         mask: u32,
     ) -> Stop<()> {
-        let (code, isa, first, reach) = (self.code, self.isa, *pc as usize, mask | self.gone);
+        let (code, isa, first, reach) = (self.code, self.isa, *pc as usize, self.reach(mask));
         let records = first..first + count as usize;
         for (op, plan) in code.ops[records.clone()].iter().zip(&code.plans[records]) {
             if plan.step < LANES_END {
@@ -553,13 +553,20 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// The lanes that lane code may write to where those of `mask` run: as many more as make it simple.
+    #[inline(always)]
+    fn reach(&self, mask: u32) -> u32 {
+        let reach = mask | self.gone;
+        if reach == u32::MAX && mask & !LOW == 0 { LOW } else { reach }
+    }
+
     /// A record that does nothing but compute, load or store.
     fn simple(&mut self, pc: u32, regs: &mut Regs<'_>, local: &mut Local, fragment: &Fragment, mask: u32) -> Stop<()> {
         let (op, plan) = (&self.code.ops[pc as usize], self.code.plans[pc as usize]);
         if plan.step == LANES_END {
             return self.other(op, regs, local, fragment, mask);
         }
-        let zeros = self.isa.step(plan.step, regs, op, mask | self.gone) & mask;
+        let zeros = self.isa.step(plan.step, regs, op, self.reach(mask)) & mask;
         if zeros != 0 {
             self.divided_by_zero(pc, zeros);
         }

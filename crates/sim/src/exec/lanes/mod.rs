@@ -28,6 +28,12 @@ pub(super) struct Regs<'a> {
     pub(super) p: &'a mut [u32],
 }
 
+/// Lanes of half a warp.
+const HALF: usize = 16;
+
+/// The lanes of the lower half: all that small blocks have. The other half is not computed for them.
+pub(super) const LOW: u32 = 0xffff;
+
 /// What a column is made of.
 pub(super) trait Blend: Copy {
     /// `new` where `active` has all bits set, itself where it has none.
@@ -86,6 +92,14 @@ impl Regs<'_> {
     #[inline(always)]
     pub(super) fn map1(&mut self, d: Col, a: Col, mask: u32, f: impl Fn(u32) -> u32) {
         let x = &self.r32[a as usize];
+        if mask == LOW {
+            let mut out = [0; HALF];
+            for lane in 0..HALF {
+                out[lane] = f(x[lane]);
+            }
+            self.r32[d as usize][..HALF].copy_from_slice(&out);
+            return;
+        }
         let mut out = [0; 32];
         for lane in 0..32 {
             out[lane] = f(x[lane]);
@@ -96,6 +110,14 @@ impl Regs<'_> {
     #[inline(always)]
     pub(super) fn map2(&mut self, d: Col, a: Col, b: Col, mask: u32, f: impl Fn(u32, u32) -> u32) {
         let (x, y) = (&self.r32[a as usize], &self.r32[b as usize]);
+        if mask == LOW {
+            let mut out = [0; HALF];
+            for lane in 0..HALF {
+                out[lane] = f(x[lane], y[lane]);
+            }
+            self.r32[d as usize][..HALF].copy_from_slice(&out);
+            return;
+        }
         let mut out = [0; 32];
         for lane in 0..32 {
             out[lane] = f(x[lane], y[lane]);
@@ -106,6 +128,14 @@ impl Regs<'_> {
     #[inline(always)]
     pub(super) fn map3(&mut self, d: Col, a: Col, b: Col, c: Col, mask: u32, f: impl Fn(u32, u32, u32) -> u32) {
         let (x, y, z) = (&self.r32[a as usize], &self.r32[b as usize], &self.r32[c as usize]);
+        if mask == LOW {
+            let mut out = [0; HALF];
+            for lane in 0..HALF {
+                out[lane] = f(x[lane], y[lane], z[lane]);
+            }
+            self.r32[d as usize][..HALF].copy_from_slice(&out);
+            return;
+        }
         let mut out = [0; 32];
         for lane in 0..32 {
             out[lane] = f(x[lane], y[lane], z[lane]);
@@ -116,6 +146,14 @@ impl Regs<'_> {
     #[inline(always)]
     pub(super) fn widen1(&mut self, d: Col, a: Col, mask: u32, f: impl Fn(u32) -> u64) {
         let x = &self.r32[a as usize];
+        if mask == LOW {
+            let mut out = [0; HALF];
+            for lane in 0..HALF {
+                out[lane] = f(x[lane]);
+            }
+            self.r64[d as usize][..HALF].copy_from_slice(&out);
+            return;
+        }
         let mut out = [0; 32];
         for lane in 0..32 {
             out[lane] = f(x[lane]);
@@ -126,6 +164,14 @@ impl Regs<'_> {
     #[inline(always)]
     pub(super) fn widen2(&mut self, d: Col, a: Col, b: Col, mask: u32, f: impl Fn(u32, u32) -> u64) {
         let (x, y) = (&self.r32[a as usize], &self.r32[b as usize]);
+        if mask == LOW {
+            let mut out = [0; HALF];
+            for lane in 0..HALF {
+                out[lane] = f(x[lane], y[lane]);
+            }
+            self.r64[d as usize][..HALF].copy_from_slice(&out);
+            return;
+        }
         let mut out = [0; 32];
         for lane in 0..32 {
             out[lane] = f(x[lane], y[lane]);
@@ -137,6 +183,14 @@ impl Regs<'_> {
     #[inline(always)]
     pub(super) fn wide_by(&mut self, d: Col, a: Col, b: Col, mask: u32, f: impl Fn(u64, u32) -> u64) {
         let (x, y) = (&self.r64[a as usize], &self.r32[b as usize]);
+        if mask == LOW {
+            let mut out = [0; HALF];
+            for lane in 0..HALF {
+                out[lane] = f(x[lane], y[lane]);
+            }
+            self.r64[d as usize][..HALF].copy_from_slice(&out);
+            return;
+        }
         let mut out = [0; 32];
         for lane in 0..32 {
             out[lane] = f(x[lane], y[lane]);
@@ -147,6 +201,14 @@ impl Regs<'_> {
     #[inline(always)]
     pub(super) fn wide1(&mut self, d: Col, a: Col, mask: u32, f: impl Fn(u64) -> u64) {
         let x = &self.r64[a as usize];
+        if mask == LOW {
+            let mut out = [0; HALF];
+            for lane in 0..HALF {
+                out[lane] = f(x[lane]);
+            }
+            self.r64[d as usize][..HALF].copy_from_slice(&out);
+            return;
+        }
         let mut out = [0; 32];
         for lane in 0..32 {
             out[lane] = f(x[lane]);
@@ -157,6 +219,14 @@ impl Regs<'_> {
     #[inline(always)]
     pub(super) fn wide2(&mut self, d: Col, a: Col, b: Col, mask: u32, f: impl Fn(u64, u64) -> u64) {
         let (x, y) = (&self.r64[a as usize], &self.r64[b as usize]);
+        if mask == LOW {
+            let mut out = [0; HALF];
+            for lane in 0..HALF {
+                out[lane] = f(x[lane], y[lane]);
+            }
+            self.r64[d as usize][..HALF].copy_from_slice(&out);
+            return;
+        }
         let mut out = [0; 32];
         for lane in 0..32 {
             out[lane] = f(x[lane], y[lane]);
@@ -167,6 +237,14 @@ impl Regs<'_> {
     #[inline(always)]
     pub(super) fn wide3(&mut self, d: Col, a: Col, b: Col, c: Col, mask: u32, f: impl Fn(u64, u64, u64) -> u64) {
         let (x, y, z) = (&self.r64[a as usize], &self.r64[b as usize], &self.r64[c as usize]);
+        if mask == LOW {
+            let mut out = [0; HALF];
+            for lane in 0..HALF {
+                out[lane] = f(x[lane], y[lane], z[lane]);
+            }
+            self.r64[d as usize][..HALF].copy_from_slice(&out);
+            return;
+        }
         let mut out = [0; 32];
         for lane in 0..32 {
             out[lane] = f(x[lane], y[lane], z[lane]);
