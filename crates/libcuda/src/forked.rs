@@ -80,7 +80,8 @@ pub fn refuse(symbol: &str) -> CUresult {
 
 fn finding(symbol: &str, code: CUresult) -> Finding {
     let process = std::process::id();
-    let what = format!("CUDA cannot be used in process {process}: it was forked from one that had called cuInit before");
+    let what =
+        format!("CUDA cannot be used in process {process}: it was forked from one that had called cuInit before");
     Finding::new("forked", Ending::YourProgram, what)
         .at(symbol, format!("answered {code}"))
         .note("every call in this process answers so; a process that is forked before the first cuInit has CUDA of its own")

@@ -262,9 +262,12 @@ impl Machine {
     /// told so often goes on without a word, and fails or skips something much later.
     pub fn unknown_name(&self, name: &str) {
         self.find_and_tell(
-            Finding::new("unsupported", Ending::Unsupported, format!("no entry point is called `{name}`"))
-                .at("cuGetProcAddress", "gave no address for it")
-                .note("CUDA 13.0 has no call of this name: it is newer than that, or misspelt, or not public"),
+            Finding::new("unknown-name", Ending::Remark, format!("no entry point is called `{name}`"))
+                .at("cuGetProcAddress", "gave no address for it, as a GPU's driver of CUDA 13.0 would not")
+                .note("CUDA 13.0 has no call of this name: it is misspelt, or newer than that, or not public")
+                .help(
+                    "look at its spelling; a program that asks for newer calls must do without them on such a driver",
+                ),
         );
     }
 
