@@ -23,7 +23,7 @@ use crate::model::graph::Graphs;
 use crate::model::graph_memory::GraphMemory;
 use crate::model::library::{Kernel, Library, Link};
 use crate::model::managed::Managed;
-use crate::model::objects::{Context, Event, Function, Module, Owner, Pool, PoolPlace, Stream, Visible};
+use crate::model::objects::{Context, Event, Function, Module, Pool, PoolPlace, Stream, Visible};
 use crate::model::table::{Key, Table};
 use crate::model::tasks::Tasks;
 use crate::model::virtual_memory::VirtualMemory;
@@ -347,18 +347,6 @@ impl State {
                 image.remove(&mut self.memory);
             } else {
                 self.retired.push(image);
-            }
-        }
-    }
-}
-
-impl Drop for State {
-    fn drop(&mut self) {
-        // Pinned memory is the machine's own; what the program registered stays with the program.
-        for (address, seen) in std::mem::take(&mut self.visible) {
-            if let Owner::HostAllocated { .. } = seen.owner {
-                self.memory.free(address);
-                crate::calls::memory::release_host(address, seen.bytes);
             }
         }
     }
