@@ -180,12 +180,7 @@ pub(crate) unsafe fn advise_v1(
     note_advice(v, range, advice, location)
 }
 
-fn note_advice(
-    v: &mut Visit<'_>,
-    (base, from, to): Range,
-    advice: CUmem_advise,
-    location: CUmemLocation,
-) -> Answer {
+fn note_advice(v: &mut Visit<'_>, (base, from, to): Range, advice: CUmem_advise, location: CUmemLocation) -> Answer {
     let is_device = location.r#type == CU_MEM_LOCATION_TYPE_DEVICE;
     let is_host = location.r#type == CU_MEM_LOCATION_TYPE_HOST;
     let is_there = !is_device || location.id == 0;
