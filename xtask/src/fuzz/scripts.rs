@@ -10,8 +10,6 @@ use dacapo_driver::Call::{self, *};
 pub(super) const SCRIPTS: &[&[Call]] = &[
     // Every kind of node, told other parameters before and after it became part of an executable.
     &[
-        cuEventCreate,
-        cuEventCreate,
         cuGraphCreate,
         cuGraphAddKernelNode_v2,
         cuGraphKernelNodeSetParams,
