@@ -138,6 +138,10 @@ fn children_use_it_before_init_and_are_refused_after() {
     }
     // SAFETY: it is the library of this workspace.
     let driver = unsafe { Nvidia::open_path(&library()) }.unwrap();
+    // A question that needs no `cuInit` does not spoil it.
+    let mut version = 0;
+    // SAFETY: a valid out pointer.
+    assert_eq!(unsafe { driver.cuDriverGetVersion(&raw mut version) }, CUresult::CUDA_SUCCESS);
     let children: Vec<_> = (1..=2_u32)
         .map(|value| match fork() {
             0 => _exit(if work(&driver, value).is_ok() { 0 } else { 7 }),
