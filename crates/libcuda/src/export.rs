@@ -10,10 +10,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Call, Driver};
 
-use crate::{proc_address, software};
+use crate::{forked, proc_address, software};
 
-/// Runs a call so that a panic stays on our side.
+/// Runs a call, if CUDA can be used in this process, so that a panic stays on our side.
 fn guarded(call: Call, run: impl FnOnce() -> CUresult) -> CUresult {
+    if let Some(refusal) = forked::refusal(call) {
+        return refusal;
+    }
     // AssertUnwindSafe: after a panic the driver may be in any state, and we say so; there is no state of ours here.
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let why = panic
@@ -32,7 +35,16 @@ fn guarded(call: Call, run: impl FnOnce() -> CUresult) -> CUresult {
 }
 
 /// What a call does: `cuGetProcAddress` hands out addresses of this library and is answered here, all else by the driver.
+/// After `cuInit`, forks are watched.
 macro_rules! answer {
+    (cuInit ($flags:ident)) => {{
+        // SAFETY: takes a number.
+        let code = unsafe { software::driver().cuInit($flags) };
+        if code.is_success() {
+            forked::initialised();
+        }
+        code
+    }};
     (cuGetProcAddress_v2 ($symbol:ident, $pfn:ident, $version:ident, $flags:ident, $status:ident)) => {
         // SAFETY: what `cuGetProcAddress` demands of its arguments is the C caller's promise.
         unsafe { proc_address::answer($symbol, $pfn, $version, $flags, $status) }

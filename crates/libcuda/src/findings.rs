@@ -5,6 +5,8 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::mem::ManuallyDrop;
+use std::os::fd::FromRawFd;
 
 use dacapo_sim::Finding;
 
@@ -56,9 +58,15 @@ impl Findings {
         let written = self.file.as_ref().is_some_and(|mut file| file.write_all(text.as_bytes()).is_ok());
         if !written {
             // Standard error may be closed; there is nowhere left to say so.
-            let _ = std::io::stderr().write_all(text.as_bytes());
+            let _ = standard_error().write_all(text.as_bytes());
         }
     }
+}
+
+/// Standard error without the standard library's lock, which nobody lets go of in a child that was forked under it.
+fn standard_error() -> ManuallyDrop<File> {
+    // SAFETY: a descriptor like any other, which may be closed; it is only written to, and stays the process's own.
+    ManuallyDrop::new(unsafe { File::from_raw_fd(2) })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A finding as one line of JSON (RFC 8259), for programs that read what was found.
 //!
-//! The keys are those of [`Finding`] without `ops`, which no C call can tell; `ending` is `program`, `unsupported` or `bug`,
-//! and `help` is null where there is none.
+//! The keys are those of [`Finding`] without `ops`, which no C call can tell; `ending` is `program`, `unsupported`, `bug` or
+//! `note`, and `help` is null where there is none.
 
 use std::fmt::Write;
 
@@ -13,6 +13,7 @@ pub fn line(finding: &Finding) -> String {
         Ending::YourProgram => "program",
         Ending::Unsupported => "unsupported",
         Ending::OurBug => "bug",
+        Ending::Remark => "note",
     };
     let places =
         finding.places.iter().map(|(place, what)| format!("{{\"place\":{},\"what\":{}}}", string(place), string(what)));

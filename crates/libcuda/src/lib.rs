@@ -6,7 +6,7 @@
 //! - A panic never crosses into the program: it is a bug in Dacapo, is said to be one, and the call answers
 //!   `CUDA_ERROR_UNKNOWN`.
 //! - Nothing happens when the library is loaded: no thread, no file, no memory. The driver is made by the first call,
-//!   so a program may load it, fork, and use it in the children.
+//!   so a program may load it, fork, and use it in the children. After `cuInit` it may not (`forked.rs`).
 //! - `dacapo_software_driver` is exported so that a loader knows what it has opened.
 //!
 //! Preloaded by `dacapo run` it also stands before NVRTC and nvJitLink (`stand_in`).
@@ -17,6 +17,7 @@ mod absent;
 mod environment;
 mod export;
 mod findings;
+mod forked;
 mod json;
 mod proc_address;
 mod software;

@@ -1,4 +1,6 @@
 //! The one driver object of the process, made by the first call from what the environment sets.
+//!
+//! A process that was forked after `cuInit` leaves its parent's alone, and has another for the few calls that answer there.
 
 use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
@@ -8,6 +10,7 @@ use dacapo_sim::{Machine, Options, Time};
 
 use crate::environment::Settings;
 use crate::findings::Findings;
+use crate::forked;
 
 /// The driver behind every exported symbol.
 pub fn driver() -> &'static impl Driver {
@@ -16,7 +19,7 @@ pub fn driver() -> &'static impl Driver {
 
 /// A call that the table does not know: unsupported, with a finding.
 pub fn absent(symbol: &'static str) -> CUresult {
-    machine().unknown_symbol(symbol)
+    if forked::is_child() { forked::refuse(symbol) } else { machine().unknown_symbol(symbol) }
 }
 
 /// A name that `cuGetProcAddress` was asked for and does not know: a finding.
@@ -39,9 +42,11 @@ pub fn findings() -> &'static Findings {
 
 fn machine() -> &'static Machine {
     static DRIVER: OnceLock<Machine> = OnceLock::new();
-    DRIVER.get_or_init(|| {
+    static OF_CHILD: OnceLock<Machine> = OnceLock::new();
+    let driver = if forked::is_child() { &OF_CHILD } else { &DRIVER };
+    driver.get_or_init(|| {
         let settings = settings();
-        if !dacapo_sim::OPTIMISED {
+        if !dacapo_sim::OPTIMISED && !forked::is_child() {
             let _ = writeln!(std::io::stderr(), "dacapo: {}", dacapo_sim::SLOW_BUILD);
         }
         let findings = findings();

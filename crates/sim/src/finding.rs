@@ -1,7 +1,7 @@
 //! What the software driver has to say about a program.
 //!
-//! A finding ends in one of three ways that are never mixed: the program is wrong, something is not supported yet,
-//! or Dacapo has a bug. Findings are data; [`Finding`]'s `Display` is the one place that renders them.
+//! A finding ends in one of four ways that are never mixed: the program is wrong, something is not supported yet,
+//! Dacapo has a bug, or the program was answered as by any driver and should know of it. Findings are data; [`Finding`]'s `Display` is the one place that renders them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,6 +15,9 @@ pub enum Ending {
     Unsupported,
     /// Dacapo broke a promise of its own.
     OurBug,
+    /// Nobody need be wrong: a GPU's driver answers the same, and the program may go on well. It is worth knowing when
+    /// something fails later.
+    Remark,
 }
 
 /// An op of the program, as the library that handed its work over has named it ([`dacapo_driver::Driver::declare`]).
@@ -130,6 +133,7 @@ impl fmt::Display for Finding {
             Ending::YourProgram => write!(f, "error[{}]: {}", self.code, self.what)?,
             Ending::Unsupported => write!(f, "unsupported: {}", self.what)?,
             Ending::OurBug => write!(f, "bug in Dacapo[{}]: {}", self.code, self.what)?,
+            Ending::Remark => write!(f, "note[{}]: {}", self.code, self.what)?,
         }
         for (place, what) in &self.places {
             write!(f, "\n  --> {place}")?;
@@ -147,5 +151,26 @@ impl fmt::Display for Finding {
             write!(f, "\nhelp: {help}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_gap_of_ours_is_called_one() {
+        let first_words = [
+            (Ending::YourProgram, "error[word]: what"),
+            (
+                Ending::Unsupported,
+                "unsupported: what\nnote: a gap in the software driver, not a finding about the program",
+            ),
+            (Ending::OurBug, "bug in Dacapo[word]: what"),
+            (Ending::Remark, "note[word]: what"),
+        ];
+        for (ending, text) in first_words {
+            assert_eq!(Finding::new("word", ending, "what").to_string(), text);
+        }
     }
 }

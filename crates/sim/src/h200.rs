@@ -80,8 +80,8 @@ pub(crate) fn settled_limit(limit: CUlimit, value: usize) -> Result<usize, CUres
         CU_LIMIT_MALLOC_HEAP_SIZE => Ok(value.max(4 << 20)),
         CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT => Ok(value.clamp(32, PENDING_LAUNCHES_MAX)),
         CU_LIMIT_MAX_L2_FETCH_GRANULARITY if value > 128 => Err(CUresult::CUDA_ERROR_INVALID_VALUE),
-        CU_LIMIT_PERSISTING_L2_CACHE_SIZE => match value.next_multiple_of(PERSISTING_STEP) {
-            rounded if rounded <= PERSISTING_MAX => Ok(rounded),
+        CU_LIMIT_PERSISTING_L2_CACHE_SIZE => match value.checked_next_multiple_of(PERSISTING_STEP) {
+            Some(rounded) if rounded <= PERSISTING_MAX => Ok(rounded),
             _ => Err(CUresult::CUDA_ERROR_INVALID_VALUE),
         },
         CU_LIMIT_SHMEM_SIZE | CU_LIMIT_CIG_ENABLED => Err(CUresult::CUDA_ERROR_NOT_PERMITTED),

@@ -23,7 +23,7 @@ use crate::model::graph::Graphs;
 use crate::model::graph_memory::GraphMemory;
 use crate::model::library::{Kernel, Library, Link};
 use crate::model::managed::Managed;
-use crate::model::objects::{Context, Event, Function, Module, Owner, Pool, PoolPlace, Stream, Visible};
+use crate::model::objects::{Context, Event, Function, Module, Pool, PoolPlace, Stream, Visible};
 use crate::model::table::{Key, Table};
 use crate::model::tasks::Tasks;
 use crate::model::virtual_memory::VirtualMemory;
@@ -262,9 +262,12 @@ impl Machine {
     /// told so often goes on without a word, and fails or skips something much later.
     pub fn unknown_name(&self, name: &str) {
         self.find_and_tell(
-            Finding::new("unsupported", Ending::Unsupported, format!("no entry point is called `{name}`"))
-                .at("cuGetProcAddress", "gave no address for it")
-                .note("CUDA 13.0 has no call of this name: it is newer than that, or misspelt, or not public"),
+            Finding::new("unknown-name", Ending::Remark, format!("no entry point is called `{name}`"))
+                .at("cuGetProcAddress", "gave no address for it, as a GPU's driver of CUDA 13.0 would not")
+                .note("CUDA 13.0 has no call of this name: it is misspelt, or newer than that, or not public")
+                .help(
+                    "look at its spelling; a program that asks for newer calls must do without them on such a driver",
+                ),
         );
     }
 
@@ -344,18 +347,6 @@ impl State {
                 image.remove(&mut self.memory);
             } else {
                 self.retired.push(image);
-            }
-        }
-    }
-}
-
-impl Drop for State {
-    fn drop(&mut self) {
-        // Pinned memory is the machine's own; what the program registered stays with the program.
-        for (address, seen) in std::mem::take(&mut self.visible) {
-            if let Owner::HostAllocated { .. } = seen.owner {
-                self.memory.free(address);
-                crate::calls::memory::release_host(address, seen.bytes);
             }
         }
     }

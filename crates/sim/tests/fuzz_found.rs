@@ -55,3 +55,14 @@ fn a_machine_is_whole_in_the_midst_of_its_work() {
         assert_eq!(w.m.check(), [], "all done, seed {seed}");
     }
 }
+
+#[test]
+fn a_limit_beyond_all_numbers_is_refused() {
+    let w = World::seeded(331);
+    // SAFETY: plain numbers.
+    unsafe {
+        for limit in [CU_LIMIT_STACK_SIZE, CU_LIMIT_MAX_L2_FETCH_GRANULARITY, CU_LIMIT_PERSISTING_L2_CACHE_SIZE] {
+            assert_eq!(w.m.cuCtxSetLimit(limit, usize::MAX), CUresult::CUDA_ERROR_INVALID_VALUE);
+        }
+    }
+}

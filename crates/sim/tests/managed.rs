@@ -233,6 +233,12 @@ fn a_large_allocation_costs_what_is_touched() {
             ok(d.cuMemAllocManaged(&mut at, 4 << 30, CU_MEM_ATTACH_GLOBAL));
             ok(d.cuMemsetD8_v2(at + (2 << 30), 7, 1));
             ok(d.cuMemFree_v2(at));
+            let mut pinned = std::ptr::null_mut::<c_void>();
+            ok(d.cuMemHostAlloc(&mut pinned, 4 << 30, 0));
+            assert!((pinned as usize).is_multiple_of(4096), "pinned memory begins with a page: {pinned:?}");
+            ok(d.cuMemsetD8_v2(pinned as u64 + (2 << 30), 7, 1));
+            assert_eq!(pinned.cast::<u16>().byte_add((2 << 30) - 1).read_unaligned(), 0x0700, "the rest is zero");
+            ok(d.cuMemFreeHost(pinned));
         }
     }
     assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());

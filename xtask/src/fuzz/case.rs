@@ -3,6 +3,7 @@
 //! - A case is polite for most calls: arguments of the right kind, live and small. About a third of the calls are rude: each
 //!   argument may be null, stale, of another kind, freed before, garbage, huge, misaligned or out of range.
 //! - Each case has two chapters of the API that it likes; half its calls come from them, so that state is built there.
+//! - Now and then a case goes through a script (`scripts.rs`): calls that need each other.
 //! - After a fault the device is broken for good: some calls more, and the case is over.
 
 use std::collections::HashMap;
@@ -13,6 +14,7 @@ use dacapo_driver::{CUresult, Call, Driver, Family};
 use dacapo_sim::{Detectors, Machine, Options, Time, with_per_thread_default_stream};
 
 use super::draw::{Draw, ELEMENTS, Slot};
+use super::scripts::SCRIPTS;
 use super::{callbacks, images, journal};
 
 /// Host memory of the program that copies, kernels and answers may touch; it is never given back, because a machine's
@@ -41,6 +43,7 @@ const AFTERMATH: u32 = 12;
 struct Held {
     live: Vec<u64>,
     gone: Vec<u64>,
+    newest: u64,
 }
 
 /// A case.
@@ -65,6 +68,12 @@ pub(super) struct Case {
     aftermath: Option<u32>,
     /// A call that ends something has ended its first handle.
     has_ended: bool,
+    /// What is left of the script that the case goes through.
+    script: &'static [Call],
+    /// This call is part of one: it takes the newest of what there is.
+    scripted: bool,
+    /// Bytes of the text that this call was given.
+    pub(super) text_bytes: u64,
 }
 
 // SAFETY: `host` is memory that is never given back, and `words` is the case's own; a case is used by one thread at a time.
@@ -146,6 +155,9 @@ impl Case {
             host,
             aftermath: None,
             has_ended: false,
+            script: &[],
+            scripted: false,
+            text_bytes: 0,
         }
     }
 
@@ -191,10 +203,22 @@ impl Case {
 
     /// One call from the table. False when the case is over.
     pub(super) fn step(&mut self, reached: &mut [(u64, u64)]) -> bool {
-        let call = self.choose();
+        if self.script.is_empty() && self.one_in(80) {
+            self.script = SCRIPTS[self.below(SCRIPTS.len() as u64) as usize];
+        }
+        let next = self.script.split_first();
+        self.scripted = next.is_some();
+        let call = match next {
+            Some((call, rest)) => {
+                self.script = rest;
+                *call
+            }
+            None => self.choose(),
+        };
         self.call = call;
-        self.rude = self.one_in(3);
+        self.rude = !self.scripted && self.one_in(3);
         self.words_used = 0;
+        self.text_bytes = 0;
         self.has_ended = false;
         self.graph = 0;
         self.refill();
@@ -337,16 +361,19 @@ impl Case {
                 Call::cuMemHostRegister | Call::cuMemHostRegister_v2 => {
                     [0, u64::MAX, u64::MAX - 4096][self.below(3) as usize]
                 }
-                // Text is as long as it is said to be.
-                Call::cuLinkAddData | Call::cuLinkAddData_v2 => 0,
+                // Text is as long as it is said to be, or longer.
+                Call::cuLinkAddData | Call::cuLinkAddData_v2 => self.below(self.text_bytes + 1),
                 _ => [0, 0, huge[self.below(6) as usize], huge[self.below(6) as usize], 5][self.below(5) as usize],
             };
         }
         let is_virtual = matches!(self.call.family(), Family::VirtualMemory);
         let allocates = matches!(self.call.family(), Family::Memory | Family::Pool) && !registers(self.call);
         match name {
+            "size" if self.text_bytes > 0 => self.text_bytes,
+            // Managed memory is attached as a whole.
+            "length" if !self.one_in(4) => 0,
             "paramIndex" | "offset" | "alignment" | "maxSize" => [0, 0, 0, 1][self.below(4) as usize],
-            _ if is_virtual => wide[1 + self.below(2) as usize],
+            _ if is_virtual => wide[if self.one_in(4) { 2 } else { 1 }],
             _ if allocates && self.one_in(4) => wide[self.below(4) as usize],
             _ => small[self.below(small.len() as u64) as usize],
         }
@@ -368,6 +395,10 @@ impl Case {
             ("CUdeviceptr", Call::cuMemAddressReserve) => "reserved",
             _ => kind,
         };
+        // Managed memory is host memory to whoever keeps addresses, and something else to a few calls.
+        if self.call == Call::cuMemAllocManaged && kind == "pinned" {
+            self.keep("managed", bits);
+        }
         let at = self.below(remembered(kind) as u64) as usize;
         if matches!(kind, "CUgraphNode" | "CUgraphExec") && self.graph != 0 {
             self.graph_of.insert(bits, self.graph);
@@ -376,7 +407,11 @@ impl Case {
             self.word_of.insert(bits, word);
         }
         let held = self.of(kind);
-        if bits == 0 || held.live.contains(&bits) {
+        if bits == 0 {
+            return;
+        }
+        held.newest = bits;
+        if held.live.contains(&bits) {
             return;
         }
         held.gone.retain(|gone| *gone != bits);
@@ -395,6 +430,7 @@ impl Case {
             return;
         }
         self.has_ended = true;
+        self.of("managed").live.retain(|live| *live != bits);
         let at = self.below(remembered(kind) as u64) as usize;
         let held = self.of(kind);
         held.live.retain(|live| *live != bits);
@@ -412,7 +448,11 @@ impl Case {
             return None;
         }
         let at = self.below(len) as usize;
+        let takes_newest = self.scripted && live && kind != "CUgraphNode" && !self.one_in(8);
         let all = self.of(kind);
+        if takes_newest && all.live.contains(&all.newest) {
+            return Some(all.newest);
+        }
         Some(if live { all.live[at] } else { all.gone[at] })
     }
 
@@ -431,7 +471,7 @@ impl Case {
                 _ => self.wild(),
             };
         }
-        if kind == "CUstream" && self.one_in(4) {
+        if kind == "CUstream" && !self.scripted && self.one_in(4) {
             return self.below(3);
         }
         // Nodes of the graph that the call is about, where it is about one.
@@ -453,6 +493,12 @@ impl Case {
             return found;
         }
         0
+    }
+
+    /// A graph that this call is not about already.
+    pub(super) fn other_graph(&mut self) -> u64 {
+        let about = self.graph;
+        self.of("CUgraph").live.iter().copied().find(|graph| *graph != about).unwrap_or(0)
     }
 
     /// The call names this: nodes are drawn from the same graph.
@@ -480,11 +526,10 @@ impl Case {
         if may_be_wild && self.one_in(12) {
             return self.pick("pinned", true).unwrap_or(0);
         }
-        // Managed memory is host memory to whoever keeps addresses.
         let symbol = self.call.symbol();
         let of_managed = ["Prefetch", "Discard", "cuMemAdvise", "cuMemRange", "AttachMem"];
         if of_managed.iter().any(|word| symbol.contains(word)) && !self.one_in(4) {
-            return self.pick("pinned", true).unwrap_or(0);
+            return self.pick("managed", true).unwrap_or(0);
         }
         let frees = self.call == Call::cuGraphAddMemFreeNode || self.call == Call::cuMemFreeAsync && self.one_in(2);
         if frees || self.one_in(10) {
@@ -559,16 +604,17 @@ impl Case {
     }
 
     /// A path: of a file that is there, of one that may be written, or of none.
-    pub(super) fn path(&mut self, name: &str) -> String {
+    pub(super) fn path(&mut self) -> String {
         let folder = std::env::temp_dir().join(format!("dacapo-fuzz-{}", std::process::id()));
         let _ = std::fs::create_dir_all(&folder);
-        let file = folder.join(if name == "path" { "graph.dot" } else { "kernels.ptx" });
-        if name != "path" && !file.exists() {
+        let writes = self.call == Call::cuGraphDebugDotPrint;
+        let file = folder.join(if writes { "graph.dot" } else { "kernels.ptx" });
+        if !writes && !file.exists() {
             let _ = std::fs::write(&file, images::PTX);
         }
         match self.below(4) {
             0 => folder.join("nowhere/nothing").to_string_lossy().into_owned(),
-            1 if name != "path" => folder.to_string_lossy().into_owned(),
+            1 if !writes => folder.to_string_lossy().into_owned(),
             _ => file.to_string_lossy().into_owned(),
         }
     }

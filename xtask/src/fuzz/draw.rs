@@ -80,7 +80,7 @@ macro_rules! draw_pointer {
         impl<T: Pointee> Draw for *$pointer T {
             fn draw(case: &mut Case, slot: Slot) -> Self {
                 // Outputs and inputs may be null; a polite program leaves a few away too.
-                if slot.name == "extra" && !case.one_in(6) || case.leaves_out(6, 60) {
+                if ["extra", "pResViewDesc"].contains(&slot.name) && !case.one_in(6) || case.leaves_out(6, 60) {
                     return std::ptr::null_mut();
                 }
                 T::place(case, slot.behind())
@@ -138,6 +138,12 @@ impl Pointee for c_void {
                 let text = images::image(choice, case.below(4096) as usize);
                 case.text(&text).cast()
             }
+            "data" if matches!(case.call, Call::cuLinkAddData | Call::cuLinkAddData_v2) => {
+                let choice = if case.is_rude() { case.below(8) } else { [9, 10][case.below(2) as usize] };
+                let text = images::image(choice, case.below(4096) as usize);
+                case.text_bytes = text.len() as u64;
+                case.text(&text).cast()
+            }
             "p" if !super::case::registers(case.call) => case.pinned() as *mut c_void,
             "addr" => case.device_pointer(true) as *mut c_void,
             // The program's own business: never followed by a driver.
@@ -152,14 +158,14 @@ impl Pointee for c_char {
     fn place(case: &mut Case, slot: Slot) -> *mut c_char {
         match slot.name {
             "path" | "fname" | "fileName" => {
-                let path = case.path(slot.name);
+                let path = case.path();
                 case.text(path.as_bytes()).cast()
             }
             "name" | "symbol" if case.call != Call::cuDeviceGetName => {
                 let name = images::NAMES[case.below(images::NAMES.len() as u64) as usize];
                 case.text(name.as_bytes()).cast()
             }
-            "pciBusId" if case.call == Call::cuDeviceGetByPCIBusId => case.text(b"0000:00:00.0").cast(),
+            "pciBusId" if case.call == Call::cuDeviceGetByPCIBusId => case.text(b"0000:da:00.0").cast(),
             _ => case.host().cast(),
         }
     }
@@ -216,7 +222,10 @@ macro_rules! draw_handles {
     ($($ty:ident)*) => { $(
         impl Draw for $ty {
             fn draw(case: &mut Case, slot: Slot) -> Self {
-                let drawn = case.handle(stringify!($ty));
+                let drawn = match slot.name {
+                    "childGraph" if !case.is_rude() => case.other_graph(),
+                    _ => case.handle(stringify!($ty)),
+                };
                 if !slot.inside {
                     case.is_about(stringify!($ty), drawn);
                 }
@@ -275,6 +284,13 @@ impl Draw for u64 {
 
 impl Draw for usize {
     fn draw(case: &mut Case, slot: Slot) -> usize {
+        if slot.inside && !case.is_rude() {
+            match slot.name {
+                "dataSizes" => return 4,
+                "prefetchLocIdxs" => return 0,
+                _ => {}
+            }
+        }
         if slot.inside {
             // How much room there is for an answer: the truth, or less.
             return case.below(ELEMENTS as u64 + 1) as usize;
@@ -303,6 +319,8 @@ impl Draw for c_uint {
                 true => [known.len() as u32, 99, u32::MAX, 1 << 31][case.below(4) as usize],
                 // Memory is the device's own, for reading and writing, as nearly all of it is.
                 false if slot.ty == "CUmemLocationType" && !case.one_in(8) => CU_MEM_LOCATION_TYPE_DEVICE,
+                false if slot.ty == "CUjitInputType" && !case.one_in(4) => CU_JIT_INPUT_PTX,
+                false if slot.ty == "CUfilter_mode" && !case.one_in(4) => CU_TR_FILTER_MODE_POINT,
                 false if slot.ty == "CUmemAccess_flags" && !case.one_in(4) => CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
                 false => known[case.below(known.len() as u64) as usize],
             };
@@ -456,8 +474,6 @@ nothing_to_mend!(
     CUuuid,
     CUDA_KERNEL_NODE_PARAMS,
     CUDA_KERNEL_NODE_PARAMS_v1,
-    CUDA_MEMSET_NODE_PARAMS,
-    CUDA_MEMSET_NODE_PARAMS_v2,
     CUDA_HOST_NODE_PARAMS,
     CUDA_MEMCPY_NODE_PARAMS,
     CUDA_CHILD_GRAPH_NODE_PARAMS,
@@ -483,16 +499,36 @@ nothing_to_mend!(
     CUDA_RESOURCE_VIEW_DESC,
 );
 
+macro_rules! mend_sets {
+    ($($ty:ty),*) => { $(
+        /// Mostly one row, because the others need a pitch that fits them.
+        impl Mend for $ty {
+            fn mend(&mut self, case: &mut Case) {
+                if !case.is_rude() && !case.one_in(4) {
+                    self.height = 1;
+                    self.width %= 128;
+                    self.elementSize = 1;
+                }
+            }
+        }
+    )* };
+}
+mend_sets!(CUDA_MEMSET_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS_v2);
+
 /// What a texture is over: an array, or memory of some format; garbage is fine in the rest.
 impl Mend for CUDA_RESOURCE_DESC {
     fn mend(&mut self, case: &mut Case) {
+        let polite = !case.is_rude();
         let formats = [1, 2, 3, 8, 9, 10, 16, 32, 0, 0x91];
-        let format = formats[case.below(formats.len() as u64) as usize];
+        let format = formats[case.below(if polite { 8 } else { 10 }) as usize];
+        if polite && case.call == Call::cuSurfObjectCreate {
+            self.resType = CU_RESOURCE_TYPE_ARRAY;
+        }
         self.res[0] = match self.resType {
             CU_RESOURCE_TYPE_ARRAY => CUarray::draw(case, Slot::new("hArray", "CUarray")).bits(),
             _ => case.device_pointer(true) & !511,
         };
-        self.res[1] = format | [1, 2, 4, 1, 3][case.below(5) as usize] << 32;
+        self.res[1] = format | [1, 2, 4, 3][case.below(if polite { 3 } else { 4 }) as usize] << 32;
         for word in 2..5 {
             self.res[word] = if case.is_rude() { case.wild() } else { 32 * case.below(9) };
         }

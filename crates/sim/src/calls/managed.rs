@@ -46,8 +46,10 @@ pub(crate) unsafe fn alloc(v: &mut Visit<'_>, out: *mut CUdeviceptr, bytes: usiz
     unsafe { put(out, address) }
 }
 
-/// The allocation that holds a range of managed memory: its start, and the range counted from there.
-fn range_of(v: &mut Visit<'_>, address: u64, bytes: usize) -> Result<(u64, u64, u64), CUresult> {
+/// A range of managed memory: the start of the allocation that holds it, and the range counted from there.
+type Range = (u64, u64, u64);
+
+fn range_of(v: &mut Visit<'_>, address: u64, bytes: usize) -> Result<Range, CUresult> {
     let found = holding(v, address).filter(|(base, _)| is_managed(v, *base));
     if let Some((base, seen)) = found
         && bytes != 0
@@ -106,7 +108,7 @@ fn location_of(device: CUdevice) -> Result<CUmemLocation, CUresult> {
     }
 }
 
-fn note_prefetch(v: &mut Visit<'_>, (base, from, to): (u64, u64, u64), place: Residence) {
+fn note_prefetch(v: &mut Visit<'_>, (base, from, to): Range, place: Residence) {
     v.managed.entry(base).or_default().change(from, to, |page| page.prefetched = place);
 }
 
@@ -178,12 +180,7 @@ pub(crate) unsafe fn advise_v1(
     note_advice(v, range, advice, location)
 }
 
-fn note_advice(
-    v: &mut Visit<'_>,
-    (base, from, to): (u64, u64, u64),
-    advice: CUmem_advise,
-    location: CUmemLocation,
-) -> Answer {
+fn note_advice(v: &mut Visit<'_>, (base, from, to): Range, advice: CUmem_advise, location: CUmemLocation) -> Answer {
     let is_device = location.r#type == CU_MEM_LOCATION_TYPE_DEVICE;
     let is_host = location.r#type == CU_MEM_LOCATION_TYPE_HOST;
     let is_there = !is_device || location.id == 0;
@@ -353,10 +350,10 @@ pub(crate) unsafe fn attach(
     Ok(())
 }
 
-/// The ranges of a batch, each with its place where it is prefetched.
+/// A stream, and what is to be done on it with one call.
 struct Batch {
     stream: Key<Stream>,
-    ranges: Vec<(u64, usize)>,
+    ranges: Vec<Range>,
 }
 
 unsafe fn batch(
@@ -377,11 +374,8 @@ unsafe fn batch(
     }
     // SAFETY: arrays of `count` elements, by this call's page.
     let (addresses, sizes) = unsafe { (list(addresses, count)?, list(sizes, count)?) };
-    let ranges: Vec<_> = addresses.into_iter().zip(sizes).collect();
-    for &(address, bytes) in &ranges {
-        range_of(v, address, bytes)?;
-    }
-    Ok(Batch { stream, ranges })
+    let ranges = addresses.into_iter().zip(sizes).map(|(address, bytes)| range_of(v, address, bytes));
+    Ok(Batch { stream, ranges: ranges.collect::<Result<_, _>>()? })
 }
 
 /// A place for each range: each holds from the index beside it to the next one's.
@@ -416,12 +410,13 @@ pub(crate) unsafe fn prefetch_batch(
     let (batch, places) = unsafe {
         (batch(v, addresses, sizes, count, flags, handle)?, places(locations, indices, locations_count, count)?)
     };
-    for (&(address, bytes), place) in batch.ranges.iter().zip(places) {
-        let range = range_of(v, address, bytes)?;
-        note_prefetch(v, range, place);
-    }
     v.submit(batch.stream, Work::Nothing);
+    note_prefetches(v, &batch, places);
     Ok(())
+}
+
+fn note_prefetches(v: &mut Visit<'_>, batch: &Batch, places: Vec<Residence>) {
+    batch.ranges.iter().zip(places).for_each(|(range, place)| note_prefetch(v, *range, place));
 }
 
 pub(crate) unsafe fn discard_batch(
@@ -441,8 +436,8 @@ pub(crate) unsafe fn discard_batch(
 /// What is discarded reads as zeros, as it was seen to on an H200; by the manual it is anything.
 fn discard(v: &mut Visit<'_>, batch: &Batch) {
     let by = v.this().announced.by.clone();
-    for &(address, bytes) in &batch.ranges {
-        let width = bytes as u64;
+    for (base, from, to) in &batch.ranges {
+        let (address, width) = (base + from, to - from);
         let set = SetWork { address, pitch: 0, value: 0, element: 1, width, height: 1, by: by.clone() };
         v.submit(batch.stream, Work::Set(Arc::new(set)));
     }
@@ -465,9 +460,6 @@ pub(crate) unsafe fn discard_and_prefetch_batch(
         (batch(v, addresses, sizes, count, flags, handle)?, places(locations, indices, locations_count, count)?)
     };
     discard(v, &batch);
-    for (&(address, bytes), place) in batch.ranges.iter().zip(places) {
-        let range = range_of(v, address, bytes)?;
-        note_prefetch(v, range, place);
-    }
+    note_prefetches(v, &batch, places);
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! Device memory and pinned host memory.
 #![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::{c_uint, c_void};
 
 use dacapo_driver::CUresult;
@@ -16,8 +15,6 @@ const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 /// `CU_MEMHOSTREGISTER_*`: portable, mapped, of a device, read only.
 const REGISTER_FLAGS: c_uint = 0xf;
 const OUT_OF_MEMORY: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
-/// Alignment of pinned host memory: a page.
-const PAGE: usize = 4096;
 /// Rows of pitched memory begin at multiples of this.
 const PITCH: usize = 512;
 
@@ -58,19 +55,9 @@ pub(crate) fn is_touchable(v: &Visit<'_>, address: u64, bytes: u64, by_node: boo
 
 /// Ends an allocation, whatever made it, now.
 pub(crate) fn forget(v: &mut Visit<'_>, address: u64) {
-    let Some(seen) = v.visible.remove(&address) else { return };
-    v.managed.remove(&address);
-    v.memory.free(address);
-    if let Owner::HostAllocated { .. } = seen.owner {
-        release_host(address, seen.bytes);
-    }
-}
-
-pub(crate) fn release_host(address: u64, bytes: u64) {
-    if let Ok(layout) = Layout::from_size_align(bytes as usize, PAGE) {
-        // SAFETY: `host_alloc` made this block with the same layout, and it was visible until now, so this is the
-        // one time that it is given back.
-        unsafe { dealloc(address as usize as *mut u8, layout) };
+    if v.visible.remove(&address).is_some() {
+        v.managed.remove(&address);
+        v.memory.free(address);
     }
 }
 
@@ -168,20 +155,13 @@ pub(crate) unsafe fn host_alloc(v: &mut Visit<'_>, out: *mut *mut c_void, bytes:
     if bytes == 0 {
         return Ok(());
     }
-    let layout = Layout::from_size_align(bytes, PAGE).map_err(|_| OUT_OF_MEMORY)?;
     if bytes as u64 > v.memory.capacity() {
         return Err(OUT_OF_MEMORY);
     }
-    // SAFETY: the layout's size is not 0.
-    let block = unsafe { alloc_zeroed(layout) };
-    if block.is_null() {
-        return Err(OUT_OF_MEMORY);
-    }
-    // SAFETY: the block is `bytes` long and lives until `forget` takes it out of the memory first.
-    unsafe { v.memory.map_host(block, bytes as u64, Kind::HostPinned, "") };
-    show(v, block as usize as u64, bytes as u64, Owner::HostAllocated { flags })?;
+    let address = v.memory.alloc_host(bytes as u64, Kind::HostPinned, "").map_err(|_| OUT_OF_MEMORY)?;
+    show(v, address, bytes as u64, Owner::HostAllocated { flags })?;
     // SAFETY: as above.
-    unsafe { put(out, block.cast()) }
+    unsafe { put(out, address as usize as *mut c_void) }
 }
 
 pub(crate) unsafe fn alloc_host(v: &mut Visit<'_>, out: *mut *mut c_void, bytes: usize) -> Answer {

@@ -7,6 +7,7 @@
 #![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::mem::offset_of;
 
 use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
@@ -17,24 +18,15 @@ use crate::visit::{Answer, Refusal, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 
+// Today's parameters of a kernel node begin with all that there were, and have two more.
+const _: () = assert!(offset_of!(CUDA_KERNEL_NODE_PARAMS, kern) == size_of::<CUDA_KERNEL_NODE_PARAMS_v1>());
+
 /// Today's words for the parameters of a kernel node.
 unsafe fn kernel_params(params: *const CUDA_KERNEL_NODE_PARAMS_v1) -> Result<CUDA_KERNEL_NODE_PARAMS, CUresult> {
-    // SAFETY: an in pointer of the call that passes it on.
-    let old = unsafe { get(params) }?;
-    Ok(CUDA_KERNEL_NODE_PARAMS {
-        func: old.func,
-        gridDimX: old.gridDimX,
-        gridDimY: old.gridDimY,
-        gridDimZ: old.gridDimZ,
-        blockDimX: old.blockDimX,
-        blockDimY: old.blockDimY,
-        blockDimZ: old.blockDimZ,
-        sharedMemBytes: old.sharedMemBytes,
-        kernelParams: old.kernelParams,
-        extra: old.extra,
-        kern: CUkernel::NULL,
-        ctx: CUcontext::NULL,
-    })
+    let mut now = CUDA_KERNEL_NODE_PARAMS::default();
+    // SAFETY: an in pointer of the call that passes it on, and a local that begins with such a struct.
+    unsafe { (&raw mut now).cast::<CUDA_KERNEL_NODE_PARAMS_v1>().write(get(params)?) };
+    Ok(now)
 }
 
 pub(crate) unsafe fn add_kernel(
@@ -60,20 +52,8 @@ pub(crate) unsafe fn kernel_get_params(
     let mut now = CUDA_KERNEL_NODE_PARAMS::default();
     // SAFETY: the arguments of this call, and a local.
     unsafe { graph_node::kernel_get_params(v, node, &raw mut now) }?;
-    let old = CUDA_KERNEL_NODE_PARAMS_v1 {
-        func: now.func,
-        gridDimX: now.gridDimX,
-        gridDimY: now.gridDimY,
-        gridDimZ: now.gridDimZ,
-        blockDimX: now.blockDimX,
-        blockDimY: now.blockDimY,
-        blockDimZ: now.blockDimZ,
-        sharedMemBytes: now.sharedMemBytes,
-        kernelParams: now.kernelParams,
-        extra: now.extra,
-    };
-    // SAFETY: an out pointer of this call.
-    unsafe { put(out, old) }
+    // SAFETY: an out pointer of this call, and a local that begins with such a struct.
+    unsafe { put(out, (&raw const now).cast::<CUDA_KERNEL_NODE_PARAMS_v1>().read()) }
 }
 
 pub(crate) unsafe fn kernel_set_params(
