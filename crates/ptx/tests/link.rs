@@ -218,8 +218,8 @@ fn what_stays_open_in_one_text_is_named() {
     let variable =
         text("b", ".extern .global .u32 v; .visible .entry k() { .reg .b32 %r; ld.global.u32 %r, [v]; ret; }");
     assert_eq!(unresolved(&variable.module, &[]), Some("v".to_string()));
-    let both = ".extern .global .u32 v; .visible .global .u32 v = 3;
-        .visible .entry k() { .reg .b32 %r; ld.global.u32 %r, [v]; ret; }";
+    let both = ".extern .global .u32 v; .visible .entry k() { .reg .b32 %r; ld.global.u32 %r, [v]; ret; }
+        .visible .global .u32 v = 3;";
     assert_eq!(unresolved(&text("c", both).module, &[]), None, "declared and defined");
 }
 

@@ -241,3 +241,17 @@ fn calls_with_addresses_of_32_bits_zero_what_they_would_give() {
     assert_eq!((address, pitch, free, total), (0, 0, 0, 0));
     assert_eq!(m.found(), ["narrow-call"; 3]);
 }
+
+#[test]
+fn graphs_are_instantiated_by_their_first_signatures() {
+    let m = Device::seeded(1);
+    let graph = m.graph();
+    // SAFETY: a live graph, valid out pointers, and a buffer as large as said.
+    unsafe {
+        for instantiate in [Machine::cuGraphInstantiate, Machine::cuGraphInstantiate_v2] {
+            let (mut exec, mut node, mut log) = (CUgraphExec::NULL, CUgraphNode::from_bits(7), [7; 8]);
+            assert_eq!(instantiate(&m, &mut exec, graph, &mut node, log.as_mut_ptr(), log.len()), OK);
+            assert!(!exec.is_null() && node.is_null() && log[0] == 0);
+        }
+    }
+}

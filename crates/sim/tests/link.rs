@@ -349,6 +349,25 @@ fn host_objects_and_archives_of_them_are_looked_through() {
     link.complete().expect("it was left out");
 }
 
+/// Two texts that are small by themselves and packed well.
+#[test]
+fn texts_of_one_object_have_a_limit_together() {
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
+    // A block as it is, then blocks that repeat a blank 128 KiB long.
+    frame.extend(&((HEAD.len() as u32) << 3).to_le_bytes()[..3]);
+    frame.extend(HEAD.as_bytes());
+    for block in 0..1100u32 {
+        frame.extend(&(u32::from(block == 1099) | 1 << 1 | (128 << 10) << 3).to_le_bytes()[..3]);
+        frame.push(b' ');
+    }
+    let packing = Packing::Zstd(0);
+    let one = fatbin::write(&[Written { kind: 1, architecture: 70, flags: 0, name: "", stored: &frame, packing }]);
+    let device = Device::seeded(1);
+    let link = Link::new(&device);
+    assert_eq!(link.add_as(CU_JIT_INPUT_OBJECT, &object_of(&[&one[..], &one].concat()), "two.o"), INVALID_IMAGE);
+    assert!(link.log().contains("it unpacks to more than is taken"), "{}", link.log());
+}
+
 #[test]
 fn a_text_without_a_name_has_its_number_and_the_log_has_a_line_for_each() {
     let device = Device::seeded(1);
