@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use dacapo_driver::{CUresult, Driver};
-use dacapo_sim::{Machine, Options, Time};
+use dacapo_sim::{Finding, Machine, Options, Time};
 
 use crate::environment::Settings;
 use crate::findings::Findings;
@@ -37,14 +37,22 @@ pub fn findings() -> &'static Findings {
     FINDINGS.get_or_init(|| Findings::open(&settings().findings, settings().format))
 }
 
+static DRIVER: OnceLock<Machine> = OnceLock::new();
+
+/// Writes a finding. Nobody asks this machine for those it keeps, and a program may have very many.
+fn tell(finding: &Finding) {
+    findings().write(finding);
+    if let Some(machine) = DRIVER.get() {
+        drop(machine.take_findings());
+    }
+}
+
 fn machine() -> &'static Machine {
-    static DRIVER: OnceLock<Machine> = OnceLock::new();
     DRIVER.get_or_init(|| {
         let settings = settings();
         if !dacapo_sim::OPTIMISED {
             let _ = writeln!(std::io::stderr(), "dacapo: {}", dacapo_sim::SLOW_BUILD);
         }
-        let findings = findings();
         Machine::new(Options {
             seed: settings.seed,
             detectors: settings.detectors,
@@ -53,7 +61,7 @@ fn machine() -> &'static Machine {
             capacity: settings.memory,
             // Programs that we did not write poll pinned memory and wait for the clock.
             time: Time::Live,
-            on_finding: Some(Arc::new(move |finding| findings.write(finding))),
+            on_finding: Some(Arc::new(tell)),
             ..Default::default()
         })
     })
