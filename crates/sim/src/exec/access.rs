@@ -63,7 +63,8 @@ impl Machine<'_> {
                 }
             };
             if let Some((region, part)) = found {
-                let from = LoadFrom { access, addresses: None, region, part, check: self.uninitialised };
+                let (check, gone) = (self.uninitialised, self.gone);
+                let from = LoadFrom { access, addresses: None, region, part, check, gone };
                 let isa = self.isa;
                 let loaded = if access.word { isa.load_word(regs, &from, mask) } else { isa.load(regs, &from, mask) };
                 match loaded {
@@ -99,7 +100,7 @@ impl Machine<'_> {
                 2 => field.first_chunk().map(|raw| u16::from_le_bytes(*raw).into()),
                 _ => field.first().map(|byte| u64::from(*byte)),
             };
-            self.isa.splat(regs, (*value, extend(bits.unwrap_or(0), access)), mask);
+            self.isa.splat(regs, (*value, extend(bits.unwrap_or(0), access)), mask | self.gone);
         }
         true
     }
@@ -270,7 +271,7 @@ impl Machine<'_> {
         let Group { access, addresses, fragment, mask } = *group;
         let check = self.uninitialised;
         let part = Part::whole(self.shared, 0);
-        let from = LoadFrom { access, addresses: Some(addresses), region: self.shared, part, check };
+        let from = LoadFrom { access, addresses: Some(addresses), region: self.shared, part, check, gone: self.gone };
         match self.isa.load(regs, &from, mask) {
             Loaded::Done => {}
             Loaded::Outside => return Err(self.bad_access(group, Doing::Read, Bad::Shared)),

@@ -4,12 +4,13 @@
 //! Harvey and Kennedy on the reversed graph, with one virtual exit. A branch whose sides meet only at the exit gets
 //! [`AT_RETURN`]. The blocks also say which records run one behind the other.
 
-use super::lanes::steps;
+use super::lanes::steps::{self, Cols};
 use super::op::{AT_RETURN, Code, Op, Plan};
 
 /// Sets the `join` of every branch of `code`, and the plan of every record.
 pub(super) fn set_joins(code: &mut Code) {
-    code.plans = code.ops.iter().map(|op| Plan { straight: 0, step: steps::step(op) }).collect();
+    code.plans =
+        code.ops.iter().map(|op| Plan { straight: 0, step: steps::step(op), pair: 0, cols: Cols::of(op) }).collect();
     let ends: Vec<(u32, u32)> = (0..code.functions.len())
         .map(|i| {
             let end = code.functions.get(i + 1).map_or(code.ops.len() as u32, |next| next.entry);
@@ -31,6 +32,10 @@ pub(super) fn set_joins(code: &mut Code) {
             for pc in (at..=last).rev() {
                 straight = if code.ops[pc as usize].is_simple() { straight.saturating_add(1) } else { 0 };
                 code.plans[pc as usize].straight = straight;
+                if straight > 1 {
+                    let [first, second] = [pc, pc + 1].map(|pc| &code.plans[pc as usize]);
+                    code.plans[pc as usize].pair = steps::pair((first.step, first.cols), (second.step, second.cols));
+                }
             }
         }
     }

@@ -218,6 +218,9 @@ pub(super) struct Machine<'a> {
     tids: &'a [Tid],
     pub(super) tid: &'a Tid,
     pub(super) warp: u32,
+    /// Its lanes that have exited or never were. Their registers are nobody's: lane code writes to them too where that is
+    /// simpler, which it is as soon as all lanes that are left run together.
+    pub(super) gone: u32,
     /// Address of the workspace of a cooperative launch.
     pub(super) workspace: u64,
     /// What the kernel may touch, where that was told and is asked for.
@@ -253,6 +256,7 @@ impl<'a> Machine<'a> {
             tids,
             tid: &tids[0],
             warp: 0,
+            gone: 0,
             workspace: parts.workspace,
             declared: parts.declared,
         }
@@ -291,6 +295,7 @@ impl Machine<'_> {
         }
         'frame: loop {
             let flow = &mut warp.flow;
+            self.gone = !flow.live;
             let mut regs = warp.file.frame(fragment.base);
             let mut stop = flow.stop(fragment).unwrap_or(AT_RETURN - 1);
             let mut mask = fragment.mask;
@@ -527,13 +532,24 @@ impl Machine<'_> {
         fragment: &mut Fragment,
         mask: u32,
     ) -> Stop<()> {
-        let (code, isa, first) = (self.code, self.isa, *pc as usize);
+        let (code, isa, first, reach) = (self.code, self.isa, *pc as usize, mask | self.gone);
         let records = first..first + count as usize;
-        for (op, plan) in code.ops[records.clone()].iter().zip(&code.plans[records]) {
+        let (ops, plans) = (&code.ops[records.clone()], &code.plans[records]);
+        let mut at = 0;
+        while let (Some(op), Some(plan)) = (ops.get(at), plans.get(at)) {
+            at += 1;
+            if plan.pair != 0
+                && let Some(next) = plans.get(at)
+            {
+                isa.pair(plan.pair, regs, plan.cols, next.cols, reach);
+                at += 1;
+                *pc += 2;
+                continue;
+            }
             if plan.step < LANES_END {
-                let zeros = isa.step(plan.step, regs, op, mask);
-                if zeros != 0 {
-                    self.divided_by_zero(*pc, zeros);
+                let zeros = isa.step(plan, regs, op, reach);
+                if zeros & mask != 0 {
+                    self.divided_by_zero(*pc, zeros & mask);
                 }
             } else {
                 fragment.pc = *pc;
@@ -554,7 +570,7 @@ impl Machine<'_> {
         if plan.step == LANES_END {
             return self.other(op, regs, local, fragment, mask);
         }
-        let zeros = self.isa.step(plan.step, regs, op, mask);
+        let zeros = self.isa.step(&plan, regs, op, mask | self.gone) & mask;
         if zeros != 0 {
             self.divided_by_zero(pc, zeros);
         }

@@ -5,7 +5,7 @@
 //! runs. Constants are columns too, filled when a frame is made, so no record has a variant for immediates. Values of
 //! 16 bits stand zero-extended in their column.
 
-use super::lanes::steps::Step;
+use super::lanes::steps::{Cols, Pair, Step};
 use crate::finding::Finding;
 
 /// A column of the frame.
@@ -790,8 +790,12 @@ pub(super) struct Plan {
     /// Records from this one on that run one behind the other, whatever they do: nothing joins, leaves or branches among
     /// them. Zero for a record that is not of this kind.
     pub(super) straight: u16,
-    /// The function for a record of lane code; [`OTHER`](super::lanes::steps::OTHER) for all else.
+    /// The function for a record of lane code; [`LANES_END`](super::lanes::steps::LANES_END) for all else.
     pub(super) step: Step,
+    /// The function for it and the record behind it, where both run straight on and the one needs the other; else 0.
+    pub(super) pair: Pair,
+    /// The columns of a record of lane code.
+    pub(super) cols: Cols,
 }
 
 /// A kernel with all functions that it can reach, decoded. Function 0 is the kernel.

@@ -51,6 +51,12 @@ impl Bits {
             && self.words[last] & tail == tail
     }
 
+    /// Are the four bytes from `start` on, a multiple of four, all initialised? They lie inside the region.
+    #[inline(always)]
+    pub(crate) fn all_of_four(&self, start: usize) -> bool {
+        self.words[start / 64] >> (start % 64) & 0xf == 0xf
+    }
+
     /// Marks the bytes `start..start + len` as initialised. The range lies inside the region.
     #[inline]
     pub(crate) fn mark(&mut self, start: usize, len: usize) {

@@ -19,6 +19,7 @@ mod fork;
 mod granule;
 mod heap;
 pub(crate) mod host;
+pub(crate) mod mask;
 pub(crate) mod ranges;
 pub(crate) mod region;
 pub(crate) mod rows;

@@ -7,6 +7,7 @@
 #![allow(clippy::needless_range_loop, reason = "lanes are counted, and several arrays have one element for each")]
 
 use super::bits::Bits;
+use super::mask::eight_lanes;
 use super::region::{Element, Region};
 
 /// Lanes of half a warp.
@@ -184,18 +185,16 @@ fn each<A: Copy + Into<u64>>(
     // Offsets have 32 bits here; larger regions go lane by lane.
     let Some(room) = u32::try_from(len).ok().and_then(|len| len.checked_sub(total)) else { return false };
     let first = column[mask.trailing_zeros() as usize & 31].into().wrapping_sub(base);
-    let mut high = 0;
+    // The top bit of `beyond` is that of an offset which is larger than the room: the difference is negative then, or the
+    // offset is too large to tell.
+    let (mut beyond, mut low) = (0, 0);
     for lane in 0..32 {
         let offset = if mask & (1 << lane) != 0 { column[lane].into().wrapping_sub(base) } else { first };
-        high |= offset >> 32;
+        beyond |= u64::from(room).wrapping_sub(offset) | offset;
+        low |= offset;
         offsets[lane] = offset as u32;
     }
-    let (mut most, mut low) = (0, 0);
-    for &offset in offsets.iter() {
-        most = most.max(offset);
-        low |= offset;
-    }
-    high == 0 && most <= room && low & (total - 1) == 0
+    beyond >> 63 == 0 && low & u64::from(total - 1) == 0
 }
 
 /// Lanes that may load from a region.
@@ -267,7 +266,7 @@ impl Region {
 impl Rows<'_> {
     /// Element number `k` of every lane. What it gives for lanes outside of the mask is nobody's.
     #[inline(always)]
-    pub(crate) fn load<T: Element>(&self, k: usize, out: &mut [T; 32]) {
+    pub(crate) fn load<T: Element>(&self, k: usize, mask: u32, out: &mut [T; 32]) {
         let (data, total, shift) = (self.data, self.total, k * T::BYTES);
         assert!(shift + T::BYTES <= total, "an element lies inside its lane's access");
         let Shape { kind, low, high } = self.shape;
@@ -295,12 +294,14 @@ impl Rows<'_> {
                 out[HALF..].fill(high);
             }
             Kind::Each | Kind::Outside => {
-                for lane in 0..32 {
-                    let at = self.offsets[lane] as usize + shift;
-                    // SAFETY: `each` has seen that `offsets[lane] + total <= len`, which is what `data` has, and the
-                    // element ends at most `total` behind the offset by the assertion above. Nobody has rows that are
-                    // outside.
-                    out[lane] = T::get(unsafe { data.get_unchecked(at..at + T::BYTES) });
+                for half in (0..2).filter(|half| mask >> (half * HALF) & 0xffff != 0) {
+                    for lane in half * HALF..(half + 1) * HALF {
+                        let at = self.offsets[lane] as usize + shift;
+                        // SAFETY: `each` has seen that `offsets[lane] + total <= len`, which is what `data` has, and the
+                        // element ends at most `total` behind the offset by the assertion above. Nobody has rows that
+                        // are outside.
+                        out[lane] = T::get(unsafe { data.get_unchecked(at..at + T::BYTES) });
+                    }
                 }
             }
         }
@@ -370,9 +371,12 @@ impl RowsMut<'_> {
                 } else {
                     let mut mixed = [T::default(); HALF];
                     T::get_row(bytes, &mut mixed);
-                    for lane in 0..HALF {
-                        let active = (lanes << (31 - lane)) as i32 >> 31;
-                        mixed[lane] = mixed[lane].blend(row[lane], active);
+                    for eight in 0..2 {
+                        let active = eight_lanes(lanes, eight);
+                        for lane in 0..8 {
+                            let at = 8 * eight + lane;
+                            mixed[at] = mixed[at].blend(row[at], active[lane]);
+                        }
                     }
                     T::put_row(&mixed, bytes);
                 }
@@ -483,7 +487,7 @@ mod tests {
             seen[1] += 1;
             let mut out = [0u32; 32];
             for k in 0..count {
-                rows.load(k, &mut out);
+                rows.load(k, mask, &mut out);
                 lanes.iter().for_each(|&lane| assert_eq!(u64::from(out[lane]), region.load(at(lane) + 4 * k, 4)));
             }
             let missing = lanes.iter().filter(|lane| !region.bits.all(at(**lane), total as usize));

@@ -4,9 +4,9 @@
 //! The families are `#[inline(always)]` functions; each is instantiated here inside a function with the wider
 //! instruction set enabled, which makes the compiler use it for the whole body. All three give the same bits.
 
-use super::super::op::{Op, Value};
+use super::super::op::{Op, Plan, Value};
 use super::rows::{LoadFrom, Loaded, StoreTo};
-use super::steps::{self, COUNT, Listed, Step, table_of_steps};
+use super::steps::{self, COUNT, Cols, Listed, PAIR_COUNT, Pair, Paired, table_of_pairs, table_of_steps};
 use super::{Regs, compare, convert, float32, float64, int32, int64, moves, rows};
 
 /// What the vector code of the interpreter may use of the processor.
@@ -68,7 +68,14 @@ impl std::fmt::Display for InstructionSet {
 /// # Safety
 ///
 /// - The processor has what the function was compiled for.
-type Run = unsafe fn(&mut Regs<'_>, &Op, u32) -> u32;
+type Run = unsafe fn(&mut Regs<'_>, &Op, Cols, u32) -> u32;
+
+/// Runs two records of lane code of which neither divides.
+///
+/// # Safety
+///
+/// - The processor has what the function was compiled for.
+type RunPair = unsafe fn(&mut Regs<'_>, Cols, Cols, u32);
 
 /// Which version to run. Made only by [`Isa::at_most`].
 #[derive(Clone, Copy)]
@@ -76,27 +83,36 @@ pub(crate) struct Isa {
     set: InstructionSet,
     /// By [`Step`]; as many as a step can name, so that none is outside.
     steps: &'static [Run; 256],
+    /// By [`Pair`], likewise.
+    pairs: &'static [RunPair; 256],
 }
 
 impl Isa {
     /// The widest that the processor has, up to `limit`.
     pub(crate) fn at_most(limit: InstructionSet) -> Isa {
         let set = InstructionSet::widest().min(limit);
-        let steps = match set {
+        let (steps, pairs) = match set {
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx512 => &avx512::STEPS,
+            InstructionSet::Avx512 => (&avx512::STEPS, &avx512::PAIRS),
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx2 => &avx2::STEPS,
-            _ => &baseline::STEPS,
+            InstructionSet::Avx2 => (&avx2::STEPS, &avx2::PAIRS),
+            _ => (&baseline::STEPS, &baseline::PAIRS),
         };
-        Isa { set, steps }
+        Isa { set, steps, pairs }
     }
 
-    /// Runs a record whose step is `step`; gives the lanes that divided by zero.
+    /// Runs a record of lane code by its plan; gives the lanes that divided by zero.
     #[inline(always)]
-    pub(crate) fn step(self, step: Step, r: &mut Regs<'_>, op: &Op, mask: u32) -> u32 {
+    pub(crate) fn step(self, plan: &Plan, r: &mut Regs<'_>, op: &Op, mask: u32) -> u32 {
         // SAFETY: `at_most` has asked the processor for what the functions of the table need.
-        unsafe { self.steps[step as usize](r, op, mask) }
+        unsafe { self.steps[plan.step as usize](r, op, plan.cols, mask) }
+    }
+
+    /// Runs two records of lane code that are a pair.
+    #[inline(always)]
+    pub(crate) fn pair(self, pair: Pair, r: &mut Regs<'_>, first: Cols, second: Cols, mask: u32) {
+        // SAFETY: as above.
+        unsafe { self.pairs[pair as usize](r, first, second, mask) }
     }
 }
 
@@ -114,6 +130,11 @@ fn any<const SET: u8>(r: &mut Regs<'_>, op: &Op, mask: u32) -> u32 {
         other => unreachable!("{other:?} has no step"),
     }
     0
+}
+
+/// In the place of pairs that are none.
+fn no_pair(_: &mut Regs<'_>, _: Cols, _: Cols, _: u32) {
+    unreachable!("a record without a pair is run alone");
 }
 
 /// Numbers of the sets, for code that is compiled for each of them.
@@ -137,14 +158,30 @@ macro_rules! version {
                 table
             };
 
+            pub(super) static PAIRS: [RunPair; 256] = {
+                let (mut table, listed): ([RunPair; 256], [RunPair; PAIR_COUNT]) =
+                    ([super::no_pair; 256], table_of_pairs!(super::no_pair, paired));
+                let mut pair = 0;
+                while pair < PAIR_COUNT {
+                    table[pair] = listed[pair];
+                    pair += 1;
+                }
+                table
+            };
+
             $(#[$attribute])*
-            fn any(r: &mut Regs<'_>, op: &Op, mask: u32) -> u32 {
+            fn paired<P: Paired>(r: &mut Regs<'_>, first: Cols, second: Cols, mask: u32) {
+                P::run::<$set>(r, first, second, mask);
+            }
+
+            $(#[$attribute])*
+            fn any(r: &mut Regs<'_>, op: &Op, _: Cols, mask: u32) -> u32 {
                 super::any::<$set>(r, op, mask)
             }
 
             $(#[$attribute])*
-            fn listed<L: Listed>(r: &mut Regs<'_>, op: &Op, mask: u32) -> u32 {
-                L::run::<$set>(r, op, mask);
+            fn listed<L: Listed>(r: &mut Regs<'_>, _: &Op, cols: Cols, mask: u32) -> u32 {
+                L::run::<$set>(r, cols, mask);
                 0
             }
 
@@ -155,7 +192,7 @@ macro_rules! version {
 
             $(#[$attribute])*
             pub(super) fn load_word(r: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Loaded {
-                rows::load_word(r, from, mask)
+                rows::load_word::<$set>(r, from, mask)
             }
 
             $(#[$attribute])*
@@ -340,6 +377,48 @@ mod tests {
         all.into_iter().map(Op::Move).collect()
     }
 
+    /// Two records that belong together give what they give one behind the other, on every processor.
+    #[test]
+    fn a_pair_is_its_two_records() {
+        let all = [integers(), floats(), comparisons(), conversions(), moves()].concat();
+        let plan = |op: &Op| Plan { straight: 0, step: steps::step(op), pair: 0, cols: Cols::of(op) };
+        let listed: Vec<(&Op, Plan)> = all.iter().map(|op| (op, plan(op))).filter(|(_, plan)| plan.step != 0).collect();
+        let (mut state, mut seen) = (3, std::collections::HashSet::new());
+        for (first, a) in &listed {
+            for (second, b) in &listed {
+                for source in 0..3 {
+                    // The first writes to column 4 or, where the second reads others, to a column that it does read.
+                    let a = Plan { cols: Cols { d: [0, 1, 2][source], ..a.cols }, ..*a };
+                    let pair = steps::pair((a.step, a.cols), (b.step, b.cols));
+                    if pair == 0 || !seen.insert((pair, source)) {
+                        continue;
+                    }
+                    for turn in 0..24 {
+                        let given = columns(turn, &mut state);
+                        let mask = [u32::MAX, 0x0000_ffff, 0x8000_0001, 0x5a5a_3c3c][turn as usize % 4];
+                        let run = |set: InstructionSet, together: bool| {
+                            let ((mut r32, mut r64, mut p), isa) = (given, Isa::at_most(set));
+                            let mut regs = Regs { r32: &mut r32, r64: &mut r64, p: &mut p };
+                            if together {
+                                isa.pair(pair, &mut regs, a.cols, b.cols, mask);
+                            } else {
+                                isa.step(&a, &mut regs, first, mask);
+                                isa.step(b, &mut regs, second, mask);
+                            }
+                            (r32, r64, p)
+                        };
+                        let want = run(InstructionSet::Baseline, false);
+                        for set in InstructionSet::ALL {
+                            assert!(run(set, true) == want, "{first:?} and {second:?} differ with {set}");
+                        }
+                    }
+                }
+            }
+        }
+        let pairs: std::collections::HashSet<_> = seen.iter().map(|(pair, _)| *pair).collect();
+        assert_eq!(pairs.len(), PAIR_COUNT - 1, "every pair was seen");
+    }
+
     /// Bits that are odd for some instruction.
     const ODD: [u64; 16] = [
         0,
@@ -387,10 +466,11 @@ mod tests {
             let given = columns(turn, &mut state);
             let mask = [u32::MAX, 0x0000_ffff, 0x8000_0001, 0x5a5a_3c3c][turn as usize % 4];
             for op in &all {
-                let run = |set: InstructionSet, step: Step| {
+                let run = |set: InstructionSet, step: steps::Step| {
                     let (mut r32, mut r64, mut p) = given;
                     let mut regs = Regs { r32: &mut r32, r64: &mut r64, p: &mut p };
-                    let zeros = Isa::at_most(set).step(step, &mut regs, op, mask);
+                    let plan = Plan { straight: 0, step, pair: 0, cols: Cols::of(op) };
+                    let zeros = Isa::at_most(set).step(&plan, &mut regs, op, mask);
                     (r32, r64, p, zeros)
                 };
                 let want = run(InstructionSet::Baseline, 0);

@@ -8,37 +8,38 @@ use super::super::float::{approx, nan, round};
 use super::super::op::{Float, FloatOp, Round};
 use super::Regs;
 use super::dispatch::{AVX2, AVX512};
+use super::steps::Cols;
 
 /// Runs one instruction.
 #[inline(always)]
 pub(crate) fn run<const SET: u8>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
-    let nearest = op.round == Round::Nearest;
+    let (nearest, c) = (op.round == Round::Nearest, op.cols());
     match (op.code, op.ftz, op.sat) {
-        (Float::Add, false, false) if nearest => two::<false>(r, op, mask, |x, y| x + y),
-        (Float::Add, true, false) if nearest => two::<true>(r, op, mask, |x, y| x + y),
-        (Float::Sub, false, false) if nearest => two::<false>(r, op, mask, |x, y| x - y),
-        (Float::Sub, true, false) if nearest => two::<true>(r, op, mask, |x, y| x - y),
-        (Float::Mul, false, false) if nearest => two::<false>(r, op, mask, |x, y| x * y),
+        (Float::Add, false, false) if nearest => two::<false>(r, c, mask, |x, y| x + y),
+        (Float::Add, true, false) if nearest => two::<true>(r, c, mask, |x, y| x + y),
+        (Float::Sub, false, false) if nearest => two::<false>(r, c, mask, |x, y| x - y),
+        (Float::Sub, true, false) if nearest => two::<true>(r, c, mask, |x, y| x - y),
+        (Float::Mul, false, false) if nearest => two::<false>(r, c, mask, |x, y| x * y),
         (Float::Mul, true, false) if nearest => flushing::<SET>(r, op, mask, |x, y, _| x * y),
-        (Float::Fma, false, false) if nearest => three::<false>(r, op, mask, fma::<SET>),
+        (Float::Fma, false, false) if nearest => three::<false>(r, c, mask, fma::<SET>),
         (Float::Fma, true, false) if nearest => flushing::<SET>(r, op, mask, fma::<SET>),
-        (Float::Fma, false, false) if op.round == Round::Down => fma_down::<SET>(r, op, mask),
-        (Float::Div, false, false) if nearest => two::<false>(r, op, mask, |x, y| x / y),
+        (Float::Fma, false, false) if op.round == Round::Down => fma_down::<SET>(r, c, mask),
+        (Float::Div, false, false) if nearest => two::<false>(r, c, mask, |x, y| x / y),
         (Float::Min, false, false) => r.map2(op.d, op.a, op.b, mask, least),
         (Float::Max, false, false) => r.map2(op.d, op.a, op.b, mask, greatest),
         (Float::Max, true, false) => {
             r.map2(op.d, op.a, op.b, mask, |x, y| greatest(flushed::<true>(x).to_bits(), flushed::<true>(y).to_bits()))
         }
-        (Float::Rcp, false, false) if nearest => one_source::<false>(r, op, mask, |x| 1.0 / x),
-        (Float::RcpApprox, false, false) => one_source::<false>(r, op, mask, |x| 1.0 / x),
-        (Float::RcpApprox, true, false) => one_source::<true>(r, op, mask, |x| 1.0 / x),
-        (Float::Sqrt, false, false) if nearest => one_source::<false>(r, op, mask, f32::sqrt),
-        (Float::SqrtApprox, false, false) => one_source::<false>(r, op, mask, f32::sqrt),
-        (Float::SqrtApprox, true, false) => one_source::<true>(r, op, mask, f32::sqrt),
-        (Float::RsqrtApprox, false, false) => one_source::<false>(r, op, mask, rsqrt),
-        (Float::RsqrtApprox, true, false) => one_source::<true>(r, op, mask, rsqrt),
-        (Float::Ex2, false, false) => ex2::<false>(r, op, mask),
-        (Float::Ex2, true, false) => ex2::<true>(r, op, mask),
+        (Float::Rcp, false, false) if nearest => one_source::<false>(r, c, mask, |x| 1.0 / x),
+        (Float::RcpApprox, false, false) => one_source::<false>(r, c, mask, |x| 1.0 / x),
+        (Float::RcpApprox, true, false) => one_source::<true>(r, c, mask, |x| 1.0 / x),
+        (Float::Sqrt, false, false) if nearest => one_source::<false>(r, c, mask, f32::sqrt),
+        (Float::SqrtApprox, false, false) => one_source::<false>(r, c, mask, f32::sqrt),
+        (Float::SqrtApprox, true, false) => one_source::<true>(r, c, mask, f32::sqrt),
+        (Float::RsqrtApprox, false, false) => one_source::<false>(r, c, mask, rsqrt),
+        (Float::RsqrtApprox, true, false) => one_source::<true>(r, c, mask, rsqrt),
+        (Float::Ex2, false, false) => ex2::<false>(r, c, mask),
+        (Float::Ex2, true, false) => ex2::<true>(r, c, mask),
         (Float::Neg, false, _) => r.map1(op.d, op.a, mask, negated),
         (Float::Abs, false, _) => r.map1(op.d, op.a, mask, |x| bits::<false>(f32::from_bits(x & 0x7fff_ffff))),
         _ => each::<SET>(r, op, mask),
@@ -57,8 +58,8 @@ fn bits<const FTZ: bool>(x: f32) -> u32 {
 }
 
 #[inline(always)]
-fn one_source<const FTZ: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl Fn(f32) -> f32) {
-    r.map1(op.d, op.a, mask, |x| bits::<FTZ>(f(flushed::<FTZ>(x))));
+fn one_source<const FTZ: bool>(r: &mut Regs<'_>, c: Cols, mask: u32, f: impl Fn(f32) -> f32) {
+    r.map1(c.d, c.a, mask, |x| bits::<FTZ>(f(flushed::<FTZ>(x))));
 }
 
 #[inline(always)]
@@ -67,15 +68,13 @@ fn rsqrt(x: f32) -> f32 {
 }
 
 #[inline(always)]
-pub(super) fn two<const FTZ: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl Fn(f32, f32) -> f32) {
-    r.map2(op.d, op.a, op.b, mask, |x, y| bits::<FTZ>(f(flushed::<FTZ>(x), flushed::<FTZ>(y))));
+pub(super) fn two<const FTZ: bool>(r: &mut Regs<'_>, c: Cols, mask: u32, f: impl Fn(f32, f32) -> f32) {
+    r.map2(c.d, c.a, c.b, mask, |x, y| bits::<FTZ>(f(flushed::<FTZ>(x), flushed::<FTZ>(y))));
 }
 
 #[inline(always)]
-pub(super) fn three<const FTZ: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32, f: impl Fn(f32, f32, f32) -> f32) {
-    r.map3(op.d, op.a, op.b, op.c, mask, |x, y, z| {
-        bits::<FTZ>(f(flushed::<FTZ>(x), flushed::<FTZ>(y), flushed::<FTZ>(z)))
-    });
+pub(super) fn three<const FTZ: bool>(r: &mut Regs<'_>, c: Cols, mask: u32, f: impl Fn(f32, f32, f32) -> f32) {
+    r.map3(c.d, c.a, c.b, c.c, mask, |x, y, z| bits::<FTZ>(f(flushed::<FTZ>(x), flushed::<FTZ>(y), flushed::<FTZ>(z))));
 }
 
 /// `.ftz` of a product: a result that became the smallest normal number by rounding is looked at again.
@@ -107,28 +106,28 @@ pub(super) fn negated(x: u32) -> u32 {
 }
 
 #[inline(always)]
-pub(super) fn ex2<const FTZ: bool>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
-    one_source::<FTZ>(r, op, mask, |x| approx::exp2(x.into()) as f32);
+pub(super) fn ex2<const FTZ: bool>(r: &mut Regs<'_>, c: Cols, mask: u32) {
+    one_source::<FTZ>(r, c, mask, |x| approx::exp2(x.into()) as f32);
 }
 
 /// `fma.rm`, which every `expf` has.
 #[inline(always)]
-pub(super) fn fma_down<const SET: u8>(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
+pub(super) fn fma_down<const SET: u8>(r: &mut Regs<'_>, c: Cols, mask: u32) {
     #[cfg(target_arch = "x86_64")]
     if SET >= AVX512 {
-        return fma_down_512(r, op, mask);
+        return fma_down_512(r, c, mask);
     }
-    three::<false>(r, op, mask, |x, y, z| round::fma_f32(x, y, z, Round::Down));
+    three::<false>(r, c, mask, |x, y, z| round::fma_f32(x, y, z, Round::Down));
 }
 
 /// The same where the processor can do it.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn fma_down_512(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
+fn fma_down_512(r: &mut Regs<'_>, c: Cols, mask: u32) {
     use std::arch::x86_64::{
         _MM_FROUND_NO_EXC, _MM_FROUND_TO_NEG_INF, _mm512_fmadd_round_ps, _mm512_loadu_ps, _mm512_storeu_ps,
     };
-    let [x, y, z] = [op.a, op.b, op.c].map(|col| &r.r32[col as usize]);
+    let [x, y, z] = [c.a, c.b, c.c].map(|col| &r.r32[col as usize]);
     let mut out = [0u32; 32];
     for half in [0, 16] {
         // SAFETY: only code compiled for AVX-512 comes here, which runs only where the processor has it. Each half of a
@@ -142,7 +141,7 @@ fn fma_down_512(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
     for bits in &mut out {
         *bits = nan::f32_bits(f32::from_bits(*bits));
     }
-    r.put32(op.d, &out, mask);
+    r.put32(c.d, &out, mask);
 }
 
 /// The smaller one; -0 is smaller than +0, and a NaN loses against a number.

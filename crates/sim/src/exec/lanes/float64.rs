@@ -3,6 +3,7 @@
 use super::super::float::{approx, nan, round};
 use super::super::op::{Float, FloatOp, Round};
 use super::Regs;
+use super::steps::Cols;
 
 /// Runs one instruction.
 #[inline(always)]
@@ -12,7 +13,7 @@ pub(crate) fn run(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
         Float::Add if nearest => two(r, op, mask, |x, y| x + y),
         Float::Sub if nearest => two(r, op, mask, |x, y| x - y),
         Float::Mul if nearest => two(r, op, mask, |x, y| x * y),
-        Float::Fma if nearest => fma(r, op, mask),
+        Float::Fma if nearest => fma(r, op.cols(), mask),
         Float::Neg => r.wide1(op.d, op.a, mask, |x| signed(x, x ^ 1 << 63)),
         Float::Abs => r.wide1(op.d, op.a, mask, |x| signed(x, x & !(1 << 63))),
         _ => each(r, op, mask),
@@ -21,8 +22,8 @@ pub(crate) fn run(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
 
 /// Rounded to nearest.
 #[inline(always)]
-pub(super) fn fma(r: &mut Regs<'_>, op: &FloatOp, mask: u32) {
-    r.wide3(op.d, op.a, op.b, op.c, mask, |x, y, z| {
+pub(super) fn fma(r: &mut Regs<'_>, c: Cols, mask: u32) {
+    r.wide3(c.d, c.a, c.b, c.c, mask, |x, y, z| {
         let [x, y, z] = [x, y, z].map(f64::from_bits);
         nan::f64_bits(x.mul_add(y, z), [y, z, x])
     });

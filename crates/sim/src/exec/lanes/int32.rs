@@ -218,20 +218,31 @@ fn lanes_of_borrow(r: &mut Regs<'_>, op: &IntOp, carry: Carry, mask: u32) -> u32
 }
 
 /// Quotient and remainder are all ones where the divisor is zero: what an H200 gives, though PTX leaves it open.
-fn divide(r: &mut Regs<'_>, op: &IntOp, mask: u32) -> u32 {
-    let (x, y) = (r.r32[op.a as usize], r.r32[op.b as usize]);
+///
+/// The quotient is that of doubles, which vector code has. Cut off it is exact: a quotient of such numbers that is not
+/// whole is farther from the next whole number than a double rounds.
+#[inline(always)]
+pub(super) fn divide(r: &mut Regs<'_>, op: &IntOp, mask: u32) -> u32 {
+    let (signed, remainder) = (matches!(op.code, Int::DivS | Int::RemS), matches!(op.code, Int::RemS | Int::RemU));
+    let (x, y) = (&r.r32[op.a as usize], &r.r32[op.b as usize]);
     let mut out = [0; 32];
-    for lane in 0..32 {
-        let (x, y) = (x[lane], y[lane]);
-        out[lane] = match (op.code, y) {
-            (Int::DivS | Int::DivU, 0) => u32::MAX,
-            (_, 0) => u32::MAX,
-            (Int::DivS, _) => (x as i32).wrapping_div(y as i32) as u32,
-            (Int::DivU, _) => x / y,
-            (Int::RemS, _) => (x as i32).wrapping_rem(y as i32) as u32,
-            (_, _) => x % y,
-        };
+    if signed {
+        for lane in 0..32 {
+            let quotient = f64::from(x[lane] as i32) / f64::from(y[lane] as i32);
+            // The least number by -1 is beyond all others, and wraps.
+            out[lane] = if y[lane] == u32::MAX { x[lane].wrapping_neg() } else { quotient as i32 as u32 };
+        }
+    } else {
+        for lane in 0..32 {
+            out[lane] = (f64::from(x[lane]) / f64::from(y[lane])) as u32;
+        }
     }
+    for lane in 0..32 {
+        let rest = x[lane].wrapping_sub(out[lane].wrapping_mul(y[lane]));
+        let result = if remainder { rest } else { out[lane] };
+        out[lane] = if y[lane] == 0 { u32::MAX } else { result };
+    }
+    let zeros = lanes_where(|lane| y[lane] == 0) & mask;
     r.put32(op.d, &out, mask);
-    lanes_where(|lane| y[lane] == 0) & mask
+    zeros
 }

@@ -15,8 +15,11 @@ pub(super) mod moves;
 pub(super) mod rare;
 pub(super) mod rows;
 pub(super) mod steps;
+#[cfg(target_arch = "x86_64")]
+mod words512;
 
 use super::op::Col;
+use crate::memory::mask::eight_lanes;
 
 /// The frame's registers of one warp.
 pub(super) struct Regs<'a> {
@@ -53,9 +56,12 @@ pub(super) fn put<T: Blend>(target: &mut [T; 32], value: &[T; 32], mask: u32) {
     } else {
         // Arithmetic, and every lane is stored, those outside of the mask as they were: of an `if` the compiler makes
         // 32 branches, and what is written lane by lane stalls whoever reads it as a vector.
-        for lane in 0..32 {
-            let active = (mask << (31 - lane)) as i32 >> 31;
-            target[lane] = target[lane].blend(value[lane], active);
+        for eight in 0..4 {
+            let active = eight_lanes(mask, eight);
+            for lane in 0..8 {
+                let at = 8 * eight + lane;
+                target[at] = target[at].blend(value[at], active[lane]);
+            }
         }
     }
 }

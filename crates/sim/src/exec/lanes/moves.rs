@@ -1,8 +1,8 @@
 //! Moves, packing, selection, logic on predicates.
 
-use super::super::op::{MoveOp, NONE, Window};
+use super::super::op::{Col, MoveOp, NONE, Window};
 use super::super::window;
-use super::{Regs, lanes_where};
+use super::{Regs, lanes_where, put};
 
 /// Runs one instruction.
 #[inline(always)]
@@ -22,20 +22,10 @@ pub(crate) fn run(r: &mut Regs<'_>, op: &MoveOp, mask: u32) {
         MoveOp::AndP { d, a, b } => r.put_p(d, r.p[a as usize] & r.p[b as usize], mask),
         MoveOp::OrP { d, a, b } => r.put_p(d, r.p[a as usize] | r.p[b as usize], mask),
         MoveOp::XorP { d, a, b } => r.put_p(d, r.p[a as usize] ^ r.p[b as usize], mask),
-        MoveOp::Sel32 { d, a, b, p } => {
-            let (x, y, p) = (&r.r32[a as usize], &r.r32[b as usize], r.p[p as usize]);
-            let mut out = [0; 32];
-            for lane in 0..32 {
-                out[lane] = if p & (1 << lane) != 0 { x[lane] } else { y[lane] };
-            }
-            r.put32(d, &out, mask);
-        }
+        MoveOp::Sel32 { d, a, b, p } => select32(r, [d, a, b], p, mask),
         MoveOp::Sel64 { d, a, b, p } => {
-            let (x, y, p) = (&r.r64[a as usize], &r.r64[b as usize], r.p[p as usize]);
-            let mut out = [0; 32];
-            for lane in 0..32 {
-                out[lane] = if p & (1 << lane) != 0 { x[lane] } else { y[lane] };
-            }
+            let mut out = r.r64[b as usize];
+            put(&mut out, &r.r64[a as usize], r.p[p as usize]);
             r.put64(d, &out, mask);
         }
         MoveOp::Pack64 { d, lo, hi } => {
@@ -81,6 +71,14 @@ pub(crate) fn run(r: &mut Regs<'_>, op: &MoveOp, mask: u32) {
         }
         MoveOp::IsSpace { d, a, window } => r.put_p(d, lanes_in(window, &r.r64[a as usize]), mask),
     }
+}
+
+/// Of each lane the first source where the predicate holds, else the second.
+#[inline(always)]
+pub(super) fn select32(r: &mut Regs<'_>, [d, a, b]: [Col; 3], p: Col, mask: u32) {
+    let mut out = r.r32[b as usize];
+    put(&mut out, &r.r32[a as usize], r.p[p as usize]);
+    r.put32(d, &out, mask);
 }
 
 /// The lanes whose generic address is in a space.

@@ -2,6 +2,9 @@
 
 use super::super::op::{Address, LoadStore, NONE, Value};
 use super::Regs;
+use super::dispatch::AVX512;
+#[cfg(target_arch = "x86_64")]
+use super::words512;
 use crate::memory::region::{Element, Region};
 use crate::memory::rows::{Column, Part, Places, Rows};
 
@@ -15,6 +18,8 @@ pub(crate) struct LoadFrom<'a> {
     pub(crate) part: Part,
     /// Look for bytes that nobody has written.
     pub(crate) check: bool,
+    /// Lanes whose registers are nobody's.
+    pub(crate) gone: u32,
 }
 
 /// A store to one region.
@@ -95,19 +100,23 @@ pub(crate) fn splat(regs: &mut Regs<'_>, (value, bits): (Value, u64), mask: u32)
 
 /// A load of one element of 4 bytes into a 32-bit column, if every lane lies inside.
 #[inline(always)]
-pub(crate) fn load_word(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Loaded {
+pub(crate) fn load_word<const SET: u8>(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Loaded {
     let [value] = from.access.values[..] else { return Loaded::Outside };
+    #[cfg(target_arch = "x86_64")]
+    if SET >= AVX512 && words512::fits(from) {
+        return words512::load(regs, from, value.col, mask);
+    }
     let (places, mut offsets) = (places(regs, &from.access.address, None), [0; 32]);
     let Some(rows) = from.region.rows(places, mask, from.part, 4, &mut offsets) else { return Loaded::Outside };
     let unwritten = if from.check { rows.unwritten(mask) } else { 0 };
     if unwritten != 0 {
         return Loaded::Unwritten(unwritten);
     }
-    if mask == u32::MAX {
-        rows.load(0, &mut regs.r32[value.col as usize]);
+    if mask | from.gone == u32::MAX {
+        rows.load(0, mask, &mut regs.r32[value.col as usize]);
     } else {
         let mut out = [0; 32];
-        rows.load(0, &mut out);
+        rows.load(0, mask, &mut out);
         regs.put32(value.col, &out, mask);
     }
     Loaded::Done
@@ -147,20 +156,20 @@ fn load_as<T: Element + Into<u64>>(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mas
     }
     // With a number that is known, each element has vector code of its own.
     match values {
-        [a] => load_one::<T>(&rows, 0, from.access, *a, regs, mask),
+        [a] => load_one::<T>(&rows, 0, from, *a, regs, mask),
         [a, b] => {
-            load_one::<T>(&rows, 0, from.access, *a, regs, mask);
-            load_one::<T>(&rows, 1, from.access, *b, regs, mask);
+            load_one::<T>(&rows, 0, from, *a, regs, mask);
+            load_one::<T>(&rows, 1, from, *b, regs, mask);
         }
         [a, b, c, d] => {
-            load_one::<T>(&rows, 0, from.access, *a, regs, mask);
-            load_one::<T>(&rows, 1, from.access, *b, regs, mask);
-            load_one::<T>(&rows, 2, from.access, *c, regs, mask);
-            load_one::<T>(&rows, 3, from.access, *d, regs, mask);
+            load_one::<T>(&rows, 0, from, *a, regs, mask);
+            load_one::<T>(&rows, 1, from, *b, regs, mask);
+            load_one::<T>(&rows, 2, from, *c, regs, mask);
+            load_one::<T>(&rows, 3, from, *d, regs, mask);
         }
         _ => {
             for (k, value) in values.iter().enumerate() {
-                load_one::<T>(&rows, k, from.access, *value, regs, mask);
+                load_one::<T>(&rows, k, from, *value, regs, mask);
             }
         }
     }
@@ -172,14 +181,14 @@ fn load_as<T: Element + Into<u64>>(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mas
 fn load_one<T: Element + Into<u64>>(
     rows: &Rows<'_>,
     k: usize,
-    access: &LoadStore,
+    from: &LoadFrom<'_>,
     value: Value,
     regs: &mut Regs<'_>,
     mask: u32,
 ) {
     let mut row = [T::default(); 32];
-    rows.load(k, &mut row);
-    put_row(&row, access, value, regs, mask);
+    rows.load(k, mask, &mut row);
+    put_row(&row, from.access, value, regs, mask | from.gone);
 }
 
 #[inline(always)]

@@ -1,0 +1,285 @@
+//! Loads of one word a lane, for a processor with AVX-512: masks are its own, and what a mask leaves out is not touched.
+
+use std::arch::x86_64::*;
+
+use super::super::op::{Col, NONE};
+use super::Regs;
+use super::rows::{LoadFrom, Loaded};
+use crate::memory::bits::Bits;
+
+/// Lanes of a vector of words.
+const HALF: usize = 16;
+
+/// Is this for [`load`]? The addresses are 64-bit ones.
+#[inline(always)]
+pub(super) fn fits(from: &LoadFrom<'_>) -> bool {
+    from.access.address.wide && from.access.address.base != NONE
+}
+
+/// A load of one element of 4 bytes that [`fits`] into column `d`, if every lane lies inside.
+#[inline(always)]
+pub(super) fn load(regs: &mut Regs<'_>, from: &LoadFrom<'_>, d: Col, mask: u32) -> Loaded {
+    let (address, part) = (&from.access.address, from.part);
+    let Some(data) = part.skip.checked_add(part.len).and_then(|end| from.region.data.get(part.skip..end)) else {
+        return Loaded::Outside;
+    };
+    // Bits are looked at four together, so they must not begin in between.
+    if data.len() < 4 || part.skip % 4 != 0 {
+        return Loaded::Outside;
+    }
+    let column = &regs.r64[address.base as usize];
+    let base = part.base.wrapping_sub(address.offset as u64);
+    let check = (from.check && !from.region.bits.full()).then_some((&from.region.bits, part.skip));
+    let (mut out, mut unwritten) = ([[0; HALF]; 2], 0);
+    for half in 0..2 {
+        let active = (mask >> (HALF * half)) as u16;
+        if active == 0 {
+            continue;
+        }
+        let Some(addresses) = column[HALF * half..].first_chunk() else { return Loaded::Outside };
+        // SAFETY: only code compiled for AVX-512 comes here, which runs only where the processor has it.
+        match unsafe { load_half(data, check, addresses, base, active, &mut out[half]) } {
+            Some(lanes) => unwritten |= u32::from(lanes) << (HALF * half),
+            None => return Loaded::Outside,
+        }
+    }
+    if unwritten != 0 {
+        return Loaded::Unwritten(unwritten);
+    }
+    let target = &mut regs.r32[d as usize];
+    let reach = mask | from.gone;
+    for half in 0..2 {
+        let Some(target) = target[HALF * half..].first_chunk_mut() else { continue };
+        // SAFETY: as above.
+        unsafe { put_half(target, &out[half], (reach >> (HALF * half)) as u16) };
+    }
+    Loaded::Done
+}
+
+/// The words at the addresses of the active lanes, of which there is one; `None` where one is outside of `data`, which
+/// begins at `base` and holds a word, or not aligned to it. Gives the lanes whose word has bytes that nobody has written,
+/// where `check` are the bits of `data` and how many there are before its own.
+///
+/// # Safety
+///
+/// - The processor has AVX-512 F.
+#[inline(always)]
+unsafe fn load_half(
+    data: &[u8],
+    check: Option<(&Bits, usize)>,
+    addresses: &[u64; HALF],
+    base: u64,
+    active: u16,
+    out: &mut [u32; HALF],
+) -> Option<u16> {
+    let (first, lanes) = (active.trailing_zeros(), [active as u8, (active >> 8) as u8]);
+    let start = addresses[first as usize & 15].wrapping_sub(base);
+    // Where lane 0 would be if the lanes follow each other.
+    let row = start.wrapping_sub(4 * u64::from(first));
+    // SAFETY: the processor has the instructions, as the caller promises. Loads of addresses and the store go to arrays
+    // that are as long. Of `data`, those lanes are read which are active, each of which begins at most `len - 4` behind its
+    // start: `beyond` has seen every one of them, and the instructions do not touch what the mask leaves out.
+    unsafe {
+        let places = addresses.as_ptr().cast::<i64>();
+        let (first_byte, base) = (base, _mm512_set1_epi64(base as i64));
+        let low = _mm512_sub_epi64(_mm512_loadu_epi64(places), base);
+        let high = _mm512_sub_epi64(_mm512_loadu_epi64(places.add(8)), base);
+        let (room, odd) = (_mm512_set1_epi64((data.len() - 4) as i64), _mm512_set1_epi64(3));
+        let beyond = |lanes, offsets| {
+            _mm512_mask_cmpgt_epu64_mask(lanes, offsets, room) | _mm512_mask_test_epi64_mask(lanes, offsets, odd)
+        };
+        if beyond(lanes[0], low) | beyond(lanes[1], high) != 0 {
+            return None;
+        }
+        let steps = _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28);
+        let differ = |lanes, offsets, expected| _mm512_mask_cmpneq_epi64_mask(lanes, offsets, expected);
+        let expected = _mm512_add_epi64(_mm512_set1_epi64(row as i64), steps);
+        let after = _mm512_add_epi64(expected, _mm512_set1_epi64(32));
+        let is_row = differ(lanes[0], low, expected) | differ(lanes[1], high, after) == 0;
+        let words = if is_row {
+            _mm512_maskz_loadu_epi32(active, data.as_ptr().wrapping_add(row as usize).cast())
+        } else {
+            let one = _mm512_set1_epi64(start as i64);
+            if differ(lanes[0], low, one) | differ(lanes[1], high, one) == 0 {
+                _mm512_set1_epi32(data.as_ptr().add(start as usize).cast::<i32>().read_unaligned())
+            } else if active == u16::MAX {
+                each(data.as_ptr(), addresses, first_byte)
+            } else {
+                gathered(data.as_ptr(), lanes, [low, high])
+            }
+        };
+        _mm512_storeu_epi32(out.as_mut_ptr().cast(), words);
+        let Some((bits, skip)) = check else { return Some(0) };
+        if is_row && active == u16::MAX && bits.all(skip + row as usize, 4 * HALF) {
+            return Some(0);
+        }
+        Some(unwritten(bits, skip, lanes, [low, high]))
+    }
+}
+
+/// The words at the addresses of all lanes, where `data` is what begins at `base`. One by one: a processor's own way to
+/// gather takes twice as long.
+///
+/// # Safety
+///
+/// - The processor has AVX-512 F, and there is a word at each of these addresses.
+#[inline(always)]
+unsafe fn each(data: *const u8, addresses: &[u64; HALF], base: u64) -> __m512i {
+    // SAFETY: as the caller promises.
+    let word =
+        |lane: usize| unsafe { data.add(addresses[lane].wrapping_sub(base) as usize).cast::<i32>().read_unaligned() };
+    // SAFETY: as the caller promises.
+    unsafe {
+        _mm512_setr_epi32(
+            word(0),
+            word(1),
+            word(2),
+            word(3),
+            word(4),
+            word(5),
+            word(6),
+            word(7),
+            word(8),
+            word(9),
+            word(10),
+            word(11),
+            word(12),
+            word(13),
+            word(14),
+            word(15),
+        )
+    }
+}
+
+/// The words at offsets from `data` of the active lanes.
+///
+/// # Safety
+///
+/// - The processor has AVX-512 F, and there is a word at each of these offsets.
+#[inline(always)]
+unsafe fn gathered(data: *const u8, lanes: [u8; 2], offsets: [__m512i; 2]) -> __m512i {
+    // SAFETY: as the caller promises; lanes that are not active are not read.
+    unsafe {
+        let none = _mm256_setzero_si256();
+        let low = _mm512_mask_i64gather_epi32::<1>(none, lanes[0], offsets[0], data.cast());
+        let high = _mm512_mask_i64gather_epi32::<1>(none, lanes[1], offsets[1], data.cast());
+        _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+    }
+}
+
+/// The active lanes whose word, at a multiple of 4 behind `skip`, which is one too, has bytes that nobody has written.
+///
+/// # Safety
+///
+/// - The processor has AVX-512 F.
+#[inline(always)]
+unsafe fn unwritten(bits: &Bits, skip: usize, lanes: [u8; 2], offsets: [__m512i; 2]) -> u16 {
+    let mut places = [[0u64; 8]; 2];
+    // SAFETY: the processor has AVX-512 F, as the caller promises, and each array is as long as a vector.
+    unsafe {
+        _mm512_storeu_epi64(places[0].as_mut_ptr().cast(), offsets[0]);
+        _mm512_storeu_epi64(places[1].as_mut_ptr().cast(), offsets[1]);
+    }
+    let mut found = 0;
+    for (lane, at) in places.as_flattened().iter().enumerate() {
+        let active = u16::from_le_bytes(lanes) & (1 << lane) != 0;
+        if active && !bits.all_of_four(skip + *at as usize) {
+            found |= 1 << lane;
+        }
+    }
+    found
+}
+
+/// Stores the lanes in `reach`.
+///
+/// # Safety
+///
+/// - The processor has AVX-512 F.
+#[inline(always)]
+unsafe fn put_half(target: &mut [u32; HALF], words: &[u32; HALF], reach: u16) {
+    // SAFETY: the processor has the instructions, as the caller promises, and each array is as long as a vector. All of the
+    // target is stored: what is stored by a mask stalls whoever reads it as a vector.
+    unsafe {
+        let (old, new) = (_mm512_loadu_epi32(target.as_ptr().cast()), _mm512_loadu_epi32(words.as_ptr().cast()));
+        _mm512_storeu_epi32(target.as_mut_ptr().cast(), _mm512_mask_mov_epi32(old, reach, new));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::op::{Address, At, LoadStore, Value};
+    use super::super::dispatch::{InstructionSet, Isa};
+    use super::*;
+    use crate::memory::region::Region;
+    use crate::memory::rows::Part;
+
+    const BYTES: usize = 4096;
+    const BASE: u64 = 0x5_0000;
+
+    /// Addresses of one kind for all lanes, and sometimes one that is wrong.
+    fn column(turn: u32, mut random: impl FnMut(u64) -> u64) -> [u64; 32] {
+        let (start, step) = (BASE + 4 * random(600), 4 * random(20));
+        let mut column = std::array::from_fn(|lane| match turn % 5 {
+            0 => start + 4 * lane as u64,
+            1 => start,
+            2 => start + step * lane as u64,
+            3 => start + 4 * (lane as u64 % 16) + step * (lane as u64 / 16),
+            _ => BASE + 4 * random(BYTES as u64 / 4),
+        });
+        match random(12) {
+            0 => column[random(32) as usize] += 1 + random(3),
+            1 => column[random(32) as usize] = BASE + BYTES as u64 - random(3),
+            2 => column[random(32) as usize] = BASE - 4,
+            3 => column[random(32) as usize] = u64::MAX - 3,
+            _ => {}
+        }
+        column
+    }
+
+    /// The processor must not show: what AVX-512 loads, refuses and finds unwritten is what the code for every processor
+    /// does. (On a processor without it, both are the same code.)
+    #[test]
+    fn loads_are_those_of_every_processor() {
+        let mut state = 7u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let mut seen = [0; 3];
+        for turn in 0..20_000 {
+            let Some(mut region) = Region::new(BYTES) else { return };
+            let written = if turn % 3 == 0 { BYTES } else { 4 * random(BYTES as u64 / 4) as usize };
+            for at in (0..written).step_by(4) {
+                region.store(at, 4, random(1 << 31));
+            }
+            let mask =
+                [u32::MAX, 0xffff, 0x1ff, 0xffff_0000, random(1 << 32) as u32 | 1 << random(32)][random(5) as usize];
+            let gone = if random(2) == 0 { !mask } else { 0 };
+            let address = Address { at: At::Global, base: 0, wide: true, offset: 0 };
+            let value = Value { col: 1, wide: false, short: false };
+            let access = LoadStore { address, bytes: 4, signed: false, values: vec![value], copied: false, word: true };
+            let skip = 64 * random(2) as usize;
+            let part = Part { base: BASE + skip as u64, skip, len: BYTES - skip - 128 * random(2) as usize };
+            let from =
+                LoadFrom { access: &access, addresses: None, region: &region, part, check: random(4) != 0, gone };
+            let addresses = column(turn, &mut random);
+            let run = |set: InstructionSet| {
+                let (mut r32, mut r64, mut p) = ([[7; 32]; 2], [addresses], [0]);
+                let mut regs = Regs { r32: &mut r32, r64: &mut r64, p: &mut p };
+                let loaded = Isa::at_most(set).load_word(&mut regs, &from, mask);
+                // What stands in lanes that are gone is nobody's.
+                let values: [u32; 32] =
+                    std::array::from_fn(|lane| if gone >> lane & 1 == 1 { 0 } else { r32[1][lane] });
+                (loaded, values)
+            };
+            let (want, got) = (run(InstructionSet::Baseline), run(InstructionSet::Avx512));
+            assert!(want == got, "turn {turn}: {mask:#x}, {addresses:x?}");
+            seen[match want.0 {
+                Loaded::Done => 0,
+                Loaded::Outside => 1,
+                Loaded::Unwritten(_) => 2,
+            }] += 1;
+        }
+        assert!(seen.iter().all(|times| *times > 500), "all three happen: {seen:?}");
+    }
+}
