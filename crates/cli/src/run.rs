@@ -77,8 +77,16 @@ pub fn run(arguments: &Arguments, output: Output) -> ExitCode {
         return ExitCode::from(125);
     }
     let error = replace(command(arguments, &library, output));
-    output.complain(&Complaint::new(format!("`{}` cannot be run: {error}", arguments.program[0].display())));
-    ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 })
+    let program = arguments.program[0].display();
+    let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+    let complaint = Complaint::new(format!("`{program}` cannot be run: {error}"));
+    output.complain(&match is_missing && program.to_string().starts_with('-') {
+        // What is no option of ours is the program's name, since a program's own options may be anything.
+        true => complaint
+            .help(format!("`{program}` is no option of `dacapo run`; `dacapo run --help` lists those there are")),
+        false => complaint,
+    });
+    ExitCode::from(if is_missing { 127 } else { 126 })
 }
 
 /// The program with its environment.

@@ -63,6 +63,9 @@ fn a_program_that_is_not_there_is_127() {
     let output = dacapo(&["run", "--", "/nowhere/program"]);
     assert_eq!(output.status.code(), Some(127));
     assert!(text(&output.stderr).contains("`/nowhere/program` cannot be run"), "{output:?}");
+    let output = dacapo(&["run", "--detct", "all", "--", "true"]);
+    assert_eq!(output.status.code(), Some(127));
+    assert!(text(&output.stderr).contains("help: `--detct` is no option of `dacapo run`"), "{output:?}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use dacapo_driver::{CUresult, Driver};
-use dacapo_sim::{Machine, Options, Time};
+use dacapo_sim::{Finding, Machine, Options, Time};
 
 use crate::environment::Settings;
 use crate::findings::Findings;
@@ -40,8 +40,18 @@ pub fn findings() -> &'static Findings {
     FINDINGS.get_or_init(|| Findings::open(&settings().findings, settings().format))
 }
 
+static DRIVER: OnceLock<Machine> = OnceLock::new();
+
+/// Writes a finding. Nobody asks this machine for those it keeps, and a program may have very many.
+fn tell(finding: &Finding) {
+    findings().write(finding);
+    // A child that was forked must not wait for what other threads of its parent held.
+    if let Some(machine) = DRIVER.get().filter(|_| !forked::is_child()) {
+        drop(machine.take_findings());
+    }
+}
+
 fn machine() -> &'static Machine {
-    static DRIVER: OnceLock<Machine> = OnceLock::new();
     static OF_CHILD: OnceLock<Machine> = OnceLock::new();
     let driver = if forked::is_child() { &OF_CHILD } else { &DRIVER };
     driver.get_or_init(|| {
@@ -49,7 +59,6 @@ fn machine() -> &'static Machine {
         if !dacapo_sim::OPTIMISED && !forked::is_child() {
             let _ = writeln!(std::io::stderr(), "dacapo: {}", dacapo_sim::SLOW_BUILD);
         }
-        let findings = findings();
         Machine::new(Options {
             seed: settings.seed,
             detectors: settings.detectors,
@@ -58,7 +67,7 @@ fn machine() -> &'static Machine {
             capacity: settings.memory,
             // Programs that we did not write poll pinned memory and wait for the clock.
             time: Time::Live,
-            on_finding: Some(Arc::new(move |finding| findings.write(finding))),
+            on_finding: Some(Arc::new(tell)),
             ..Default::default()
         })
     })

@@ -21,9 +21,9 @@ const NVRTC: &str = r#"
     #[unsafe(no_mangle)] pub unsafe extern "C" fn nvrtcVersion(_: *mut i32, _: *mut i32) -> i32 { 77 }
 "#;
 
-/// A linker that says of everything that it was asked: 90 and more.
+/// A linker that says of everything that it was asked: 90 and more. Its handles are 5 and the number of options.
 const NVJITLINK: &str = r#"
-    #[unsafe(no_mangle)] pub unsafe extern "C" fn nvJitLinkCreate(h: *mut usize, _: u32, _: *const *const u8) -> i32 { unsafe { *h = 5 }; 0 }
+    #[unsafe(no_mangle)] pub unsafe extern "C" fn nvJitLinkCreate(h: *mut usize, n: u32, _: *const *const u8) -> i32 { unsafe { *h = 5 + n as usize }; 0 }
     #[unsafe(no_mangle)] pub unsafe extern "C" fn nvJitLinkDestroy(_: *mut usize) -> i32 { 0 }
     #[unsafe(no_mangle)] pub unsafe extern "C" fn nvJitLinkAddData(_: usize, _: i32, _: *const u8, _: usize, _: *const u8) -> i32 { 92 }
     #[unsafe(no_mangle)] pub unsafe extern "C" fn nvJitLinkAddFile(_: usize, _: i32, _: *const u8) -> i32 { 93 }
@@ -51,9 +51,36 @@ fn build(name: &str, source: &str) -> PathBuf {
     output
 }
 
-fn played() -> &'static [PathBuf; 2] {
-    static BUILT: OnceLock<[PathBuf; 2]> = OnceLock::new();
-    BUILT.get_or_init(|| [build("libnvrtc", NVRTC), build("libnvJitLink", NVJITLINK)])
+/// Another version of the compiler, which ends the process when it is asked about a program of the first one, as NVIDIA's
+/// would; its programs are 2.
+fn other_nvrtc() -> String {
+    let strict = "if p != 2 { std::process::exit(42) }";
+    NVRTC
+        .replace("sm_70", "sm_80")
+        .replace("(_: usize", "(p: usize")
+        .replace("-> i32 { ", &format!("-> i32 {{ {strict} "))
+        .replace(
+            &format!("nvrtcVersion(_: *mut i32, _: *mut i32) -> i32 {{ {strict}"),
+            "nvrtcVersion(_: *mut i32, _: *mut i32) -> i32 {",
+        )
+}
+
+/// A linker whose handles are those of the other one, whose codes are 100 more, and whose names are spelled as in the header.
+fn other_nvjitlink() -> String {
+    let lines = NVJITLINK.replace("{ 9", "{ 19").replace("fn nvJitLink", "fn __nvJitLink");
+    lines.lines().map(|line| line.replacen("(", "_13_0(", 2).replacen("_13_0(", "(", 1) + "\n").collect()
+}
+
+fn played() -> &'static [PathBuf; 4] {
+    static BUILT: OnceLock<[PathBuf; 4]> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        [
+            build("libnvrtc", NVRTC),
+            build("libnvJitLink", NVJITLINK),
+            build("libnvrtc-other", &other_nvrtc()),
+            build("libnvJitLink-other", &other_nvjitlink()),
+        ]
+    })
 }
 
 /// Runs one of the clients below with our library preloaded; what it printed, and what came on standard error.
@@ -64,6 +91,7 @@ fn run(client: &str, stand_ins: bool) -> (String, String) {
     let mut command = Command::new(&test);
     command.args(["--exact", client, "--ignored", "--nocapture"]).env("LD_PRELOAD", library);
     command.env("PLAYED_NVRTC", &played()[0]).env("PLAYED_NVJITLINK", &played()[1]);
+    command.env("OTHER_NVRTC", &played()[2]).env("OTHER_NVJITLINK", &played()[3]);
     if stand_ins {
         command.env("DACAPO_STAND_INS", "1");
     }
@@ -153,6 +181,7 @@ fn client_of_nvjitlink() {
             let done = complete(handle);
             println!("add {codes:?} complete {done}");
             let words = String::from_utf8(handed_out(log_size, log, handle)).unwrap();
+            assert!(words.is_empty() || words.ends_with('\0'), "{words}");
             println!("log: {}", words.lines().next().unwrap_or_default());
             if done == 0 {
                 let image = handed_out(size, fill, handle);
@@ -171,7 +200,96 @@ fn client_of_nvjitlink() {
         create(&mut handle, 0, std::ptr::null());
         println!("link-time code: {}", add(handle, 3, b"LTO".as_ptr().cast(), 3, c"lto".as_ptr()));
         println!("complete: {}", complete(handle));
+        create(&mut handle, 1, [c"-lto".as_ptr()].as_ptr());
+        println!("options with link-time code: {}", handle - 5);
+        // An object of the host without anything for a device: left out.
+        println!("object: {}", add(handle, 5, b"\x7fELF".as_ptr().cast(), 4, c"host.o".as_ptr()));
+        // Of a fat binary the text that the link's own architecture takes.
+        create(&mut handle, 1, [c"-arch=sm_75".as_ptr()].as_ptr());
+        let [old, new] = ["old", "new"].map(|name| format!("{head}.visible .entry {name}() {{ ret; }}\n"));
+        let stored = [(70, &old), (90, &new)].map(|(architecture, text)| fatbin::Written {
+            kind: 1,
+            architecture,
+            flags: 0,
+            name: "",
+            stored: text.as_bytes(),
+            packing: fatbin::Packing::Plain,
+        });
+        let fat = fatbin::write(&stored);
+        let code = add(handle, 4, fat.as_ptr().cast(), fat.len(), c"two".as_ptr()) + complete(handle);
+        println!("fat: {code}");
+        if code == 0 {
+            println!("of two: {}", shown(&handed_out(size, fill, handle)).contains(".entry old"));
+        }
     }
+}
+
+#[test]
+#[ignore = "run by the tests below, in a process of its own"]
+fn client_of_two_versions() {
+    // All names are looked up before anything is used, as bindings do.
+    let compilers = [open("PLAYED_NVRTC"), open("OTHER_NVRTC")];
+    let pairs = compilers.each_ref().map(|nvrtc| (get(nvrtc, "nvrtcGetCUBINSize"), get(nvrtc, "nvrtcGetCUBIN")));
+    for ((size, fill), program) in pairs.into_iter().zip([1, 2]) {
+        println!("program {program}: {}", shown(&handed_out(size, fill, program)));
+    }
+    type Add = unsafe extern "C" fn(usize, c_int, *const c_void, usize, *const c_char) -> c_int;
+    type Complete = unsafe extern "C" fn(usize) -> c_int;
+    type Create = unsafe extern "C" fn(*mut usize, u32, *const *const c_char) -> c_int;
+    let text = ".version 8.0\n.target sm_70\n.address_size 64\n";
+    let linkers = [(open("PLAYED_NVJITLINK"), ["", ""]), (open("OTHER_NVJITLINK"), ["__", "_13_0"])];
+    let functions = linkers.each_ref().map(|(linker, [before, behind])| {
+        let name = |name: &str| format!("{before}{name}{behind}");
+        let create = get::<Create>(linker, &name("nvJitLinkCreate"));
+        (create, get::<Add>(linker, &name("nvJitLinkAddData")), get::<Complete>(linker, &name("nvJitLinkComplete")))
+    });
+    // SAFETY: a text as long as it says, and valid out pointers.
+    unsafe {
+        let mut handles = [0; 2];
+        for ((create, add, _), handle) in functions.iter().zip(&mut handles) {
+            create(handle, 0, std::ptr::null());
+            println!("link-time code: {}", add(*handle, 3, b"LTO".as_ptr().cast(), 3, c"lto".as_ptr()));
+        }
+        println!("linkers: {:?}", functions.map(|(.., complete)| complete(handles[0])));
+        for (create, add, complete) in functions {
+            create(&mut handles[0], 0, std::ptr::null());
+            add(handles[0], 2, text.as_ptr().cast(), text.len(), c"x.ptx".as_ptr());
+            println!("linked here: {}", complete(handles[0]));
+        }
+    }
+}
+
+/// A program that is linked with NVRTC, or looks names up in no library in particular, finds our export first.
+#[test]
+#[ignore = "run by the tests below, in a process of its own"]
+fn client_of_no_library_in_particular() {
+    use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+    // SAFETY: a library that was built above; our exports and the library's have these types.
+    unsafe {
+        let _nvrtc = Library::open(std::env::var_os("PLAYED_NVRTC"), RTLD_NOW | RTLD_GLOBAL).unwrap();
+        let all = Library::this();
+        let size: Size = *all.get(b"nvrtcGetCUBINSize").unwrap();
+        let fill: Fill = *all.get(b"nvrtcGetCUBIN").unwrap();
+        println!("cubin: {}", shown(&handed_out(size, fill, 1)));
+    }
+}
+
+#[test]
+#[ignore = "run by the tests below, in a process of its own"]
+fn client_of_two_versions_at_once() {
+    std::thread::scope(|scope| {
+        for (variable, program, target) in [("PLAYED_NVRTC", 1, "sm_70"), ("OTHER_NVRTC", 2, "sm_80")] {
+            scope.spawn(move || {
+                for _ in 0..300 {
+                    // Opened and closed each time, so that one may come to lie where the other was.
+                    let nvrtc = open(variable);
+                    let (size, fill) = (get(&nvrtc, "nvrtcGetCUBINSize"), get(&nvrtc, "nvrtcGetCUBIN"));
+                    let image = shown(&handed_out(size, fill, program));
+                    assert!(image.contains(target), "{variable}: {image}");
+                }
+            });
+        }
+    });
 }
 
 #[test]
@@ -206,13 +324,32 @@ fn unasked_it_stands_before_nothing() {
 }
 
 #[test]
+fn our_export_is_the_librarys_unless_stand_ins_were_asked_for() {
+    let (said, _) = run("client_of_no_library_in_particular", false);
+    assert!(said.contains("cubin: 1000 bytes of C"), "{said}");
+    let (said, _) = run("client_of_no_library_in_particular", true);
+    assert!(said.contains("cubin: PTX [NVRTC: "), "{said}");
+}
+
+#[test]
 fn texts_are_linked_here_and_link_time_code_is_not() {
     let (said, findings) = run("client_of_nvjitlink", true);
     assert!(said.contains("add [0, 0] complete 0\nlog: \ncubin: true\n"), "{said}");
     assert!(said.contains("add [0] complete 6\nlog: error[unresolved-symbol]: `f` is used in one.ptx"), "{said}");
     assert!(said.contains("add [4] complete 94\nlog: the PTX of bad.ptx does not compile"), "{said}");
     assert!(said.contains("link-time code: 92\ncomplete: 94"), "{said}");
+    assert!(said.contains("options with link-time code: 2\nobject: 0\nfat: 0\nof two: true\n"), "{said}");
     assert!(findings.starts_with("note: "), "{findings}");
+}
+
+#[test]
+fn each_of_two_versions_in_a_process_is_asked_about_what_is_its_own() {
+    let (said, _) = run("client_of_two_versions", true);
+    assert!(said.contains("program 1: PTX [NVRTC: .version 8.0 .target sm_70"), "{said}");
+    assert!(said.contains("program 2: PTX [NVRTC: .version 8.0 .target sm_80"), "{said}");
+    assert!(said.contains("link-time code: 92\nlink-time code: 192\nlinkers: [94, 194]\n"), "{said}");
+    assert!(said.contains("linked here: 0\nlinked here: 0\n"), "{said}");
+    run("client_of_two_versions_at_once", true);
 }
 
 #[test]

@@ -186,8 +186,10 @@ fn the_newest_version_and_target_are_those_of_the_whole() {
         let source = format!(".version {version}\n.target {target}\n.address_size 64\n");
         Text { name: target.to_string(), module: dacapo_ptx::parse(&source).expect("a text") }
     };
-    let module = link(vec![text("8.0", "sm_90"), text("8.4", "sm_75")], &[]).expect("links");
-    assert_eq!((module.version, module.target), ((8, 4), vec!["sm_90".to_string()]));
+    for texts in [[text("8.0", "sm_90"), text("8.4", "sm_75")], [text("8.4", "sm_75"), text("8.0", "sm_90")]] {
+        let module = link(texts.to_vec(), &[]).expect("links");
+        assert_eq!((module.version, module.target), ((8, 4), vec!["sm_90".to_string()]));
+    }
 }
 
 #[test]
@@ -208,12 +210,82 @@ fn a_declaration_says_what_the_definition_says() {
 
 #[test]
 fn what_stays_open_in_one_text_is_named() {
-    use dacapo_ptx::link::{conflicts, unresolved};
+    use dacapo_ptx::link::{Gathered, unresolved};
     let one = text("a", &caller("f"));
     assert_eq!(unresolved(&one.module, &[]), Some("f".to_string()));
     assert_eq!(unresolved(&one.module, &["f"]), None);
-    assert!(conflicts(&[one]).is_empty(), "another text may define it");
+    assert!(Gathered::default().add(one).is_empty(), "another text may define it");
     let variable =
         text("b", ".extern .global .u32 v; .visible .entry k() { .reg .b32 %r; ld.global.u32 %r, [v]; ret; }");
     assert_eq!(unresolved(&variable.module, &[]), Some("v".to_string()));
+    let both = ".extern .global .u32 v; .visible .entry k() { .reg .b32 %r; ld.global.u32 %r, [v]; ret; }
+        .visible .global .u32 v = 3;";
+    assert_eq!(unresolved(&text("c", both).module, &[]), None, "declared and defined");
+}
+
+#[test]
+fn addresses_of_functions_in_initialisers_are_those_of_the_whole() {
+    let table = ".extern .func (.param .b32 r) f(); .visible .global .u64 table[1] = {f};";
+    let module = linked(&[&function(".visible", "g", 1), table, &function(".visible", "f", 2)]).expect("links");
+    let table = module.variables.iter().find(|v| v.name == "table").expect("there");
+    let Init::Function { function, .. } = table.init[0] else { panic!("no function") };
+    assert_eq!(Some(function), module.function("f"));
+}
+
+#[test]
+fn variables_inside_functions_point_to_those_of_the_whole() {
+    let user = ".extern .global .u32 v; .visible .entry k() { .global .u64 p[1] = {v}; ret; }";
+    let module = linked(&[".visible .global .u32 first;", user, ".visible .global .u32 v;"]).expect("links");
+    let kernel = &module.functions[module.function("k").expect("there").0 as usize];
+    let held = kernel.variables.iter().chain(&module.variables).find(|v| v.name == "p").expect("there");
+    let Init::Address { variable: VariableRef::Module(at), .. } = held.init[0] else { panic!("no address") };
+    assert_eq!(module.variables[at as usize].name, "v");
+}
+
+#[test]
+fn what_is_not_supported_keeps_its_source_file() {
+    let with_file = |name: &str| {
+        format!(".visible .entry {name}() {{ .loc 1 7 1\n wgmma.fence.sync.aligned; ret; }}\n.file 1 \"{name}.cu\"\n")
+    };
+    let module = linked(&[&with_file("a"), &with_file("b")]).expect("links");
+    for name in ["a", "b"] {
+        let function = &module.functions[module.function(name).expect("there").0 as usize];
+        let loc = function.unsupported[0].loc.expect("a place");
+        assert_eq!(module.files[loc.file as usize], format!("{name}.cu"));
+    }
+}
+
+#[test]
+fn a_kernel_is_a_symbol_of_all_texts_without_saying_so() {
+    let errors = linked(&[".entry k() { ret; }", ".entry k() { ret; }"]).unwrap_err();
+    assert!(
+        errors[0].starts_with("error[duplicate-symbol]: `k` is defined in 0.ptx and again in 1.ptx"),
+        "{}",
+        errors[0]
+    );
+}
+
+/// One after another the texts are told the same as all at once, by the first that does not fit.
+#[test]
+fn texts_that_come_one_after_another_are_held_against_those_before() {
+    let other = ".visible .func (.param .b64 r) f() { ret; }";
+    let (strong, weak) = (function(".visible", "f", 1), function(".weak", "f", 2));
+    let variable = ".visible .global .u32 f;";
+    for (bodies, bad) in [
+        (vec![caller("f"), strong.clone(), weak.clone()], None),
+        (vec![caller("f"), weak.clone(), strong.clone()], None),
+        (vec![caller("f"), weak.clone(), other.to_string()], Some(2)),
+        (vec![strong.clone(), caller("f"), strong.clone()], Some(2)),
+        (vec![caller("f"), variable.to_string()], Some(1)),
+        (vec![other.to_string(), caller("f")], Some(1)),
+        (vec![weak, variable.to_string()], Some(1)),
+    ] {
+        let texts = || bodies.iter().enumerate().map(|(i, body)| text(&format!("{i}.ptx"), body));
+        let mut gathered = dacapo_ptx::link::Gathered::default();
+        let told: Vec<_> = texts().map(|text| gathered.add(text)).collect();
+        assert_eq!(told.iter().position(|errors| !errors.is_empty()), bad, "{bodies:?}");
+        assert_eq!(gathered.texts().len(), bodies.len());
+        let at_once = link(texts().collect(), &[]).err().unwrap_or_default();
+        assert_eq!(told.concat(), at_once, "{bodies:?}");
+    }
 }

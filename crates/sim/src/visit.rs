@@ -397,9 +397,12 @@ impl Visit<'_> {
 
     /// A handle was used after its object was destroyed.
     pub(crate) fn find_stale(&mut self, what: &str, destroyed_by: &str) {
-        // Seen on an H200: destroyed streams and events are followed, the others are looked up and refused.
-        let on_a_gpu = match what {
-            "stream" | "event" => "on a GPU this crashes, or hits another object",
+        // Seen on an H200: destroyed streams, events and links are followed, and a library that is unloaded again; the others
+        // are looked up and refused.
+        let on_a_gpu = match (what, self.call) {
+            ("stream" | "event" | "link", _) | ("library", Call::cuLibraryUnload) => {
+                "on a GPU this crashes, or hits another object"
+            }
             _ => "a GPU's driver refuses it too, unless the handle names another object by then",
         };
         let call = self.call;

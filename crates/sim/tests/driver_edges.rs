@@ -212,3 +212,46 @@ fn a_graph_inside_a_child_node_cannot_be_destroyed_while_it_is_captured() {
         assert_eq!(m.cuGraphDestroy(outer), OK);
     }
 }
+
+/// The first signature has no mode: everything that a capture forbids is forbidden to every thread.
+#[test]
+fn a_capture_by_its_first_signature_is_global() {
+    let m = Device::seeded(1);
+    let (stream, mut memory) = (m.stream(), 0);
+    // SAFETY: a live stream, and a valid out pointer.
+    unsafe {
+        assert_eq!(m.cuStreamBeginCapture(stream), OK);
+        assert_eq!(m.cuMemAlloc_v2(&mut memory, 64), CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    }
+}
+
+#[test]
+fn calls_with_addresses_of_32_bits_zero_what_they_would_give() {
+    let m = Device::seeded(1);
+    let (mut address, mut pitch, mut free, mut total) = (7, 7, 7, 7);
+    // SAFETY: valid out pointers.
+    let codes = unsafe {
+        [
+            m.cuMemAlloc(&mut address, 64),
+            m.cuMemAllocPitch(&mut address, &mut pitch, 64, 2, 4),
+            m.cuMemGetInfo(&mut free, &mut total),
+        ]
+    };
+    assert_eq!(codes, [CUresult::CUDA_ERROR_INVALID_CONTEXT; 3]);
+    assert_eq!((address, pitch, free, total), (0, 0, 0, 0));
+    assert_eq!(m.found(), ["narrow-call"; 3]);
+}
+
+#[test]
+fn graphs_are_instantiated_by_their_first_signatures() {
+    let m = Device::seeded(1);
+    let graph = m.graph();
+    // SAFETY: a live graph, valid out pointers, and a buffer as large as said.
+    unsafe {
+        for instantiate in [Machine::cuGraphInstantiate, Machine::cuGraphInstantiate_v2] {
+            let (mut exec, mut node, mut log) = (CUgraphExec::NULL, CUgraphNode::from_bits(7), [7; 8]);
+            assert_eq!(instantiate(&m, &mut exec, graph, &mut node, log.as_mut_ptr(), log.len()), OK);
+            assert!(!exec.is_null() && node.is_null() && log[0] == 0);
+        }
+    }
+}

@@ -60,6 +60,9 @@ fn the_highest_architecture_that_is_not_above_the_device_is_taken() {
     assert_eq!(of(&[newest, newer, old]), Ok(1));
     assert_eq!(of(&[only, plain, newer]), Ok(4), "90a before 90");
     assert_eq!(of(&[plain, only]), Ok(4));
+    assert_eq!(of(&[newer, plain, old]), Ok(3), "for this very device");
+    assert_eq!(of(&[newer, ptx(80, 0, &texts[2])]), Ok(1), "the first of two");
+    assert_eq!(of(&[Written { kind: 0x40, ..newer }]), Ok(1), "another number for PTX");
     assert_eq!(of(&[elf(90), old]), Ok(0), "machine code is left out");
     // For that very architecture, which is another.
     assert_eq!(of(&[ptx(80, 0x10_0000, &texts[1]), old]), Ok(0));
@@ -125,6 +128,22 @@ fn a_bomb_is_not_unpacked() {
         assert!(fatbin::choose(&image, 90).is_err());
         assert!(began.elapsed().as_secs() < 20);
     }
+}
+
+/// Each text of a linked image is small enough; together they are not.
+#[test]
+fn texts_of_one_image_have_a_limit_together() {
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
+    for block in 0..1100u32 {
+        let header = u32::from(block == 1099) | 1 << 1 | (128 << 10) << 3;
+        frame.extend(&header.to_le_bytes()[..3]);
+        frame.push(b' ');
+    }
+    let packing = Packing::Zstd(0);
+    let text = Written { kind: 1, architecture: 70, flags: LINKED, name: "", stored: &frame, packing };
+    assert!(matches!(fatbin::choose(&fatbin::write(&[text]), 90), Ok(Image::Linked(_))));
+    let error = fatbin::choose(&fatbin::write(&[text; 3]), 90).err();
+    assert!(matches!(error, Some(fatbin::Broken::TooLarge(_))), "{error:?}");
 }
 
 /// What `nvcc` puts into a program.

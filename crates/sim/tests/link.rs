@@ -234,16 +234,20 @@ fn fat_binaries_and_linked_images_are_inputs_too() {
     assert_eq!(device.found(), ["no-binary"]);
 }
 
-/// An object as a host compiler leaves it, with a container in the section that `nvcc -dc` uses.
+/// An object as a host compiler leaves it, with a text.
 fn object(text: &str) -> Vec<u8> {
-    let container = fatbin::write(&[Written {
+    object_of(&fatbin::write(&[Written {
         kind: 1,
         architecture: 70,
         flags: 0,
         name: "",
         stored: text.as_bytes(),
         packing: Packing::Plain,
-    }]);
+    }]))
+}
+
+/// An object with containers in the section that `nvcc -dc` uses.
+fn object_of(container: &[u8]) -> Vec<u8> {
     let names = b"\0__nv_relfatbin\0.shstrtab\0";
     let names_at = 64 + container.len();
     let sections_at = (names_at + names.len()).next_multiple_of(8);
@@ -253,7 +257,7 @@ fn object(text: &str) -> Vec<u8> {
     elf[40..48].copy_from_slice(&(sections_at as u64).to_le_bytes());
     // Three sections of 64 bytes each; the last has the names.
     elf[58..64].copy_from_slice(&[64, 0, 3, 0, 2, 0]);
-    elf.extend(&container);
+    elf.extend(container);
     elf.extend(names);
     elf.resize(sections_at + 64, 0);
     for (name, at, bytes) in [(1u32, 64, container.len()), (16, names_at, names.len())] {
@@ -268,8 +272,41 @@ fn object(text: &str) -> Vec<u8> {
 
 /// An archive with one member.
 fn archive(member: &[u8]) -> Vec<u8> {
-    let header = format!("!<arch>\n{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", "member/", 0, 0, 0, 644, member.len());
+    [b"!<arch>\n".to_vec(), in_archive(member)].concat()
+}
+
+fn in_archive(member: &[u8]) -> Vec<u8> {
+    let header = format!("{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", "member/", 0, 0, 0, 644, member.len());
     [header.as_bytes(), member].concat()
+}
+
+#[test]
+fn members_begin_at_even_bytes_and_containers_at_multiples_of_eight() {
+    let (odd, even) = (in_archive(b"odd"), in_archive(b"even"));
+    let both = [b"!<arch>\n", &odd[..], b"\n", &even].concat();
+    assert_eq!(fatbin::members(&both), [&b"odd"[..], b"even"]);
+    // The first one has 4 bytes more than its entries.
+    let mut first = fatbin::write(&[]);
+    first[8] = 4;
+    first.extend([7; 4]);
+    let second = fatbin::write(&[]);
+    let object = object_of(&[&first[..], &[0; 4], &second].concat());
+    assert_eq!(fatbin::containers_of(&object), Some(vec![&first[..], &second]));
+}
+
+#[test]
+fn an_object_whose_sections_all_mean_the_same_bytes_is_looked_through_once() {
+    // One section, which begins with its own name and has a container behind it.
+    let section = [&b"\0.nv_fatbin\0\0\0\0\0"[..], &fatbin::write(&[])].concat();
+    let mut object = vec![0; 128];
+    object[..6].copy_from_slice(b"\x7fELF\x02\x01");
+    object[40] = 64;
+    // Headers of no bytes, and as many as can be said.
+    object[60..62].fill(0xff);
+    (object[64], object[64 + 24], object[64 + 32]) = (1, 128, section.len() as u8);
+    object.extend(section);
+    let found = fatbin::containers_of(&object).expect("an object");
+    assert!((1..100).contains(&found.len()), "{}", found.len());
 }
 
 #[test]
@@ -290,6 +327,13 @@ fn host_objects_and_archives_of_them_are_looked_through() {
         assert_eq!(device.stored_by(module, "k"), 42);
     }
     assert_eq!(device.found(), [""; 0]);
+    // Machine code for other devices only, as NVIDIA's device runtime is: left out.
+    let machine_code =
+        Written { kind: 2, architecture: 52, flags: 0, name: "", stored: b"code", packing: Packing::Plain };
+    let link = Link::new(&device);
+    ok(link.add_as(CU_JIT_INPUT_OBJECT, &object_of(&fatbin::write(&[machine_code])), "devrt.o"));
+    link.complete().expect("links without it");
+    assert_eq!(device.found(), [""; 0]);
     // An archive of something else.
     let link = Link::new(&device);
     assert_eq!(link.add_as(CU_JIT_INPUT_LIBRARY, &archive(alone(1).as_bytes()), "libptx.a"), INVALID_IMAGE);
@@ -303,6 +347,52 @@ fn host_objects_and_archives_of_them_are_looked_through() {
         }
     }
     link.complete().expect("it was left out");
+}
+
+/// Two texts that are small by themselves and packed well.
+#[test]
+fn texts_of_one_object_have_a_limit_together() {
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
+    // A block as it is, then blocks that repeat a blank 128 KiB long.
+    frame.extend(&((HEAD.len() as u32) << 3).to_le_bytes()[..3]);
+    frame.extend(HEAD.as_bytes());
+    for block in 0..1100u32 {
+        frame.extend(&(u32::from(block == 1099) | 1 << 1 | (128 << 10) << 3).to_le_bytes()[..3]);
+        frame.push(b' ');
+    }
+    let packing = Packing::Zstd(0);
+    let one = fatbin::write(&[Written { kind: 1, architecture: 70, flags: 0, name: "", stored: &frame, packing }]);
+    let device = Device::seeded(1);
+    let link = Link::new(&device);
+    assert_eq!(link.add_as(CU_JIT_INPUT_OBJECT, &object_of(&[&one[..], &one].concat()), "two.o"), INVALID_IMAGE);
+    assert!(link.log().contains("it unpacks to more than is taken"), "{}", link.log());
+}
+
+#[test]
+fn a_text_without_a_name_has_its_number_and_the_log_has_a_line_for_each() {
+    let device = Device::seeded(1);
+    let link = Link::new(&device);
+    ok(link.add(&alone(1), ""));
+    assert_eq!(link.add("no PTX", ""), INVALID_IMAGE);
+    assert_eq!(link.add("nor this", ""), INVALID_IMAGE);
+    let log = link.log();
+    assert_eq!(log.lines().count(), 2, "{log}");
+    ok(link.add(&caller().replace(" k(", " k2("), ""));
+    assert_eq!(link.complete(), Err(INVALID_SOURCE));
+    assert!(link.log().contains("`f` is used in input 2"), "{}", link.log());
+}
+
+#[test]
+fn a_link_that_has_failed_takes_no_more_once_it_was_completed() {
+    let device = Device::seeded(1);
+    let link = Link::new(&device);
+    ok(link.add(&definition(".visible", 1), "one.ptx"));
+    assert_eq!(link.add(&definition(".visible", 2), "two.ptx"), INVALID_SOURCE);
+    assert_eq!(link.complete(), Err(INVALID_SOURCE));
+    assert_eq!(link.add(&alone(1), "late.ptx"), INVALID);
+    // A fat binary is no cubin, unless it was linked here.
+    let link = Link::new(&device);
+    assert_eq!(link.add_as(CU_JIT_INPUT_CUBIN, &fat("plain"), "plain.fatbin"), INVALID_IMAGE);
 }
 
 #[test]

@@ -243,3 +243,22 @@ fn a_large_allocation_costs_what_is_touched() {
     }
     assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
 }
+
+#[test]
+fn a_range_ends_where_its_allocation_does_and_each_of_a_batch_has_its_place() {
+    let d = Device::seeded(3);
+    let (m, stream) = (managed(&d, 8192), d.stream());
+    let device = on(CU_MEM_LOCATION_TYPE_DEVICE, 0);
+    // SAFETY: live memory; arrays as long as said.
+    unsafe {
+        ok(d.cuMemAdvise_v2(m + 4096, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, device));
+        assert_eq!(d.cuMemAdvise_v2(m + 4096, 8192, CU_MEM_ADVISE_SET_READ_MOSTLY, device), INVALID);
+        let (mut at, mut bytes) = ([m, m + 4096], [4096; 2]);
+        let (mut places, mut from) = ([device, on(CU_MEM_LOCATION_TYPE_HOST, 0)], [0, 1]);
+        let places = (places.as_mut_ptr(), from.as_mut_ptr());
+        ok(d.cuMemPrefetchBatchAsync(at.as_mut_ptr(), bytes.as_mut_ptr(), 2, places.0, places.1, 2, 0, stream));
+    }
+    let last = |at| ask(&d, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, at, 4096);
+    assert_eq!((last(m), last(m + 4096)), (0, -1));
+    assert_eq!(d.found(), ["out-of-bounds"]);
+}

@@ -44,6 +44,7 @@ const PTX: &str = r#".version 7.0
     .reg .u64 %s, %x; .reg .u32 %c<2>, %v;
     ld.param.u64 %s, [s]; ld.param.u64 %x, [x];
     ld.global.v2.u32 {%c0, %c1}, [%x];
+    mov.u32 %v, 77;
     suld.b.2d.b32.zero %v, [%s, {%c0, %c1}];
     add.u32 %v, %v, 1000;
     sust.b.2d.b32.clamp [%s, {%c0, %c1}], %v;
@@ -371,4 +372,48 @@ fn what_is_not_there_says_so() {
         assert_eq!(w.d.cuArray3DCreate_v2(&mut array, &descriptor), INVALID);
     }
     assert_eq!(w.found(), ["unsupported"; 3]);
+}
+
+#[test]
+fn an_array_is_destroyed_after_the_work_that_was_queued() {
+    for seed in 0..8 {
+        let d = Device::new(Options { seed, ..Options::default() });
+        let (module, input, output) = (d.module(PTX), d.zeros(4), d.zeros(4));
+        let w = World { d, module, input, output };
+        let array = w.counted([5, 3, 0], CUDA_ARRAY3D_SURFACE_LDST);
+        let mut surface = 0;
+        // SAFETY: valid pointers and live handles.
+        unsafe {
+            ok(w.d.cuSurfObjectCreate(&mut surface, &of_array(array)));
+            let stream = w.d.stream_with(CU_STREAM_NON_BLOCKING);
+            ok(w.d.launch(w.d.function(w.module, "bump"), stream, &[surface, w.input]));
+            ok(w.d.cuArrayDestroy(array));
+            ok(w.d.cuCtxSynchronize());
+        }
+        assert_eq!(w.found(), [""; 0], "seed {seed}");
+    }
+}
+
+#[test]
+fn an_array_takes_the_memory_there_is_and_an_object_answers_to_its_own_calls() {
+    let d = Device::new(Options { capacity: 4 << 20, ..Options::default() });
+    let descriptor = CUDA_ARRAY_DESCRIPTOR { Width: 2048, Height: 2048, Format: CU_AD_FORMAT_FLOAT, NumChannels: 1 };
+    let mut large = CUarray::NULL;
+    // SAFETY: valid in and out pointers.
+    unsafe {
+        assert_eq!(d.cuArrayCreate_v2(&mut large, &descriptor), CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+        ok(d.cuArrayCreate_v2(&mut large, &CUDA_ARRAY_DESCRIPTOR { Height: 64, ..descriptor }));
+    }
+    let w = World::new(true);
+    let array = w.counted([5, 3, 0], 0);
+    let (texture, mut surface) = (w.texture(array, CU_TR_ADDRESS_MODE_CLAMP, 1), 0);
+    let mut resource = CUDA_RESOURCE_DESC::default();
+    // SAFETY: valid in and out pointers.
+    unsafe {
+        ok(w.d.cuSurfObjectCreate(&mut surface, &of_array(array)));
+        ok(w.d.cuTexObjectGetResourceDesc(&mut resource, texture));
+        ok(w.d.cuSurfObjectGetResourceDesc(&mut resource, surface));
+        assert_eq!(w.d.cuTexObjectGetResourceDesc(&mut resource, surface), INVALID);
+        assert_eq!(w.d.cuSurfObjectGetResourceDesc(&mut resource, texture), INVALID);
+    }
 }

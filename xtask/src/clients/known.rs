@@ -82,6 +82,20 @@ pub struct Verdict {
     pub unexplained: Vec<String>,
 }
 
+impl Verdict {
+    /// A list of known failures must not swallow a client, nor may a client that skips all of its tests look like one that
+    /// passes: of a hundred tests at least so many pass, and there are more tests than skipped ones.
+    pub fn hold_to(&mut self, client: &str, percent_min: usize) {
+        if self.tests <= self.skipped {
+            let (tests, skipped) = (self.tests, self.skipped);
+            self.unexplained.push(format!("{client}: {tests} tests ran, and {skipped} skipped themselves"));
+        }
+        if self.passed * 100 < self.tests * percent_min {
+            self.unexplained.push(format!("{client}: fewer than {percent_min} % pass"));
+        }
+    }
+}
+
 /// Holds the tests of a client against the list. Lines that no test ran for are stale only where all of them ran.
 pub fn judge(client: &str, tests: &[Test], list: &[Known], is_whole: bool) -> Verdict {
     let mut verdict = Verdict::default();
@@ -177,6 +191,28 @@ mod tests {
         let tests = [failed("t.one"), failed("t.time")];
         assert_eq!(judge("a", &tests, &list, true).unexplained, ["a: known.txt names t.group.*, and no such test ran"]);
         assert_eq!(judge("a", &tests, &list, false).unexplained, [""; 0]);
+    }
+
+    #[test]
+    fn a_client_whose_tests_do_not_run_is_no_success() {
+        let skipped = || test("t.skips", Outcome::Skipped("no device".into()));
+        let held = |tests: &[Test], percent_min| {
+            let mut verdict = judge("c", tests, &[], true);
+            verdict.hold_to("c", percent_min);
+            verdict.unexplained
+        };
+        assert_eq!(held(&[], 0), ["c: 0 tests ran, and 0 skipped themselves"]);
+        assert_eq!(held(&[skipped(), skipped()], 90), ["c: 0 tests ran, and 2 skipped themselves"]);
+        let passed = || test("t.fine", Outcome::Passed);
+        assert_eq!(held(&[passed(), skipped()], 90), ["c: 1 tests ran, and 1 skipped themselves"]);
+        assert_eq!(held(&[passed(), passed(), skipped()], 100), [""; 0]);
+        let list = read("c | t.bad | a reason\n").expect("a list");
+        let mut verdict = judge("c", &[passed(), failed("t.bad")], &list, true);
+        verdict.hold_to("c", 51);
+        assert_eq!(verdict.unexplained, ["c: fewer than 51 % pass"]);
+        verdict.unexplained.clear();
+        verdict.hold_to("c", 50);
+        assert_eq!(verdict.unexplained, [""; 0]);
     }
 
     #[test]

@@ -9,8 +9,8 @@
 //! - What is handed over is a container with PTX in it (`dacapo_sim::fatbin`), marked as linked, which the software driver
 //!   loads and links as it would a cubin. The first time that this happens the findings say so.
 //!
-//! Without the variable everything passes through unchanged. Of two versions of one library in a process the one that was
-//! looked up last is asked.
+//! Without the variable everything passes through unchanged. A process may have several versions of one library: each has
+//! functions of ours for itself ([`Places`]), which ask that one.
 //!
 //! | name | what differs |
 //! |---|---|
@@ -23,8 +23,8 @@ mod lookup;
 mod nvjitlink;
 mod nvrtc;
 
-use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
 
 use dacapo_sim::fatbin::{LINKED, Packing, Written, write};
 
@@ -50,6 +50,32 @@ impl Real {
 
     fn get(&self) -> usize {
         self.0.load(Ordering::Acquire)
+    }
+}
+
+/// How many libraries of one kind are told apart.
+const PLACES: usize = 8;
+
+/// Which of our functions stand before which library.
+struct Places(Mutex<([usize; PLACES], usize)>);
+
+impl Places {
+    const fn new() -> Places {
+        Places(Mutex::new(([0; PLACES], 0)))
+    }
+
+    /// The place of the library that has a function at `address`. A new one takes the oldest place: a program that loads
+    /// and unloads libraries needs no more than it has at a time.
+    fn of(&self, address: usize) -> usize {
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (known, next) = &mut *places;
+        if let Some(at) = known.iter().position(|known| *known == address) {
+            return at;
+        }
+        let at = *next;
+        *next = (at + 1) % PLACES;
+        known[at] = address;
+        at
     }
 }
 

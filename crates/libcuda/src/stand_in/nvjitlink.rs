@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dacapo_sim::fatbin;
 
-use super::{Real, tell};
+use super::{PLACES, Places, Real, tell};
 
 type Handle = *mut c_void;
 
@@ -23,15 +23,15 @@ macro_rules! functions {
     ($($name:ident($($arg:ident: $ty:ty),*) as $ours:ident;)*) => {
         #[allow(non_upper_case_globals, reason = "NVIDIA's names")]
         mod reals {
-            use super::Real;
-            $(pub(super) static $name: Real = Real::new();)*
+            use super::{PLACES, Real};
+            $(pub(super) static $name: [Real; PLACES] = [const { Real::new() }; PLACES];)*
         }
 
         $(
-            /// The library's own.
+            /// The own one of the library at a place.
             #[allow(non_snake_case, reason = "NVIDIA's name")]
-            unsafe fn $name($($arg: $ty),*) -> c_int {
-                match reals::$name.get() {
+            unsafe fn $name<const AT: usize>($($arg: $ty),*) -> c_int {
+                match reals::$name[AT].get() {
                     0 => INTERNAL,
                     // SAFETY: the address that the loader gave for this name; the arguments are the caller's promise.
                     address => unsafe {
@@ -43,25 +43,30 @@ macro_rules! functions {
 
         /// Ours for `name`, where the library has it. `find` looks a name up as the program does.
         pub(super) fn stand_in(name: &str, find: impl Fn(&CStr) -> usize) -> Option<usize> {
-            let ours = match plain(name)? {
-                $(stringify!($name) => $ours as *const () as usize,)*
+            let ours: [usize; PLACES] = match plain(name)? {
+                $(stringify!($name) => each_place!($ours),)*
                 _ => return None,
             };
-            // All of them, so that one that is called has those that it needs.
-            $(
-                let spelled = name.replace(plain(name)?, stringify!($name));
-                if let Ok(spelled) = CString::new(spelled) {
-                    let address = find(&spelled);
-                    if address == 0 {
-                        return None;
-                    }
-                    reals::$name.set(address);
-                }
-            )*
-            Some(ours)
+            let find = |plainly: &str| {
+                let spelled = CString::new(name.replace(plain(name)?, plainly)).ok()?;
+                Some(find(&spelled)).filter(|address| *address != 0)
+            };
+            // All of them, so that one that is called has those that it needs. The first is what the library is known by.
+            let found = [$(find(stringify!($name))?),*];
+            let at = KNOWN.of(found[0]);
+            [$(&reals::$name[at]),*].into_iter().zip(found).for_each(|(real, address)| real.set(address));
+            Some(ours[at])
         }
     };
 }
+
+/// A function of ours for each library.
+macro_rules! each_place {
+    ($ours:ident) => { each_place!($ours: 0 1 2 3 4 5 6 7) };
+    ($ours:ident: $($at:literal)*) => { [$($ours::<$at> as *const () as usize),*] };
+}
+
+static KNOWN: Places = Places::new();
 
 functions! {
     nvJitLinkCreate(handle: *mut Handle, count: u32, options: *const *const c_char) as create;
@@ -107,19 +112,19 @@ enum Theirs {
     MachineCode,
 }
 
-fn links() -> MutexGuard<'static, Option<HashMap<usize, Link>>> {
-    static LINKS: Mutex<Option<HashMap<usize, Link>>> = Mutex::new(None);
+fn links() -> MutexGuard<'static, Option<HashMap<(usize, usize), Link>>> {
+    static LINKS: Mutex<Option<HashMap<(usize, usize), Link>>> = Mutex::new(None);
     let mut links = LINKS.lock().unwrap_or_else(PoisonError::into_inner);
     links.get_or_insert_default();
     links
 }
 
 /// What `with` says of the link behind `handle`, if it is one that was made here.
-fn of<T>(handle: Handle, with: impl FnOnce(&mut Link) -> T) -> Option<T> {
-    links().as_mut()?.get_mut(&(handle as usize)).map(with)
+fn of<T>(at: usize, handle: Handle, with: impl FnOnce(&mut Link) -> T) -> Option<T> {
+    links().as_mut()?.get_mut(&(at, handle as usize)).map(with)
 }
 
-unsafe extern "C" fn create(handle: *mut Handle, count: u32, options: *const *const c_char) -> c_int {
+unsafe extern "C" fn create<const AT: usize>(handle: *mut Handle, count: u32, options: *const *const c_char) -> c_int {
     // SAFETY: an array of `count` C strings, by this call's page.
     let mut given: Vec<*const c_char> =
         (0..if options.is_null() { 0 } else { count as usize }).map(|at| unsafe { *options.add(at) }).collect();
@@ -133,7 +138,7 @@ unsafe extern "C" fn create(handle: *mut Handle, count: u32, options: *const *co
         given.push(c"-ptx".as_ptr());
     }
     // SAFETY: the arguments of this call, and one option more.
-    let code = unsafe { nvJitLinkCreate(handle, given.len() as u32, given.as_ptr()) };
+    let code = unsafe { nvJitLinkCreate::<AT>(handle, given.len() as u32, given.as_ptr()) };
     if code == 0 && !handle.is_null() {
         let architecture = words.iter().find_map(|word| {
             let digits: String = word.strip_prefix("-arch=")?.chars().filter(char::is_ascii_digit).collect();
@@ -142,19 +147,19 @@ unsafe extern "C" fn create(handle: *mut Handle, count: u32, options: *const *co
         let link = Link { architecture: architecture.unwrap_or(90), ..Link::default() };
         // SAFETY: the library has put a handle there.
         let key = unsafe { *handle } as usize;
-        links().get_or_insert_default().insert(key, link);
+        links().get_or_insert_default().insert((AT, key), link);
     }
     code
 }
 
-unsafe extern "C" fn destroy(handle: *mut Handle) -> c_int {
+unsafe extern "C" fn destroy<const AT: usize>(handle: *mut Handle) -> c_int {
     if !handle.is_null() {
         // SAFETY: a handle, by this call's page.
         let key = unsafe { *handle } as usize;
-        links().get_or_insert_default().remove(&key);
+        links().get_or_insert_default().remove(&(AT, key));
     }
     // SAFETY: the argument of this call.
-    unsafe { nvJitLinkDestroy(handle) }
+    unsafe { nvJitLinkDestroy::<AT>(handle) }
 }
 
 /// What an input has for us.
@@ -204,8 +209,8 @@ fn input(kind: c_int, bytes: &[u8], name: &str, architecture: u32) -> Input {
 }
 
 /// Takes an input; `None` where it is for NVIDIA's linker.
-fn add(handle: Handle, kind: c_int, bytes: &[u8], name: &str) -> Option<c_int> {
-    of(handle, |link| match input(kind, bytes, name, link.architecture) {
+fn add<const AT: usize>(handle: Handle, kind: c_int, bytes: &[u8], name: &str) -> Option<c_int> {
+    of(AT, handle, |link| match input(kind, bytes, name, link.architecture) {
         Input::Nothing => Some(0),
         Input::Theirs(theirs) => {
             link.theirs = theirs;
@@ -224,7 +229,7 @@ fn add(handle: Handle, kind: c_int, bytes: &[u8], name: &str) -> Option<c_int> {
     })?
 }
 
-unsafe extern "C" fn add_data(
+unsafe extern "C" fn add_data<const AT: usize>(
     handle: Handle,
     kind: c_int,
     data: *const c_void,
@@ -237,65 +242,65 @@ unsafe extern "C" fn add_data(
             let name = if name.is_null() { c"PTX" } else { CStr::from_ptr(name) };
             (std::slice::from_raw_parts(data.cast::<u8>(), size), name.to_string_lossy())
         };
-        if let Some(code) = add(handle, kind, bytes, &name) {
+        if let Some(code) = add::<AT>(handle, kind, bytes, &name) {
             return code;
         }
     }
     // SAFETY: the arguments of this call.
-    unsafe { nvJitLinkAddData(handle, kind, data, size, name) }
+    unsafe { nvJitLinkAddData::<AT>(handle, kind, data, size, name) }
 }
 
-unsafe extern "C" fn add_file(handle: Handle, kind: c_int, path: *const c_char) -> c_int {
+unsafe extern "C" fn add_file<const AT: usize>(handle: Handle, kind: c_int, path: *const c_char) -> c_int {
     if !path.is_null() {
         // SAFETY: a C string, by this call's page.
         let name = unsafe { CStr::from_ptr(path) }.to_string_lossy().into_owned();
         if let Ok(bytes) = std::fs::read(&name)
-            && let Some(code) = add(handle, kind, &bytes, &name)
+            && let Some(code) = add::<AT>(handle, kind, &bytes, &name)
         {
             return code;
         }
     }
     // SAFETY: the arguments of this call.
-    unsafe { nvJitLinkAddFile(handle, kind, path) }
+    unsafe { nvJitLinkAddFile::<AT>(handle, kind, path) }
 }
 
 /// The PTX that NVIDIA's linker has made of link-time code.
-fn linked_by_them(handle: Handle) -> Result<Vec<u8>, c_int> {
+fn linked_by_them<const AT: usize>(handle: Handle) -> Result<Vec<u8>, c_int> {
     let mut size = 0;
     // SAFETY: a link that is complete, and a buffer of the size that it names.
     unsafe {
-        match nvJitLinkGetLinkedPtxSize(handle, &mut size) {
+        match nvJitLinkGetLinkedPtxSize::<AT>(handle, &mut size) {
             0 => {}
             code => return Err(code),
         }
         let mut text = vec![0u8; size];
-        match nvJitLinkGetLinkedPtx(handle, text.as_mut_ptr().cast()) {
+        match nvJitLinkGetLinkedPtx::<AT>(handle, text.as_mut_ptr().cast()) {
             0 => Ok(text),
             code => Err(code),
         }
     }
 }
 
-unsafe extern "C" fn complete(handle: Handle) -> c_int {
-    let Some((theirs, has_texts)) = of(handle, |link| (link.theirs, !link.texts.is_empty())) else {
+unsafe extern "C" fn complete<const AT: usize>(handle: Handle) -> c_int {
+    let Some((theirs, has_texts)) = of(AT, handle, |link| (link.theirs, !link.texts.is_empty())) else {
         // SAFETY: the argument of this call.
-        return unsafe { nvJitLinkComplete(handle) };
+        return unsafe { nvJitLinkComplete::<AT>(handle) };
     };
     if theirs != Theirs::Nothing || !has_texts {
         // SAFETY: as above.
-        let code = unsafe { nvJitLinkComplete(handle) };
+        let code = unsafe { nvJitLinkComplete::<AT>(handle) };
         if code != 0 || theirs != Theirs::LinkTimeCode {
             return code;
         }
-        match linked_by_them(handle) {
+        match linked_by_them::<AT>(handle) {
             Ok(text) => {
                 let text = text.split(|byte| *byte == 0).next().unwrap_or(&text).to_vec();
-                of(handle, |link| link.texts.push(("link-time code".to_string(), text)));
+                of(AT, handle, |link| link.texts.push(("link-time code".to_string(), text)));
             }
             Err(code) => return code,
         }
     }
-    of(handle, |link| match dacapo_sim::linked_image(&link.texts) {
+    of(AT, handle, |link| match dacapo_sim::linked_image(&link.texts) {
         Ok(image) => {
             link.image = Some(image);
             0
@@ -308,20 +313,20 @@ unsafe extern "C" fn complete(handle: Handle) -> c_int {
     .unwrap_or(INTERNAL)
 }
 
-unsafe extern "C" fn cubin_size(handle: Handle, size: *mut usize) -> c_int {
-    match of(handle, |link| link.image.as_ref().map(Vec::len)).flatten() {
+unsafe extern "C" fn cubin_size<const AT: usize>(handle: Handle, size: *mut usize) -> c_int {
+    match of(AT, handle, |link| link.image.as_ref().map(Vec::len)).flatten() {
         Some(bytes) if !size.is_null() => {
             // SAFETY: not null, and valid by the caller's promise.
             unsafe { size.write(bytes) };
             0
         }
         // SAFETY: the arguments of this call.
-        _ => unsafe { nvJitLinkGetLinkedCubinSize(handle, size) },
+        _ => unsafe { nvJitLinkGetLinkedCubinSize::<AT>(handle, size) },
     }
 }
 
-unsafe extern "C" fn cubin(handle: Handle, cubin: *mut c_void) -> c_int {
-    match of(handle, |link| link.image.clone()).flatten() {
+unsafe extern "C" fn cubin<const AT: usize>(handle: Handle, cubin: *mut c_void) -> c_int {
+    match of(AT, handle, |link| link.image.clone()).flatten() {
         Some(image) if !cubin.is_null() => {
             tell();
             // SAFETY: the program has room for what `nvJitLinkGetLinkedCubinSize` answered.
@@ -329,34 +334,34 @@ unsafe extern "C" fn cubin(handle: Handle, cubin: *mut c_void) -> c_int {
             0
         }
         // SAFETY: the arguments of this call.
-        _ => unsafe { nvJitLinkGetLinkedCubin(handle, cubin) },
+        _ => unsafe { nvJitLinkGetLinkedCubin::<AT>(handle, cubin) },
     }
 }
 
-unsafe extern "C" fn ptx_size(handle: Handle, size: *mut usize) -> c_int {
+unsafe extern "C" fn ptx_size<const AT: usize>(handle: Handle, size: *mut usize) -> c_int {
     // SAFETY: the arguments of this call.
-    unsafe { nvJitLinkGetLinkedPtxSize(handle, size) }
+    unsafe { nvJitLinkGetLinkedPtxSize::<AT>(handle, size) }
 }
 
-unsafe extern "C" fn ptx(handle: Handle, text: *mut c_char) -> c_int {
+unsafe extern "C" fn ptx<const AT: usize>(handle: Handle, text: *mut c_char) -> c_int {
     // SAFETY: the arguments of this call.
-    unsafe { nvJitLinkGetLinkedPtx(handle, text) }
+    unsafe { nvJitLinkGetLinkedPtx::<AT>(handle, text) }
 }
 
-unsafe extern "C" fn error_log_size(handle: Handle, size: *mut usize) -> c_int {
-    match of(handle, |link| link.errors.len()) {
+unsafe extern "C" fn error_log_size<const AT: usize>(handle: Handle, size: *mut usize) -> c_int {
+    match of(AT, handle, |link| link.errors.len()) {
         Some(length) if length > 0 && !size.is_null() => {
             // SAFETY: not null, and valid by the caller's promise.
             unsafe { size.write(length + 1) };
             0
         }
         // SAFETY: the arguments of this call.
-        _ => unsafe { nvJitLinkGetErrorLogSize(handle, size) },
+        _ => unsafe { nvJitLinkGetErrorLogSize::<AT>(handle, size) },
     }
 }
 
-unsafe extern "C" fn error_log(handle: Handle, log: *mut c_char) -> c_int {
-    match of(handle, |link| link.errors.clone()) {
+unsafe extern "C" fn error_log<const AT: usize>(handle: Handle, log: *mut c_char) -> c_int {
+    match of(AT, handle, |link| link.errors.clone()) {
         Some(words) if !words.is_empty() && !log.is_null() => {
             // SAFETY: the program has room for what `nvJitLinkGetErrorLogSize` answered.
             unsafe {
@@ -366,7 +371,7 @@ unsafe extern "C" fn error_log(handle: Handle, log: *mut c_char) -> c_int {
             0
         }
         // SAFETY: the arguments of this call.
-        _ => unsafe { nvJitLinkGetErrorLog(handle, log) },
+        _ => unsafe { nvJitLinkGetErrorLog::<AT>(handle, log) },
     }
 }
 

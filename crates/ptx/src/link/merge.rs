@@ -273,10 +273,12 @@ pub(super) fn undefined_in(module: &Module, provided: &[&str]) -> Option<String>
             && !provided.contains(&f.name.as_str())
             && is_used(Item::Function(*i as u32))
     });
+    let defined = module.variables.iter().filter(|v| matches!(role_of_variable(v), Role::Defined));
+    let defined: HashSet<&str> = defined.map(|v| v.name.as_str()).collect();
     let variable = module.variables.iter().enumerate().find(|(i, v)| {
-        let elsewhere =
-            || module.variables.iter().any(|d| d.name == v.name && matches!(role_of_variable(d), Role::Defined));
-        matches!(role_of_variable(v), Role::Declared) && is_used(Item::Variable(*i as u32)) && !elsewhere()
+        matches!(role_of_variable(v), Role::Declared)
+            && is_used(Item::Variable(*i as u32))
+            && !defined.contains(v.name.as_str())
     });
     function.map(|(_, f)| f.name.clone()).or_else(|| variable.map(|(_, v)| v.name.clone()))
 }

@@ -31,11 +31,27 @@ pub struct Text {
     pub module: ir::Module,
 }
 
-/// What keeps texts from being linked whatever texts come besides: everything but what is not defined.
-pub fn conflicts(texts: &[Text]) -> Vec<LinkError> {
-    let (symbols, mut errors) = Symbols::collect(texts);
-    errors.extend(symbols.mismatches(texts));
-    errors
+/// Texts that come one after another, each held against those before it.
+///
+/// Adding costs what the new text has, however many there are.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    texts: Vec<Text>,
+    symbols: Symbols,
+}
+
+impl Gathered {
+    /// Adds a text, and says what keeps it from being linked with the others whatever texts come besides: everything but
+    /// what is not defined.
+    pub fn add(&mut self, text: Text) -> Vec<LinkError> {
+        self.texts.push(text);
+        self.symbols.add_last(&self.texts)
+    }
+
+    /// The texts so far, in their order.
+    pub fn texts(&self) -> &[Text] {
+        &self.texts
+    }
 }
 
 /// The name of the first function or variable that `module` declares `.extern`, uses and does not define, and that is not
@@ -52,7 +68,6 @@ pub fn unresolved(module: &ir::Module, provided: &[&str]) -> Option<String> {
 /// of the texts.
 pub fn link(texts: Vec<Text>, provided: &[&str]) -> Result<ir::Module, Vec<LinkError>> {
     let (symbols, mut errors) = Symbols::collect(&texts);
-    errors.extend(symbols.mismatches(&texts));
     let merge = Merge::new(&texts, &symbols);
     errors.extend(merge.unresolved(&texts, provided));
     if errors.is_empty() { Ok(merge.run(texts)) } else { Err(errors) }

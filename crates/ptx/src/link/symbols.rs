@@ -32,6 +32,8 @@ pub(super) struct Definition {
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     by_name: HashMap<String, Definition>,
+    /// Who declares a name: text and item.
+    declared: HashMap<String, Vec<(usize, Item)>>,
 }
 
 /// What a module says of a symbol.
@@ -89,27 +91,50 @@ fn bytes_of(texts: &[Text], definition: &Definition) -> u64 {
 }
 
 impl Symbols {
-    /// Every shared name's definition, and what is wrong among definitions.
+    /// Every shared name's definition, and what is wrong: among definitions, then of declarations.
     pub(super) fn collect(texts: &[Text]) -> (Symbols, Vec<LinkError>) {
         let mut symbols = Symbols::default();
         let mut errors = Vec::new();
-        for (text, Text { module, .. }) in texts.iter().enumerate() {
-            for (i, f) in module.functions.iter().enumerate() {
-                if let Role::Defined = role_of_function(f) {
-                    let strength = strength(f.linkage);
-                    let item = Item::Function(i as u32);
-                    symbols.add(texts, &f.name, Definition { text, item, strength }, &mut errors);
-                }
-            }
-            for (i, v) in module.variables.iter().enumerate() {
-                if let Role::Defined = role_of_variable(v) {
-                    let strength = strength(v.linkage);
-                    let item = Item::Variable(i as u32);
-                    symbols.add(texts, &v.name, Definition { text, item, strength }, &mut errors);
-                }
+        for at in 0..texts.len() {
+            symbols.define(texts, at, &mut errors);
+        }
+        for at in 0..texts.len() {
+            for (item, name) in declarations(&texts[at].module) {
+                errors.extend(symbols.mismatch(texts, (at, item), name));
             }
         }
         (symbols, errors)
+    }
+
+    /// Takes in the last of `texts`, and says what is wrong between it and the others.
+    pub(super) fn add_last(&mut self, texts: &[Text]) -> Vec<LinkError> {
+        let mut errors = Vec::new();
+        let Some(at) = texts.len().checked_sub(1) else { return errors };
+        self.define(texts, at, &mut errors);
+        // What was declared before, where this text has brought the definition.
+        for (_, name) in definitions(&texts[at].module) {
+            if self.by_name.get(name).is_some_and(|found| found.text == at) {
+                let declared = self.declared.get(name).into_iter().flatten();
+                errors.extend(declared.filter_map(|item| self.mismatch(texts, *item, name)));
+            }
+        }
+        for (item, name) in declarations(&texts[at].module) {
+            errors.extend(self.mismatch(texts, (at, item), name));
+            self.declared.entry(name.to_string()).or_default().push((at, item));
+        }
+        errors
+    }
+
+    /// Takes in the definitions of a text.
+    fn define(&mut self, texts: &[Text], text: usize, errors: &mut Vec<LinkError>) {
+        let module = &texts[text].module;
+        for (item, name) in definitions(module) {
+            let linkage = match item {
+                Item::Function(i) => module.functions[i as usize].linkage,
+                Item::Variable(i) => module.variables[i as usize].linkage,
+            };
+            self.add(texts, name, Definition { text, item, strength: strength(linkage) }, errors);
+        }
     }
 
     fn add(&mut self, texts: &[Text], name: &str, new: Definition, errors: &mut Vec<LinkError>) {
@@ -137,32 +162,35 @@ impl Symbols {
         }
     }
 
-    /// Declarations that say another thing than the definition.
-    pub(super) fn mismatches(&self, texts: &[Text]) -> Vec<LinkError> {
-        let mut errors = Vec::new();
-        for (text, Text { module, .. }) in texts.iter().enumerate() {
-            let functions = module.functions.iter().enumerate();
-            let functions = functions.filter(|(_, f)| matches!(role_of_function(f), Role::Declared));
-            let functions = functions.map(|(i, f)| (Item::Function(i as u32), &f.name));
-            let variables = module.variables.iter().enumerate();
-            let variables = variables.filter(|(_, v)| matches!(role_of_variable(v), Role::Declared));
-            let variables = variables.map(|(i, v)| (Item::Variable(i as u32), &v.name));
-            for (item, name) in functions.chain(variables) {
-                let Some(found) = self.by_name.get(name) else { continue };
-                let Some((kind, difference)) = difference(&texts[found.text].module, found.item, module, item) else {
-                    continue;
-                };
-                let (first, second) = (place(texts, found.text, found.item), Some(place(texts, text, item)));
-                errors.push(LinkError { kind, name: name.clone(), first, second, difference });
-            }
-        }
-        errors
+    /// What a declaration says otherwise than the definition, if there is one.
+    fn mismatch(&self, texts: &[Text], (text, item): (usize, Item), name: &str) -> Option<LinkError> {
+        let found = self.by_name.get(name)?;
+        let (kind, difference) = difference(&texts[found.text].module, found.item, &texts[text].module, item)?;
+        let (first, second) = (place(texts, found.text, found.item), Some(place(texts, text, item)));
+        Some(LinkError { kind, name: name.to_string(), first, second, difference })
     }
 
     /// What `name` means to a text that declares it.
     pub(super) fn find(&self, name: &str) -> Option<&Definition> {
         self.by_name.get(name)
     }
+}
+
+/// What a module defines for others: functions, then variables.
+fn definitions(module: &Module) -> impl Iterator<Item = (Item, &str)> {
+    items(module, |role| matches!(role, Role::Defined))
+}
+
+/// What it declares that others may define.
+fn declarations(module: &Module) -> impl Iterator<Item = (Item, &str)> {
+    items(module, |role| matches!(role, Role::Declared))
+}
+
+fn items(module: &Module, is_wanted: fn(Role) -> bool) -> impl Iterator<Item = (Item, &str)> {
+    let functions = module.functions.iter().enumerate().filter(move |(_, f)| is_wanted(role_of_function(f)));
+    let functions = functions.map(|(i, f)| (Item::Function(i as u32), f.name.as_str()));
+    let variables = module.variables.iter().enumerate().filter(move |(_, v)| is_wanted(role_of_variable(v)));
+    functions.chain(variables.map(|(i, v)| (Item::Variable(i as u32), v.name.as_str())))
 }
 
 /// What a declaration says otherwise than the definition, if anything.

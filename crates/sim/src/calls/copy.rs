@@ -12,6 +12,7 @@ use dacapo_driver::types::*;
 
 use super::memory::{holding, is_touchable, is_visible};
 use crate::foreign::{get, read_host};
+use crate::memory::AccessErrorKind;
 use crate::model::graph::NodeKind;
 use crate::model::objects::{Owner, PoolPlace};
 use crate::model::table::Lookup;
@@ -127,7 +128,11 @@ fn refuse(v: &mut Visit<'_>, address: u64, bytes: u64) -> CUresult {
         None => format!("which is {}", v.memory.describe(address)),
     };
     let what = format!("{} touches {bytes} bytes at {address:#x}, {from}", v.call.name());
-    v.refuse(Refusal::new(INVALID, "out-of-bounds", what, "copy no more than the allocation holds"))
+    let help = match v.memory.error(address, bytes).kind {
+        AccessErrorKind::Freed => "free it after its last use",
+        _ => "copy no more than the allocation holds",
+    };
+    v.refuse(Refusal::new(INVALID, "out-of-bounds", what, help))
 }
 
 /// A checked copy; `None` if there is nothing to copy.

@@ -128,7 +128,7 @@ pub(crate) unsafe fn of_library(image: *const c_void) -> Result<Source, Refusal>
 
 /// The texts of a list of containers that ends with a null.
 unsafe fn listed(list: *const *const c_void) -> Result<Source, Refusal> {
-    let mut texts = Vec::new();
+    let (mut texts, mut bytes_in_all) = (Vec::new(), 0);
     let mut left_out = Vec::new();
     for at in 0..LIST_MAX {
         // SAFETY: it ends with a null, and none before this one was.
@@ -145,9 +145,9 @@ unsafe fn listed(list: *const *const c_void) -> Result<Source, Refusal> {
                     // Whole by itself, so it is compiled alone, and the first one is the module.
                     return Ok(Source { texts: vec![part] });
                 }
-                texts.push(part);
+                extend(&mut texts, &mut bytes_in_all, [part])?;
             }
-            Image::Linked(linked) => texts.extend(named(linked)),
+            Image::Linked(linked) => extend(&mut texts, &mut bytes_in_all, named(linked))?,
             // NVIDIA's device runtime has no PTX for this device; whoever calls it is told by the linker.
             Image::Nothing(there) => left_out.extend(there),
         }
@@ -194,6 +194,22 @@ pub(crate) fn container(bytes: &[u8]) -> Result<Source, Refusal> {
 
 fn named(texts: Vec<(String, Vec<u8>)>) -> impl Iterator<Item = SourceText> {
     texts.into_iter().map(|(name, bytes)| SourceText { name: Some(name).filter(|name| !name.is_empty()), bytes })
+}
+
+/// Adds texts to those of an image. Together they are no more than is taken of one container: each could be packed well.
+pub(crate) fn extend(
+    texts: &mut Vec<SourceText>,
+    bytes: &mut u64,
+    more: impl IntoIterator<Item = SourceText>,
+) -> Result<(), Refusal> {
+    for text in more {
+        *bytes += text.bytes.len() as u64;
+        if *bytes > fatbin::BYTES_MAX {
+            return Err(broken(Broken::TooLarge(*bytes)));
+        }
+        texts.push(text);
+    }
+    Ok(())
 }
 
 fn nothing_fits(there: &[String]) -> Refusal {

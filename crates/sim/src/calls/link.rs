@@ -166,14 +166,14 @@ fn input(kind: CUjitInputType, bytes: &[u8]) -> Result<Input, Refusal> {
 /// The texts of the fat binaries in objects of a host compiler. One without anything for this device is left out: NVIDIA's
 /// device runtime is of that kind, and whoever calls it is told by the linker.
 fn host_code(objects: &[&[u8]]) -> Result<Input, Refusal> {
-    let mut texts = Vec::new();
+    let (mut texts, mut bytes) = (Vec::new(), 0);
     let mut is_object = false;
     for object in objects {
         let Some(containers) = fatbin::containers_of(object) else { continue };
         is_object = true;
         for container in containers {
             match image::container(container) {
-                Ok(source) => texts.extend(source.texts),
+                Ok(source) => image::extend(&mut texts, &mut bytes, source.texts)?,
                 Err(refusal) if refusal.code == CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU => {}
                 Err(refusal) => return Err(refusal),
             }
@@ -219,16 +219,15 @@ fn add(v: &mut Visit<'_>, key: Key<Link>, kind: CUjitInputType, bytes: &[u8], na
         Err(refusal) => return Err(tell(v, key, refusal)),
     };
     for SourceText { name: own, bytes } in source.texts {
-        let count = v.links.get(key).map_or(0, |link| link.texts.len());
+        let count = v.links.get(key).map_or(0, |link| link.sources.len());
         let name = own.or_else(|| name.clone()).unwrap_or_else(|| format!("input {}", count + 1));
         let module = match module_of(&bytes, &name) {
             Ok(module) => module,
             Err(refusal) => return Err(tell(v, key, refusal)),
         };
         let Some(link) = v.links.get_mut(key) else { return Err(INVALID_HANDLE) };
-        link.texts.push(Text { name, module });
+        let errors = link.texts.add(Text { name, module });
         link.sources.push(bytes);
-        let errors = link::conflicts(&link.texts);
         if let Some(first) = errors.first() {
             let code =
                 if first.kind == LinkErrorKind::Prototype { UNKNOWN } else { CUresult::CUDA_ERROR_INVALID_SOURCE };
@@ -292,13 +291,13 @@ pub(crate) unsafe fn complete(
             ("the link was completed before", "keep the image of the first time: it lives as long as the link");
         return Err(v.refuse(visit::Refusal::new(INVALID_HANDLE, "link", what, help)));
     }
-    if let Err(errors) = link::link(link.texts.clone(), PROVIDED) {
+    if let Err(errors) = link::link(link.texts.texts().to_vec(), PROVIDED) {
         let code = code_of(link);
         let code = tell(v, key, not_linked(code, &errors));
         fail(v, key, code);
         return Err(code);
     }
-    let mut entries: Vec<Written<'_>> = link.texts.iter().zip(&link.sources).map(written).collect();
+    let mut entries: Vec<Written<'_>> = link.texts.texts().iter().zip(&link.sources).map(written).collect();
     if entries.is_empty() {
         // Of nothing comes an image with nothing in it, and it loads.
         entries.push(entry("", b".version 8.0\n.target sm_70\n.address_size 64\n"));

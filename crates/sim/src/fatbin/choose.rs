@@ -1,6 +1,6 @@
 //! Which of a container's entries a device takes.
 
-use super::{Broken, Entry, Kind, LINKED, entries};
+use super::{BYTES_MAX, Broken, Entry, Kind, LINKED, entries};
 
 /// What a container holds for a device.
 #[derive(Clone, Debug)]
@@ -29,8 +29,7 @@ pub enum Image {
 pub fn choose(bytes: &[u8], sm: u32) -> Result<Image, Broken> {
     let all = entries(bytes)?;
     if all.iter().any(|entry| entry.flags & LINKED != 0) {
-        let texts = all.iter().map(|entry| Ok((entry.name.clone().unwrap_or_default(), entry.contents()?)));
-        return Ok(Image::Linked(texts.collect::<Result<_, Broken>>()?));
+        return linked(&all);
     }
     let fits = |entry: &&Entry<'_>| {
         entry.kind == Kind::Ptx
@@ -56,4 +55,18 @@ pub fn choose(bytes: &[u8], sm: u32) -> Result<Image, Broken> {
             Ok(Image::Nothing(there))
         }
     }
+}
+
+/// All texts of a linked image. Each could be packed well, so what they come to together has a limit too.
+fn linked(entries: &[Entry<'_>]) -> Result<Image, Broken> {
+    let (mut texts, mut bytes) = (Vec::new(), 0);
+    for entry in entries {
+        let text = entry.contents()?;
+        bytes += text.len() as u64;
+        if bytes > BYTES_MAX {
+            return Err(Broken::TooLarge(bytes));
+        }
+        texts.push((entry.name.clone().unwrap_or_default(), text));
+    }
+    Ok(Image::Linked(texts))
 }

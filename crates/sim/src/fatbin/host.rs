@@ -48,11 +48,17 @@ pub fn containers_of(object: &[u8]) -> Option<Vec<&[u8]>> {
     };
     let table = section(names).and_then(contents).unwrap_or(&[]);
     let mut containers = Vec::new();
+    // Sections lie apart from each other, so all of them together are no longer than the object. One whose headers all mean
+    // the same bytes would take for ever.
+    let mut left = object.len();
     for header in (0..count).filter_map(section) {
         let name = u32_at(header, 0).and_then(|at| table.get(at as usize..)).unwrap_or(&[]);
         let name = name.split(|byte| *byte == 0).next().unwrap_or(name);
         if SECTIONS.contains(&name) {
-            containers.extend(behind_each_other(contents(header).unwrap_or(&[])));
+            let found = contents(header).unwrap_or(&[]);
+            let Some(rest) = left.checked_sub(found.len()) else { break };
+            left = rest;
+            containers.extend(behind_each_other(found));
         }
     }
     Some(containers)

@@ -19,6 +19,7 @@ mod write;
 pub use choose::{Image, choose};
 pub use entry::{Entry, Kind};
 pub use host::{containers_of, is_archive, members};
+pub(crate) use unpack::BYTES_MAX;
 pub use write::{LINKED, Packing, Written, write};
 
 /// What a container begins with.
@@ -48,7 +49,7 @@ impl std::fmt::Display for Broken {
             Broken::Cut(at) => write!(f, "it is cut off, or its lengths are wrong: byte {at}"),
             Broken::Packed(how) => write!(f, "what is compressed in it ({how}) is damaged"),
             Broken::TooLarge(bytes) => {
-                write!(f, "it unpacks to more than is taken: {bytes} bytes, of {} at most", unpack::BYTES_MAX)
+                write!(f, "it unpacks to more than is taken: {bytes} bytes, of {BYTES_MAX} at most")
             }
         }
     }

@@ -4,8 +4,8 @@ use std::io::Read;
 
 use super::Broken;
 
-/// Most bytes that one entry may unpack to. The largest text seen in NVIDIA's own libraries has some 20 MiB.
-pub(super) const BYTES_MAX: u64 = 256 << 20;
+/// Most bytes that one entry may unpack to, and all texts of one image together. The largest text seen in NVIDIA's own libraries has some 20 MiB.
+pub(crate) const BYTES_MAX: u64 = 256 << 20;
 /// A block of LZ4 is at most 255 times as long unpacked, and a little.
 const LZ4_RATIO: u64 = 255;
 

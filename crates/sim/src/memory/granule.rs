@@ -181,6 +181,38 @@ mod tests {
     }
 
     #[test]
+    fn of_mapped_and_of_host_memory_other_pieces_pass() {
+        let mut m = memory();
+        m.let_pass();
+        let at = alloc(&mut m, PAGE, Kind::Mapped, "x");
+        assert_eq!(m.passes(at + PAGE, 1), None, "exactly that");
+        for (kind, bytes, end) in [
+            (Kind::HostPinned, 100, PIECE),
+            (Kind::Managed, 100, PIECE),
+            (Kind::HostPinned, PIECE + 100, PIECE + PAGE),
+            (Kind::HostRegistered, 100, PAGE),
+        ] {
+            let at = alloc(&mut m, bytes, kind, "x");
+            let end = if kind == Kind::HostRegistered { (at + bytes).next_multiple_of(PAGE) } else { at + end };
+            assert_eq!(m.passes(end - 1, 1), Some(at), "{kind:?} of {bytes}");
+            assert_eq!(m.passes(end, 1), None, "{kind:?} of {bytes}");
+        }
+    }
+
+    #[test]
+    fn what_was_written_beyond_is_gone_with_the_allocation() {
+        let mut m = memory();
+        m.let_pass();
+        let x = alloc(&mut m, 20, Kind::Pool, "x");
+        m.write_beyond(x, x + 20, &[5; 4]);
+        m.free(x);
+        m.alloc_at(x, Request { bytes: 20, align: 256, kind: Kind::Pool, label: "y" }).expect("fits");
+        let mut out = [7; 4];
+        m.read_beyond(x, x + 20, &mut out);
+        assert_eq!(out, [0; 4], "another's");
+    }
+
+    #[test]
     fn what_is_written_beyond_stays_there_and_changes_no_neighbour() {
         let mut m = memory();
         m.let_pass();

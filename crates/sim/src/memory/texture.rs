@@ -197,6 +197,11 @@ mod tests {
     const MIRROR: u32 = CU_TR_ADDRESS_MODE_MIRROR;
     const BORDER: u32 = CU_TR_ADDRESS_MODE_BORDER;
 
+    #[test]
+    fn a_coordinate_has_more_bits_in_wider_directions() {
+        assert_eq!([1, 8192, 8193, 65_536, 65_537, 131_072].map(fraction_bits), [21, 21, 22, 22, 23, 23]);
+    }
+
     /// Answers of an H200 for a row of 5 texels.
     #[test]
     fn coordinates_name_the_texels_that_an_h200_names() {

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::sync::Arc;
 
 use dacapo_driver::CUresult;
-use dacapo_ptx::link::Text;
+use dacapo_ptx::link::Gathered;
 
 use super::objects::{Context, Module};
 use super::table::Key;
@@ -32,7 +32,7 @@ pub(crate) struct Kernel {
 #[derive(Default)]
 pub(crate) struct Link {
     /// The texts that were added, parsed and as they were.
-    pub(crate) texts: Vec<Text>,
+    pub(crate) texts: Gathered,
     pub(crate) sources: Vec<Vec<u8>>,
     /// An input that ended it: every `cuLinkComplete` answers so.
     pub(crate) failed: Option<CUresult>,

@@ -63,10 +63,9 @@ pub(super) fn put<T: Blend>(target: &mut [T; 32], value: &[T; 32], mask: u32) {
         // Arithmetic, and every lane is stored, those outside of the mask as they were: of an `if` the compiler makes
         // 32 branches, and what is written lane by lane stalls whoever reads it as a vector.
         for eight in 0..4 {
-            let active = eight_lanes(mask, eight);
-            for lane in 0..8 {
+            for (lane, active) in eight_lanes(mask, eight).iter().enumerate() {
                 let at = 8 * eight + lane;
-                target[at] = target[at].blend(value[at], active[lane]);
+                target[at] = target[at].blend(value[at], *active);
             }
         }
     }
