@@ -261,6 +261,10 @@ impl Region {
         offsets: &'a Offsets,
     ) -> Option<Rows<'a>> {
         let (u32::MAX, Column::Wide(column)) = (mask, places.column) else { return None };
+        // Nearly always two lanes tell whether it is worth looking at all.
+        if ![0, u64::from(total)].contains(&column[1].wrapping_sub(column[0])) {
+            return None;
+        }
         if part.base & u64::from(total - 1) != 0 {
             return None;
         }

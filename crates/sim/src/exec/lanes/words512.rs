@@ -89,16 +89,21 @@ unsafe fn load_half(
         if beyond(lanes[0], low) | beyond(lanes[1], high) != 0 {
             return None;
         }
-        let steps = _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28);
-        let differ = |lanes, offsets, expected| _mm512_mask_cmpneq_epi64_mask(lanes, offsets, expected);
-        let expected = _mm512_add_epi64(_mm512_set1_epi64(row as i64), steps);
-        let after = _mm512_add_epi64(expected, _mm512_set1_epi64(32));
-        let is_row = differ(lanes[0], low, expected) | differ(lanes[1], high, after) == 0;
-        let words = if is_row {
-            _mm512_maskz_loadu_epi32(active, data.as_ptr().wrapping_add(row as usize).cast())
+        // Nearly always two lanes tell that they are neither a row nor the same.
+        let apart = active == u16::MAX && ![0, 4].contains(&addresses[1].wrapping_sub(addresses[0]));
+        let mut is_row = false;
+        let words = if apart {
+            each(data.as_ptr(), addresses, first_byte)
         } else {
+            let steps = _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28);
+            let differ = |lanes, offsets, expected| _mm512_mask_cmpneq_epi64_mask(lanes, offsets, expected);
+            let expected = _mm512_add_epi64(_mm512_set1_epi64(row as i64), steps);
+            let after = _mm512_add_epi64(expected, _mm512_set1_epi64(32));
             let one = _mm512_set1_epi64(start as i64);
-            if differ(lanes[0], low, one) | differ(lanes[1], high, one) == 0 {
+            is_row = differ(lanes[0], low, expected) | differ(lanes[1], high, after) == 0;
+            if is_row {
+                _mm512_maskz_loadu_epi32(active, data.as_ptr().wrapping_add(row as usize).cast())
+            } else if differ(lanes[0], low, one) | differ(lanes[1], high, one) == 0 {
                 _mm512_set1_epi32(data.as_ptr().add(start as usize).cast::<i32>().read_unaligned())
             } else if active == u16::MAX {
                 each(data.as_ptr(), addresses, first_byte)
@@ -122,9 +127,11 @@ unsafe fn load_half(
 /// - The processor has AVX-512 F, and there is a word at each of these addresses.
 #[inline(always)]
 unsafe fn each(data: *const u8, addresses: &[u64; HALF], base: u64) -> __m512i {
-    // SAFETY: as the caller promises.
-    let word =
-        |lane: usize| unsafe { data.add(addresses[lane].wrapping_sub(base) as usize).cast::<i32>().read_unaligned() };
+    // Where an address is a distance. What is subtracted from each, the compiler subtracts from vectors, and takes out of
+    // them again, which is slower; and it would take out the addresses themselves, did it know that they are the same.
+    let (addresses, origin) = (std::hint::black_box(addresses), data.wrapping_sub(base as usize));
+    // SAFETY: as the caller promises; what was subtracted is added again with the address.
+    let word = |lane: usize| unsafe { origin.wrapping_add(addresses[lane] as usize).cast::<i32>().read_unaligned() };
     // SAFETY: as the caller promises.
     unsafe {
         _mm512_setr_epi32(

@@ -10,7 +10,7 @@ super::list! { "link";
     static_and_visible_variable, strong_and_weak_variable, common_twice, common_and_strong,
     common_of_two_sizes, text_that_does_not_compile, bad_then_good, another_prototype, targets_that_differ, target_too_new,
     version_too_new, printf_is_provided, dynamic_shared_in_two_texts, shared_variable, globals_by_name, image_as_a_library,
-    complete_twice, add_after_complete, after_a_failure, nulls, text_without_its_zero, kinds_that_refuse, cubin_ends_it, nvvm_ends_it,
+    complete_twice, add_after_complete, after_a_failure, nulls, kinds_that_refuse, cubin_ends_it, nvvm_ends_it,
     file_that_is_not_there, fat_binaries, fat_binary_of_nothing, without_a_context, module_outlives_the_link, another_architecture,
 }
 
@@ -203,13 +203,6 @@ fn nulls(c: &mut Case<'_>) {
     c.add_text(null, "text", &alone(1));
     c.complete(null);
     c.link_destroy(null);
-}
-
-fn text_without_its_zero(c: &mut Case<'_>) {
-    let link = c.link(false);
-    c.add(link, CU_JIT_INPUT_PTX, "text", alone(6).as_bytes());
-    c.add(link, CU_JIT_INPUT_PTX, "no bytes", b"");
-    finish(c, link);
 }
 
 fn kinds_that_refuse(c: &mut Case<'_>) {

@@ -13,7 +13,7 @@ pub fn program(p: &Program) -> Answer {
         Mistake => CU_JIT_INPUT_CUBIN,
         NearMiss => CU_JIT_INPUT_PTX,
     };
-    p.add(link, kind, "add_one", kernels::ADD_ONE.as_bytes())?;
+    p.add(link, kind, "add_one", format!("{}\0", kernels::ADD_ONE).as_bytes())?;
     let add_one = p.function(p.load_image(&p.complete(link)?)?, "add_one")?;
     p.launch(stream, add_one, [1, 2], &[x.address(), 2])?;
     p.synchronize(stream)?;

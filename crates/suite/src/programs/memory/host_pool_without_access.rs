@@ -15,5 +15,6 @@ pub fn program(p: &Program) -> Answer {
     let x = p.pooled_from(pool, stream, "x", 4)?;
     p.set(stream, &x, 7)?;
     p.synchronize(stream)?;
-    p.expect(&x, &[7; 4])
+    p.expect_number("the first number", p.read_on_host(&x), 7);
+    Ok(())
 }

@@ -66,9 +66,9 @@ impl Program {
         })
     }
 
-    /// [`Program::add`] of the lines of a PTX text that belong to this way.
+    /// [`Program::add`] of the lines of a PTX text that belong to this way, with the zero at its end that a driver looks for.
     pub(crate) fn add_text(&self, link: CUlinkState, name: &str, text: &str) -> Answer {
-        self.add(link, CU_JIT_INPUT_PTX, name, self.way.ptx(text).as_bytes())
+        self.add(link, CU_JIT_INPUT_PTX, name, format!("{}\0", self.way.ptx(text)).as_bytes())
     }
 
     /// `cuLinkComplete`.

@@ -68,6 +68,13 @@ impl Program {
         Ok(self.named(address, label, len))
     }
 
+    /// The first number of a buffer whose memory is the host's, read there.
+    pub(crate) fn read_on_host(&self, buffer: &Buffer) -> u32 {
+        // SAFETY: whoever calls this has the buffer from a pool of host memory, which it was not given back to, and nothing
+        // runs that writes to it.
+        unsafe { (buffer.address() as *const u32).read_volatile() }
+    }
+
     /// An array of numbers, for textures and surfaces.
     pub(crate) fn array(&self, width: usize, height: usize) -> Answer<CUarray> {
         let descriptor = CUDA_ARRAY3D_DESCRIPTOR {
