@@ -63,8 +63,7 @@ impl Machine<'_> {
                 }
             };
             if let Some((region, part)) = found {
-                let (check, gone) = (self.uninitialised, self.gone);
-                let from = LoadFrom { access, addresses: None, region, part, check, gone };
+                let from = LoadFrom { access, addresses: None, region, part, check: self.uninitialised };
                 let isa = self.isa;
                 let loaded = if access.word { isa.load_word(regs, &from, mask) } else { isa.load(regs, &from, mask) };
                 match loaded {
@@ -271,7 +270,7 @@ impl Machine<'_> {
         let Group { access, addresses, fragment, mask } = *group;
         let check = self.uninitialised;
         let part = Part::whole(self.shared, 0);
-        let from = LoadFrom { access, addresses: Some(addresses), region: self.shared, part, check, gone: self.gone };
+        let from = LoadFrom { access, addresses: Some(addresses), region: self.shared, part, check };
         match self.isa.load(regs, &from, mask) {
             Loaded::Done => {}
             Loaded::Outside => return Err(self.bad_access(group, Doing::Read, Bad::Shared)),

@@ -219,7 +219,8 @@ pub(super) struct Machine<'a> {
     pub(super) tid: &'a Tid,
     pub(super) warp: u32,
     /// Its lanes that have exited or never were. Their registers are nobody's: lane code writes to them too where that is
-    /// simpler, which it is as soon as all lanes that are left run together.
+    /// simpler, which it is as soon as all lanes that are left run together. What it writes is the same on every processor,
+    /// so that a kernel which reads a register before it writes one is so, too; loads leave them alone.
     pub(super) gone: u32,
     /// Address of the workspace of a cooperative launch.
     pub(super) workspace: u64,

@@ -340,6 +340,36 @@ mod tests {
         all.into_iter().map(Op::Move).collect()
     }
 
+    /// What a lane gets does not depend on which others run, and a lane that does not run keeps what it has: also where half
+    /// a warp has a way of its own.
+    #[test]
+    fn a_mask_chooses_lanes_and_nothing_else() {
+        let all = [integers(), floats(), comparisons(), conversions(), moves()].concat();
+        let mut state = 5;
+        for turn in 0..12 {
+            let given = columns(turn, &mut state);
+            for op in &all {
+                let run = |mask: u32| {
+                    let (mut r32, mut r64, mut p) = given;
+                    let mut regs = Regs { r32: &mut r32, r64: &mut r64, p: &mut p };
+                    Isa::at_most(InstructionSet::Avx512).step(steps::step(op), &mut regs, op, mask);
+                    (r32, r64, p)
+                };
+                let whole = run(u32::MAX);
+                for mask in [0xffff, 0x01ff, 0xffff_0000, 0x5a5a_3c3c, 0x8000_0001] {
+                    let got = run(mask);
+                    let of = |lane: usize| if mask >> lane & 1 == 1 { &whole } else { &given };
+                    for lane in 0..32 {
+                        let same32 = (0..8).all(|column| got.0[column][lane] == of(lane).0[column][lane]);
+                        let same64 = (0..8).all(|column| got.1[column][lane] == of(lane).1[column][lane]);
+                        let same_p = (0..4).all(|p| (got.2[p] ^ of(lane).2[p]) >> lane & 1 == 0);
+                        assert!(same32 && same64 && same_p, "{op:?}: lane {lane} with mask {mask:#x}");
+                    }
+                }
+            }
+        }
+    }
+
     /// Bits that are odd for some instruction.
     const ODD: [u64; 16] = [
         0,

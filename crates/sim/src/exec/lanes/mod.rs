@@ -71,6 +71,26 @@ pub(super) fn put<T: Blend>(target: &mut [T; 32], value: &[T; 32], mask: u32) {
     }
 }
 
+/// Stores a value for each lane of `mask` in a column. The sources may be that column: nothing is stored before all of it is
+/// computed.
+macro_rules! computed {
+    ($self:ident.$file:ident[$d:ident], $mask:ident, |$lane:ident| $value:expr) => {
+        if $mask == LOW {
+            let mut out = [0; HALF];
+            for $lane in 0..HALF {
+                out[$lane] = $value;
+            }
+            $self.$file[$d as usize][..HALF].copy_from_slice(&out);
+        } else {
+            let mut out = [0; 32];
+            for $lane in 0..32 {
+                out[$lane] = $value;
+            }
+            put(&mut $self.$file[$d as usize], &out, $mask);
+        }
+    };
+}
+
 impl Regs<'_> {
     #[inline(always)]
     pub(super) fn put32(&mut self, d: Col, value: &[u32; 32], mask: u32) {
@@ -91,164 +111,56 @@ impl Regs<'_> {
     #[inline(always)]
     pub(super) fn map1(&mut self, d: Col, a: Col, mask: u32, f: impl Fn(u32) -> u32) {
         let x = &self.r32[a as usize];
-        if mask == LOW {
-            let mut out = [0; HALF];
-            for lane in 0..HALF {
-                out[lane] = f(x[lane]);
-            }
-            self.r32[d as usize][..HALF].copy_from_slice(&out);
-            return;
-        }
-        let mut out = [0; 32];
-        for lane in 0..32 {
-            out[lane] = f(x[lane]);
-        }
-        self.put32(d, &out, mask);
+        computed!(self.r32[d], mask, |lane| f(x[lane]));
     }
 
     #[inline(always)]
     pub(super) fn map2(&mut self, d: Col, a: Col, b: Col, mask: u32, f: impl Fn(u32, u32) -> u32) {
         let (x, y) = (&self.r32[a as usize], &self.r32[b as usize]);
-        if mask == LOW {
-            let mut out = [0; HALF];
-            for lane in 0..HALF {
-                out[lane] = f(x[lane], y[lane]);
-            }
-            self.r32[d as usize][..HALF].copy_from_slice(&out);
-            return;
-        }
-        let mut out = [0; 32];
-        for lane in 0..32 {
-            out[lane] = f(x[lane], y[lane]);
-        }
-        self.put32(d, &out, mask);
+        computed!(self.r32[d], mask, |lane| f(x[lane], y[lane]));
     }
 
     #[inline(always)]
     pub(super) fn map3(&mut self, d: Col, a: Col, b: Col, c: Col, mask: u32, f: impl Fn(u32, u32, u32) -> u32) {
         let (x, y, z) = (&self.r32[a as usize], &self.r32[b as usize], &self.r32[c as usize]);
-        if mask == LOW {
-            let mut out = [0; HALF];
-            for lane in 0..HALF {
-                out[lane] = f(x[lane], y[lane], z[lane]);
-            }
-            self.r32[d as usize][..HALF].copy_from_slice(&out);
-            return;
-        }
-        let mut out = [0; 32];
-        for lane in 0..32 {
-            out[lane] = f(x[lane], y[lane], z[lane]);
-        }
-        self.put32(d, &out, mask);
+        computed!(self.r32[d], mask, |lane| f(x[lane], y[lane], z[lane]));
     }
 
     #[inline(always)]
     pub(super) fn widen1(&mut self, d: Col, a: Col, mask: u32, f: impl Fn(u32) -> u64) {
         let x = &self.r32[a as usize];
-        if mask == LOW {
-            let mut out = [0; HALF];
-            for lane in 0..HALF {
-                out[lane] = f(x[lane]);
-            }
-            self.r64[d as usize][..HALF].copy_from_slice(&out);
-            return;
-        }
-        let mut out = [0; 32];
-        for lane in 0..32 {
-            out[lane] = f(x[lane]);
-        }
-        self.put64(d, &out, mask);
+        computed!(self.r64[d], mask, |lane| f(x[lane]));
     }
 
     #[inline(always)]
     pub(super) fn widen2(&mut self, d: Col, a: Col, b: Col, mask: u32, f: impl Fn(u32, u32) -> u64) {
         let (x, y) = (&self.r32[a as usize], &self.r32[b as usize]);
-        if mask == LOW {
-            let mut out = [0; HALF];
-            for lane in 0..HALF {
-                out[lane] = f(x[lane], y[lane]);
-            }
-            self.r64[d as usize][..HALF].copy_from_slice(&out);
-            return;
-        }
-        let mut out = [0; 32];
-        for lane in 0..32 {
-            out[lane] = f(x[lane], y[lane]);
-        }
-        self.put64(d, &out, mask);
+        computed!(self.r64[d], mask, |lane| f(x[lane], y[lane]));
     }
 
     /// Of a 64-bit column and a 32-bit one: shifts.
     #[inline(always)]
     pub(super) fn wide_by(&mut self, d: Col, a: Col, b: Col, mask: u32, f: impl Fn(u64, u32) -> u64) {
         let (x, y) = (&self.r64[a as usize], &self.r32[b as usize]);
-        if mask == LOW {
-            let mut out = [0; HALF];
-            for lane in 0..HALF {
-                out[lane] = f(x[lane], y[lane]);
-            }
-            self.r64[d as usize][..HALF].copy_from_slice(&out);
-            return;
-        }
-        let mut out = [0; 32];
-        for lane in 0..32 {
-            out[lane] = f(x[lane], y[lane]);
-        }
-        self.put64(d, &out, mask);
+        computed!(self.r64[d], mask, |lane| f(x[lane], y[lane]));
     }
 
     #[inline(always)]
     pub(super) fn wide1(&mut self, d: Col, a: Col, mask: u32, f: impl Fn(u64) -> u64) {
         let x = &self.r64[a as usize];
-        if mask == LOW {
-            let mut out = [0; HALF];
-            for lane in 0..HALF {
-                out[lane] = f(x[lane]);
-            }
-            self.r64[d as usize][..HALF].copy_from_slice(&out);
-            return;
-        }
-        let mut out = [0; 32];
-        for lane in 0..32 {
-            out[lane] = f(x[lane]);
-        }
-        self.put64(d, &out, mask);
+        computed!(self.r64[d], mask, |lane| f(x[lane]));
     }
 
     #[inline(always)]
     pub(super) fn wide2(&mut self, d: Col, a: Col, b: Col, mask: u32, f: impl Fn(u64, u64) -> u64) {
         let (x, y) = (&self.r64[a as usize], &self.r64[b as usize]);
-        if mask == LOW {
-            let mut out = [0; HALF];
-            for lane in 0..HALF {
-                out[lane] = f(x[lane], y[lane]);
-            }
-            self.r64[d as usize][..HALF].copy_from_slice(&out);
-            return;
-        }
-        let mut out = [0; 32];
-        for lane in 0..32 {
-            out[lane] = f(x[lane], y[lane]);
-        }
-        self.put64(d, &out, mask);
+        computed!(self.r64[d], mask, |lane| f(x[lane], y[lane]));
     }
 
     #[inline(always)]
     pub(super) fn wide3(&mut self, d: Col, a: Col, b: Col, c: Col, mask: u32, f: impl Fn(u64, u64, u64) -> u64) {
         let (x, y, z) = (&self.r64[a as usize], &self.r64[b as usize], &self.r64[c as usize]);
-        if mask == LOW {
-            let mut out = [0; HALF];
-            for lane in 0..HALF {
-                out[lane] = f(x[lane], y[lane], z[lane]);
-            }
-            self.r64[d as usize][..HALF].copy_from_slice(&out);
-            return;
-        }
-        let mut out = [0; 32];
-        for lane in 0..32 {
-            out[lane] = f(x[lane], y[lane], z[lane]);
-        }
-        self.put64(d, &out, mask);
+        computed!(self.r64[d], mask, |lane| f(x[lane], y[lane], z[lane]));
     }
 }
 

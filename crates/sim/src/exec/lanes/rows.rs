@@ -18,8 +18,6 @@ pub(crate) struct LoadFrom<'a> {
     pub(crate) part: Part,
     /// Look for bytes that nobody has written.
     pub(crate) check: bool,
-    /// Lanes whose registers are nobody's.
-    pub(crate) gone: u32,
 }
 
 /// A store to one region.
@@ -119,7 +117,7 @@ pub(crate) fn load_word<const SET: u8>(regs: &mut Regs<'_>, from: &LoadFrom<'_>,
     if unwritten != 0 {
         return Loaded::Unwritten(unwritten);
     }
-    if mask | from.gone == u32::MAX {
+    if mask == u32::MAX {
         rows.load(0, &mut regs.r32[value.col as usize]);
     } else {
         let mut out = [0; 32];
@@ -195,7 +193,7 @@ fn load_one<T: Element + Into<u64>>(
 ) {
     let mut row = [T::default(); 32];
     rows.load(k, &mut row);
-    put_row(&row, from.access, value, regs, mask | from.gone);
+    put_row(&row, from.access, value, regs, mask);
 }
 
 #[inline(always)]

@@ -40,13 +40,12 @@ pub(super) fn load(regs: &mut Regs<'_>, from: &LoadFrom<'_>, d: Col, mask: u32) 
     if unwritten != 0 {
         return Loaded::Unwritten(unwritten);
     }
-    let reach = mask | from.gone;
     let (target, _) = regs.r32[d as usize].as_chunks_mut();
     if let [target_low, target_high] = target {
         // SAFETY: as above.
         unsafe {
-            put_half(target_low, low, reach as u16);
-            put_half(target_high, high, (reach >> HALF) as u16);
+            put_half(target_low, low, mask as u16);
+            put_half(target_high, high, (mask >> HALF) as u16);
         }
     }
     Loaded::Done
@@ -75,8 +74,9 @@ unsafe fn load_half(
     let start = addresses[first as usize & 15].wrapping_sub(base);
     // Where lane 0 would be if the lanes follow each other.
     let row = start.wrapping_sub(4 * u64::from(first));
-    // SAFETY: the processor has the instructions, as the caller promises. The array of addresses is as long as two vectors. Of `data`, those lanes are read which are active, each of which begins at most `len - 4` behind its
-    // start: `beyond` has seen every one of them, and the instructions do not touch what the mask leaves out.
+    // SAFETY: the processor has the instructions, as the caller promises. The array of addresses is as long as two vectors.
+    // Of `data`, only active lanes are read. Each of them begins at most `len - 4` behind its start: `beyond` has seen every
+    // one, and the instructions do not touch what the mask leaves out.
     unsafe {
         let places = addresses.as_ptr().cast::<i64>();
         let (first_byte, base) = (base, _mm512_set1_epi64(base as i64));
@@ -194,18 +194,18 @@ unsafe fn unwritten(bits: &Bits, skip: usize, lanes: [u8; 2], offsets: [__m512i;
     found
 }
 
-/// Stores the lanes in `reach`.
+/// Stores the active lanes.
 ///
 /// # Safety
 ///
 /// - The processor has AVX-512 F.
 #[inline(always)]
-unsafe fn put_half(target: &mut [u32; HALF], words: __m512i, reach: u16) {
+unsafe fn put_half(target: &mut [u32; HALF], words: __m512i, active: u16) {
     // SAFETY: the processor has the instructions, as the caller promises, and the target is as long as a vector. All of it
     // is stored: what is stored by a mask stalls whoever reads it as a vector.
     unsafe {
         let old = _mm512_loadu_epi32(target.as_ptr().cast());
-        _mm512_storeu_epi32(target.as_mut_ptr().cast(), _mm512_mask_mov_epi32(old, reach, words));
+        _mm512_storeu_epi32(target.as_mut_ptr().cast(), _mm512_mask_mov_epi32(old, active, words));
     }
 }
 
@@ -258,23 +258,19 @@ mod tests {
             }
             let mask =
                 [u32::MAX, 0xffff, 0x1ff, 0xffff_0000, random(1 << 32) as u32 | 1 << random(32)][random(5) as usize];
-            let gone = if random(2) == 0 { !mask } else { 0 };
-            let address = Address { at: At::Global, base: 0, wide: true, offset: 0 };
+            let offset = 4 * (random(5) as i64 - 2);
+            let address = Address { at: At::Global, base: 0, wide: true, offset };
             let value = Value { col: 1, wide: false, short: false };
             let access = LoadStore { address, bytes: 4, signed: false, values: vec![value], copied: false, word: true };
             let skip = 64 * random(2) as usize;
             let part = Part { base: BASE + skip as u64, skip, len: BYTES - skip - 128 * random(2) as usize };
-            let from =
-                LoadFrom { access: &access, addresses: None, region: &region, part, check: random(4) != 0, gone };
-            let addresses = column(turn, &mut random);
+            let from = LoadFrom { access: &access, addresses: None, region: &region, part, check: random(4) != 0 };
+            let addresses = column(turn, &mut random).map(|address| address.wrapping_sub(offset as u64));
             let run = |set: InstructionSet| {
                 let (mut r32, mut r64, mut p) = ([[7; 32]; 2], [addresses], [0]);
                 let mut regs = Regs { r32: &mut r32, r64: &mut r64, p: &mut p };
                 let loaded = Isa::at_most(set).load_word(&mut regs, &from, mask);
-                // What stands in lanes that are gone is nobody's.
-                let values: [u32; 32] =
-                    std::array::from_fn(|lane| if gone >> lane & 1 == 1 { 0 } else { r32[1][lane] });
-                (loaded, values)
+                (loaded, r32)
             };
             let (want, got) = (run(InstructionSet::Baseline), run(InstructionSet::Avx512));
             assert!(want == got, "turn {turn}: {mask:#x}, {addresses:x?}");
