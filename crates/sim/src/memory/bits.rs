@@ -51,10 +51,10 @@ impl Bits {
             && self.words[last] & tail == tail
     }
 
-    /// Are the four bytes from `start` on, a multiple of four, all initialised? They lie inside the region.
+    /// Which of the bytes from `start` on are initialised, the first in the lowest bit: as far as the next multiple of 64.
     #[inline(always)]
-    pub(crate) fn all_of_four(&self, start: usize) -> bool {
-        self.words[start / 64] >> (start % 64) & 0xf == 0xf
+    pub(crate) fn from(&self, start: usize) -> u64 {
+        self.words[start / 64] >> (start % 64)
     }
 
     /// Marks the bytes `start..start + len` as initialised. The range lies inside the region.

@@ -160,7 +160,7 @@ macro_rules! version {
 
             $(#[$attribute])*
             pub(super) fn load(r: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Loaded {
-                rows::load(r, from, mask)
+                rows::load::<$set>(r, from, mask)
             }
 
             $(#[$attribute])*

@@ -6,7 +6,7 @@ use super::dispatch::AVX512;
 #[cfg(target_arch = "x86_64")]
 use super::words512;
 use crate::memory::region::{Element, Region};
-use crate::memory::rows::{Column, Part, Places, Rows};
+use crate::memory::rows::{Column, Offsets, Part, Places, Rows};
 
 /// A load from one region.
 pub(crate) struct LoadFrom<'a> {
@@ -100,19 +100,26 @@ pub(crate) fn splat(regs: &mut Regs<'_>, (value, bits): (Value, u64), mask: u32)
 #[inline(always)]
 pub(crate) fn load_word<const SET: u8>(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Loaded {
     let [value] = from.access.values[..] else { return Loaded::Outside };
-    let (places, mut offsets) = (places(regs, &from.access.address, None), [0; 32]);
+    let places = places(regs, &from.access.address, None);
     #[cfg(target_arch = "x86_64")]
-    let found = if SET >= AVX512 && words512::fits(from) {
-        match from.region.simple_rows(places, mask, from.part, 4, &offsets) {
-            None => return words512::load(regs, from, value.col, mask),
-            found => found,
-        }
-    } else {
-        from.region.rows(places, mask, from.part, 4, &mut offsets)
-    };
-    #[cfg(not(target_arch = "x86_64"))]
-    let found = from.region.rows(places, mask, from.part, 4, &mut offsets);
-    let Some(rows) = found else { return Loaded::Outside };
+    if SET >= AVX512 && words512::fits(from) {
+        return match from.region.simple_rows(places, mask, from.part, 4, &NO_OFFSETS) {
+            None => words512::load(regs, from, value.col, mask),
+            Some(rows) => load_word_of(regs, &rows, from, value, mask),
+        };
+    }
+    let mut offsets = NO_OFFSETS;
+    match from.region.rows(places, mask, from.part, 4, &mut offsets) {
+        None => Loaded::Outside,
+        Some(rows) => load_word_of(regs, &rows, from, value, mask),
+    }
+}
+
+/// Offsets of lanes that need none.
+static NO_OFFSETS: Offsets = [0; 32];
+
+#[inline(always)]
+fn load_word_of(regs: &mut Regs<'_>, rows: &Rows<'_>, from: &LoadFrom<'_>, value: Value, mask: u32) -> Loaded {
     let unwritten = if from.check { rows.unwritten(mask) } else { 0 };
     if unwritten != 0 {
         return Loaded::Unwritten(unwritten);
@@ -140,7 +147,21 @@ pub(crate) fn store_word(regs: &Regs<'_>, to: &mut StoreTo<'_>, mask: u32) -> bo
 
 /// Any load, if every lane lies inside.
 #[inline(always)]
-pub(crate) fn load(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Loaded {
+pub(crate) fn load<const SET: u8>(regs: &mut Regs<'_>, from: &LoadFrom<'_>, mask: u32) -> Loaded {
+    #[cfg(target_arch = "x86_64")]
+    if SET >= AVX512 && from.access.bytes == 4 && from.addresses.is_none() && words512::fits(from) {
+        let is_word = |value: &Value| !value.wide && !value.short;
+        let loaded = match from.access.values[..] {
+            [a, b] if [a, b].iter().all(is_word) => words512::load_vector(regs, from, [a.col, b.col], mask),
+            [a, b, c, d] if [a, b, c, d].iter().all(is_word) => {
+                words512::load_vector(regs, from, [a.col, b.col, c.col, d.col], mask)
+            }
+            _ => None,
+        };
+        if let Some(loaded) = loaded {
+            return loaded;
+        }
+    }
     match from.access.bytes {
         4 => load_as::<u32>(regs, from, mask),
         8 => load_as::<u64>(regs, from, mask),

@@ -77,6 +77,9 @@ listed! { |r, mask, SET|
     MulHiU: Op::Int(op @ IntOp { code: Int::MulHiU, wide: false, .. }) => {
         r.map2(op.d, op.a, op.b, mask, |x, y| ((u64::from(x) * u64::from(y)) >> 32) as u32)
     };
+    MulHiS: Op::Int(op @ IntOp { code: Int::MulHiS, wide: false, .. }) => {
+        r.map2(op.d, op.a, op.b, mask, |x, y| ((i64::from(x as i32) * i64::from(y as i32)) >> 32) as u32)
+    };
     And: Op::Int(op @ IntOp { code: Int::And, wide: false, .. }) => r.map2(op.d, op.a, op.b, mask, |x, y| x & y);
     Or: Op::Int(op @ IntOp { code: Int::Or, wide: false, .. }) => r.map2(op.d, op.a, op.b, mask, |x, y| x | y);
     Xor: Op::Int(op @ IntOp { code: Int::Xor, wide: false, .. }) => r.map2(op.d, op.a, op.b, mask, |x, y| x ^ y);
@@ -152,6 +155,7 @@ listed! { |r, mask, SET|
     ) => r.map1(op.d, op.a, mask, convert::saturated);
     Mov32: Op::Move(MoveOp::Mov32 { d, a }) => r.map1(*d, *a, mask, |x| x);
     Mov64: Op::Move(MoveOp::Mov64 { d, a }) => r.wide1(*d, *a, mask, |x| x);
+    NotP: Op::Move(MoveOp::NotP { d, a }) => r.put_p(*d, !r.p[*a as usize], mask);
     AndP: Op::Move(MoveOp::AndP { d, a, b }) => {
         let both = r.p[*a as usize] & r.p[*b as usize];
         r.put_p(*d, both, mask)
@@ -161,6 +165,9 @@ listed! { |r, mask, SET|
         r.put_p(*d, either, mask)
     };
     Sel32: Op::Move(MoveOp::Sel32 { d, a, b, p }) => moves::select32(r, [*d, *a, *b], *p, mask);
+    EqF32: Op::Compare(op @ CompareOp { kind: CompareAs::F32, test: Test::Eq, .. }) => {
+        words(r, op, mask, |x, y| f32::from_bits(x) == f32::from_bits(y))
+    };
     LtF32: Op::Compare(op @ CompareOp { kind: CompareAs::F32, test: Test::Lt, .. }) => {
         words(r, op, mask, |x, y| f32::from_bits(x) < f32::from_bits(y))
     };

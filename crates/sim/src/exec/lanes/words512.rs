@@ -1,4 +1,4 @@
-//! Loads of one word a lane, for a processor with AVX-512: masks are its own, and what a mask leaves out is not touched.
+//! Loads of a word or a few a lane, for a processor with AVX-512: masks are its own, and what a mask leaves out is not touched.
 
 use std::arch::x86_64::*;
 
@@ -9,6 +9,8 @@ use crate::memory::bits::Bits;
 
 /// Lanes of a vector of words.
 const HALF: usize = 16;
+/// The lanes of the lower half of a warp: all that a block of 16 threads has.
+const LOW_HALF: u32 = 0xffff;
 
 /// Is this for [`load`]? The addresses are 64-bit ones.
 #[inline(always)]
@@ -32,6 +34,16 @@ pub(super) fn load(regs: &mut Regs<'_>, from: &LoadFrom<'_>, d: Col, mask: u32) 
     let check = (from.check && !from.region.bits.full()).then_some((&from.region.bits, part.skip));
     let (addresses, _) = column.as_chunks();
     let [low, high] = addresses else { return Loaded::Outside };
+    // Nearly always two lanes of each half tell that they are neither a row nor the same.
+    let apart = |half| are_apart::<1>(half);
+    if mask == u32::MAX && apart(low) && apart(high) {
+        // SAFETY: as below.
+        return unsafe { load_apart::<2, 1>(regs, data, check, base, address.base, [d]) };
+    }
+    if mask == LOW_HALF && apart(low) {
+        // SAFETY: as below.
+        return unsafe { load_apart::<1, 1>(regs, data, check, base, address.base, [d]) };
+    }
     // SAFETY: only code compiled for AVX-512 comes here, which runs only where the processor has it.
     let half = |addresses, active| unsafe { load_half(data, check, addresses, base, active) };
     let Some((low, unwritten_low)) = half(low, mask as u16) else { return Loaded::Outside };
@@ -46,6 +58,101 @@ pub(super) fn load(regs: &mut Regs<'_>, from: &LoadFrom<'_>, d: Col, mask: u32) 
         unsafe {
             put_half(target_low, low, mask as u16);
             put_half(target_high, high, (mask >> HALF) as u16);
+        }
+    }
+    Loaded::Done
+}
+
+/// A load of `WORDS` elements of 4 bytes a lane that [`fits`] into columns `d`, if every lane lies inside. `None`: this is not
+/// for here, but for the code of every processor. That is so unless the lanes are anywhere.
+#[inline(always)]
+pub(super) fn load_vector<const WORDS: usize>(
+    regs: &mut Regs<'_>,
+    from: &LoadFrom<'_>,
+    d: [Col; WORDS],
+    mask: u32,
+) -> Option<Loaded> {
+    let (address, part) = (&from.access.address, from.part);
+    let data = from.region.data.get(part.skip..part.skip.checked_add(part.len)?)?;
+    let ([low, high], _) = regs.r64[address.base as usize].as_chunks() else { return None };
+    // Bits are looked at as many together as a lane has bytes, so they must not begin in between.
+    if data.len() < 4 * WORDS || part.skip % (4 * WORDS) != 0 || !are_apart::<WORDS>(low) {
+        return None;
+    }
+    let base = part.base.wrapping_sub(address.offset as u64);
+    let check = (from.check && !from.region.bits.full()).then_some((&from.region.bits, part.skip));
+    match mask {
+        // SAFETY: only code compiled for AVX-512 comes here, which runs only where the processor has it.
+        u32::MAX if are_apart::<WORDS>(high) => {
+            Some(unsafe { load_apart::<2, WORDS>(regs, data, check, base, address.base, d) })
+        }
+        // SAFETY: as above.
+        LOW_HALF => Some(unsafe { load_apart::<1, WORDS>(regs, data, check, base, address.base, d) }),
+        _ => None,
+    }
+}
+
+/// Do two lanes tell that accesses of so many words are neither a row nor the same? Nearly always they do, where it is so.
+#[inline(always)]
+fn are_apart<const WORDS: usize>(half: &[u64; HALF]) -> bool {
+    ![0, 4 * WORDS as u64].contains(&half[1].wrapping_sub(half[0]))
+}
+
+/// The words at the addresses, in column `at`, of all lanes of the first `HALVES` of a warp, wherever they are, into columns
+/// `d`: so many that follow each other. `data` holds as many. The rest is as for [`load_half`].
+///
+/// # Safety
+///
+/// - The processor has AVX-512 F.
+#[inline(always)]
+unsafe fn load_apart<const HALVES: usize, const WORDS: usize>(
+    regs: &mut Regs<'_>,
+    data: &[u8],
+    check: Option<(&Bits, usize)>,
+    base: u64,
+    at: Col,
+    d: [Col; WORDS],
+) -> Loaded {
+    let (addresses, _) = regs.r64[at as usize].as_chunks();
+    let Some(addresses) = addresses.first_chunk::<HALVES>() else { return Loaded::Outside };
+    let bytes = 4 * WORDS;
+    // SAFETY: the processor has the instructions, as the caller promises, and each half's addresses are as long as two
+    // vectors.
+    let is_inside = unsafe {
+        let first_byte = _mm512_set1_epi64(base as i64);
+        let (mut largest, mut ends) = (_mm512_setzero_si512(), _mm512_setzero_si512());
+        for half in addresses {
+            let places = half.as_ptr().cast::<i64>();
+            let low = _mm512_sub_epi64(_mm512_loadu_epi64(places), first_byte);
+            let high = _mm512_sub_epi64(_mm512_loadu_epi64(places.add(8)), first_byte);
+            largest = _mm512_max_epu64(largest, _mm512_max_epu64(low, high));
+            ends = _mm512_or_epi64(ends, _mm512_or_epi64(low, high));
+        }
+        let room = _mm512_set1_epi64(data.len().wrapping_sub(bytes) as i64);
+        let odd = _mm512_set1_epi64(bytes as i64 - 1);
+        _mm512_cmpgt_epu64_mask(largest, room) | _mm512_test_epi64_mask(ends, odd) == 0
+    };
+    if !is_inside {
+        return Loaded::Outside;
+    }
+    if let Some((bits, skip)) = check {
+        let (first_bit, whole) = ((skip as u64).wrapping_sub(base), (1 << bytes) - 1);
+        let written = |address: &u64| bits.from(address.wrapping_add(first_bit) as usize);
+        let lanes = addresses.as_flattened();
+        if lanes.iter().fold(whole, |all, address| all & written(address)) != whole {
+            let missing = lanes.iter().enumerate().filter(|(_, address)| written(address) & whole != whole);
+            return Loaded::Unwritten(missing.fold(0, |lanes, (lane, _)| lanes | 1 << lane));
+        }
+    }
+    for (word, d) in d.into_iter().enumerate().filter(|(_, d)| *d != NONE) {
+        let (targets, _) = regs.r32[d as usize].as_chunks_mut::<HALF>();
+        for (addresses, target) in addresses.iter().zip(targets) {
+            // SAFETY: there are so many words at each of the addresses: the largest of their offsets leaves room for them. A
+            // target is as long as a vector.
+            unsafe {
+                let words = each(data.as_ptr().add(4 * word), addresses, base);
+                _mm512_storeu_epi32(target.as_mut_ptr().cast(), words);
+            }
         }
     }
     Loaded::Done
@@ -187,7 +294,7 @@ unsafe fn unwritten(bits: &Bits, skip: usize, lanes: [u8; 2], offsets: [__m512i;
     let mut found = 0;
     for (lane, at) in places.as_flattened().iter().enumerate() {
         let active = u16::from_le_bytes(lanes) & (1 << lane) != 0;
-        if active && !bits.all_of_four(skip + *at as usize) {
+        if active && bits.from(skip + *at as usize) & 0xf != 0xf {
             found |= 1 << lane;
         }
     }
@@ -220,21 +327,21 @@ mod tests {
     const BYTES: usize = 4096;
     const BASE: u64 = 0x5_0000;
 
-    /// Addresses of one kind for all lanes, and sometimes one that is wrong.
-    fn column(turn: u32, mut random: impl FnMut(u64) -> u64) -> [u64; 32] {
-        let (start, step) = (BASE + 4 * random(600), 4 * random(20));
+    /// Addresses of one kind for all lanes, each of which loads `bytes`, and sometimes one that is wrong.
+    fn column(turn: u32, bytes: u64, mut random: impl FnMut(u64) -> u64) -> [u64; 32] {
+        let (start, step) = (BASE + bytes * random(600 / (bytes / 4)), bytes * random(80 / bytes));
         let mut column = std::array::from_fn(|lane| match turn % 5 {
-            0 => start + 4 * lane as u64,
+            0 => start + bytes * lane as u64,
             1 => start,
             2 => start + step * lane as u64,
-            3 => start + 4 * (lane as u64 % 16) + step * (lane as u64 / 16),
-            _ => BASE + 4 * random(BYTES as u64 / 4),
+            3 => start + bytes * (lane as u64 % 16) + step * (lane as u64 / 16),
+            _ => BASE + bytes * random(BYTES as u64 / bytes),
         });
         match random(12) {
-            0 => column[random(32) as usize] += 1 + random(3),
-            1 => column[random(32) as usize] = BASE + BYTES as u64 - random(3),
-            2 => column[random(32) as usize] = BASE - 4,
-            3 => column[random(32) as usize] = u64::MAX - 3,
+            0 => column[random(32) as usize] += 1 + random(bytes - 1),
+            1 => column[random(32) as usize] = BASE + BYTES as u64 - random(bytes),
+            2 => column[random(32) as usize] = BASE - bytes,
+            3 => column[random(32) as usize] = u64::MAX - bytes + 1,
             _ => {}
         }
         column
@@ -249,7 +356,7 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % below
         };
-        let mut seen = [0; 3];
+        let mut seen = [[0; 3]; 3];
         for turn in 0..20_000 {
             let Some(mut region) = Region::new(BYTES) else { return };
             let written = if turn % 3 == 0 { BYTES } else { 4 * random(BYTES as u64 / 4) as usize };
@@ -258,28 +365,34 @@ mod tests {
             }
             let mask =
                 [u32::MAX, 0xffff, 0x1ff, 0xffff_0000, random(1 << 32) as u32 | 1 << random(32)][random(5) as usize];
-            let offset = 4 * (random(5) as i64 - 2);
+            let words = [1, 2, 4][random(3) as usize];
+            let bytes = 4 * words as i64;
+            let offset = bytes * (random(5) as i64 - 2);
             let address = Address { at: At::Global, base: 0, wide: true, offset };
-            let value = Value { col: 1, wide: false, short: false };
-            let access = LoadStore { address, bytes: 4, signed: false, values: vec![value], copied: false, word: true };
+            let is_left_out = |word: usize| words > 1 && word == 1 && turn % 7 == 0;
+            let col = |word: usize| if is_left_out(word) { NONE } else { 1 + word as Col };
+            let values = (0..words).map(|word| Value { col: col(word), wide: false, short: false }).collect();
+            let access = LoadStore { address, bytes: 4, signed: false, values, copied: false, word: words == 1 };
             let skip = 64 * random(2) as usize;
             let part = Part { base: BASE + skip as u64, skip, len: BYTES - skip - 128 * random(2) as usize };
             let from = LoadFrom { access: &access, addresses: None, region: &region, part, check: random(4) != 0 };
-            let addresses = column(turn, &mut random).map(|address| address.wrapping_sub(offset as u64));
+            let addresses = column(turn, bytes as u64, &mut random).map(|address| address.wrapping_sub(offset as u64));
             let run = |set: InstructionSet| {
-                let (mut r32, mut r64, mut p) = ([[7; 32]; 2], [addresses], [0]);
+                let (mut r32, mut r64, mut p) = ([[7; 32]; 5], [addresses], [0]);
                 let mut regs = Regs { r32: &mut r32, r64: &mut r64, p: &mut p };
-                let loaded = Isa::at_most(set).load_word(&mut regs, &from, mask);
+                let isa = Isa::at_most(set);
+                let load = if words == 1 { Isa::load_word } else { Isa::load };
+                let loaded = load(isa, &mut regs, &from, mask);
                 (loaded, r32)
             };
             let (want, got) = (run(InstructionSet::Baseline), run(InstructionSet::Avx512));
             assert!(want == got, "turn {turn}: {mask:#x}, {addresses:x?}");
-            seen[match want.0 {
+            seen[words / 2][match want.0 {
                 Loaded::Done => 0,
                 Loaded::Outside => 1,
                 Loaded::Unwritten(_) => 2,
             }] += 1;
         }
-        assert!(seen.iter().all(|times| *times > 500), "all three happen: {seen:?}");
+        assert!(seen.iter().flatten().all(|times| *times > 500), "all three happen for each size: {seen:?}");
     }
 }
