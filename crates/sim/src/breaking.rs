@@ -14,7 +14,7 @@ impl Breakable for Machine {
     fn lose_context(&self, code: CUresult) {
         let mut state = self.lock();
         if state.fault.is_none() {
-            state.fault = Some(FaultState { code, reported: false });
+            state.fault = Some(FaultState::known(code));
             state.tasks.abandon(|work| matches!(work, Work::Callback(_) | Work::Called));
         }
         drop(state);

@@ -382,7 +382,12 @@ impl State {
         let by = self.tasks.get_mut(key).and_then(|task| task.by.clone());
         self.find(finding.by(by.as_ref()));
         self.tasks.finish(key);
-        self.fault = Some(FaultState { code, reported: false });
+        self.fault = Some(FaultState::of_kernel(code));
+        self.abandon_work();
+    }
+
+    /// Drops the work of a device that is broken.
+    pub(crate) fn abandon_work(&mut self) {
         self.tasks.abandon(|work| matches!(work, Work::Callback(_) | Work::Called | Work::Release(_)));
     }
 }

@@ -148,16 +148,20 @@ impl Visit<'_> {
         }
         match needs {
             Needs::Context => {
-                self.check_fault()?;
+                self.check_known_fault()?;
                 self.context().map(|_| ())
             }
             Needs::Stream => self.context().map(|_| ()),
-            Needs::Init => self.check_fault(),
+            Needs::Init => self.check_known_fault(),
             Needs::OwnStream | Needs::Always | Needs::Nothing => Ok(()),
         }
     }
 
     fn leave(&mut self) {
+        // What was taken before the fault is known.
+        if self.fault.is_some_and(|fault| !fault.reported) {
+            self.abandon_work();
+        }
         if self.machine.inner.live && !self.tasks.is_empty() {
             self.machine.wake_worker();
         }
@@ -166,16 +170,19 @@ impl Visit<'_> {
     /// Destructors of user objects to call now. In counted time calls that wait or ask call them, as they do host functions:
     /// a program may hold a lock around any other call that the destructor wants.
     fn due_destructors(&mut self) -> Vec<HostWork> {
-        let waits_or_asks = matches!(
+        let now = if self.machine.inner.live { self.graphs.objects.any_due() } else { self.waits_or_asks() };
+        if now { self.take_destructors() } else { Vec::new() }
+    }
+
+    fn waits_or_asks(&self) -> bool {
+        matches!(
             self.call,
             Call::cuStreamSynchronize
                 | Call::cuCtxSynchronize
                 | Call::cuEventSynchronize
                 | Call::cuStreamQuery
                 | Call::cuEventQuery
-        );
-        let now = if self.machine.inner.live { self.graphs.objects.any_due() } else { waits_or_asks };
-        if now { self.take_destructors() } else { Vec::new() }
+        )
     }
 
     /// In counted time, work moves at driver calls: now and then a few steps, as the seed says.
@@ -288,7 +295,13 @@ impl Visit<'_> {
         Ok(())
     }
 
-    /// The code of a fault, if the device is broken.
+    /// The code of a fault, if the device is broken and the host knows of it.
+    fn check_known_fault(&mut self) -> Answer {
+        let is_unknown = self.machine.inner.live && self.fault.is_some_and(|fault| !fault.is_known());
+        if is_unknown && !self.waits_or_asks() { Ok(()) } else { self.check_fault() }
+    }
+
+    /// The code of a fault, if the device is broken; the host knows of it from here on.
     pub(crate) fn check_fault(&mut self) -> Answer {
         match &mut self.fault {
             Some(fault) => {
@@ -430,7 +443,7 @@ impl Visit<'_> {
             self.check_legacy()?;
         }
         let Some(capture) = self.streams.get(stream).and_then(|stream| stream.capture) else {
-            self.check_fault()?;
+            self.check_known_fault()?;
             return Ok(Target::Run(stream));
         };
         if self.fault.is_some_and(|fault| fault.reported) {

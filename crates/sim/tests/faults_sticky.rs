@@ -3,10 +3,11 @@
 mod kit;
 
 use std::ffi::c_void;
+use std::time::{Duration, Instant};
 
 use dacapo_driver::types::*;
 use dacapo_driver::{CUresult, Driver};
-use dacapo_sim::Options;
+use dacapo_sim::{Options, Time};
 use kit::{Device, ok};
 
 /// Each takes one number: an address, an offset, an index.
@@ -114,6 +115,38 @@ fn a_fault_stays_and_only_some_calls_still_answer() {
                 assert_eq!(answer, CUresult::CUDA_SUCCESS, "{call} after {name}");
             }
             assert_eq!(d.cuDevicePrimaryCtxRetain(&mut context, 0), *code, "a reset does not mend it");
+        }
+    }
+}
+
+/// As on a GPU, which needs a while to tell: libraries record an event behind each launch and wait later.
+#[test]
+fn in_live_time_a_fault_shows_where_the_program_waits() {
+    let (mut quick, mut turn) = (0, 0);
+    while quick < 5 {
+        turn += 1;
+        assert!(turn < 200, "this machine never comes to the second call in time");
+        let d = Device::new(Options { time: Time::Live, ..Options::default() });
+        let (trap, store) = (d.function(d.module(PTX), "trap_"), d.function(d.module(PTX), "store"));
+        let (p, s) = (d.zeros(4), d.stream());
+        let mut event = CUevent::NULL;
+        // SAFETY: valid out pointers; the handles are live.
+        unsafe {
+            ok(d.cuEventCreate(&mut event, 0));
+            let begun = Instant::now();
+            ok(d.launch(trap, s, &[0]));
+            while d.found().is_empty() {
+                std::thread::yield_now();
+            }
+            let answers = [d.launch(store, s, &[p]), d.cuEventRecord(event, s)];
+            // The promise is about 20 milliseconds; who was put to sleep meanwhile tries again.
+            if begun.elapsed() < Duration::from_millis(20) {
+                assert_eq!(answers, [CUresult::CUDA_SUCCESS; 2], "the fault is not known yet");
+                quick += 1;
+            }
+            assert_eq!(d.cuStreamQuery(s), CUresult::CUDA_ERROR_LAUNCH_FAILED);
+            assert_eq!(d.cuEventRecord(event, s), CUresult::CUDA_ERROR_LAUNCH_FAILED, "now it is known");
+            assert_eq!(d.found(), ["trap"], "what was launched behind it has not run");
         }
     }
 }

@@ -125,10 +125,10 @@ fn what_is_not_defined_is_told_by_complete() {
     assert_eq!(device.found(), ["link"; 2]);
     assert_eq!(link.complete(), Err(INVALID_SOURCE));
     ok(link.destroy());
-    // Without a buffer for errors an H200 has another code.
+    // The code does not depend on whether there is a buffer for errors.
     let link = Link::quiet(&device);
     ok(link.add(&caller(), "one.ptx"));
-    assert_eq!(link.complete(), Err(UNKNOWN));
+    assert_eq!(link.complete(), Err(INVALID_SOURCE));
 }
 
 #[test]
@@ -210,6 +210,16 @@ fn bad_arguments_have_the_codes_of_an_h200() {
         assert_eq!(link.add_as(kind, text.as_bytes(), ""), code);
         assert_eq!(link.complete(), Err(code), "and it is over");
     }
+}
+
+#[test]
+fn a_file_without_an_end_is_refused() {
+    let device = Device::seeded(1);
+    let (link, path) = (Link::quiet(&device), CString::new("/dev/zero").expect("no NUL"));
+    let (none, nothing) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: a C string and no options.
+    let added = unsafe { device.cuLinkAddFile_v2(link.state, CU_JIT_INPUT_PTX, path.as_ptr(), 0, none, nothing) };
+    assert_eq!(added, CUresult::CUDA_ERROR_FILE_NOT_FOUND);
 }
 
 #[test]

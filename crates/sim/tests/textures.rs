@@ -417,3 +417,22 @@ fn an_array_takes_the_memory_there_is_and_an_object_answers_to_its_own_calls() {
         assert_eq!(w.d.cuSurfObjectGetResourceDesc(&mut resource, texture), INVALID);
     }
 }
+
+/// As an H200 was seen to do: what this kind of resource does not have stays as the program left it.
+#[test]
+fn a_description_is_written_as_far_as_its_kind_goes() {
+    let w = World::new(true);
+    let texture = w.texture(w.counted([5, 3, 0], 0), CU_TR_ADDRESS_MODE_CLAMP, 1);
+    let (mut resource, mut sampling) = ([0x55u8; size_of::<CUDA_RESOURCE_DESC>()], [0x55u8; size_of::<CUDA_TEXTURE_DESC>()]);
+    let mut view = [0x55u8; size_of::<CUDA_RESOURCE_VIEW_DESC>()];
+    // SAFETY: out pointers with room for what is written.
+    unsafe {
+        ok(w.d.cuTexObjectGetResourceDesc(resource.as_mut_ptr().cast(), texture));
+        ok(w.d.cuTexObjectGetTextureDesc(sampling.as_mut_ptr().cast(), texture));
+        ok(w.d.cuTexObjectGetResourceViewDesc(view.as_mut_ptr().cast(), texture));
+    }
+    let touched = |bytes: &[u8]| (0..bytes.len()).filter(|at| bytes[*at] != 0x55).collect::<Vec<_>>();
+    assert_eq!(touched(&resource), (0..4).chain(8..16).chain(136..140).collect::<Vec<_>>());
+    assert_eq!(touched(&sampling), (0..40).collect::<Vec<_>>());
+    assert_eq!(touched(&view), []);
+}

@@ -83,6 +83,8 @@ impl Run<'_> {
     /// stands, since none are where Linux has them when a toolkit is installed.
     fn place_for(&self, command: &mut Command) {
         let source = self.place.source(self.package);
+        // Else it is that of whoever runs this, which tests that compile would take for theirs.
+        command.env("CARGO_MANIFEST_DIR", &source).env("CARGO_PKG_NAME", self.package.name);
         match (self.package.name, self.place.site_packages()) {
             ("cudarc", Some(wheels)) => {
                 command.current_dir(wheels.join("nvidia/cu13/include"));

@@ -7,6 +7,8 @@
 #![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::ffi::{CStr, c_void};
+use std::fs::File;
+use std::io::Read as _;
 
 use dacapo_driver::CUresult;
 
@@ -210,6 +212,25 @@ pub(crate) fn extend(
         texts.push(text);
     }
     Ok(())
+}
+
+/// The bytes of a file that a program names.
+///
+/// # Errors
+///
+/// - `CUDA_ERROR_FILE_NOT_FOUND`: it cannot be read, or is a device or a pipe that gives more than any image has.
+pub(crate) fn file(path: &str) -> Result<Vec<u8>, CUresult> {
+    let read = || -> std::io::Result<Option<Vec<u8>>> {
+        let (mut file, mut bytes) = (File::open(path)?, Vec::new());
+        if file.metadata()?.is_file() {
+            file.read_to_end(&mut bytes)?;
+            return Ok(Some(bytes));
+        }
+        // It has no length, and may have no end.
+        file.take(fatbin::BYTES_MAX + 1).read_to_end(&mut bytes)?;
+        Ok((bytes.len() as u64 <= fatbin::BYTES_MAX).then_some(bytes))
+    };
+    read().ok().flatten().ok_or(CUresult::CUDA_ERROR_FILE_NOT_FOUND)
 }
 
 fn nothing_fits(there: &[String]) -> Refusal {

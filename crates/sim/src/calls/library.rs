@@ -69,7 +69,7 @@ pub(crate) unsafe fn load_from_file(
 ) -> Answer {
     // SAFETY: a C string, by this call's page.
     let path = unsafe { text(path) }?;
-    let bytes = std::fs::read(&path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
+    let bytes = image::file(&path)?;
     if out.is_null() {
         return Err(INVALID);
     }

@@ -8,8 +8,7 @@
 //! - What is wrong with one text is the answer to adding it, and the text is left out.
 //! - What is wrong between texts is the answer to adding the second, and to every call behind it: `INVALID_SOURCE`, or
 //!   `UNKNOWN` for another prototype. So it is with what is no cubin, or code that no driver links any more.
-//! - What is not defined is told by `cuLinkComplete` alone: `INVALID_SOURCE` where there is a buffer for errors, and `UNKNOWN`
-//!   where there is none.
+//! - What is not defined is told by `cuLinkComplete` alone: `INVALID_SOURCE`, and in the log, where there is one.
 //! - Host objects, and archives of them, are looked through for fat binaries.
 //! - A container with nothing for this device is left out without a word. Here it leaves a finding.
 //! - Used after its end, a link makes NVIDIA's driver crash. Here it answers `INVALID_HANDLE`.
@@ -121,7 +120,7 @@ pub(crate) unsafe fn add_file(
     unsafe { check_options(count, options, values) }?;
     // SAFETY: a C string, by this call's page.
     let path = unsafe { text(path) }?;
-    let bytes = std::fs::read(&path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
+    let bytes = image::file(&path)?;
     add(v, key, kind, &bytes, Some(path))
 }
 
@@ -240,11 +239,6 @@ fn add(v: &mut Visit<'_>, key: Key<Link>, kind: CUjitInputType, bytes: &[u8], na
     Ok(())
 }
 
-/// The code for what no text defines.
-fn code_of(link: &Link) -> CUresult {
-    if link.logs.takes_errors() { CUresult::CUDA_ERROR_INVALID_SOURCE } else { UNKNOWN }
-}
-
 fn fail(v: &mut Visit<'_>, key: Key<Link>, code: CUresult) {
     if let Some(link) = v.links.get_mut(key) {
         link.failed.get_or_insert(code);
@@ -292,8 +286,7 @@ pub(crate) unsafe fn complete(
         return Err(v.refuse(visit::Refusal::new(INVALID_HANDLE, "link", what, help)));
     }
     if let Err(errors) = link::link(link.texts.texts().to_vec(), PROVIDED) {
-        let code = code_of(link);
-        let code = tell(v, key, not_linked(code, &errors));
+        let code = tell(v, key, not_linked(CUresult::CUDA_ERROR_INVALID_SOURCE, &errors));
         fail(v, key, code);
         return Err(code);
     }

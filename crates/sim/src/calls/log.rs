@@ -42,11 +42,6 @@ impl Logs {
         Logs { error: buffer(ERROR), info: buffer(INFO) }
     }
 
-    /// Is there a buffer for errors?
-    pub(crate) fn takes_errors(&self) -> bool {
-        self.error.is_some()
-    }
-
     /// Writes the words, cut to what there is room for.
     pub(crate) fn write(&self, error: &str, info: &str) {
         for (buffer, words) in [(self.error, error), (self.info, info)] {

@@ -110,7 +110,7 @@ pub(crate) unsafe fn load(v: &mut Visit<'_>, out: *mut CUmodule, path: *const c_
     if std::fs::metadata(&path).is_ok_and(|found| found.is_dir()) {
         return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
     }
-    let bytes = std::fs::read(&path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
+    let bytes = image::file(&path)?;
     // SAFETY: an out pointer of this call.
     unsafe { finish(v, out, image::of_bytes(&bytes)) }.0
 }

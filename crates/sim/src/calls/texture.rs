@@ -218,21 +218,47 @@ fn named(v: &Visit<'_>, handle: u64, surface: bool) -> Result<Arc<Texture>, CUre
 pub(crate) unsafe fn get_resource(v: &mut Visit<'_>, out: *mut CUDA_RESOURCE_DESC, handle: CUtexObject) -> Answer {
     let resource = named(v, handle, false)?.resource;
     // SAFETY: an out pointer of this call.
-    unsafe { put(out, resource) }
+    unsafe { put_resource(out, &resource) }
+}
+
+/// Writes what this kind of resource has, and leaves the rest as it is, as an H200 does.
+unsafe fn put_resource(out: *mut CUDA_RESOURCE_DESC, resource: &CUDA_RESOURCE_DESC) -> Answer {
+    if out.is_null() {
+        return Err(INVALID);
+    }
+    let words = match resource.resType {
+        CU_RESOURCE_TYPE_LINEAR => 3,
+        CU_RESOURCE_TYPE_PITCH2D => 5,
+        _ => 1,
+    };
+    // SAFETY: the fields of what an out pointer of this call points to; C code packs what it likes.
+    unsafe {
+        (&raw mut (*out).resType).write_unaligned(resource.resType);
+        (&raw mut (*out).flags).write_unaligned(resource.flags);
+        let target = (&raw mut (*out).res).cast::<u64>();
+        for (at, word) in resource.res.iter().enumerate().take(words) {
+            target.add(at).write_unaligned(*word);
+        }
+    }
+    Ok(())
 }
 
 pub(crate) unsafe fn get_texture(v: &mut Visit<'_>, out: *mut CUDA_TEXTURE_DESC, handle: CUtexObject) -> Answer {
     let texture = named(v, handle, false)?.texture;
-    // SAFETY: an out pointer of this call.
-    unsafe { put(out, texture) }
+    if out.is_null() {
+        return Err(INVALID);
+    }
+    let bytes = std::mem::offset_of!(CUDA_TEXTURE_DESC, borderColor);
+    // SAFETY: an out pointer of this call, and both are as long. An H200 leaves the border's colour and what is reserved as
+    // they are.
+    unsafe { out.cast::<u8>().copy_from_nonoverlapping((&raw const texture).cast(), bytes) };
+    Ok(())
 }
 
 pub(crate) unsafe fn get_view(v: &mut Visit<'_>, out: *mut CUDA_RESOURCE_VIEW_DESC, handle: CUtexObject) -> Answer {
     named(v, handle, false)?;
-    if out.is_null() {
-        return Err(INVALID);
-    }
-    Err(v.unsupported("asking for the view of a texture's resource"))
+    // No texture here has a view, and without one an H200 writes nothing.
+    if out.is_null() { Err(INVALID) } else { Ok(()) }
 }
 
 pub(crate) unsafe fn get_surface_resource(
@@ -242,5 +268,5 @@ pub(crate) unsafe fn get_surface_resource(
 ) -> Answer {
     let resource = named(v, handle, true)?.resource;
     // SAFETY: an out pointer of this call.
-    unsafe { put(out, resource) }
+    unsafe { put_resource(out, &resource) }
 }

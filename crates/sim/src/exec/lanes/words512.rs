@@ -374,7 +374,7 @@ mod tests {
             let values = (0..words).map(|word| Value { col: col(word), wide: false, short: false }).collect();
             let access = LoadStore { address, bytes: 4, signed: false, values, copied: false, word: words == 1 };
             let skip = 64 * random(2) as usize;
-            let part = Part { base: BASE + skip as u64, skip, len: BYTES - skip - 128 * random(2) as usize };
+            let part = Part { base: BASE + skip as u64, skip, len: BYTES - skip - 4 * random(40) as usize };
             let from = LoadFrom { access: &access, addresses: None, region: &region, part, check: random(4) != 0 };
             let addresses = column(turn, bytes as u64, &mut random).map(|address| address.wrapping_sub(offset as u64));
             let run = |set: InstructionSet| {

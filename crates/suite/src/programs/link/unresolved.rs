@@ -1,6 +1,6 @@
 //! Links a text whose function another one defines, and forgets that one.
 //!
-//! On a GPU: cuLinkComplete says UNKNOWN, or INVALID_SOURCE if the program asked for an error log, which then names the function.
+//! On a GPU: cuLinkComplete says INVALID_SOURCE; an error log, where the program asked for one, names the function.
 //!
 //! Near miss: links both.
 
