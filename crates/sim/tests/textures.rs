@@ -423,7 +423,8 @@ fn an_array_takes_the_memory_there_is_and_an_object_answers_to_its_own_calls() {
 fn a_description_is_written_as_far_as_its_kind_goes() {
     let w = World::new(true);
     let texture = w.texture(w.counted([5, 3, 0], 0), CU_TR_ADDRESS_MODE_CLAMP, 1);
-    let (mut resource, mut sampling) = ([0x55u8; size_of::<CUDA_RESOURCE_DESC>()], [0x55u8; size_of::<CUDA_TEXTURE_DESC>()]);
+    let (mut resource, mut sampling) =
+        ([0x55u8; size_of::<CUDA_RESOURCE_DESC>()], [0x55u8; size_of::<CUDA_TEXTURE_DESC>()]);
     let mut view = [0x55u8; size_of::<CUDA_RESOURCE_VIEW_DESC>()];
     // SAFETY: out pointers with room for what is written.
     unsafe {
