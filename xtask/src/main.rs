@@ -32,6 +32,7 @@ mod planner;
 mod probe;
 mod programs;
 mod ptx_forms;
+mod ranks;
 mod survivors;
 mod tidy;
 mod train;
@@ -150,6 +151,8 @@ enum Task {
     Edges(edges::Scale),
     /// Run random safe programs over the library against a model on the host
     Programs(programs::Scale),
+    /// Run every form of work that several ranks do together, on 1, 2, 4 and 8 software devices
+    Ranks(ranks::Scale),
     /// List which instruction forms of the inventory the software driver runs
     PtxForms,
     /// Hold docs/founding.md, where every founding item lives, against the sources
@@ -198,6 +201,7 @@ fn main() -> ExitCode {
         Task::Edges(scale) => edges::run(&scale),
         Task::Programs(scale) => programs::run(&scale),
         Task::PtxForms => ptx_forms::run(),
+        Task::Ranks(scale) => ranks::run(&scale),
         Task::Founding => founding::run(),
         Task::Survivors(scale) => survivors::run(&scale),
         Task::Train { bench, torch } => train::run(bench, torch),

@@ -112,6 +112,8 @@
 pub mod op;
 mod arrange;
 pub mod capture;
+#[cfg(feature = "nccl")]
+pub mod collective;
 pub mod device;
 mod element;
 mod error;

@@ -29,10 +29,13 @@ impl Device {
         self.expect_context()
     }
 
-    /// Whether there is nothing to be done before a launch: the context is whole, and nothing was dropped.
+    /// Whether there is nothing to be done before a launch: the context is whole, no partner has died, and nothing was
+    /// dropped.
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
-        !self.0.is_lost.load(Ordering::Acquire) && self.0.drops.is_empty()
+        !self.0.is_lost.load(Ordering::Acquire)
+            && !self.0.partner_died.load(Ordering::Acquire)
+            && self.0.drops.is_empty()
     }
 
     /// Refuses everything once a fault has broken the context.

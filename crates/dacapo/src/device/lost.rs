@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use dacapo_driver::DriverError;
 
-use crate::device::Device;
+use crate::device::{Device, Partner};
 use crate::error::{Error, ErrorKind};
 
 /// What a launch is called in errors.
@@ -19,6 +19,8 @@ pub(crate) struct Named {
     pub(crate) name: String,
     pub(crate) label: String,
     pub(crate) at: Option<&'static Location<'static>>,
+    /// Whom the launch needs. Not held: the names of launches stay with their stream, and so with the device.
+    pub(crate) partners: Vec<Weak<dyn Partner>>,
 }
 
 impl fmt::Display for Named {
@@ -81,9 +83,14 @@ impl Notes {
     }
 
     fn names(&self) -> Vec<String> {
+        self.in_flight().iter().map(|name| name.to_string()).collect()
+    }
+
+    /// What is not known to be over.
+    pub(crate) fn in_flight(&self) -> Vec<Arc<Named>> {
         let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         match self.is_idle.load(Ordering::Relaxed) {
-            false => list.iter().map(|name| name.to_string()).collect(),
+            false => list.iter().cloned().collect(),
             true => Vec::new(),
         }
     }

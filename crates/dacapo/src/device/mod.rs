@@ -25,6 +25,7 @@ mod guests;
 mod lost;
 pub(crate) mod memory_report;
 pub(crate) mod open;
+mod partner;
 mod properties;
 mod queue;
 mod range;
@@ -55,6 +56,7 @@ pub(crate) use counters::Live;
 pub(crate) use garbage::Garbage;
 pub(crate) use guests::{Guest, Guests};
 pub(crate) use lost::{Named, Notes};
+pub(crate) use partner::Partner;
 pub use properties::Properties;
 pub(crate) use queue::{Cuda, HeldDriver, LaneStream, RawHandle};
 pub(crate) use range::Range;
@@ -90,6 +92,8 @@ pub(crate) struct Inner {
     pub(crate) drops: Arc<Drops<Cuda, Garbage>>,
     /// Whether `lost` is there, beside what every launch looks at.
     pub(crate) is_lost: AtomicBool,
+    /// Whether a partner has died: launches ask theirs from then on.
+    pub(crate) partner_died: AtomicBool,
     /// Whether the driver wants to be told whose work it is given, and what kernels may touch; asked once.
     pub(crate) wants_declared: bool,
     pub(crate) ledger: Ledger<Cuda>,

@@ -293,6 +293,7 @@ impl Device {
             staging: Mutex::default(),
             lanes: Mutex::default(),
             is_lost: AtomicBool::new(false),
+            partner_died: AtomicBool::new(false),
             lost: OnceLock::new(),
             #[cfg(feature = "tracing")]
             told_lost: AtomicBool::new(false),

@@ -156,6 +156,7 @@ impl Device {
                 self.wait_for(used)?;
             }
         }
+        self.expect_partners_of(used.lane())?;
         self.forget_if_idle(used);
         Ok(())
     }
@@ -170,13 +171,14 @@ impl Device {
     /// Whether a use is over. Does not wait.
     pub(crate) fn is_done(&self, used: &Use<Cuda>) -> Result<bool> {
         if self.ledger().is_finished(used) {
-            return Ok(true);
+            return self.expect_partners_of(used.lane()).map(|()| true);
         }
         let _relaxed = self.relaxed()?;
         let event = self.ledger().event_for(&self.0.cuda, used).map_err(|error| self.refused(error))?;
         let passed = self.0.cuda.has_passed(&event).map_err(|error| self.refused(error))?;
         if passed {
             self.ledger().finished(used);
+            self.expect_partners_of(used.lane())?;
             self.forget_if_idle(used);
         }
         Ok(passed)

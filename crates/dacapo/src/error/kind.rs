@@ -280,6 +280,46 @@ pub enum ErrorKind {
         /// Every file that was tried, with the reason why not.
         tried: Vec<String>,
     },
+    /// A rank that the communicator does not have.
+    Rank {
+        /// The op or call that names it.
+        what: &'static str,
+        /// The rank.
+        rank: usize,
+        /// How many the communicator has.
+        size: usize,
+    },
+    /// A communicator could not be made.
+    NotJoined {
+        /// Whose side this is.
+        rank: usize,
+        /// How many there should be.
+        size: usize,
+        /// What happened.
+        why: String,
+    },
+    /// The ranks of a communicator have recorded different collectives: their replays would hang.
+    RanksDiffer {
+        /// Whose side this is.
+        rank: usize,
+        /// The number of the first collective that differs, from 0.
+        number: usize,
+        /// What it is on this rank.
+        here: String,
+        /// What each rank has there, one line each.
+        ranks: Vec<String>,
+    },
+    /// A communicator is dead: a rank has ended, did not come in time, or did something else than the others.
+    RankFailed {
+        /// Whose side this is.
+        rank: usize,
+        /// How many ranks there are.
+        size: usize,
+        /// What happened.
+        why: String,
+        /// The launches of this rank that were in flight.
+        in_flight: Vec<String>,
+    },
     /// Another library refused a call.
     Library {
         /// Its name.

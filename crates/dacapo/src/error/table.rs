@@ -259,6 +259,21 @@ table! {
         notes (tried.iter().map(|tried| format!("tried: {tried}")).collect()),
         help (words::install(library, variable));
 
+    Rank { what, rank, size } => "rank",
+        "`{what}` names rank {rank}, and the communicator has {size} ranks",
+        help "a rank is a number from 0 to `Communicator::size() - 1`";
+    NotJoined { rank, size, why } => "not_joined",
+        "rank {rank} of {size} could not join the communicator: {why}",
+        help "every rank joins once, with the same id and size, each on a thread or process of its own";
+    RanksDiffer { rank, number, here, ranks } => "ranks_differ",
+        "the ranks have recorded different collectives: on rank {rank} number {number} is {here}",
+        notes (ranks.clone()),
+        help "let every rank record the same collectives, of the same sizes, in the same order";
+    RankFailed { rank, size, why, in_flight } => "rank_failed",
+        "the communicator of rank {rank} of {size} is dead: {why}",
+        notes (words::in_flight(in_flight)),
+        help "drop its graphs and the communicator, and join a new one with the ranks that are left";
+
     Library { library, call, said } => "library",
         "{library} refused `{call}`: {said}";
 

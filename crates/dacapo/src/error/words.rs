@@ -152,6 +152,11 @@ pub(super) fn lost(first: &DriverError) -> String {
 }
 
 /// The newest finding is the one that broke it.
+/// The launches that were in flight, a line each.
+pub(super) fn in_flight(in_flight: &[String]) -> Vec<String> {
+    in_flight.iter().map(|name| format!("in flight: {name}")).collect()
+}
+
 pub(super) fn lost_line(in_flight: &[String], findings: &[String]) -> String {
     let found = findings.last().map(|finding| format!("; {}", first_line(finding))).unwrap_or_default();
     if in_flight.is_empty() { found } else { format!("{found}; in flight: {}", in_flight.join(", ")) }

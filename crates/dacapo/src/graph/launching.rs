@@ -61,6 +61,9 @@ impl Replayable {
         if !self.device.0.drops.is_empty() {
             self.drain()?;
         }
+        if !self.name.partners.is_empty() {
+            self.name.expect_partners().map_err(|error| self.refused(error))?;
+        }
         if self.has_slots || !self.dirty.is_empty() {
             self.refresh_quiet()?;
         }

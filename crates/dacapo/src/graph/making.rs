@@ -1,6 +1,6 @@
 //! From a recording to a graph.
 //!
-//! 1. The graph joins its pools ([`Members::join`]).
+//! 1. The partners of its collectives are asked whether they have recorded the same ([`partners`]). The graph joins its pools ([`Members::join`]).
 //! 2. Its ops are ordered ([`arranged`]), small branches become guarded kernels ([`guard`]), and its temps are laid out by that
 //!    order ([`TempPlan::new`]).
 //! 3. The executable is booked, then the temps get memory ([`TempPlan::settle`]). All this is a [`Drafted`].
@@ -22,7 +22,7 @@ use crate::lower::{Built, CapturedGraph, Parts, executable_bytes, guard, touched
 use crate::memory::Arena;
 use crate::plan::Shape;
 use crate::pool::{Members, Pool, Space};
-use crate::record::{Recorded, Work, gates, may_idle};
+use crate::record::{Recorded, Work, gates, may_idle, partners};
 use crate::trace::event;
 
 /// What a graph was asked to be.
@@ -78,6 +78,9 @@ impl Drafted {
     ///
     /// - [`ErrorKind::PoolSealed`], and as [`TempPlan::settle`].
     pub(super) fn new(mut recorded: Recorded, options: &GraphOptions, book: bool) -> Result<Drafted> {
+        for (partner, ops) in partners(&recorded.nodes) {
+            partner.agree(&ops)?;
+        }
         let pools = Members::join(options.pool.as_ref(), &recorded.pools)?;
         let order = arranged(&recorded.nodes, options.asked.shape);
         if options.asked.guarded {
@@ -179,7 +182,8 @@ impl Replayable {
             idles |= may_idle(node);
         }
         let at = recorded.nodes.first().map(|node| node.at);
-        let name = Arc::new(Named { name: "graph".into(), label: options.label, at });
+        let partners = partners(&recorded.nodes).iter().map(|(partner, _)| Arc::downgrade(partner)).collect();
+        let name = Arc::new(Named { name: "graph".into(), label: options.label, at, partners });
         let mut graph = Replayable {
             exec: built.exec,
             has_slots: !recorded.readings.is_empty(),

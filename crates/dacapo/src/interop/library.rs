@@ -14,22 +14,22 @@ use std::ptr::NonNull;
 use crate::error::{Error, ErrorKind};
 
 /// A library that is looked for.
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     /// As errors name it.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// The variable that names the file to open instead of searching.
-    pub(super) variable: &'static str,
+    pub(crate) variable: &'static str,
     /// File names, the newest first.
-    pub(super) files: &'static [&'static str],
+    pub(crate) files: &'static [&'static str],
     /// The folders of the Python wheels that have it, below `site-packages/nvidia`.
-    pub(super) wheels: &'static [&'static str],
+    pub(crate) wheels: &'static [&'static str],
 }
 
 impl Wanted {
     /// What is tried, in order: the file that the caller or the variable names, and no other; else the loader's own
     /// search (`LD_LIBRARY_PATH` and the system's folders), then the folders of a toolkit and of the wheels in an active
     /// virtual environment.
-    pub(super) fn candidates(&self, given: Option<&Path>) -> Vec<PathBuf> {
+    pub(crate) fn candidates(&self, given: Option<&Path>) -> Vec<PathBuf> {
         let named = given.map(Path::to_path_buf).or_else(|| std::env::var_os(self.variable).map(PathBuf::from));
         if let Some(path) = named {
             return vec![path];
@@ -55,13 +55,13 @@ impl Wanted {
     }
 
     /// None of them would do.
-    pub(super) fn missing(&self, tried: Vec<(PathBuf, String)>) -> Error {
+    pub(crate) fn missing(&self, tried: Vec<(PathBuf, String)>) -> Error {
         let tried = tried.into_iter().map(|(path, why)| format!("{}: {why}", path.display())).collect();
         Error::new(ErrorKind::NoLibrary { library: self.name, variable: self.variable, tried })
     }
 
     /// The first candidate of which `make` makes something, with where it was.
-    pub(super) fn first<T>(
+    pub(crate) fn first<T>(
         &self,
         given: Option<&Path>,
         make: impl Fn(&Library) -> Result<T, String>,
@@ -78,10 +78,10 @@ impl Wanted {
 }
 
 /// An opened library that stays open.
-pub(super) struct Library(&'static libloading::Library);
+pub(crate) struct Library(&'static libloading::Library);
 
 impl Library {
-    pub(super) fn open(path: &Path) -> Result<Library, String> {
+    pub(crate) fn open(path: &Path) -> Result<Library, String> {
         if path.as_os_str().is_empty() {
             // An empty name would open the running program itself.
             return Err("the name is empty".to_string());
@@ -96,7 +96,7 @@ impl Library {
     }
 
     /// The address of a symbol.
-    pub(super) fn symbol(&self, name: &str) -> Result<NonNull<c_void>, String> {
+    pub(crate) fn symbol(&self, name: &str) -> Result<NonNull<c_void>, String> {
         let lacks = || format!("it has no `{name}`");
         // SAFETY: a symbol's address is asked for as a plain pointer and nothing is done with it here.
         let symbol = unsafe { self.0.get::<*mut c_void>(name) }.map_err(|_| lacks())?;
@@ -111,11 +111,11 @@ macro_rules! entries {
         /// The entry points that are used, as the library's header states them.
         #[allow(non_snake_case, reason = "C's names")]
         #[derive(Clone, Copy)]
-        pub(super) struct Entries { $(pub(super) $name: unsafe extern "C" fn($($arg: $ty),*) -> $out,)* }
+        pub(crate) struct Entries { $(pub(crate) $name: unsafe extern "C" fn($($arg: $ty),*) -> $out,)* }
 
         impl Entries {
             /// Looks all of them up.
-            pub(super) fn find(library: &$crate::interop::library::Library) -> Result<Entries, String> {
+            pub(crate) fn find(library: &$crate::interop::library::Library) -> Result<Entries, String> {
                 Ok(Entries { $($name: {
                     let address = library.symbol(stringify!($name))?;
                     // SAFETY: the address is that of the function of this name, whose signature stands above as the
@@ -128,4 +128,4 @@ macro_rules! entries {
         }
     };
 }
-pub(super) use entries;
+pub(crate) use entries;

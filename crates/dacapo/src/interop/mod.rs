@@ -7,7 +7,7 @@
 pub mod cublaslt;
 #[cfg(feature = "cudarc")]
 pub mod cudarc;
-#[cfg(any(feature = "cublaslt", feature = "nvrtc"))]
-mod library;
+#[cfg(any(feature = "cublaslt", feature = "nvrtc", feature = "nccl"))]
+pub(crate) mod library;
 #[cfg(feature = "nvrtc")]
 pub mod nvrtc;

@@ -75,7 +75,7 @@ pub(crate) unsafe fn foreign_at<I: Reads, O: Writes>(
             let inputs = I::raw(places);
             f(stream, inputs, O::raw(places))
         });
-        let work = Work::Foreign(ForeignWork { call });
+        let work = Work::Foreign(ForeignWork { call, joint: None });
         recorder.push(Node::new("foreign".into(), at, access.into_iter().collect(), work), &[])
     }
 }

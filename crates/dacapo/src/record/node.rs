@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::device::{Device, RawStream};
+use crate::device::{Device, Partner, RawStream};
 use crate::error::{Error, Result};
 use crate::kernel::{Args, Function, Grid, KernelDecl, Prepared, check_grid};
 use crate::memory::{Access, Accesses, Gate};
@@ -148,6 +148,16 @@ impl KernelWork {
 #[derive(Clone)]
 pub(crate) struct ForeignWork {
     pub(crate) call: ForeignCall,
+    /// Whom it is done with, where that are other devices.
+    pub(crate) joint: Option<Joint>,
+}
+
+/// Work that others take part in.
+#[derive(Clone)]
+pub(crate) struct Joint {
+    pub(crate) with: Arc<dyn Partner>,
+    /// What all of them must record alike, where there is such a thing.
+    pub(crate) what: Option<String>,
 }
 
 /// One recorded op: what, where, on what, and how it is computed.
@@ -261,4 +271,22 @@ pub(crate) fn gates<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<Arc<Gate>>
     gates.sort_by_key(|gate| Arc::as_ptr(gate).addr());
     gates.dedup_by_key(|gate| Arc::as_ptr(gate).addr());
     gates
+}
+
+/// With whom some nodes are done, and which ops each of those must have alike: what is done, and how errors name it.
+pub(crate) fn partners(nodes: &[Node]) -> Vec<(Arc<dyn Partner>, Vec<(String, String)>)> {
+    let mut partners: Vec<(Arc<dyn Partner>, Vec<(String, String)>)> = Vec::new();
+    for node in nodes {
+        let Work::Foreign(ForeignWork { joint: Some(joint), .. }) = &node.work else { continue };
+        let known = partners.iter().position(|(partner, _)| std::ptr::addr_eq(Arc::as_ptr(partner), Arc::as_ptr(&joint.with)));
+        let number = known.unwrap_or_else(|| {
+            partners.push((joint.with.clone(), Vec::new()));
+            partners.len() - 1
+        });
+        if let Some(what) = &joint.what {
+            let label = if node.label.is_empty() { String::new() } else { format!(" in {}", &*node.label) };
+            partners[number].1.push((what.clone(), format!("`{}`{label} at {}", node.name, node.at)));
+        }
+    }
+    partners
 }

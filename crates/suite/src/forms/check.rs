@@ -37,19 +37,19 @@ impl Debug for Failure {
 
 /// Both must be equal.
 #[track_caller]
-pub(super) fn same<A: PartialEq<B> + Debug, B: Debug>(what: &str, got: A, want: B) -> Outcome {
+pub(crate) fn same<A: PartialEq<B> + Debug, B: Debug>(what: &str, got: A, want: B) -> Outcome {
     if got == want { Ok(()) } else { Err(Failure::new(format!("{what}: got {got:?}, expected {want:?}"))) }
 }
 
 /// It must hold.
 #[track_caller]
-pub(super) fn holds(what: &str, condition: bool) -> Outcome {
+pub(crate) fn holds(what: &str, condition: bool) -> Outcome {
     if condition { Ok(()) } else { Err(Failure::new(format!("it does not hold that {what}"))) }
 }
 
 /// It must have been refused, for a reason of the expected kind.
 #[track_caller]
-pub(super) fn refused<T>(
+pub(crate) fn refused<T>(
     what: &str,
     outcome: Result<T, Error>,
     expected: impl FnOnce(&ErrorKind) -> bool,

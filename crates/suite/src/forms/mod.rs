@@ -38,6 +38,7 @@ mod streams;
 
 pub use buckets::{RecordingOrder, Shared, eight_in_one_pool};
 pub use check::{Failure, Outcome, check, on_software, on_software_of};
+pub(crate) use check::{holds, refused, same};
 
 use dacapo::Device;
 

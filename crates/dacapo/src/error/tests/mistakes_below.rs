@@ -113,6 +113,25 @@ pub(super) const MISTAKES: &[Mistake] = &[
     ("a stream that cudarc's other context made (by hand)", || {
         Error::new(ErrorKind::Interop { why: "the stream is of another context".into() })
     }),
+    ("a broadcast from a rank that is not there (by hand)", || {
+        Error::new(ErrorKind::Rank { what: "broadcast", rank: 4, size: 4 })
+    }),
+    ("a rank that comes alone (by hand)", || {
+        Error::new(ErrorKind::NotJoined { rank: 1, size: 4, why: "not all ranks came within 300s".into() })
+    }),
+    ("two ranks whose last layers have different sizes (by hand)", || {
+        let here = "all_reduce of 4 f32, sum, `all_reduce` in step/last at src/main.rs:20:15".to_string();
+        let ranks = vec![
+            format!("rank 0: {here}"),
+            "rank 1: all_reduce of 8 f32, sum, `all_reduce` in step/last at src/main.rs:20:15".into(),
+        ];
+        Error::new(ErrorKind::RanksDiffer { rank: 0, number: 11, here, ranks })
+    }),
+    ("a rank whose process has ended (by hand)", || {
+        let why = "ncclRemoteError (another rank has ended or cannot be reached)".to_string();
+        let in_flight = vec!["graph `step` at src/main.rs:12:9".to_string()];
+        Error::new(ErrorKind::RankFailed { rank: 0, size: 2, why, in_flight })
+    }),
     ("an eager copy that the driver refuses", || {
         let device = refusing(Call::cuMemcpyAsync, 1, CUresult::CUDA_ERROR_NOT_PERMITTED);
         let (stream, x, mut y) =

@@ -473,7 +473,7 @@ fn enqueues(product: Product, host: Scales) -> ForeignWork {
         // work is over. Foreign work is called with the device's context current and a stream of it.
         unsafe { product.enqueue(stream.0, &at) }
     };
-    ForeignWork { call: Arc::new(call) }
+    ForeignWork { call: Arc::new(call), joint: None }
 }
 
 impl Matmul<'_, f32> {

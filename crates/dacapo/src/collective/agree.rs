@@ -1,0 +1,83 @@
+//! Comparing recordings before they become graphs.
+//!
+//! Ranks whose graphs hold different collectives would hang in their first replay, or worse. So each tells the others what it
+//! has recorded:
+//!
+//! 1. how many collectives, and a hash of all: 16 bytes a rank, and nearly always that is all;
+//! 2. where that differs, a hash of each one, so that everybody finds the first that differs;
+//! 3. the words for that one, which become the error, the same on every rank.
+//!
+//! What only two ranks do (`send`, `recv`) is different on every rank by nature, and not compared. The last sources of all
+//! three steps are gathered by the communicator itself, on a stream of the library's own.
+
+use crate::collective::gather::gather;
+use crate::collective::member::Member;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Bytes of one op's words.
+const WORDS: usize = 512;
+
+/// # Errors
+///
+/// - [`ErrorKind::RanksDiffer`], on every rank.
+/// - [`ErrorKind::RankFailed`]: a rank did not come, or has ended.
+pub(super) fn agree(member: &Member, ops: &[(String, String)]) -> Result<()> {
+    let hashes: Vec<u64> = ops.iter().map(|(what, _)| hash(what.bytes())).collect();
+    let all = hash(hashes.iter().flat_map(|hash| hash.to_le_bytes()));
+    let heads = gather(member, &[ops.len() as u64, all])?;
+    let heads: Vec<[u64; 2]> = heads.chunks_exact(2).map(|head| [head[0], head[1]]).collect();
+    if heads.iter().all(|head| *head == heads[0]) {
+        return Ok(());
+    }
+    let longest = heads.iter().map(|[count, _]| *count as usize).max().unwrap_or(0);
+    let mut row = hashes;
+    row.resize(longest, 0);
+    let rows = gather(member, &row)?;
+    let at = |rank: usize, number: usize| rows[rank * longest + number];
+    let differs = |number: &usize| (1..member.size).any(|rank| at(rank, *number) != at(0, *number));
+    // Equal hashes of each and another hash of all cannot be.
+    let number = (0..longest).find(differs).unwrap_or(0);
+    let here = match ops.get(number) {
+        Some((what, named)) => format!("{what}, {named}"),
+        None => "nothing: it has fewer".to_string(),
+    };
+    let words = gather(member, &packed(&here))?;
+    let each = words.chunks_exact(WORDS / 8).map(unpacked).enumerate();
+    let ranks = each.map(|(rank, words)| format!("rank {rank}: {words}")).collect();
+    Err(Error::new(ErrorKind::RanksDiffer { rank: member.rank, number, here, ranks }))
+}
+
+/// FNV-1a: the same on every machine.
+fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn packed(text: &str) -> Vec<u64> {
+    let mut bytes = [0; WORDS];
+    let mut end = text.len().min(WORDS);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    bytes[..end].copy_from_slice(&text.as_bytes()[..end]);
+    bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
+}
+
+fn unpacked(words: &[u64]) -> String {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).take_while(|byte| *byte != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_back() {
+        let long = "ü".repeat(WORDS);
+        for text in ["", "all_reduce of 4 f32, sum", &long] {
+            let back = unpacked(&packed(text));
+            assert!(text.starts_with(&back) && back.len() + 2 > text.len().min(WORDS), "{back}");
+        }
+        assert_ne!(hash(b"a".iter().copied()), hash(b"b".iter().copied()));
+    }
+}

@@ -1,0 +1,26 @@
+//! A few numbers of every rank, now: what the library itself asks of the others.
+
+use std::panic::Location;
+
+use crate::collective::member::Member;
+use crate::collective::transfer::{Kind, Transfer};
+use crate::device::Stream;
+use crate::error::Result;
+
+/// The numbers of all ranks, one after the other; every rank gives as many.
+///
+/// # Errors
+///
+/// - The communicator died meanwhile, or a call was refused.
+#[track_caller]
+pub(super) fn gather(member: &Member, mine: &[u64]) -> Result<Vec<u64>> {
+    let at = Location::caller();
+    let stream = Stream::internal(&member.device)?;
+    let source = member.device.buffer(mine)?;
+    let mut target = member.device.zeros::<u64>(mine.len() * member.size)?;
+    let me = member.me.upgrade().expect("a member is held while it is used");
+    let transfer = Transfer::moving(Kind::AllGather, &source, &mut target, mine.len());
+    stream.run(transfer.op(me, "all_gather", at))?;
+    stream.read(&target)
+}
+

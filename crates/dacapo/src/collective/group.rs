@@ -1,0 +1,106 @@
+//! Several calls as one op.
+
+use std::panic::Location;
+
+use crate::collective::communicator::lengths;
+use crate::collective::number::{Number, Reduce};
+use crate::collective::transfer::{Kind, Transfer, op_of};
+use crate::collective::Communicator;
+use crate::element::Pod;
+use crate::error::Result;
+use crate::memory::{Access, Slice};
+use crate::record::{Op, Recorder};
+
+/// Calls that begin together: [`Communicator::group`].
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// # use dacapo::collective::Communicator;
+/// # let devices = dacapo::Device::software_group(2)?;
+/// # let ranks = Communicator::all(&devices)?;
+/// # std::thread::scope(|scope| { for comm in ranks { scope.spawn(move || -> dacapo::Result<()> {
+/// # let (device, stream) = (comm.device(), comm.device().stream()?);
+/// let other = 1 - comm.rank();
+/// let mine = device.buffer(&[comm.rank() as u32])?;
+/// let mut theirs = device.zeros::<u32>(1)?;
+/// stream.run(comm.group().send(&mine, other).recv(&mut theirs, other).op())?; // neither waits for the other to begin
+/// assert_eq!(stream.read(&theirs)?, [other as u32]);
+/// # Ok(()) }); } });
+/// # Ok(()) }
+/// ```
+///
+/// All of it is one op: no call may write what another one touches.
+#[must_use = "a group is recorded by `op()`"]
+pub struct Group {
+    comm: Communicator,
+    at: &'static Location<'static>,
+    transfers: Vec<Transfer>,
+    checked: Result<()>,
+}
+
+impl Group {
+    pub(super) fn new(comm: &Communicator, at: &'static Location<'static>) -> Group {
+        Group { comm: comm.clone(), at, transfers: Vec::new(), checked: Ok(()) }
+    }
+
+    fn with(mut self, checked: Result<()>, transfer: Transfer) -> Group {
+        self.checked = self.checked.and(checked);
+        self.transfers.push(transfer);
+        self
+    }
+
+    /// As [`Communicator::send`]; to the rank itself too, if the group receives it.
+    pub fn send<T: Pod>(self, source: &Slice<T>, to: usize) -> Group {
+        let checked = self.comm.expect_rank("send", to);
+        let access = vec![Access::read("source", source)];
+        self.with(checked, Transfer::of_bytes::<T>(Kind::Send(to), access, source.len()))
+    }
+
+    /// As [`Communicator::recv`].
+    pub fn recv<T: Pod>(self, target: &mut Slice<T>, from: usize) -> Group {
+        let checked = self.comm.expect_rank("recv", from);
+        let (access, count) = (vec![Access::out("target", target)], target.len());
+        self.with(checked, Transfer::of_bytes::<T>(Kind::Recv(from), access, count))
+    }
+
+    /// As [`Communicator::all_reduce`].
+    pub fn all_reduce<T: Number>(self, source: &Slice<T>, target: &mut Slice<T>, reduce: Reduce) -> Group {
+        let checked = lengths("all_reduce", ("source", source.len()), ("target", target.len()));
+        let count = source.len();
+        self.with(checked, Transfer::reducing(Kind::AllReduce(reduce), source, Some(target), count))
+    }
+
+    /// As [`Communicator::all_reduce_in_place`].
+    pub fn all_reduce_in_place<T: Number>(self, data: &mut Slice<T>, reduce: Reduce) -> Group {
+        let count = data.len();
+        self.with(Ok(()), Transfer::reducing_in_place(Kind::AllReduce(reduce), data, count))
+    }
+
+    /// As [`Communicator::broadcast`].
+    pub fn broadcast<T: Pod>(self, data: &mut Slice<T>, root: usize) -> Group {
+        let checked = self.comm.expect_rank("broadcast", root);
+        let access = match self.comm.rank() == root {
+            true => Access::write("data", data),
+            false => Access::out("data", data),
+        };
+        let count = data.len();
+        self.with(checked, Transfer::of_bytes::<T>(Kind::Broadcast(root), vec![access], count))
+    }
+
+    /// As [`Communicator::all_gather`].
+    pub fn all_gather<T: Pod>(self, source: &Slice<T>, target: &mut Slice<T>) -> Group {
+        let (size, count) = (self.comm.size(), source.len());
+        let checked = lengths("all_gather", ("source, of every rank", count * size), ("target", target.len()));
+        self.with(checked, Transfer::moving(Kind::AllGather, source, target, count))
+    }
+
+    /// All of them as one op.
+    pub fn op(self) -> impl Op<Out = ()> + use<> {
+        let Group { comm, at, transfers, checked } = self;
+        let op = op_of(transfers, comm.0, "group", at);
+        move |recorder: &mut Recorder<'_>| {
+            checked.map_err(|error| error.of("group", recorder.label(), at))?;
+            recorder.run(op)
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! A rank's side of a communicator: its handle, its life, and its death.
+//!
+//! - The handle is used by calls that have asked whether the communicator is alive, and counted while they go on.
+//! - It dies once. Whoever finds out first decides the error that everyone gets from then on, and a thread aborts the handle:
+//!   what hangs on the device ends, and waiters go on.
+//! - It is ended by a thread of its own when nobody holds it any more: not the user, no graph, no work in flight. A drop never
+//!   waits for another rank.
+//!
+//! # Why is the handle valid while it is used?
+//!
+//! 1. Every call goes through [`Member::call`], which asks under the lock whether the communicator is alive and counts itself
+//!    under the same lock.
+//! 2. A death is written under that lock, so after it no call begins. The abort waits until no call is under way, but for at
+//!    most a second: a call that is stuck inside NCCL is what an abort is for, and NCCL allows it beside one.
+//! 3. Work on the device holds the member (`Joint`), so it is ended only when no graph and no stream needs it. An abort does not
+//!    ask for that: NCCL's returns when the graphs that were captured with it are gone, and graphs of a dead partner are not
+//!    launched (`Named::expect_partners`).
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use dacapo_nccl::types::{ncclComm, ncclResult};
+use dacapo_nccl::{Nccl, NcclCall};
+
+use crate::collective::agree;
+use crate::collective::library::Library;
+use crate::device::{Device, Partner};
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::Extent;
+
+/// How long an abort waits for calls that are under way.
+const STUCK_AFTER: Duration = Duration::from_secs(1);
+/// How often somebody who waits for NCCL looks again.
+pub(super) const LOOK: Duration = Duration::from_micros(200);
+
+/// One rank.
+pub(super) struct Member {
+    pub(super) device: Device,
+    pub(super) library: Library,
+    pub(super) rank: usize,
+    pub(super) size: usize,
+    /// Work may take so long, and so may another rank.
+    pub(super) timeout: Duration,
+    /// Whether recordings are compared before they become graphs.
+    pub(super) agrees: bool,
+    /// What every collective of this communicator writes, so that they have an order.
+    pub(super) turn: Extent,
+    /// Itself, for what must hold it.
+    pub(super) me: Weak<Member>,
+    state: Mutex<State>,
+    changed: Condvar,
+    died: OnceLock<Error>,
+    is_dead: AtomicBool,
+}
+
+struct State {
+    comm: ncclComm,
+    /// Calls under way, by when they began.
+    calls: Vec<Instant>,
+    /// Nobody may begin one.
+    closed: bool,
+}
+
+/// What a new member is made of.
+pub(super) struct Joined {
+    pub(super) device: Device,
+    pub(super) library: Library,
+    pub(super) rank: usize,
+    pub(super) size: usize,
+    pub(super) timeout: Duration,
+    pub(super) agrees: bool,
+    pub(super) turn: Extent,
+    pub(super) comm: ncclComm,
+}
+
+impl Member {
+    pub(super) fn new(joined: Joined) -> Arc<Member> {
+        let Joined { device, library, rank, size, timeout, agrees, turn, comm } = joined;
+        Arc::new_cyclic(|me| Member {
+            device,
+            library,
+            rank,
+            size,
+            timeout,
+            agrees,
+            turn,
+            me: me.clone(),
+            state: Mutex::new(State { comm, calls: Vec::new(), closed: false }),
+            changed: Condvar::new(),
+            died: OnceLock::new(),
+            is_dead: AtomicBool::new(false),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The error that everyone gets since it died.
+    pub(super) fn death(&self) -> Option<&Error> {
+        self.died.get()
+    }
+
+    /// One call of NCCL with the handle, and as long as NCCL says that it goes on in the background.
+    pub(super) fn call(
+        &self,
+        call: NcclCall,
+        body: impl FnOnce(&dyn Nccl, ncclComm) -> ncclResult,
+    ) -> Result<()> {
+        let under_way = UnderWay::begin(self)?;
+        let code = match body(self.library.nccl(), under_way.comm) {
+            ncclResult::ncclInProgress => under_way.settled()?,
+            code => code,
+        };
+        drop(under_way);
+        match code {
+            ncclResult::ncclSuccess => Ok(()),
+            // Another thread has found out in the meantime: its error says more.
+            code => Err(self.died.get().cloned().unwrap_or_else(|| self.library.refused(code, call))),
+        }
+    }
+
+    /// What NCCL has noticed in the background; `None` where that is nothing.
+    pub(super) fn async_error(&self) -> Option<String> {
+        let under_way = UnderWay::begin(self).ok()?;
+        let mut code = ncclResult::ncclSuccess;
+        // SAFETY: the handle is alive, and `code` is valid for the write.
+        let asked = unsafe { self.library.nccl().ncclCommGetAsyncError(under_way.comm, &mut code) };
+        let code = if asked.is_success() { code } else { asked };
+        drop(under_way);
+        match code {
+            ncclResult::ncclSuccess | ncclResult::ncclInProgress => None,
+            code => Some(self.library.said(code)),
+        }
+    }
+
+    /// Whether a call has been under way for so long.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.state().calls.iter().any(|begun| begun.elapsed() > self.timeout)
+    }
+
+    /// It is dead, if it was not before: `why`, with what was in flight.
+    pub(super) fn die(&self, why: String) {
+        let in_flight = self.in_flight();
+        let error = Error::new(ErrorKind::RankFailed { rank: self.rank, size: self.size, why, in_flight });
+        let is_first = {
+            let mut state = self.state();
+            state.closed = true;
+            self.died.set(error).is_ok()
+        };
+        if !is_first {
+            return;
+        }
+        self.is_dead.store(true, Ordering::Release);
+        self.device.has_lost_partner();
+        let Some(me) = self.me.upgrade() else { return };
+        let abort = move || me.abort();
+        // Without a thread it is aborted here: whoever finds out then waits for it.
+        if let Err(error) = std::thread::Builder::new().name("dacapo-abort".into()).spawn(abort) {
+            drop(error);
+            self.abort();
+        }
+    }
+
+    /// The launches that need this member and are not known to be over.
+    fn in_flight(&self) -> Vec<String> {
+        let Some(me) = self.me.upgrade() else { return Vec::new() };
+        let partner: Arc<dyn Partner> = me;
+        let lanes = self.device.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let names = lanes.iter().flat_map(|lane| lane.stream().notes.in_flight());
+        names.filter(|name| name.needs(&partner)).map(|name| name.to_string()).collect()
+    }
+
+    /// Ends the handle, whatever it is doing.
+    fn abort(&self) {
+        let comm = {
+            let state = self.state();
+            let wait = self.changed.wait_timeout_while(state, STUCK_AFTER, |state| !state.calls.is_empty());
+            std::mem::take(&mut wait.unwrap_or_else(PoisonError::into_inner).0.comm)
+        };
+        if comm.is_null() || self.device.enter().is_err() {
+            return;
+        }
+        let _relaxed = self.device.relaxed();
+        // SAFETY: the handle was made by this library, and nobody else ends it: it was taken out of its place. What is still
+        // under way with it is inside NCCL, which allows an abort beside.
+        // What it answers is of no use: there is nothing that could be done about it.
+        let _ = unsafe { self.library.nccl().ncclCommAbort(comm) };
+    }
+}
+
+impl Partner for Member {
+    fn expect_alive(&self) -> Result<()> {
+        match self.is_dead.load(Ordering::Acquire) {
+            false => Ok(()),
+            true => Err(self.died.get().cloned().unwrap_or_else(|| Error::msg("the communicator is dead"))),
+        }
+    }
+
+    fn agree(&self, ops: &[(String, String)]) -> Result<()> {
+        self.expect_alive()?;
+        if self.agrees && self.size > 1 { agree::agree(self, ops) } else { Ok(()) }
+    }
+}
+
+/// A call that is under way: counted, so that an abort waits for it.
+struct UnderWay<'m> {
+    member: &'m Member,
+    comm: ncclComm,
+    begun: Instant,
+}
+
+impl<'m> UnderWay<'m> {
+    fn begin(member: &'m Member) -> Result<UnderWay<'m>> {
+        let mut state = member.state();
+        if state.closed {
+            drop(state);
+            return Err(member.died.get().cloned().unwrap_or_else(|| Error::msg("the communicator is dead")));
+        }
+        let begun = Instant::now();
+        state.calls.push(begun);
+        Ok(UnderWay { member, comm: state.comm, begun })
+    }
+
+    /// How what goes on in the background has ended.
+    fn settled(&self) -> Result<ncclResult> {
+        loop {
+            self.member.expect_alive()?;
+            let mut code = ncclResult::ncclSuccess;
+            // SAFETY: the handle is alive: this call is under way. `code` is valid for the write.
+            let asked = unsafe { self.member.library.nccl().ncclCommGetAsyncError(self.comm, &mut code) };
+            match if asked.is_success() { code } else { asked } {
+                ncclResult::ncclInProgress => std::thread::sleep(LOOK),
+                code => return Ok(code),
+            }
+        }
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        let mut state = self.member.state();
+        if let Some(at) = state.calls.iter().position(|begun| *begun == self.begun) {
+            state.calls.swap_remove(at);
+        }
+        drop(state);
+        self.member.changed.notify_all();
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let comm = std::mem::take(&mut state.comm);
+        if comm.is_null() {
+            return;
+        }
+        let end = Ending { comm, device: self.device.clone(), library: self.library.clone(), timeout: self.timeout };
+        // A thread that cannot be made leaves the handle to the end of the process.
+        let _ = std::thread::Builder::new().name("dacapo-leave".into()).spawn(move || end.run());
+    }
+}
+
+/// The end of a handle that nobody needs.
+struct Ending {
+    comm: ncclComm,
+    device: Device,
+    library: Library,
+    timeout: Duration,
+}
+
+impl Ending {
+    /// Leaves as NCCL wants it, but waits for the others no longer than for anything.
+    fn run(self) {
+        let Ok(()) = self.device.enter() else { return };
+        let _relaxed = self.device.relaxed();
+        let nccl = self.library.nccl();
+        let begun = Instant::now();
+        // SAFETY: the handle is alive, and nobody else has it.
+        let mut code = unsafe { nccl.ncclCommFinalize(self.comm) };
+        while code == ncclResult::ncclInProgress && begun.elapsed() < self.timeout {
+            std::thread::sleep(LOOK);
+            // SAFETY: as above; `code` is valid for the write.
+            let asked = unsafe { nccl.ncclCommGetAsyncError(self.comm, &mut code) };
+            if !asked.is_success() {
+                code = asked;
+            }
+        }
+        // SAFETY: as above, and it is not used again. Nobody can be told of a refusal.
+        let _ = match code.is_success() {
+            true => unsafe { nccl.ncclCommDestroy(self.comm) },
+            // SAFETY: as above.
+            false => unsafe { nccl.ncclCommAbort(self.comm) },
+        };
+    }
+}

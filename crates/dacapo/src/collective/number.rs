@@ -1,0 +1,82 @@
+//! What can be reduced, and how.
+
+use std::fmt;
+
+use dacapo_nccl::types::*;
+use half::{bf16, f16};
+
+use crate::element::Pod;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// Elements that collectives can add and compare. What is only moved may be any [`Pod`].
+pub trait Number: Pod + sealed::Sealed {
+    #[doc(hidden)]
+    const TYPE: ncclDataType;
+    #[doc(hidden)]
+    const NAME: &'static str;
+}
+
+macro_rules! numbers {
+    ($($ty:ty = $number:ident;)*) => { $(
+        impl sealed::Sealed for $ty {}
+        impl Number for $ty {
+            const TYPE: ncclDataType = $number;
+            const NAME: &'static str = stringify!($ty);
+        }
+    )* };
+}
+
+numbers! {
+    i8 = ncclInt8;
+    u8 = ncclUint8;
+    i32 = ncclInt32;
+    u32 = ncclUint32;
+    i64 = ncclInt64;
+    u64 = ncclUint64;
+    f16 = ncclFloat16;
+    f32 = ncclFloat32;
+    f64 = ncclFloat64;
+    bf16 = ncclBfloat16;
+}
+
+/// How the elements of the ranks become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reduce {
+    /// Their sum.
+    Sum,
+    /// Their product.
+    Product,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+    /// Their sum, divided by the number of ranks. Of integers the quotient is rounded to zero.
+    Average,
+}
+
+impl Reduce {
+    pub(super) fn raw(self) -> ncclRedOp {
+        match self {
+            Reduce::Sum => ncclSum,
+            Reduce::Product => ncclProd,
+            Reduce::Min => ncclMin,
+            Reduce::Max => ncclMax,
+            Reduce::Average => ncclAvg,
+        }
+    }
+}
+
+impl fmt::Display for Reduce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reduce::Sum => "sum",
+            Reduce::Product => "product",
+            Reduce::Min => "min",
+            Reduce::Max => "max",
+            Reduce::Average => "average",
+        })
+    }
+}

@@ -1,0 +1,230 @@
+//! Where a process stands among those that a launcher has started, and how they find each other.
+//!
+//! | launcher | rank | size | rank on the machine |
+//! |---|---|---|---|
+//! | torchrun and alike | `RANK` | `WORLD_SIZE` | `LOCAL_RANK` |
+//! | Open MPI | `OMPI_COMM_WORLD_RANK` | `OMPI_COMM_WORLD_SIZE` | `OMPI_COMM_WORLD_LOCAL_RANK` |
+//! | MPICH, Intel MPI | `PMI_RANK` | `PMI_SIZE` | `MPI_LOCALRANKID` |
+//! | Slurm | `SLURM_PROCID` | `SLURM_NTASKS` | `SLURM_LOCALID` |
+//!
+//! The first line of the table that is there counts. `MASTER_ADDR` and `MASTER_PORT` say where rank 0 waits for the others, to
+//! tell them the id; where torchrun keeps that port for itself (`TORCHELASTIC_USE_AGENT_STORE=True`), it is the next one.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::time::{Duration, Instant};
+
+use crate::collective::{Communicator, Join, UniqueId};
+use crate::device::Device;
+use crate::error::{Error, ErrorKind, Result};
+
+/// What a launcher says of this process.
+///
+/// ```no_run
+/// # fn main() -> dacapo::Result<()> {
+/// use dacapo::Device;
+/// use dacapo::collective::Place;
+/// let place = Place::from_env()?; // torchrun, mpirun, srun
+/// let device = Device::cuda(place.local_rank)?;
+/// let comm = place.join(&device)?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its number among all.
+    pub rank: usize,
+    /// How many there are.
+    pub size: usize,
+    /// Its number among those on the same machine: which GPU it takes.
+    pub local_rank: usize,
+    /// Where rank 0 waits: a name or address.
+    pub host: String,
+    /// And at which port.
+    pub port: u16,
+}
+
+const LAUNCHERS: [[&str; 3]; 4] = [
+    ["RANK", "WORLD_SIZE", "LOCAL_RANK"],
+    ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"],
+    ["PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"],
+    ["SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"],
+];
+
+/// The first bytes of either side, so that a stranger on the port is noticed.
+const HELLO: [u8; 8] = *b"dacapo:1";
+/// Between two tries to reach rank 0.
+const AGAIN: Duration = Duration::from_millis(50);
+/// How long one of the others may take for its few bytes.
+const ONE: Duration = Duration::from_secs(5);
+
+impl Place {
+    /// As the environment says it.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::NotJoined`]: a variable is missing, or is not what it should be; the text says which.
+    pub fn from_env() -> Result<Place> {
+        Place::from(|name| std::env::var(name).ok())
+    }
+
+    fn from(get: impl Fn(&str) -> Option<String>) -> Result<Place> {
+        let fail = |why: String| Error::new(ErrorKind::NotJoined { rank: 0, size: 0, why });
+        let known = LAUNCHERS.iter().find(|[rank, size, _]| get(rank).is_some() && get(size).is_some());
+        let Some([rank, size, local_rank]) = known else {
+            return Err(fail("the environment has no RANK and WORLD_SIZE, nor those of mpirun or Slurm".into()));
+        };
+        let number = |name: &str| {
+            let text = get(name).ok_or_else(|| fail(format!("{name} is not set")))?;
+            text.trim().parse::<usize>().map_err(|_| fail(format!("{name} is `{text}`, and should be a number")))
+        };
+        let (rank, size) = (number(rank)?, number(size)?);
+        if rank >= size {
+            return Err(fail(format!("the environment says rank {rank} of {size}")));
+        }
+        let local_rank = if get(local_rank).is_some() { number(local_rank)? } else { 0 };
+        let alone = (size == 1).then(|| "127.0.0.1".to_string());
+        let host = get("MASTER_ADDR").or(alone).ok_or_else(|| fail("MASTER_ADDR is not set".into()))?;
+        let port = if size == 1 && get("MASTER_PORT").is_none() { 1 } else { number("MASTER_PORT")? };
+        let taken = get("TORCHELASTIC_USE_AGENT_STORE").is_some_and(|taken| taken.eq_ignore_ascii_case("true"));
+        let port = port + usize::from(taken);
+        let port = u16::try_from(port).map_err(|_| fail(format!("MASTER_PORT {port} is no port")))?;
+        Ok(Place { rank, size, local_rank, host, port })
+    }
+
+    /// Joins with all others.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::NotJoined`]: not all came within five minutes, or rank 0 could not be reached.
+    /// - As [`Communicator::join`].
+    pub fn join(&self, device: &Device) -> Result<Communicator> {
+        self.join_with(device, &Join::new(), Duration::from_secs(300))
+    }
+
+    /// Joins with all others, with these options; the others may take so long to be started.
+    ///
+    /// # Errors
+    ///
+    /// - As [`join`](Place::join).
+    pub fn join_with(&self, device: &Device, options: &Join, patience: Duration) -> Result<Communicator> {
+        let until = Instant::now() + patience;
+        let id = match self.rank {
+            0 => {
+                let id = UniqueId::new(device)?;
+                self.tell(&id, until)?;
+                id
+            }
+            _ => self.ask(until)?,
+        };
+        options.join(device, &id, self.rank, self.size)
+    }
+
+    fn fail(&self, why: String) -> Error {
+        Error::new(ErrorKind::NotJoined { rank: self.rank, size: self.size, why })
+    }
+
+    /// Rank 0 tells every other rank the id, once each.
+    fn tell(&self, id: &UniqueId, until: Instant) -> Result<()> {
+        if self.size == 1 {
+            return Ok(());
+        }
+        let at = (&*self.host, self.port);
+        let cannot = |error: std::io::Error| self.fail(format!("port {} cannot be opened: {error}", self.port));
+        let listener = TcpListener::bind(at).or_else(|_| TcpListener::bind(("0.0.0.0", self.port))).map_err(cannot)?;
+        listener.set_nonblocking(true).map_err(cannot)?;
+        let mut told = vec![false; self.size];
+        told[0] = true;
+        while told.contains(&false) {
+            match listener.accept() {
+                // Who is not one of us, or goes away, is none.
+                Ok((stream, _)) => {
+                    if let Some(rank) = self.tell_one(stream, id) {
+                        told[rank] = true;
+                    }
+                }
+                Err(_) if Instant::now() < until => std::thread::sleep(AGAIN),
+                Err(_) => {
+                    let missing = told.iter().enumerate().filter(|(_, told)| !**told).map(|(rank, _)| rank.to_string());
+                    let missing: Vec<_> = missing.collect();
+                    return Err(self.fail(format!("nothing was heard from rank {}", missing.join(", "))));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_one(&self, mut stream: TcpStream, id: &UniqueId) -> Option<usize> {
+        stream.set_nonblocking(false).ok()?;
+        stream.set_read_timeout(Some(ONE)).ok()?;
+        let mut hello = [0; 16];
+        stream.read_exact(&mut hello).ok()?;
+        let [rank, size] = [&hello[8..12], &hello[12..]].map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default()));
+        let rank = rank as usize;
+        if hello[..8] != HELLO || size as usize != self.size || rank == 0 || rank >= self.size {
+            return None;
+        }
+        stream.write_all(&HELLO).ok()?;
+        stream.write_all(&id.to_bytes()).ok()?;
+        Some(rank)
+    }
+
+    /// Another rank asks rank 0 for it.
+    fn ask(&self, until: Instant) -> Result<UniqueId> {
+        loop {
+            match self.ask_once() {
+                Ok(id) => return Ok(id),
+                Err(_) if Instant::now() < until => std::thread::sleep(AGAIN),
+                Err(why) => return Err(self.fail(format!("rank 0 at {}:{}: {why}", self.host, self.port))),
+            }
+        }
+    }
+
+    fn ask_once(&self) -> Result<UniqueId, std::io::Error> {
+        let none = || std::io::Error::other("the name has no address");
+        let at = (&*self.host, self.port).to_socket_addrs()?.next().ok_or_else(none)?;
+        let mut stream = TcpStream::connect_timeout(&at, ONE)?;
+        stream.set_read_timeout(Some(ONE))?;
+        stream.write_all(&HELLO)?;
+        stream.write_all(&(self.rank as u32).to_le_bytes())?;
+        stream.write_all(&(self.size as u32).to_le_bytes())?;
+        let (mut hello, mut bytes) = ([0; 8], [0; UniqueId::LEN]);
+        stream.read_exact(&mut hello)?;
+        if hello != HELLO {
+            return Err(std::io::Error::other("somebody else answers"));
+        }
+        stream.read_exact(&mut bytes)?;
+        Ok(UniqueId::from_bytes(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(variables: &[(&str, &str)]) -> Result<Place> {
+        Place::from(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string()))
+    }
+
+    #[test]
+    fn launchers_say_where_a_process_stands() -> Result<()> {
+        let torch = [("RANK", "3"), ("WORLD_SIZE", "8"), ("LOCAL_RANK", "1"), ("MASTER_ADDR", "a"), ("MASTER_PORT", "29500")];
+        let found = place(&torch)?;
+        assert_eq!((found.rank, found.size, found.local_rank, found.port), (3, 8, 1, 29500));
+        let agent = [&torch[..], &[("TORCHELASTIC_USE_AGENT_STORE", "True")]].concat();
+        assert_eq!(place(&agent)?.port, 29501);
+        let slurm = [("SLURM_PROCID", "1"), ("SLURM_NTASKS", "2"), ("SLURM_LOCALID", "0"), ("MASTER_ADDR", "n1"), ("MASTER_PORT", "1234")];
+        assert_eq!(place(&slurm)?, Place { rank: 1, size: 2, local_rank: 0, host: "n1".into(), port: 1234 });
+        let mpi = [("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "1")];
+        assert_eq!(place(&mpi)?.size, 1);
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let said = |variables: &[(&str, &str)]| place(variables).map_or_else(|error| error.to_string(), |_| String::new());
+        assert!(said(&[]).contains("no RANK and WORLD_SIZE"), "{}", said(&[]));
+        assert!(said(&[("RANK", "1"), ("WORLD_SIZE", "2")]).contains("MASTER_ADDR is not set"));
+        assert!(said(&[("RANK", "2"), ("WORLD_SIZE", "2")]).contains("rank 2 of 2"));
+        assert!(said(&[("RANK", "x"), ("WORLD_SIZE", "2")]).contains("RANK is `x`"));
+    }
+}

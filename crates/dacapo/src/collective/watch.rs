@@ -1,0 +1,79 @@
+//! A thread for each communicator that notices when it hangs.
+//!
+//! - It asks NCCL every [`TICK`] what was noticed in the background: a rank that has ended.
+//! - It looks now and then at the streams on which launches of this communicator are in flight: whether what was the newest there
+//!   at one look is over at a later one. A launch itself does nothing for it, so it costs nothing.
+//! - It ends with the communicator, which it does not hold.
+
+use std::sync::{Arc, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use dacapo_ledger::{Lane, Use};
+
+use crate::collective::member::Member;
+use crate::device::{Cuda, Partner};
+
+/// How often NCCL is asked.
+const TICK: Duration = Duration::from_millis(50);
+/// How many looks at the streams there are in one timeout.
+const LOOKS: u32 = 8;
+
+/// Starts the thread. Without one, only what NCCL's calls answer is noticed.
+pub(super) fn watch(member: &Arc<Member>) {
+    let (weak, timeout) = (Arc::downgrade(member), member.timeout);
+    let made = std::thread::Builder::new().name("dacapo-watch".into()).spawn(move || serve(&weak, timeout));
+    drop(made);
+}
+
+/// Something in flight, and since when it has been known.
+struct Seen {
+    lane: Lane<Cuda>,
+    used: Use<Cuda>,
+    since: Instant,
+}
+
+fn serve(member: &Weak<Member>, timeout: Duration) {
+    let pause = (timeout / LOOKS).clamp(Duration::from_millis(5), Duration::from_secs(5));
+    let (mut seen, mut looked): (Vec<Seen>, _) = (Vec::new(), Instant::now());
+    loop {
+        std::thread::sleep(TICK.min(pause));
+        let Some(member) = member.upgrade() else { return };
+        if member.death().is_some() {
+            return;
+        }
+        if let Some(why) = member.async_error() {
+            return member.die(why);
+        }
+        if member.is_stuck() {
+            return member.die(format!("a call of NCCL has not returned for {timeout:?}"));
+        }
+        if looked.elapsed() < pause {
+            continue;
+        }
+        looked = Instant::now();
+        look(&member, &mut seen);
+        if seen.iter().any(|seen| seen.since.elapsed() > timeout) {
+            return member.die(format!("what was launched is not over after {timeout:?}: another rank has not come"));
+        }
+    }
+}
+
+/// Looks at the streams: what is over goes, and what is new comes.
+fn look(member: &Arc<Member>, seen: &mut Vec<Seen>) {
+    let partner: Arc<dyn Partner> = member.clone();
+    let device = &member.device;
+    // A refused question is asked again at the next look.
+    if device.enter().is_err() {
+        return;
+    }
+    seen.retain(|seen| !matches!(device.is_done(&seen.used), Ok(true)));
+    let lanes = device.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    for lane in lanes {
+        let in_flight = lane.stream().notes.in_flight();
+        let is_new = !seen.iter().any(|seen| seen.lane == lane) && in_flight.iter().any(|name| name.needs(&partner));
+        let Some(used) = is_new.then(|| device.ledger().last_use(&lane)).flatten() else { continue };
+        if matches!(device.is_done(&used), Ok(false)) {
+            seen.push(Seen { lane, used, since: Instant::now() });
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Partners: those without whom some work does not end.
+//!
+//! A collective ends when every rank has come. So whoever launches one, and whoever waits for one, asks whether the others are
+//! there. What a partner is, the device does not know: a communicator is one ([`collective`](crate::collective)).
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use dacapo_ledger::Lane;
+
+use crate::device::{Cuda, Device, Named};
+use crate::error::Result;
+
+/// Somebody that work of this device is done with.
+pub(crate) trait Partner: Send + Sync {
+    /// # Errors
+    ///
+    /// - It is dead: with what killed it.
+    fn expect_alive(&self) -> Result<()>;
+
+    /// Makes sure that the others have recorded the same: each op that all must have alike, and how it is named.
+    ///
+    /// # Errors
+    ///
+    /// - They have not, or one of them did not answer.
+    fn agree(&self, ops: &[(String, String)]) -> Result<()>;
+}
+
+impl Named {
+    /// # Errors
+    ///
+    /// - A partner of this launch is dead.
+    pub(crate) fn expect_partners(&self) -> Result<()> {
+        self.partners.iter().filter_map(|partner| partner.upgrade()).try_for_each(|partner| partner.expect_alive())
+    }
+
+    /// Whether this is one of the launch's partners.
+    #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators ask it"))]
+    pub(crate) fn needs(&self, partner: &Arc<dyn Partner>) -> bool {
+        self.partners.iter().any(|one| std::ptr::addr_eq(one.as_ptr(), Arc::as_ptr(partner)))
+    }
+}
+
+impl Device {
+    /// From now on, whoever launches or waits asks whether the partners concerned are alive.
+    #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators say it"))]
+    pub(crate) fn has_lost_partner(&self) {
+        self.0.partner_died.store(true, Ordering::Release);
+    }
+
+    /// What somebody waited for on this lane is over. Is it done?
+    ///
+    /// # Errors
+    ///
+    /// - It ended because a partner died: what it should have written is not there. So it stays for this lane: nobody can
+    ///   say of what came later what it was computed from.
+    #[inline]
+    pub(crate) fn expect_partners_of(&self, lane: &Lane<Cuda>) -> Result<()> {
+        match self.0.partner_died.load(Ordering::Acquire) {
+            false => Ok(()),
+            true => lane.stream().notes.in_flight().iter().try_for_each(|name| name.expect_partners()),
+        }
+    }
+}

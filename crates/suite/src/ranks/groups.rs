@@ -1,0 +1,62 @@
+//! Calls that begin together.
+
+use dacapo::collective::Reduce;
+
+use super::kit::{both, data};
+use super::{Rank, RankForm};
+use crate::forms::Outcome;
+
+pub(super) const FORMS: &[RankForm] = &[
+    RankForm { name: "groups/several_all_reduces", ranks_min: 1, body: several },
+    RankForm { name: "groups/of_every_kind", ranks_min: 1, body: kinds },
+    RankForm { name: "groups/neighbours_on_both_sides", ranks_min: 2, body: neighbours },
+];
+
+fn several(rank: &Rank) -> Outcome {
+    let source = vec![rank.number() as f32; 12];
+    let sum = (0..rank.size()).sum::<usize>() as f32;
+    let most = (rank.size() - 1) as f32;
+    let want = [vec![sum; 4], vec![most; 4], vec![0.0; 4]].concat();
+    both(rank, &source, &[9.0; 12], &want, |r, x, y| {
+        let (first, rest) = y.split_at_mut(4);
+        let (second, third) = rest.split_at_mut(4);
+        let group = rank.comm.group().all_reduce(&x[..4], first, Reduce::Sum);
+        r.run(group.all_reduce(&x[4..8], second, Reduce::Max).all_reduce(&x[8..], third, Reduce::Min).op())
+    })
+}
+
+fn kinds(rank: &Rank) -> Outcome {
+    let (size, number) = (rank.size(), rank.number());
+    let (right, left) = ((number + 1) % size, (number + size - 1) % size);
+    let source = data::<u32>(number, 4);
+    let gathered = (0..size).flat_map(|rank| data::<u32>(rank, 4));
+    let want: Vec<u32> = gathered.chain(data::<u32>(left, 4)).collect();
+    both(rank, &source, &vec![9; 4 * size + 4], &want, |r, x, y| {
+        let (all, one) = y.split_at_mut(4 * size);
+        r.run(rank.comm.group().all_gather(x, all).send(x, right).recv(one, left).op())
+    })
+}
+
+/// A halo: a cell to and from each side.
+fn neighbours(rank: &Rank) -> Outcome {
+    let (size, number) = (rank.size(), rank.number());
+    let source = [10 * number as u32, 10 * number as u32 + 1];
+    let mut want = [9; 2];
+    if number > 0 {
+        want[0] = 10 * (number as u32 - 1) + 1;
+    }
+    if number + 1 < size {
+        want[1] = 10 * (number as u32 + 1);
+    }
+    both(rank, &source, &[9; 2], &want, |r, x, y| {
+        let (low, high) = y.split_at_mut(1);
+        let mut group = rank.comm.group();
+        if number > 0 {
+            group = group.send(&x[..1], number - 1).recv(low, number - 1);
+        }
+        if number + 1 < size {
+            group = group.send(&x[1..], number + 1).recv(high, number + 1);
+        }
+        r.run(group.op())
+    })
+}

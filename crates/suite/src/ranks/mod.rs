@@ -1,0 +1,136 @@
+//! Forms of work that several ranks do together: each is one body that every rank runs, on a thread and a device of its own.
+//!
+//! A form runs its ops eagerly and as a graph that is replayed, and compares both with plain Rust ([`kit`]). It runs on 1, 2, 4
+//! and 8 software devices of one machine, under many seeds, with every detector on; a finding is a failure.
+
+mod buckets;
+mod collectives;
+mod drops;
+mod errors;
+mod graphs;
+mod groups;
+mod kit;
+mod pairs;
+mod reductions;
+
+use std::time::{Duration, Instant};
+
+use dacapo::collective::{Communicator, Join};
+use dacapo::{Device, Software, Stream};
+
+use crate::forms::{Failure, Outcome};
+
+/// One body, and how many ranks it wants.
+#[derive(Clone, Copy)]
+pub struct RankForm {
+    /// Its area and name.
+    pub name: &'static str,
+    /// The fewest ranks that it makes sense for.
+    pub ranks_min: usize,
+    /// What each rank does.
+    pub body: fn(&Rank) -> Outcome,
+}
+
+/// Where a body runs.
+pub struct Rank {
+    /// This rank.
+    pub comm: Communicator,
+    /// The same ranks once more.
+    pub other: Communicator,
+    /// The rank's device.
+    pub device: Device,
+    /// A stream of it.
+    pub stream: Stream,
+}
+
+impl Rank {
+    /// Its number.
+    pub fn number(&self) -> usize {
+        self.comm.rank()
+    }
+
+    /// How many there are.
+    pub fn size(&self) -> usize {
+        self.comm.size()
+    }
+}
+
+/// How many ranks forms are run with.
+pub const SIZES: [usize; 4] = [1, 2, 4, 8];
+
+/// Every form.
+pub fn all() -> Vec<RankForm> {
+    [
+        reductions::FORMS,
+        collectives::FORMS,
+        pairs::FORMS,
+        groups::FORMS,
+        buckets::FORMS,
+        graphs::FORMS,
+        drops::FORMS,
+        errors::FORMS,
+    ]
+    .concat()
+}
+
+/// What a hang looks like: no form takes nearly as long.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs a form on so many software devices of one machine.
+///
+/// # Errors
+///
+/// - What a rank failed with, every finding, and what is left when all are done.
+pub fn on_software(form: &RankForm, size: usize, seed: u64) -> Result<(), String> {
+    let open = || -> dacapo::Result<_> {
+        let devices = Software::new().seed(seed).devices(size).open_group()?;
+        let join = Join::new().timeout(PATIENCE);
+        Ok((join.all(&devices)?, join.all(&devices)?, devices))
+    };
+    let (comms, others, devices) = open().map_err(|error| format!("no group of {size}: {error:?}"))?;
+    let (tell, told) = std::sync::mpsc::channel();
+    for (comm, other) in comms.into_iter().zip(others) {
+        let (tell, body) = (tell.clone(), form.body);
+        let spawned = std::thread::Builder::new().name(format!("rank {}", comm.rank())).spawn(move || {
+            let number = comm.rank();
+            let run = || -> Outcome {
+                let device = comm.device().clone();
+                let stream = device.stream()?;
+                let rank = Rank { comm, other, device, stream };
+                body(&rank)?;
+                rank.device.synchronize().map_err(Failure::from)
+            };
+            let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+            let said = match ran {
+                Ok(Ok(())) => Ok(()),
+                Ok(Err(failure)) => Err(format!("rank {number}: {}", failure.0)),
+                Err(panic) => {
+                    let text = panic.downcast_ref::<String>().map(String::as_str);
+                    let text = text.or(panic.downcast_ref::<&str>().copied());
+                    Err(format!("rank {number}: a panic: {}", text.unwrap_or("without a text")))
+                }
+            };
+            // Whoever runs the form may have given up.
+            let _ = tell.send(said);
+        });
+        spawned.map_err(|error| error.to_string())?;
+    }
+    drop(tell);
+    let until = Instant::now() + PATIENCE;
+    let mut failures = Vec::new();
+    for _ in 0..size {
+        match told.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(Ok(())) => {}
+            Ok(Err(failure)) => failures.push(failure),
+            Err(_) => {
+                failures.push(format!("a rank has not ended after {PATIENCE:?}"));
+                break;
+            }
+        }
+    }
+    failures.extend(devices.first().into_iter().flat_map(Device::findings).map(|finding| format!("a finding: {finding}")));
+    match failures.is_empty() {
+        true => Ok(()),
+        false => Err(failures.join("\n")),
+    }
+}
