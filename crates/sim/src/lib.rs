@@ -26,6 +26,7 @@ mod live;
 mod machine;
 pub mod memory;
 mod model;
+mod nccl;
 mod options;
 mod random;
 mod rounds;
@@ -42,6 +43,7 @@ pub use exec::InstructionSet;
 pub use finding::{Ending, Finding, FindingOp};
 pub use linked::{check_text, is_ptx, linked_image};
 pub use machine::{Machine, with_per_thread_default_stream};
+pub use nccl::SoftwareNccl;
 pub use options::{H200_BYTES, OnFinding, Options, Time};
 
 /// The README's example, compiled and run.

@@ -37,6 +37,7 @@ mod undeclared;
 mod warp;
 mod window;
 
+pub(crate) use float::half;
 pub use grid::Grid;
 pub use image::Image;
 pub use lanes::dispatch::InstructionSet;
