@@ -6,8 +6,8 @@
 //! - `LD_LIBRARY_PATH` begins with the folder of our `libcuda.so.1`, and `DACAPO_LIBCUDA` names that file;
 //! - `LD_PRELOAD` begins with it, and `DACAPO_STAND_INS` is 1: where the program asks NVRTC or nvJitLink for a cubin, it is
 //!   handed PTX, and the findings say so. `--no-stand-ins` leaves both out;
-//! - `DACAPO_SEED`, `DACAPO_MEMORY`, `DACAPO_DETECT`, `DACAPO_STRICT`, `DACAPO_CORES` and `DACAPO_FINDINGS` are set where
-//!   the command line sets them; with `--json` `DACAPO_FINDINGS_FORMAT` is `json`, and each finding is one line of JSON.
+//! - `DACAPO_SEED`, `DACAPO_DEVICES`, `DACAPO_MEMORY`, `DACAPO_DETECT`, `DACAPO_STRICT`, `DACAPO_CORES` and
+//!   `DACAPO_FINDINGS` are set where the command line sets them; with `--json` `DACAPO_FINDINGS_FORMAT` is `json`, and each finding is one line of JSON.
 //!
 //! A value that the software driver would not take is refused before anything is started. So is a library in a folder
 //! that `LD_LIBRARY_PATH` cannot name: the program would find another driver, and nobody would know.
@@ -36,7 +36,10 @@ pub struct Arguments {
     /// The seed of every choice of the software driver: a number, `0x` for base 16
     #[arg(long, value_parser = settings::seed)]
     pub seed: Option<u64>,
-    /// Bytes of device memory, such as 16G
+    /// How many devices there are, from 1 to 64
+    #[arg(long, value_parser = settings::devices)]
+    pub devices: Option<usize>,
+    /// Bytes of memory of each device, such as 16G
     #[arg(long, value_parser = settings::bytes)]
     pub memory: Option<u64>,
     /// What is looked for: all, default, none, or names of detectors with commas between
@@ -102,6 +105,7 @@ fn command(arguments: &Arguments, library: &Path, output: Output) -> Command {
     };
     let settings = [
         ("DACAPO_SEED", arguments.seed.map(|seed| seed.to_string().into())),
+        ("DACAPO_DEVICES", arguments.devices.map(|devices| devices.to_string().into())),
         ("DACAPO_MEMORY", arguments.memory.map(|bytes| bytes.to_string().into())),
         ("DACAPO_DETECT", arguments.detect.clone().map(OsString::from)),
         ("DACAPO_STRICT", arguments.strict.then(|| "1".into())),

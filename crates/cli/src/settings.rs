@@ -5,6 +5,8 @@ use dacapo_sim::Detectors;
 
 /// The most threads that the software driver runs blocks on.
 const CORES_MAX: usize = 1024;
+/// Most devices of the software driver.
+const DEVICES_MAX: usize = 64;
 
 /// A seed: a number, `0x` for base 16, with `_` where one likes.
 ///
@@ -40,6 +42,16 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     bytes.filter(|bytes| *bytes > 0).ok_or("memory is a number of bytes above 0 such as 512M, 16G or 1073741824".into())
 }
 
+/// How many devices there are.
+///
+/// # Errors
+///
+/// - What is accepted.
+pub fn devices(text: &str) -> Result<usize, String> {
+    let devices = text.trim().parse().ok().filter(|devices| (1..=DEVICES_MAX).contains(devices));
+    devices.ok_or_else(|| format!("devices are a number from 1 to {DEVICES_MAX}"))
+}
+
 /// Threads that the blocks of a kernel may run on.
 ///
 /// # Errors
@@ -73,6 +85,7 @@ mod tests {
             assert_eq!(bytes(text), Ok(expected), "{text}");
         }
         assert_eq!((cores("1"), cores("1024")), (Ok(1), Ok(1024)));
+        assert_eq!((devices("1"), devices("64")), (Ok(1), Ok(64)));
         assert_eq!(detectors("all,-unordered").as_deref(), Ok("all,-unordered"));
         assert_eq!(detectors("-freed").as_deref(), Ok("-freed"));
     }
@@ -87,6 +100,9 @@ mod tests {
         }
         for text in ["0", "1025", "all", "-1", ""] {
             assert!(cores(text).unwrap_err().contains("from 1 to 1024"), "{text}");
+        }
+        for text in ["0", "65", "all"] {
+            assert!(devices(text).unwrap_err().contains("from 1 to 64"), "{text}");
         }
         let told = detectors("global_races,nonsense").unwrap_err();
         assert!(told.contains("nonsense") && told.contains("global_races"), "{told}");

@@ -51,10 +51,10 @@ fn the_loader_would_find_it_too() {
 #[test]
 fn settings_reach_the_program_and_its_exit_code_comes_back() {
     // By its whole path: the program may change its folder before it opens the file.
-    let script = "test \"$DACAPO_SEED $DACAPO_MEMORY $DACAPO_DETECT $DACAPO_CORES $DACAPO_FINDINGS\" = \
-                  \"42 17179869184 all 2 $PWD/f.txt\" && exit 42";
+    let script = "test \"$DACAPO_SEED $DACAPO_MEMORY $DACAPO_DETECT $DACAPO_CORES $DACAPO_DEVICES $DACAPO_FINDINGS\" = \
+                  \"42 17179869184 all 2 3 $PWD/f.txt\" && exit 42";
     let settings = ["--seed", "0x2a", "--memory", "16G", "--detect", "all", "--cores", "2", "--findings", "f.txt"];
-    let output = dacapo(&[&["run"], &settings[..], &["--", "sh", "-c", script]].concat());
+    let output = dacapo(&[&["run", "--devices", "3"], &settings[..], &["--", "sh", "-c", script]].concat());
     assert_eq!(output.status.code(), Some(42), "{output:?}");
 }
 
@@ -81,8 +81,12 @@ fn no_library_is_125_and_says_how_to_make_one() {
 
 #[test]
 fn a_setting_that_makes_no_sense_is_refused_before_anything_runs() {
-    let wrong =
-        [("--detect", "nonsense", "global_races"), ("--cores", "0", "from 1 to 1024"), ("--seed", "x", "0x5eed")];
+    let wrong = [
+        ("--detect", "nonsense", "global_races"),
+        ("--cores", "0", "from 1 to 1024"),
+        ("--devices", "65", "from 1 to 64"),
+        ("--seed", "x", "0x5eed"),
+    ];
     for (option, value, accepted) in wrong {
         let output = dacapo(&["run", option, value, "--", "sh", "-c", "echo ran"]);
         let said = text(&output.stderr);

@@ -3,7 +3,8 @@
 //! | variable | meaning | default |
 //! |---|---|---|
 //! | `DACAPO_SEED` | the seed of every choice: a number, `0x` for base 16 | 0 |
-//! | `DACAPO_MEMORY` | bytes of device memory; K, M, G, T behind it for powers of 1024 | as an H200 has |
+//! | `DACAPO_DEVICES` | how many devices there are, from 1 to 64 | 1 |
+//! | `DACAPO_MEMORY` | bytes of memory of each device; K, M, G, T behind it for powers of 1024 | as an H200 has |
 //! | `DACAPO_DETECT` | what is looked for: `all`, `default`, `none`, or names of detectors with commas between | `default` |
 //! | `DACAPO_STRICT` | `1`: a kernel faults at its first byte beyond an allocation, even where a GPU would not notice | `0` |
 //! | `DACAPO_CORES` | threads that the blocks of a kernel may run on, where `DACAPO_DETECT` is `none` | 1 |
@@ -27,7 +28,9 @@ const MEMORY_DEFAULT: u64 = dacapo_sim::H200_BYTES;
 pub struct Settings {
     /// The seed of every choice.
     pub seed: u64,
-    /// Bytes of device memory.
+    /// How many devices there are.
+    pub devices: usize,
+    /// Bytes of memory of each device.
     pub memory: u64,
     /// What is looked for.
     pub detectors: Detectors,
@@ -70,6 +73,7 @@ impl Settings {
             })
         };
         let seed = number("DACAPO_SEED", "a number such as 42 or 0x5eed0041", 0, seed);
+        let devices = number("DACAPO_DEVICES", "a number from 1 to 64", 1, devices) as usize;
         let memory =
             number("DACAPO_MEMORY", "a number of bytes above 0 such as 512M, 16G or 1073741824", MEMORY_DEFAULT, bytes);
         let cores = number("DACAPO_CORES", "a number from 1 to 1024", 1, cores) as usize;
@@ -101,7 +105,7 @@ impl Settings {
                 Format::Text
             }
         };
-        Settings { seed, memory, detectors, strict, cores, findings, format }
+        Settings { seed, devices, memory, detectors, strict, cores, findings, format }
     }
 }
 
@@ -111,6 +115,10 @@ fn seed(text: &str) -> Option<u64> {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
     }
+}
+
+fn devices(text: &str) -> Option<u64> {
+    text.trim().parse().ok().filter(|devices| (1..=64).contains(devices))
 }
 
 fn cores(text: &str) -> Option<u64> {
@@ -147,6 +155,7 @@ mod tests {
     fn nothing_set_gives_the_defaults() {
         let expected = Settings {
             seed: 0,
+            devices: 1,
             memory: MEMORY_DEFAULT,
             detectors: Detectors::default(),
             // Other people's programs: they run as they do on a GPU, and are told what a GPU does not tell.
@@ -168,6 +177,7 @@ mod tests {
         assert_eq!(settings.findings, Sink::File("found.txt".into()));
         assert_eq!(read(&[("DACAPO_DETECT", "all")]).0.detectors, Detectors::all());
         assert_eq!(read(&[("DACAPO_CORES", "8")]).0.cores, 8);
+        assert_eq!(read(&[("DACAPO_DEVICES", "4")]).0.devices, 4);
         assert!(read(&[("DACAPO_STRICT", "1")]).0.strict && !read(&[("DACAPO_STRICT", "0")]).0.strict);
         assert_eq!(read(&[("DACAPO_FINDINGS_FORMAT", "json")]).0.format, Format::Json);
         let fewer = Detectors { freed: false, ..Detectors::default() };
@@ -186,6 +196,8 @@ mod tests {
             ("DACAPO_MEMORY", "16 GeV"),
             ("DACAPO_MEMORY", "0"),
             ("DACAPO_MEMORY", "G"),
+            ("DACAPO_DEVICES", "0"),
+            ("DACAPO_DEVICES", "65"),
             ("DACAPO_CORES", "0"),
             ("DACAPO_CORES", "all"),
             ("DACAPO_STRICT", "yes"),

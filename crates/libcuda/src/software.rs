@@ -61,6 +61,7 @@ fn machine() -> &'static Machine {
         }
         Machine::new(Options {
             seed: settings.seed,
+            devices: settings.devices,
             detectors: settings.detectors,
             strict: settings.strict,
             cores: settings.cores,

@@ -10,12 +10,17 @@ use crate::model::table::Lookup;
 use crate::model::work::Work;
 
 impl Breakable for Machine {
-    /// As if a kernel had faulted just now: what waits is dropped, and the next call that looks answers `code`.
+    /// As if a kernel had faulted just now, on the device of the context that is current on this thread: what waits is dropped, and the next call that looks answers `code`.
     fn lose_context(&self, code: CUresult) {
         let mut state = self.lock();
-        if state.fault.is_none() {
-            state.fault = Some(FaultState::known(code));
-            state.tasks.abandon(|work| matches!(work, Work::Callback(_) | Work::Called));
+        let current = state.threads.get(&this_thread()).and_then(|thread| thread.contexts.last().copied());
+        let device = current.map_or(0, |context| state.device_of(context));
+        if state.devices[device].fault.is_none() {
+            state.devices[device].fault = Some(FaultState::known(code));
+            match state.has_several_devices() {
+                true => state.abandon_work(device),
+                false => state.tasks.abandon(|work| matches!(work, Work::Callback(_) | Work::Called)),
+            }
         }
         drop(state);
         self.inner.changed.notify_all();
@@ -53,7 +58,7 @@ mod tests {
     fn the_machine_and_the_fault_model_agree_on_who_reports_a_lost_context() {
         let differs = NEEDS.iter().filter(|(call, needs)| {
             let says = lawful(*call).iter().any(|fault| fault.effect == Effect::ContextLost);
-            says != matches!(needs, Needs::Init | Needs::Context | Needs::Stream | Needs::OwnStream)
+            says != matches!(needs, Needs::Init | Needs::Device | Needs::Context | Needs::Stream | Needs::OwnStream)
         });
         let differs: Vec<_> = differs.collect();
         assert!(differs.is_empty(), "{differs:?}");

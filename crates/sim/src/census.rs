@@ -65,7 +65,7 @@ impl State {
             graphs: self.graphs.graphs.len(),
             executables: self.executables.len(),
             captures: self.captures.len(),
-            retains: self.primary_retains as usize,
+            retains: self.devices.iter().map(|device| device.primary_retains as usize).sum(),
         }
     }
 }

@@ -73,17 +73,17 @@ implemented! {
     cuDevicePrimaryCtxRelease_v2 => Always, device::primary_release;
     cuDevicePrimaryCtxReset => Always, device::primary_reset;
     cuDevicePrimaryCtxReset_v2 => Always, device::primary_reset;
-    cuDevicePrimaryCtxRetain => Init, device::primary_retain;
+    cuDevicePrimaryCtxRetain => Device, device::primary_retain;
     cuDevicePrimaryCtxSetFlags => Always, device::primary_set_flags;
     cuDevicePrimaryCtxSetFlags_v2 => Always, device::primary_set_flags;
     cuDeviceTotalMem => Always, old::total_mem;
     cuDeviceTotalMem_v2 => Always, device::total_mem;
     // Context
     cuCtxAttach => Always, context::attach;
-    cuCtxCreate => Init, old::create_v1;
-    cuCtxCreate_v2 => Init, context::create;
-    cuCtxCreate_v3 => Init, old::create_v3;
-    cuCtxCreate_v4 => Init, context::create_v4;
+    cuCtxCreate => Device, old::create_v1;
+    cuCtxCreate_v2 => Device, context::create;
+    cuCtxCreate_v3 => Device, old::create_v3;
+    cuCtxCreate_v4 => Device, context::create_v4;
     cuCtxDestroy => Always, context::destroy;
     cuCtxDestroy_v2 => Always, context::destroy;
     cuCtxDetach => Always, context::detach;
@@ -257,6 +257,7 @@ implemented! {
     cuMemcpyHtoDAsync => Always, old::host_to_device_async;
     cuMemcpyHtoDAsync_v2 => Stream, copy::h_to_d_async;
     cuMemcpyHtoD_v2 => Stream, copy::h_to_d;
+    cuMemcpyPeer => Stream, copy::peer;
     cuMemcpyPeerAsync => Stream, copy::peer_async;
     // Set
     cuMemsetD16 => Always, old::set_16;

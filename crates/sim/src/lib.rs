@@ -14,6 +14,7 @@ mod calls;
 mod census;
 mod check;
 pub mod detect;
+mod devices;
 mod driver;
 mod enqueue;
 pub mod exec;

@@ -1,7 +1,7 @@
-//! The machine: one device in software, its state behind one lock, its rules in [`crate::model`].
+//! The machine: devices in software in one address space, its state behind one lock, its rules in [`crate::model`].
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,10 +15,12 @@ use crate::detect::order::Order;
 use crate::exec::Image;
 use crate::finding::{Ending, Finding};
 use crate::live::HandedOver;
+use crate::memory::home::bit;
 use crate::memory::texture::Texture;
 use crate::memory::{Memory, MemoryOptions};
 use crate::model::array::Array;
 use crate::model::capture::Capture;
+use crate::model::device::Device;
 use crate::model::executable::Executable;
 use crate::model::graph::Graphs;
 use crate::model::graph_memory::GraphMemory;
@@ -32,7 +34,7 @@ use crate::nccl::Ranks;
 use crate::options::{OnFinding, Options, Time};
 use crate::random::Random;
 
-/// A CUDA device in software. It implements [`dacapo_driver::Driver`]; any number may be alive in one process.
+/// A CUDA device in software, or several of them ([`Options::devices`]). It implements [`dacapo_driver::Driver`]; any number may be alive in one process.
 ///
 /// Cloning gives another handle to the same machine.
 ///
@@ -74,8 +76,8 @@ pub(crate) struct State {
     /// Advice and prefetches, by the start of the managed memory they are about.
     pub(crate) managed: BTreeMap<u64, Managed>,
     pub(crate) contexts: Table<Context>,
-    pub(crate) primary: Key<Context>,
-    pub(crate) primary_retains: u32,
+    /// By number; one at least.
+    pub(crate) devices: Vec<Device>,
     pub(crate) streams: Table<Stream>,
     pub(crate) events: Table<Event>,
     pub(crate) arrays: Table<Array>,
@@ -87,11 +89,8 @@ pub(crate) struct State {
     pub(crate) kernels: Table<Kernel>,
     pub(crate) links: Table<Link>,
     pub(crate) pools: Table<Pool>,
-    pub(crate) default_pool: Key<Pool>,
-    /// Where `cuMemAllocAsync` takes memory from.
-    pub(crate) current_pool: Key<Pool>,
     /// The default pools of other places, as they are asked for, and which of them are current.
-    pub(crate) other_pools: BTreeMap<PoolPlace, (Key<Pool>, Key<Pool>)>,
+    pub(crate) other_pools: BTreeMap<(PoolPlace, usize), (Key<Pool>, Key<Pool>)>,
     pub(crate) textures: Table<Arc<Texture>>,
     pub(crate) graph_memory: GraphMemory,
     pub(crate) virtual_memory: VirtualMemory,
@@ -102,12 +101,9 @@ pub(crate) struct State {
     /// Ranks of communicators, and where they meet.
     pub(crate) ranks: Ranks,
     pub(crate) threads: HashMap<u64, Thread>,
-    pub(crate) fault: Option<FaultState>,
     pub(crate) findings: Vec<Finding>,
     /// Findings that whoever wants to know has not been told yet: that is code of the program, and so waits for the lock to be free.
     pub(crate) untold: Vec<Finding>,
-    /// Bytes that pools have handed out and that streams have yet to map.
-    pub(crate) promised: u64,
     pub(crate) journal: Vec<String>,
     /// Images of unloaded modules that running work or executables still hold.
     pub(crate) retired: Vec<Arc<Image>>,
@@ -130,7 +126,7 @@ pub(crate) struct Thread {
     pub(crate) announced: Announced,
 }
 
-/// A fault that broke the device.
+/// A fault that broke a device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FaultState {
     pub(crate) code: CUresult,
@@ -164,6 +160,7 @@ const UNTIL_KNOWN: Duration = Duration::from_millis(20);
 /// The memory that these options ask for.
 fn memory_of(options: &Options) -> Memory {
     let mut memory = Memory::new(MemoryOptions { capacity: options.capacity, seed: options.seed });
+    memory.set_devices(options.device_count());
     if !options.strict {
         memory.let_pass();
     }
@@ -173,22 +170,16 @@ fn memory_of(options: &Options) -> Memory {
 impl Machine {
     /// A machine with nothing in it.
     pub fn new(options: Options) -> Machine {
-        let mut contexts = Table::new(1);
-        let primary = contexts.insert(Context {
-            is_primary: true,
-            is_active: false,
-            flags: 0,
-            legacy: None,
-            per_thread: HashMap::new(),
-            limits: BTreeMap::new(),
-            cache_config: 0,
-            attached: 1,
-            left_behind: Vec::new(),
-            held: Vec::new(),
-            id: 1,
-        });
-        let mut pools = Table::new(5);
-        let default_pool = pools.insert(Pool::new(true, 0));
+        let (mut contexts, mut pools) = (Table::new(1), Table::new(5));
+        let device = |device| {
+            let mut primary = Context::new(device, device as u64 + 1, 0);
+            (primary.is_primary, primary.is_active) = (true, false);
+            let default_pool = pools.insert(Pool::new(true, 0, device));
+            let (primary, current_pool) = (contexts.insert(primary), default_pool);
+            Device { primary, primary_retains: 0, default_pool, current_pool, promised: 0, fault: None }
+        };
+        let devices: Vec<_> = (0..options.device_count()).map(device).collect();
+        let last_number = devices.len() as u64;
         let state = State {
             random: Random::new(options.seed),
             is_initialised: false,
@@ -196,8 +187,7 @@ impl Machine {
             visible: BTreeMap::new(),
             managed: BTreeMap::new(),
             contexts,
-            primary,
-            primary_retains: 0,
+            devices,
             streams: Table::new(2),
             events: Table::new(3),
             arrays: Table::new(16),
@@ -208,8 +198,6 @@ impl Machine {
             kernels: Table::new(12),
             links: Table::new(13),
             pools,
-            default_pool,
-            current_pool: default_pool,
             other_pools: BTreeMap::new(),
             textures: Table::new(17),
             graph_memory: GraphMemory::default(),
@@ -224,17 +212,15 @@ impl Machine {
             },
             ranks: Ranks::new(),
             threads: HashMap::new(),
-            fault: None,
             findings: Vec::new(),
             untold: Vec::new(),
-            promised: 0,
             journal: Vec::new(),
             retired: Vec::new(),
             lent_to_stream: HashMap::new(),
             time_ns: 1_000_000_000,
             started: std::time::Instant::now(),
             polls: 0,
-            last_number: 1,
+            last_number,
             options,
         };
         let (live, on_finding) = (state.options.time == Time::Live, state.options.on_finding.clone());
@@ -380,13 +366,35 @@ impl State {
     }
 }
 
+impl Context {
+    /// A context of a device, that is current nowhere.
+    pub(crate) fn new(device: usize, id: u64, flags: u32) -> Context {
+        Context {
+            device,
+            is_primary: false,
+            is_active: true,
+            flags,
+            legacy: None,
+            per_thread: HashMap::new(),
+            limits: BTreeMap::new(),
+            cache_config: 0,
+            attached: 1,
+            left_behind: Vec::new(),
+            held: Vec::new(),
+            peers: BTreeSet::new(),
+            id,
+        }
+    }
+}
+
 impl Pool {
     /// An empty pool.
-    pub(crate) fn new(is_default: bool, bytes_max: u64) -> Pool {
+    pub(crate) fn new(is_default: bool, bytes_max: u64, device: usize) -> Pool {
         Pool {
             is_default,
             place: PoolPlace::DEVICE,
-            device_access: false,
+            device,
+            reach: bit(device),
             blocks: Vec::new(),
             threshold: 0,
             reuse: [1; 3],

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::detect::Detectors;
 use crate::exec::{CORES_FROM, InstructionSet};
 use crate::finding::Finding;
+use crate::model::device::DEVICES_MAX;
 
 /// Who is told of each finding as it is made.
 pub type OnFinding = Arc<dyn Fn(&Finding) + Send + Sync>;
@@ -26,7 +27,9 @@ pub enum Time {
 pub struct Options {
     /// Decides every choice: addresses, the order of what may overlap, when asynchronous work happens.
     pub seed: u64,
-    /// Bytes of device memory. Only what is touched takes memory of the host.
+    /// Devices, from 1 to 64, all of the same model. They share the address space, the order of work and the seed.
+    pub devices: usize,
+    /// Bytes of memory of each device. Only what is touched takes memory of the host.
     pub capacity: u64,
     /// How time passes.
     pub time: Time,
@@ -71,6 +74,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             seed: 0,
+            devices: 1,
             capacity: H200_BYTES,
             time: Time::Counted,
             quantum: 4096,
@@ -87,6 +91,13 @@ impl Default for Options {
             rank_patience: Duration::from_secs(30),
             on_finding: None,
         }
+    }
+}
+
+impl Options {
+    /// As many devices as there can be.
+    pub(crate) fn device_count(&self) -> usize {
+        self.devices.clamp(1, DEVICES_MAX)
     }
 }
 

@@ -14,8 +14,9 @@ use crate::exec::{Clock, ExecOptions, Fault, Grid, Launch, Outcome};
 use crate::finding::{Ending, Finding};
 use crate::foreign::{HostCall, read_host, write_host};
 use crate::machine::{FaultState, State};
+use crate::memory::home::{Home, bit};
 use crate::memory::{AccessError, AccessErrorKind, Kind, Request};
-use crate::model::objects::{Event, EventState};
+use crate::model::objects::{Event, EventState, Owner, Pool};
 use crate::model::table::Key;
 use crate::model::tasks::{Signal, Task};
 use crate::model::work::{CopyMemory, CopyWork, KernelWork, SetWork, Work};
@@ -75,6 +76,7 @@ impl State {
             self.tasks.set_aside(key);
             return Step::Moved;
         };
+        let on = task.on;
         match std::mem::replace(&mut task.work, Work::Called) {
             Work::Nothing => self.tasks.finish(key),
             Work::Kernel(work) => {
@@ -87,6 +89,7 @@ impl State {
             Work::Set(work) => {
                 self.note(|| format!("set {} x {} elements", work.width, work.height));
                 self.watch_memory_work(key, "memset", work.width * work.height * u64::from(work.element));
+                self.look_for(on);
                 let done = self.set(&work);
                 self.end_memory_work(key, done, "memset");
             }
@@ -97,7 +100,8 @@ impl State {
             }
             Work::Callback(work) => {
                 self.tasks.set_aside(key);
-                let status = self.fault.map_or(CUresult::CUDA_SUCCESS, |fault| fault.code);
+                let fault = self.fault_of(self.device_of_task(key));
+                let status = fault.map_or(CUresult::CUDA_SUCCESS, |fault| fault.code);
                 return Step::Call(key, HostCall::Callback(work, status));
             }
             Work::Record(event, number) => {
@@ -115,7 +119,12 @@ impl State {
                 self.tasks.finish(key);
             }
             Work::Collective(run) => self.run_collective(key, run),
-            Work::Values(work, at) => return self.run_values(key, work, at),
+            Work::Values(work, at) => {
+                self.look_for(on);
+                let step = self.run_values(key, work, at);
+                self.look_away();
+                return step;
+            }
             Work::Defaults(conditions) => {
                 conditions.into_iter().for_each(|(condition, default)| condition.begin(default));
                 self.tasks.finish(key);
@@ -157,10 +166,16 @@ impl State {
     }
 
     /// Memory of a pool at the address that its allocation was promised.
-    fn run_map(&mut self, address: u64, bytes: u64, label: &str) {
-        self.promised -= bytes;
+    pub(crate) fn run_map(&mut self, address: u64, bytes: u64, label: &str) {
+        let seen = self.visible.get(&address);
+        let device = seen.map_or(0, |seen| seen.device);
+        let home = match seen.map(|seen| &seen.owner) {
+            Some(Owner::Pool(pool)) => self.pools.get(*pool).map_or(Home::of_device(device, bit(device)), Pool::home),
+            _ => Home::of_device(device, bit(device)),
+        };
+        self.devices[device].promised -= bytes;
         let request = Request { bytes, align: 512, kind: Kind::Pool, label };
-        if self.memory.alloc_at(address, request).is_err() {
+        if self.memory.alloc_at_for(home, address, request).is_err() {
             self.find(Finding::new(
                 "pool-address-in-use",
                 Ending::OurBug,
@@ -213,7 +228,14 @@ impl State {
             grid.touch_anew();
         }
         self.watch_kernel(key, &grid);
+        let on = self.tasks.get_mut(key).and_then(|task| task.on);
+        if self.has_several_devices() {
+            // What it has found before may be another's by now, or out of its reach.
+            grid.look_anew();
+            self.look_for(on);
+        }
         let outcome = grid.run(&mut self.memory, &mut clock, quantum);
+        self.look_away();
         // However a kernel is cut into quanta, or spread over cores, it takes the same time.
         let whole = u64::from(!matches!(outcome, Outcome::Yield));
         self.time_ns = clock.counted_ns + whole + grid.executed() / 32 - before / 32;
@@ -357,9 +379,16 @@ impl State {
 
     pub(crate) fn end_memory_work(&mut self, key: Key<Task>, done: Result<(), AccessError>, what: &str) {
         self.end_watch();
+        let out_of_reach = done.as_ref().err().and_then(|error| self.memory.out_of_reach(error.address));
+        self.look_away();
         match done {
             Ok(()) => self.tasks.finish(key),
             Err(error) => {
+                if let Some((who, help)) = out_of_reach {
+                    let what = format!("a {what} touches memory of another device: {error}: {who}");
+                    let finding = Finding::new("peer-access", Ending::YourProgram, what).help(help);
+                    return self.break_device(key, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS, finding);
+                }
                 let (code, state, help) = match error.kind {
                     AccessErrorKind::NotAllocated => (
                         "graph-memory-not-allocated",
@@ -378,18 +407,19 @@ impl State {
         }
     }
 
-    /// A fault: the device is broken from here on. Work that waits is dropped; callbacks are still called.
+    /// A fault: the task's device is broken from here on. Work that waits is dropped; callbacks are still called.
     pub(crate) fn break_device(&mut self, key: Key<Task>, code: CUresult, finding: Finding) {
         let by = self.tasks.get_mut(key).and_then(|task| task.by.clone());
         self.find(finding.by(by.as_ref()));
-        self.tasks.finish(key);
-        self.fault = Some(FaultState::of_kernel(code));
-        self.abandon_work();
-    }
-
-    /// Drops the work of a device that is broken.
-    pub(crate) fn abandon_work(&mut self) {
-        self.tasks.abandon(|work| matches!(work, Work::Callback(_) | Work::Called | Work::Release(_)));
+        let device = self.device_of_task(key);
+        if !self.has_several_devices() {
+            self.tasks.finish(key);
+        } else if let Some(task) = self.tasks.get_mut(key) {
+            // Dropped with those behind it: what other devices wait for has not been done.
+            task.work = Work::Nothing;
+        }
+        self.devices[device].fault = Some(FaultState::of_kernel(code));
+        self.abandon_work(device);
     }
 }
 

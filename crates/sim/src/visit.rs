@@ -48,6 +48,8 @@ pub(crate) enum Needs {
     Context,
     /// A current context; the call looks for a broken device itself, because a capturing stream does not know of it yet.
     Stream,
+    /// `cuInit`; the call looks itself whether the device that it names is broken.
+    Device,
     /// `cuInit`, and a stream that brings its context: none need be current. It looks for a broken device as `Stream`.
     OwnStream,
     /// `cuInit`, and works on a broken device.
@@ -143,24 +145,26 @@ impl Visit<'_> {
         }
         self.drift();
         let waits = matches!(self.call, Call::cuStreamSynchronize | Call::cuCtxSynchronize | Call::cuEventSynchronize);
-        if waits && self.fault.is_some() {
+        if waits && self.is_broken() {
             self.call_what_is_left();
         }
         match needs {
             Needs::Context => {
-                self.check_known_fault()?;
+                self.check_known_fault_here()?;
                 self.context().map(|_| ())
             }
             Needs::Stream => self.context().map(|_| ()),
-            Needs::Init => self.check_known_fault(),
-            Needs::OwnStream | Needs::Always | Needs::Nothing => Ok(()),
+            Needs::Init => self.check_known_fault_here(),
+            Needs::Device | Needs::OwnStream | Needs::Always | Needs::Nothing => Ok(()),
         }
     }
 
     fn leave(&mut self) {
         // What was taken before the fault is known.
-        if self.fault.is_some_and(|fault| !fault.reported) {
-            self.abandon_work();
+        for device in 0..self.devices.len() {
+            if self.fault_of(device).is_some_and(|fault| !fault.reported) {
+                self.abandon_work(device);
+            }
         }
         if self.machine.inner.live && !self.tasks.is_empty() {
             self.machine.wake_worker();
@@ -237,13 +241,13 @@ impl Visit<'_> {
         self.machine.inner.changed.notify_all();
     }
 
-    /// Works until `done`, or until the device is broken.
-    pub(crate) fn wait_until(&mut self, mut done: impl FnMut(&State) -> bool) -> Answer {
+    /// Works until `done`, or until `device` is broken.
+    pub(crate) fn wait_until(&mut self, device: usize, mut done: impl FnMut(&State) -> bool) -> Answer {
         let machine = self.machine;
         loop {
-            if self.fault.is_some() {
+            if self.fault_of(device).is_some() {
                 self.call_what_is_left();
-                return self.check_fault();
+                return self.check_fault(device);
             }
             if done(self) {
                 return Ok(());
@@ -293,27 +297,40 @@ impl Visit<'_> {
         let id = self.contexts.get(context).map_or(0, |context| context.id);
         // What is there now, and nothing that another thread submits meanwhile.
         let mut left = self.tasks.of(id);
-        self.wait_until(move |state| {
+        let device = self.device_of(context);
+        self.wait_until(device, move |state| {
             while left.last().is_some_and(|task| state.tasks.is_done(*task)) {
                 left.pop();
             }
             left.is_empty()
         })?;
-        if let Some(order) = &mut self.tasks.order {
-            order.host_has_all_done();
+        let lost = self.streams.iter().filter(|(_, stream)| stream.context == context).find_map(|(_, s)| s.lost);
+        lost.map_or(Ok(()), Err)?;
+        let is_other = |stream: &Stream| stream.context != context;
+        let others = self.streams.iter().filter(|(_, stream)| is_other(stream)).map(|(_, stream)| stream.id).collect();
+        let has_several_devices = self.has_several_devices();
+        match &mut self.tasks.order {
+            Some(order) if has_several_devices => order.host_has_all_done_but(&others),
+            Some(order) => order.host_has_all_done(),
+            None => {}
         }
         Ok(())
     }
 
     /// The code of a fault, if the device is broken and the host knows of it.
-    fn check_known_fault(&mut self) -> Answer {
-        let is_unknown = self.machine.inner.live && self.fault.is_some_and(|fault| !fault.is_known());
-        if is_unknown && !self.waits_or_asks() { Ok(()) } else { self.check_fault() }
+    pub(crate) fn check_known_fault(&mut self, device: usize) -> Answer {
+        let is_unknown = self.machine.inner.live && self.fault_of(device).is_some_and(|fault| !fault.is_known());
+        if is_unknown && !self.waits_or_asks() { Ok(()) } else { self.check_fault(device) }
+    }
+
+    /// The same for the device that this call is made on.
+    fn check_known_fault_here(&mut self) -> Answer {
+        self.here().map_or(Ok(()), |device| self.check_known_fault(device))
     }
 
     /// The code of a fault, if the device is broken; the host knows of it from here on.
-    pub(crate) fn check_fault(&mut self) -> Answer {
-        match &mut self.fault {
+    pub(crate) fn check_fault(&mut self, device: usize) -> Answer {
+        match &mut self.devices[device].fault {
             Some(fault) => {
                 fault.reported = true;
                 Err(fault.code)
@@ -450,14 +467,16 @@ impl Visit<'_> {
     /// As [`Visit::target`], for a stream that is known.
     pub(crate) fn target_of(&mut self, stream: Key<Stream>) -> Result<Target, CUresult> {
         if self.streams.get(stream).is_some_and(|stream| stream.kind == StreamKind::Legacy) {
-            self.check_legacy()?;
+            self.check_legacy(self.device_of_stream(stream))?;
         }
+        let device = self.device_of_stream(stream);
         let Some(capture) = self.streams.get(stream).and_then(|stream| stream.capture) else {
-            self.check_known_fault()?;
+            self.check_known_fault(device)?;
+            self.check_lost(stream)?;
             return Ok(Target::Run(stream));
         };
-        if self.fault.is_some_and(|fault| fault.reported) {
-            self.check_fault()?;
+        if self.fault_of(device).is_some_and(|fault| fault.reported) {
+            self.check_fault(device)?;
         }
         match self.captures.get(capture) {
             Some(Capture { broken: None, .. }) => Ok(Target::Record(capture, stream)),
@@ -465,19 +484,20 @@ impl Visit<'_> {
         }
     }
 
-    /// The captures in which a blocking stream takes part.
-    fn blocking_captures(&self) -> Vec<Key<Capture>> {
+    /// The captures in which a blocking stream of a device takes part.
+    fn blocking_captures(&self, device: usize) -> Vec<Key<Capture>> {
         let is_blocking = |stream: &Key<Stream>| {
             self.streams.get(*stream).is_some_and(|s| s.blocking && s.kind == StreamKind::Created)
+                && self.device_of_stream(*stream) == device
         };
         let all = self.captures.iter().filter(|(_, capture)| capture.branches.keys().any(is_blocking));
         all.map(|(key, _)| key).collect()
     }
 
-    /// Work on the legacy stream: refused while a blocking stream captures.
-    pub(crate) fn check_legacy(&mut self) -> Answer {
+    /// Work on a legacy stream of a device: refused while a blocking stream there captures.
+    pub(crate) fn check_legacy(&mut self, device: usize) -> Answer {
         let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-        let captures = self.blocking_captures();
+        let captures = self.blocking_captures(device);
         for capture in &captures {
             self.invalidate(*capture, code, Rule::Legacy);
         }
@@ -485,8 +505,8 @@ impl Visit<'_> {
     }
 
     /// Only asking about the legacy stream: refused likewise, without harm.
-    pub(crate) fn ask_legacy(&mut self) -> Answer {
-        let captures = self.blocking_captures();
+    pub(crate) fn ask_legacy(&mut self, device: usize) -> Answer {
+        let captures = self.blocking_captures(device);
         if captures.is_empty() { Ok(()) } else { Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) }
     }
 
@@ -621,6 +641,7 @@ impl Visit<'_> {
 
 impl Stream {
     pub(crate) fn new(context: Key<Context>, kind: StreamKind, blocking: bool, priority: i32, id: u64) -> Stream {
-        Stream { context, kind, blocking, priority, sync_policy: None, tail: None, kernel: None, capture: None, id }
+        let (sync_policy, tail, kernel, capture, lost) = (None, None, None, None, None);
+        Stream { context, kind, blocking, priority, sync_policy, tail, kernel, capture, lost, id }
     }
 }

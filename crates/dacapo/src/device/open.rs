@@ -65,6 +65,13 @@ impl Software {
         self
     }
 
+    /// How many devices the machine has, from 1 to 64: [`open_group`](Software::open_group) opens all of them. Each has as
+    /// much memory as [`capacity`](Software::capacity) says.
+    pub fn devices(mut self, count: usize) -> Software {
+        self.options.devices = count;
+        self
+    }
+
     /// All other options of the machine.
     ///
     /// `on_finding` is called on a thread of its own, soon after the finding. It may call the device, but must not hold it:
@@ -129,6 +136,55 @@ impl Software {
         let machine = self.machine()?;
         let driver = wrap(machine.clone());
         Device::open(driver, 0, Some(machine), true, |call| dacapo_sim::IMPLEMENTED.contains(&call))
+    }
+}
+
+#[cfg(feature = "software")]
+impl Software {
+    /// Opens `count` devices of one machine: one address space, one order of work, one seed. Each [`Device`] has its own
+    /// memory and streams; what one reports, all report.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// let group = dacapo::Software::new().seed(7).open_group(2)?;
+    /// assert_eq!([group[0].ordinal(), group[1].ordinal()], [0, 1]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - As [`open`](Software::open).
+    /// - [`ErrorKind::NoDevice`]: `count` is 0, or more than 64.
+    pub fn open_group(self, count: usize) -> Result<Vec<Device>> {
+        // SAFETY: the machine itself, which answers as it does.
+        unsafe { self.open_group_hooked(count, |machine| Arc::new(machine)) }
+    }
+
+    /// [`open_group`](Software::open_group) with a hook around the one driver of all devices.
+    ///
+    /// # Errors
+    ///
+    /// - As [`open_group`](Software::open_group).
+    ///
+    /// # Safety
+    ///
+    /// - As [`open_hooked`](Software::open_hooked).
+    pub unsafe fn open_group_hooked(
+        self,
+        count: usize,
+        wrap: impl FnOnce(dacapo_sim::Machine) -> Arc<dyn Driver>,
+    ) -> Result<Vec<Device>> {
+        if !(1..=64).contains(&count) {
+            let why = format!("a group of {count} software devices: there can be 1 to 64");
+            return Err(Error::new(ErrorKind::NoDevice { why }));
+        }
+        let machine = self.devices(count).machine()?;
+        let driver = wrap(machine.clone());
+        let open = |ordinal| {
+            let has = |call| dacapo_sim::IMPLEMENTED.contains(&call);
+            Device::open(driver.clone(), ordinal, Some(machine.clone()), true, has)
+        };
+        (0..count).map(open).collect()
     }
 }
 
@@ -202,6 +258,63 @@ impl Device {
             ErrorKind::Driver(refused) => unusable(format!("device {ordinal} cannot be opened"), (*refused).into()),
             _ => error,
         })
+    }
+
+    /// How many GPUs NVIDIA's driver has; [`Device::cuda`] takes ordinals below that.
+    ///
+    /// ```no_run
+    /// # fn main() -> dacapo::Result<()> {
+    /// let all: Vec<_> = (0..dacapo::Device::count()?).map(dacapo::Device::cuda).collect::<Result<_, _>>()?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::NoDevice`]: NVIDIA's driver cannot be used; the text says why.
+    pub fn count() -> Result<usize> {
+        let unusable = |source: BoxError| {
+            let why = "NVIDIA's driver cannot be used".into();
+            Error::new(ErrorKind::NoDevice { why }).with_source(source)
+        };
+        let nvidia = Nvidia::open().map_err(|error| unusable(error.into()))?;
+        let mut count = 0;
+        // SAFETY: `cuInit` takes a number.
+        unsafe { nvidia.cuInit(0) }.check(Call::cuInit).map_err(|error| unusable(error.into()))?;
+        // SAFETY: `count` is valid for the write.
+        unsafe { nvidia.cuDeviceGetCount(&mut count) }.check(Call::cuDeviceGetCount)?;
+        Ok(usize::try_from(count).unwrap_or(0))
+    }
+
+    /// Its number among the devices of its driver, from 0.
+    pub fn ordinal(&self) -> usize {
+        self.0.ordinal
+    }
+
+    /// Software devices of one machine, with default options; [`Software::open_group`] sets others.
+    ///
+    /// ```
+    /// # fn main() -> dacapo::Result<()> {
+    /// let group = dacapo::Device::software_group(3)?;
+    /// assert_eq!(group.len(), 3);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - As [`Software::open_group`].
+    #[cfg(feature = "software")]
+    pub fn software_group(count: usize) -> Result<Vec<Device>> {
+        Software::new().open_group(count)
+    }
+
+    /// Software devices: not in this build.
+    ///
+    /// # Errors
+    ///
+    /// - Always [`ErrorKind::NoDevice`]: the library was built without its feature `software`.
+    #[cfg(not(feature = "software"))]
+    pub fn software_group(_count: usize) -> Result<Vec<Device>> {
+        Device::software().map(|device| vec![device])
     }
 
     /// A software device with default options; [`Software`] sets others.

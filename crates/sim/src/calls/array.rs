@@ -105,14 +105,15 @@ unsafe fn make(v: &mut Visit<'_>, out: *mut CUarray, d: CUDA_ARRAY3D_DESCRIPTOR)
     }
     let context = v.context()?;
     let mut array = Array { context, descriptor: d, address: 0 };
-    if !super::memory::has_room(v, array.bytes()) {
+    let home = v.home_of(context);
+    if !super::memory::has_room(v, home.device, array.bytes()) {
         return Err(OUT_OF_MEMORY);
     }
     let size: Vec<String> =
         [d.Width, d.Height, d.Depth].iter().filter(|size| **size > 0).map(ToString::to_string).collect();
     let label = format!("array of {} texels", size.join(" x "));
     let request = Request { bytes: array.bytes(), align: 512, kind: Kind::Array, label: &label };
-    array.address = v.memory.alloc(request).map_err(|_| OUT_OF_MEMORY)?;
+    array.address = v.memory.alloc_for(home, request).map_err(|_| OUT_OF_MEMORY)?;
     let key = v.arrays.insert(array);
     let handle = CUarray::from_bits(v.arrays.handle(key));
     // SAFETY: an out pointer of this call.

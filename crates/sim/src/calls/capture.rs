@@ -29,7 +29,7 @@ fn begin_on(
     into: Option<(Key<Graph>, Vec<Edge>)>,
 ) -> Answer {
     let stream = v.stream(handle)?;
-    v.check_fault()?;
+    v.check_fault(v.device_of_stream(stream))?;
     if mode > CU_STREAM_CAPTURE_MODE_RELAXED {
         return Err(INVALID);
     }
@@ -90,8 +90,9 @@ pub(crate) unsafe fn end(v: &mut Visit<'_>, handle: CUstream, out: *mut CUgraph)
     unsafe { put_optional(out, CUgraph::NULL) };
     let stream = v.stream(handle)?;
     // A fault that is known comes before everything else, also on a stream that does not capture.
-    if v.fault.is_some_and(|fault| fault.reported) {
-        v.check_fault()?;
+    let device = v.device_of_stream(stream);
+    if v.fault_of(device).is_some_and(|fault| fault.reported) {
+        v.check_fault(device)?;
     }
     let key = v.streams.get(stream).and_then(|stream| stream.capture).ok_or(ILLEGAL_STATE)?;
     let thread = v.thread;
@@ -221,11 +222,12 @@ fn status(v: &Visit<'_>, stream: Key<Stream>) -> (CUstreamCaptureStatus, Option<
 fn ask(v: &mut Visit<'_>, handle: CUstream) -> Result<Key<Stream>, CUresult> {
     let stream = v.stream(handle)?;
     let this = v.streams.get(stream).map(|stream| (stream.kind, stream.capture.is_some()));
-    if v.fault.is_some_and(|fault| fault.reported) || this.is_some_and(|(_, capturing)| !capturing) {
-        v.check_fault()?;
+    let device = v.device_of_stream(stream);
+    if v.fault_of(device).is_some_and(|fault| fault.reported) || this.is_some_and(|(_, capturing)| !capturing) {
+        v.check_fault(device)?;
     }
     if this.is_some_and(|(kind, _)| kind == StreamKind::Legacy) {
-        v.ask_legacy()?;
+        v.ask_legacy(device)?;
     }
     Ok(stream)
 }

@@ -1,7 +1,6 @@
 //! Contexts and what is current on a thread.
 #![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
-use std::collections::{BTreeMap, HashMap};
 use std::ffi::{c_int, c_uint};
 
 use dacapo_driver::CUresult;
@@ -31,26 +30,13 @@ fn flags_are_good(flags: c_uint) -> bool {
 }
 
 pub(crate) unsafe fn create(v: &mut Visit<'_>, out: *mut CUcontext, flags: c_uint, dev: CUdevice) -> Answer {
-    if dev != 0 {
-        return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
-    }
+    v.check_fault_of(dev)?;
+    let device = v.device(dev)?;
     if out.is_null() || !flags_are_good(flags) {
         return Err(INVALID);
     }
     let id = v.number();
-    let key = v.contexts.insert(Context {
-        is_primary: false,
-        is_active: true,
-        flags,
-        legacy: None,
-        per_thread: HashMap::new(),
-        limits: BTreeMap::new(),
-        cache_config: 0,
-        attached: 1,
-        left_behind: Vec::new(),
-        held: Vec::new(),
-        id,
-    });
+    let key = v.contexts.insert(Context::new(device, id, flags));
     v.this().contexts.push(key);
     let handle = CUcontext::from_bits(v.contexts.handle(key));
     // SAFETY: an out pointer of this call.
@@ -64,6 +50,7 @@ pub(crate) unsafe fn create_v4(
     flags: c_uint,
     dev: CUdevice,
 ) -> Answer {
+    v.check_fault_of(dev)?;
     if !params.is_null() {
         return Err(v.unsupported("contexts with affinity or graphics parameters"));
     }
@@ -158,16 +145,18 @@ pub(crate) unsafe fn pop_current(v: &mut Visit<'_>, out: *mut CUcontext) -> Answ
 }
 
 pub(crate) unsafe fn get_device(v: &mut Visit<'_>, out: *mut CUdevice) -> Answer {
-    v.context()?;
+    let key = v.context()?;
+    let device = v.device_of(key) as CUdevice;
     // SAFETY: an out pointer of this call.
-    unsafe { put(out, 0) }
+    unsafe { put(out, device) }
 }
 
 /// The device of a context that is named; null is the one that is current, and none need be.
 pub(crate) unsafe fn get_device_of(v: &mut Visit<'_>, out: *mut CUdevice, handle: CUcontext) -> Answer {
-    named_or_current(v, handle)?;
+    let key = named_or_current(v, handle)?;
+    let device = v.device_of(key) as CUdevice;
     // SAFETY: an out pointer of this call.
-    unsafe { put(out, 0) }
+    unsafe { put(out, device) }
 }
 
 fn named_or_current(v: &mut Visit<'_>, handle: CUcontext) -> Result<Key<Context>, CUresult> {
@@ -240,7 +229,8 @@ pub(crate) unsafe fn synchronize(v: &mut Visit<'_>) -> Answer {
 /// The same for a context that is named.
 pub(crate) unsafe fn synchronize_named(v: &mut Visit<'_>, handle: CUcontext) -> Answer {
     let key = named_or_current(v, handle)?;
-    v.check_fault()?;
+    let device = v.device_of(key);
+    v.check_fault(device)?;
     wait(v, key)
 }
 
@@ -260,21 +250,38 @@ pub(crate) unsafe fn get_stream_priority_range(_: &mut Visit<'_>, least: *mut c_
     Ok(())
 }
 
-/// A device is no peer of itself, and there is no other.
+/// The current context may touch memory of another device's context from now on. A device is no peer of itself.
 pub(crate) unsafe fn enable_peer_access(v: &mut Visit<'_>, peer: CUcontext, flags: c_uint) -> Answer {
     if peer.is_null() {
         return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
     }
-    named(v, peer)?;
-    Err(if flags != 0 { INVALID } else { CUresult::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED })
+    let peer = named(v, peer)?;
+    if flags != 0 {
+        return Err(INVALID);
+    }
+    if !v.has_several_devices() {
+        return Err(CUresult::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+    }
+    let here = v.context()?;
+    if !v.contexts.get(peer).is_some_and(|peer| peer.is_active) {
+        return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
+    }
+    if v.device_of(peer) == v.device_of(here) {
+        return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
+    }
+    let id = v.contexts.get(peer).map_or(0, |peer| peer.id);
+    let is_new = v.contexts.get_mut(here).is_some_and(|context| context.peers.insert(id));
+    if is_new { Ok(()) } else { Err(CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) }
 }
 
 pub(crate) unsafe fn disable_peer_access(v: &mut Visit<'_>, peer: CUcontext) -> Answer {
     if peer.is_null() {
         return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
     }
-    named(v, peer)?;
-    Err(CUresult::CUDA_ERROR_PEER_ACCESS_NOT_ENABLED)
+    let (peer, here) = (named(v, peer)?, v.context()?);
+    let id = v.contexts.get(peer).map_or(0, |peer| peer.id);
+    let was_there = v.contexts.get_mut(here).is_some_and(|context| context.peers.remove(&id));
+    if was_there { Ok(()) } else { Err(CUresult::CUDA_ERROR_PEER_ACCESS_NOT_ENABLED) }
 }
 
 /// A context has all multiprocessors.
@@ -335,6 +342,12 @@ pub(crate) unsafe fn set_limit(v: &mut Visit<'_>, limit: CUlimit, value: usize) 
 pub(crate) unsafe fn record_event(v: &mut Visit<'_>, handle: CUcontext, event: CUevent) -> Answer {
     let key = named_or_current(v, handle)?;
     let event = v.event(event)?;
+    let of_event = v.events.get(event).map_or(key, |event| event.context);
+    if v.device_of(of_event) != v.device_of(key) {
+        let these = [("the event", v.device_of(of_event)), ("the context", v.device_of(key))];
+        let code = CUresult::CUDA_ERROR_INVALID_HANDLE;
+        return Err(v.refuse_two_devices(code, these, super::event::OWN_EVENT));
+    }
     v.check_anywhere(key)?;
     let id = v.contexts.get(key).map_or(0, |context| context.id);
     let (number, before) = (v.number(), v.tasks.of(id));

@@ -56,6 +56,7 @@ fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3], by_node: bool) -> Result
     let last = (extent[2] - 1).checked_mul(slice).and_then(|z| z.checked_add((extent[1] - 1).checked_mul(pitch)?));
     let bytes = last.and_then(|last| last.checked_add(extent[0])).ok_or(INVALID)?;
     let known = holding(v, address);
+    let device = device_at(v, address);
     let is_managed = known.as_ref().is_some_and(|(_, seen)| matches!(seen.owner, Owner::Managed | Owner::Pool(_)));
     let place = match (&known, end.kind) {
         (Some((_, seen)), _) => match seen.owner {
@@ -83,19 +84,21 @@ fn side(v: &mut Visit<'_>, end: &End, extent: [u64; 3], by_node: bool) -> Result
         CopyMemory::Pageable => {}
         // A host pointer into registered memory may reach beyond it: the rest is pageable, and all of it is the program's.
         CopyMemory::Pinned if end.kind == CU_MEMORYTYPE_HOST && !is_managed && !is_visible(v, address, bytes) => {
-            return Ok(Side { place: CopyMemory::Pageable, kind: end.kind, address, pitch, slice, array: None });
+            let (place, array) = (CopyMemory::Pageable, None);
+            return Ok(Side { place, kind: end.kind, address, pitch, slice, device: None, array });
         }
         _ if !is_touchable(v, address, bytes, by_node) => return Err(refuse(v, address, bytes)),
         _ => {}
     }
-    Ok(Side { place, kind: end.kind, address, pitch, slice, array: None })
+    let device = device.filter(|_| place == CopyMemory::Device);
+    Ok(Side { place, kind: end.kind, address, pitch, slice, device, array: None })
 }
 
 /// One end of a copy that is an array: named by its handle, and by bytes, rows and slices from its first texel.
 fn array_side(v: &mut Visit<'_>, end: &End, extent: [u64; 3]) -> Result<Side, CUresult> {
     let key = super::array::named(v, end.array, INVALID)?;
     let Some(array) = v.arrays.get(key) else { return Err(INVALID) };
-    let (whole, base) = (array.extent(), array.address);
+    let (whole, base, device) = (array.extent(), array.address, Some(v.device_of(array.context)));
     let offset = [end.x as u64, end.y as u64, end.z as u64];
     let inside = |at: usize| offset[at].checked_add(extent[at]).is_some_and(|sum| sum <= whole[at]);
     if end.level != 0 {
@@ -118,7 +121,20 @@ fn array_side(v: &mut Visit<'_>, end: &End, extent: [u64; 3]) -> Result<Side, CU
     let (pitch, slice) = (whole[0], whole[0] * whole[1]);
     let address = base + offset[2] * slice + offset[1] * pitch + offset[0];
     let array = Some((end.array.bits(), offset));
-    Ok(Side { place: CopyMemory::Device, kind: end.kind, address, pitch, slice, array })
+    Ok(Side { place: CopyMemory::Device, kind: end.kind, address, pitch, slice, device, array })
+}
+
+/// The device whose memory lies at `address`, or will when a launch allocates it; none of the host's.
+pub(crate) fn device_at(v: &Visit<'_>, address: u64) -> Option<usize> {
+    match holding(v, address) {
+        Some((base, seen)) => {
+            let host = matches!(seen.owner, Owner::HostAllocated { .. } | Owner::HostRegistered { .. });
+            let of_pool = matches!(seen.owner, Owner::Pool(pool)
+                if v.pools.get(pool).is_some_and(|pool| pool.place != PoolPlace::DEVICE));
+            (!host && !of_pool && !super::managed::is_managed(v, base)).then_some(seen.device)
+        }
+        None => v.graph_memory.device_at(address),
+    }
 }
 
 /// A copy that would leave its allocation.
@@ -186,7 +202,8 @@ pub(super) fn go(
         v.submit(stream, Work::Copy(Arc::new(copy)))
     };
     if wait {
-        v.wait_until(|state| state.tasks.is_done(task))?;
+        v.wait_until(v.device_of_stream(stream), |state| state.tasks.is_done(task))?;
+        v.check_lost(stream)?;
         v.tasks.host_has([task]);
     }
     Ok(())
@@ -242,7 +259,42 @@ pub(crate) unsafe fn d_to_d_async(
     go(v, stream, &flat(D, from), &flat(D, to), [bytes, 1, 1], false)
 }
 
-/// A copy between contexts. There is one device, so it is a copy on it; only the contexts are looked at as well.
+/// The contexts that a copy between contexts names, each with an address that is to be memory of its device. Memory of the
+/// host is everybody's.
+fn check_contexts(v: &mut Visit<'_>, ends: [(CUcontext, CUdeviceptr); 2]) -> Answer {
+    let mut devices = Vec::new();
+    for (context, _) in ends {
+        match v.contexts.look_up(context.bits()) {
+            Lookup::Live(key) => devices.push(v.device_of(key)),
+            _ => return Err(v.unsupported("a copy between contexts of which one is not there")),
+        }
+    }
+    for ((_, address), named) in ends.into_iter().zip(devices) {
+        if let Some(device) = device_at(v, address).filter(|_| v.has_several_devices()) {
+            let these = [("the memory", device), ("the context named for it", named)];
+            if device != named {
+                let help = "name the context of the device that the memory was allocated on, for each end";
+                return Err(v.refuse_two_devices(INVALID, these, help));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A copy between contexts. No access between their devices is needed: it is staged.
+pub(crate) unsafe fn peer(
+    v: &mut Visit<'_>,
+    to: CUdeviceptr,
+    to_context: CUcontext,
+    from: CUdeviceptr,
+    from_context: CUcontext,
+    bytes: usize,
+) -> Answer {
+    check_contexts(v, [(to_context, to), (from_context, from)])?;
+    go(v, CUstream::NULL, &flat(D, from), &flat(D, to), [bytes, 1, 1], true)
+}
+
+/// As [`peer`], on a stream.
 pub(crate) unsafe fn peer_async(
     v: &mut Visit<'_>,
     to: CUdeviceptr,
@@ -252,11 +304,7 @@ pub(crate) unsafe fn peer_async(
     bytes: usize,
     stream: CUstream,
 ) -> Answer {
-    for context in [to_context, from_context] {
-        if !matches!(v.contexts.look_up(context.bits()), Lookup::Live(_)) {
-            return Err(v.unsupported("a copy between contexts of which one is not there"));
-        }
-    }
+    check_contexts(v, [(to_context, to), (from_context, from)])?;
     go(v, stream, &flat(D, from), &flat(D, to), [bytes, 1, 1], false)
 }
 

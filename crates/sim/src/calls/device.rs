@@ -1,8 +1,8 @@
-//! The one device: an H200, as far as it was observed.
+//! The devices: each an H200, as far as it was observed.
 #![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
 use std::collections::HashMap;
-use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::ffi::{c_char, c_int, c_uint};
 
 use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
@@ -13,25 +13,23 @@ use crate::model::table::Key;
 use crate::visit::{Answer, Visit};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+/// `CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID`.
+const MULTI_GPU_BOARD_GROUP_ID: CUdevice_attribute = 85;
 const NAME: &[u8] = b"Dacapo software device (as NVIDIA H200)\0";
 
-fn check(device: CUdevice) -> Answer {
-    if device == 0 { Ok(()) } else { Err(CUresult::CUDA_ERROR_INVALID_DEVICE) }
-}
-
-pub(crate) unsafe fn get_count(_: &mut Visit<'_>, count: *mut c_int) -> Answer {
+pub(crate) unsafe fn get_count(v: &mut Visit<'_>, count: *mut c_int) -> Answer {
     // SAFETY: an out pointer of this call.
-    unsafe { put(count, 1) }
+    unsafe { put(count, v.devices.len() as c_int) }
 }
 
-pub(crate) unsafe fn get(_: &mut Visit<'_>, device: *mut CUdevice, ordinal: c_int) -> Answer {
-    check(ordinal)?;
+pub(crate) unsafe fn get(v: &mut Visit<'_>, device: *mut CUdevice, ordinal: c_int) -> Answer {
+    v.device(ordinal)?;
     // SAFETY: an out pointer of this call.
-    unsafe { put(device, 0) }
+    unsafe { put(device, ordinal) }
 }
 
-pub(crate) unsafe fn get_name(_: &mut Visit<'_>, name: *mut c_char, len: c_int, dev: CUdevice) -> Answer {
-    check(dev)?;
+pub(crate) unsafe fn get_name(v: &mut Visit<'_>, name: *mut c_char, len: c_int, dev: CUdevice) -> Answer {
+    v.device(dev)?;
     if name.is_null() || len <= 0 {
         return Err(INVALID);
     }
@@ -44,47 +42,53 @@ pub(crate) unsafe fn get_name(_: &mut Visit<'_>, name: *mut c_char, len: c_int, 
 }
 
 pub(crate) unsafe fn total_mem(v: &mut Visit<'_>, bytes: *mut usize, dev: CUdevice) -> Answer {
-    check(dev)?;
+    v.device(dev)?;
     // SAFETY: an out pointer of this call.
     unsafe { put(bytes, v.memory.capacity() as usize) }
 }
 
-pub(crate) unsafe fn get_uuid(_: &mut Visit<'_>, uuid: *mut CUuuid, dev: CUdevice) -> Answer {
-    check(dev)?;
+pub(crate) unsafe fn get_uuid(v: &mut Visit<'_>, uuid: *mut CUuuid, dev: CUdevice) -> Answer {
+    let mut bytes = *b"dacapo-software\0";
+    bytes[15] = v.device(dev)? as u8;
     // SAFETY: an out pointer of this call.
-    unsafe { put(uuid, CUuuid { bytes: *b"dacapo-software\0" }) }
+    unsafe { put(uuid, CUuuid { bytes }) }
 }
 
 pub(crate) unsafe fn compute_capability(
-    _: &mut Visit<'_>,
+    v: &mut Visit<'_>,
     major: *mut c_int,
     minor: *mut c_int,
     dev: CUdevice,
 ) -> Answer {
-    check(dev)?;
+    v.device(dev)?;
     // SAFETY: out pointers of this call.
     unsafe { put(major, 9).and_then(|()| put(minor, 0)) }
 }
 
 pub(crate) unsafe fn get_attribute(
-    _: &mut Visit<'_>,
+    v: &mut Visit<'_>,
     out: *mut c_int,
     attribute: CUdevice_attribute,
     dev: CUdevice,
 ) -> Answer {
-    check(dev)?;
-    let value = crate::h200::attribute(attribute).ok_or(INVALID)?;
+    let device = v.device(dev)?;
+    let value = match attribute {
+        // Where it sits, and which board it is on.
+        CU_DEVICE_ATTRIBUTE_PCI_BUS_ID | MULTI_GPU_BOARD_GROUP_ID if device > 0 => dev,
+        _ => crate::h200::attribute(attribute).ok_or(INVALID)?,
+    };
     // SAFETY: an out pointer of this call.
     unsafe { put(out, value) }
 }
 
 pub(crate) unsafe fn primary_retain(v: &mut Visit<'_>, out: *mut CUcontext, dev: CUdevice) -> Answer {
-    check(dev)?;
+    v.check_fault_of(dev)?;
+    let device = v.device(dev)?;
     if out.is_null() {
         return Err(INVALID);
     }
-    let primary = v.primary;
-    v.primary_retains += 1;
+    let primary = v.devices[device].primary;
+    v.devices[device].primary_retains += 1;
     if let Some(context) = v.contexts.get_mut(primary) {
         context.is_active = true;
     }
@@ -94,21 +98,21 @@ pub(crate) unsafe fn primary_retain(v: &mut Visit<'_>, out: *mut CUcontext, dev:
 }
 
 pub(crate) unsafe fn primary_release(v: &mut Visit<'_>, dev: CUdevice) -> Answer {
-    check(dev)?;
-    if v.primary_retains == 0 {
+    let device = v.device(dev)?;
+    if v.devices[device].primary_retains == 0 {
         return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
     }
-    v.primary_retains -= 1;
-    if v.primary_retains == 0 {
-        let primary = v.primary;
+    v.devices[device].primary_retains -= 1;
+    if v.devices[device].primary_retains == 0 {
+        let primary = v.devices[device].primary;
         empty(v, primary);
     }
     Ok(())
 }
 
 pub(crate) unsafe fn primary_reset(v: &mut Visit<'_>, dev: CUdevice) -> Answer {
-    check(dev)?;
-    let primary = v.primary;
+    let device = v.device(dev)?;
+    let primary = v.devices[device].primary;
     empty(v, primary);
     Ok(())
 }
@@ -119,8 +123,8 @@ pub(crate) unsafe fn primary_get_state(
     flags: *mut c_uint,
     active: *mut c_int,
 ) -> Answer {
-    check(dev)?;
-    let Some(context) = v.contexts.get(v.primary) else { return Err(INVALID) };
+    let device = v.device(dev)?;
+    let Some(context) = v.contexts.get(v.devices[device].primary) else { return Err(INVALID) };
     // SAFETY: out pointers of this call.
     unsafe {
         put_optional(flags, context.flags);
@@ -130,8 +134,8 @@ pub(crate) unsafe fn primary_get_state(
 }
 
 pub(crate) unsafe fn primary_set_flags(v: &mut Visit<'_>, dev: CUdevice, flags: c_uint) -> Answer {
-    check(dev)?;
-    let primary = v.primary;
+    let device = v.device(dev)?;
+    let primary = v.devices[device].primary;
     if let Some(context) = v.contexts.get_mut(primary) {
         context.flags = flags;
     }
@@ -149,6 +153,13 @@ pub(crate) fn empty(v: &mut Visit<'_>, key: Key<Context>) {
     context.limits.clear();
     context.left_behind.clear();
     context.held.clear();
+    context.peers.clear();
+    let (id, device) = (context.id, context.device);
+    for other in v.contexts.keys() {
+        if let Some(other) = v.contexts.get_mut(other) {
+            other.peers.remove(&id);
+        }
+    }
     for stream in v.streams.keys() {
         if v.streams.get(stream).is_some_and(|stream| stream.context == key) {
             super::stream::remove(v, stream);
@@ -174,9 +185,9 @@ pub(crate) fn empty(v: &mut Visit<'_>, key: Key<Context>) {
             super::array::remove(v, array);
         }
     }
-    // One heap serves all contexts here, so it goes with the last of them that has anything to lose.
-    if v.contexts.iter().all(|(_, context)| !context.is_active) {
-        v.memory.heap_clear();
+    // One heap serves all contexts of a device here, so it goes with the last of them that has anything to lose.
+    if v.contexts.iter().all(|(_, context)| !context.is_active || context.device != device) {
+        v.memory.heap_clear(device);
     }
     let gone: Vec<u64> = v.visible.iter().filter(|(_, seen)| seen.context == key).map(|(at, _)| *at).collect();
     for address in gone {
@@ -189,12 +200,18 @@ pub(crate) fn empty(v: &mut Visit<'_>, key: Key<Context>) {
     }
 }
 
-/// Where the device says it sits.
-const BUS: &CStr = c"0000:da:00.0";
+/// Where the first device says it sits; the others sit on buses by their number.
+const BUS: u8 = 0xda;
 
-pub(crate) unsafe fn get_pci_bus_id(_: &mut Visit<'_>, out: *mut c_char, len: c_int, dev: CUdevice) -> Answer {
-    check(dev)?;
-    let bytes = BUS.to_bytes_with_nul();
+/// Where a device says it sits.
+fn place(device: usize) -> String {
+    let bus = if device == 0 { BUS } else { device as u8 };
+    format!("0000:{bus:02x}:00.0")
+}
+
+pub(crate) unsafe fn get_pci_bus_id(v: &mut Visit<'_>, out: *mut c_char, len: c_int, dev: CUdevice) -> Answer {
+    let text = format!("{}\0", place(v.device(dev)?));
+    let bytes = text.as_bytes();
     if out.is_null() || usize::try_from(len).unwrap_or(0) < bytes.len() {
         return Err(INVALID);
     }
@@ -205,50 +222,57 @@ pub(crate) unsafe fn get_pci_bus_id(_: &mut Visit<'_>, out: *mut c_char, len: c_
     Ok(())
 }
 
-pub(crate) unsafe fn get_by_pci_bus_id(_: &mut Visit<'_>, out: *mut CUdevice, bus: *const c_char) -> Answer {
+pub(crate) unsafe fn get_by_pci_bus_id(v: &mut Visit<'_>, out: *mut CUdevice, bus: *const c_char) -> Answer {
     // SAFETY: a C string, by this call's page.
     let bus = unsafe { text(bus) }?;
-    if bus.as_bytes() != BUS.to_bytes() {
+    let found = (0..v.devices.len()).find(|device| place(*device) == bus);
+    let device = found.ok_or(CUresult::CUDA_ERROR_INVALID_DEVICE)?;
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, device as CUdevice) }
+}
+
+/// All devices can access each other. A device is no peer of itself.
+pub(crate) unsafe fn can_access_peer(v: &mut Visit<'_>, out: *mut c_int, dev: CUdevice, peer: CUdevice) -> Answer {
+    let can = v.device(dev)? != v.device(peer)?;
+    // SAFETY: an out pointer of this call.
+    unsafe { put(out, c_int::from(can)) }
+}
+
+/// What two devices have between them: access with atomics at one rank, and none to arrays.
+pub(crate) unsafe fn get_p2p_attribute(
+    v: &mut Visit<'_>,
+    out: *mut c_int,
+    attribute: CUdevice_P2PAttribute,
+    source: CUdevice,
+    target: CUdevice,
+) -> Answer {
+    if v.device(source)? == v.device(target)? {
         return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
     }
+    let value = match attribute {
+        CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK | CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED => 0,
+        CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED | CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED => 1,
+        _ => return Err(INVALID),
+    };
     // SAFETY: an out pointer of this call.
-    unsafe { put(out, 0) }
-}
-
-/// A device is no peer of itself.
-pub(crate) unsafe fn can_access_peer(_: &mut Visit<'_>, out: *mut c_int, dev: CUdevice, peer: CUdevice) -> Answer {
-    check(dev)?;
-    check(peer)?;
-    // SAFETY: an out pointer of this call.
-    unsafe { put(out, 0) }
-}
-
-/// What two devices have between them: there is only one here.
-pub(crate) unsafe fn get_p2p_attribute(
-    _: &mut Visit<'_>,
-    _: *mut c_int,
-    _: CUdevice_P2PAttribute,
-    _: CUdevice,
-    _: CUdevice,
-) -> Answer {
-    Err(CUresult::CUDA_ERROR_INVALID_DEVICE)
+    unsafe { put(out, value) }
 }
 
 /// No context can have a share of the multiprocessors, of whatever kind.
 pub(crate) unsafe fn get_exec_affinity_support(
-    _: &mut Visit<'_>,
+    v: &mut Visit<'_>,
     out: *mut c_int,
     _: CUexecAffinityType,
     dev: CUdevice,
 ) -> Answer {
-    check(dev)?;
+    v.device(dev)?;
     // SAFETY: an out pointer of this call.
     unsafe { put(out, 0) }
 }
 
 /// The properties that CUDA 2 knew.
-pub(crate) unsafe fn get_properties(_: &mut Visit<'_>, out: *mut CUdevprop, dev: CUdevice) -> Answer {
-    check(dev)?;
+pub(crate) unsafe fn get_properties(v: &mut Visit<'_>, out: *mut CUdevprop, dev: CUdevice) -> Answer {
+    v.device(dev)?;
     let of = |number| crate::h200::attribute(number).unwrap_or(0);
     let properties = CUdevprop {
         maxThreadsPerBlock: of(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
@@ -268,13 +292,13 @@ pub(crate) unsafe fn get_properties(_: &mut Visit<'_>, out: *mut CUdevprop, dev:
 
 /// Texels that a 1D texture over plain memory may have: 4 GiB of them, and 2^30.
 pub(crate) unsafe fn get_texture_1d_linear_max_width(
-    _: &mut Visit<'_>,
+    v: &mut Visit<'_>,
     out: *mut usize,
     format: CUarray_format,
     channels: c_uint,
     dev: CUdevice,
 ) -> Answer {
-    check(dev)?;
+    v.device(dev)?;
     let bytes = match format {
         CU_AD_FORMAT_UNSIGNED_INT8 | CU_AD_FORMAT_SIGNED_INT8 => 1,
         CU_AD_FORMAT_UNSIGNED_INT16 | CU_AD_FORMAT_SIGNED_INT16 | CU_AD_FORMAT_HALF => 2,

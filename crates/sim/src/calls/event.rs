@@ -18,6 +18,9 @@ use crate::visit::{Answer, Target, Visit};
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 const INVALID_HANDLE: CUresult = CUresult::CUDA_ERROR_INVALID_HANDLE;
 
+/// What to do where an event and what it is to be recorded on are of two devices.
+pub(crate) const OWN_EVENT: &str = "create the event in the stream's context (cuCtxSetCurrent before cuEventCreate); waiting for it is allowed on every device";
+
 pub(crate) unsafe fn create(v: &mut Visit<'_>, out: *mut CUevent, flags: c_uint) -> Answer {
     let known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
     let interprocess_with_timing = flags & (CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING) == CU_EVENT_INTERPROCESS;
@@ -52,7 +55,9 @@ pub(crate) unsafe fn record_with_flags(v: &mut Visit<'_>, handle: CUevent, strea
     let (Target::Run(stream) | Target::Record(_, stream)) = target;
     let contexts = (v.events.get(key).map(|e| e.context), v.streams.get(stream).map(|s| s.context));
     if contexts.0 != contexts.1 {
-        return Err(INVALID_HANDLE);
+        let [of_event, of_stream] = [contexts.0, contexts.1].map(|c| c.map_or(0, |context| v.device_of(context)));
+        let these = [("the event", of_event), ("the stream", of_stream)];
+        return Err(v.refuse_two_devices(INVALID_HANDLE, these, OWN_EVENT));
     }
     match target {
         Target::Run(_) if flags == CU_EVENT_RECORD_EXTERNAL => return Err(CUresult::CUDA_ERROR_ILLEGAL_STATE),
@@ -132,6 +137,7 @@ fn host_has(v: &mut Visit<'_>, key: Key<Event>) {
 pub(crate) unsafe fn query(v: &mut Visit<'_>, handle: CUevent) -> Answer {
     let key = v.event(handle)?;
     ask(v, key)?;
+    v.event_is_lost(key).map_or(Ok(()), Err)?;
     match standing(v, key) {
         Standing::Past => {
             host_has(v, key);
@@ -147,7 +153,9 @@ pub(crate) unsafe fn synchronize(v: &mut Visit<'_>, handle: CUevent) -> Answer {
     // The record of this call: another thread may record the event again meanwhile.
     let recorded = v.events.get(key).map(|event| event.recorded.clone());
     if let Some(EventState::Stream { task, .. } | EventState::Graph { task: Some(task), .. }) = recorded {
-        v.wait_until(|state| state.tasks.is_done(task))?;
+        let device = v.events.get(key).map_or(0, |event| v.device_of(event.context));
+        v.wait_until(device, |state| state.tasks.is_done(task))?;
+        v.event_is_lost(key).map_or(Ok(()), Err)?;
         v.tasks.host_has([task]);
     }
     super::pool::release_unused(v);
@@ -156,6 +164,12 @@ pub(crate) unsafe fn synchronize(v: &mut Visit<'_>, handle: CUevent) -> Answer {
 
 pub(crate) unsafe fn elapsed_time(v: &mut Visit<'_>, out: *mut f32, start: CUevent, end: CUevent) -> Answer {
     let (start, end) = (v.event(start)?, v.event(end)?);
+    let devices = [start, end].map(|key| v.events.get(key).map_or(0, |event| v.device_of(event.context)));
+    if devices[0] != devices[1] {
+        let these = [("the first event", devices[0]), ("the second", devices[1])];
+        let help = "measure time between events of one device: each has a clock of its own";
+        return Err(v.refuse_two_devices(INVALID_HANDLE, these, help));
+    }
     let mut times = [0; 2];
     for (key, time) in [start, end].into_iter().zip(&mut times) {
         match standing(v, key) {
@@ -205,6 +219,8 @@ pub(crate) unsafe fn stream_wait(v: &mut Visit<'_>, stream: CUstream, event: CUe
     match (v.target_of(stream)?, captured) {
         (Target::Run(_), None) if external => Err(CUresult::CUDA_ERROR_ILLEGAL_STATE),
         (Target::Run(stream), None) => {
+            // What another device broke in the middle of never happens.
+            v.event_is_lost(event).map_or(Ok(()), Err)?;
             let recorded = v.events.get(event).map(|event| event.recorded.clone());
             if let Some(EventState::Stream { task, .. } | EventState::Graph { task: Some(task), .. }) = recorded {
                 v.submit_after(stream, Work::Nothing, [task]);

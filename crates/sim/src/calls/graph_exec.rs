@@ -49,6 +49,13 @@ fn make(v: &mut Visit<'_>, graph: Key<Graph>, flags: u64) -> Result<Key<Executab
             v.refuse(Refusal::new(refused.code, "graph-cycle", what, "remove one of the edges of the cycle"));
         }
     })?;
+    if let Some(node) = body.second_device(is_for_device, &mut None).filter(|_| v.has_several_devices()) {
+        let what = "nodes of two devices stand in the body of a conditional node, or in a graph for device launch";
+        let help = "keep to one device there; other nodes of a graph may be of several";
+        v.refuse(Refusal::new(INVALID, "other-device", what, help));
+        let result = CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED;
+        return Err(Refused { code: INVALID, result, node: Some(node) });
+    }
     if !v.graphs.conditions_are_used(graph) {
         let (code, result) = (INVALID, CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED);
         return Err(Refused { code, result, node: None });
@@ -299,6 +306,10 @@ pub(crate) unsafe fn kernel_set_params(
         return Err(v.unsupported("the parameters and attributes of a kernel of NCCL"));
     }
     let ExecKind::Kernel(old) = &mut node.kind else { return Err(INVALID) };
+    // By the manual the context of the kernel stays.
+    if old.function.device != work.function.device {
+        return Err(INVALID);
+    }
     work.keep_attributes(old);
     if !work.fits_registers() {
         return Err(CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
@@ -319,7 +330,8 @@ pub(crate) unsafe fn copy_set_params(
     let work = unsafe { super::copy::node(v, copy) }?;
     let is_refused = work.is_pageable() && is_in_body(v, exec, node)?;
     let ExecKind::Copy(old) = &mut node_of(v, exec, node)?.kind else { return Err(INVALID) };
-    if old.shape() != work.shape() {
+    // By the manual each end stays on its device.
+    if old.shape() != work.shape() || old.moves_to(&work) {
         return Err(INVALID);
     }
     if is_refused {
@@ -353,14 +365,20 @@ pub(crate) unsafe fn set_set_params(
     exec: CUgraphExec,
     node: CUgraphNode,
     params: *const CUDA_MEMSET_NODE_PARAMS,
-    _context: CUcontext,
+    context: CUcontext,
 ) -> Answer {
     node_of(v, exec, node)?;
     // SAFETY: the arguments of this call.
-    let work = unsafe { super::set::node(v, params) }?;
+    let work = unsafe { super::set::node(v, params, context) }?;
+    let device = super::copy::device_at(v, work.address);
+    let old_address = match &node_of(v, exec, node)?.kind {
+        ExecKind::Set(old) => old.address,
+        _ => return Err(INVALID),
+    };
+    let moves = device != super::copy::device_at(v, old_address) && v.has_several_devices();
     let ExecKind::Set(old) = &mut node_of(v, exec, node)?.kind else { return Err(INVALID) };
-    // Rows cannot be changed at all, as observed.
-    if old.height > 1 || work.height > 1 {
+    // Rows cannot be changed at all, as observed; nor, by the manual, the device.
+    if old.height > 1 || work.height > 1 || moves {
         return Err(INVALID);
     }
     *old = Arc::new(work);

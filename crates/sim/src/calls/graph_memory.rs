@@ -13,9 +13,10 @@ use dacapo_driver::types::*;
 
 use super::graph::{edge_list, graph_named, node_named};
 use super::graph_node::Spot;
-use super::memory::show;
+use super::memory::show_on;
 use crate::finding::{Ending, Finding};
 use crate::foreign::{get, list, put};
+use crate::memory::home::{Home, bit};
 use crate::memory::ranges::RangeKind;
 use crate::model::capture::{Capture, Rule};
 use crate::model::executable::{Body, Executable, Refused};
@@ -33,6 +34,7 @@ const NOT_SUPPORTED: CUresult = CUresult::CUDA_ERROR_NOT_SUPPORTED;
 /// An allocation before it has an address.
 struct Asked {
     bytes: u64,
+    home: Home,
     max_size: usize,
     usage: u16,
     access: Vec<CUmemAccessDesc>,
@@ -49,9 +51,15 @@ fn check(v: &mut Visit<'_>, bytes: u64) -> Answer {
 }
 
 /// An address for an allocation behind `before`.
-fn place(v: &mut Visit<'_>, graph: Key<Graph>, before: &[Key<Node>], bytes: u64) -> Result<(u64, u64), CUresult> {
+fn place(
+    v: &mut Visit<'_>,
+    graph: Key<Graph>,
+    device: usize,
+    before: &[Key<Node>],
+    bytes: u64,
+) -> Result<(u64, u64), CUresult> {
     let room = bytes.checked_next_multiple_of(GRAIN).ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
-    if let Some(shared) = v.graph_memory.share(&v.graphs, graph, before, room) {
+    if let Some(shared) = v.graph_memory.share(&v.graphs, (graph, device), before, room) {
         return Ok((shared, room));
     }
     let address = v.memory.reserve(room, GRAIN).map_err(|_| CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
@@ -62,7 +70,8 @@ fn place(v: &mut Visit<'_>, graph: Key<Graph>, before: &[Key<Node>], bytes: u64)
 /// What the C struct asks for.
 unsafe fn asked(v: &mut Visit<'_>, p: &CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Asked, CUresult> {
     check(v, p.bytesize as u64)?;
-    if p.poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED || p.poolProps.location.id != 0 {
+    let device = v.device(p.poolProps.location.id).map_err(|_| INVALID)?;
+    if p.poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED {
         return Err(INVALID);
     }
     if p.poolProps.location.r#type != CU_MEM_LOCATION_TYPE_DEVICE || p.poolProps.handleTypes != 0 {
@@ -70,10 +79,17 @@ unsafe fn asked(v: &mut Visit<'_>, p: &CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Ask
     }
     // SAFETY: an array of that many elements, by the page of the call that passes it on.
     let access = unsafe { list(p.accessDescs, p.accessDescCount) }?;
-    if access.iter().any(|desc| desc.location.r#type != CU_MEM_LOCATION_TYPE_DEVICE || desc.location.id != 0) {
-        return Err(v.unsupported("graph memory that other devices may access"));
+    let mut reach = bit(device);
+    for desc in &access {
+        let other = v.device(desc.location.id).ok().filter(|_| desc.location.r#type == CU_MEM_LOCATION_TYPE_DEVICE);
+        let Some(other) = other else { return Err(v.unsupported("graph memory that others than devices may access")) };
+        if other != device && desc.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE {
+            return Err(v.unsupported("graph memory that another device may only read"));
+        }
+        reach |= bit(other);
     }
-    Ok(Asked { bytes: p.bytesize as u64, max_size: p.poolProps.maxSize, usage: p.poolProps.usage, access })
+    let home = Home::of_device(device, reach);
+    Ok(Asked { bytes: p.bytesize as u64, home, max_size: p.poolProps.maxSize, usage: p.poolProps.usage, access })
 }
 
 /// Adds an allocation node; the answer is its address.
@@ -86,12 +102,12 @@ pub(crate) unsafe fn alloc_at(
     // SAFETY: the arguments of the call that passes them on.
     let (asked, before) = unsafe { (asked(v, params)?, edge_list(v, spot.dependencies, spot.data, spot.count)?) };
     let before: Vec<_> = before.into_iter().map(|(node, _)| node).collect();
-    let (address, room) = place(v, graph, &before, asked.bytes)?;
-    let work =
-        AllocWork { address, bytes: asked.bytes, max_size: asked.max_size, usage: asked.usage, access: asked.access };
+    let (address, room) = place(v, graph, asked.home.device, &before, asked.bytes)?;
+    let Asked { bytes, home, max_size, usage, access } = asked;
+    let work = AllocWork { address, bytes, home, max_size, usage, access };
     // SAFETY: as above.
     let node = unsafe { spot.add_node(v, NodeKind::Alloc(Arc::new(work))) }?;
-    v.graph_memory.add_alloc(graph, address, room, node);
+    v.graph_memory.add_alloc(graph, (address, room), home.device, node);
     Ok(address)
 }
 
@@ -140,7 +156,7 @@ pub(crate) fn capture_alloc(
     capture: Key<Capture>,
     stream: Key<Stream>,
     bytes: usize,
-    max_size: usize,
+    (max_size, home): (usize, Home),
 ) -> Result<u64, CUresult> {
     if bytes == 0 {
         let code = v.unsupported("an allocation of 0 bytes in a captured stream");
@@ -152,10 +168,10 @@ pub(crate) fn capture_alloc(
     let graph = at.graph;
     let before: Vec<_> =
         at.branches.get(&stream).map(|b| b.after.iter().map(|(node, _)| *node).collect()).unwrap_or_default();
-    let (address, room) = place(v, graph, &before, bytes as u64)?;
-    let work = AllocWork { address, bytes: bytes as u64, max_size, usage: 0, access: Vec::new() };
+    let (address, room) = place(v, graph, home.device, &before, bytes as u64)?;
+    let work = AllocWork { address, bytes: bytes as u64, home, max_size, usage: 0, access: Vec::new() };
     let node = super::capture::record(v, capture, stream, NodeKind::Alloc(Arc::new(work)))?;
-    v.graph_memory.add_alloc(graph, address, room, node);
+    v.graph_memory.add_alloc(graph, (address, room), home.device, node);
     Ok(address)
 }
 
@@ -206,7 +222,7 @@ pub(crate) unsafe fn alloc_get_params(
 ) -> Answer {
     let key = node_named(v, node)?;
     let Some(Node { kind: NodeKind::Alloc(work), .. }) = v.graphs.nodes.get(key) else { return Err(INVALID) };
-    let location = CUmemLocation { r#type: CU_MEM_LOCATION_TYPE_DEVICE, id: 0 };
+    let location = CUmemLocation { r#type: CU_MEM_LOCATION_TYPE_DEVICE, id: work.home.device as i32 };
     let pool = CUmemPoolProps {
         allocType: CU_MEM_ALLOCATION_TYPE_PINNED,
         location,
@@ -365,7 +381,8 @@ pub(crate) fn before_launch(
             "free it before the next launch, by a free node or cuMemFreeAsync, or instantiate with AUTO_FREE_ON_LAUNCH";
         return Err(v.refuse(Refusal::new(INVALID, "graph-memory-lives", what, help)));
     }
-    if !super::memory::has_room(v, v.graph_memory.lacking(&allocs)) {
+    let has_room = |device| super::memory::has_room(v, device, v.graph_memory.lacking(&allocs, device));
+    if !(0..v.devices.len()).all(has_room) {
         return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
     }
     let mut waits = v.graph_memory.last_at(addresses.into_iter());
@@ -388,7 +405,7 @@ pub(crate) fn after_launch(v: &mut Visit<'_>, exec: Key<Executable>, end: Key<Ta
     let outside = found.memory.freed_from_outside();
     v.graph_memory.back(&allocs, end);
     outside.into_iter().for_each(|address| v.graph_memory.freed(address, end));
-    open.into_iter().try_for_each(|work| show(v, work.address, work.bytes, Owner::Graph))
+    open.into_iter().try_for_each(|work| show_on(v, work.address, work.bytes, Owner::Graph, work.home.device))
 }
 
 /// Frees graph memory behind the work of a stream.
@@ -400,15 +417,11 @@ pub(crate) fn free_on(v: &mut Visit<'_>, stream: Key<Stream>, address: u64) {
     forget_dead(v);
 }
 
-fn check_device(device: CUdevice) -> Answer {
-    if device == 0 { Ok(()) } else { Err(CUresult::CUDA_ERROR_INVALID_DEVICE) }
-}
-
 pub(crate) unsafe fn trim(v: &mut Visit<'_>, device: CUdevice) -> Answer {
-    check_device(device)?;
+    let device = v.device(device)?;
     let state: &mut crate::machine::State = v;
     let (tasks, visible) = (&state.tasks, &state.visible);
-    state.graph_memory.trim(|address, last| !tasks.is_done(last) || visible.contains_key(&address));
+    state.graph_memory.trim(device, |address, last| !tasks.is_done(last) || visible.contains_key(&address));
     Ok(())
 }
 
@@ -418,11 +431,11 @@ pub(crate) unsafe fn get_attribute(
     attribute: CUgraphMem_attribute,
     out: *mut c_void,
 ) -> Answer {
-    check_device(device)?;
+    let device = v.device(device)?;
     let value = match attribute {
-        CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT | CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT => v.graph_memory.used(),
-        CU_GRAPH_MEM_ATTR_USED_MEM_HIGH => v.graph_memory.high()[0],
-        CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH => v.graph_memory.high()[1],
+        CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT | CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT => v.graph_memory.used(device),
+        CU_GRAPH_MEM_ATTR_USED_MEM_HIGH => v.graph_memory.high(device)[0],
+        CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH => v.graph_memory.high(device)[1],
         _ => return Err(INVALID),
     };
     // SAFETY: these attributes are 64-bit numbers, by this call's page.
@@ -435,7 +448,7 @@ pub(crate) unsafe fn set_attribute(
     attribute: CUgraphMem_attribute,
     value: *mut c_void,
 ) -> Answer {
-    check_device(device)?;
+    let device = v.device(device)?;
     let which = match attribute {
         CU_GRAPH_MEM_ATTR_USED_MEM_HIGH => 0,
         CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH => 1,
@@ -445,6 +458,6 @@ pub(crate) unsafe fn set_attribute(
     if unsafe { get(value.cast::<u64>().cast_const()) }? != 0 {
         return Err(INVALID);
     }
-    v.graph_memory.reset_high(which);
+    v.graph_memory.reset_high(device, which);
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::graph::{edge_list, graph_named, node_handle, node_named};
 use super::launch::{Request, prepare, set_attribute};
 use crate::foreign::{get, put};
 use crate::model::graph::{Lent, Node, NodeKind};
-use crate::model::table::Key;
+use crate::model::table::{Key, Lookup};
 use crate::model::work::{HostWork, KernelWork};
 use crate::visit::{Answer, Visit};
 
@@ -72,8 +72,16 @@ pub(crate) unsafe fn kernel_work(
         params: p.kernelParams,
         extra: p.extra,
     };
-    // SAFETY: the parameters are as a launch's, by the page of the call that passes them on.
-    unsafe { prepare(v, &request) }
+    // A kernel of a library is in the context that is named, or in the current one.
+    let named = if p.func.is_null() { v.contexts.look_up(p.ctx.bits()) } else { Lookup::Foreign };
+    match named {
+        Lookup::Live(context) if v.has_several_devices() => v.within(context, |v| {
+            // SAFETY: the parameters are as a launch's, by the page of the call that passes them on.
+            unsafe { prepare(v, &request) }
+        }),
+        // SAFETY: as above.
+        _ => unsafe { prepare(v, &request) },
+    }
 }
 
 pub(crate) unsafe fn add_kernel(
@@ -114,11 +122,11 @@ pub(crate) unsafe fn add_set(
     dependencies: *const CUgraphNode,
     count: usize,
     params: *const CUDA_MEMSET_NODE_PARAMS,
-    _context: CUcontext,
+    context: CUcontext,
 ) -> Answer {
     // SAFETY: the arguments of this call.
     unsafe {
-        let work = super::set::node(v, params)?;
+        let work = super::set::node(v, params, context)?;
         Spot::plain(out, graph, dependencies, count).add(v, NodeKind::Set(Arc::new(work)))
     }
 }
@@ -270,8 +278,8 @@ pub(crate) unsafe fn any_kind(v: &mut Visit<'_>, p: &CUgraphNodeParams) -> Resul
                 NodeKind::Copy(Arc::new(super::copy::node(v, &params.copyParams)?))
             }
             CU_GRAPH_NODE_TYPE_MEMSET => {
-                let params = p.read::<CUDA_MEMSET_NODE_PARAMS>();
-                NodeKind::Set(Arc::new(super::set::node(v, &params)?))
+                let (params, given) = (p.read::<CUDA_MEMSET_NODE_PARAMS>(), p.read::<CUDA_MEMSET_NODE_PARAMS_v2>());
+                NodeKind::Set(Arc::new(super::set::node(v, &params, given.ctx)?))
             }
             CU_GRAPH_NODE_TYPE_HOST => NodeKind::Host(host_work(&p.read::<CUDA_HOST_NODE_PARAMS>())?),
             CU_GRAPH_NODE_TYPE_EMPTY => NodeKind::Empty,
@@ -496,7 +504,11 @@ pub(crate) unsafe fn set_set_params(
     params: *const CUDA_MEMSET_NODE_PARAMS,
 ) -> Answer {
     // SAFETY: the arguments of this call.
-    let work = unsafe { super::set::node(v, params) }?;
+    let mut work = unsafe { super::set::node(v, params, CUcontext::NULL) }?;
+    let key = node_named(v, node)?;
+    if let Some(Node { kind: NodeKind::Set(old), .. }) = v.graphs.nodes.get(key) {
+        work.on = old.on;
+    }
     replace(v, node, NodeKind::Set(Arc::new(work)))
 }
 

@@ -329,13 +329,24 @@ unsafe fn launch(
     cooperative: bool,
 ) -> Answer {
     let target = v.target(stream)?;
-    // SAFETY: the launch call's promise about its parameters.
-    let prepared = unsafe { prepare(v, request) }.and_then(|mut work| {
+    let (Target::Run(on) | Target::Record(_, on)) = target;
+    let prepared = match v.streams.get(on).map(|stream| stream.context) {
+        // A kernel of a library is in the stream's context, by the manual.
+        Some(context) if v.has_several_devices() => v.within(context, |v| {
+            // SAFETY: the launch call's promise about its parameters.
+            unsafe { prepare(v, request) }
+        }),
+        // SAFETY: as above.
+        _ => unsafe { prepare(v, request) },
+    };
+    let prepared = prepared.and_then(|mut work| {
         work.cooperative = cooperative;
         let (Target::Run(stream) | Target::Record(_, stream)) = &target;
         let stream = v.streams.get(*stream).map(|stream| (stream.context, stream.priority));
-        if stream.is_some_and(|(context, _)| context != work.function.context) {
-            return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
+        if let Some((context, _)) = stream.filter(|(context, _)| *context != work.function.context) {
+            let these = [("the kernel", work.function.device), ("the stream", v.device_of(context))];
+            let help = "load the module in the stream's context too, and take the kernel from there";
+            return Err(v.refuse_two_devices(CUresult::CUDA_ERROR_INVALID_HANDLE, these, help));
         }
         work.priority = stream.map_or(0, |(_, priority)| priority);
         let events = take_attributes(v, &mut work, attributes)?;

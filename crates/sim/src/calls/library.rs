@@ -216,9 +216,13 @@ pub(crate) unsafe fn kernel_get_library(v: &mut Visit<'_>, out: *mut CUlibrary, 
     unsafe { put(out, handle) }
 }
 
-/// Whether `device` is the one there is.
-fn check_device(device: CUdevice) -> Answer {
-    if device == 0 { Ok(()) } else { Err(CUresult::CUDA_ERROR_INVALID_DEVICE) }
+/// Whether `device` is that of the current context: a kernel is asked about there.
+fn check_device(v: &mut Visit<'_>, device: CUdevice) -> Answer {
+    let device = v.device(device)?;
+    if v.here().is_some_and(|here| here != device) {
+        return Err(v.unsupported("a kernel on another device than that of the current context"));
+    }
+    Ok(())
 }
 
 pub(crate) unsafe fn kernel_set_cache_config(
@@ -227,7 +231,7 @@ pub(crate) unsafe fn kernel_set_cache_config(
     config: CUfunc_cache,
     device: CUdevice,
 ) -> Answer {
-    check_device(device)?;
+    check_device(v, device)?;
     kernel(v, handle)?;
     // A preference, and there are no caches.
     if config <= CU_FUNC_CACHE_PREFER_EQUAL { Ok(()) } else { Err(INVALID) }
@@ -240,7 +244,7 @@ pub(crate) unsafe fn kernel_get_attribute(
     kernel: CUkernel,
     device: CUdevice,
 ) -> Answer {
-    check_device(device)?;
+    check_device(v, device)?;
     // SAFETY: the arguments of this call; a kernel of a library stands for its function.
     unsafe { super::function::get_attribute(v, out, attribute, CUfunction::from_bits(kernel.bits())) }
 }
@@ -252,7 +256,7 @@ pub(crate) unsafe fn kernel_set_attribute(
     kernel: CUkernel,
     device: CUdevice,
 ) -> Answer {
-    check_device(device)?;
+    check_device(v, device)?;
     // SAFETY: as above.
     unsafe { super::function::set_attribute(v, CUfunction::from_bits(kernel.bits()), attribute, value) }
 }

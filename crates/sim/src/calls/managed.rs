@@ -15,6 +15,8 @@ use dacapo_driver::types::*;
 use super::memory::{holding, show};
 use crate::foreign::{list, put};
 use crate::memory::Kind;
+use crate::memory::home::bit;
+use crate::model::device::DEVICES_MAX;
 use crate::model::managed::{Managed, Page, Residence};
 use crate::model::objects::{Owner, Stream};
 use crate::model::table::Key;
@@ -87,9 +89,9 @@ fn stream_of(v: &mut Visit<'_>, handle: CUstream) -> Result<Key<Stream>, CUresul
 }
 
 /// Where a prefetch goes.
-fn place_of(location: CUmemLocation) -> Result<Residence, CUresult> {
+fn place_of(v: &Visit<'_>, location: CUmemLocation) -> Result<Residence, CUresult> {
     match (location.r#type, location.id) {
-        (CU_MEM_LOCATION_TYPE_DEVICE, 0) => Ok(Some((CU_MEM_LOCATION_TYPE_DEVICE, 0))),
+        (CU_MEM_LOCATION_TYPE_DEVICE, id) if v.is_device(id) => Ok(Some((CU_MEM_LOCATION_TYPE_DEVICE, id))),
         (CU_MEM_LOCATION_TYPE_DEVICE, _) => Err(INVALID_DEVICE),
         (CU_MEM_LOCATION_TYPE_HOST, _) => Ok(Some((CU_MEM_LOCATION_TYPE_HOST, HOST))),
         // There is one node.
@@ -100,9 +102,9 @@ fn place_of(location: CUmemLocation) -> Result<Residence, CUresult> {
 }
 
 /// A device number of the older calls as a location.
-fn location_of(device: CUdevice) -> Result<CUmemLocation, CUresult> {
+fn location_of(v: &Visit<'_>, device: CUdevice) -> Result<CUmemLocation, CUresult> {
     match device {
-        0 => Ok(CUmemLocation { r#type: CU_MEM_LOCATION_TYPE_DEVICE, id: 0 }),
+        id if v.is_device(id) => Ok(CUmemLocation { r#type: CU_MEM_LOCATION_TYPE_DEVICE, id }),
         HOST => Ok(CUmemLocation { r#type: CU_MEM_LOCATION_TYPE_HOST, id: 0 }),
         _ => Err(INVALID_DEVICE),
     }
@@ -125,7 +127,7 @@ pub(crate) unsafe fn prefetch(
     if flags != 0 {
         return Err(INVALID);
     }
-    let place = place_of(location)?;
+    let place = place_of(v, location)?;
     note_prefetch(v, range, place);
     v.submit(stream, Work::Nothing);
     Ok(())
@@ -141,7 +143,7 @@ pub(crate) unsafe fn prefetch_v1(
 ) -> Answer {
     let stream = stream_of(v, handle)?;
     let range = range_of(v, address, bytes)?;
-    let place = place_of(location_of(device)?)?;
+    let place = place_of(v, location_of(v, device)?)?;
     note_prefetch(v, range, place);
     v.submit(stream, Work::Nothing);
     Ok(())
@@ -173,7 +175,7 @@ pub(crate) unsafe fn advise_v1(
     // Which device it is means nothing where the data may lie anywhere.
     let anywhere =
         [CU_MEM_ADVISE_SET_READ_MOSTLY, CU_MEM_ADVISE_UNSET_READ_MOSTLY, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION];
-    let location = match location_of(device) {
+    let location = match location_of(v, device) {
         Err(_) if anywhere.contains(&advice) => CUmemLocation { r#type: CU_MEM_LOCATION_TYPE_DEVICE, id: 0 },
         location => location?,
     };
@@ -183,20 +185,25 @@ pub(crate) unsafe fn advise_v1(
 fn note_advice(v: &mut Visit<'_>, (base, from, to): Range, advice: CUmem_advise, location: CUmemLocation) -> Answer {
     let is_device = location.r#type == CU_MEM_LOCATION_TYPE_DEVICE;
     let is_host = location.r#type == CU_MEM_LOCATION_TYPE_HOST;
-    let is_there = !is_device || location.id == 0;
+    let is_there = !is_device || v.is_device(location.id);
+    let number = location.id;
     let change: Box<dyn Fn(&mut Page)> = match advice {
         CU_MEM_ADVISE_SET_READ_MOSTLY => Box::new(|page| page.read_mostly = true),
         CU_MEM_ADVISE_UNSET_READ_MOSTLY => Box::new(|page| page.read_mostly = false),
         CU_MEM_ADVISE_SET_PREFERRED_LOCATION if is_there => {
             // A node of the host is remembered as the host, as observed.
-            let place = if is_device { (CU_MEM_LOCATION_TYPE_DEVICE, 0) } else { (CU_MEM_LOCATION_TYPE_HOST, HOST) };
+            let place =
+                if is_device { (CU_MEM_LOCATION_TYPE_DEVICE, number) } else { (CU_MEM_LOCATION_TYPE_HOST, HOST) };
             Box::new(move |page| page.preferred = Some(place))
         }
         CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION => Box::new(|page| page.preferred = None),
         CU_MEM_ADVISE_SET_ACCESSED_BY | CU_MEM_ADVISE_UNSET_ACCESSED_BY if is_there && (is_device || is_host) => {
             let set = advice == CU_MEM_ADVISE_SET_ACCESSED_BY;
             match is_device {
-                true => Box::new(move |page| page.accessed_by_device = set),
+                true => Box::new(move |page| {
+                    let device = bit(number as usize);
+                    page.accessed_by = page.accessed_by & !device | if set { device } else { 0 };
+                }),
                 false => Box::new(move |page| page.accessed_by_host = set),
             }
         }
@@ -240,11 +247,12 @@ fn answers(
         CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE => of_type(prefetched),
         CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID => id(prefetched),
         CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY => {
-            let by = [
-                (agreed(managed, from, to, |page| page.accessed_by_device), 0),
-                (agreed(managed, from, to, |page| page.accessed_by_host), HOST),
-            ];
-            let listed = by.into_iter().filter(|(set, _)| *set == Some(true)).map(|(_, who)| who);
+            let by_device = |device: &c_int| {
+                let has = |page: &Page| page.accessed_by & bit(*device as usize) != 0;
+                agreed(managed, from, to, has) == Some(true)
+            };
+            let host = agreed(managed, from, to, |page| page.accessed_by_host) == Some(true);
+            let listed = (0..DEVICES_MAX as c_int).filter(by_device).chain(host.then_some(HOST));
             return Ok(listed.chain(std::iter::repeat(NOWHERE)).take(words).collect());
         }
         _ => return Err(INVALID),
@@ -380,6 +388,7 @@ unsafe fn batch(
 
 /// A place for each range: each holds from the index beside it to the next one's.
 unsafe fn places(
+    v: &Visit<'_>,
     locations: *mut CUmemLocation,
     indices: *mut usize,
     locations_count: usize,
@@ -390,7 +399,8 @@ unsafe fn places(
     if indices.first() != Some(&0) || !indices.is_sorted_by(|a, b| a < b) || indices.iter().any(|at| *at >= count) {
         return Err(INVALID);
     }
-    let found: Vec<Residence> = locations.into_iter().map(place_of).collect::<Result<_, _>>()?;
+    let found: Vec<Residence> =
+        locations.into_iter().map(|location| place_of(v, location)).collect::<Result<_, _>>()?;
     Ok((0..count).map(|at| found[indices.partition_point(|index| *index <= at) - 1]).collect())
 }
 
@@ -408,7 +418,7 @@ pub(crate) unsafe fn prefetch_batch(
 ) -> Answer {
     // SAFETY: the arguments of this call.
     let (batch, places) = unsafe {
-        (batch(v, addresses, sizes, count, flags, handle)?, places(locations, indices, locations_count, count)?)
+        (batch(v, addresses, sizes, count, flags, handle)?, places(v, locations, indices, locations_count, count)?)
     };
     v.submit(batch.stream, Work::Nothing);
     note_prefetches(v, &batch, places);
@@ -438,7 +448,7 @@ fn discard(v: &mut Visit<'_>, batch: &Batch) {
     let by = v.this().announced.by.clone();
     for (base, from, to) in &batch.ranges {
         let (address, width) = (base + from, to - from);
-        let set = SetWork { address, pitch: 0, value: 0, element: 1, width, height: 1, by: by.clone() };
+        let set = SetWork { address, pitch: 0, value: 0, element: 1, width, height: 1, on: None, by: by.clone() };
         v.submit(batch.stream, Work::Set(Arc::new(set)));
     }
 }
@@ -457,7 +467,7 @@ pub(crate) unsafe fn discard_and_prefetch_batch(
 ) -> Answer {
     // SAFETY: the arguments of this call.
     let (batch, places) = unsafe {
-        (batch(v, addresses, sizes, count, flags, handle)?, places(locations, indices, locations_count, count)?)
+        (batch(v, addresses, sizes, count, flags, handle)?, places(v, locations, indices, locations_count, count)?)
     };
     discard(v, &batch);
     note_prefetches(v, &batch, places);

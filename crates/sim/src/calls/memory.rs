@@ -20,8 +20,17 @@ const PITCH: usize = 512;
 
 /// Notes an allocation that the program can see from now on.
 pub(crate) fn show(v: &mut Visit<'_>, address: u64, bytes: u64, owner: Owner) -> Answer {
-    let (context, id) = (v.context()?, v.number());
-    v.visible.insert(address, Visible { bytes, owner, context, id });
+    let context = v.context()?;
+    let device = v.device_of(context);
+    show_on(v, address, bytes, owner, device)
+}
+
+/// As [`show`], of memory of a device: where that is another one than the current context's, the memory belongs to the
+/// primary context there.
+pub(crate) fn show_on(v: &mut Visit<'_>, address: u64, bytes: u64, owner: Owner, device: usize) -> Answer {
+    let (current, id) = (v.context()?, v.number());
+    let context = if v.device_of(current) == device { current } else { v.devices[device].primary };
+    v.visible.insert(address, Visible { bytes, owner, context, device, id });
     Ok(())
 }
 
@@ -61,22 +70,25 @@ pub(crate) fn forget(v: &mut Visit<'_>, address: u64) {
     }
 }
 
-/// Bytes of the device that are taken; what backs graph memory counts whether a graph has it allocated or not.
-fn taken(v: &Visit<'_>) -> u64 {
-    v.memory.used() - v.memory.used_by_graphs() + v.graph_memory.bytes_backed().max(v.memory.used_by_graphs())
+/// Bytes of a device that are taken; what backs graph memory counts whether a graph has it allocated or not.
+fn taken(v: &Visit<'_>, device: usize) -> u64 {
+    let of_graphs = v.memory.used_by_graphs(device);
+    v.memory.used_on(device) - of_graphs + v.graph_memory.bytes_backed(device).max(of_graphs)
 }
 
-/// Whether the device has this much left, what pools have promised counted in.
-pub(crate) fn has_room(v: &Visit<'_>, bytes: u64) -> bool {
-    taken(v).saturating_add(v.promised).saturating_add(bytes) <= v.memory.capacity()
+/// Whether a device has this much left, what pools have promised counted in.
+pub(crate) fn has_room(v: &Visit<'_>, device: usize, bytes: u64) -> bool {
+    taken(v, device).saturating_add(v.devices[device].promised).saturating_add(bytes) <= v.memory.capacity()
 }
 
 fn allocate(v: &mut Visit<'_>, bytes: usize) -> Result<u64, CUresult> {
-    if !has_room(v, bytes as u64) {
+    let context = v.context()?;
+    let home = v.home_of(context);
+    if !has_room(v, home.device, bytes as u64) {
         return Err(OUT_OF_MEMORY);
     }
     let request = Request { bytes: bytes as u64, align: 512, kind: Kind::Device, label: "" };
-    let address = v.memory.alloc(request).map_err(|_| OUT_OF_MEMORY)?;
+    let address = v.memory.alloc_for(home, request).map_err(|_| OUT_OF_MEMORY)?;
     show(v, address, bytes as u64, Owner::Plain)?;
     Ok(address)
 }
@@ -246,7 +258,8 @@ pub(crate) unsafe fn host_get_flags(v: &mut Visit<'_>, out: *mut c_uint, block: 
 }
 
 pub(crate) unsafe fn get_info(v: &mut Visit<'_>, free: *mut usize, total: *mut usize) -> Answer {
-    let (used, capacity) = (taken(v), v.memory.capacity());
+    let context = v.context()?;
+    let (used, capacity) = (taken(v, v.device_of(context)), v.memory.capacity());
     // SAFETY: out pointers of this call.
     unsafe { put(free, capacity.saturating_sub(used) as usize).and_then(|()| put(total, capacity as usize)) }
 }

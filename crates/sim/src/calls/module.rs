@@ -31,7 +31,8 @@ pub(crate) fn program(v: &mut Visit<'_>, source: &Source) -> Result<Arc<Program>
 /// Places a program in the current context.
 pub(crate) fn install(v: &mut Visit<'_>, program: Arc<Program>, is_library: bool) -> Result<Key<Module>, CUresult> {
     let context = v.context()?;
-    let image = Image::place(program, &mut v.memory).map_err(|_| CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
+    let home = v.home_of(context);
+    let image = Image::place_for(home, program, &mut v.memory).map_err(|_| CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
     let image = Arc::new(image);
     let variables: Vec<_> = image.variables().collect();
     let key = v.modules.insert(Module { context, image, functions: BTreeMap::new(), is_library });
@@ -166,10 +167,12 @@ pub(crate) fn function_of(
     let not_found = CUresult::CUDA_ERROR_NOT_FOUND;
     let kernel = module.image.program().kernel(name).ok_or(not_found)?;
     let info = module.image.program().info(kernel);
+    let device = v.device_of(module.context);
     let (static_shared, [x, y, z]) = (info.static_shared, info.required_cluster);
     let function = Arc::new(Function {
         module: module_key,
         context: module.context,
+        device,
         image: module.image.clone(),
         kernel,
         name: CString::new(name).map_err(|_| not_found)?,

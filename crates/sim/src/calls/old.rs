@@ -198,6 +198,7 @@ pub(crate) unsafe fn create_v3(
     flags: c_uint,
     dev: CUdevice,
 ) -> Answer {
+    v.check_fault_of(dev)?;
     if count > 0 {
         // Nobody has a share to give without MPS, as observed.
         return Err(if params.is_null() { INVALID } else { CUresult::CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY });
@@ -217,9 +218,8 @@ pub(crate) unsafe fn total_mem(v: &mut Visit<'_>, out: *mut c_uint, dev: CUdevic
 
 /// A context of 32-bit addresses: a 64-bit driver has no memory for one.
 pub(crate) unsafe fn create_v1(v: &mut Visit<'_>, _: *mut CUcontext, _: c_uint, dev: CUdevice) -> Answer {
-    if dev != 0 {
-        return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
-    }
+    v.check_fault_of(dev)?;
+    v.device(dev)?;
     Err(narrow(v, CUresult::CUDA_ERROR_OUT_OF_MEMORY))
 }
 

@@ -62,7 +62,7 @@ fn attribute(v: &mut Visit<'_>, attribute: CUpointer_attribute, address: u64) ->
         CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => Value::Int(c_uint::from(managed)),
         CU_POINTER_ATTRIBUTE_BUFFER_ID => Value::Long(seen.id),
         CU_POINTER_ATTRIBUTE_IS_MANAGED => Value::Int(c_uint::from(managed)),
-        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => Value::Int(0),
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => Value::Int(seen.device as c_uint),
         CU_POINTER_ATTRIBUTE_RANGE_START_ADDR => Value::Long(range.0),
         CU_POINTER_ATTRIBUTE_RANGE_SIZE => Value::Long(range.1),
         CU_POINTER_ATTRIBUTE_MAPPED => Value::Int(1),

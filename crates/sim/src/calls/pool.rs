@@ -9,8 +9,9 @@ use std::ffi::c_void;
 use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
-use super::memory::show;
+use super::memory::show_on;
 use crate::foreign::{get, list, put};
+use crate::memory::home::{Home, bit};
 use crate::memory::{Kind, Request};
 use crate::model::objects::{FreeBlock, Owner, Pool, PoolPlace, StreamKind};
 use crate::model::table::{Key, Lookup};
@@ -38,7 +39,7 @@ fn is_legacy(v: &Visit<'_>, stream: Key<crate::model::objects::Stream>) -> bool 
 fn target_for(v: &mut Visit<'_>, handle: CUstream) -> Result<Target, CUresult> {
     let stream = v.stream(handle)?;
     if is_legacy(v, stream) {
-        v.check_legacy()?;
+        v.check_legacy(v.device_of_stream(stream))?;
     }
     if v.streams.get(stream).is_some_and(|stream| stream.capture.is_none()) {
         v.check_unsafe()?;
@@ -47,9 +48,8 @@ fn target_for(v: &mut Visit<'_>, handle: CUstream) -> Result<Target, CUresult> {
 }
 
 pub(crate) unsafe fn alloc_async(v: &mut Visit<'_>, out: *mut CUdeviceptr, bytes: usize, stream: CUstream) -> Answer {
-    let pool = v.current_pool;
     // SAFETY: the arguments of this call.
-    unsafe { allocate(v, out, bytes, pool, stream) }
+    unsafe { allocate(v, out, bytes, None, stream) }
 }
 
 pub(crate) unsafe fn alloc_from_pool_async(
@@ -61,17 +61,20 @@ pub(crate) unsafe fn alloc_from_pool_async(
 ) -> Answer {
     let pool = named(v, pool)?;
     // SAFETY: the arguments of this call.
-    unsafe { allocate(v, out, bytes, pool, stream) }
+    unsafe { allocate(v, out, bytes, Some(pool), stream) }
 }
 
 unsafe fn allocate(
     v: &mut Visit<'_>,
     out: *mut CUdeviceptr,
     bytes: usize,
-    pool: Key<Pool>,
+    named: Option<Key<Pool>>,
     handle: CUstream,
 ) -> Answer {
     let target = target_for(v, handle)?;
+    let (Target::Run(on) | Target::Record(_, on)) = target;
+    let current = v.devices[v.device_of_stream(on)].current_pool;
+    let pool = named.unwrap_or(current);
     // SAFETY: an out pointer of this call.
     unsafe { put(out, 0) }?;
     let stream = match target {
@@ -81,8 +84,8 @@ unsafe fn allocate(
             return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
         }
         Target::Record(capture, stream) => {
-            let bytes_max = v.pools.get(pool).map_or(0, |pool| pool.bytes_max);
-            let address = super::graph_memory::capture_alloc(v, capture, stream, bytes, bytes_max as usize)?;
+            let of_pool = v.pools.get(pool).map(|pool| (pool.bytes_max as usize, pool.home()));
+            let address = super::graph_memory::capture_alloc(v, capture, stream, bytes, of_pool.ok_or(INVALID)?)?;
             // SAFETY: as above.
             return unsafe { put(out, address) };
         }
@@ -92,8 +95,8 @@ unsafe fn allocate(
     }
     let room = (bytes as u64).checked_next_multiple_of(GRAIN).ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
     let Some(known) = v.pools.get(pool) else { return Err(INVALID) };
-    let place = known.place;
-    if place == PoolPlace::DEVICE && !super::memory::has_room(v, bytes as u64) {
+    let (place, home) = (known.place, known.home());
+    if place == PoolPlace::DEVICE && !super::memory::has_room(v, home.device, bytes as u64) {
         return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
     }
     // The bound is on what is taken from the device, in whole pieces.
@@ -116,7 +119,7 @@ unsafe fn allocate(
         Some(at) => {
             let block = v.pools.get_mut(pool).ok_or(INVALID)?.blocks.swap_remove(at);
             let label = String::new();
-            v.promised += bytes as u64;
+            v.devices[home.device].promised += bytes as u64;
             let map = Work::Map { address: block.address, bytes: bytes as u64, label };
             v.submit_after(stream, map, [block.freed]);
             block.address
@@ -127,10 +130,10 @@ unsafe fn allocate(
         }
         None => {
             let request = Request { bytes: bytes as u64, align: GRAIN, kind: Kind::Pool, label: "" };
-            v.memory.alloc(request).map_err(|_| CUresult::CUDA_ERROR_OUT_OF_MEMORY)?
+            v.memory.alloc_for(home, request).map_err(|_| CUresult::CUDA_ERROR_OUT_OF_MEMORY)?
         }
     };
-    show(v, address, bytes as u64, Owner::Pool(pool))?;
+    show_on(v, address, bytes as u64, Owner::Pool(pool), home.device)?;
     if let Some(pool) = v.pools.get_mut(pool) {
         pool.used += bytes as u64;
         pool.room += room;
@@ -192,10 +195,8 @@ pub(crate) fn give_back_now(v: &mut Visit<'_>, pool: Key<Pool>, address: u64) {
 }
 
 pub(crate) unsafe fn get_default(v: &mut Visit<'_>, out: *mut CUmemoryPool, dev: CUdevice) -> Answer {
-    if dev != 0 {
-        return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
-    }
-    let handle = CUmemoryPool::from_bits(v.pools.handle(v.default_pool));
+    let device = v.device(dev)?;
+    let handle = CUmemoryPool::from_bits(v.pools.handle(v.devices[device].default_pool));
     // SAFETY: an out pointer of this call.
     unsafe { put(out, handle) }
 }
@@ -204,45 +205,48 @@ pub(crate) unsafe fn get_default(v: &mut Visit<'_>, out: *mut CUmemoryPool, dev:
 const HANDLE_FILE: u32 = 1;
 const HANDLE_FABRIC: u32 = 8;
 
-/// Where a new pool takes memory from, as an H200 accepts it.
-fn place_of(allocation: u32, location: CUmemLocation) -> Result<PoolPlace, CUresult> {
+/// Where a new pool takes memory from, as an H200 accepts it, and from which device.
+fn place_of(v: &Visit<'_>, allocation: u32, location: CUmemLocation) -> Result<(PoolPlace, usize), CUresult> {
     let place = PoolPlace { allocation, location: location.r#type };
     let managed = allocation == CU_MEM_ALLOCATION_TYPE_MANAGED;
     if !managed && allocation != CU_MEM_ALLOCATION_TYPE_PINNED {
         return Err(INVALID);
     }
     match location.r#type {
-        // There is one device, and one node.
-        CU_MEM_LOCATION_TYPE_DEVICE | CU_MEM_LOCATION_TYPE_HOST_NUMA if location.id != 0 => Err(INVALID),
-        CU_MEM_LOCATION_TYPE_DEVICE | CU_MEM_LOCATION_TYPE_HOST | CU_MEM_LOCATION_TYPE_HOST_NUMA => Ok(place),
-        CU_MEM_LOCATION_TYPE_INVALID | CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT if managed => Ok(place),
+        CU_MEM_LOCATION_TYPE_DEVICE => Ok((place, v.device(location.id).map_err(|_| INVALID)?)),
+        // There is one node.
+        CU_MEM_LOCATION_TYPE_HOST_NUMA if location.id != 0 => Err(INVALID),
+        CU_MEM_LOCATION_TYPE_HOST | CU_MEM_LOCATION_TYPE_HOST_NUMA => Ok((place, 0)),
+        CU_MEM_LOCATION_TYPE_INVALID | CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT if managed => Ok((place, 0)),
         _ if managed => Err(CUresult::CUDA_ERROR_NOT_SUPPORTED),
         _ => Err(INVALID),
     }
 }
 
 /// A place that has a default pool, as an H200 accepts it.
-unsafe fn default_place(location: *mut CUmemLocation, allocation: u32) -> Result<PoolPlace, CUresult> {
+unsafe fn default_place(
+    v: &Visit<'_>,
+    location: *mut CUmemLocation,
+    allocation: u32,
+) -> Result<(PoolPlace, usize), CUresult> {
     // SAFETY: an in pointer of the call that passes it on.
     let location = unsafe { get(location.cast_const()) }?;
     if location.r#type >= CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT {
         return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
     }
-    place_of(allocation, location)
+    place_of(v, allocation, location)
 }
 
 /// The default pool of a place, and its current one; made when it is first asked for.
-fn pools_of(v: &mut Visit<'_>, place: PoolPlace) -> (Key<Pool>, Key<Pool>) {
+fn pools_of(v: &mut Visit<'_>, place: PoolPlace, device: usize) -> (Key<Pool>, Key<Pool>) {
     if place == PoolPlace::DEVICE {
-        return (v.default_pool, v.current_pool);
+        return (v.devices[device].default_pool, v.devices[device].current_pool);
     }
-    if let Some(pools) = v.other_pools.get(&place) {
+    if let Some(pools) = v.other_pools.get(&(place, device)) {
         return *pools;
     }
-    let mut pool = Pool::new(true, 0);
-    pool.place = place;
-    let key = v.pools.insert(pool);
-    v.other_pools.insert(place, (key, key));
+    let key = v.pools.insert(Pool::at(true, 0, place, device));
+    v.other_pools.insert((place, device), (key, key));
     (key, key)
 }
 
@@ -253,8 +257,8 @@ pub(crate) unsafe fn get_default_of(
     allocation: CUmemAllocationType,
 ) -> Answer {
     // SAFETY: an in pointer of this call.
-    let place = unsafe { default_place(location, allocation) }?;
-    let (default, _) = pools_of(v, place);
+    let (place, device) = unsafe { default_place(v, location, allocation) }?;
+    let (default, _) = pools_of(v, place, device);
     let handle = CUmemoryPool::from_bits(v.pools.handle(default));
     // SAFETY: an out pointer of this call.
     unsafe { put(out, handle) }
@@ -267,13 +271,14 @@ pub(crate) unsafe fn get_current_of(
     allocation: CUmemAllocationType,
 ) -> Answer {
     // SAFETY: an in pointer of this call.
-    let place = unsafe { default_place(location, allocation) }?;
-    let (default, mut current) = pools_of(v, place);
+    let (place, device) = unsafe { default_place(v, location, allocation) }?;
+    let (default, mut current) = pools_of(v, place, device);
     // As observed: while nobody has set one, the host's current pool is the device's default, not its own.
     if place == (PoolPlace { allocation: CU_MEM_ALLOCATION_TYPE_PINNED, location: CU_MEM_LOCATION_TYPE_HOST })
         && current == default
     {
-        current = v.default_pool;
+        let here = v.here().unwrap_or(0);
+        current = v.devices[here].default_pool;
     }
     let handle = CUmemoryPool::from_bits(v.pools.handle(current));
     // SAFETY: an out pointer of this call.
@@ -287,25 +292,26 @@ pub(crate) unsafe fn set_current_of(
     pool: CUmemoryPool,
 ) -> Answer {
     // SAFETY: an in pointer of this call.
-    let place = unsafe { default_place(location, allocation) }?;
+    let (place, device) = unsafe { default_place(v, location, allocation) }?;
     let key = named(v, pool)?;
-    if v.pools.get(key).is_none_or(|pool| pool.place != place) {
+    if v.pools.get(key).is_none_or(|pool| pool.place != place || pool.device != device) {
         return Err(INVALID);
     }
-    let (default, _) = pools_of(v, place);
+    let (default, _) = pools_of(v, place, device);
     match place {
-        PoolPlace::DEVICE => v.current_pool = key,
+        PoolPlace::DEVICE => v.devices[device].current_pool = key,
         _ => {
-            v.other_pools.insert(place, (default, key));
+            v.other_pools.insert((place, device), (default, key));
         }
     }
     Ok(())
 }
 
-/// Whether an allocation belongs to a pool of host memory that the device has no access to.
-pub(crate) fn is_out_of_reach(v: &Visit<'_>, owner: &Owner) -> bool {
+/// Whether an allocation belongs to a pool of host memory that the device of this call has no access to.
+pub(crate) fn is_out_of_reach(v: &mut Visit<'_>, owner: &Owner) -> bool {
     let Owner::Pool(pool) = owner else { return false };
-    v.pools.get(*pool).is_some_and(|pool| pool.place.is_host() && !pool.device_access)
+    let device = v.here().unwrap_or(0);
+    v.pools.get(*pool).is_some_and(|pool| pool.place.is_host() && pool.reach & bit(device) == 0)
 }
 
 /// The refusal of a call that would let the device touch such memory.
@@ -325,7 +331,7 @@ pub(crate) unsafe fn create(v: &mut Visit<'_>, out: *mut CUmemoryPool, props: *c
     if out.is_null() {
         return Err(INVALID);
     }
-    let place = place_of(props.allocType, props.location)?;
+    let (place, device) = place_of(v, props.allocType, props.location)?;
     match props.handleTypes {
         0 => {}
         // Nothing but file descriptors and the fabric, and no pools of the host at large, as observed.
@@ -334,9 +340,7 @@ pub(crate) unsafe fn create(v: &mut Visit<'_>, out: *mut CUmemoryPool, props: *c
         }
         _ => return Err(INVALID),
     }
-    let mut pool = Pool::new(false, props.maxSize as u64);
-    pool.place = place;
-    let key = v.pools.insert(pool);
+    let key = v.pools.insert(Pool::at(false, props.maxSize as u64, place, device));
     let handle = CUmemoryPool::from_bits(v.pools.handle(key));
     // SAFETY: an out pointer of this call.
     unsafe { put(out, handle) }
@@ -349,8 +353,8 @@ pub(crate) unsafe fn destroy(v: &mut Visit<'_>, pool: CUmemoryPool) -> Answer {
     }
     // What it has handed out lives on until it is freed, by the manual.
     v.pools.remove(key);
-    if v.current_pool == key {
-        v.current_pool = v.default_pool;
+    for device in v.devices.iter_mut().filter(|device| device.current_pool == key) {
+        device.current_pool = device.default_pool;
     }
     for (default, current) in v.other_pools.values_mut().filter(|(_, current)| *current == key) {
         *current = *default;
@@ -379,6 +383,19 @@ pub(crate) unsafe fn trim_to(v: &mut Visit<'_>, pool: CUmemoryPool, keep: usize)
 }
 
 impl Pool {
+    /// An empty pool that takes memory from this place.
+    fn at(is_default: bool, bytes_max: u64, place: PoolPlace, device: usize) -> Pool {
+        let pool = Pool::new(is_default, bytes_max, device);
+        // Of other memory than its own a device has been given none.
+        let reach = if place == PoolPlace::DEVICE { pool.reach } else { 0 };
+        Pool { place, reach, ..pool }
+    }
+
+    /// Whose memory it hands out. cuCtxEnablePeerAccess does not reach it, by the manual.
+    pub(crate) fn home(&self) -> Home {
+        Home::of_device(self.device, self.reach)
+    }
+
     /// Gives memory that is not in use back to the device until no more than `keep` bytes are held.
     fn give_back(&mut self, keep: u64) {
         let least = self.room.next_multiple_of(CHUNK).max(keep);
@@ -398,23 +415,19 @@ pub(crate) fn release_unused(v: &mut Visit<'_>) {
 }
 
 pub(crate) unsafe fn get_current(v: &mut Visit<'_>, out: *mut CUmemoryPool, dev: CUdevice) -> Answer {
-    if dev != 0 {
-        return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
-    }
-    let handle = CUmemoryPool::from_bits(v.pools.handle(v.current_pool));
+    let device = v.device(dev)?;
+    let handle = CUmemoryPool::from_bits(v.pools.handle(v.devices[device].current_pool));
     // SAFETY: an out pointer of this call.
     unsafe { put(out, handle) }
 }
 
 pub(crate) unsafe fn set_current(v: &mut Visit<'_>, dev: CUdevice, pool: CUmemoryPool) -> Answer {
-    if dev != 0 {
-        return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
-    }
+    let device = v.device(dev)?;
     let key = named(v, pool)?;
-    if v.pools.get(key).is_none_or(|pool| pool.place != PoolPlace::DEVICE) {
+    if v.pools.get(key).is_none_or(|pool| pool.place != PoolPlace::DEVICE || pool.device != device) {
         return Err(INVALID);
     }
-    v.current_pool = key;
+    v.devices[device].current_pool = key;
     Ok(())
 }
 
@@ -439,9 +452,14 @@ pub(crate) unsafe fn set_access(
         if desc.location.r#type == CU_MEM_LOCATION_TYPE_HOST {
             return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
         }
-        let is_own = desc.location.r#type == CU_MEM_LOCATION_TYPE_DEVICE && desc.location.id == 0;
-        if !is_own {
-            return Err(v.unsupported("access to a pool other than by its own device"));
+        let own = v.pools.get(key).map_or(0, |pool| pool.device);
+        let device = v.device(desc.location.id).ok().filter(|_| desc.location.r#type == CU_MEM_LOCATION_TYPE_DEVICE);
+        if let Some(device) = device.filter(|device| *device != own) {
+            set_peer_access(v, key, device, desc.flags)?;
+            continue;
+        }
+        if device != Some(own) {
+            return Err(v.unsupported("access to a pool other than by a device"));
         }
         // A device cannot give up its own memory, nor have less of it, as observed.
         match desc.flags {
@@ -454,13 +472,34 @@ pub(crate) unsafe fn set_access(
     Ok(())
 }
 
-/// Access to a pool of host memory: the device may be given it and not, the host always has it.
+/// Access to a pool by another device, for what it has handed out and for what it will.
+fn set_peer_access(v: &mut Visit<'_>, key: Key<Pool>, device: usize, flags: CUmemAccess_flags) -> Answer {
+    let Some(pool) = v.pools.get_mut(key) else { return Err(INVALID) };
+    match flags {
+        CU_MEM_ACCESS_FLAGS_PROT_READWRITE => pool.reach |= bit(device),
+        CU_MEM_ACCESS_FLAGS_PROT_NONE => pool.reach &= !bit(device),
+        CU_MEM_ACCESS_FLAGS_PROT_READ => return Err(v.unsupported("a pool that another device may only read")),
+        _ => return Err(INVALID),
+    }
+    let reach = pool.reach;
+    let state: &mut crate::machine::State = v;
+    for (address, _) in state.visible.iter().filter(|(_, seen)| seen.owner == Owner::Pool(key)) {
+        state.memory.set_reach(*address, reach);
+    }
+    Ok(())
+}
+
+/// Access to a pool of host memory: a device may be given it and not, the host always has it.
 fn set_host_access(v: &mut Visit<'_>, pool: Key<Pool>, desc: CUmemAccessDesc) -> Answer {
     let location = (desc.location.r#type, desc.location.id);
+    let device = v.device(desc.location.id).ok();
     match (location, desc.flags) {
-        ((CU_MEM_LOCATION_TYPE_DEVICE, 0), CU_MEM_ACCESS_FLAGS_PROT_READWRITE | CU_MEM_ACCESS_FLAGS_PROT_NONE) => {
-            if let Some(pool) = v.pools.get_mut(pool) {
-                pool.device_access = desc.flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        ((CU_MEM_LOCATION_TYPE_DEVICE, _), CU_MEM_ACCESS_FLAGS_PROT_READWRITE | CU_MEM_ACCESS_FLAGS_PROT_NONE)
+            if device.is_some() =>
+        {
+            if let (Some(pool), Some(device)) = (v.pools.get_mut(pool), device) {
+                let given = desc.flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+                pool.reach = pool.reach & !bit(device) | if given { bit(device) } else { 0 };
             }
             Ok(())
         }
@@ -482,24 +521,27 @@ pub(crate) unsafe fn get_access(
     // SAFETY: an in pointer of this call.
     let location = unsafe { get(location.cast_const()) }?;
     if let Some(pool) = v.pools.get(key).filter(|pool| pool.place != PoolPlace::DEVICE) {
+        let device = v.device(location.id).ok();
         let flags = match (location.r#type, location.id) {
-            (CU_MEM_LOCATION_TYPE_DEVICE, 0) if pool.device_access => CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+            (CU_MEM_LOCATION_TYPE_DEVICE, _) if device.is_some_and(|device| pool.reach & bit(device) != 0) => {
+                CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+            }
+            (CU_MEM_LOCATION_TYPE_DEVICE, _) if device.is_some() => CU_MEM_ACCESS_FLAGS_PROT_NONE,
             (CU_MEM_LOCATION_TYPE_HOST, _) | (CU_MEM_LOCATION_TYPE_HOST_NUMA, 0) if pool.place.is_host() => {
                 CU_MEM_ACCESS_FLAGS_PROT_READWRITE
             }
-            (CU_MEM_LOCATION_TYPE_DEVICE | CU_MEM_LOCATION_TYPE_HOST_NUMA, 0) | (CU_MEM_LOCATION_TYPE_HOST, _) => {
-                CU_MEM_ACCESS_FLAGS_PROT_NONE
-            }
+            (CU_MEM_LOCATION_TYPE_HOST_NUMA, 0) | (CU_MEM_LOCATION_TYPE_HOST, _) => CU_MEM_ACCESS_FLAGS_PROT_NONE,
             _ => return Err(INVALID),
         };
         // SAFETY: an out pointer of this call.
         return unsafe { put(out, flags) };
     }
-    if location.r#type != CU_MEM_LOCATION_TYPE_DEVICE || location.id != 0 {
-        return Err(v.unsupported("access to a pool by the host or by another device"));
-    }
+    let device = v.device(location.id).ok().filter(|_| location.r#type == CU_MEM_LOCATION_TYPE_DEVICE);
+    let Some(device) = device else { return Err(v.unsupported("access to a pool by the host")) };
+    let is_open = v.pools.get(key).is_some_and(|pool| pool.reach & bit(device) != 0);
+    let flags = if is_open { CU_MEM_ACCESS_FLAGS_PROT_READWRITE } else { CU_MEM_ACCESS_FLAGS_PROT_NONE };
     // SAFETY: an out pointer of this call.
-    unsafe { put(out, CU_MEM_ACCESS_FLAGS_PROT_READWRITE) }
+    unsafe { put(out, flags) }
 }
 
 pub(crate) unsafe fn get_attribute(

@@ -41,6 +41,8 @@ fn check(v: &mut Visit<'_>, set: &SetWork, by_node: bool) -> Answer {
 
 fn go(v: &mut Visit<'_>, handle: CUstream, mut set: SetWork, wait: bool) -> Answer {
     let target = v.target(handle)?;
+    let (Target::Run(stream) | Target::Record(_, stream)) = target;
+    set.on = v.streams.get(stream).map(|stream| v.on(stream.context));
     set.by = v.this().announced.by.clone();
     if set.width == 0 || set.height == 0 {
         return Ok(());
@@ -51,10 +53,12 @@ fn go(v: &mut Visit<'_>, handle: CUstream, mut set: SetWork, wait: bool) -> Answ
             super::capture::record(v, capture, stream, NodeKind::Set(Arc::new(set))).map(|_| ())
         }
         Target::Run(stream) => {
+            let device = set.on.map_or(0, |on| on.device);
             let task = v.submit(stream, Work::Set(Arc::new(set)));
             // The plain call waits, as one of host memory does on a GPU; one of device memory may return earlier there.
             if wait {
-                v.wait_until(|state| state.tasks.is_done(task))?;
+                v.wait_until(device, |state| state.tasks.is_done(task))?;
+                v.check_lost(stream)?;
                 v.tasks.host_has([task]);
             }
             Ok(())
@@ -100,11 +104,15 @@ fn one(address: u64, value: u32, element: usize, count: usize) -> SetWork {
 
 fn rows(address: u64, pitch: usize, value: u32, element: usize, width: usize, height: usize) -> SetWork {
     let (pitch, width, height) = (pitch as u64, width as u64, height as u64);
-    SetWork { address, pitch, value, element: element as u32, width, height, by: None }
+    SetWork { address, pitch, value, element: element as u32, width, height, on: None, by: None }
 }
 
 /// What a set node does: unlike a call, a node must set something.
-pub(crate) unsafe fn node(v: &mut Visit<'_>, params: *const CUDA_MEMSET_NODE_PARAMS) -> Result<SetWork, CUresult> {
+pub(crate) unsafe fn node(
+    v: &mut Visit<'_>,
+    params: *const CUDA_MEMSET_NODE_PARAMS,
+    context: CUcontext,
+) -> Result<SetWork, CUresult> {
     // SAFETY: an in pointer of the call that passes it on.
     let p = unsafe { get(params) }?;
     if ![1, 2, 4].contains(&p.elementSize) || p.width == 0 || p.height == 0 {
@@ -112,5 +120,6 @@ pub(crate) unsafe fn node(v: &mut Visit<'_>, params: *const CUDA_MEMSET_NODE_PAR
     }
     let set = rows(p.dst, p.pitch, p.value, p.elementSize as usize, p.width, p.height);
     check(v, &set, true)?;
-    Ok(SetWork { by: v.this().announced.by.clone(), ..set })
+    let on = v.place_of_node(context)?;
+    Ok(SetWork { on: Some(on), by: v.this().announced.by.clone(), ..set })
 }

@@ -79,7 +79,9 @@ pub(crate) unsafe fn synchronize(v: &mut Visit<'_>, handle: CUstream) -> Answer 
     v.refuse_if_capturing(stream)?;
     check_beside(v, stream)?;
     let after = v.before_next(stream);
-    v.wait_until(|state| after.iter().all(|task| state.tasks.is_done(*task)))?;
+    let device = v.device_of_stream(stream);
+    v.wait_until(device, |state| after.iter().all(|task| state.tasks.is_done(*task)))?;
+    v.check_lost(stream)?;
     v.tasks.host_has(after);
     super::pool::release_unused(v);
     Ok(())
@@ -89,7 +91,9 @@ pub(crate) unsafe fn query(v: &mut Visit<'_>, handle: CUstream) -> Answer {
     let stream = v.stream(handle)?;
     v.refuse_if_capturing(stream)?;
     check_beside(v, stream)?;
-    v.check_fault()?;
+    let device = v.device_of_stream(stream);
+    v.check_fault(device)?;
+    v.check_lost(stream)?;
     let after = v.before_next(stream);
     if !after.iter().all(|task| v.tasks.is_done(*task)) {
         return Err(CUresult::CUDA_ERROR_NOT_READY);
@@ -101,7 +105,7 @@ pub(crate) unsafe fn query(v: &mut Visit<'_>, handle: CUstream) -> Answer {
 /// Waiting for a stream, or asking about it, while others capture.
 fn check_beside(v: &mut Visit<'_>, stream: Key<Stream>) -> Answer {
     if v.streams.get(stream).is_some_and(|stream| stream.kind == StreamKind::Legacy) {
-        v.check_legacy()?;
+        v.check_legacy(v.device_of_stream(stream))?;
     }
     v.check_unsafe()
 }
@@ -137,9 +141,10 @@ pub(crate) unsafe fn get_ctx(v: &mut Visit<'_>, handle: CUstream, out: *mut CUco
 }
 
 pub(crate) unsafe fn get_device(v: &mut Visit<'_>, handle: CUstream, out: *mut CUdevice) -> Answer {
-    v.stream(handle)?;
+    let stream = v.stream(handle)?;
+    let device = v.device_of_stream(stream) as CUdevice;
     // SAFETY: an out pointer of this call.
-    unsafe { put(out, 0) }
+    unsafe { put(out, device) }
 }
 
 pub(crate) unsafe fn set_attribute(

@@ -11,6 +11,7 @@ use super::graph::node_named;
 use super::graph_node::{Spot, replace};
 use super::memory::is_visible;
 use crate::foreign::{get, list, put};
+use crate::model::device::On;
 use crate::model::executable::ExecKind;
 use crate::model::graph::{Node, NodeKind};
 use crate::model::value_ops::{ValueOp, ValueWork};
@@ -67,17 +68,19 @@ fn op(v: &mut Visit<'_>, given: &CUstreamBatchMemOpParams) -> Result<ValueOp, CU
     Ok(op)
 }
 
-fn work(v: &mut Visit<'_>, given: Vec<CUstreamBatchMemOpParams>, flags: c_uint) -> Result<ValueWork, CUresult> {
+fn work(v: &mut Visit<'_>, given: Vec<CUstreamBatchMemOpParams>, flags: c_uint, on: On) -> Result<ValueWork, CUresult> {
     if given.len() > BATCH_MAX || flags != 0 {
         return Err(INVALID);
     }
     let ops = given.iter().map(|given| op(v, given)).collect::<Result<_, _>>()?;
-    Ok(ValueWork { ops, given, flags })
+    Ok(ValueWork { ops, given, flags, on: Some(on) })
 }
 
 fn go(v: &mut Visit<'_>, handle: CUstream, given: Vec<CUstreamBatchMemOpParams>, flags: c_uint) -> Answer {
     let target = v.target(handle)?;
-    let work = Arc::new(work(v, given, flags)?);
+    let (Target::Run(stream) | Target::Record(_, stream)) = target;
+    let context = v.streams.get(stream).map(|stream| stream.context).ok_or(INVALID)?;
+    let work = Arc::new(work(v, given, flags, v.on(context))?);
     match target {
         Target::Run(stream) => {
             v.submit(stream, Work::Values(work, 0));
@@ -128,7 +131,8 @@ pub(crate) unsafe fn node(
         let p = get(params)?;
         (p, list(p.paramArray, p.count as usize)?)
     };
-    work(v, given, p.flags)
+    let on = v.place_of_node(p.ctx)?;
+    work(v, given, p.flags, on)
 }
 
 pub(crate) unsafe fn add_node(
@@ -154,7 +158,8 @@ pub(crate) unsafe fn node_get_params(
     let key = node_named(v, node)?;
     let Some(Node { kind: NodeKind::Values(work), .. }) = v.graphs.nodes.get(key) else { return Err(INVALID) };
     let work = work.clone();
-    let context = v.contexts.handle(v.primary);
+    let own = if v.has_several_devices() { work.on.map(|on| on.context) } else { None };
+    let context = v.contexts.handle(own.unwrap_or(v.devices[0].primary));
     let params = CUDA_BATCH_MEM_OP_NODE_PARAMS {
         ctx: CUcontext::from_bits(context),
         count: work.given.len() as c_uint,

@@ -109,8 +109,17 @@ fn keep(
     is_surface: bool,
 ) -> Result<u64, CUresult> {
     let context = v.context()?;
+    let device = v.device_of(context);
+    if let Some(other) = v.memory.containing(source.base).and_then(|found| found.device) {
+        let these = [("the texels", other), ("the current context", device)];
+        if other != device {
+            let help = "make the object in a context of the device that the memory was allocated on";
+            return Err(v.refuse_two_devices(INVALID, these, help));
+        }
+    }
     let Source { shape, base, generation, size, pitch, slice, format, channels } = source;
     let object = Arc::new(Texture {
+        device,
         context,
         resource,
         texture,

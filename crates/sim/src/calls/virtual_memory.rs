@@ -4,13 +4,15 @@
 //! documents as refused is refused with the code it lists, `INVALID_VALUE`; what it leaves open is unsupported.
 #![allow(clippy::missing_safety_doc, reason = "stated once, in calls/mod.rs")]
 
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 
 use dacapo_driver::CUresult;
 use dacapo_driver::types::*;
 
-use super::memory::show;
+use super::memory::show_on;
 use crate::foreign::{get, list, put};
+use crate::memory::home::{Home, bit};
 use crate::memory::region::Region;
 use crate::model::objects::Owner;
 use crate::model::table::{Key, Lookup};
@@ -31,15 +33,16 @@ fn named(v: &mut Visit<'_>, handle: CUmemGenericAllocationHandle) -> Result<Key<
     }
 }
 
-/// Memory of this device, page-locked, for this process.
-fn check_properties(v: &mut Visit<'_>, p: &CUmemAllocationProp) -> Answer {
-    if p.r#type != CU_MEM_ALLOCATION_TYPE_PINNED || p.location.id != 0 {
+/// Memory of a device, page-locked, for this process: of which one.
+fn check_properties(v: &mut Visit<'_>, p: &CUmemAllocationProp) -> Result<usize, CUresult> {
+    let device = v.device(p.location.id).map_err(|_| INVALID)?;
+    if p.r#type != CU_MEM_ALLOCATION_TYPE_PINNED {
         return Err(INVALID);
     }
     if p.location.r#type != CU_MEM_LOCATION_TYPE_DEVICE || p.requestedHandleTypes != 0 || p.allocFlags != [0; 8] {
         return Err(v.unsupported("memory of the host, shared with other processes, compressed or for RDMA"));
     }
-    Ok(())
+    Ok(device)
 }
 
 fn is_whole(bytes: u64) -> bool {
@@ -74,13 +77,13 @@ pub(crate) unsafe fn create(
     if out.is_null() || flags != 0 || !is_whole(bytes as u64) {
         return Err(INVALID);
     }
-    check_properties(v, &properties)?;
-    if !super::memory::has_room(v, bytes as u64) {
+    let device = check_properties(v, &properties)?;
+    if !super::memory::has_room(v, device, bytes as u64) {
         return Err(OUT_OF_MEMORY);
     }
     let region = Region::new(bytes).ok_or(OUT_OF_MEMORY)?;
-    v.memory.charge(bytes as u64).map_err(|_| OUT_OF_MEMORY)?;
-    let physical = Physical { bytes: bytes as u64, region: Some(region), handles: 1, mapped_at: None };
+    v.memory.charge(device, bytes as u64).map_err(|_| OUT_OF_MEMORY)?;
+    let physical = Physical { bytes: bytes as u64, device, region: Some(region), handles: 1, mapped_at: None };
     let key = v.virtual_memory.physical.insert(physical);
     let handle = v.virtual_memory.physical.handle(key);
     // SAFETY: an out pointer of this call.
@@ -116,8 +119,9 @@ pub(crate) unsafe fn get_properties(
     out: *mut CUmemAllocationProp,
     handle: CUmemGenericAllocationHandle,
 ) -> Answer {
-    named(v, handle)?;
-    let location = CUmemLocation { r#type: CU_MEM_LOCATION_TYPE_DEVICE, id: 0 };
+    let key = named(v, handle)?;
+    let device = v.virtual_memory.physical.get(key).map_or(0, |found| found.device);
+    let location = CUmemLocation { r#type: CU_MEM_LOCATION_TYPE_DEVICE, id: device as i32 };
     let properties = CUmemAllocationProp { r#type: CU_MEM_ALLOCATION_TYPE_PINNED, location, ..Default::default() };
     // SAFETY: an out pointer of this call.
     unsafe { put(out, properties) }
@@ -188,7 +192,7 @@ pub(crate) unsafe fn map(
     if let Some(found) = state.virtual_memory.physical.get_mut(key) {
         found.mapped_at = Some(address);
     }
-    state.virtual_memory.mappings.insert(address, Mapping { bytes, physical: key, accessible: false });
+    state.virtual_memory.mappings.insert(address, Mapping { bytes, physical: key, reach: 0 });
     state.virtual_memory.announce(&mut state.memory, base);
     Ok(())
 }
@@ -199,7 +203,7 @@ fn hide(v: &mut Visit<'_>, address: u64) {
     state.visible.remove(&address);
     let region = state.memory.detach(address);
     if let Some(mapping) = state.virtual_memory.mappings.get_mut(&address) {
-        mapping.accessible = false;
+        mapping.reach = 0;
         if let Some(physical) = state.virtual_memory.physical.get_mut(mapping.physical)
             && region.is_some()
         {
@@ -249,38 +253,50 @@ pub(crate) unsafe fn set_access(
     let descriptions = unsafe { list(descriptions, count) }?;
     let Some(mappings) = v.virtual_memory.exactly(address, bytes as u64) else { return Err(INVALID) };
     let Some((base, _)) = v.virtual_memory.reserved_around(address, bytes as u64) else { return Err(INVALID) };
-    let mut wanted = None;
+    // The last word about each device.
+    let mut wanted = BTreeMap::new();
     for desc in descriptions {
-        if desc.location.r#type != CU_MEM_LOCATION_TYPE_DEVICE || desc.location.id != 0 {
-            return Err(v.unsupported("access by the host or by another device"));
-        }
-        wanted = Some(desc.flags);
+        let device = v.device(desc.location.id).ok().filter(|_| desc.location.r#type == CU_MEM_LOCATION_TYPE_DEVICE);
+        let Some(device) = device else { return Err(v.unsupported("access by the host or by another device")) };
+        wanted.insert(device, desc.flags);
     }
-    let open = match wanted.ok_or(INVALID)? {
-        CU_MEM_ACCESS_FLAGS_PROT_READWRITE => true,
-        CU_MEM_ACCESS_FLAGS_PROT_NONE => false,
-        CU_MEM_ACCESS_FLAGS_PROT_READ => return Err(v.unsupported("memory that kernels may only read")),
-        _ => return Err(INVALID),
-    };
+    let (mut given, mut taken) = (0, 0);
+    for (device, flags) in wanted {
+        match flags {
+            CU_MEM_ACCESS_FLAGS_PROT_READWRITE => given |= bit(device),
+            CU_MEM_ACCESS_FLAGS_PROT_NONE => taken |= bit(device),
+            CU_MEM_ACCESS_FLAGS_PROT_READ => return Err(v.unsupported("memory that kernels may only read")),
+            _ => return Err(INVALID),
+        }
+    }
+    if given | taken == 0 {
+        return Err(INVALID);
+    }
     for at in mappings {
         let Some(mapping) = v.virtual_memory.mappings.get(&at) else { continue };
-        let (physical, bytes) = (mapping.physical, mapping.bytes);
-        if mapping.accessible == open {
+        let (physical, bytes, old) = (mapping.physical, mapping.bytes, mapping.reach);
+        let reach = (old | given) & !taken;
+        if reach == old {
             continue;
         }
-        if !open {
+        if reach == 0 {
             hide(v, at);
             continue;
         }
         let state: &mut crate::machine::State = v;
-        let region = state.virtual_memory.physical.get_mut(physical).and_then(|found| found.region.take());
-        if let Some(region) = region {
-            state.memory.attach(at, region);
-        }
         if let Some(mapping) = state.virtual_memory.mappings.get_mut(&at) {
-            mapping.accessible = true;
+            mapping.reach = reach;
         }
-        show(v, at, bytes, Owner::Mapped)?;
+        if old != 0 {
+            state.memory.set_reach(at, reach);
+            continue;
+        }
+        let found = state.virtual_memory.physical.get_mut(physical);
+        let (device, region) = found.map_or((0, None), |found| (found.device, found.region.take()));
+        if let Some(region) = region {
+            state.memory.attach(Home::of_device(device, reach), at, region);
+        }
+        show_on(v, at, bytes, Owner::Mapped, device)?;
     }
     let state: &mut crate::machine::State = v;
     state.virtual_memory.announce(&mut state.memory, base);

@@ -24,8 +24,11 @@ const CHUNK: u64 = 32 << 20;
 
 impl State {
     pub(super) fn check_holdings(&self, report: &mut Report) {
-        let charged = self.virtual_memory.physical.iter().map(|(_, physical)| physical.bytes).sum();
-        self.memory.broken(charged, |rule, what| report.tell(rule, what));
+        let mut charged = vec![0; self.devices.len()];
+        for (_, physical) in self.virtual_memory.physical.iter() {
+            charged[physical.device] += physical.bytes;
+        }
+        self.memory.broken(&charged, |rule, what| report.tell(rule, what));
         self.check_visible(report);
         self.check_pools(report);
         self.check_arrays(report);
@@ -47,9 +50,10 @@ impl State {
                 _ => {}
             }
         }
-        let broken = self.fault.is_some();
-        report.ask("promised", broken || promised == self.promised, || {
-            format!("streams have yet to map {promised} bytes, {} are promised", self.promised)
+        let broken = self.is_broken();
+        let said: u64 = self.devices.iter().map(|device| device.promised).sum();
+        report.ask("promised", broken || promised == said, || {
+            format!("streams have yet to map {promised} bytes, {said} are promised")
         });
         let mut end_before = 0;
         for (base, seen) in &self.visible {
@@ -129,12 +133,17 @@ impl State {
                 let clear = below.is_none_or(|(base, seen)| base + seen.bytes <= block.address);
                 report.ask("pool-block", clear, || format!("the free block at {:#x} is in use", block.address));
             }
-            let of_a_place = self.other_pools.get(&pool.place).is_some_and(|(default, _)| *default == key);
-            report.ask("pool-default", pool.is_default == (key == self.default_pool || of_a_place), || {
+            let of_a_place = self.other_pools.values().any(|(default, _)| *default == key);
+            let of_a_device = self.devices.iter().any(|device| device.default_pool == key);
+            report.ask("pool-default", pool.is_default == (of_a_device || of_a_place), || {
                 format!("pool {key:?} is, or is not, the default one")
             });
         }
-        report.ask("pool-current", self.pools.get(self.current_pool).is_some(), || "the current pool is gone".into());
+        for (number, device) in self.devices.iter().enumerate() {
+            let current = self.pools.get(device.current_pool);
+            let is_own = current.is_some_and(|pool| pool.device == number);
+            report.ask("pool-current", is_own, || format!("the current pool of device {number} is gone, or another's"));
+        }
     }
 
     fn check_graph_memory(&self, report: &mut Report) {
@@ -149,7 +158,8 @@ impl State {
                 format!("graph memory at {base:#x} belongs to no graph that knows of it")
             });
         }
-        let marks = self.graph_memory.high().iter().all(|high| *high >= self.graph_memory.used());
+        let marks = (0..self.devices.len())
+            .all(|device| self.graph_memory.high(device).iter().all(|high| *high >= self.graph_memory.used(device)));
         report.ask("graph-memory-marks", marks, || "the marks of graph memory lie below what they mark".into());
     }
 
@@ -169,7 +179,7 @@ impl State {
             report.ask("mapping-memory", knows, || format!("the memory mapped at {base:#x} does not know of it"));
             let attached = self.memory.begins_at(*base).is_some_and(|(_, kind)| kind == Kind::Mapped);
             let apart = found.is_some_and(|found| found.region.is_some());
-            report.ask("mapping-bytes", mapping.accessible == attached && attached != apart, || {
+            report.ask("mapping-bytes", (mapping.reach != 0) == attached && attached != apart, || {
                 format!("the bytes mapped at {base:#x} are in two places, or in none")
             });
         }

@@ -1,6 +1,6 @@
 //! Contexts, streams, captures, events, modules, threads.
 //!
-//! - There is one primary context; a context that is not active has no streams of its own, no events and no modules.
+//! - Each device has one primary context; a context that is not active has no streams of its own, no events and no modules.
 //! - A stream lives in a context that does; default streams are known to their context, and others are not default ones.
 //! - A stream and its capture know each other; the capture's origin is in it, and its graph and its nodes belong together.
 //! - An event whose record is done knows when that was.
@@ -20,7 +20,7 @@ impl State {
             let lives = self.contexts.get(event.context).is_some_and(|context| context.is_active);
             report.ask("event-context", lives, || format!("event {key:?} is in no active context"));
             if let EventState::Stream { task, time_ns: None, .. } = &event.recorded {
-                let is_open = self.fault.is_some() || !self.tasks.is_done(*task);
+                let is_open = self.is_broken() || !self.tasks.is_done(*task);
                 report.ask("event-time", is_open, || format!("event {key:?} has happened and does not know when"));
             }
         }
@@ -45,8 +45,14 @@ impl State {
 
     fn check_contexts(&self, report: &mut Report) {
         for (key, context) in self.contexts.iter() {
-            report.ask("context-primary", context.is_primary == (key == self.primary), || {
-                format!("context {key:?} is, or is not, the primary one")
+            report.ask(
+                "context-primary",
+                context.is_primary == self.devices.iter().any(|device| device.primary == key),
+                || format!("context {key:?} is, or is not, the primary one"),
+            );
+            let is_peer = |id: &u64| self.contexts.iter().any(|(_, c)| c.id == *id && c.device != context.device);
+            report.ask("context-peers", context.peers.iter().all(is_peer), || {
+                format!("context {key:?} may touch memory of contexts that are gone, or of its own device")
             });
             report.ask("context-active", context.is_active || context.is_primary, || {
                 format!("context {key:?} was made by the program and is not active")
@@ -58,10 +64,12 @@ impl State {
             let own = context.per_thread.values().all(|stream| of_kind(*stream, StreamKind::PerThread));
             report.ask("context-streams", legacy && own, || format!("a default stream of {key:?} is not its own"));
         }
-        let active = self.contexts.get(self.primary).is_some_and(|primary| primary.is_active);
-        report.ask("context-retains", !active || self.primary_retains > 0, || {
-            "the primary context is active and nobody has retained it".into()
-        });
+        for (number, device) in self.devices.iter().enumerate() {
+            let active = self.contexts.get(device.primary).is_some_and(|primary| primary.is_active);
+            report.ask("context-retains", !active || device.primary_retains > 0, || {
+                format!("the primary context of device {number} is active and nobody has retained it")
+            });
+        }
     }
 
     fn check_streams(&self, report: &mut Report) {

@@ -224,6 +224,25 @@ impl<K: Copy + Eq + Hash> Order<K> {
         self.forget_if_over();
     }
 
+    /// The same, without what is only known to have been done on these streams.
+    pub(crate) fn host_has_all_done_but(&mut self, others: &HashSet<u64>) {
+        let mut known: Vec<u32> = self.chains.iter().map(|chain| chain.done).collect();
+        for node in self.nodes.values().filter(|node| others.contains(&node.origin.stream)) {
+            let chain = &mut known[node.chain as usize];
+            *chain = (node.at - 1).min(*chain);
+        }
+        // What other streams have done before work of these is known with it.
+        for (key, node) in &self.nodes {
+            if !others.contains(&node.origin.stream) && !self.running.contains(key) {
+                join(&mut known, &node.clock);
+            }
+        }
+        let host = Arc::make_mut(&mut self.host);
+        host.resize(self.chains.len(), 0);
+        join(host, &known);
+        self.forget_if_over();
+    }
+
     fn forget_if_over(&mut self) {
         let over = |(chain, known): (&Chain, &u32)| chain.last <= *known;
         let open = self.running.len() + self.waiting.len();

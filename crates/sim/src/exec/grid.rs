@@ -12,7 +12,7 @@ use super::block::{Block, BlockTurn};
 use super::global_race::KernelWatch;
 use super::lanes::dispatch::Isa;
 use super::launch::{Clock, ExecOptions, Fault, Launch, Outcome};
-use super::machine::{Parts, Problem, Progress};
+use super::machine::{Parts, Problem, Progress, Seen};
 use super::op::{At, Code};
 use super::report;
 use super::warp::constants64;
@@ -386,6 +386,12 @@ impl Grid {
     /// What its instructions touch from now on is told apart from what they have touched.
     pub(crate) fn touch_anew(&mut self) {
         self.progress.touches.iter_mut().for_each(|memos| memos.fill(Default::default()));
+    }
+
+    /// Where its instructions were last is forgotten: memory may be another's, or out of reach, by now.
+    pub(crate) fn look_anew(&mut self) {
+        self.progress.seen.iter_mut().for_each(|seen| *seen = Seen::NOWHERE);
+        self.progress.atomic_slots.fill(u32::MAX);
     }
 
     /// Instructions executed so far, counted once for each active lane.

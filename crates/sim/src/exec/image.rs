@@ -9,6 +9,7 @@ use std::sync::Arc;
 use dacapo_ptx::ir;
 
 use super::Program;
+use crate::memory::home::Home;
 use crate::memory::{Kind, Memory, OutOfMemory, Request};
 
 /// A [`Program`] whose global and constant variables have addresses and their initial contents.
@@ -32,6 +33,15 @@ impl Image {
     ///
     /// When memory is short; nothing stays allocated then.
     pub fn place(program: Arc<Program>, memory: &mut Memory) -> Result<Image, OutOfMemory> {
+        Image::place_for(Home::default(), program, memory)
+    }
+
+    /// As [`Image::place`], for whom it says.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Image::place`].
+    pub(crate) fn place_for(home: Home, program: Arc<Program>, memory: &mut Memory) -> Result<Image, OutOfMemory> {
         let mut image = Image { addresses: Vec::new(), constants: Vec::new(), by_name: HashMap::new(), program };
         let program = Arc::clone(&image.program);
         for (i, v) in program.module.variables.iter().enumerate() {
@@ -43,7 +53,7 @@ impl Image {
             // A managed one lies where the host can reach it too.
             let placed = match v.managed && v.size > 0 {
                 true => memory.alloc_managed(v.size, &v.name),
-                false => memory.alloc(request),
+                false => memory.alloc_for(home, request),
             };
             match placed {
                 Ok(address) => {

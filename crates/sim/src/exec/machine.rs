@@ -70,6 +70,11 @@ pub(super) struct Seen {
     pub(super) window: Window,
 }
 
+impl Seen {
+    /// Nowhere yet.
+    pub(super) const NOWHERE: Seen = Seen { slot: u32::MAX, window: Window { start: 0, bytes: 0 } };
+}
+
 /// What a launch has done so far.
 #[derive(Default)]
 pub(super) struct Progress {

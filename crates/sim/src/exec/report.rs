@@ -297,7 +297,12 @@ impl Machine<'_> {
                 "no-access",
                 "call cuMemMap and then cuMemSetAccess for the range before the first kernel that uses it",
             ),
+            AccessErrorKind::PeerAccess => ("peer-access", "call cuCtxEnablePeerAccess first"),
         };
+        if let Some((who, help)) = self.memory.out_of_reach(error.address) {
+            let what = format!("at {address:#x}, {}: {who}", error.what);
+            return Some(Verdict { code: "peer-access", fault: Fault::IllegalAddress, what, help });
+        }
         let straddles = self.memory.straddles(address, total).filter(|_| error.kind == AccessErrorKind::OutOfBounds);
         let what = format!("at {address:#x}, {}", straddles.unwrap_or(error.what));
         Some(Verdict { code, fault: Fault::IllegalAddress, what, help })

@@ -27,7 +27,7 @@ impl Machine<'_> {
         self.progress.effects += u64::from(matches!(op.kind, TexelKind::Store(_)));
         for lane in lanes(mask) {
             let handle = regs.r64[op.handle as usize][lane];
-            let Some(texture) = self.memory.textures.get(&handle).cloned() else {
+            let Some(texture) = self.memory.texture(handle).cloned() else {
                 self.no_texture(op, handle, lane, regs, fragment)?;
                 continue;
             };

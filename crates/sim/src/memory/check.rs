@@ -3,15 +3,15 @@
 //! - Each start names a slot, with a record that agrees with it and as many bytes behind it; no two overlap.
 //! - What is in no use is vacant, once.
 //! - What is counted as used is what the slots hold, and what was charged for memory that lies nowhere yet.
-//! - No more is used than there is.
+//! - No device's memory is used beyond what it has.
 
 use super::{Backing, Kind, Memory};
 
 impl Memory {
-    /// What is broken, each with its rule; `charged` is what lives apart from its addresses.
-    pub(crate) fn broken(&self, charged: u64, mut tell: impl FnMut(&'static str, String)) {
-        let mut used = charged;
-        let mut by_graphs = 0;
+    /// What is broken, each with its rule; `charged` is what lives apart from its addresses, by device.
+    pub(crate) fn broken(&self, charged: &[u64], mut tell: impl FnMut(&'static str, String)) {
+        let mut used = charged.to_vec();
+        let mut by_graphs = vec![0; used.len()];
         let mut end_before = 0;
         if self.slots.len() != self.records.len() || self.slots.len() != self.by_base.len() + self.vacant.len() {
             tell("memory-slots", "slots, records, starts and vacancies do not add up".into());
@@ -34,8 +34,8 @@ impl Memory {
                     if region.len() as u64 != slot.bytes {
                         tell("memory-backing", format!("{} bytes stand behind {base:#x}", region.len()));
                     }
-                    used += if record.kind == Kind::Mapped { 0 } else { slot.bytes };
-                    by_graphs += if record.kind == Kind::Graph { slot.bytes } else { 0 };
+                    used[slot.home.device] += if record.kind == Kind::Mapped { 0 } else { slot.bytes };
+                    by_graphs[slot.home.device] += if record.kind == Kind::Graph { slot.bytes } else { 0 };
                 }
                 Backing::Lent(_) => tell("memory-backing", format!("{base:#x} is still lent, and nobody runs on it")),
                 Backing::Host(_) if matches!(record.kind, Kind::HostPinned | Kind::HostRegistered | Kind::Managed) => {}
@@ -53,11 +53,14 @@ impl Memory {
             tell("memory-vacant", "a slot is vacant twice, or in use".into());
         }
         if used != self.used || by_graphs != self.used_by_graphs {
-            let (says, graphs) = (self.used, self.used_by_graphs);
-            tell("memory-used", format!("{used} bytes ({by_graphs} of graphs) are used, {says} ({graphs}) counted"));
+            let (says, graphs) = (&self.used, &self.used_by_graphs);
+            tell(
+                "memory-used",
+                format!("{used:?} bytes ({by_graphs:?} of graphs) are used, {says:?} ({graphs:?}) counted"),
+            );
         }
-        if self.used > self.capacity {
-            tell("memory-capacity", format!("{} bytes are used of {}", self.used, self.capacity));
+        for used in self.used.iter().filter(|used| **used > self.capacity) {
+            tell("memory-capacity", format!("{used} bytes are used of {}", self.capacity));
         }
     }
 

@@ -62,9 +62,10 @@ pub(super) fn name(a: &Allocation) -> String {
         1 => "1 byte".to_string(),
         n => format!("{n} bytes"),
     };
+    let whose = a.device.map(|device| format!(" of device {device}")).unwrap_or_default();
     match a.label.as_str() {
-        "" if a.kind == Kind::Graph => format!("graph memory of {size} at {:#x}", a.base),
-        "" => format!("an allocation of {size} at {:#x}", a.base),
-        label => format!("`{label}` ({size} at {:#x})", a.base),
+        "" if a.kind == Kind::Graph => format!("graph memory{whose} of {size} at {:#x}", a.base),
+        "" => format!("an allocation{whose} of {size} at {:#x}", a.base),
+        label => format!("`{label}`{whose} ({size} at {:#x})", a.base),
     }
 }

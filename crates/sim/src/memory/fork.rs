@@ -54,16 +54,14 @@ impl Memory {
 
     /// A fork of a memory whose regions are lent.
     fn fork(&self, copies_left: usize) -> Memory {
-        let absent = || Slot { base: 0, bytes: 0, backing: Backing::Device(Region::default()), shadow: None };
-        let slots: Vec<Slot> = self
-            .slots
-            .iter()
-            .map(|slot| match &slot.backing {
-                Backing::Lent(region) => {
+        let slots: Vec<Slot> = (0..)
+            .zip(&self.slots)
+            .map(|(index, slot)| match &slot.backing {
+                Backing::Lent(region) if self.is_in_view(index) => {
                     let backing = Backing::Lent(Arc::clone(region));
-                    Slot { base: slot.base, bytes: slot.bytes, backing, shadow: None }
+                    Slot { base: slot.base, bytes: slot.bytes, backing, home: slot.home, shadow: None }
                 }
-                Backing::Device(_) | Backing::Host(_) => absent(),
+                _ => Slot::vacant(),
             })
             .collect();
         let there = |index: u32| matches!(slots[index as usize].backing, Backing::Lent(_));
@@ -76,9 +74,11 @@ impl Memory {
             freed_order: VecDeque::new(),
             cursor: self.cursor,
             random: self.random,
-            used: self.used,
-            used_by_graphs: self.used_by_graphs,
+            used: self.used.clone(),
+            used_by_graphs: self.used_by_graphs.clone(),
             capacity: self.capacity,
+            // What is out of reach is in no fork.
+            view: None,
             generation: self.generation,
             ranges: BTreeMap::new(),
             watch: None,

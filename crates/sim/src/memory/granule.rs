@@ -104,6 +104,10 @@ impl Memory {
     /// Whether a GPU would let this access pass, and that is wanted: the start of the allocation it is counted to.
     pub(crate) fn passes(&self, address: u64, bytes: u64) -> Option<u64> {
         self.pads.as_ref()?;
+        // Another device's pieces are not mapped for this one.
+        if self.is_hidden(address) {
+            return None;
+        }
         let last = address.checked_add(bytes)?.checked_sub(1)?;
         // Wholly behind an allocation, or beginning in it.
         let first_bad = match self.containing(address) {
@@ -111,10 +115,11 @@ impl Memory {
             None => address,
         };
         if let Some(below) = self.overrun(first_bad) {
-            return (self.overrun(last)?.base == below.base).then_some(below.base);
+            let is_one = self.overrun(last)?.base == below.base && !self.is_hidden(below.base);
+            return is_one.then_some(below.base);
         }
         let above = self.underrun(address)?;
-        (last < above.base).then_some(above.base)
+        (last < above.base && !self.is_hidden(above.base)).then_some(above.base)
     }
 
     /// Reads where an access passes; what lies in the allocation comes from there.

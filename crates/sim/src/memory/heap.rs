@@ -49,9 +49,11 @@ impl Memory {
         self.free(address).is_some()
     }
 
-    /// The end of every block.
-    pub(crate) fn heap_clear(&mut self) {
-        let blocks: Vec<u64> = self.all().filter(|(_, _, kind)| *kind == Kind::Heap).map(|(base, ..)| base).collect();
+    /// The end of every block of a device.
+    pub(crate) fn heap_clear(&mut self, device: usize) {
+        let all = self.all().filter(|(_, _, kind)| *kind == Kind::Heap).map(|(base, ..)| base);
+        let is_its = |base: &u64| self.home_at(*base).is_none_or(|home| home.device == device);
+        let blocks: Vec<u64> = all.filter(is_its).collect();
         for block in blocks {
             self.heap_free(block);
         }

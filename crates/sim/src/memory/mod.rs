@@ -18,6 +18,7 @@ mod describe;
 mod fork;
 mod granule;
 mod heap;
+pub(crate) mod home;
 pub(crate) mod host;
 pub(crate) mod mask;
 pub(crate) mod ranges;
@@ -31,6 +32,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub(crate) use backing::zeroed_words;
+use home::{Home, View};
 use host::Host;
 use ranges::RangeKind;
 use region::Region;
@@ -107,6 +109,8 @@ pub struct Allocation {
     pub label: String,
     /// Counts allocations of this memory from 1: two of them at one address differ here.
     pub generation: u64,
+    /// Whose memory it is, where there are several devices and it is a device's.
+    pub device: Option<usize>,
 }
 
 /// Why there is no memory.
@@ -116,6 +120,14 @@ pub struct OutOfMemory {
     pub requested: u64,
     /// Bytes of the device that are not in use.
     pub free: u64,
+}
+
+impl Slot {
+    /// A slot without an allocation.
+    fn vacant() -> Slot {
+        let backing = Backing::Device(Region::default());
+        Slot { base: 0, bytes: 0, backing, home: Home::default(), shadow: None }
+    }
 }
 
 impl fmt::Display for OutOfMemory {
@@ -139,6 +151,8 @@ pub enum AccessErrorKind {
     NotAllocated,
     /// A reserved address with nothing mapped, or without access to what is.
     NoAccess,
+    /// Memory of another device, and no access to it.
+    PeerAccess,
 }
 
 /// A refused access.
@@ -177,11 +191,12 @@ pub(crate) struct Slot {
     pub(crate) base: u64,
     pub(crate) bytes: u64,
     pub(crate) backing: Backing,
+    pub(crate) home: Home,
     /// Who has touched it, where that is asked for.
     shadow: Option<Box<Shadow>>,
 }
 
-/// The memory of one device.
+/// The memory of a machine's devices, in one address space.
 pub struct Memory {
     slots: Vec<Slot>,
     records: Vec<Option<Allocation>>,
@@ -191,9 +206,13 @@ pub struct Memory {
     freed_order: VecDeque<u64>,
     cursor: u64,
     random: u64,
-    used: u64,
-    used_by_graphs: u64,
+    /// By device.
+    used: Vec<u64>,
+    used_by_graphs: Vec<u64>,
+    /// Of each device.
     capacity: u64,
+    /// Who touches memory now, where that decides what there is.
+    view: Option<View>,
     generation: u64,
     /// Addresses given out ahead of the memory: size and kind, by start.
     ranges: BTreeMap<u64, (u64, RangeKind)>,
@@ -233,9 +252,10 @@ impl Memory {
             freed_order: VecDeque::new(),
             cursor,
             random,
-            used: 0,
-            used_by_graphs: 0,
+            used: vec![0],
+            used_by_graphs: vec![0],
             capacity: o.capacity,
+            view: None,
             generation: 0,
             ranges: BTreeMap::new(),
             watch: None,
@@ -253,12 +273,21 @@ impl Memory {
     ///
     /// When the device, or the host that simulates it, has not that much left.
     pub fn alloc(&mut self, r: Request<'_>) -> Result<u64, OutOfMemory> {
-        let refused = self.refusal(r.bytes);
+        self.alloc_for(self.home_of_view(), r)
+    }
+
+    /// As [`Memory::alloc`], for whom it says.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Memory::alloc`].
+    pub(crate) fn alloc_for(&mut self, home: Home, r: Request<'_>) -> Result<u64, OutOfMemory> {
+        let refused = self.refusal(home.device, r.bytes);
         let align = r.align.max(GRANULE).checked_next_power_of_two().ok_or(refused)?;
         let chance = next_random(&mut self.random) % 8;
         let start = self.place(align, r.bytes, granule::size_of(r.kind), chance).ok_or(refused)?;
         let end = start.checked_add(r.bytes).filter(|&e| e < DEVICE_HIGH).ok_or(refused)?;
-        self.insert(start, r)?;
+        self.insert(start, home, r)?;
         self.cursor = end + RED_ZONE;
         Ok(start)
     }
@@ -269,43 +298,55 @@ impl Memory {
     ///
     /// When the range touches a live allocation, or as [`Memory::alloc`].
     pub fn alloc_at(&mut self, address: u64, r: Request<'_>) -> Result<(), OutOfMemory> {
-        let refused = self.refusal(r.bytes);
+        self.alloc_at_for(Home::default(), address, r)
+    }
+
+    /// As [`Memory::alloc_at`], for whom it says.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Memory::alloc_at`].
+    pub(crate) fn alloc_at_for(&mut self, home: Home, address: u64, r: Request<'_>) -> Result<(), OutOfMemory> {
+        let refused = self.refusal(home.device, r.bytes);
         let end = address.checked_add(r.bytes).ok_or(refused)?;
         let clash = self.live_below(end.saturating_sub(1)).is_some_and(|a| a.base + a.bytes > address)
             || self.by_base.range(address..end.max(address.saturating_add(1))).next().is_some();
         if clash {
             return Err(refused);
         }
-        self.insert(address, r)?;
+        self.insert(address, home, r)?;
         if address < DEVICE_HIGH {
             self.cursor = self.cursor.max(end + RED_ZONE);
         }
         Ok(())
     }
 
-    fn refusal(&self, requested: u64) -> OutOfMemory {
-        OutOfMemory { requested, free: self.capacity.saturating_sub(self.used) }
+    fn refusal(&self, device: usize, requested: u64) -> OutOfMemory {
+        OutOfMemory { requested, free: self.capacity.saturating_sub(self.used_on(device)) }
     }
 
-    fn insert(&mut self, start: u64, r: Request<'_>) -> Result<(), OutOfMemory> {
-        let refused = self.refusal(r.bytes);
+    fn insert(&mut self, start: u64, home: Home, r: Request<'_>) -> Result<(), OutOfMemory> {
+        let refused = self.refusal(home.device, r.bytes);
         if r.bytes > refused.free {
             return Err(refused);
         }
         let len = usize::try_from(r.bytes).map_err(|_| refused)?;
         let region = Region::new(len).ok_or(refused)?;
-        self.used += r.bytes;
+        self.used[home.device] += r.bytes;
         if r.kind == Kind::Graph {
-            self.used_by_graphs += r.bytes;
+            self.used_by_graphs[home.device] += r.bytes;
         }
-        self.put(start, r.bytes, Backing::Device(region), r.kind, r.label);
+        self.put(start, home, Backing::Device(region), (r.bytes, r.kind), r.label);
         Ok(())
     }
 
-    fn put(&mut self, base: u64, bytes: u64, backing: Backing, kind: Kind, label: &str) {
+    fn put(&mut self, base: u64, home: Home, backing: Backing, (bytes, kind): (u64, Kind), label: &str) {
         self.generation += 1;
-        let slot = Slot { base, bytes, backing, shadow: None };
-        let record = Some(Allocation { base, bytes, kind, label: label.to_string(), generation: self.generation });
+        let is_device = self.has_several_devices() && !matches!(backing, Backing::Host(_));
+        let device = is_device.then_some(home.device);
+        let slot = Slot { base, bytes, backing, home, shadow: None };
+        let (label, generation) = (label.to_string(), self.generation);
+        let record = Some(Allocation { base, bytes, kind, label, generation, device });
         let index = match self.vacant.pop() {
             Some(index) => {
                 self.slots[index as usize] = slot;
@@ -331,7 +372,7 @@ impl Memory {
         self.free(ptr as u64);
         // SAFETY: the caller's promise is the one asked for.
         let host = unsafe { Host::new(ptr, bytes as usize) };
-        self.put(ptr as u64, bytes, Backing::Host(host), kind, label);
+        self.put(ptr as u64, Home::of_host(0), Backing::Host(host), (bytes, kind), label);
     }
 
     /// New zeroed memory at one address for host and kernels. It is the host's: the device has not less for it.
@@ -349,10 +390,10 @@ impl Memory {
     ///
     /// When the host has not that much left.
     pub(crate) fn alloc_host(&mut self, bytes: u64, kind: Kind, label: &str) -> Result<u64, OutOfMemory> {
-        let refused = self.refusal(bytes);
+        let refused = self.refusal(0, bytes);
         let host = usize::try_from(bytes).ok().and_then(Host::allocate).ok_or(refused)?;
         let address = host.address();
-        self.put(address, bytes, Backing::Host(host), kind, label);
+        self.put(address, Home::of_host(0), Backing::Host(host), (bytes, kind), label);
         Ok(address)
     }
 
@@ -361,12 +402,12 @@ impl Memory {
         let index = self.by_base.remove(&address)?;
         let slot = &mut self.slots[index as usize];
         if matches!(slot.backing, Backing::Device(_)) {
-            self.used -= slot.bytes;
+            self.used[slot.home.device] -= slot.bytes;
             if self.records[index as usize].as_ref().is_some_and(|record| record.kind == Kind::Graph) {
-                self.used_by_graphs -= slot.bytes;
+                self.used_by_graphs[slot.home.device] -= slot.bytes;
             }
         }
-        *slot = Slot { base: 0, bytes: 0, backing: Backing::Device(Region::default()), shadow: None };
+        *slot = Slot::vacant();
         self.vacant.push(index);
         self.written_state.remove(&address);
         if let Some(pads) = &mut self.pads {
@@ -423,7 +464,7 @@ impl Memory {
     #[inline]
     pub(crate) fn slot_index(&self, address: u64) -> Option<u32> {
         let (&base, &index) = self.by_base.range(..=address).next_back()?;
-        (address - base < self.slots[index as usize].bytes).then_some(index)
+        (address - base < self.slots[index as usize].bytes && self.is_in_view(index)).then_some(index)
     }
 
     /// A slot by its number; numbers of freed slots give one of size 0 or a later allocation.
@@ -474,7 +515,9 @@ impl Memory {
 
     /// The error for an access whose first bad byte is `address`.
     pub(crate) fn error(&self, address: u64, bytes: u64) -> AccessError {
-        let kind = if self.overrun(address).is_some() {
+        let kind = if self.is_hidden(address) {
+            AccessErrorKind::PeerAccess
+        } else if self.overrun(address).is_some() {
             AccessErrorKind::OutOfBounds
         } else if self.containing(address).is_none() && self.freed_at(address).is_some() {
             AccessErrorKind::Freed
@@ -627,12 +670,17 @@ impl Memory {
         (DEVICE_LOW..DEVICE_HIGH).contains(&address)
     }
 
-    /// Bytes of device memory in use.
+    /// Bytes of device memory in use, on all devices.
     pub fn used(&self) -> u64 {
-        self.used
+        self.used.iter().sum()
     }
 
-    /// Bytes of device memory there are.
+    /// Bytes of a device's memory in use.
+    pub(crate) fn used_on(&self, device: usize) -> u64 {
+        self.used.get(device).copied().unwrap_or(0)
+    }
+
+    /// Bytes of memory that each device has.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }

@@ -5,6 +5,7 @@
 //! - Memory that outlives its mappings is *attached* and *detached*; it counts as used by [`Memory::charge`] alone.
 //! - Attached pieces may lie side by side. A copy or a fill may cross from one to the next, as on a GPU.
 
+use super::home::Home;
 use super::region::Region;
 use super::{Backing, DEVICE_HIGH, GRANULE, Kind, Memory, OutOfMemory, RED_ZONE, Slot, granule};
 
@@ -22,7 +23,7 @@ pub(crate) enum RangeKind {
 impl Memory {
     /// A new range of addresses without memory.
     pub(crate) fn reserve(&mut self, bytes: u64, align: u64) -> Result<u64, OutOfMemory> {
-        let refused = self.refusal(bytes);
+        let refused = self.refusal(0, bytes);
         let align = align.max(GRANULE).checked_next_power_of_two().ok_or(refused)?;
         let start = self.place(align, bytes, granule::size_of(Kind::Graph), 0).ok_or(refused)?;
         let end = start.checked_add(bytes).filter(|&e| e < DEVICE_HIGH).ok_or(refused)?;
@@ -49,33 +50,33 @@ impl Memory {
         (address - base < *bytes).then_some((*base, *bytes, *kind))
     }
 
-    /// Counts memory that no slot stands for as used.
-    pub(crate) fn charge(&mut self, bytes: u64) -> Result<(), OutOfMemory> {
-        let refused = self.refusal(bytes);
+    /// Counts memory of a device that no slot stands for as used.
+    pub(crate) fn charge(&mut self, device: usize, bytes: u64) -> Result<(), OutOfMemory> {
+        let refused = self.refusal(device, bytes);
         if bytes > refused.free {
             return Err(refused);
         }
-        self.used += bytes;
+        self.used[device] += bytes;
         Ok(())
     }
 
     /// Takes back a [`Memory::charge`].
-    pub(crate) fn discharge(&mut self, bytes: u64) {
-        self.used = self.used.saturating_sub(bytes);
+    pub(crate) fn discharge(&mut self, device: usize, bytes: u64) {
+        self.used[device] = self.used[device].saturating_sub(bytes);
     }
 
     /// Puts memory that was charged at an address where nothing lies.
-    pub(crate) fn attach(&mut self, address: u64, region: Region) {
+    pub(crate) fn attach(&mut self, home: Home, address: u64, region: Region) {
         self.freed.remove(&address);
-        self.put(address, region.len() as u64, Backing::Device(region), Kind::Mapped, "");
+        let bytes = region.len() as u64;
+        self.put(address, home, Backing::Device(region), (bytes, Kind::Mapped), "");
     }
 
     /// Takes attached memory away again; it stays charged.
     pub(crate) fn detach(&mut self, address: u64) -> Option<Region> {
         let index = self.by_base.remove(&address)?;
         let slot = &mut self.slots[index as usize];
-        let empty = Slot { base: 0, bytes: 0, backing: Backing::Device(Region::default()), shadow: None };
-        let slot = std::mem::replace(slot, empty);
+        let slot = std::mem::replace(slot, Slot::vacant());
         self.vacant.push(index);
         self.records[index as usize] = None;
         match slot.backing {
@@ -84,9 +85,9 @@ impl Memory {
         }
     }
 
-    /// Bytes of graph memory that are allocated now.
-    pub(crate) fn used_by_graphs(&self) -> u64 {
-        self.used_by_graphs
+    /// Bytes of a device's graph memory that are allocated now.
+    pub(crate) fn used_by_graphs(&self, device: usize) -> u64 {
+        self.used_by_graphs.get(device).copied().unwrap_or(0)
     }
 
     /// The pieces of a range that crosses from one attached piece of memory to the next; `None` if it does not, or if

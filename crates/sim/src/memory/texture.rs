@@ -39,6 +39,7 @@ pub(crate) enum Shape {
 #[derive(Clone, Debug)]
 pub(crate) struct Texture {
     pub(crate) context: Key<Context>,
+    pub(crate) device: usize,
     /// As the program described it.
     pub(crate) resource: CUDA_RESOURCE_DESC,
     pub(crate) texture: CUDA_TEXTURE_DESC,

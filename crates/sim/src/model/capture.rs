@@ -194,29 +194,8 @@ mod tests {
 
     fn capture(mode: u32) -> Capture {
         let (mut streams, mut graphs) = (Table::new(1), Table::new(2));
-        let stream = Stream {
-            context: Table::new(3).insert(crate::model::objects::Context {
-                is_primary: true,
-                is_active: true,
-                flags: 0,
-                legacy: None,
-                per_thread: HashMap::new(),
-                limits: Default::default(),
-                cache_config: 0,
-                attached: 1,
-                left_behind: Vec::new(),
-                held: Vec::new(),
-                id: 1,
-            }),
-            kind: crate::model::objects::StreamKind::Created,
-            blocking: false,
-            priority: 0,
-            sync_policy: None,
-            tail: None,
-            kernel: None,
-            capture: None,
-            id: 1,
-        };
+        let context = Table::new(3).insert(crate::model::objects::Context::new(0, 1, 0));
+        let stream = Stream::new(context, crate::model::objects::StreamKind::Created, false, 0, 1);
         Capture {
             id: 1,
             mode,

@@ -223,6 +223,28 @@ impl Body {
         all
     }
 
+    /// A node that works on another device than those before it, where all have to be on one: in the body of a conditional
+    /// node, and in all of it if `is_one`.
+    pub(crate) fn second_device(&self, is_one: bool, first: &mut Option<usize>) -> Option<Key<Node>> {
+        self.nodes.iter().find_map(|node| match &node.kind {
+            ExecKind::Child(body) => body.second_device(is_one, first),
+            ExecKind::Conditional(_, _, _, bodies) => bodies.iter().find_map(|body| match is_one {
+                true => body.second_device(true, first),
+                false => body.second_device(true, &mut None),
+            }),
+            kind => {
+                let devices = match kind {
+                    ExecKind::Kernel(work) => [Some(work.function.device), None],
+                    ExecKind::Set(work) => [work.on.map(|on| on.device), None],
+                    ExecKind::Copy(work) => [work.source.device, work.target.device],
+                    _ => [None, None],
+                };
+                let is_other = |device: usize| is_one && *first.get_or_insert(device) != device;
+                devices.into_iter().flatten().any(is_other).then_some(node.template)
+            }
+        })
+    }
+
     /// A copy of pageable memory in the body of a conditional node, or in this, if it is in one.
     pub(crate) fn pageable_copy(&self, is_body: bool) -> Option<Key<Node>> {
         let is_pageable = |node: &&ExecNode| matches!(&node.kind, ExecKind::Copy(work) if work.is_pageable());
@@ -259,10 +281,15 @@ impl Body {
                 (ExecKind::Kernel(a), ExecKind::Kernel(b)) if a.cooperative != b.cooperative => {
                     return changed(CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED, at, None);
                 }
-                (ExecKind::Copy(a), ExecKind::Copy(b)) if a.shape() != b.shape() => {
+                (ExecKind::Kernel(a), ExecKind::Kernel(b)) if a.function.device != b.function.device => {
+                    return changed(CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE, at, None);
+                }
+                (ExecKind::Copy(a), ExecKind::Copy(b)) if a.shape() != b.shape() || a.moves_to(b) => {
                     return changed(CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, at, None);
                 }
-                (ExecKind::Set(a), ExecKind::Set(b)) if (a.height > 1) != (b.height > 1) => {
+                (ExecKind::Set(a), ExecKind::Set(b))
+                    if (a.height > 1) != (b.height > 1) || a.on.map(|on| on.device) != b.on.map(|on| on.device) =>
+                {
                     return changed(CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, at, None);
                 }
                 (ExecKind::Child(a), ExecKind::Child(b)) => a.check_update(b)?,

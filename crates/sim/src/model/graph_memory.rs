@@ -20,6 +20,7 @@ use super::table::Key;
 use super::tasks::Task;
 use crate::finding::{Ending, Finding};
 use crate::machine::State;
+use crate::memory::home::Home;
 use crate::memory::{Kind, Request};
 
 /// Sizes are rounded up to this.
@@ -33,6 +34,8 @@ pub(crate) struct AllocWork {
     pub(crate) address: u64,
     /// What was asked for; what lies behind it faults.
     pub(crate) bytes: u64,
+    /// Whose memory it is.
+    pub(crate) home: Home,
     /// As the program gave them, to read back.
     pub(crate) max_size: usize,
     pub(crate) usage: u16,
@@ -48,6 +51,8 @@ pub(crate) struct Use {
 /// An address that allocation nodes of one graph have.
 pub(crate) struct Reservation {
     pub(crate) room: u64,
+    /// Whose memory it is.
+    pub(crate) device: usize,
     pub(crate) graph: Key<Graph>,
     pub(crate) uses: Vec<Use>,
     /// Other graphs with a free node for it.
@@ -65,27 +70,36 @@ pub(crate) struct Holder {
 /// An address with memory behind it.
 struct Backed {
     room: u64,
+    device: usize,
     /// The last work that allocates or frees it.
     last: Key<Task>,
 }
 
-/// All graph memory of a device.
+/// All graph memory.
 #[derive(Default)]
 pub(crate) struct GraphMemory {
     pub(crate) reservations: BTreeMap<u64, Reservation>,
     pub(crate) holders: HashMap<Key<Graph>, Holder>,
     backed: BTreeMap<u64, Backed>,
-    high: [u64; 2],
+    /// By device.
+    high: BTreeMap<usize, [u64; 2]>,
 }
 
 impl GraphMemory {
     /// The address of an earlier allocation of the graph that is free again when a node behind `before` runs.
-    pub(crate) fn share(&self, graphs: &Graphs, graph: Key<Graph>, before: &[Key<Node>], room: u64) -> Option<u64> {
+    pub(crate) fn share(
+        &self,
+        graphs: &Graphs,
+        (graph, device): (Key<Graph>, usize),
+        before: &[Key<Node>],
+        room: u64,
+    ) -> Option<u64> {
         let addresses = &self.holders.get(&graph)?.addresses;
         let fits = |address: &&u64| {
             self.reservations.get(*address).is_some_and(|known| {
                 let frees: Option<Vec<_>> = known.uses.iter().map(|each| each.free).collect();
                 known.graph == graph
+                    && known.device == device
                     && known.room >= room
                     && frees.is_some_and(|frees| graphs.all_come_before(&frees, before))
             })
@@ -94,8 +108,8 @@ impl GraphMemory {
     }
 
     /// A node of `graph` allocates at `address`.
-    pub(crate) fn add_alloc(&mut self, graph: Key<Graph>, address: u64, room: u64, node: Key<Node>) {
-        let fresh = || Reservation { room, graph, uses: Vec::new(), freed_in: Vec::new() };
+    pub(crate) fn add_alloc(&mut self, graph: Key<Graph>, (address, room): (u64, u64), device: usize, node: Key<Node>) {
+        let fresh = || Reservation { room, device, graph, uses: Vec::new(), freed_in: Vec::new() };
         let known = self.reservations.entry(address).or_insert_with(fresh);
         known.uses.push(Use { alloc: node, free: None });
         let holder = self.holders.entry(graph).or_default();
@@ -156,6 +170,11 @@ impl GraphMemory {
         self.holders.contains_key(&graph)
     }
 
+    /// The device of the graph memory at an address.
+    pub(crate) fn device_at(&self, address: u64) -> Option<usize> {
+        self.reservations.get(&self.covering(address, 1)?).map(|known| known.device)
+    }
+
     /// Where the allocation begins that these bytes lie in.
     pub(crate) fn covering(&self, address: u64, bytes: u64) -> Option<u64> {
         let (base, known) = self.reservations.range(..=address).next_back()?;
@@ -206,9 +225,10 @@ impl GraphMemory {
         addresses.filter_map(|address| self.backed.get(&address)).map(|backed| backed.last).collect()
     }
 
-    /// Bytes that a launch would take from the device beyond what is backed already.
-    pub(crate) fn lacking(&self, wanted: &[Arc<AllocWork>]) -> u64 {
-        let rooms: BTreeMap<u64, u64> = wanted.iter().map(|work| (work.address, self.room(work))).collect();
+    /// Bytes that a launch would take from a device beyond what is backed already.
+    pub(crate) fn lacking(&self, wanted: &[Arc<AllocWork>], device: usize) -> u64 {
+        let own = wanted.iter().filter(|work| work.home.device == device);
+        let rooms: BTreeMap<u64, u64> = own.map(|work| (work.address, self.room(work))).collect();
         rooms.iter().filter(|(address, _)| !self.backed.contains_key(address)).map(|(_, room)| room).sum()
     }
 
@@ -220,10 +240,12 @@ impl GraphMemory {
     pub(crate) fn back(&mut self, wanted: &[Arc<AllocWork>], last: Key<Task>) {
         for work in wanted {
             let room = self.room(work);
-            self.backed.insert(work.address, Backed { room, last });
+            let device = work.home.device;
+            self.backed.insert(work.address, Backed { room, device, last });
+            let used = self.used(device);
+            let high = self.high.entry(device).or_default();
+            *high = high.map(|high| high.max(used));
         }
-        let used = self.used();
-        self.high = self.high.map(|high| high.max(used));
     }
 
     /// Work that ends with `last` frees this.
@@ -233,29 +255,30 @@ impl GraphMemory {
         }
     }
 
-    /// Gives back what nothing lives in or runs with.
-    pub(crate) fn trim(&mut self, in_use: impl Fn(u64, Key<Task>) -> bool) {
-        self.backed.retain(|address, backed| in_use(*address, backed.last));
+    /// Gives back what nothing lives in or runs with, of a device.
+    pub(crate) fn trim(&mut self, device: usize, in_use: impl Fn(u64, Key<Task>) -> bool) {
+        self.backed.retain(|address, backed| backed.device != device || in_use(*address, backed.last));
     }
 
-    /// Bytes behind addresses.
-    pub(crate) fn bytes_backed(&self) -> u64 {
-        self.backed.values().map(|backed| backed.room).sum()
+    /// Bytes of a device behind addresses.
+    pub(crate) fn bytes_backed(&self, device: usize) -> u64 {
+        self.backed.values().filter(|backed| backed.device == device).map(|backed| backed.room).sum()
     }
 
     /// What the attributes call used, and reserved.
-    pub(crate) fn used(&self) -> u64 {
-        self.bytes_backed().next_multiple_of(CHUNK)
+    pub(crate) fn used(&self, device: usize) -> u64 {
+        self.bytes_backed(device).next_multiple_of(CHUNK)
     }
 
     /// The high marks of used and reserved memory.
-    pub(crate) fn high(&self) -> [u64; 2] {
-        self.high
+    pub(crate) fn high(&self, device: usize) -> [u64; 2] {
+        self.high.get(&device).copied().unwrap_or_default()
     }
 
     /// Sets a high mark back to what is used now.
-    pub(crate) fn reset_high(&mut self, which: usize) {
-        self.high[which] = self.used();
+    pub(crate) fn reset_high(&mut self, device: usize, which: usize) {
+        let used = self.used(device);
+        self.high.entry(device).or_default()[which] = used;
     }
 }
 
@@ -322,7 +345,7 @@ impl State {
             self.memory.free(work.address);
         }
         let request = Request { bytes: work.bytes, align: GRAIN, kind: Kind::Graph, label: "" };
-        if self.memory.alloc_at(work.address, request).is_err() {
+        if self.memory.alloc_at_for(work.home, work.address, request).is_err() {
             let what = format!("graph memory at {:#x} could not be had when its node ran", work.address);
             self.find(Finding::new("graph-memory-in-use", Ending::OurBug, what));
         }

@@ -15,7 +15,8 @@ pub(crate) type Residence = Option<(u32, i32)>;
 pub(crate) struct Page {
     pub(crate) read_mostly: bool,
     pub(crate) preferred: Residence,
-    pub(crate) accessed_by_device: bool,
+    /// The devices that it was said to be accessed by, a bit for each.
+    pub(crate) accessed_by: u64,
     pub(crate) accessed_by_host: bool,
     /// Where it was prefetched to last.
     pub(crate) prefetched: Residence,

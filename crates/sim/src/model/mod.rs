@@ -21,6 +21,7 @@
 pub(crate) mod array;
 pub(crate) mod capture;
 pub(crate) mod conditional;
+pub(crate) mod device;
 pub(crate) mod executable;
 pub(crate) mod graph;
 pub(crate) mod graph_memory;

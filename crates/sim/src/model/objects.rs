@@ -1,18 +1,22 @@
 //! Contexts, streams, events, modules and pools.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::CString;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
+use dacapo_driver::CUresult;
+
 use super::capture::Capture;
+use super::device::On;
 use super::graph::Edge;
 use super::table::Key;
 use super::tasks::Task;
 use crate::exec::{Image, KernelId};
 
-/// A context: the device's primary one, or one made by `cuCtxCreate`.
+/// A context: a device's primary one, or one made by `cuCtxCreate`.
 pub(crate) struct Context {
+    pub(crate) device: usize,
     pub(crate) is_primary: bool,
     /// The primary context exists before it is retained and after it is reset, without anything in it.
     pub(crate) is_active: bool,
@@ -29,6 +33,8 @@ pub(crate) struct Context {
     pub(crate) left_behind: Vec<Key<Task>>,
     /// What all that comes waits for: `cuCtxWaitEvent`.
     pub(crate) held: Vec<Key<Task>>,
+    /// The numbers of contexts of other devices whose memory it may touch: `cuCtxEnablePeerAccess`.
+    pub(crate) peers: BTreeSet<u64>,
     pub(crate) id: u64,
 }
 
@@ -54,6 +60,8 @@ pub(crate) struct Stream {
     /// The kernel that the last work is, with the tail that it was: a later one may begin early behind it.
     pub(crate) kernel: Option<(Key<Task>, Key<Task>)>,
     pub(crate) capture: Option<Key<Capture>>,
+    /// Its last work was dropped, because another device broke: what it answers from then on.
+    pub(crate) lost: Option<CUresult>,
     pub(crate) id: u64,
 }
 
@@ -91,6 +99,7 @@ pub(crate) struct Module {
 pub(crate) struct Function {
     pub(crate) module: Key<Module>,
     pub(crate) context: Key<Context>,
+    pub(crate) device: usize,
     pub(crate) image: Arc<Image>,
     pub(crate) kernel: KernelId,
     pub(crate) name: CString,
@@ -103,6 +112,13 @@ pub(crate) struct Function {
     pub(crate) clusters: [AtomicU32; 5],
 }
 
+impl Function {
+    /// Where it runs.
+    pub(crate) fn on(&self) -> On {
+        On { device: self.device, context: self.context }
+    }
+}
+
 /// An allocation as the API shows it: from the call that makes it to the call that frees it, whatever the
 /// streams have done by then.
 #[derive(Clone, Debug)]
@@ -110,6 +126,7 @@ pub(crate) struct Visible {
     pub(crate) bytes: u64,
     pub(crate) owner: Owner,
     pub(crate) context: Key<Context>,
+    pub(crate) device: usize,
     pub(crate) id: u64,
 }
 
@@ -160,8 +177,10 @@ impl PoolPlace {
 pub(crate) struct Pool {
     pub(crate) is_default: bool,
     pub(crate) place: PoolPlace,
-    /// Whether the device was given access to a pool of host memory.
-    pub(crate) device_access: bool,
+    /// The device whose memory it hands out; of a pool of the host's the first.
+    pub(crate) device: usize,
+    /// The devices that may touch its memory, a bit for each.
+    pub(crate) reach: u64,
     /// Blocks that were freed and may be handed out again.
     pub(crate) blocks: Vec<FreeBlock>,
     pub(crate) threshold: u64,

@@ -9,6 +9,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::device::On;
 use super::table::{Key, Table};
 use super::work::Work;
 use crate::detect::order::{Order, Origin};
@@ -43,6 +44,8 @@ pub(crate) struct Task {
     pub(crate) by: Option<Arc<FindingOp>>,
     /// Whose context it belongs to; synchronising a context waits for its tasks.
     pub(crate) context: u64,
+    /// Where it is done, if that is not simply the device of that context: also while the work is elsewhere.
+    pub(crate) on: Option<On>,
 }
 
 /// All work that is not done.
@@ -69,6 +72,7 @@ impl Tasks {
             primaries: Vec::new(),
             ready_at: None,
             by: work.by().cloned(),
+            on: work.on(),
             work,
             context,
         });
@@ -277,6 +281,39 @@ impl Tasks {
     /// Nothing is left to do.
     pub(crate) fn is_empty(&self) -> bool {
         self.table.len() == 0
+    }
+
+    /// These tasks, and all that wait for them, directly or through others.
+    pub(crate) fn behind(&self, tasks: Vec<Key<Task>>) -> HashSet<Key<Task>> {
+        let (mut seen, mut open) = (tasks.iter().copied().collect::<HashSet<_>>(), tasks);
+        while let Some(at) = open.pop() {
+            let Some(task) = self.table.get(at) else { continue };
+            let next = task.next.iter().copied().chain(task.early.iter().map(|(next, _)| *next));
+            open.extend(next.filter(|next| seen.insert(*next)));
+        }
+        seen
+    }
+
+    /// Drops these tasks. Those that wait for them wait for the others from then on.
+    pub(crate) fn abandon_these(&mut self, lost: &HashSet<Key<Task>>) {
+        let mut freed = Vec::new();
+        for key in self.table.keys() {
+            if lost.contains(&key) {
+                self.set_aside(key);
+                let Some(task) = self.table.remove(key) else { continue };
+                freed.extend(task.next.into_iter().chain(task.early.into_iter().map(|(next, _)| next)));
+            }
+        }
+        // A task that is being called stays with whoever calls it.
+        freed.into_iter().for_each(|next| self.one_less(next));
+        // What is kept waits for nobody's signal that is gone.
+        for key in self.table.keys() {
+            if let Some(task) = self.table.get_mut(key) {
+                task.next.retain(|next| !lost.contains(next));
+                task.early.retain(|(next, _)| !lost.contains(next));
+                task.primaries.retain(|primary| !lost.contains(primary));
+            }
+        }
     }
 
     /// Drops every task that `keep` does not want: after a fault only those count that still wait for each other.

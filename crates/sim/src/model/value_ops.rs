@@ -4,6 +4,8 @@
 
 use dacapo_driver::types::*;
 
+use super::device::On;
+
 /// A batch of operations, done one after the other.
 #[derive(Debug)]
 pub(crate) struct ValueWork {
@@ -12,6 +14,8 @@ pub(crate) struct ValueWork {
     pub(crate) given: Vec<CUstreamBatchMemOpParams>,
     /// The flags of the batch.
     pub(crate) flags: u32,
+    /// Where it is done.
+    pub(crate) on: Option<On>,
 }
 
 /// One operation.

@@ -16,6 +16,7 @@ pub(crate) const GRANULARITY: u64 = 2 << 20;
 /// Memory without an address.
 pub(crate) struct Physical {
     pub(crate) bytes: u64,
+    pub(crate) device: usize,
     /// The bytes, while no address reaches them.
     pub(crate) region: Option<Region>,
     /// References by the program: it is gone when these are, and no mapping is left.
@@ -27,10 +28,11 @@ pub(crate) struct Physical {
 pub(crate) struct Mapping {
     pub(crate) bytes: u64,
     pub(crate) physical: Key<Physical>,
-    pub(crate) accessible: bool,
+    /// The devices that may touch it, a bit for each.
+    pub(crate) reach: u64,
 }
 
-/// All of a device.
+/// All of a machine.
 pub(crate) struct VirtualMemory {
     pub(crate) physical: Table<Physical>,
     /// Reserved ranges: start and size.
@@ -91,7 +93,7 @@ impl VirtualMemory {
         while at < base + room {
             let bytes = match self.mappings.get(&at) {
                 Some(mapping) => {
-                    if !mapping.accessible {
+                    if mapping.reach == 0 {
                         memory.announce(at, mapping.bytes, RangeKind::NoAccess);
                     }
                     mapping.bytes
@@ -111,7 +113,7 @@ impl VirtualMemory {
         if self.physical.get(key).is_some_and(|found| found.handles == 0 && found.mapped_at.is_none())
             && let Some(gone) = self.physical.remove(key)
         {
-            memory.discharge(gone.bytes);
+            memory.discharge(gone.device, gone.bytes);
         }
     }
 }

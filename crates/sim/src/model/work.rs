@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dacapo_driver::types::CUlaunchAttributeValue;
 
+use super::device::On;
 use super::graph_memory::AllocWork;
 use super::objects::{Event, Function};
 use super::table::Key;
@@ -55,6 +56,16 @@ pub(crate) enum Work {
 }
 
 impl Work {
+    /// Where it is done, if that is not simply the device of whoever has asked for it.
+    pub(crate) fn on(&self) -> Option<On> {
+        match self {
+            Work::Kernel(work) => Some(work.function.on()),
+            Work::Set(work) => work.on,
+            Work::Values(work, _) => work.on,
+            _ => None,
+        }
+    }
+
     /// Whose it is, as far as that was told.
     pub(crate) fn by(&self) -> Option<&Arc<FindingOp>> {
         match self {
@@ -113,6 +124,8 @@ pub(crate) struct Side {
     pub(crate) pitch: u64,
     /// Bytes from slice to slice.
     pub(crate) slice: u64,
+    /// The device whose memory it is, if it is a device's.
+    pub(crate) device: Option<usize>,
     /// An array by its handle, with the offsets that the program named.
     pub(crate) array: Option<(u64, [u64; 3])>,
 }
@@ -143,6 +156,12 @@ impl CopyWork {
         [self.source.place, self.target.place].contains(&CopyMemory::Pageable)
     }
 
+    /// Whether an end lies on another device in `new`: one device has no other.
+    pub(crate) fn moves_to(&self, new: &CopyWork) -> bool {
+        let moves = |old: Option<usize>, new: Option<usize>| old.is_some() && new.is_some() && old != new;
+        moves(self.source.device, new.source.device) || moves(self.target.device, new.target.device)
+    }
+
     /// What an update may not change: how the ends were named, and how many dimensions are copied.
     pub(crate) fn shape(&self) -> (u32, u32, u8) {
         let dimensions = if self.extent[2] > 1 { 3 } else { 1 + u8::from(self.extent[1] > 1) };
@@ -160,6 +179,8 @@ pub(crate) struct SetWork {
     pub(crate) element: u32,
     pub(crate) width: u64,
     pub(crate) height: u64,
+    /// Where it is done; what may be touched is told by that.
+    pub(crate) on: Option<On>,
     /// Whose it is, as far as that was told.
     pub(crate) by: Option<Arc<FindingOp>>,
 }

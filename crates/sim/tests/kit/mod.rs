@@ -4,6 +4,7 @@
 //! for tests of memory.
 #![allow(dead_code, reason = "each test file takes what it needs")]
 
+pub mod group;
 pub mod images;
 pub mod ranks;
 pub mod world;

@@ -83,7 +83,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// - What a rank failed with, every finding, and what is left when all are done.
 pub fn on_software(form: &RankForm, size: usize, seed: u64) -> Result<(), String> {
     let open = || -> dacapo::Result<_> {
-        let devices = Software::new().seed(seed).devices(size).open_group()?;
+        let devices = Software::new().seed(seed).open_group(size)?;
         let join = Join::new().timeout(PATIENCE);
         Ok((join.all(&devices)?, join.all(&devices)?, devices))
     };
