@@ -60,7 +60,8 @@ pub fn run(scale: &Scale) -> Result<(), String> {
     for form in &forms {
         let began = Instant::now();
         let mut failures = Vec::new();
-        let sizes = SIZES.into_iter().filter(|size| *size >= form.ranks_min && scale.size.is_none_or(|only| only == *size));
+        let sizes =
+            SIZES.into_iter().filter(|size| *size >= form.ranks_min && scale.size.is_none_or(|only| only == *size));
         for (size, seed) in sizes.flat_map(|size| seeds.iter().map(move |seed| (size, *seed))) {
             runs += 1;
             failures.extend(ranks::on_software(form, size, seed).err().map(|failure| (size, seed, failure)));

@@ -57,9 +57,7 @@ fn sync(d: &Device) -> CUresult {
 fn ordinal(d: &Device, address: u64) -> c_int {
     let mut device = -7;
     // SAFETY: the attribute is an int.
-    ok(unsafe {
-        d.cuPointerGetAttribute((&raw mut device).cast(), CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address)
-    });
+    ok(unsafe { d.cuPointerGetAttribute((&raw mut device).cast(), CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) });
     device
 }
 
@@ -135,7 +133,10 @@ fn each_device_is_one_of_its_own_and_there_are_no_others() {
         }
         ok(d.cuDeviceGetP2PAttribute(&mut number, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 2));
         assert_eq!(number, 1);
-        assert_eq!(d.cuDeviceGetP2PAttribute(&mut number, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 1, 1), INVALID_DEVICE);
+        assert_eq!(
+            d.cuDeviceGetP2PAttribute(&mut number, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 1, 1),
+            INVALID_DEVICE
+        );
         assert_eq!(d.cuDeviceGetP2PAttribute(&mut number, 99, 0, 1), INVALID);
     }
 }

@@ -23,4 +23,3 @@ pub(super) fn gather(member: &Member, mine: &[u64]) -> Result<Vec<u64>> {
     stream.run(transfer.op(me, "all_gather", at))?;
     stream.read(&target)
 }
-

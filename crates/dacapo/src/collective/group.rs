@@ -2,10 +2,10 @@
 
 use std::panic::Location;
 
+use crate::collective::Communicator;
 use crate::collective::communicator::lengths;
 use crate::collective::number::{Number, Reduce};
 use crate::collective::transfer::{Kind, Transfer, op_of};
-use crate::collective::Communicator;
 use crate::element::Pod;
 use crate::error::Result;
 use crate::memory::{Access, Slice};

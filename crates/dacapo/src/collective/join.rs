@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dacapo_nccl::types::{c_int, ncclComm, ncclConfig, ncclResult};
 use dacapo_nccl::Nccl;
+use dacapo_nccl::types::{c_int, ncclComm, ncclConfig, ncclResult};
 
 use crate::collective::library::Library;
 use crate::collective::member::{Joined, LOOK, Member};
@@ -165,4 +165,3 @@ impl Join {
         }
     }
 }
-

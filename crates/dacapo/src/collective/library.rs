@@ -11,12 +11,8 @@ use crate::interop::library::Wanted;
 
 const NAME: &str = "NCCL";
 
-const WANTED: Wanted = Wanted {
-    name: NAME,
-    variable: "DACAPO_LIBNCCL",
-    files: &["libnccl.so.2", "libnccl.so"],
-    wheels: &["nccl"],
-};
+const WANTED: Wanted =
+    Wanted { name: NAME, variable: "DACAPO_LIBNCCL", files: &["libnccl.so.2", "libnccl.so"], wheels: &["nccl"] };
 
 /// One that is open.
 #[derive(Clone)]

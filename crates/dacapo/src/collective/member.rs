@@ -103,11 +103,7 @@ impl Member {
     }
 
     /// One call of NCCL with the handle, and as long as NCCL says that it goes on in the background.
-    pub(super) fn call(
-        &self,
-        call: NcclCall,
-        body: impl FnOnce(&dyn Nccl, ncclComm) -> ncclResult,
-    ) -> Result<()> {
+    pub(super) fn call(&self, call: NcclCall, body: impl FnOnce(&dyn Nccl, ncclComm) -> ncclResult) -> Result<()> {
         let under_way = UnderWay::begin(self)?;
         let code = match body(self.library.nccl(), under_way.comm) {
             ncclResult::ncclInProgress => under_way.settled()?,

@@ -158,7 +158,8 @@ impl Place {
         stream.set_read_timeout(Some(ONE)).ok()?;
         let mut hello = [0; 16];
         stream.read_exact(&mut hello).ok()?;
-        let [rank, size] = [&hello[8..12], &hello[12..]].map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default()));
+        let [rank, size] =
+            [&hello[8..12], &hello[12..]].map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default()));
         let rank = rank as usize;
         if hello[..8] != HELLO || size as usize != self.size || rank == 0 || rank >= self.size {
             return None;
@@ -207,12 +208,19 @@ mod tests {
 
     #[test]
     fn launchers_say_where_a_process_stands() -> Result<()> {
-        let torch = [("RANK", "3"), ("WORLD_SIZE", "8"), ("LOCAL_RANK", "1"), ("MASTER_ADDR", "a"), ("MASTER_PORT", "29500")];
+        let torch =
+            [("RANK", "3"), ("WORLD_SIZE", "8"), ("LOCAL_RANK", "1"), ("MASTER_ADDR", "a"), ("MASTER_PORT", "29500")];
         let found = place(&torch)?;
         assert_eq!((found.rank, found.size, found.local_rank, found.port), (3, 8, 1, 29500));
         let agent = [&torch[..], &[("TORCHELASTIC_USE_AGENT_STORE", "True")]].concat();
         assert_eq!(place(&agent)?.port, 29501);
-        let slurm = [("SLURM_PROCID", "1"), ("SLURM_NTASKS", "2"), ("SLURM_LOCALID", "0"), ("MASTER_ADDR", "n1"), ("MASTER_PORT", "1234")];
+        let slurm = [
+            ("SLURM_PROCID", "1"),
+            ("SLURM_NTASKS", "2"),
+            ("SLURM_LOCALID", "0"),
+            ("MASTER_ADDR", "n1"),
+            ("MASTER_PORT", "1234"),
+        ];
         assert_eq!(place(&slurm)?, Place { rank: 1, size: 2, local_rank: 0, host: "n1".into(), port: 1234 });
         let mpi = [("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "1")];
         assert_eq!(place(&mpi)?.size, 1);
@@ -221,7 +229,8 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named() {
-        let said = |variables: &[(&str, &str)]| place(variables).map_or_else(|error| error.to_string(), |_| String::new());
+        let said =
+            |variables: &[(&str, &str)]| place(variables).map_or_else(|error| error.to_string(), |_| String::new());
         assert!(said(&[]).contains("no RANK and WORLD_SIZE"), "{}", said(&[]));
         assert!(said(&[("RANK", "1"), ("WORLD_SIZE", "2")]).contains("MASTER_ADDR is not set"));
         assert!(said(&[("RANK", "2"), ("WORLD_SIZE", "2")]).contains("rank 2 of 2"));

@@ -4,8 +4,8 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-use dacapo_nccl::types::{c_int, c_void, ncclDataType, ncclUint8};
 use dacapo_nccl::NcclCall;
+use dacapo_nccl::types::{c_int, c_void, ncclDataType, ncclUint8};
 
 use crate::collective::member::Member;
 use crate::collective::number::{Number, Reduce};
@@ -58,7 +58,12 @@ pub(super) struct Transfer {
 
 impl Transfer {
     /// A call that computes.
-    pub(super) fn reducing<T: Number>(kind: Kind, source: &Slice<T>, target: Option<&mut Slice<T>>, count: usize) -> Transfer {
+    pub(super) fn reducing<T: Number>(
+        kind: Kind,
+        source: &Slice<T>,
+        target: Option<&mut Slice<T>>,
+        count: usize,
+    ) -> Transfer {
         let mut access = vec![Access::read("source", source)];
         access.extend(target.map(|target| Access::out("target", target)));
         Transfer { kind, count, datatype: T::TYPE, type_name: T::NAME, access }
@@ -101,18 +106,6 @@ impl Transfer {
     /// Whether there is nothing to do.
     fn is_empty(&self) -> bool {
         self.count == 0
-    }
-
-    /// Bytes of one element, as NCCL counts them.
-    fn element(&self) -> usize {
-        match self.datatype {
-            dacapo_nccl::types::ncclInt8 | ncclUint8 => 1,
-            dacapo_nccl::types::ncclFloat16 | dacapo_nccl::types::ncclBfloat16 => 2,
-            dacapo_nccl::types::ncclInt64
-            | dacapo_nccl::types::ncclUint64
-            | dacapo_nccl::types::ncclFloat64 => 8,
-            _ => 4,
-        }
     }
 
     /// Makes the call. The places are those of its accesses, in their order.
@@ -160,7 +153,8 @@ impl Transfer {
                     nccl.ncclRecv(recv, count, datatype, peer(from), comm, stream)
                 }),
                 Kind::AllToAll => {
-                    let bytes = count * self.element();
+                    // Only moved: counted in bytes.
+                    let bytes = count;
                     (0..member.size).try_for_each(|rank| {
                         let (from, to) = (send.wrapping_byte_add(rank * bytes), recv.wrapping_byte_add(rank * bytes));
                         member.call(NcclCall::ncclSend, |nccl, comm| {
@@ -176,7 +170,12 @@ impl Transfer {
     }
 
     /// It alone as an op of this name.
-    pub(super) fn op(self, member: Arc<Member>, name: &'static str, at: &'static Location<'static>) -> impl Op<Out = ()> {
+    pub(super) fn op(
+        self,
+        member: Arc<Member>,
+        name: &'static str,
+        at: &'static Location<'static>,
+    ) -> impl Op<Out = ()> {
         op_of(vec![self], member, name, at)
     }
 }
@@ -216,7 +215,8 @@ pub(super) fn op_of(
             }
             group.map_or(Ok(()), Group::close)
         };
-        recorder.push(Node::new(name.into(), at, access, Work::Foreign(ForeignWork { call: Arc::new(call), joint })), &[])
+        recorder
+            .push(Node::new(name.into(), at, access, Work::Foreign(ForeignWork { call: Arc::new(call), joint })), &[])
     }
 }
 
@@ -260,4 +260,3 @@ impl Member {
         }
     }
 }
-

@@ -106,6 +106,7 @@ impl Library {
 }
 
 /// A struct of function pointers with a `find` that looks all of them up in a [`Library`].
+#[cfg(any(feature = "cublaslt", feature = "nvrtc"))]
 macro_rules! entries {
     ($($name:ident($($arg:ident: $ty:ty),* $(,)?) -> $out:ty;)*) => {
         /// The entry points that are used, as the library's header states them.
@@ -128,4 +129,5 @@ macro_rules! entries {
         }
     };
 }
+#[cfg(any(feature = "cublaslt", feature = "nvrtc"))]
 pub(crate) use entries;

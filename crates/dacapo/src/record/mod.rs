@@ -15,8 +15,8 @@ mod told;
 mod written;
 
 pub(crate) use node::{
-    Body, Branch, BranchKind, CAPTURED, FillRecipe, ForeignWork, Guard, Joint, KernelRecipe, KernelWork, Node, Work, gates,
-    lock_gates, partners,
+    Body, Branch, BranchKind, CAPTURED, FillRecipe, ForeignWork, Guard, Joint, KernelRecipe, KernelWork, Node, Work,
+    gates, lock_gates, partners,
 };
 pub(crate) use op::whole;
 pub use op::{BoxOp, Op, from_fn};

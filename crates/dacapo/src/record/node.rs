@@ -278,7 +278,8 @@ pub(crate) fn partners(nodes: &[Node]) -> Vec<(Arc<dyn Partner>, Vec<(String, St
     let mut partners: Vec<(Arc<dyn Partner>, Vec<(String, String)>)> = Vec::new();
     for node in nodes {
         let Work::Foreign(ForeignWork { joint: Some(joint), .. }) = &node.work else { continue };
-        let known = partners.iter().position(|(partner, _)| std::ptr::addr_eq(Arc::as_ptr(partner), Arc::as_ptr(&joint.with)));
+        let known =
+            partners.iter().position(|(partner, _)| std::ptr::addr_eq(Arc::as_ptr(partner), Arc::as_ptr(&joint.with)));
         let number = known.unwrap_or_else(|| {
             partners.push((joint.with.clone(), Vec::new()));
             partners.len() - 1

@@ -128,7 +128,8 @@ pub fn on_software(form: &RankForm, size: usize, seed: u64) -> Result<(), String
             }
         }
     }
-    failures.extend(devices.first().into_iter().flat_map(Device::findings).map(|finding| format!("a finding: {finding}")));
+    failures
+        .extend(devices.first().into_iter().flat_map(Device::findings).map(|finding| format!("a finding: {finding}")));
     match failures.is_empty() {
         true => Ok(()),
         false => Err(failures.join("\n")),

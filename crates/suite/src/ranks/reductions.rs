@@ -59,7 +59,8 @@ fn all_reduce<T: Small>(rank: &Rank, reduce: Reduce, len: usize) -> Outcome {
 fn average(rank: &Rank) -> Outcome {
     let source: Vec<f32> = (0..50).map(|at| (number(rank.number(), at) as f32) * 0.5).collect();
     // Each is divided first, then they are added in the order of the ranks; sizes are powers of two, so this is exact.
-    let want: Vec<f32> = (0..50).map(|at| reduced(Reduce::Sum, rank.size(), at) as f32 * 0.5 / rank.size() as f32).collect();
+    let want: Vec<f32> =
+        (0..50).map(|at| reduced(Reduce::Sum, rank.size(), at) as f32 * 0.5 / rank.size() as f32).collect();
     both(rank, &source, &[0.0; 50], &want, |r, x, y| r.run(rank.comm.all_reduce(x, y, Reduce::Average)))
 }
 
