@@ -46,7 +46,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("dacapo-ledger", &[]),
     ("dacapo-derive", &[]),
     ("dacapo", &["dacapo-derive", "dacapo-driver", "dacapo-ledger", "dacapo-ptx", "dacapo-sim"]),
-    ("dacapo-suite", &["dacapo", "dacapo-driver", "dacapo-sim"]),
+    ("dacapo-suite", &["dacapo", "dacapo-driver", "dacapo-nccl", "dacapo-sim"]),
     ("dacapo-cli", &["dacapo", "dacapo-driver", "dacapo-sim"]),
     (
         "dacapo-bench",

@@ -21,3 +21,7 @@ pub use call::{NcclCall, NcclRole};
 pub use hook::{CountNccl, FaultNccl, HookedNccl, NcclHook};
 pub use nvidia::{MissingSymbol, NvidiaNccl};
 pub use result::ncclResult;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -19,6 +19,7 @@ pub mod faults;
 pub mod footprint;
 pub mod forms;
 pub mod mazes;
+pub mod nccl;
 pub mod programs;
 pub mod ranks;
 pub mod replay;

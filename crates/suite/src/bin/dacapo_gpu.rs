@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! dacapo-gpu corpus|singles|device|check|programs|silent|forms|edges|shapes|mazes|pools|declarations|conformance|memory|
-//!            cublaslt|all [FOLDER]
+//!            cublaslt|all|nccl [FOLDER]
 //! ```
 //!
 //! - `corpus` records what NVIDIA's driver makes of every case of the corpus: corpus.json. A case that gives other
@@ -31,6 +31,10 @@
 //! - `cublaslt` replays a graph with products in it while all else is dropped, and compares the library with the kernels
 //!   that stand in for it: cublaslt.txt. `DACAPO_REPLAYS` says how many replays, 10,000 without it; with
 //!   `DACAPO_ONLY=survive` nothing is compared.
+//! - `nccl` asks NCCL what its manual does not say, with one rank: nccl-facts.txt. `DACAPO_LIBNCCL` names the library, else it is
+//!   looked for; without it, or without a GPU, nothing is run and it says so. Each question is asked in a child process
+//!   (`nccl-question NAME`); `DACAPO_ONLY` has the names that are asked, with commas between them, a `*` at the end for all that begin so.
+//!   `nccl quick` captures and replays every collective once in this process, for `compute-sanitizer`. Not among `all`.
 //! - Results go to FOLDER, else to `$OUT`, else to the working directory.
 //!
 //! One process and one context for all else. PTX is embedded; the driver is the machine's own (`DACAPO_LIBCUDA` names another). The
@@ -62,6 +66,8 @@ mod edges;
 mod mazes;
 #[path = "dacapo_gpu/memory.rs"]
 mod memory;
+#[path = "dacapo_gpu/nccl.rs"]
+mod nccl;
 #[path = "dacapo_gpu/pools.rs"]
 mod pools;
 #[path = "dacapo_gpu/shapes.rs"]
@@ -85,7 +91,7 @@ fn main() -> ExitCode {
     {
         return done;
     }
-    if let Some(done) = declarations::without_cache(&arguments) {
+    if let Some(done) = nccl::apart(&arguments).or_else(|| declarations::without_cache(&arguments)) {
         return done;
     }
     let folder = arguments.get(1).map(PathBuf::from).or_else(|| std::env::var_os("OUT").map(PathBuf::from));
@@ -130,7 +136,7 @@ fn main() -> ExitCode {
         _ => {
             eprintln!(
                 "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|edges|shapes|mazes|pools|declarations|conformance|\
-                 memory|cublaslt|all [FOLDER]"
+                 memory|cublaslt|all|nccl [FOLDER]"
             );
             return ExitCode::from(2);
         }
