@@ -1,7 +1,5 @@
 //! Collectives that move and do not compute.
 
-use dacapo::bytemuck;
-
 use super::kit::{both, data, in_place};
 use super::{Rank, RankForm};
 use crate::forms::Outcome;
@@ -21,7 +19,7 @@ fn all_gather(rank: &Rank) -> Outcome {
 }
 
 /// An element that is no number.
-#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Zeroable, bytemuck::Pod, dacapo::Pod)]
+#[derive(Clone, Copy, Debug, PartialEq, dacapo::Pod)]
 #[repr(C)]
 struct Entry {
     key: u64,

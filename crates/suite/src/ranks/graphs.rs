@@ -90,7 +90,7 @@ fn embedded(rank: &Rank) -> Outcome {
     let mut z = rank.device.zeros::<f32>(4)?;
     let inner = rank.device.record(rank.comm.all_reduce(&x, &mut y, Reduce::Sum))?;
     let mut outer = rank.device.record(|r: &mut Recorder<'_>| {
-        r.run(inner.replay())?;
+        r.run(inner.as_op())?;
         r.run(rank.comm.all_reduce(&y, &mut z, Reduce::Sum))
     })?;
     drop(inner);
