@@ -36,7 +36,8 @@
 //! recorded; between graphs, eager runs and streams it is the order of the calls that launch them. What one rank orders, the
 //! others must order alike; so before a recording becomes a graph, the ranks compare what they have recorded. If they differ,
 //! recording fails on all of them with the first collective that differs ([`ErrorKind::RanksDiffer`]). That is one small
-//! collective for each recording; [`Join::without_agreement`] switches it off.
+//! collective for each recording that has collectives; [`Join::without_agreement`] switches it off. What two ranks do with each
+//! other (`send`, `recv`) is not compared.
 //!
 //! # When a rank dies
 //!
