@@ -40,7 +40,8 @@ use crate::{clients, pictures, workspace};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("dacapo-driver", &[]),
     ("dacapo-ptx", &[]),
-    ("dacapo-sim", &["dacapo-driver", "dacapo-ptx"]),
+    ("dacapo-nccl", &["dacapo-driver"]),
+    ("dacapo-sim", &["dacapo-driver", "dacapo-nccl", "dacapo-ptx"]),
     ("dacapo-libcuda", &["dacapo-driver", "dacapo-sim"]),
     ("dacapo-ledger", &[]),
     ("dacapo-derive", &[]),

@@ -27,6 +27,7 @@ use crate::model::table::Key;
 use crate::model::tasks::{Signal, Task};
 use crate::model::value_ops::{ValueOp, ValueWork};
 use crate::model::work::{CopyWork, HostWork, KernelWork, SetWork, Work};
+use crate::nccl::CollectiveWork;
 use crate::schedule::Step;
 
 /// What one launch runs.
@@ -64,6 +65,7 @@ enum Does {
     Alloc(Arc<AllocWork>),
     Free(u64),
     Values(Arc<ValueWork>),
+    Collective(Arc<CollectiveWork>),
     Record(Key<Event>),
     Wait(Key<Event>),
     Child(Script),
@@ -115,6 +117,7 @@ impl Script {
             ExecKind::EventRecord(event) => Does::Record(*event),
             ExecKind::EventWait(event) => Does::Wait(*event),
             ExecKind::Values(work) => Does::Values(work.clone()),
+            ExecKind::Collective(work) => Does::Collective(work.clone()),
             ExecKind::Conditional(condition, default, kind, bodies) => Does::Choose(Arc::new(Choice {
                 number: node.number,
                 by: node.by.clone(),
@@ -254,6 +257,7 @@ impl State {
                 Does::Alloc(work) => Work::GraphAlloc(work.clone()),
                 Does::Free(address) => Work::GraphFree { address: *address },
                 Does::Values(work) => Work::Values(work.clone(), 0),
+                Does::Collective(work) => self.collective(work),
                 Does::Record(event) => Work::Record(*event, self.number()),
                 Does::Wait(event) => {
                     let recorded = self.events.get(*event).map(|event| event.recorded.clone());

@@ -28,6 +28,7 @@ use crate::model::objects::{Context, Event, Function, Module, Pool, PoolPlace, S
 use crate::model::table::{Key, Table};
 use crate::model::tasks::Tasks;
 use crate::model::virtual_memory::VirtualMemory;
+use crate::nccl::Ranks;
 use crate::options::{OnFinding, Options, Time};
 use crate::random::Random;
 
@@ -98,6 +99,8 @@ pub(crate) struct State {
     pub(crate) graphs: Graphs,
     pub(crate) executables: Table<Executable>,
     pub(crate) tasks: Tasks,
+    /// Ranks of communicators, and where they meet.
+    pub(crate) ranks: Ranks,
     pub(crate) threads: HashMap<u64, Thread>,
     pub(crate) fault: Option<FaultState>,
     pub(crate) findings: Vec<Finding>,
@@ -219,6 +222,7 @@ impl Machine {
                 tasks.order = options.detectors.unordered.then(|| Box::new(Order::new()));
                 tasks
             },
+            ranks: Ranks::new(),
             threads: HashMap::new(),
             fault: None,
             findings: Vec::new(),

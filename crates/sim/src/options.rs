@@ -1,6 +1,7 @@
 //! What a machine is made with. The simulator reads no environment and no clock but what it is given here.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::detect::Detectors;
 use crate::exec::{CORES_FROM, InstructionSet};
@@ -59,6 +60,9 @@ pub struct Options {
     /// The version of the driver API that it answers as: 12_040 at least. Below 12_080 an IF has one body, and there is no
     /// SWITCH; nothing else differs.
     pub driver_version: i32,
+    /// How long, by the wall clock, a rank of a communicator waits for another before that one is reported as missing: when it
+    /// joins, and in each collective.
+    pub rank_patience: Duration,
     /// Told of each finding as it is made.
     pub on_finding: Option<OnFinding>,
 }
@@ -80,6 +84,7 @@ impl Default for Options {
             cores_from: CORES_FROM,
             instructions: InstructionSet::Avx512,
             driver_version: 13_000,
+            rank_patience: Duration::from_secs(30),
             on_finding: None,
         }
     }

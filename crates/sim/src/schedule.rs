@@ -114,6 +114,7 @@ impl State {
                 self.memory.free(address);
                 self.tasks.finish(key);
             }
+            Work::Collective(run) => self.run_collective(key, run),
             Work::Values(work, at) => return self.run_values(key, work, at),
             Work::Defaults(conditions) => {
                 conditions.into_iter().for_each(|(condition, default)| condition.begin(default));

@@ -165,6 +165,7 @@ impl Visit<'_> {
         if self.machine.inner.live && !self.tasks.is_empty() {
             self.machine.wake_worker();
         }
+        self.wake_ranks();
     }
 
     /// Destructors of user objects to call now. In counted time calls that wait or ask call them, as they do host functions:
@@ -172,6 +173,13 @@ impl Visit<'_> {
     fn due_destructors(&mut self) -> Vec<HostWork> {
         let now = if self.machine.inner.live { self.graphs.objects.any_due() } else { self.waits_or_asks() };
         if now { self.take_destructors() } else { Vec::new() }
+    }
+
+    /// Threads that wait for a rank may have something to do now.
+    fn wake_ranks(&mut self) {
+        if std::mem::take(&mut self.ranks.woken) {
+            self.machine.inner.changed.notify_all();
+        }
     }
 
     fn waits_or_asks(&self) -> bool {
@@ -241,7 +249,7 @@ impl Visit<'_> {
                 return Ok(());
             }
             match self.step() {
-                Step::Moved => {}
+                Step::Moved => self.wake_ranks(),
                 Step::Call(task, call) => self.perform(task, call),
                 Step::Polls => {
                     // Let other threads of the program run: what a kernel polls, they may be about to write.
@@ -252,7 +260,9 @@ impl Visit<'_> {
                     }
                 }
                 Step::Idle => {
-                    // A host function is under way on another thread; it will say when it is done.
+                    // A host function is under way on another thread, which will say when it is done; or a collective waits
+                    // for a rank that another thread has, or that does not come.
+                    self.judge_collectives();
                     if let Some(guard) = self.guard.take() {
                         let wait = machine.inner.changed.wait_timeout(guard, Duration::from_millis(1));
                         self.guard = Some(wait.unwrap_or_else(PoisonError::into_inner).0);

@@ -295,6 +295,9 @@ pub(crate) unsafe fn kernel_set_params(
     // SAFETY: the arguments of this call.
     let mut work = unsafe { kernel_work(v, params) }?;
     let node = node_of(v, exec, node)?;
+    if let ExecKind::Collective(_) = &node.kind {
+        return Err(v.unsupported("the parameters and attributes of a kernel of NCCL"));
+    }
     let ExecKind::Kernel(old) = &mut node.kind else { return Err(INVALID) };
     work.keep_attributes(old);
     if !work.fits_registers() {

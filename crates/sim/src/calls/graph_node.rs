@@ -359,6 +359,7 @@ fn kernel_of(v: &mut Visit<'_>, node: CUgraphNode) -> Result<(Key<Node>, Arc<Ker
     let key = node_named(v, node)?;
     match v.graphs.nodes.get(key).map(|node| &node.kind) {
         Some(NodeKind::Kernel(work)) => Ok((key, work.clone())),
+        Some(NodeKind::Collective(_)) => Err(v.unsupported("the parameters and attributes of a kernel of NCCL")),
         _ => Err(INVALID),
     }
 }

@@ -122,6 +122,9 @@ pub(crate) unsafe fn set_params(v: &mut Visit<'_>, node: CUgraphNode, params: *m
     // SAFETY: the arguments of this call.
     let p = unsafe { changeable(v, params) }?;
     let old = kind_of(v, node)?;
+    if let NodeKind::Collective(_) = old {
+        return Err(v.unsupported("the parameters and attributes of a kernel of NCCL"));
+    }
     if old.number() != p.r#type {
         return Err(INVALID);
     }

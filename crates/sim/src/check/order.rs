@@ -35,7 +35,8 @@ impl State {
                 format!("{key:?} counts {} predecessors and has {pending}", task.pending)
             });
             let is_ready = task.ready_at.is_some();
-            let may_run = task.pending == 0 && !matches!(task.work, Work::Called);
+            let is_apart = matches!(&task.work, Work::Collective(run) if run.is_apart());
+            let may_run = task.pending == 0 && !matches!(task.work, Work::Called) && !is_apart;
             report.ask("task-ready", is_ready == may_run, || {
                 format!("{key:?} with {} predecessors is {}ready", task.pending, if is_ready { "" } else { "not " })
             });

@@ -18,6 +18,7 @@ use crate::model::executable::{Body, ExecKind, ExecNode, Executable};
 use crate::model::objects::Owner;
 use crate::model::table::Key;
 use crate::model::work::{CopyMemory, CopyWork, KernelWork, SetWork};
+use crate::nccl::CollectiveWork;
 use crate::visit::Visit;
 
 /// What one node meant.
@@ -33,6 +34,7 @@ enum Held {
     Kernel(Arc<KernelWork>),
     Copy(Arc<CopyWork>),
     Set(Arc<SetWork>),
+    Collective(Arc<CollectiveWork>),
 }
 
 /// An address, and the allocation it was in.
@@ -60,6 +62,7 @@ impl Held {
             ExecKind::Kernel(work) => Some(Held::Kernel(work.clone())),
             ExecKind::Copy(work) => Some(Held::Copy(work.clone())),
             ExecKind::Set(work) => Some(Held::Set(work.clone())),
+            ExecKind::Collective(work) => Some(Held::Collective(work.clone())),
             _ => None,
         }
     }
@@ -69,6 +72,7 @@ impl Held {
             (Held::Kernel(a), Held::Kernel(b)) => Arc::ptr_eq(a, b),
             (Held::Copy(a), Held::Copy(b)) => Arc::ptr_eq(a, b),
             (Held::Set(a), Held::Set(b)) => Arc::ptr_eq(a, b),
+            (Held::Collective(a), Held::Collective(b)) => Arc::ptr_eq(a, b),
             _ => false,
         }
     }
@@ -78,6 +82,7 @@ impl Held {
             Held::Kernel(work) => work.by.as_ref(),
             Held::Copy(work) => work.by.as_ref(),
             Held::Set(work) => work.by.as_ref(),
+            Held::Collective(work) => work.by(),
         }
     }
 
@@ -89,6 +94,7 @@ impl Held {
             }
             Held::Copy(work) => vec![work.source.address, work.target.address],
             Held::Set(work) => vec![work.address],
+            Held::Collective(work) => work.ranges().map(|(address, _)| address).collect(),
         }
     }
 
@@ -96,6 +102,7 @@ impl Held {
         match self {
             Held::Kernel(work) => format!("`{}`", work.function.name.to_string_lossy()),
             Held::Copy(work) => format!("a memcpy of {} bytes", work.extent.iter().product::<u64>()),
+            Held::Collective(work) => work.name(),
             Held::Set(work) => format!("a memset of {} bytes", work.width * work.height * u64::from(work.element)),
         }
     }

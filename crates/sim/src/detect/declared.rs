@@ -183,6 +183,7 @@ impl State {
             }
             ExecKind::Copy(work) => Arc::make_mut(work).by = by,
             ExecKind::Set(work) => Arc::make_mut(work).by = by,
+            ExecKind::Collective(work) => Arc::make_mut(work).set_by(by.as_ref()),
             ExecKind::Conditional(..) => node.by = by,
             _ => {}
         }

@@ -177,6 +177,13 @@ impl<K: Copy + Eq + Hash> Order<K> {
         }
     }
 
+    /// A task that has begun comes after the begin of `other`: after what that came after, and not after what it did.
+    pub(crate) fn learn_begin(&mut self, key: K, other: &Node) {
+        let mut clock = other.clock.clone();
+        clock[other.chain as usize] = other.at - 1;
+        self.learn(key, &Node { clock, ..*other });
+    }
+
     /// A number for one launch of a graph.
     pub(crate) fn next_launch(&mut self) -> u64 {
         self.launches += 1;

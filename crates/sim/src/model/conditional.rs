@@ -199,7 +199,7 @@ impl Graphs {
                 }
                 // Pageable memory counts as a second context, by the answer of an H200.
                 Some(NodeKind::Copy(work)) if work.is_pageable() => CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED,
-                Some(NodeKind::Kernel(_) | NodeKind::Set(_) | NodeKind::Copy(_)) => continue,
+                Some(NodeKind::Kernel(_) | NodeKind::Set(_) | NodeKind::Copy(_) | NodeKind::Collective(_)) => continue,
                 Some(NodeKind::Empty | NodeKind::Conditional(_)) => continue,
                 _ => CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED,
             };

@@ -21,6 +21,7 @@ use super::tasks::Task;
 use super::user_object::References;
 use super::value_ops::ValueWork;
 use super::work::{CopyWork, HostWork, KernelWork, SetWork};
+use crate::nccl::CollectiveWork;
 
 /// An executable graph.
 pub(crate) struct Executable {
@@ -79,6 +80,7 @@ pub(crate) enum ExecKind {
     /// The condition, its default, and the bodies.
     Conditional(Arc<Condition>, Option<u32>, Kind, Vec<Body>),
     Values(Arc<ValueWork>),
+    Collective(Arc<CollectiveWork>),
     Alloc(Arc<AllocWork>),
     Free(u64),
 }
@@ -87,7 +89,7 @@ impl ExecKind {
     fn number(&self) -> u32 {
         match self {
             ExecKind::Empty => CU_GRAPH_NODE_TYPE_EMPTY,
-            ExecKind::Kernel(_) => CU_GRAPH_NODE_TYPE_KERNEL,
+            ExecKind::Kernel(_) | ExecKind::Collective(_) => CU_GRAPH_NODE_TYPE_KERNEL,
             ExecKind::Copy(_) => CU_GRAPH_NODE_TYPE_MEMCPY,
             ExecKind::Set(_) => CU_GRAPH_NODE_TYPE_MEMSET,
             ExecKind::Host(_) => CU_GRAPH_NODE_TYPE_HOST,
@@ -103,7 +105,7 @@ impl ExecKind {
 
     /// Kernel, memset and memcpy nodes can be switched off, by the manual; host, empty and memory nodes were seen to refuse.
     pub(crate) fn can_be_disabled(&self) -> bool {
-        matches!(self, ExecKind::Kernel(_) | ExecKind::Set(_) | ExecKind::Copy(_))
+        matches!(self, ExecKind::Kernel(_) | ExecKind::Collective(_) | ExecKind::Set(_) | ExecKind::Copy(_))
     }
 }
 
@@ -160,6 +162,7 @@ impl Body {
                 }
                 NodeKind::Copy(work) => ExecKind::Copy(work.clone()),
                 NodeKind::Set(work) => ExecKind::Set(work.clone()),
+                NodeKind::Collective(work) => ExecKind::Collective(work.clone()),
                 NodeKind::Host(_) | NodeKind::Alloc(_) | NodeKind::Free(_) | NodeKind::Conditional(_)
                     if purpose == Purpose::DeviceLaunch =>
                 {

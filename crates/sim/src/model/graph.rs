@@ -18,6 +18,7 @@ use super::table::{Key, Table};
 use super::user_object::{References, UserObjects};
 use super::value_ops::ValueWork;
 use super::work::{CopyWork, HostWork, KernelWork, SetWork};
+use crate::nccl::CollectiveWork;
 
 /// A graph.
 #[derive(Default)]
@@ -68,6 +69,8 @@ pub(crate) enum NodeKind {
     EventWait(Key<Event>),
     Conditional(Arc<Conditional>),
     Values(Arc<ValueWork>),
+    /// Calls of NCCL. On a GPU it is a kernel of that library, and the API shows it as one.
+    Collective(Arc<CollectiveWork>),
     Alloc(Arc<AllocWork>),
     /// The address it frees.
     Free(u64),
@@ -78,7 +81,7 @@ impl NodeKind {
     pub(crate) fn number(&self) -> u32 {
         use dacapo_driver::types::*;
         match self {
-            NodeKind::Kernel(_) => CU_GRAPH_NODE_TYPE_KERNEL,
+            NodeKind::Kernel(_) | NodeKind::Collective(_) => CU_GRAPH_NODE_TYPE_KERNEL,
             NodeKind::Copy(_) => CU_GRAPH_NODE_TYPE_MEMCPY,
             NodeKind::Set(_) => CU_GRAPH_NODE_TYPE_MEMSET,
             NodeKind::Host(_) => CU_GRAPH_NODE_TYPE_HOST,
@@ -97,6 +100,7 @@ impl NodeKind {
     pub(crate) fn word(&self) -> &'static str {
         match self {
             NodeKind::Kernel(_) => "kernel",
+            NodeKind::Collective(_) => "collective",
             NodeKind::Copy(_) => "memcpy",
             NodeKind::Set(_) => "memset",
             NodeKind::Host(_) => "host",

@@ -36,6 +36,8 @@ pub(crate) enum Work {
     Map { address: u64, bytes: u64, label: String },
     /// Stream-ordered memory: ends an allocation.
     Unmap { address: u64 },
+    /// Calls of NCCL, by how far they have come.
+    Collective(crate::nccl::Run),
     /// Writes words, or waits for them: from the operation of this number on.
     Values(Arc<super::value_ops::ValueWork>, usize),
     /// Sets conditions to their defaults: the begin of a launch.
@@ -59,6 +61,7 @@ impl Work {
             Work::Kernel(work) => work.by.as_ref(),
             Work::Copy(work) | Work::CopyTaken(work, _) => work.by.as_ref(),
             Work::Set(work) => work.by.as_ref(),
+            Work::Collective(run) => run.by(),
             Work::Branch(branch) => branch.by(),
             _ => None,
         }

@@ -5,6 +5,7 @@
 #![allow(dead_code, reason = "each test file takes what it needs")]
 
 pub mod images;
+pub mod ranks;
 pub mod world;
 
 use std::ffi::{CString, c_void};

@@ -31,6 +31,11 @@ fn power(e: i32) -> f64 {
     f64::from_bits(((e + 1023) as u64) << 52)
 }
 
+/// Rounds to the nearest 16-bit float.
+pub(crate) fn nearest(x: f64, brain: bool) -> u16 {
+    from_f64(x, brain, Round::Nearest)
+}
+
 /// Rounds to a 16-bit float.
 pub(crate) fn from_f64(x: f64, brain: bool, round: Round) -> u16 {
     let (mantissa_bits, bias) = shape(brain);

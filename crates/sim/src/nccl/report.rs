@@ -1,0 +1,131 @@
+//! What goes wrong between ranks, in words: always both sides, each with what it called and where.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dacapo_nccl::types::ncclResult;
+
+use super::meeting::{Gone, Meeting};
+use super::transfer::Said;
+use crate::finding::{Ending, Finding, FindingOp};
+
+/// A communicator works no more: what its asynchronous error is, and why.
+#[derive(Clone, Debug)]
+pub(crate) struct Trouble {
+    pub(crate) code: ncclResult,
+    /// One sentence, for `ncclGetLastError`.
+    pub(crate) text: String,
+    /// What is told of it, once; nothing where somebody has only left.
+    pub(crate) finding: Option<Finding>,
+}
+
+impl Trouble {
+    fn of(code: ncclResult, finding: Finding) -> Trouble {
+        Trouble { code, text: finding.what.clone(), finding: Some(finding) }
+    }
+
+    pub(crate) fn told(code: ncclResult, text: impl Into<String>) -> Trouble {
+        Trouble { code, text: text.into(), finding: None }
+    }
+}
+
+/// Adds one side: the line of the program where it is known, and else the rank.
+fn side(mut finding: Finding, rank: u32, what: &str, by: Option<&Arc<FindingOp>>) -> Finding {
+    match by {
+        Some(op) => {
+            finding.places.push((op.place(), format!("rank {rank}: {what}, {op}")));
+            if !finding.ops.contains(op) {
+                finding.ops.push(FindingOp::clone(op));
+            }
+            finding
+        }
+        None => finding.at(format!("rank {rank}"), what),
+    }
+}
+
+fn side_of(finding: Finding, (rank, said): &(u32, Option<Said>)) -> Finding {
+    match said {
+        Some(said) => side(finding, *rank, &said.told.to_string(), said.by.as_ref()),
+        None => side(finding, *rank, "no further call in this group", None),
+    }
+}
+
+/// Two ranks do not say the same of a call.
+pub(crate) fn mismatch(meeting: &Meeting, one: (u32, Option<Said>), other: (u32, Option<Said>)) -> Trouble {
+    let what = |said: &Option<Said>| said.as_ref().map_or("nothing more".to_string(), |said| said.told.to_string());
+    let is_pair = one.1.as_ref().is_some_and(|said| said.told.kind.is_pair());
+    let number = meeting.seats[one.0 as usize].begun;
+    let which = if is_pair { "a transfer between them".to_string() } else { format!("collective {number}") };
+    let sentence =
+        format!("ranks {} and {} do not agree on {which}: {}, and {}", one.0, other.0, what(&one.1), what(&other.1));
+    let help = if is_pair {
+        "let a send and its receive have the same count and type"
+    } else {
+        "let every rank make the same calls in the same order, with the same count, type, reduction and root"
+    };
+    let finding = Finding::new("collective-mismatch", Ending::YourProgram, sentence);
+    let finding =
+        side_of(side_of(finding, &one), &other).note("on GPUs this waits for ever, or writes wrong numbers").help(help);
+    Trouble::of(ncclResult::ncclInvalidUsage, finding)
+}
+
+/// Ranks wait for each other in a circle.
+pub(crate) fn circle(meeting: &Meeting, one: u32, other: u32) -> Trouble {
+    let open = |rank: u32| meeting.open_calls(rank).next().cloned();
+    let (a, b) = (open(one), open(other));
+    let text = |said: &Option<Said>| said.as_ref().map_or(String::new(), |said| said.told.to_string());
+    let sentence = match one == other {
+        true => format!("rank {one} waits for itself: {}, and it does nothing that would end that", text(&a)),
+        false => format!(
+            "ranks {one} and {other} wait for each other: rank {one} is at {}, rank {other} at {}",
+            text(&a),
+            text(&b)
+        ),
+    };
+    let finding = side_of(Finding::new("collective-mismatch", Ending::YourProgram, sentence), &(one, a));
+    let finding = if one == other { finding } else { side_of(finding, &(other, b)) };
+    let finding = finding
+        .note("neither can go on before the other does")
+        .help("put a send and the receives that go with it between ncclGroupStart and ncclGroupEnd");
+    Trouble::of(ncclResult::ncclInvalidUsage, finding)
+}
+
+/// A rank waits for one that does not come: because it is gone, or after this long.
+pub(crate) fn missing(meeting: &Meeting, waits: u32, missing: u32, patience: Option<Duration>) -> Trouble {
+    let open = meeting.open_calls(waits).next().cloned();
+    let at = open.as_ref().map_or(String::new(), |said| said.told.to_string());
+    let seat = &meeting.seats[missing as usize];
+    let (code, why) = match (&seat.gone, patience) {
+        (Some(gone), _) => (ncclResult::ncclRemoteError, sentence(gone)),
+        (None, Some(patience)) => {
+            (ncclResult::ncclTimeout, format!("has not come to it for {:.1} s", patience.as_secs_f64()))
+        }
+        (None, None) => (ncclResult::ncclTimeout, "has not come to it".to_string()),
+    };
+    let what = format!("rank {waits} waits at {at}, and rank {missing} {why}");
+    let finding = side_of(Finding::new("missing-rank", Ending::YourProgram, what), &(waits, open));
+    let finding = match &seat.last {
+        Some(said) => side(finding, missing, &format!("its last call was {}", said.told), said.by.as_ref()),
+        None => side(finding, missing, "it has made no call of this communicator", None),
+    };
+    let help = match code {
+        ncclResult::ncclTimeout => {
+            "let every rank make the call; a rank that takes longer needs a longer `Options::rank_patience`"
+        }
+        _ => "let every rank make the call before it ends its communicator",
+    };
+    Trouble::of(code, finding.note("on GPUs the ranks that wait would wait for ever").help(help))
+}
+
+/// A rank is gone, and nobody waits for it yet.
+pub(crate) fn gone(rank: u32, gone: &Gone) -> Trouble {
+    Trouble::told(ncclResult::ncclRemoteError, format!("rank {rank} {}", sentence(gone)))
+}
+
+fn sentence(gone: &Gone) -> String {
+    match gone {
+        Gone::Left => "has left the communicator".to_string(),
+        Gone::Aborted => "has aborted the communicator".to_string(),
+        Gone::Lost(why) => why.clone(),
+    }
+}
