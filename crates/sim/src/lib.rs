@@ -4,7 +4,8 @@
 //! through `driver` (the list of what is known) and `visit` (who calls, what captures forbid) to `calls` (a file a
 //! family), which work on `model` (plain data). `schedule` moves work, [`exec`] runs kernels, [`memory`] holds bytes.
 //!
-//! **Invariant:** the simulator reads no clock and no environment but what [`Options`] hands it.
+//! **Invariant:** the simulator reads no clock and no environment but what [`Options`] hands it; that a rank of a communicator
+//! does not come is the one thing that the wall clock decides.
 //! **Invariant:** what is not known answers `NOT_SUPPORTED` and leaves a [`finding`]; no code is invented.
 //! **Invariant:** no code of the program runs while the machine's lock is held.
 

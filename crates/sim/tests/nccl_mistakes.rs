@@ -3,12 +3,15 @@
 
 mod kit;
 
-use std::time::Duration;
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
 
-use dacapo_driver::Driver;
+use dacapo_driver::types::*;
+use dacapo_driver::{CUresult, Declared, DeclaredOf, Driver};
 use dacapo_nccl::Nccl;
 use dacapo_nccl::types::*;
-use dacapo_sim::Options;
+use dacapo_sim::{Detectors, Machine, Options};
+use kit::ok;
 use kit::ranks::*;
 
 const USAGE: ncclResult = ncclResult::ncclInvalidUsage;
@@ -85,5 +88,414 @@ fn an_abort_from_another_thread_ends_a_wait() {
         assert_eq!((code, text.as_str()), (ncclResult::ncclRemoteError, "rank 0 has aborted the communicator"));
         assert_eq!(r.read_floats(a, 1), [1.0]);
         r.all_is_well();
+    });
+}
+
+fn p(address: u64) -> *mut std::ffi::c_void {
+    address as usize as *mut _
+}
+
+/// Moves work until the communicator of rank 0 has broken.
+fn until_broken(r: &Ranks) -> (ncclResult, String) {
+    while async_error(&r.nccl, r.comms[0]).0 == SUCCESS {
+        unsafe { r.device.cuStreamQuery(r.streams[0]) };
+    }
+    async_error(&r.nccl, r.comms[0])
+}
+
+/// Both sides of a disagreement of two ranks.
+fn disagreement(calls: [&dyn Fn(&Ranks, u64); 2]) -> String {
+    let r = Ranks::seeded(2, 7);
+    let buffers = [r.floats(&[1.0; 8]), r.floats(&[1.0; 8])];
+    calls[0](&r, buffers[0]);
+    calls[1](&r, buffers[1]);
+    assert_eq!(until_broken(&r).0, USAGE);
+    let found = r.found();
+    r.comms.iter().for_each(|comm| abort(&r.nccl, *comm));
+    r.sync();
+    r.all_is_well();
+    found.lines().take(3).map(str::trim).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn ranks_that_say_different_things() {
+    in_time(|| {
+        let sum = |rank: usize, op: i32, datatype: i32| {
+            move |r: &Ranks, a: u64| unsafe {
+                fine(r.nccl.ncclAllReduce(p(a), p(a), 2, datatype, op, r.comms[rank], r.streams[rank]));
+            }
+        };
+        let from = |rank: usize, root: i32| {
+            move |r: &Ranks, a: u64| unsafe {
+                fine(r.nccl.ncclBroadcast(p(a), p(a), 2, ncclFloat32, root, r.comms[rank], r.streams[rank]));
+            }
+        };
+        let many = |rank: usize, calls: usize| {
+            move |r: &Ranks, a: u64| unsafe {
+                fine(r.nccl.ncclGroupStart());
+                (0..calls).for_each(|_| fine(r.all_reduce(rank, a, a, 2)));
+                fine(r.nccl.ncclGroupEnd());
+            }
+        };
+        let send = |rank: usize, count: usize, gives: bool| {
+            move |r: &Ranks, a: u64| unsafe {
+                let (peer, comm, stream) = (1 - rank as i32, r.comms[rank], r.streams[rank]);
+                fine(match gives {
+                    true => r.nccl.ncclSend(p(a), count, ncclFloat32, peer, comm, stream),
+                    false => r.nccl.ncclRecv(p(a), count, ncclFloat32, peer, comm, stream),
+                });
+            }
+        };
+        let head = "error[collective-mismatch]: ranks 0 and 1 do not agree on";
+        let cases: [([&dyn Fn(&Ranks, u64); 2], &str); 7] = [
+            (
+                [&sum(0, ncclSum, ncclFloat32), &sum(1, ncclMax, ncclFloat32)],
+                "collective 1: ncclAllReduce of 2 float32, sum, and ncclAllReduce of 2 float32, maximum\n--> rank 0      ncclAllReduce of 2 float32, sum\n--> rank 1      ncclAllReduce of 2 float32, maximum",
+            ),
+            (
+                [&sum(0, ncclSum, ncclFloat32), &sum(1, ncclSum, ncclInt32)],
+                "collective 1: ncclAllReduce of 2 float32, sum, and ncclAllReduce of 2 int32, sum\n--> rank 0      ncclAllReduce of 2 float32, sum\n--> rank 1      ncclAllReduce of 2 int32, sum",
+            ),
+            (
+                [&from(0, 0), &from(1, 1)],
+                "collective 1: ncclBroadcast of 2 float32, from rank 0, and ncclBroadcast of 2 float32, from rank 1\n--> rank 0      ncclBroadcast of 2 float32, from rank 0\n--> rank 1      ncclBroadcast of 2 float32, from rank 1",
+            ),
+            (
+                [&from(0, 0), &sum(1, ncclSum, ncclFloat32)],
+                "collective 1: ncclBroadcast of 2 float32, from rank 0, and ncclAllReduce of 2 float32, sum\n--> rank 0      ncclBroadcast of 2 float32, from rank 0\n--> rank 1      ncclAllReduce of 2 float32, sum",
+            ),
+            (
+                [&many(0, 2), &many(1, 1)],
+                "collective 1: ncclAllReduce of 2 float32, sum, and nothing more\n--> rank 0      ncclAllReduce of 2 float32, sum\n--> rank 1      no further call in this group",
+            ),
+            (
+                [&send(0, 3, true), &send(1, 4, false)],
+                "a transfer between them: ncclSend of 3 float32, to rank 1, and ncclRecv of 4 float32, from rank 0\n--> rank 0      ncclSend of 3 float32, to rank 1\n--> rank 1      ncclRecv of 4 float32, from rank 0",
+            ),
+            ([&send(0, 3, true), &send(1, 3, true)], ""),
+        ];
+        for (calls, expected) in cases {
+            let found = disagreement(calls);
+            if expected.is_empty() {
+                assert_eq!(
+                    found,
+                    "error[collective-mismatch]: ranks 0 and 1 wait for each other: rank 0 is at ncclSend of 3 float32, to \
+                     rank 1, rank 1 at ncclSend of 3 float32, to rank 0\n\
+                     --> rank 0      ncclSend of 3 float32, to rank 1\n--> rank 1      ncclSend of 3 float32, to rank 0"
+                );
+            } else {
+                assert_eq!(found, format!("{head} {expected}"));
+            }
+        }
+    });
+}
+
+/// The line of the program is named, on both sides.
+#[test]
+fn a_report_names_the_ops_of_both_ranks() {
+    in_time(|| {
+        let r = Ranks::seeded(2, 2);
+        let a = r.floats(&[1.0; 8]);
+        let at = std::panic::Location::caller();
+        for (rank, (label, count)) in [("left", 8), ("right", 4)].into_iter().enumerate() {
+            r.device.declare(DeclaredOf::Next, Some(&Declared { op: "all_reduce", label, at, slices: None }));
+            fine(r.all_reduce(rank, a, a, count));
+            r.device.declare(DeclaredOf::Next, None);
+        }
+        until_broken(&r);
+        let finding = r.device.findings().remove(0);
+        assert_eq!(finding.ops.iter().map(|op| op.label.as_str()).collect::<Vec<_>>(), ["left", "right"]);
+        let place = format!("{}:{}:{}", at.file(), at.line(), at.column());
+        let side = |rank, count, label| {
+            let what =
+                format!("rank {rank}: ncclAllReduce of {count} float32, sum, op `all_reduce`, labelled `{label}`");
+            (place.clone(), what)
+        };
+        assert_eq!(finding.places, [side(0, 8, "left"), side(1, 4, "right")]);
+        r.comms.iter().for_each(|comm| abort(&r.nccl, *comm));
+        r.sync();
+    });
+}
+
+#[test]
+fn a_circle_of_three_is_found_at_once() {
+    in_time(|| {
+        let r = Ranks::seeded(3, 2);
+        let a = r.floats(&[1.0; 8]);
+        for rank in 0..3 {
+            let next = (rank as i32 + 1) % 3;
+            fine(unsafe { r.nccl.ncclSend(p(a), 1, ncclFloat32, next, r.comms[rank], r.streams[rank]) });
+        }
+        assert_eq!(until_broken(&r).0, USAGE);
+        let found = r.found();
+        assert!(found.contains("wait for each other"), "{found}");
+        assert!(found.ends_with("between ncclGroupStart and ncclGroupEnd"), "{found}");
+        r.comms.iter().for_each(|comm| abort(&r.nccl, *comm));
+        r.sync();
+    });
+}
+
+#[test]
+fn a_rank_that_has_left() {
+    in_time(|| {
+        let r = Ranks::seeded(2, 2);
+        let a = r.floats(&[1.0; 8]);
+        fine(r.all_reduce(0, a, a, 1));
+        fine(r.all_reduce(1, a + 4, a + 4, 1));
+        // Its work in flight is still done.
+        fine(unsafe { r.nccl.ncclCommDestroy(r.comms[1]) });
+        r.sync();
+        assert_eq!(r.read_floats(a, 2), [2.0, 2.0]);
+        assert_eq!(async_error(&r.nccl, r.comms[0]).0, SUCCESS);
+        fine(r.all_reduce(0, a, a, 1));
+        let (code, text) = until_broken(&r);
+        assert_eq!(code, ncclResult::ncclRemoteError);
+        assert_eq!(text, "rank 0 waits at ncclAllReduce of 1 float32, sum, and rank 1 has left the communicator");
+        let found = r.found();
+        assert!(found.contains("--> rank 1      its last call was ncclAllReduce of 1 float32, sum"), "{found}");
+        // A broken one lets its work go when it is destroyed too.
+        fine(unsafe { r.nccl.ncclCommDestroy(r.comms[0]) });
+        r.sync();
+        r.all_is_well();
+    });
+}
+
+#[test]
+fn two_at_a_time_of_one_communicator() {
+    in_time(|| {
+        let (mut by_meeting, mut by_order) = (0, 0);
+        for (seed, unordered) in (0..20).flat_map(|seed| [(seed, false), (seed, true)]) {
+            let detectors = Detectors { unordered, ..Detectors::default() };
+            let r = Ranks::new(1, Options { seed, detectors, ..Options::default() });
+            let both = communicators(&r.nccl, 2);
+            let streams: Vec<CUstream> = (0..4).map(|_| r.device.stream()).collect();
+            let a: Vec<u64> = (0..4).map(|_| r.floats(&[1.0])).collect();
+            ok(unsafe { r.device.cuCtxSynchronize() });
+            for at in 0..4 {
+                let comm = both[at % 2];
+                fine(unsafe { r.nccl.ncclAllReduce(p(a[at]), p(a[at]), 1, ncclFloat32, ncclSum, comm, streams[at]) });
+            }
+            streams.iter().for_each(|stream| ok(unsafe { r.device.cuStreamSynchronize(*stream) }));
+            let found: Vec<String> = r.device.findings().iter().map(ToString::to_string).collect();
+            let overlaps = found.iter().filter(|found| found.starts_with("error[collective-overlap]: rank")).count();
+            assert_eq!(overlaps, found.len(), "{found:?}");
+            if unordered {
+                assert_eq!(overlaps, 2, "seed {seed}: on each rank, by luck or by the order");
+                by_order += 1;
+            } else {
+                by_meeting += usize::from(overlaps > 0);
+            }
+            let text =
+                "nothing orders the two, and on GPUs the ranks may take them in different orders and wait for ever";
+            assert!(found.iter().all(|found| found.contains(text)), "{found:?}");
+        }
+        assert!(by_meeting > 0 && by_order == 20);
+    });
+}
+
+#[test]
+fn a_communicator_that_has_ended() {
+    in_time(|| {
+        let r = Ranks::seeded(1, 2);
+        let a = r.floats(&[1.0; 8]);
+        let exec = r.instantiate(r.capture(0, || fine(r.all_reduce(0, a, a, 1))));
+        r.launch(0, exec);
+        fine(unsafe { r.nccl.ncclCommFinalize(r.comms[0]) });
+        r.sync();
+        r.all_is_well();
+        assert_eq!(r.all_reduce(0, a, a, 1), USAGE);
+        assert_eq!(
+            r.found(),
+            "error[dead-communicator]: ncclAllReduce of a communicator that has ended\n  \
+             --> ncclAllReduce      the communicator was finalized before this call\n\
+             note: with NVIDIA's library this uses memory that is gone\n\
+             help: make the last use of a communicator before it is finalized, destroyed or aborted"
+        );
+        fine(unsafe { r.nccl.ncclCommDestroy(r.comms[0]) });
+        assert_eq!(r.all_reduce(0, a, a, 1), ncclResult::ncclInvalidArgument);
+        assert!(r.found().contains("the communicator was destroyed or aborted before this call"));
+        r.launch(0, exec);
+        r.sync();
+        assert!(r.found().starts_with(
+            "error[dead-communicator]: a graph runs ncclAllReduce of 1 float32, sum of a communicator that has ended"
+        ));
+        assert_eq!(r.all_reduce(0, a, a, 1), ncclResult::ncclInvalidArgument);
+    });
+}
+
+#[test]
+fn a_buffer_that_is_too_small_and_one_that_nobody_has_written() {
+    in_time(|| {
+        let r = Ranks::seeded(2, 2);
+        let (a, b) = (r.floats(&[1.0; 8]), r.device.buffer(32));
+        fine(r.all_reduce(0, a, a, 8));
+        fine(r.all_reduce(1, b, b, 8));
+        r.sync();
+        assert!(r.found().contains("rank 1 gives memory to ncclAllReduce that nobody has written"));
+        fine(r.all_reduce(0, a, a, 9));
+        let code = unsafe { r.device.cuStreamSynchronize(r.streams[0]) };
+        assert_eq!(code, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+        let found = r.device.take_findings();
+        assert_eq!(found[0].code, "out-of-bounds");
+        let (code, text) = async_error(&r.nccl, r.comms[1]);
+        assert_eq!(code, ncclResult::ncclRemoteError);
+        assert_eq!(text, "rank 0 has a device that is broken, and its work was dropped");
+    });
+}
+
+#[test]
+fn arguments_that_mean_nothing() {
+    in_time(|| {
+        let r = Ranks::seeded(2, 2);
+        let (a, comm, stream) = (r.floats(&[1.0; 8]), r.comms[0], r.streams[0]);
+        let argument = ncclResult::ncclInvalidArgument;
+        unsafe {
+            assert_eq!(r.nccl.ncclAllReduce(p(a), p(a), 1, 99, ncclSum, comm, stream), argument);
+            assert_eq!(r.nccl.ncclAllReduce(p(a), p(a), 1, ncclInt8, 99, comm, stream), argument);
+            assert_eq!(r.nccl.ncclBroadcast(p(a), p(a), 1, ncclInt8, 2, comm, stream), argument);
+            assert_eq!(r.nccl.last_error().expect("said"), "ncclBroadcast: there is no rank 2 in a communicator of 2");
+            assert_eq!(r.nccl.ncclSend(p(a), 1, ncclInt8, -1, comm, stream), argument);
+            assert_eq!(r.nccl.ncclAllReduce(p(0), p(a), 1, ncclInt8, ncclSum, comm, stream), argument);
+            assert_eq!(r.nccl.ncclAllReduce(p(a), p(a), usize::MAX, ncclInt32, ncclSum, comm, stream), argument);
+            assert_eq!(r.nccl.ncclAllReduce(p(a), p(a), 1, ncclInt32, ncclSum, ncclComm::NULL, stream), argument);
+            assert_eq!(r.nccl.ncclCommCount(comm, std::ptr::null_mut()), argument);
+            assert_eq!(r.nccl.ncclGroupEnd(), USAGE);
+            // A refusal in a group is the answer of its end too, and nothing of it is done.
+            fine(r.nccl.ncclGroupStart());
+            fine(r.all_reduce(0, a, a, 1));
+            assert_eq!(r.nccl.ncclBroadcast(p(a), p(a), 1, ncclInt8, 2, comm, stream), argument);
+            assert_eq!(r.nccl.ncclGroupEnd(), argument);
+        }
+        r.sync();
+        r.all_is_well();
+    });
+}
+
+#[test]
+fn ids_and_ranks_that_cannot_be_meant() {
+    in_time(|| {
+        let patience = Options { rank_patience: Duration::from_millis(300), ..Options::default() };
+        let r = Ranks::new(1, patience);
+        let nccl = &r.nccl;
+        let argument = ncclResult::ncclInvalidArgument;
+        assert_eq!(join(nccl, 1, ncclUniqueId { internal: [7; 128] }, 0), Err(argument));
+        assert_eq!(join(nccl, 1, ncclUniqueId { internal: [0; 128] }, 0), Err(argument));
+        let id = unique_id(nccl);
+        assert_eq!(join(nccl, 2, id, 2), Err(argument));
+        assert_eq!(join(nccl, 0, id, 0), Err(argument));
+        let mut other = id;
+        other.internal[9] ^= 1;
+        assert_eq!(join(nccl, 1, other, 0), Err(argument));
+        assert_eq!(nccl.last_error().expect("said"), "this is not an id that was made here");
+        // Alone where two were said to come.
+        assert_eq!(join(nccl, 2, id, 0), Err(ncclResult::ncclTimeout));
+        assert_eq!(nccl.last_error().expect("said"), "of 2 ranks these have not come: 1");
+        // Used up.
+        assert_eq!(join(nccl, 2, id, 0), Err(USAGE));
+        for (ranks, rank, sentence) in
+            [(2, 0, "two have joined as rank 0"), (3, 1, "rank 1 says that there are 3 ranks, and another said 2")]
+        {
+            let id = unique_id(nccl);
+            let machine = r.device.machine.clone();
+            let first = std::thread::spawn(move || {
+                enter(&machine);
+                let nccl = machine.nccl();
+                (join(&nccl, 2, id, 0), nccl.last_error())
+            });
+            std::thread::sleep(Duration::from_millis(100));
+            assert_eq!(join(nccl, ranks, id, rank), Err(USAGE));
+            assert_eq!(nccl.last_error().as_deref(), Some(sentence));
+            assert_eq!(first.join().expect("no panic"), (Err(USAGE), Some(sentence.to_string())));
+        }
+        r.all_is_well();
+    });
+}
+
+#[test]
+fn without_a_context_there_is_no_rank() {
+    in_time(|| {
+        let machine = Machine::new(Options::default());
+        let nccl = machine.nccl();
+        ok(unsafe { machine.cuInit(0) });
+        assert_eq!(join(&nccl, 1, unique_id(&nccl), 0), Err(ncclResult::ncclUnhandledCudaError));
+        assert!(nccl.last_error().expect("said").contains("CUDA_ERROR_INVALID_CONTEXT"));
+    });
+}
+
+#[test]
+fn a_config_that_does_not_wait_and_ones_that_are_old_or_wrong() {
+    in_time(|| {
+        let r = Ranks::seeded(1, 0);
+        let id = unique_id(&r.nccl);
+        let mut config = ncclConfig::new(false);
+        let mut comms = [ncclComm::NULL; 2];
+        let make = |comm: &mut ncclComm, id, ranks, rank, config: &mut ncclConfig| unsafe {
+            r.nccl.ncclCommInitRankConfig(comm, ranks, id, rank, config)
+        };
+        assert_eq!(make(&mut comms[0], id, 2, 0, &mut config), ncclResult::ncclInProgress);
+        assert_eq!(async_error(&r.nccl, comms[0]).0, ncclResult::ncclInProgress);
+        let a = r.floats(&[1.0]);
+        let early = unsafe { r.nccl.ncclAllReduce(p(a), p(a), 1, ncclFloat32, ncclSum, comms[0], r.streams[0]) };
+        assert_eq!(early, ncclResult::ncclInvalidArgument);
+        assert_eq!(make(&mut comms[1], id, 2, 1, &mut config), ncclResult::ncclInProgress);
+        for comm in comms {
+            while async_error(&r.nccl, comm).0 == ncclResult::ncclInProgress {
+                std::thread::yield_now();
+            }
+            assert_eq!(async_error(&r.nccl, comm).0, SUCCESS);
+        }
+        // One that is aborted while it joins.
+        assert_eq!(make(&mut comms[0], unique_id(&r.nccl), 2, 0, &mut config), ncclResult::ncclInProgress);
+        let began = Instant::now();
+        abort(&r.nccl, comms[0]);
+        assert!(began.elapsed() < Duration::from_secs(2));
+        // Too short for the field, and before it existed: the call waits.
+        let short = ncclConfig { size: 16, ..config };
+        let old = ncclConfig { version: 21_300, ..config };
+        let unset = ncclConfig { blocking: i32::MIN, ..config };
+        for mut config in [short, old, unset] {
+            assert_eq!(make(&mut comms[0], unique_id(&r.nccl), 1, 0, &mut config), SUCCESS);
+        }
+        for mut config in [ncclConfig { magic: 1, ..config }, ncclConfig { blocking: 2, ..config }] {
+            let code = make(&mut comms[0], unique_id(&r.nccl), 1, 0, &mut config);
+            assert_eq!(code, ncclResult::ncclInvalidArgument);
+        }
+        r.all_is_well();
+    });
+}
+
+#[test]
+fn garbage_at_the_hub() {
+    in_time(|| {
+        let r = Ranks::seeded(1, 0);
+        let id = unique_id(&r.nccl);
+        let port = u16::from_le_bytes([id.internal[24], id.internal[25]]);
+        let connect = || std::net::TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+        let silent = connect();
+        for bytes in
+            [&[0xff; 4096][..], b"GET / HTTP/1.1\r\nHost: localhost\r\nAccept: everything there is\r\n\r\n", &[]]
+        {
+            let mut connection = connect();
+            let _ = connection.write_all(bytes);
+            let _ = connection.shutdown(std::net::Shutdown::Write);
+            let mut answer = Vec::new();
+            let _ = connection.read_to_end(&mut answer);
+            assert!(answer.len() < 200);
+        }
+        // The rank still finds it.
+        assert!(join(&r.nccl, 1, id, 0).is_ok());
+        drop(silent);
+        r.all_is_well();
+    });
+}
+
+#[test]
+fn a_machine_that_is_dropped_in_the_middle() {
+    in_time(|| {
+        let r = Ranks::seeded(2, 0);
+        let a = r.floats(&[1.0; 8]);
+        let _graph = r.capture(1, || fine(r.all_reduce(1, a, a, 8)));
+        fine(r.all_reduce(0, a, a, 8));
+        unsafe { r.device.cuStreamQuery(r.streams[0]) };
     });
 }

@@ -37,7 +37,7 @@ mod undeclared;
 mod warp;
 mod window;
 
-pub(crate) use float::half;
+pub(crate) use float::half::{nearest as short_from_f64, to_f64 as short_to_f64};
 pub use grid::Grid;
 pub use image::Image;
 pub use lanes::dispatch::InstructionSet;

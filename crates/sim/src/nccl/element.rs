@@ -6,9 +6,11 @@
 //!   does it; a mean of whole numbers is their sum divided by n.
 //! - Of a NaN and a number, `min` and `max` give the number.
 
+#![allow(non_upper_case_globals, reason = "the header's own names")]
+
 use dacapo_nccl::types::*;
 
-use crate::exec::half;
+use crate::exec::{short_from_f64, short_to_f64};
 
 /// A data type of NCCL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,11 +181,11 @@ type Brain = Short<true>;
 
 impl<const BRAIN: bool> Short<BRAIN> {
     fn wide(self) -> f64 {
-        half::to_f64(self.0, BRAIN)
+        short_to_f64(self.0, BRAIN)
     }
 
     fn of(x: f64) -> Self {
-        Short(half::nearest(x, BRAIN))
+        Short(short_from_f64(x, BRAIN))
     }
 }
 

@@ -14,8 +14,10 @@ use dacapo_nccl::types::ncclResult;
 use super::communicator::Communicator;
 use super::refusal::Refused;
 use super::transfer::Transfer;
+use super::wire::FRAME_MAX;
 use super::work::CollectiveWork;
 use crate::calls::capture::record;
+use crate::finding::{Ending, Finding};
 use crate::machine::Machine;
 use crate::model::capture::Branch;
 use crate::model::graph::NodeKind;
@@ -123,12 +125,26 @@ fn put(posted: Vec<Posted>) -> Result<(), Refused> {
     }
     for Piece { machine, work, streams } in pieces {
         let name = work.name();
+        if work.is_too_much() {
+            return Err(too_much(&machine, &work));
+        }
         let code = machine.visit(Call::cuLaunchKernelEx, Needs::OwnStream, |v| put_on(v, Arc::new(work), &streams));
         if code != CUresult::CUDA_SUCCESS {
             return Err(Refused::driver(&format!("putting {name} on its stream"), code));
         }
     }
     Ok(())
+}
+
+/// Between processes there is a limit to what one piece of work moves.
+fn too_much(machine: &Machine, work: &CollectiveWork) -> Refused {
+    let what = format!("{} of {} bytes between machines", work.name(), work.bytes());
+    let finding = Finding::new("unsupported", Ending::Unsupported, what.clone())
+        .at(work.calls[0].said.told.to_string(), format!("one frame has at most {FRAME_MAX} bytes"))
+        .by(work.by())
+        .help("let all ranks be in one machine, or move less at a time");
+    machine.with_state(|state| state.find(finding));
+    Refused::usage(format!("{what} is more than software ranks send at a time"))
 }
 
 fn put_on(v: &mut Visit<'_>, work: Arc<CollectiveWork>, streams: &[CUstream]) -> Answer {

@@ -141,7 +141,7 @@ impl Meeting {
         if self.trouble.is_some() {
             return Vec::new();
         }
-        if let Some(trouble) = self.disagreement().or_else(|| self.meet_pairs().err()) {
+        if let Some(trouble) = self.disagreement().or_else(|| self.meet_pairs()) {
             self.trouble = Some(trouble);
             return Vec::new();
         }
@@ -193,7 +193,8 @@ impl Meeting {
         self.offer_of(rank)?.parts.iter().position(is_it)
     }
 
-    fn meet_pairs(&mut self) -> Result<(), Trouble> {
+    /// Lets sends meet their receives; what goes wrong with it.
+    fn meet_pairs(&mut self) -> Option<Trouble> {
         let ranks = self.ranks();
         for (from, to) in (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to))) {
             while let (Some(send), Some(receive)) =
@@ -202,7 +203,7 @@ impl Meeting {
                 let [Some(sender), Some(receiver)] = [self.offer_of(from), self.offer_of(to)] else { break };
                 let (a, b) = (&sender.parts[send], &receiver.parts[receive]);
                 if (a.said.told.count, a.said.told.element) != (b.said.told.count, b.said.told.element) {
-                    return Err(report::mismatch(self, (from, Some(a.said.clone())), (to, Some(b.said.clone()))));
+                    return Some(report::mismatch(self, (from, Some(a.said.clone())), (to, Some(b.said.clone()))));
                 }
                 let (data, mark) = (a.data.clone(), sender.mark.clone());
                 let all = 0..data.len();
@@ -211,7 +212,7 @@ impl Meeting {
                 self.bring(to, receive, outcome);
             }
         }
-        Ok(())
+        None
     }
 
     fn bring(&mut self, rank: u32, part: usize, outcome: Outcome) {

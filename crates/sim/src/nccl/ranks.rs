@@ -34,7 +34,7 @@ impl Ranks {
     pub(crate) fn sit_down(&mut self, token: Token, communicator: &Arc<Communicator>, patience: Duration) -> Link {
         let known = self.meetings.iter().find(|(known, _)| *known == token).and_then(|(_, meeting)| meeting.upgrade());
         let meeting = known.unwrap_or_else(|| {
-            let seats = vec![Weak::new(); communicator.ranks as usize];
+            let seats = (0..communicator.ranks).map(|_| Weak::new()).collect();
             let meeting = Meeting::new(communicator.ranks, patience);
             let local = Arc::new(Mutex::new(Local { meeting, seats, is_told: false }));
             self.meetings.push((token, Arc::downgrade(&local)));

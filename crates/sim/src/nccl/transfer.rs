@@ -42,11 +42,6 @@ impl Kind {
     pub(crate) fn reduces(self) -> bool {
         matches!(self, Kind::Reduce | Kind::AllReduce | Kind::ReduceScatter)
     }
-
-    /// Has a root, or a peer.
-    pub(crate) fn names_a_rank(self) -> bool {
-        matches!(self, Kind::Reduce | Kind::Broadcast | Kind::Send | Kind::Recv)
-    }
 }
 
 /// What a rank says of a call.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::communicator::Communicator;
+use super::communicator::{Communicator, Link};
 use super::meeting::Outcome;
 use super::transfer::Transfer;
+use super::wire::FRAME_MAX;
 use crate::finding::FindingOp;
 
 /// The calls that are put on a stream at once. Never empty.
@@ -37,6 +38,12 @@ impl CollectiveWork {
         let (rank, ranks) = (self.communicator.rank, self.communicator.ranks);
         let bytes = |call: &Transfer| call.said.told.sent(rank, ranks) + call.said.told.received(rank, ranks);
         self.calls.iter().map(bytes).sum()
+    }
+
+    /// Whether it is more than goes over a connection at once, where it has to; with room for what is said of each call.
+    pub(crate) fn is_too_much(&self) -> bool {
+        let said = 16_384 * self.calls.len() as u64;
+        matches!(*self.communicator.link(), Link::Remote(_)) && self.bytes() + said > FRAME_MAX as u64
     }
 
     /// Every address with how many bytes from there on.

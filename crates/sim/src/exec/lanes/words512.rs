@@ -82,8 +82,8 @@ pub(super) fn load_vector<const WORDS: usize>(
     let base = part.base.wrapping_sub(address.offset as u64);
     let check = (from.check && !from.region.bits.full()).then_some((&from.region.bits, part.skip));
     match mask {
-        // SAFETY: only code compiled for AVX-512 comes here, which runs only where the processor has it.
         u32::MAX if are_apart::<WORDS>(high) => {
+            // SAFETY: only code compiled for AVX-512 comes here, which runs only where the processor has it.
             Some(unsafe { load_apart::<2, WORDS>(regs, data, check, base, address.base, d) })
         }
         // SAFETY: as above.
