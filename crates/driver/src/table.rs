@@ -18,10 +18,10 @@
 //! - *per-thread twin*: `Ptsz` or `Ptds` where the library also exports the symbol with that suffix, for which the
 //!   null stream means the calling thread's own stream.
 //!
-//! The capture columns are observations on an H200 (driver 580.159.04), not quotations of the manual. Five rows were not
+//! The capture columns are observations on an H200 (driver 580.159.04), not quotations of the manual. Seven rows were not
 //! tried and stand in the class of their nearest kin: `cuMemHostAlloc`, `cuMemHostUnregister`, `cuMemPoolDestroy`,
-//! `cuLibraryUnload` and `cuGraphInstantiateWithParams` (as `cuMemAllocHost`, `cuMemFreeHost`, `cuMemPoolCreate`,
-//! `cuModuleUnload` and `cuGraphInstantiate`). `Free` for a call that no stream could harm, such as a query of a device, was
+//! `cuLibraryUnload`, `cuGraphInstantiateWithParams`, `cuMemcpy3DPeer` and `cuMemcpy3DPeerAsync` (as `cuMemAllocHost`,
+//! `cuMemFreeHost`, `cuMemPoolCreate`, `cuModuleUnload`, `cuGraphInstantiate`, `cuMemcpy3D` and `cuMemcpy3DAsync`). `Free` for a call that no stream could harm, such as a query of a device, was
 //! not tried one by one either.
 
 /// Hands every row of the table to the macro `$consume`.
@@ -221,6 +221,8 @@ macro_rules! for_each_call {
         cuMemcpy3D [cuMemcpy3D, Copy, 2_000, NoStream, Legacy, None] (pCopy: *const CUDA_MEMCPY3D_v1);
         cuMemcpy3DAsync [cuMemcpy3DAsync, Copy, 2_000, Recorded, Free, None] (pCopy: *const CUDA_MEMCPY3D_v1, hStream: CUstream);
         cuMemcpy3DAsync_v2 [cuMemcpy3DAsync, Copy, 3_020, Recorded, Free, Ptsz] (pCopy: *const CUDA_MEMCPY3D, hStream: CUstream);
+        cuMemcpy3DPeer [cuMemcpy3DPeer, Copy, 4_000, NoStream, Legacy, Ptds] (pCopy: *const CUDA_MEMCPY3D_PEER);
+        cuMemcpy3DPeerAsync [cuMemcpy3DPeerAsync, Copy, 4_000, Recorded, Free, Ptsz] (pCopy: *const CUDA_MEMCPY3D_PEER, hStream: CUstream);
         cuMemcpy3D_v2 [cuMemcpy3D, Copy, 3_020, NoStream, Legacy, Ptds] (pCopy: *const CUDA_MEMCPY3D);
         cuMemcpyAsync [cuMemcpyAsync, Copy, 4_000, Recorded, Free, Ptsz] (dst: CUdeviceptr, src: CUdeviceptr, ByteCount: usize, hStream: CUstream);
         cuMemcpyAtoA_v2 [cuMemcpyAtoA, Copy, 3_020, NoStream, Legacy, Ptds] (dstArray: CUarray, dstOffset: usize, srcArray: CUarray, srcOffset: usize, ByteCount: usize);

@@ -347,6 +347,14 @@ macro_rules! for_each_struct { ($consume:path) => { $consume! {
         dstDevice: CUdeviceptr, dstArray: CUarray, reserved1: *mut c_void, dstPitch: usize, dstHeight: usize,
         WidthInBytes: usize, Height: usize, Depth: usize,
     }
+    /// A copy with a context for each end.
+    CUDA_MEMCPY3D_PEER {
+        srcXInBytes: usize, srcY: usize, srcZ: usize, srcLOD: usize, srcMemoryType: CUmemorytype, srcHost: *const c_void,
+        srcDevice: CUdeviceptr, srcArray: CUarray, srcContext: CUcontext, srcPitch: usize, srcHeight: usize,
+        dstXInBytes: usize, dstY: usize, dstZ: usize, dstLOD: usize, dstMemoryType: CUmemorytype, dstHost: *mut c_void,
+        dstDevice: CUdeviceptr, dstArray: CUarray, dstContext: CUcontext, dstPitch: usize, dstHeight: usize,
+        WidthInBytes: usize, Height: usize, Depth: usize,
+    }
     CUDA_ARRAY_DESCRIPTOR { Width: usize, Height: usize, Format: CUarray_format, NumChannels: c_uint }
     CUDA_ARRAY3D_DESCRIPTOR {
         Width: usize, Height: usize, Depth: usize, Format: CUarray_format, NumChannels: c_uint, Flags: c_uint,

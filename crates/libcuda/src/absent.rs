@@ -200,10 +200,6 @@ define_absent! {
     cuMemcpy3DBatchAsync_ptsz [cuMemcpy3DBatchAsync, 12_080, PerThread];
     cuMemcpy3DBatchAsync_v2 [cuMemcpy3DBatchAsync, 13_000, Plain];
     cuMemcpy3DBatchAsync_v2_ptsz [cuMemcpy3DBatchAsync, 13_000, PerThread];
-    cuMemcpy3DPeer [cuMemcpy3DPeer, 4_000, Plain];
-    cuMemcpy3DPeerAsync [cuMemcpy3DPeerAsync, 4_000, Plain];
-    cuMemcpy3DPeerAsync_ptsz [cuMemcpy3DPeerAsync, 7_000, PerThread];
-    cuMemcpy3DPeer_ptds [cuMemcpy3DPeer, 7_000, PerThread];
     cuMemcpyAtoA [cuMemcpyAtoA, 2_000, Plain];
     cuMemcpyAtoD [cuMemcpyAtoD, 2_000, Plain];
     cuMemcpyAtoH [cuMemcpyAtoH, 2_000, Plain];

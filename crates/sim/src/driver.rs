@@ -236,6 +236,8 @@ implemented! {
     cuMemcpy3D => Always, old::copy_3d;
     cuMemcpy3DAsync => Always, old::copy_3d_async;
     cuMemcpy3DAsync_v2 => Stream, copy::three_d_async;
+    cuMemcpy3DPeer => Stream, copy::peer_three_d;
+    cuMemcpy3DPeerAsync => Stream, copy::peer_three_d_async;
     cuMemcpy3D_v2 => Stream, copy::three_d;
     cuMemcpyAsync => Stream, copy::unified_async;
     cuMemcpyAtoA_v2 => Stream, array::a_to_a;

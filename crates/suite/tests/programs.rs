@@ -42,7 +42,7 @@ fn check_mistake(area: &str, name: &str) {
     let listed = listed(area, name);
     let file = folder().join(area).join(format!("{name}.stderr"));
     let reports = SEEDS.map(|seed| {
-        let program = Program::software(seed, Way::Mistake);
+        let program = Program::software_devices(listed.devices(), seed, Way::Mistake);
         // What it is refused with stands in the report.
         let _ = listed.run(&program);
         report::render(&program.events())
@@ -65,7 +65,7 @@ fn check_mistake(area: &str, name: &str) {
 fn check_near_miss(area: &str, name: &str) {
     let listed = listed(area, name);
     for seed in SEEDS {
-        let program = Program::software(seed, Way::NearMiss);
+        let program = Program::software_devices(listed.devices(), seed, Way::NearMiss);
         let answer = listed.run(&program);
         let events = program.events();
         assert!(events.is_empty() && answer.is_ok(), "seed {seed:#x}\n{}", report::render(&events));

@@ -64,7 +64,9 @@ pub(super) struct Case {
     words: Box<[u64]>,
     words_used: usize,
     host: *mut u8,
-    /// Calls left once the device is broken.
+    /// How many devices the machine has.
+    pub(super) devices: usize,
+    /// Calls left once a device is broken.
     aftermath: Option<u32>,
     /// A call that ends something has ended its first handle.
     has_ended: bool,
@@ -94,6 +96,12 @@ pub(super) struct Kind {
     pub(super) calls: u64,
 }
 
+/// How many devices the machine of a case has: drawn apart, so that what else a seed says stays.
+fn devices(seed: u64) -> usize {
+    let mut random = seed ^ 0x6465_7669;
+    [1, 1, 2, 3][(next(&mut random) % 4) as usize]
+}
+
 /// What the seed says of a case.
 pub(super) fn kind(seed: u64) -> Kind {
     let mut random = seed ^ 0x6b69_6e64;
@@ -118,8 +126,10 @@ impl Case {
         let mut random = seed;
         let mut below = |bound: u64| next(&mut random) % bound;
         let detectors = [Detectors::default(), Detectors::none(), Detectors::all()][below(3) as usize];
+        let devices = devices(seed);
         let machine = Machine::new(Options {
             seed,
+            devices,
             capacity: [1 << 20, 16 << 20, 64 << 20, 256 << 20][below(4) as usize],
             time: if live { Time::Live } else { Time::Counted },
             budget: 20_000,
@@ -153,6 +163,7 @@ impl Case {
             words: vec![0; WORDS].into_boxed_slice(),
             words_used: 0,
             host,
+            devices,
             aftermath: None,
             has_ended: false,
             script: &[],
@@ -173,6 +184,11 @@ impl Case {
         unsafe {
             machine.cuInit(0);
             machine.cuDevicePrimaryCtxRetain(&mut context, 0);
+            for other in 1..self.devices {
+                let mut context = CUcontext::NULL;
+                machine.cuDevicePrimaryCtxRetain(&mut context, other as CUdevice);
+                self.keep("CUcontext", context.bits());
+            }
             machine.cuCtxSetCurrent(context);
             machine.cuModuleLoadData(&mut module, text.cast());
             self.keep("CUcontext", context.bits());

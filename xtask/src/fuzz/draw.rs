@@ -354,7 +354,12 @@ impl Draw for c_uint {
 impl Draw for c_int {
     fn draw(case: &mut Case, slot: Slot) -> c_int {
         let from: &[c_int] = match (slot.ty, slot.name) {
-            ("CUdevice", _) | (_, "ordinal" | "id") if !case.is_rude() => &[0],
+            // Those that there are, and now and then the next.
+            ("CUdevice", _) | (_, "ordinal" | "id") if !case.is_rude() => match case.devices {
+                1 => &[0],
+                2 => &[0, 0, 0, 1, 1, 1, 2],
+                _ => &[0, 0, 0, 1, 1, 2, 2, 3],
+            },
             (_, "reserved" | "reserved0" | "flags") if !case.is_rude() => &[0],
             // The buffer beside it has room for the larger of these.
             (_, "len") => &[-1, 0, 1, 5, 64, 4096],
@@ -595,6 +600,7 @@ macro_rules! mend_copies {
 mend_copies! {
     CUDA_MEMCPY2D: [WidthInBytes, Height], [srcXInBytes, srcY, srcPitch] srcMemoryType srcDevice, [dstXInBytes, dstY, dstPitch] dstMemoryType dstDevice;
     CUDA_MEMCPY3D: [WidthInBytes, Height, Depth], [srcXInBytes, srcY, srcZ, srcPitch, srcHeight] srcMemoryType srcDevice, [dstXInBytes, dstY, dstZ, dstPitch, dstHeight] dstMemoryType dstDevice;
+    CUDA_MEMCPY3D_PEER: [WidthInBytes, Height, Depth], [srcXInBytes, srcY, srcZ, srcPitch, srcHeight] srcMemoryType srcDevice, [dstXInBytes, dstY, dstZ, dstPitch, dstHeight] dstMemoryType dstDevice;
 }
 
 /// Parameters of any node: those of its type.

@@ -159,9 +159,7 @@ pub(super) fn never_succeeds(call: Call) -> bool {
     // The first versions of these need a switch of the kernel module that is off.
     let switched_off =
         [cuStreamBatchMemOp, cuStreamWaitValue32, cuStreamWaitValue64, cuStreamWriteValue32, cuStreamWriteValue64];
-    // There is one device, and it is no peer of itself.
-    let of_peers = [cuCtxDisablePeerAccess, cuCtxEnablePeerAccess, cuDeviceGetP2PAttribute];
     // Private tables of NVIDIA's driver are none of ours, there are no unified functions, and no texture has a view.
     let not_here = [cuGetExportTable, cuLibraryGetUnifiedFunction, cuTexObjectGetResourceViewDesc];
-    narrow.contains(&call) || switched_off.contains(&call) || of_peers.contains(&call) || not_here.contains(&call)
+    narrow.contains(&call) || switched_off.contains(&call) || not_here.contains(&call)
 }

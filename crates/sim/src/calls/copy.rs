@@ -133,7 +133,11 @@ pub(crate) fn device_at(v: &Visit<'_>, address: u64) -> Option<usize> {
                 if v.pools.get(pool).is_some_and(|pool| pool.place != PoolPlace::DEVICE));
             (!host && !of_pool && !super::managed::is_managed(v, base)).then_some(seen.device)
         }
-        None => v.graph_memory.device_at(address),
+        // Arrays are seen by their handles alone.
+        None => match v.memory.home_at(address) {
+            Some(home) => Some(home.device),
+            None => v.graph_memory.device_at(address),
+        },
     }
 }
 
@@ -306,6 +310,60 @@ pub(crate) unsafe fn peer_async(
 ) -> Answer {
     check_contexts(v, [(to_context, to), (from_context, from)])?;
     go(v, stream, &flat(D, from), &flat(D, to), [bytes, 1, 1], false)
+}
+
+/// The ends of a copy between contexts, with the contexts looked at.
+fn ends_peer(v: &mut Visit<'_>, c: &CUDA_MEMCPY3D_PEER) -> Result<(End, End, [usize; 3]), CUresult> {
+    let source = End {
+        kind: c.srcMemoryType,
+        host: c.srcHost as u64,
+        device: c.srcDevice,
+        array: c.srcArray,
+        x: c.srcXInBytes,
+        y: c.srcY,
+        z: c.srcZ,
+        level: c.srcLOD,
+        pitch: c.srcPitch,
+        height: c.srcHeight,
+    };
+    let target = End {
+        kind: c.dstMemoryType,
+        host: c.dstHost as u64,
+        device: c.dstDevice,
+        array: c.dstArray,
+        x: c.dstXInBytes,
+        y: c.dstY,
+        z: c.dstZ,
+        level: c.dstLOD,
+        pitch: c.dstPitch,
+        height: c.dstHeight,
+    };
+    let address = |v: &Visit<'_>, end: &End| match (end.kind, v.arrays.look_up(end.array.bits())) {
+        (CU_MEMORYTYPE_ARRAY, Lookup::Live(key)) => v.arrays.get(key).map_or(0, |array| array.address),
+        (CU_MEMORYTYPE_ARRAY | CU_MEMORYTYPE_HOST, _) => 0,
+        _ => end.device,
+    };
+    let named = [(c.dstContext, address(v, &target)), (c.srcContext, address(v, &source))];
+    check_contexts(v, named)?;
+    Ok((source, target, [c.WidthInBytes, c.Height, c.Depth]))
+}
+
+pub(crate) unsafe fn peer_three_d(v: &mut Visit<'_>, copy: *const CUDA_MEMCPY3D_PEER) -> Answer {
+    // SAFETY: an in pointer of this call.
+    let copy = unsafe { get(copy) }?;
+    let (source, target, extent) = ends_peer(v, &copy)?;
+    go(v, CUstream::NULL, &source, &target, extent, true)
+}
+
+pub(crate) unsafe fn peer_three_d_async(
+    v: &mut Visit<'_>,
+    copy: *const CUDA_MEMCPY3D_PEER,
+    stream: CUstream,
+) -> Answer {
+    // SAFETY: an in pointer of this call.
+    let copy = unsafe { get(copy) }?;
+    let (source, target, extent) = ends_peer(v, &copy)?;
+    go(v, stream, &source, &target, extent, false)
 }
 
 pub(crate) unsafe fn unified_async(

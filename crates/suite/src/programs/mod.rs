@@ -37,6 +37,11 @@ impl Listed {
         format!("{}/{}", self.area, self.name)
     }
 
+    /// How many devices it wants: a machine with one GPU cannot run those of `devices`.
+    pub fn devices(&self) -> usize {
+        if self.area == "devices" { 2 } else { 1 }
+    }
+
     /// Runs the body, in the way that the program is made for.
     ///
     /// # Errors
@@ -70,6 +75,10 @@ macro_rules! for_each_program {
                 synchronize_while_capturing,
                 unjoined_fork,
                 wait_for_outside_event,
+            }
+            devices {
+                event_of_another_device,
+                no_peer_access,
             }
             graph {
                 condition_never_set,

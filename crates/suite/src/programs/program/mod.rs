@@ -8,7 +8,8 @@
 //! - The report is in the order of events: a call that did not answer success, a finding with its whole text.
 //! - The driver is called with what the program says, mistakes included: nothing is checked here first.
 //!
-//! The methods stand in a file a family: `stream`, `memory`, `module`, `link`, `graph`, `texture`. They are this crate's own,
+//! The methods stand in a file a family: `stream`, `memory`, `module`, `link`, `graph`, `texture`,
+//! `devices`. They are this crate's own,
 //! because some rely on how the programs use them.
 
 use std::ffi::c_void;
@@ -21,6 +22,7 @@ use dacapo_sim::{Detectors, Machine, Options};
 
 use super::way::Way;
 
+mod devices;
 mod graph;
 pub(crate) mod kernels;
 pub(crate) mod link;
@@ -55,16 +57,24 @@ pub struct Program {
     log: Log,
     context: CUcontext,
     comparisons: AtomicUsize,
+    /// Devices whose primary contexts it has retained, once for each time.
+    retains: Mutex<Vec<usize>>,
 }
 
 impl Program {
     /// A fresh software device whose primary context is current on this thread.
     pub fn software(seed: u64, way: Way) -> Program {
+        Program::software_devices(1, seed, way)
+    }
+
+    /// As [`Program::software`], with so many devices of one machine; the first one's context is current.
+    pub fn software_devices(devices: usize, seed: u64, way: Way) -> Program {
         let log = Log::default();
         let finding_log = log.clone();
         let on_finding = Arc::new(move |finding: &dacapo_sim::Finding| finding_log.push(finding.to_string()));
         let machine = Machine::new(Options {
             seed,
+            devices,
             budget: BUDGET,
             rounds_max: ROUNDS_MAX,
             polls_max: POLLS_MAX,
@@ -88,7 +98,13 @@ impl Program {
             [driver.cuInit(0), driver.cuDevicePrimaryCtxRetain(&mut context, 0), driver.cuCtxSetCurrent(context)]
         };
         assert_eq!(codes, [CUresult::CUDA_SUCCESS; 3], "the driver has a device");
-        Program { way, machine, driver, log, context, comparisons: AtomicUsize::new(0) }
+        let (comparisons, retains) = (AtomicUsize::new(0), Mutex::new(vec![0]));
+        Program { way, machine, driver, log, context, comparisons, retains }
+    }
+
+    /// A primary context was retained, and is to be released.
+    fn retained(&self, device: usize) {
+        self.retains.lock().unwrap_or_else(PoisonError::into_inner).push(device);
     }
 
     /// Gives memory a name for reports, where there are any.
@@ -161,8 +177,11 @@ impl Drop for Program {
     fn drop(&mut self) {
         // The last release takes everything with it that the program has left. Its answer is of no use: after a fault
         // every call answers the fault.
-        // SAFETY: retained once, in `open`.
-        let _ = unsafe { self.driver.cuDevicePrimaryCtxRelease_v2(0) };
+        let retains = std::mem::take(self.retains.get_mut().unwrap_or_else(PoisonError::into_inner));
+        for device in retains {
+            // SAFETY: retained once for each, in `open` and in `context_of`.
+            let _ = unsafe { self.driver.cuDevicePrimaryCtxRelease_v2(device as CUdevice) };
+        }
     }
 }
 
