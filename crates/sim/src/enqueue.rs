@@ -238,9 +238,7 @@ impl State {
                         let end = self.tasks.add(Work::Nothing, context, begin.all());
                         begins.insert(place, begin);
                         tasks.push(end);
-                        if part.is_leaf {
-                            ends.push(end);
-                        }
+                        ends.extend(part.is_leaf.then_some(end));
                         continue;
                     };
                     let (kernel, end) = self.add_kernel(work.clone(), context, after, &early);

@@ -103,8 +103,11 @@ fn until_broken(r: &Ranks) -> (ncclResult, String) {
     async_error(&r.nccl, r.comms[0])
 }
 
+/// What each of two ranks calls, with a buffer of eight floats.
+type Both<'c> = [&'c dyn Fn(&Ranks, u64); 2];
+
 /// Both sides of a disagreement of two ranks.
-fn disagreement(calls: [&dyn Fn(&Ranks, u64); 2]) -> String {
+fn disagreement(calls: Both<'_>) -> String {
     let r = Ranks::seeded(2, 7);
     let buffers = [r.floats(&[1.0; 8]), r.floats(&[1.0; 8])];
     calls[0](&r, buffers[0]);
@@ -147,7 +150,7 @@ fn ranks_that_say_different_things() {
             }
         };
         let head = "error[collective-mismatch]: ranks 0 and 1 do not agree on";
-        let cases: [([&dyn Fn(&Ranks, u64); 2], &str); 7] = [
+        let cases: [(Both<'_>, &str); 7] = [
             (
                 [&sum(0, ncclSum, ncclFloat32), &sum(1, ncclMax, ncclFloat32)],
                 "collective 1: ncclAllReduce of 2 float32, sum, and ncclAllReduce of 2 float32, maximum\n--> rank 0      ncclAllReduce of 2 float32, sum\n--> rank 1      ncclAllReduce of 2 float32, maximum",
@@ -392,20 +395,21 @@ fn ids_and_ranks_that_cannot_be_meant() {
         assert_eq!(nccl.last_error().expect("said"), "of 2 ranks these have not come: 1");
         // Used up.
         assert_eq!(join(nccl, 2, id, 0), Err(USAGE));
-        for (ranks, rank, sentence) in
-            [(2, 0, "two have joined as rank 0"), (3, 1, "rank 1 says that there are 3 ranks, and another said 2")]
-        {
-            let id = unique_id(nccl);
+        // Whichever comes first: both hear the same.
+        let r = Ranks::seeded(1, 0);
+        let differ = "says that there are ";
+        for (ranks, rank, sentence) in [(2, 0, "two have joined as rank 0"), (3, 1, differ)] {
+            let id = unique_id(&r.nccl);
             let machine = r.device.machine.clone();
             let first = std::thread::spawn(move || {
                 enter(&machine);
                 let nccl = machine.nccl();
                 (join(&nccl, 2, id, 0), nccl.last_error())
             });
-            std::thread::sleep(Duration::from_millis(100));
-            assert_eq!(join(nccl, ranks, id, rank), Err(USAGE));
-            assert_eq!(nccl.last_error().as_deref(), Some(sentence));
-            assert_eq!(first.join().expect("no panic"), (Err(USAGE), Some(sentence.to_string())));
+            assert_eq!(join(&r.nccl, ranks, id, rank), Err(USAGE));
+            let heard = r.nccl.last_error().expect("said");
+            assert!(heard.contains(sentence), "{heard}");
+            assert_eq!(first.join().expect("no panic"), (Err(USAGE), Some(heard)));
         }
         r.all_is_well();
     });

@@ -255,6 +255,52 @@ fn a_process_that_is_killed_is_noticed_at_once() {
     });
 }
 
+/// The child of the test below: makes the id, joins as rank 1, and dies when its standard input ends.
+#[test]
+#[ignore = "run by the test below, in a process of its own"]
+fn the_hub_in_a_process_of_its_own() {
+    let hub = Device::new(Options::default());
+    let id = unique_id(&hub.machine.nccl());
+    println!("id {}", id.internal.map(|byte| byte.to_string()).join(" "));
+    std::io::stdout().flush().expect("a pipe");
+    let _r = Alone::join(Options::default(), 2, id, 1);
+    let _ = std::io::stdin().read(&mut [0]);
+    std::process::abort();
+}
+
+#[test]
+fn the_process_that_made_the_id_dies() {
+    in_time(|| {
+        let mut child = Command::new(std::env::current_exe().expect("this test"))
+            .args(["--ignored", "--exact", "the_hub_in_a_process_of_its_own", "--nocapture"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("this test runs twice");
+        let out = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut lines = out.lines().map_while(Result::ok);
+        let line = lines.find_map(|line| Some(line.split_once("id ")?.1.to_string())).expect("an id");
+        let bytes: Vec<u8> = line.split(' ').map(|byte| byte.parse().expect("a number")).collect();
+        let id = ncclUniqueId { internal: bytes.try_into().expect("all of it") };
+        let r = Alone::join(Options { journal: true, ..Options::default() }, 2, id, 0);
+        let a = r.floats(&[1.0; 4]);
+        r.sum(a, 4);
+        while !r.device.journal().iter().any(|line| line == "ncclAllReduce of rank 0") {
+            unsafe { r.device.cuStreamQuery(r.stream) };
+        }
+        drop(child.stdin.take());
+        let (code, text) = r.broken();
+        assert_eq!(code, ncclResult::ncclRemoteError);
+        let sentence = "rank 0 waits at ncclAllReduce of 4 float32, sum, and the connection to the process that made the id is \
+                        closed";
+        assert_eq!((text.as_str(), r.device.findings()[0].code), (sentence, "missing-rank"));
+        child.wait().expect("it ends");
+        abort(&r.nccl, r.comm);
+        r.sync();
+    });
+}
+
 #[test]
 fn a_rank_that_says_what_no_rank_says() {
     in_time(|| {

@@ -10,7 +10,7 @@ use dacapo_nccl::types::ncclResult;
 
 use super::communicator::Communicator;
 use super::meeting::{Gone, Outcome};
-use super::report::Trouble;
+use super::report::{self, Trouble};
 use super::transfer::Said;
 use super::wire::Frame;
 use crate::machine::{Inner, Machine};
@@ -82,8 +82,10 @@ fn read(mut connection: TcpStream, machine: &Weak<Inner>, communicator: &Weak<Co
                     }
                     _ => "the connection to the process that made the id is closed",
                 };
-                let trouble = Trouble::told(ncclResult::ncclRemoteError, why);
-                machine.with_state(|state| state.break_rank(&communicator, trouble));
+                machine.with_state(|state| {
+                    let open = state.piece_under_way(&communicator).map(|work| work.calls[0].said.clone());
+                    state.break_rank(&communicator, report::cut_off(communicator.rank, open, why));
+                });
                 // So that the hub knows, if it is still there.
                 let _ = connection.shutdown(Shutdown::Both);
                 return;

@@ -117,6 +117,19 @@ pub(crate) fn missing(meeting: &Meeting, waits: u32, missing: u32, patience: Opt
     Trouble::of(code, finding.note("on GPUs the ranks that wait would wait for ever").help(help))
 }
 
+/// The way to the others is closed; `open` is the call that this rank waits at, if it does.
+pub(crate) fn cut_off(rank: u32, open: Option<Said>, why: &str) -> Trouble {
+    if open.is_none() {
+        return Trouble::told(ncclResult::ncclRemoteError, why);
+    }
+    let at = open.as_ref().map_or(String::new(), |said| said.told.to_string());
+    let what = format!("rank {rank} waits at {at}, and {why}");
+    let finding = side_of(Finding::new("missing-rank", Ending::YourProgram, what), &(rank, open))
+        .at("the other ranks", "cannot be reached any more")
+        .help("keep the process that called ncclGetUniqueId until all ranks have ended their communicators");
+    Trouble::of(ncclResult::ncclRemoteError, finding)
+}
+
 /// A rank is gone, and nobody waits for it yet.
 pub(crate) fn gone(rank: u32, gone: &Gone) -> Trouble {
     Trouble::told(ncclResult::ncclRemoteError, format!("rank {rank} {}", sentence(gone)))

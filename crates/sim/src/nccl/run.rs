@@ -266,12 +266,20 @@ impl State {
         }
     }
 
-    /// How many bytes each call of the piece that a rank has under way is to be brought.
-    pub(crate) fn expected(&mut self, communicator: &Communicator) -> Option<Vec<u64>> {
+    /// The piece of a rank that waits for the others.
+    pub(crate) fn piece_under_way(&mut self, communicator: &Communicator) -> Option<Arc<CollectiveWork>> {
         let active = communicator.under_way().active?;
-        let Work::Collective(Run::Apart(trip)) = &self.tasks.get_mut(active)?.work else { return None };
+        match &self.tasks.get_mut(active)?.work {
+            Work::Collective(Run::Apart(trip)) => Some(trip.work.clone()),
+            _ => None,
+        }
+    }
+
+    /// How many bytes each call of that piece is to be brought.
+    pub(crate) fn expected(&mut self, communicator: &Communicator) -> Option<Vec<u64>> {
+        let work = self.piece_under_way(communicator)?;
         let bytes = |call: &Transfer| call.said.told.received(communicator.rank, communicator.ranks);
-        Some(trip.work.calls.iter().map(bytes).collect())
+        Some(work.calls.iter().map(bytes).collect())
     }
 
     /// Trouble of a meeting becomes the asynchronous error of its ranks, and a finding, once.
