@@ -50,6 +50,7 @@ const CRATES: &[(&str, &str)] = &[
     ("dacapo-driver", "crates/driver"),
     ("dacapo-ptx", "crates/ptx"),
     ("dacapo-ledger", "crates/ledger"),
+    ("dacapo-nccl", "crates/nccl"),
     ("dacapo-sim", "crates/sim"),
     ("dacapo", "crates/dacapo"),
 ];

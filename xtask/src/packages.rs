@@ -37,9 +37,10 @@ const PACKAGES: &[(&str, &[&str])] = &[
     ("dacapo-ptx", &[]),
     // In the repository a dev-dependency on itself switches this on; such a one is not in the package.
     ("dacapo-ledger", &["--features", "baton"]),
+    ("dacapo-nccl", &[]),
     ("dacapo-sim", &[]),
     ("dacapo-derive", &[]),
-    ("dacapo", &["--features", "json,tracing,cublaslt,nvrtc,cudarc,cudarc/dynamic-loading,cudarc/cuda-13000"]),
+    ("dacapo", &["--features", "json,tracing,cublaslt,nccl,nvrtc,cudarc,cudarc/dynamic-loading,cudarc/cuda-13000"]),
     ("dacapo-libcuda", &[]),
     ("dacapo-cli", &[]),
 ];

@@ -45,7 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("dacapo-libcuda", &["dacapo-driver", "dacapo-sim"]),
     ("dacapo-ledger", &[]),
     ("dacapo-derive", &[]),
-    ("dacapo", &["dacapo-derive", "dacapo-driver", "dacapo-ledger", "dacapo-ptx", "dacapo-sim"]),
+    ("dacapo", &["dacapo-derive", "dacapo-driver", "dacapo-ledger", "dacapo-nccl", "dacapo-ptx", "dacapo-sim"]),
     ("dacapo-suite", &["dacapo", "dacapo-driver", "dacapo-nccl", "dacapo-sim"]),
     ("dacapo-cli", &["dacapo", "dacapo-driver", "dacapo-sim"]),
     (
