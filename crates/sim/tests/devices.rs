@@ -737,7 +737,7 @@ fn a_seed_determines_a_run_of_several_devices() {
             assert_ne!(run.1, runs[(seed + 1) % 12].1, "another seed gives other addresses");
         }
     }
-    let interleavings: std::collections::HashSet<_> = (0..12).map(|seed| orders(seed)).collect();
+    let interleavings: std::collections::HashSet<_> = (0..12).map(orders).collect();
     assert!(interleavings.len() > 3, "work of two devices runs in {} orders", interleavings.len());
 }
 
