@@ -16,7 +16,7 @@ use crate::model::device::On;
 use crate::model::objects::{Context, Event, EventState, Stream};
 use crate::model::table::{Key, Lookup};
 use crate::model::tasks::Task;
-use crate::model::work::Work;
+use crate::model::work::{CallbackWork, Work};
 use crate::visit::{Answer, Visit};
 
 impl State {
@@ -81,6 +81,16 @@ impl State {
         self.devices.get(device).and_then(|device| device.fault)
     }
 
+    /// What a stream callback is told: the fault of its device, or of another one that its stream had waited for.
+    pub(crate) fn status_for(&self, key: Key<Task>, work: CallbackWork) -> CUresult {
+        let lost = match self.streams.look_up(work.stream) {
+            Lookup::Live(stream) => self.streams.get(stream).and_then(|stream| stream.lost),
+            Lookup::Stale | Lookup::Foreign => None,
+        };
+        let fault = self.fault_of(self.device_of_task(key)).map(|fault| fault.code);
+        fault.or(lost).unwrap_or(CUresult::CUDA_SUCCESS)
+    }
+
     /// Any device is broken.
     pub(crate) fn is_broken(&self) -> bool {
         self.devices.iter().any(|device| device.fault.is_some())
@@ -110,7 +120,8 @@ impl State {
         };
         let own: Vec<_> = self.tasks.table.keys().into_iter().filter(of_device).collect();
         let is_kept = |key: &Key<Task>| self.tasks.table.get(*key).is_none_or(|task| keep(&task.work));
-        let lost: HashSet<_> = self.tasks.behind(own).into_iter().filter(|key| !is_kept(key)).collect();
+        let behind = self.tasks.behind(own);
+        let lost: HashSet<_> = behind.iter().copied().filter(|key| !is_kept(key)).collect();
         // Memory that a healthy device has promised comes and goes as promised.
         let mut ordered: Vec<_> = lost.iter().copied().collect();
         ordered.sort_unstable();
@@ -124,7 +135,7 @@ impl State {
             }
         }
         self.tasks.abandon_these(&lost);
-        self.mark_lost(device, &lost, code);
+        self.mark_lost(device, &behind, code);
     }
 
     /// Streams of other devices that stand for work which is lost answer with the fault from here on.

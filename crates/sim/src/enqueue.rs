@@ -386,6 +386,7 @@ impl State {
     /// Does the operations of a batch from number `at` on, up to a wait that is not over.
     pub(crate) fn run_values(&mut self, key: Key<Task>, work: Arc<ValueWork>, mut at: usize) -> Step {
         let began = at;
+        self.look_for(work.on);
         while let Some(op) = work.ops.get(at) {
             let done = match *op {
                 ValueOp::Fence => Ok(()),
@@ -399,6 +400,7 @@ impl State {
                     let read = self.memory.read(address, &mut word[..bytes as usize]);
                     let seen = u64::from_le_bytes(word);
                     if read.is_ok() && !ValueOp::is_over(how, bytes, seen, value) {
+                        self.look_away();
                         return self.value_is_awaited(key, work, at, began, (address, seen, value));
                     }
                     self.watch_value_wait(key, address);
@@ -411,6 +413,7 @@ impl State {
             }
             at += 1;
         }
+        self.look_away();
         self.polls = 0;
         self.time_ns += 300;
         self.tasks.finish(key);

@@ -76,7 +76,6 @@ impl State {
             self.tasks.set_aside(key);
             return Step::Moved;
         };
-        let on = task.on;
         match std::mem::replace(&mut task.work, Work::Called) {
             Work::Nothing => self.tasks.finish(key),
             Work::Kernel(work) => {
@@ -86,13 +85,7 @@ impl State {
             Work::Running(grid) => return self.run_kernel(key, grid, ready == 1),
             Work::Copy(work) => self.run_copy(key, &work, None),
             Work::CopyTaken(work, bytes) => self.run_copy(key, &work, Some(&bytes)),
-            Work::Set(work) => {
-                self.note(|| format!("set {} x {} elements", work.width, work.height));
-                self.watch_memory_work(key, "memset", work.width * work.height * u64::from(work.element));
-                self.look_for(on);
-                let done = self.set(&work);
-                self.end_memory_work(key, done, "memset");
-            }
+            Work::Set(work) => self.run_set(key, &work),
             Work::Host(work) => {
                 self.tasks.set_aside(key);
                 self.note(|| "host function".to_string());
@@ -100,9 +93,7 @@ impl State {
             }
             Work::Callback(work) => {
                 self.tasks.set_aside(key);
-                let fault = self.fault_of(self.device_of_task(key));
-                let status = fault.map_or(CUresult::CUDA_SUCCESS, |fault| fault.code);
-                return Step::Call(key, HostCall::Callback(work, status));
+                return Step::Call(key, HostCall::Callback(work, self.status_for(key, work)));
             }
             Work::Record(event, number) => {
                 self.mark(event, number);
@@ -119,12 +110,7 @@ impl State {
                 self.tasks.finish(key);
             }
             Work::Collective(run) => self.run_collective(key, run),
-            Work::Values(work, at) => {
-                self.look_for(on);
-                let step = self.run_values(key, work, at);
-                self.look_away();
-                return step;
-            }
+            Work::Values(work, at) => return self.run_values(key, work, at),
             Work::Defaults(conditions) => {
                 conditions.into_iter().for_each(|(condition, default)| condition.begin(default));
                 self.tasks.finish(key);
@@ -163,6 +149,14 @@ impl State {
         self.watch_memory_work(key, "memcpy", bytes);
         let done = self.copy(work, taken);
         self.end_memory_work(key, done, "memcpy");
+    }
+
+    fn run_set(&mut self, key: Key<Task>, work: &SetWork) {
+        self.note(|| format!("set {} x {} elements", work.width, work.height));
+        self.watch_memory_work(key, "memset", work.width * work.height * u64::from(work.element));
+        self.look_for(work.on);
+        let done = self.set(work);
+        self.end_memory_work(key, done, "memset");
     }
 
     /// Memory of a pool at the address that its allocation was promised.

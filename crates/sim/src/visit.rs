@@ -145,7 +145,7 @@ impl Visit<'_> {
         }
         self.drift();
         let waits = matches!(self.call, Call::cuStreamSynchronize | Call::cuCtxSynchronize | Call::cuEventSynchronize);
-        if waits && self.is_broken() {
+        if waits && self.here().is_some_and(|device| self.fault_of(device).is_some()) {
             self.call_what_is_left();
         }
         match needs {

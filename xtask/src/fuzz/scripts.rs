@@ -159,7 +159,7 @@ pub(super) fn never_succeeds(call: Call) -> bool {
     // The first versions of these need a switch of the kernel module that is off.
     let switched_off =
         [cuStreamBatchMemOp, cuStreamWaitValue32, cuStreamWaitValue64, cuStreamWriteValue32, cuStreamWriteValue64];
-    // Private tables of NVIDIA's driver are none of ours, there are no unified functions, and no texture has a view.
-    let not_here = [cuGetExportTable, cuLibraryGetUnifiedFunction, cuTexObjectGetResourceViewDesc];
+    // Private tables of NVIDIA's driver are none of ours, and there are no unified functions.
+    let not_here = [cuGetExportTable, cuLibraryGetUnifiedFunction];
     narrow.contains(&call) || switched_off.contains(&call) || not_here.contains(&call)
 }

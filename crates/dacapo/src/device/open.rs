@@ -448,6 +448,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_group_is_one_machine_and_a_device_alone_another() {
+        let retains = |device: &Device| device.machine().expect("software").census().retains;
+        let group = Software::new().seed(1).open_group(2).expect("two devices");
+        assert_eq!([retains(&group[0]), retains(&group[1])], [2, 2]);
+        let _there = group[1].zeros::<u32>(4).expect("memory");
+        assert!(group[0].machine().expect("software").census().allocations > 0);
+        assert_eq!(retains(&Device::software().expect("one device")), 1);
+        for count in [0, 65] {
+            assert!(
+                matches!(Software::new().open_group(count).map_err(|e| e.to_string()), Err(why) if why.contains("1 to 64"))
+            );
+        }
+    }
+
+    #[test]
     fn a_seed_is_a_number_as_failures_print_it() {
         assert_eq!(["7", "0x5eed0041", "0"].map(parse_seed), [Some(7), Some(0x5eed_0041), Some(0)]);
         assert_eq!(["0X5eed_0041", " 1_000 "].map(parse_seed), [Some(0x5eed_0041), Some(1000)]);

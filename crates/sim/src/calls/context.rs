@@ -363,6 +363,7 @@ pub(crate) unsafe fn wait_event(v: &mut Visit<'_>, handle: CUcontext, event: CUe
     let key = named_or_current(v, handle)?;
     let event = v.event(event)?;
     v.check_anywhere(key)?;
+    v.event_is_lost(event).map_or(Ok(()), Err)?;
     let task = match v.events.get(event).map(|event| &event.recorded) {
         Some(EventState::Stream { task, .. } | EventState::Graph { task: Some(task), .. }) => *task,
         Some(EventState::Capture { .. }) => return Err(v.unsupported("a context that waits for an event of a capture")),

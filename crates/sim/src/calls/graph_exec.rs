@@ -188,6 +188,10 @@ pub(crate) unsafe fn launch(v: &mut Visit<'_>, exec: CUgraphExec, stream: CUstre
     let Target::Run(stream) = v.target_of(stream)? else {
         return Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     };
+    if v.has_several_devices() {
+        let awaited = v.executables.get(key).map(|exec| exec.body.awaited()).unwrap_or_default();
+        awaited.into_iter().try_for_each(|event| v.event_is_lost(event).map_or(Ok(()), Err))?;
+    }
     let memory = super::graph_memory::before_launch(v, key, stream)?;
     crate::detect::baked::check(v, key);
     let Some(exec) = v.executables.get(key) else { return Err(INVALID) };

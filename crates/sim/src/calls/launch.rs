@@ -191,11 +191,11 @@ fn take_attributes(
             CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT => {
                 // Its flags, then whether the begin of all blocks is enough.
                 let signal = if flags >> 32 == 0 { Signal::Triggered } else { Signal::Begun };
-                events.push((event_at(v, event)?, programmatic(signal)));
+                events.push((event_at(v, work, event)?, programmatic(signal)));
             }
             LAUNCH_COMPLETION_EVENT => {
                 let plain = CUgraphEdgeData { r#type: 0, ..programmatic(Signal::Begun) };
-                events.push((event_at(v, event)?, plain));
+                events.push((event_at(v, work, event)?, plain));
             }
             CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION => {
                 work.programmatic = attribute.value.words[0] as u32 != 0;
@@ -215,8 +215,13 @@ pub(crate) fn programmatic(signal: Signal) -> CUgraphEdgeData {
 }
 
 /// An event that a launch records before it is over: one that measures time is refused, as observed.
-fn event_at(v: &mut Visit<'_>, handle: u64) -> Result<Key<Event>, CUresult> {
+fn event_at(v: &mut Visit<'_>, work: &KernelWork, handle: u64) -> Result<Key<Event>, CUresult> {
     let event = v.event(CUevent::from_bits(handle))?;
+    let device = v.events.get(event).map_or(0, |event| v.device_of(event.context));
+    if device != work.function.device {
+        let these = [("the event", device), ("the kernel", work.function.device)];
+        return Err(v.refuse_two_devices(CUresult::CUDA_ERROR_INVALID_HANDLE, these, super::event::OWN_EVENT));
+    }
     match v.events.get(event) {
         Some(Event { timing: true, .. }) => Err(CUresult::CUDA_ERROR_NOT_SUPPORTED),
         _ => Ok(event),

@@ -223,6 +223,16 @@ impl Body {
         all
     }
 
+    /// The events that nodes wait for, of children too; bodies of conditional nodes have none.
+    pub(crate) fn awaited(&self) -> Vec<Key<Event>> {
+        let of = |node: &ExecNode| match &node.kind {
+            ExecKind::EventWait(event) => vec![*event],
+            ExecKind::Child(body) => body.awaited(),
+            _ => Vec::new(),
+        };
+        self.nodes.iter().flat_map(of).collect()
+    }
+
     /// A node that works on another device than those before it, where all have to be on one: in the body of a conditional
     /// node, and in all of it if `is_one`.
     pub(crate) fn second_device(&self, is_one: bool, first: &mut Option<usize>) -> Option<Key<Node>> {

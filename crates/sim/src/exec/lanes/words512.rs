@@ -86,8 +86,10 @@ pub(super) fn load_vector<const WORDS: usize>(
             // SAFETY: only code compiled for AVX-512 comes here, which runs only where the processor has it.
             Some(unsafe { load_apart::<2, WORDS>(regs, data, check, base, address.base, d) })
         }
-        // SAFETY: as above.
-        LOW_HALF => Some(unsafe { load_apart::<1, WORDS>(regs, data, check, base, address.base, d) }),
+        LOW_HALF => {
+            // SAFETY: as above.
+            Some(unsafe { load_apart::<1, WORDS>(regs, data, check, base, address.base, d) })
+        }
         _ => None,
     }
 }

@@ -10,7 +10,7 @@ super::list! { "link";
     static_and_visible_variable, strong_and_weak_variable, common_twice, common_and_strong,
     common_of_two_sizes, text_that_does_not_compile, bad_then_good, another_prototype, targets_that_differ, target_too_new,
     version_too_new, printf_is_provided, dynamic_shared_in_two_texts, shared_variable, globals_by_name, image_as_a_library,
-    complete_twice, add_after_complete, after_a_failure, nulls, kinds_that_refuse, cubin_ends_it, nvvm_ends_it,
+    complete_twice, add_after_complete, nulls, kinds_that_refuse, cubin_ends_it, nvvm_ends_it,
     file_that_is_not_there, fat_binaries, fat_binary_of_nothing, without_a_context, module_outlives_the_link, another_architecture,
 }
 
@@ -186,14 +186,6 @@ fn add_after_complete(c: &mut Case<'_>) {
     c.add_text(link, "text", &alone(1));
     c.complete(link);
     c.add_text(link, "another", &function(".visible", "f", 1));
-    c.complete(link);
-}
-
-fn after_a_failure(c: &mut Case<'_>) {
-    let link = c.link(false);
-    c.add_text(link, "text", &caller());
-    c.complete(link);
-    c.add_text(link, "what it wants", &function(".visible", "f", 1));
     c.complete(link);
 }
 
