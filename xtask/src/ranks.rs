@@ -1,21 +1,26 @@
 //! `cargo xtask ranks`: every form of work that several ranks do together, on 1, 2, 4 and 8 software devices of one machine.
 //!
-//! Each form runs with every number of ranks that it makes sense for, under many seeds, with every detector on. The last line is
+//! Each form runs with every number of ranks that it makes sense for, under many seeds, with every detector on. Then calls of NCCL
+//! and of the driver fail in scenarios, and ranks die (`crates/suite/src/ranks/faults.rs`). The last lines are
 //!
 //! ```text
 //! ranks: N forms x 1, 2, 4, 8 devices x S seeds, F findings
+//! faults between ranks: C scenarios, N calls of NCCL, D driver calls, K deaths, 0 hangs, 0 panics, 0 leaked, 0 unnamed
 //! ```
 //!
-//! A failure and what a detector reported count alike. `--full` is 100 seeds; without it a few, and the first line says so.
+//! A failure and what a detector reported count alike. `--full` is 100 seeds and every call of each scenario; without it a few
+//! seeds and one call of so many, and the first line says so.
 
 use std::time::Instant;
 
-use dacapo_suite::ranks::{self, RankForm, SIZES};
+use dacapo_suite::ranks::{self, RankForm, SIZES, faults};
 
 /// Seeds of a run in full.
 const SEEDS_FULL: u64 = 100;
 /// Seeds without `--full`.
 const SEEDS_FEW: u64 = 4;
+/// Without `--full`, one call of NCCL of so many fails, and one driver call of so many.
+const STRIDES_FEW: (u64, u64) = (7, 60);
 /// Failures of one form that are printed; the rest are counted.
 const FAILURES_PRINTED: usize = 3;
 
@@ -31,6 +36,9 @@ pub struct Scale {
     /// Only forms whose name contains this
     #[arg(long)]
     only: Option<String>,
+    /// Only the faults between ranks
+    #[arg(long)]
+    faults: bool,
     /// Only with so many ranks
     #[arg(long)]
     size: Option<usize>,
@@ -42,6 +50,53 @@ pub struct Scale {
 ///
 /// - What failed, in numbers; or no form has that name.
 pub fn run(scale: &Scale) -> Result<(), String> {
+    if !scale.faults {
+        forms(scale)?;
+    }
+    if scale.only.is_none() && scale.seed.is_none() && scale.size.is_none() { run_faults(scale.full) } else { Ok(()) }
+}
+
+/// Faults between ranks.
+fn run_faults(full: bool) -> Result<(), String> {
+    let strides = if full { (1, 1) } else { STRIDES_FEW };
+    let (began, mut told) = (Instant::now(), Vec::new());
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let tallies = tally(strides, &mut told);
+    std::panic::set_hook(hook);
+    let [nccl, driver, deaths] = tallies?;
+    told.iter().take(10).for_each(|line| println!("{line}\n"));
+    let all = nccl.and(driver).and(deaths);
+    println!(
+        "one call of NCCL of {}, one driver call of {}; {:.1} s",
+        strides.0,
+        strides.1,
+        began.elapsed().as_secs_f64()
+    );
+    println!(
+        "faults between ranks: {} scenarios, {} calls of NCCL, {} driver calls, {} deaths, {} hangs, {} panics, {} leaked, {} unnamed",
+        faults::scenarios().len(),
+        nccl.struck,
+        driver.struck,
+        deaths.struck,
+        all.hangs,
+        all.panics,
+        all.leaked,
+        all.unnamed
+    );
+    if all.is_good() { Ok(()) } else { Err("faults between ranks did harm".into()) }
+}
+
+fn tally(strides: (u64, u64), told: &mut Vec<String>) -> Result<[faults::Tally; 3], String> {
+    let (mut nccl, mut driver) = (faults::Tally::default(), faults::Tally::default());
+    for scenario in faults::scenarios() {
+        nccl = nccl.and(faults::nccl_calls(&scenario, strides.0, told)?);
+        driver = driver.and(faults::driver_calls(&scenario, strides.1, told)?);
+    }
+    Ok([nccl, driver, faults::deaths(told)?])
+}
+
+fn forms(scale: &Scale) -> Result<(), String> {
     let only = scale.only.as_deref().unwrap_or_default();
     let forms: Vec<RankForm> = ranks::all().into_iter().filter(|form| form.name.contains(only)).collect();
     if forms.is_empty() {

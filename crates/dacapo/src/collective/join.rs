@@ -78,7 +78,7 @@ impl Join {
             let why = "there are no devices".to_string();
             return Err(Error::new(ErrorKind::NotJoined { rank: 0, size: 0, why }));
         };
-        let id = UniqueId::of(&self.library_of(first)?, first)?;
+        let id = self.unique_id(first)?;
         // A thread for each: joining waits for the others.
         let joined: Vec<Result<Communicator>> = std::thread::scope(|scope| {
             let spawn = |(rank, device)| {
@@ -97,6 +97,15 @@ impl Join {
             ended.collect()
         });
         joined.into_iter().collect()
+    }
+
+    /// As [`UniqueId::new`], by the library that is used here.
+    ///
+    /// # Errors
+    ///
+    /// - As there.
+    pub fn unique_id(&self, device: &Device) -> Result<UniqueId> {
+        UniqueId::of(&self.library_of(device)?, device)
     }
 
     /// As [`Communicator::join`].

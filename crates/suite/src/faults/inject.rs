@@ -98,3 +98,39 @@ impl Hook for Injector {
         }
     }
 }
+
+/// The same for whoever runs several ranks: one call, with one of its lawful faults.
+#[derive(Default)]
+pub struct Injected(Arc<Injector>);
+
+impl Injected {
+    /// The machine to be broken.
+    pub fn over(&self, machine: &Machine) {
+        self.0.over(machine);
+    }
+
+    /// What goes around a driver.
+    pub fn hook(&self) -> Arc<dyn Hook> {
+        self.0.clone()
+    }
+
+    /// Counts from here on; strikes this call, from 0, with this of its lawful faults.
+    pub fn arm(&self, aim: Option<(u64, usize)>) {
+        self.0.arm(aim.map(|(nth, which)| Aim::One(nth, which)));
+    }
+
+    /// Lets every call through again.
+    pub fn disarm(&self) {
+        self.0.disarm();
+    }
+
+    /// The calls that were seen, where nothing was to be struck.
+    pub fn calls(&self) -> Vec<Call> {
+        self.0.calls()
+    }
+
+    /// Whether a call has failed.
+    pub fn has_struck(&self) -> bool {
+        self.0.struck().is_some()
+    }
+}

@@ -32,7 +32,7 @@ mod steps;
 
 pub(crate) use check::names_the_call;
 pub use check::{Verdict, calls_of, inject, starve};
-pub use inject::TAKES_MEMORY;
+pub use inject::{Injected, TAKES_MEMORY};
 
 use std::sync::Arc;
 

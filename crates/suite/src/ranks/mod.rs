@@ -7,18 +7,20 @@ mod buckets;
 mod collectives;
 mod drops;
 mod errors;
+pub mod faults;
 mod graphs;
 mod groups;
 mod kit;
 mod pairs;
 mod reductions;
+mod run;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dacapo::collective::{Communicator, Join};
 use dacapo::{Device, Software, Stream};
 
-use crate::forms::{Failure, Outcome};
+use crate::forms::Outcome;
 
 /// One body, and how many ranks it wants.
 #[derive(Clone, Copy)]
@@ -82,54 +84,17 @@ const PATIENCE: Duration = Duration::from_secs(60);
 ///
 /// - What a rank failed with, every finding, and what is left when all are done.
 pub fn on_software(form: &RankForm, size: usize, seed: u64) -> Result<(), String> {
-    let open = || -> dacapo::Result<_> {
-        let devices = Software::new().seed(seed).open_group(size)?;
-        let join = Join::new().timeout(PATIENCE);
-        Ok((join.all(&devices)?, join.all(&devices)?, devices))
-    };
-    let (comms, others, devices) = open().map_err(|error| format!("no group of {size}: {error:?}"))?;
-    let (tell, told) = std::sync::mpsc::channel();
-    for (comm, other) in comms.into_iter().zip(others) {
-        let (tell, body) = (tell.clone(), form.body);
-        let spawned = std::thread::Builder::new().name(format!("rank {}", comm.rank())).spawn(move || {
-            let number = comm.rank();
-            let run = || -> Outcome {
-                let device = comm.device().clone();
-                let stream = device.stream()?;
-                let rank = Rank { comm, other, device, stream };
-                body(&rank)?;
-                rank.device.synchronize().map_err(Failure::from)
-            };
-            let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
-            let said = match ran {
-                Ok(Ok(())) => Ok(()),
-                Ok(Err(failure)) => Err(format!("rank {number}: {}", failure.0)),
-                Err(panic) => {
-                    let text = panic.downcast_ref::<String>().map(String::as_str);
-                    let text = text.or(panic.downcast_ref::<&str>().copied());
-                    Err(format!("rank {number}: a panic: {}", text.unwrap_or("without a text")))
-                }
-            };
-            // Whoever runs the form may have given up.
-            let _ = tell.send(said);
-        });
-        spawned.map_err(|error| error.to_string())?;
-    }
-    drop(tell);
-    let until = Instant::now() + PATIENCE;
-    let mut failures = Vec::new();
-    for _ in 0..size {
-        match told.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Ok(())) => {}
-            Ok(Err(failure)) => failures.push(failure),
-            Err(_) => {
-                failures.push(format!("a rank has not ended after {PATIENCE:?}"));
-                break;
-            }
-        }
-    }
+    let devices =
+        Software::new().seed(seed).open_group(size).map_err(|error| format!("no group of {size}: {error:?}"))?;
+    let joins = vec![Join::new().timeout(PATIENCE); size];
+    let mut failures: Vec<String> = run::all_ranks(form.body, &devices, joins, PATIENCE)
+        .into_iter()
+        .enumerate()
+        .filter_map(|(rank, ended)| ended.said().map(|said| format!("rank {rank}: {said}")))
+        .collect();
     failures
         .extend(devices.first().into_iter().flat_map(Device::findings).map(|finding| format!("a finding: {finding}")));
+    failures.extend(run::left(&devices));
     match failures.is_empty() {
         true => Ok(()),
         false => Err(failures.join("\n")),
