@@ -40,13 +40,15 @@ fn reach(machine: &Machine, communicator: &Arc<Communicator>, id: Id) -> Result<
         (*state.ranks.machine.get_or_insert_with(random_number), state.options.rank_patience)
     };
     let hub = SocketAddr::from((Ipv4Addr::LOCALHOST, id.port));
-    let mut connection = TcpStream::connect_timeout(&hub, patience.max(Duration::from_millis(1))).map_err(|error| {
+    let nobody = |error: std::io::Error| {
         let why = format!(
             "nobody waits for ranks with this id ({error}): all its ranks have come before, or the process that made it \
              has ended"
         );
         Refused::new(ncclResult::ncclInvalidUsage, why)
-    })?;
+    };
+    let patient = patience.max(Duration::from_millis(1));
+    let mut connection = TcpStream::connect_timeout(&hub, patient).map_err(nobody)?;
     let hello = Hello {
         token: id.token,
         ranks: communicator.ranks,
@@ -55,7 +57,7 @@ fn reach(machine: &Machine, communicator: &Arc<Communicator>, id: Id) -> Result<
         patience_ms: patience.as_millis() as u64,
     };
     let system = |error: std::io::Error| Refused::new(ncclResult::ncclSystemError, format!("joining failed: {error}"));
-    connection.set_nodelay(true).and_then(|()| connection.write_all(&hello.write())).map_err(system)?;
+    connection.set_nodelay(true).and_then(|()| connection.write_all(&hello.write())).map_err(nobody)?;
     connection.set_read_timeout(Some(patience + GRACE)).map_err(system)?;
     if !communicator.joins_over(Some(connection.try_clone().map_err(system)?)) {
         return Err(Refused::new(ncclResult::ncclInvalidUsage, "the communicator was aborted while it joined"));
@@ -72,6 +74,8 @@ fn reach(machine: &Machine, communicator: &Arc<Communicator>, id: Id) -> Result<
         Err(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {
             Err(Refused::new(ncclResult::ncclTimeout, "the process that made the id does not answer"))
         }
+        // Taken by the system for a listener that was just closing.
+        Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => Err(nobody(error)),
         Ok(_) | Err(_) => {
             let why = "the process that made the id has gone, or the port in it is somebody else's";
             Err(Refused::new(ncclResult::ncclRemoteError, why))
