@@ -489,3 +489,42 @@ fn what_a_communicator_says_of_itself() {
         r.all_is_well();
     });
 }
+
+/// A rank is on the device of the context that was current, and its collectives go on streams of that device.
+#[test]
+fn a_rank_is_on_the_device_whose_context_was_current() {
+    use dacapo_driver::types::{CUcontext, CUstream};
+    use dacapo_driver::{CUresult, Driver};
+    use dacapo_nccl::Nccl;
+    use dacapo_nccl::types::{ncclComm, ncclConfig, ncclFloat32, ncclResult, ncclSum, ncclUniqueId};
+    let machine = dacapo_sim::Machine::new(dacapo_sim::Options { devices: 2, ..Default::default() });
+    let nccl = machine.nccl();
+    let (mut contexts, mut streams) = ([CUcontext::NULL; 2], [CUstream::NULL; 2]);
+    // SAFETY: every pointer is valid for the write that its call makes, and every handle was made above its use.
+    unsafe {
+        assert_eq!(machine.cuInit(0), CUresult::CUDA_SUCCESS);
+        for device in 0..2 {
+            machine.cuDevicePrimaryCtxRetain(&mut contexts[device], device as i32);
+            machine.cuCtxSetCurrent(contexts[device]);
+            machine.cuStreamCreate(&mut streams[device], 1);
+        }
+        let (mut id, mut comm) = (ncclUniqueId { internal: [0; 128] }, ncclComm::NULL);
+        nccl.ncclGetUniqueId(&mut id);
+        assert_eq!(
+            nccl.ncclCommInitRankConfig(&mut comm, 1, id, 0, &mut ncclConfig::new(true)),
+            ncclResult::ncclSuccess
+        );
+        let mut device = -1;
+        nccl.ncclCommCuDevice(comm, &mut device);
+        assert_eq!(device, 1);
+        let mut x = 0;
+        machine.cuMemAlloc_v2(&mut x, 4);
+        machine.cuMemsetD32_v2(x, 7, 1);
+        let at = x as usize as *mut std::ffi::c_void;
+        let on = |stream| nccl.ncclAllReduce(at, at, 1, ncclFloat32, ncclSum, comm, stream);
+        assert_eq!(on(streams[1]), ncclResult::ncclSuccess);
+        assert_eq!(on(streams[0]), ncclResult::ncclUnhandledCudaError);
+        assert_eq!(machine.cuStreamSynchronize(streams[1]), CUresult::CUDA_SUCCESS);
+        nccl.ncclCommDestroy(comm);
+    }
+}

@@ -201,9 +201,15 @@ impl SoftwareNccl {
 
     /// The device of the calling thread's current context.
     fn device(&self) -> Result<c_int, Refused> {
-        let code = self.machine.visit(Call::cuCtxGetDevice, Needs::Context, |_| Ok(()));
+        let mut device = 0;
+        let code = self.machine.visit(Call::cuCtxGetDevice, Needs::Context, |v| {
+            let context = v.context()?;
+            device = v.device_of(context);
+            Ok(())
+        });
         match code {
-            CUresult::CUDA_SUCCESS => Ok(0),
+            // There are at most 64.
+            CUresult::CUDA_SUCCESS => Ok(device as c_int),
             code => {
                 Err(Refused::driver("a rank is made on the device of the current context, and there is none", code))
             }

@@ -152,6 +152,10 @@ fn put_on(v: &mut Visit<'_>, work: Arc<CollectiveWork>, streams: &[CUstream]) ->
     let mut running = Vec::new();
     let mut recording = Vec::new();
     for target in targets {
+        let (Target::Run(stream) | Target::Record(_, stream)) = &target;
+        if v.device_of_stream(*stream) != work.communicator.device as usize {
+            return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
+        }
         match target {
             Target::Run(stream) => running.push(stream),
             Target::Record(capture, stream) => recording.push((capture, stream)),
