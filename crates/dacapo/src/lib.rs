@@ -61,6 +61,7 @@
 //! | [`profile`] | how long each op takes, and the critical path |
 //! | [`random`] | random numbers that advance with each replay |
 //! | [`interop`] | cuBLASLt, NVRTC and cudarc |
+//! | `collective` | collectives over several GPUs, with the feature `nccl` |
 //! | [`raw`] | `unsafe`: other libraries' work, undeclared kernels, handles |
 //! | [`capture`] | stream capture, for code that is being ported |
 //! | [`port`] | functions that are recorded at their first call, for code that is being ported |
@@ -73,6 +74,7 @@
 //! | `json` | no | reports, profiles and generator states as JSON |
 //! | `tracing` | no | events for recording, patching, allocating, launching and losing a context |
 //! | `cublaslt` | no | matrix products by cuBLASLt as safe ops; the library is found at run time |
+//! | `nccl` | no | `collective`: collectives over several GPUs as ops; NCCL is found at run time, and in software on software devices |
 //! | `nvrtc` | no | CUDA C compiled at run time; the library is found at run time |
 //! | `cudarc` | no | contexts, streams and slices of the crate cudarc 0.19, in both directions |
 //!

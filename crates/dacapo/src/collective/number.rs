@@ -12,6 +12,21 @@ mod sealed {
 }
 
 /// Elements that collectives can add and compare. What is only moved may be any [`Pod`].
+///
+/// ```
+/// use dacapo::collective::{Communicator, Number, Reduce};
+/// use dacapo::{Buffer, Result, Stream};
+///
+/// fn mean<T: Number>(comm: &Communicator, stream: &Stream, x: &mut Buffer<T>) -> Result<Vec<T>> {
+///     stream.run(comm.all_reduce_in_place(x, Reduce::Average))?;
+///     stream.read(x)
+/// }
+/// # fn main() -> Result<()> {
+/// let device = dacapo::Device::software()?;
+/// let mut x = device.buffer(&[1.5f64, 2.0])?;
+/// assert_eq!(mean(&Communicator::alone(&device)?, &device.stream()?, &mut x)?, [1.5, 2.0]);
+/// # Ok(()) }
+/// ```
 pub trait Number: Pod + sealed::Sealed {
     #[doc(hidden)]
     const TYPE: ncclDataType;
@@ -43,6 +58,11 @@ numbers! {
 }
 
 /// How the elements of the ranks become one.
+///
+/// ```
+/// use dacapo::collective::Reduce;
+/// assert_eq!(Reduce::Average.to_string(), "average");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reduce {
     /// Their sum.
