@@ -76,6 +76,28 @@ pub fn all() -> Vec<RankForm> {
 /// What a hang looks like: no form takes nearly as long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Runs one rank's side of a form on this thread, and waits for its device.
+///
+/// # Errors
+///
+/// - What it failed with, or the text of its panic; with the rank's number.
+pub fn run_here(form: &RankForm, rank: Rank) -> Result<(), String> {
+    let number = rank.number();
+    let run = || -> Outcome {
+        (form.body)(&rank)?;
+        rank.device.synchronize().map_err(Failure::from)
+    };
+    let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+    match ran {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(failure)) => Err(format!("rank {number}: {}", failure.0)),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+            Err(format!("rank {number}: a panic: {}", text.unwrap_or("without a text")))
+        }
+    }
+}
+
 /// Runs a form on so many software devices of one machine.
 ///
 /// # Errors
@@ -90,25 +112,12 @@ pub fn on_software(form: &RankForm, size: usize, seed: u64) -> Result<(), String
     let (comms, others, devices) = open().map_err(|error| format!("no group of {size}: {error:?}"))?;
     let (tell, told) = std::sync::mpsc::channel();
     for (comm, other) in comms.into_iter().zip(others) {
-        let (tell, body) = (tell.clone(), form.body);
+        let (tell, form) = (tell.clone(), *form);
         let spawned = std::thread::Builder::new().name(format!("rank {}", comm.rank())).spawn(move || {
-            let number = comm.rank();
-            let run = || -> Outcome {
-                let device = comm.device().clone();
-                let stream = device.stream()?;
-                let rank = Rank { comm, other, device, stream };
-                body(&rank)?;
-                rank.device.synchronize().map_err(Failure::from)
-            };
-            let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
-            let said = match ran {
-                Ok(Ok(())) => Ok(()),
-                Ok(Err(failure)) => Err(format!("rank {number}: {}", failure.0)),
-                Err(panic) => {
-                    let text = panic.downcast_ref::<String>().map(String::as_str);
-                    let text = text.or(panic.downcast_ref::<&str>().copied());
-                    Err(format!("rank {number}: a panic: {}", text.unwrap_or("without a text")))
-                }
+            let device = comm.device().clone();
+            let said = match device.stream() {
+                Ok(stream) => run_here(&form, Rank { comm, other, device, stream }),
+                Err(error) => Err(format!("rank {}: no stream: {error:?}", comm.rank())),
             };
             // Whoever runs the form may have given up.
             let _ = tell.send(said);
