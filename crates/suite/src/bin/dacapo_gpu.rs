@@ -100,7 +100,9 @@ fn main() -> ExitCode {
     {
         return done;
     }
-    if let Some(done) = nccl::apart(&arguments).or_else(|| ranks::apart(&arguments)).or_else(|| declarations::without_cache(&arguments)) {
+    if let Some(done) =
+        nccl::apart(&arguments).or_else(|| ranks::apart(&arguments)).or_else(|| declarations::without_cache(&arguments))
+    {
         return done;
     }
     let folder = arguments.get(1).map(PathBuf::from).or_else(|| std::env::var_os("OUT").map(PathBuf::from));

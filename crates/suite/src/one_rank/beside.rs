@@ -17,6 +17,8 @@ use super::Came;
 use super::floor::{Floor, Made, done, ms, text};
 
 const LEN: usize = 256;
+/// Of the recordings beside one disturbance.
+const TIME_MAX: Duration = Duration::from_secs(12);
 
 /// What the other thread does, again and again.
 struct Disturbance {
@@ -58,6 +60,8 @@ const DISTURBANCES: &[Disturbance] = &[
 /// What came of the recordings beside one disturbance.
 #[derive(Default)]
 struct Tally {
+    /// How many recordings there were: a slow machine does not get to all.
+    of: u64,
     survived: u64,
     wrong: u64,
     builds: u64,
@@ -71,21 +75,22 @@ pub(super) fn run(floor: &Floor) -> Made<Came> {
     let (mut survived, mut of, mut well) = (0, 0, true);
     let mut unpaced = String::new();
     for disturbance in DISTURBANCES {
-        let (tally, calls, waited) = disturbed(floor, disturbance, recordings)?;
+        let (tally, calls, refusals) = disturbed(floor, disturbance, recordings)?;
         if disturbance.must {
-            (survived, of) = (survived + tally.survived, of + recordings);
-            well &= tally.survived == recordings;
-        } else if tally.survived < recordings {
-            unpaced = format!(" ({} of {recordings} beside cuCtxSynchronize without a pause)", tally.survived);
+            (survived, of) = (survived + tally.survived, of + tally.of);
+            well &= tally.survived == tally.of && tally.of > 0;
+        } else if tally.survived < tally.of {
+            unpaced = format!(" ({} of {} beside cuCtxSynchronize without a pause)", tally.survived, tally.of);
         }
         // A graph that is there and wrong is never right.
         well &= tally.wrong == 0;
         let refused: Vec<String> = tally.refused.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
         floor.say(format!(
-            "beside {}: {} of {recordings} survived, {} wrong; built {} times, {} of the recordings more than once; refused: {}; \
-             the other thread made {calls} rounds of calls, of which {waited} were refused for a capture",
+            "beside {}: {} of {} survived, {} wrong; built {} times, {} of the recordings more than once; refused: {}; \
+             the other thread made {calls} rounds of calls, in which {refusals} calls were refused for a capture",
             disturbance.name,
             tally.survived,
+            tally.of,
             tally.wrong,
             tally.builds,
             tally.again,
@@ -97,16 +102,22 @@ pub(super) fn run(floor: &Floor) -> Made<Came> {
 
 fn disturbed(floor: &Floor, disturbance: &Disturbance, recordings: u64) -> Made<(Tally, u64, u64)> {
     let over = AtomicBool::new(false);
+    let comm = Communicator::alone(&floor.device).map_err(text)?;
     std::thread::scope(|scope| {
         let other = scope.spawn(|| disturb(floor, disturbance, &over));
-        let recorded = recorded(floor, recordings);
+        let recorded = recorded(floor, comm, recordings);
         over.store(true, Ordering::Relaxed);
         let (calls, refused) = other.join().map_err(|_| "the other thread panicked".to_string())??;
         Ok((recorded?, calls, refused))
     })
 }
 
-/// Until it is over: how many rounds, and how many of its waits were refused because a capture was under way.
+/// 1 if the call was refused because a capture was under way.
+fn ended(call: &str, code: CUresult) -> Made<u64> {
+    if (900..=909).contains(&code.0) { Ok(1) } else { done(call, code).map(|()| 0) }
+}
+
+/// Until it is over: how many rounds, and how many of its calls were refused because a capture was under way.
 fn disturb(floor: &Floor, disturbance: &Disturbance, over: &AtomicBool) -> Made<(u64, u64)> {
     let stream = floor.raw_stream()?;
     let (mut rounds, mut refused) = (0, 0);
@@ -114,20 +125,18 @@ fn disturb(floor: &Floor, disturbance: &Disturbance, over: &AtomicBool) -> Made<
         if disturbance.asks {
             let mut at = 0;
             // SAFETY: `at` is valid for the write.
-            done("cuMemAlloc", unsafe { floor.driver.cuMemAlloc_v2(&mut at, 1 << 20) })?;
+            let made = unsafe { floor.driver.cuMemAlloc_v2(&mut at, 1 << 20) };
+            refused += ended("cuMemAlloc", made)?;
             // SAFETY: the stream is live.
-            done("cuStreamQuery", unsafe { floor.driver.cuStreamQuery(stream) })?;
-            // SAFETY: made above, and nobody else has it.
-            done("cuMemFree", unsafe { floor.driver.cuMemFree_v2(at) })?;
+            refused += ended("cuStreamQuery", unsafe { floor.driver.cuStreamQuery(stream) })?;
+            if made.is_success() {
+                // SAFETY: made above, and nobody else has it.
+                refused += ended("cuMemFree", unsafe { floor.driver.cuMemFree_v2(at) })?;
+            }
         }
         if disturbance.waits {
             // SAFETY: it takes nothing.
-            let code = unsafe { floor.driver.cuCtxSynchronize() };
-            match code {
-                CUresult::CUDA_SUCCESS => {}
-                code if (900..=909).contains(&code.0) => refused += 1,
-                code => return Err(format!("cuCtxSynchronize: {code}")),
-            }
+            refused += ended("cuCtxSynchronize", unsafe { floor.driver.cuCtxSynchronize() })?;
         }
         rounds += 1;
         if !disturbance.pause.is_zero() {
@@ -138,13 +147,17 @@ fn disturb(floor: &Floor, disturbance: &Disturbance, over: &AtomicBool) -> Made<
     Ok((rounds, refused))
 }
 
-fn recorded(floor: &Floor, recordings: u64) -> Made<Tally> {
+fn recorded(floor: &Floor, mut comm: Communicator, recordings: u64) -> Made<Tally> {
     let (device, began) = (&floor.device, Instant::now());
     let stream = device.stream().map_err(text)?;
-    let mut comm = Communicator::alone(device).map_err(text)?;
     let mut tally = Tally::default();
     let mut record_ms = 0.0;
     for number in 0..recordings {
+        if began.elapsed() > TIME_MAX {
+            floor.say(format!("  no more after {number} recordings: {TIME_MAX:?} are over"));
+            break;
+        }
+        tally.of += 1;
         let builds = Arc::new(AtomicU64::new(0));
         let before = Instant::now();
         let outcome = one(floor, &comm, &stream, number as f32, &builds);
@@ -169,7 +182,7 @@ fn recorded(floor: &Floor, recordings: u64) -> Made<Tally> {
             *tally.refused.entry("(and a communicator died)".to_string()).or_default() += 1;
         }
     }
-    floor.say(format!("  {recordings} in {:.0} ms, {record_ms:.0} ms of them to record, launch and read", ms(began)));
+    floor.say(format!("  {} in {:.0} ms, {record_ms:.0} ms of them to record, launch and read", tally.of, ms(began)));
     Ok(tally)
 }
 

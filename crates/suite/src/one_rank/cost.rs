@@ -90,9 +90,8 @@ impl Sides<'_> {
         let links: Vec<_> = (0..LINKS).map(|link| (memory[link % 2], memory[(link + 1) % 2])).collect();
         let began = Instant::now();
         // SAFETY: communicator, stream and memory are live until the graph is gone, and nobody else uses them.
-        let hand = unsafe {
-            by_hand(&*self.floor.driver, &*self.floor.nccl, by.0, self.raw_stream, &links, LEN, by.1)?
-        };
+        let hand =
+            unsafe { by_hand(&*self.floor.driver, &*self.floor.nccl, by.0, self.raw_stream, &links, LEN, by.1)? };
         let by_hand_ms = began.elapsed().as_secs_f64() * 1e3;
         let blocks = self.floor.times(BLOCKS, 3);
         let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());

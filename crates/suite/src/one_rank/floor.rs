@@ -139,13 +139,19 @@ impl Floor {
         Ok(free >> 20)
     }
 
+    /// What is held, with nothing left that was dropped before.
+    pub(super) fn held(&self) -> Made<Counters> {
+        // A stream that was dropped lets go of what waits for it one synchronisation later.
+        self.device.synchronize().and_then(|()| self.device.synchronize()).map_err(text)?;
+        Ok(self.device.counters())
+    }
+
     /// Waits until what is held is what it was `before`, but not for ever: a communicator's watch may hold it for a moment.
     pub(super) fn clean(&self, before: Counters) -> Made {
         let began = Instant::now();
         let lasting = |counters: Counters| (counters.allocations, counters.graphs, counters.streams, counters.waiting);
         loop {
-            self.device.synchronize().map_err(text)?;
-            let now = self.device.counters();
+            let now = self.held()?;
             if lasting(now) == lasting(before) {
                 return Ok(());
             }

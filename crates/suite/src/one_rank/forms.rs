@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use dacapo::collective::Communicator;
 
-use super::floor::{Floor, Made, ms, text};
 use super::Came;
+use super::floor::{Floor, Made, ms, text};
 use crate::ranks::{Rank, all, run_here};
 
 /// What a hang looks like; `quick` runs beneath tools that stretch everything.
@@ -25,7 +25,7 @@ pub(super) fn run(floor: &Floor) -> Made<Came> {
             floor.say(format!("{:<40} NOT RUN: it wants {} ranks", form.name, form.ranks_min));
             continue;
         }
-        let before = floor.device.counters();
+        let before = floor.held()?;
         let (device, began) = (floor.device.clone(), Instant::now());
         let (comm, other) = (comm.clone(), other.clone());
         let (tell, told) = channel();

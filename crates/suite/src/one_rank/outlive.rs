@@ -57,16 +57,11 @@ pub(super) fn collectives(floor: &Floor) -> Made<Came> {
         failed += u32::from(!told(floor, name, outlive(floor, &source, &[-1.0; LEN], body)));
     }
     returned(floor, before)?;
-    came(floor, failed, true)
+    came(floor, failed, "collectives", true)
 }
 
 /// What every type goes through, from temp to temp: with one rank each gives what it is given.
-fn through<T: Number>(
-    comm: &Communicator,
-    r: &mut Recorder<'_>,
-    x: &Slice<T>,
-    y: &mut Slice<T>,
-) -> dacapo::Result<()> {
+fn through<T: Number>(comm: &Communicator, r: &mut Recorder<'_>, x: &Slice<T>, y: &mut Slice<T>) -> dacapo::Result<()> {
     let (mut a, mut b) = (r.alloc::<T>(x.len())?, r.alloc::<T>(x.len())?);
     r.run(comm.all_reduce(x, &mut a, Reduce::Sum))?;
     r.run(comm.all_reduce(&a, &mut b, Reduce::Average))?;
@@ -94,15 +89,15 @@ pub(super) fn types(floor: &Floor) -> Made<Came> {
         + of_type(floor, "f32", f32::from)
         + of_type(floor, "f64", f64::from);
     returned(floor, before)?;
-    came(floor, failed, false)
+    came(floor, failed, "types", false)
 }
 
-fn came(floor: &Floor, failed: u32, says: bool) -> Made<Came> {
+fn came(floor: &Floor, failed: u32, what: &str, says: bool) -> Made<Came> {
     floor.expect_no_findings()?;
     let figure = match (failed, says) {
         (0, true) => format!("{} replays of each after everything else was dropped", floor.replays()),
         (0, false) => String::new(),
-        (failed, _) => format!("{failed} collectives FAILED after everything else was dropped"),
+        (failed, _) => format!("{failed} {what} FAILED after everything else was dropped"),
     };
     Ok(Came { well: failed == 0, figure })
 }
@@ -135,7 +130,7 @@ struct Took {
 
 fn outlive<T: Pod + PartialEq + Debug>(floor: &Floor, source: &[T], blank: &[T], body: &Body<T>) -> Made<Took> {
     let device = &floor.device;
-    let before = device.counters();
+    let before = floor.held()?;
     let (took, began) = {
         let took = replayed(device, source, blank, body, floor.replays())?;
         (took, Instant::now())

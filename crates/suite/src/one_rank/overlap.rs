@@ -61,18 +61,18 @@ pub(super) fn run(floor: &Floor) -> Made<Came> {
     let straight = line.profile(&stream).map_err(text)?;
     check(&stream, &gradients, replays + 3)?;
     let overlaps = overlaps(&profile);
+    let unit = if device.is_software() { "counted" } else { "ns" };
     let mut page = format!("{profile}\n");
     for (bucket, kernel, ns) in &overlaps {
         let of = |op: &Timed| format!("op {} ({}, layer {})", op.index, op.name, op.index / 3);
-        let _ = writeln!(page, "{} runs beside {} for {ns} of its {} ns", of(bucket), of(kernel), bucket.time_ns);
+        let _ = writeln!(page, "{} runs beside {} for {ns} of its {} {unit}", of(bucket), of(kernel), bucket.time_ns);
     }
     let layers: std::collections::BTreeSet<usize> = overlaps.iter().map(|(bucket, ..)| bucket.index).collect();
-    let clock = if device.is_software() { " (the software device's clock: no time)" } else { "" };
     let _ = writeln!(
         page,
         "\n{} of {LAYERS} buckets run beside kernels of a later layer; the last one has no layer behind it\n\
          {beside_us:.1} us from the launch of a replay until it was waited for; {behind_us:.1} us where all ops stand in one line \
-         (medians of 11); its profile: {} ns against {} ns in a line{clock}",
+         (medians of 11); its profile: {} {unit} against {} in a line",
         layers.len(),
         profile.total_ns,
         straight.total_ns

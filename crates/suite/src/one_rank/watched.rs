@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use dacapo::collective::{Communicator, Join, Reduce};
 use dacapo::raw::foreign;
-use dacapo::{Buffer, Error, ErrorKind, Recorder, Slice, Stream};
+use dacapo::{Buffer, Error, ErrorKind, Graph, Recorder, Slice, Stream};
 use dacapo_driver::types::*;
 use dacapo_driver::{Call, Check};
 
@@ -30,7 +30,7 @@ pub(super) fn run(floor: &Floor) -> Made<Came> {
     let mut failed = 0;
     for &(name, body) in KINDS {
         floor.say(format!("{name}, a timeout of {TIMEOUT:?}, the stream goes on after {RELEASED_AFTER:?}:"));
-        let before = floor.device.counters();
+        let before = floor.held()?;
         match late(floor, body) {
             Ok(well) => failed += u32::from(!well),
             Err(why) => {
@@ -80,6 +80,12 @@ fn late(floor: &Floor, body: Body) -> Made<bool> {
     if stream.read(&y).map_err(text)? != numbers {
         return Err("the first replay gave another result".to_string());
     }
+    let mut theirs = device.zeros::<f32>(LEN).map_err(text)?;
+    let mut beside = device.record(bystander.all_reduce(&x, &mut theirs, Reduce::Average)).map_err(text)?;
+    beside.launch(&elsewhere).map_err(text)?;
+    // What a read and an allocation need for the first time is made now.
+    drop((elsewhere.read(&theirs).map_err(text)?, device.buffer(&numbers).map_err(text)?));
+    device.synchronize().map_err(text)?;
     let word = Word::new(floor)?;
     word.wait_on(&stream)?;
     let mut well = true;
@@ -94,20 +100,31 @@ fn late(floor: &Floor, body: Body) -> Made<bool> {
         std::thread::sleep(Duration::from_millis(1));
     }
     match comm.death() {
-        Some(error) => floor.say(format!("  it died {:.0} ms after the launch: {error:#}", ms(began)).replace('\n', " | ")),
+        Some(error) => {
+            floor.say(format!("  it died {:.0} ms after the launch: {error:#}", ms(began)).replace('\n', " | "))
+        }
         None => {
             floor.say("  FAILED: it has not died");
             well = false;
         }
     }
     let now = Instant::now();
-    well &= told(floor, "the next launch of the graph", now, &graph.launch(&stream).map(drop), true);
+    well &= told(floor, "the next launch of the graph", now, &launched(&mut graph, &stream), true);
+    let now = Instant::now();
+    well &=
+        told(floor, "another communicator's graph on another stream", now, &launched(&mut beside, &elsewhere), false);
+    let now = Instant::now();
+    let is_right = elsewhere.read(&theirs).map(|seen| seen == numbers);
+    well &= told(floor, "reading its result", now, &is_right, false) && is_right.is_ok_and(|is_right| is_right);
+    floor.say(format!("  (that was {:.0} ms after the launch)", ms(began)));
     let (now, mut z) = (Instant::now(), device.zeros::<f32>(LEN).map_err(text)?);
+    floor.say(format!("  new memory after {:.1} ms", ms(now)));
+    let now = Instant::now();
     let recorded = device.record(|r: &mut Recorder<'_>| body(&comm, r, &x, &mut z));
     well &= told(floor, "recording with it", now, &recorded.map(drop), true);
     let now = Instant::now();
     let other = goes_on(&bystander, &elsewhere, &numbers);
-    well &= told(floor, "another communicator on another stream", now, &other, false);
+    well &= told(floor, "another communicator, with new memory and a new graph", now, &other, false);
     floor.say(format!("  (that was {:.0} ms after the launch)", ms(began)));
     let now = Instant::now();
     let waited = ticket.wait();
@@ -122,8 +139,9 @@ fn late(floor: &Floor, body: Body) -> Made<bool> {
     for (what, it) in [
         ("the graph", Box::new(graph) as Box<dyn std::any::Any>),
         ("the communicator", Box::new(comm)),
+        ("the other communicator's graph", Box::new(beside)),
         ("the stream", Box::new(stream)),
-        ("its memory", Box::new((x, y, z))),
+        ("its memory", Box::new((x, y, z, theirs))),
     ] {
         let now = Instant::now();
         drop(it);
@@ -138,6 +156,10 @@ fn late(floor: &Floor, body: Body) -> Made<bool> {
     let now = Instant::now();
     well &= told(floor, "the other communicator", now, &goes_on(&bystander, &elsewhere, &numbers), false);
     Ok(well)
+}
+
+fn launched(graph: &mut Graph<()>, stream: &Stream) -> dacapo::Result<()> {
+    graph.launch(stream).map(drop)
 }
 
 /// An eager all-reduce and a graph of one, each with its result.
