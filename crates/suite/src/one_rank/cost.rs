@@ -10,7 +10,9 @@ use dacapo::{Graph, Recorder, Stream};
 use dacapo_driver::Driver;
 use dacapo_driver::types::*;
 use dacapo_nccl::Nccl;
-use dacapo_nccl::types::{ncclAvg, ncclComm, ncclConfig, ncclRedOp, ncclResult, ncclSum, ncclUniqueId};
+use dacapo_nccl::types::{
+    c_void, ncclAvg, ncclComm, ncclConfig, ncclFloat32, ncclRedOp, ncclResult, ncclSum, ncclUniqueId,
+};
 
 use super::Came;
 use super::floor::{Floor, Made, done, middle, text};
@@ -36,6 +38,7 @@ pub(super) fn run(floor: &Floor) -> Made<Came> {
         well &= device.is_software() || ratio <= RATIO_MAX;
         ratios.push(ratio);
     }
+    Sides { floor, stream: &stream, raw_stream }.eager(&comm, raw_comm)?;
     floor.enter()?;
     // SAFETY: its graphs are gone, and it is not used again.
     accepted("ncclCommDestroy", unsafe { nccl.ncclCommDestroy(raw_comm) })?;
@@ -131,6 +134,61 @@ impl Sides<'_> {
             RUNS * self.run_len()
         ));
         Ok(ratio)
+    }
+
+    /// What eager calls cost; nothing is judged by it.
+    fn eager(&self, comm: &Communicator, raw_comm: ncclComm) -> Made {
+        let (device, nccl) = (&self.floor.device, &*self.floor.nccl);
+        let x = device.buffer(&[1.0f32; LEN]).map_err(text)?;
+        let mut y = device.zeros::<f32>(LEN).map_err(text)?;
+        self.floor.enter()?;
+        let (a, b) = (self.memory(&[1.0; LEN])?, self.memory(&[0.0; LEN])?);
+        let (from, to, raw) = (a as *const c_void, b as *mut c_void, self.raw_stream);
+        let wait_raw = || {
+            // SAFETY: the stream is live.
+            done("cuStreamSynchronize", unsafe { self.floor.driver.cuStreamSynchronize(raw) })
+        };
+        let wait = || self.stream.synchronize().map_err(text);
+        for kind in ["all_reduce avg", "send+recv"] {
+            let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+            for _ in 0..self.floor.times(BLOCKS, 3) {
+                ours.push(self.block(
+                    || {
+                        let ran = match kind {
+                            "send+recv" => self.stream.run(comm.group().send(&x, 0).recv(&mut y, 0).op()),
+                            _ => self.stream.run(comm.all_reduce(&x, &mut y, Reduce::Average)),
+                        };
+                        ran.map_err(text)
+                    },
+                    wait,
+                )?);
+                theirs.push(self.block(
+                    || match kind {
+                        // SAFETY: both are this long, and the communicator and the stream live until the last wait.
+                        "send+recv" => unsafe {
+                            accepted("ncclGroupStart", nccl.ncclGroupStart())?;
+                            accepted("ncclSend", nccl.ncclSend(from, LEN, ncclFloat32, 0, raw_comm, raw))?;
+                            accepted("ncclRecv", nccl.ncclRecv(to, LEN, ncclFloat32, 0, raw_comm, raw))?;
+                            accepted("ncclGroupEnd", nccl.ncclGroupEnd())
+                        },
+                        // SAFETY: as above.
+                        _ => accepted("ncclAllReduce", unsafe {
+                            nccl.ncclAllReduce(from, to, LEN, ncclFloat32, ncclAvg, raw_comm, raw)
+                        }),
+                    },
+                    wait_raw,
+                )?);
+            }
+            let (ours, theirs) = (middle(ours).0, middle(theirs).0);
+            self.floor.say(format!(
+                "eager {kind}: {ours:.2} us a call here, {theirs:.2} us by NCCL alone, with calls that wait"
+            ));
+        }
+        for at in [a, b] {
+            // SAFETY: nothing uses it any more: every block has been waited for.
+            done("cuMemFree", unsafe { self.floor.driver.cuMemFree_v2(at) })?;
+        }
+        Ok(())
     }
 
     fn memory(&self, numbers: &[f32]) -> Made<CUdeviceptr> {
