@@ -20,6 +20,7 @@ pub mod footprint;
 pub mod forms;
 pub mod mazes;
 pub mod nccl;
+pub mod one_rank;
 pub mod programs;
 pub mod ranks;
 pub mod replay;

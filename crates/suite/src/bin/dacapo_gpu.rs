@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! dacapo-gpu corpus|singles|device|check|programs|silent|forms|edges|shapes|mazes|pools|declarations|conformance|memory|
-//!            cublaslt|all|nccl [FOLDER]
+//!            cublaslt|all|nccl|ranks [FOLDER]
 //! ```
 //!
 //! - `corpus` records what NVIDIA's driver makes of every case of the corpus: corpus.json. A case that gives other
@@ -35,6 +35,11 @@
 //!   looked for; without it, or without a GPU, nothing is run and it says so. Each question is asked in a child process
 //!   (`nccl-question NAME`); `DACAPO_ONLY` has the names that are asked, with commas between them, a `*` at the end for all that begin so.
 //!   `nccl quick` captures and replays every collective once in this process, for `compute-sanitizer`. Not among `all`.
+//! - `ranks` runs the library's own collectives with NCCL and one rank: its forms, graphs that outlive all else, what a launch costs
+//!   beside a graph captured by hand, broken captures, a launch that hangs, buckets beside kernels: ranks-h200.txt and
+//!   ranks-profile.txt. It finds the library and answers without one as `nccl` does. Each part runs in a child process
+//!   (`ranks-part NAME FOLDER`). `ranks quick` runs the first three in this process with few replays, for `compute-sanitizer`;
+//!   `--software` runs either on a software device: ranks-software.txt. Not among `all`.
 //! - Results go to FOLDER, else to `$OUT`, else to the working directory.
 //!
 //! One process and one context for all else. PTX is embedded; the driver is the machine's own (`DACAPO_LIBCUDA` names another). The
@@ -54,6 +59,8 @@ use dacapo_suite::session::Session;
 use dacapo_suite::{device, forms, single, table};
 use serde::Serialize;
 
+#[path = "dacapo_gpu/child.rs"]
+mod child;
 #[path = "dacapo_gpu/conformance.rs"]
 mod conformance;
 #[path = "dacapo_gpu/cublaslt.rs"]
@@ -70,6 +77,8 @@ mod memory;
 mod nccl;
 #[path = "dacapo_gpu/pools.rs"]
 mod pools;
+#[path = "dacapo_gpu/ranks.rs"]
+mod ranks;
 #[path = "dacapo_gpu/shapes.rs"]
 mod shapes;
 
@@ -84,14 +93,16 @@ fn main() -> ExitCode {
     if let Some((first, rest)) = arguments.split_first()
         && first == "program"
     {
-        return child(rest);
+        return program(rest);
     }
     if let [first, argument] = arguments.as_slice()
         && let Some(done) = conformance::child(first, argument).or_else(|| memory::child(first, argument))
     {
         return done;
     }
-    if let Some(done) = nccl::apart(&arguments).or_else(|| declarations::without_cache(&arguments)) {
+    if let Some(done) =
+        nccl::apart(&arguments).or_else(|| ranks::apart(&arguments)).or_else(|| declarations::without_cache(&arguments))
+    {
         return done;
     }
     let folder = arguments.get(1).map(PathBuf::from).or_else(|| std::env::var_os("OUT").map(PathBuf::from));
@@ -136,7 +147,7 @@ fn main() -> ExitCode {
         _ => {
             eprintln!(
                 "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|edges|shapes|mazes|pools|declarations|conformance|\
-                 memory|cublaslt|all|nccl [FOLDER]"
+                 memory|cublaslt|all|nccl|ranks [FOLDER]"
             );
             return ExitCode::from(2);
         }
@@ -371,7 +382,7 @@ fn run_forms(
 }
 
 /// `program WAY NAME..`: runs these programs here, for the process that started this one.
-fn child(arguments: &[String]) -> ExitCode {
+fn program(arguments: &[String]) -> ExitCode {
     if let [way, name] = arguments
         && way == "silent"
     {

@@ -78,6 +78,28 @@ pub fn all() -> Vec<RankForm> {
 /// What a hang looks like: no form takes nearly as long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Runs one rank's side of a form on this thread, and waits for its device.
+///
+/// # Errors
+///
+/// - What it failed with, or the text of its panic; with the rank's number.
+pub fn run_here(form: &RankForm, rank: Rank) -> Result<(), String> {
+    let number = rank.number();
+    let run = || -> Outcome {
+        (form.body)(&rank)?;
+        rank.device.synchronize().map_err(Failure::from)
+    };
+    let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+    match ran {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(failure)) => Err(format!("rank {number}: {}", failure.0)),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+            Err(format!("rank {number}: a panic: {}", text.unwrap_or("without a text")))
+        }
+    }
+}
+
 /// Runs a form on so many software devices of one machine.
 ///
 /// # Errors

@@ -3,21 +3,18 @@
 //! What a question said before it hung or broke stands in the file, with how it ended. The file is written after every answer.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use dacapo_driver::{Driver, Nvidia};
 use dacapo_suite::nccl::library::{self, Opened};
-use dacapo_suite::nccl::{Desk, QUESTIONS, Question, quick};
+use dacapo_suite::nccl::{Desk, QUESTIONS, quick};
 use dacapo_suite::session::Session;
 
 use crate::COMMIT;
+use crate::child::{self, ANSWERED, Answer};
 
-/// A child's last line. What its process does after it, is not part of the answer.
-const ANSWERED: &str = "(answered)";
 /// After this no more questions are asked: a call to the machine has ten minutes.
 const ALL_MAX: Duration = Duration::from_secs(540);
 
@@ -46,7 +43,7 @@ pub fn apart(arguments: &[String]) -> Option<ExitCode> {
 }
 
 /// The driver, with a device, and NCCL; or why not, which is no error. No context is made: a child has its own.
-fn machine() -> Result<(Nvidia, Opened), String> {
+pub fn machine() -> Result<(Nvidia, Opened), String> {
     let opened = library::open()?;
     let but = |why: String| format!("{why}; NCCL {} at {} is there", opened.release(), opened.path.display());
     let driver = Nvidia::open().map_err(|error| but(error.to_string()))?;
@@ -98,7 +95,9 @@ fn record(folder: &Path) -> Result<(), String> {
             answer.push_str("  NOT ASKED: there was no time left\n");
             broken.push(question.name);
         } else {
-            let (said, ended) = in_child(question, &opened.path)?;
+            let mut command = child::again(&["nccl-question", question.name])?;
+            command.envs(question.environment.iter().copied()).env(library::VARIABLE, &opened.path);
+            let Answer { said, ended, .. } = child::listen(command, question.seconds, |_| {})?;
             said.lines().for_each(|line| answer.extend(["  ", line, "\n"]));
             if let Some(ended) = ended {
                 answer.extend(["  BROKEN OFF: ", &ended, "\n"]);
@@ -124,7 +123,7 @@ fn is_asked(name: &str) -> bool {
     })
 }
 
-fn head(driver: &Nvidia, opened: &Opened) -> Result<String, String> {
+pub fn head(driver: &Nvidia, opened: &Opened) -> Result<String, String> {
     let session = Session::open(driver).map_err(|error| error.to_string())?;
     let gpu = session.device_name().map_err(|error| error.to_string())?;
     let (release, cuda) = (session.driver_release(), driver.version());
@@ -132,69 +131,4 @@ fn head(driver: &Nvidia, opened: &Opened) -> Result<String, String> {
     let _ = writeln!(text, "NCCL {} at {}", opened.release(), opened.path.display());
     let _ = writeln!(text, "commit {COMMIT}");
     Ok(text)
-}
-
-/// What the child said, and how it ended where it did not say its last line.
-fn in_child(question: &Question, library: &Path) -> Result<(String, Option<String>), String> {
-    let mut command = Command::new(std::env::current_exe().map_err(|error| error.to_string())?);
-    command.args(["nccl-question", question.name]).envs(question.environment.iter().copied());
-    command.env(library::VARIABLE, library);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| error.to_string())?;
-    let (tell, lines) = channel();
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let errors = std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // What could be read is told; why no more, is not.
-        let _ = stderr.map(|mut stderr| stderr.read_to_end(&mut bytes));
-        String::from_utf8_lossy(&bytes).into_owned()
-    });
-    std::thread::spawn(move || {
-        for line in stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).split(b'\n')).flatten() {
-            if tell.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
-                return;
-            }
-        }
-    });
-    let (mut said, mut answered) = (String::new(), false);
-    let mut until = Instant::now() + Duration::from_secs(question.seconds);
-    let silent = loop {
-        match lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(line) if line == ANSWERED => {
-                answered = true;
-                // Its process may hang at its end, of what it left behind.
-                until = until.min(Instant::now() + Duration::from_secs(5));
-            }
-            Ok(line) => said.extend([line.as_str(), "\n"]),
-            Err(RecvTimeoutError::Timeout) => break true,
-            Err(RecvTimeoutError::Disconnected) => break false,
-        }
-    };
-    if silent {
-        // It may have ended just now.
-        let _ = child.kill();
-    }
-    let status = child.wait().map_err(|error| error.to_string())?;
-    let errors = errors.join().unwrap_or_default();
-    errors
-        .lines()
-        .rev()
-        .take(6)
-        .collect::<Vec<_>>()
-        .iter()
-        .rev()
-        .for_each(|line| said.extend(["stderr: ", line, "\n"]));
-    match (answered, silent) {
-        (true, true) => said.push_str("(its process did not end by itself after the answer)\n"),
-        (true, false) if !status.success() => {
-            said.extend(["(its process ended badly after the answer: ", &status.to_string(), ")\n"])
-        }
-        _ => {}
-    }
-    let ended = match (answered, silent) {
-        (true, _) => None,
-        (false, true) => Some(format!("it hung, and was ended after {} s", question.seconds)),
-        (false, false) => Some(status.to_string()),
-    };
-    Ok((said, ended))
 }
