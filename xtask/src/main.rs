@@ -159,7 +159,8 @@ enum Task {
     Founding,
     /// List small changes to the library's code, or make them and see that tests notice; slow
     Survivors(survivors::Scale),
-    /// Hold the training steps measured on a GPU, by hand, by the library and by PyTorch, against their limits
+    /// Hold the training steps measured on a GPU, by hand, by the library and by PyTorch, against their limits, and train on
+    /// 1, 2, 4 and 8 software devices
     Train {
         /// What `dacapo-bench --only train --report` wrote; the committed file when left out
         #[arg(long, value_name = "FILE")]

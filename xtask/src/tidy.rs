@@ -64,7 +64,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("dacapo-example-decode", &["dacapo", "dacapo-driver"]),
     ("dacapo-example-serve", &["dacapo"]),
     ("dacapo-example-solve", &["dacapo"]),
-    ("xtask", &["dacapo", "dacapo-driver", "dacapo-ptx", "dacapo-sim", "dacapo-suite"]),
+    ("xtask", &["dacapo", "dacapo-driver", "dacapo-ptx", "dacapo-sim", "dacapo-suite", "dacapo-example-train"]),
 ];
 
 /// Names that say nothing.

@@ -1,4 +1,5 @@
-//! `cargo xtask train`: the committed training steps, by hand, by the library and by PyTorch, held against their limits.
+//! `cargo xtask train`: the committed training steps, by hand, by the library and by PyTorch, held against their limits; and the
+//! same training on 1, 2, 4 and 8 ranks, now, on software devices.
 //!
 //! It reads what `dacapo-bench --only train --report` and `crates/bench/anchors/torch_train.py` wrote in one run on a GPU:
 //!
@@ -6,9 +7,13 @@
 //! - it takes at most 0.8 times PyTorch's whole-step graph: tf32 on, a GRU as cells, the faster of its two ways to run Adam,
 //!   the faster of its runs before and after;
 //! - both trained the same: see [`Tolerance`].
+//!
+//! What ranks must show stands in `verdict.rs` of the example.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
+use dacapo_example_train::{Adam, Model, Ranks, Shape, Training, verdict};
 use serde_json::Value;
 
 use crate::workspace;
@@ -43,7 +48,10 @@ const TOLERANCES: [Tolerance; 2] = [
     Tolerance { tf32: true, losses: 1e-4, parameters: 1e-2 },
 ];
 
-/// Compares the committed files, or those that were named, and prints what it found.
+/// How many ranks train.
+const RANKS: [usize; 4] = [1, 2, 4, 8];
+
+/// Compares the committed files, or those that were named, trains on ranks, and prints what it found.
 ///
 /// # Errors
 ///
@@ -51,8 +59,13 @@ const TOLERANCES: [Tolerance; 2] = [
 pub fn run(bench: Option<PathBuf>, torch: Option<PathBuf>) -> Result<(), String> {
     let root = workspace::root();
     let (bench, torch) = (bench.unwrap_or(root.join(BENCH)), torch.unwrap_or(root.join(TORCH)));
-    let (lines, failed) = compare(&bench, &torch)?;
+    let (lines, mut failed) = compare(&bench, &torch)?;
     lines.iter().for_each(|line| println!("{line}"));
+    for model in [Model::Mlp, Model::Gru] {
+        for size in RANKS {
+            failed.extend(ranks(model, size)?);
+        }
+    }
     match failed.is_empty() {
         true => {
             println!("train: every limit holds");
@@ -60,6 +73,23 @@ pub fn run(bench: Option<PathBuf>, torch: Option<PathBuf>) -> Result<(), String>
         }
         false => Err(format!("over a limit: {}", failed.join("; "))),
     }
+}
+
+/// Trains on so many software devices, prints what that showed, and returns what of it does not hold.
+fn ranks(model: Model, size: usize) -> Result<Vec<String>, String> {
+    let shape = Shape { model, hidden: 16, batch: 8, time: 2, layers: 3 };
+    let training = Training { shape, adam: Adam { rate: 0.05, ..Adam::default() }, steps: 6, seed: 1 };
+    let began = Instant::now();
+    let runs =
+        Ranks::Software(size).runs(&training, |_| ()).map_err(|error| format!("{model:?} on {size}: {error:?}"))?;
+    let checks = verdict::ranks_checks(&training, size, &runs);
+    let [nodes, edges] = runs.replayed.graph;
+    println!("{model:?}, {size} ranks of {nodes} nodes and {edges} edges, {:.1} s", began.elapsed().as_secs_f64());
+    for check in &checks {
+        println!("  {}  {}", if check.held { "ok    " } else { "FAILED" }, check.what);
+    }
+    let failed = checks.into_iter().filter(|check| !check.held);
+    Ok(failed.map(|check| format!("{model:?} on {size} ranks: {}", check.what)).collect())
 }
 
 /// What was found, and what of it does not hold.

@@ -127,7 +127,7 @@ impl State {
         ordered.sort_unstable();
         for key in ordered {
             match self.tasks.get_mut(key).map(|task| std::mem::replace(&mut task.work, Work::Nothing)) {
-                Some(Work::Map { address, bytes, label }) => self.run_map(address, bytes, &label),
+                Some(Work::Map { address, bytes, label, home }) => self.run_map(address, bytes, &label, home),
                 Some(Work::Unmap { address }) => {
                     self.memory.free(address);
                 }

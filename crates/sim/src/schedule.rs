@@ -14,7 +14,7 @@ use crate::exec::{Clock, ExecOptions, Fault, Grid, Launch, Outcome};
 use crate::finding::{Ending, Finding};
 use crate::foreign::{HostCall, read_host, write_host};
 use crate::machine::{FaultState, State};
-use crate::memory::home::{Home, bit};
+use crate::memory::home::Home;
 use crate::memory::{AccessError, AccessErrorKind, Kind, Request};
 use crate::model::objects::{Event, EventState, Owner, Pool};
 use crate::model::table::Key;
@@ -99,8 +99,8 @@ impl State {
                 self.mark(event, number);
                 self.tasks.finish(key);
             }
-            Work::Map { address, bytes, label } => {
-                self.run_map(address, bytes, &label);
+            Work::Map { address, bytes, label, home } => {
+                self.run_map(address, bytes, &label, home);
                 self.watch_pool(key, address, false);
                 self.tasks.finish(key);
             }
@@ -160,14 +160,13 @@ impl State {
     }
 
     /// Memory of a pool at the address that its allocation was promised.
-    pub(crate) fn run_map(&mut self, address: u64, bytes: u64, label: &str) {
-        let seen = self.visible.get(&address);
-        let device = seen.map_or(0, |seen| seen.device);
-        let home = match seen.map(|seen| &seen.owner) {
-            Some(Owner::Pool(pool)) => self.pools.get(*pool).map_or(Home::of_device(device, bit(device)), Pool::home),
-            _ => Home::of_device(device, bit(device)),
+    pub(crate) fn run_map(&mut self, address: u64, bytes: u64, label: &str, promised: Home) {
+        // Who may touch it may have changed since.
+        let home = match self.visible.get(&address).map(|seen| &seen.owner) {
+            Some(Owner::Pool(pool)) => self.pools.get(*pool).map_or(promised, Pool::home),
+            _ => promised,
         };
-        self.devices[device].promised -= bytes;
+        self.devices[promised.device].promised -= bytes;
         let request = Request { bytes, align: 512, kind: Kind::Pool, label };
         if self.memory.alloc_at_for(home, address, request).is_err() {
             self.find(Finding::new(

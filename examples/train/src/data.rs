@@ -25,6 +25,21 @@ pub struct Batch {
     pub targets: Vec<f32>,
 }
 
+impl Batch {
+    /// The part of one rank of `ranks`, which divide the batch: its sequences, of every time; of the MLP its rows.
+    pub fn part(&self, shape: Shape, rank: usize, ranks: usize) -> Batch {
+        let times = match shape.model {
+            Model::Gru => shape.time,
+            Model::Mlp => 1,
+        };
+        let of = |numbers: &[f32], times: usize| {
+            let part = numbers.len() / times / ranks;
+            numbers.chunks(part * ranks).flat_map(|time| &time[rank * part..][..part]).copied().collect()
+        };
+        Batch { inputs: of(&self.inputs, times), targets: of(&self.targets, 1) }
+    }
+}
+
 /// First parameters: even around 0, as wide as PyTorch makes them for layers of this width.
 pub fn parameters(shape: Shape, seed: u32) -> Vec<f32> {
     numbers(seed, Purpose::Parameters, 0, shape.parameters(), 1.0 / (shape.hidden as f32).sqrt())
@@ -79,6 +94,27 @@ mod tests {
         // The first parameters at seed 1, where the width is 1/8, in units of 2^-23 of it.
         let first: Vec<f32> = parameters(SHAPE, 1)[..4].iter().map(|x| x * 8.0 * 8_388_608.0).collect();
         assert_eq!(first, [6050562.0, -3899370.0, 4264703.0, 6293690.0]);
+    }
+
+    #[test]
+    fn every_row_is_in_one_part() {
+        for model in [Model::Gru, Model::Mlp] {
+            let shape = Shape { model, ..SHAPE };
+            let whole = lesson(shape, 1, 0);
+            let parts = [0, 1, 2, 3].map(|rank| whole.part(shape, rank, 4));
+            let mut of_parts: Vec<f32> = parts.iter().flat_map(|part| part.inputs.clone()).collect();
+            let mut of_whole = whole.inputs.clone();
+            assert!(parts.iter().all(|part| part.targets.len() == whole.targets.len() / 4));
+            // What a rank is asked is what it is shown.
+            let mine = Shape { batch: shape.batch / 4, ..shape };
+            let last = &parts[3].inputs[mine.inputs() - mine.targets()..];
+            let answer = |x: &f32| if model == Model::Gru { 0.5 * x } else { x.max(0.0) };
+            assert!(last.iter().map(answer).eq(parts[3].targets.iter().copied()), "{model:?}");
+            of_parts.sort_by(f32::total_cmp);
+            of_whole.sort_by(f32::total_cmp);
+            assert_eq!(of_parts, of_whole);
+            assert_eq!(whole.part(shape, 0, 1), whole);
+        }
     }
 
     #[test]

@@ -3,18 +3,21 @@
 //! The gates' shares of all inputs are one product before the first step, and all steps' weight gradients are one product
 //! after the last: only what hangs on the state is done step by step.
 
+use dacapo::collective::Bucketed;
 use dacapo::{Op, Recorder, Result, Slice, baked};
 
 use crate::kernels::Kernels;
 use crate::network::Network;
 
-/// Records everything from the static inputs to the gradient of all parameters and the parts of the loss.
+/// Records everything from the static inputs to the gradient of all parameters and the parts of the loss, of all ranks where there
+/// are some: the output layer's goes to them beside the whole way back.
 pub fn backpropagate(
     r: &mut Recorder<'_>,
     k: &Kernels,
     network: &mut Network,
     gradient: &mut Slice<f32>,
     parts: &mut Slice<f32>,
+    mut ranks: Option<&mut Bucketed>,
 ) -> Result<()> {
     let Network { shape, adam, parameters, powers, states, inputs, targets, .. } = network;
     let (time, hidden, batch) = (shape.time, shape.hidden as u32, shape.batch as u32);
@@ -41,6 +44,10 @@ pub fn backpropagate(
     r.run(k.linear_loss(last, w, b, targets, &mut dy, parts, powers, beta1, beta2).label("loss"))?;
     let (m, n) = (baked(hidden), baked(hidden));
     r.run(k.weight_gradient(&dy, last, &mut gradient[output.both()], m, n).label("backward/output"))?;
+    if let Some(ranks) = &mut ranks {
+        ranks.add(r, parts)?;
+        ranks.add(r, &mut gradient[output.both()])?;
+    }
 
     let (mut dx_gates, mut dh_gates) = (r.alloc(time * 3 * one)?, r.alloc(time * 3 * one)?);
     let mut carry = None;
@@ -59,6 +66,13 @@ pub fn backpropagate(
 
     let (m, n) = (baked(3 * hidden), baked(hidden));
     r.run(k.weight_gradient(&dx_gates, inputs, &mut gradient[input.both()], m, n).label("backward/inputs"))?;
+    if let Some(ranks) = &mut ranks {
+        ranks.add(r, &mut gradient[input.both()])?;
+    }
     let before = &states[..time * one];
-    r.run(k.weight_gradient(&dh_gates, before, &mut gradient[state.both()], m, n).label("backward/states"))
+    r.run(k.weight_gradient(&dh_gates, before, &mut gradient[state.both()], m, n).label("backward/states"))?;
+    match ranks {
+        Some(ranks) => ranks.add(r, &mut gradient[state.both()]),
+        None => Ok(()),
+    }
 }

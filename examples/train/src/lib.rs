@@ -3,6 +3,7 @@
 //! - [`Network`] holds a network on a device, and gives its training step as one operation: forward, loss, backward, Adam.
 //! - [`Reference`] is the same step in plain Rust, the same to the last bit.
 //! - [`Training`] runs both, launch by launch and as replays, and [`verdict`] compares them.
+//! - [`Ranks`] runs it on several devices at once, each with its part of every batch.
 //! - [`data`] makes parameters and batches by a formula that another program can repeat.
 //!
 //! ```
@@ -26,6 +27,7 @@ mod gru;
 pub mod kernels;
 mod mlp;
 mod network;
+mod ranks;
 pub mod reference;
 pub mod shape;
 mod training;
@@ -33,6 +35,7 @@ pub mod verdict;
 
 pub use kernels::Kernels;
 pub use network::Network;
+pub use ranks::{Mode, Ranks, RanksOutcome, RanksRuns};
 pub use reference::Reference;
 pub use shape::{Adam, Model, Shape};
 pub use training::{Outcome, Training};

@@ -4,18 +4,21 @@
 //! - New batches are copied into the same memory before each replay; the learning rate changes half-way.
 //! - The replayed run must equal the eager run and plain Rust, bit for bit, and the loss must fall. Otherwise the exit code
 //!   is 1.
+//! - `--ranks N` trains on N devices, each with its part of every batch. They must end with the same bits, and near one device.
 
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use dacapo::{Device, Result};
-use dacapo_example_train::{Adam, Model, Outcome, Shape, Training, verdict};
+use dacapo::collective::Place;
+use dacapo::{Device, Error, Result};
+use dacapo_example_train::{Adam, Model, Outcome, Ranks, RanksRuns, Shape, Training, verdict};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Trains a small network with a whole step in one graph, and checks that nothing was lost by it.
 ///
 /// The same training runs three times: launch by launch, as replays of one graph, and in plain Rust. The exit code is 0 when
-/// all three agree to the last bit and the loss fell, 1 when not, 2 when the sizes are none or the device refused.
+/// all three agree to the last bit and the loss fell, 1 when not, 2 when the sizes are none or the device refused. With
+/// `--ranks` the training runs on several devices, in four ways that must agree.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
@@ -46,6 +49,10 @@ struct Arguments {
     /// Decides data and first parameters
     #[arg(long, default_value_t = 1)]
     seed: u32,
+    /// Train on so many devices (1, 2, 4, ..), each with its part of the batch: threads of this process, or one of the
+    /// processes that torchrun, mpirun or srun has started
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=64))]
+    ranks: Option<u8>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -89,18 +96,18 @@ fn run(arguments: &Arguments) -> Result<bool> {
     if let Some(why) = shape.refused() {
         return Err(dacapo::Error::msg(why));
     }
+    let adam = Adam { rate: arguments.rate, ..Adam::default() };
+    let training = Training { shape, adam, steps: arguments.steps.into(), seed: arguments.seed };
+    if let Some(ranks) = arguments.ranks {
+        return run_ranks(&training, &ranks_of(arguments.device, ranks.into())?);
+    }
     let device = match arguments.device {
         Where::Best => Device::best()?,
         Where::Cuda => Device::cuda(0)?,
         Where::Software => Device::software()?,
     };
-    let adam = Adam { rate: arguments.rate, ..Adam::default() };
-    let training = Training { shape, adam, steps: arguments.steps.into(), seed: arguments.seed };
 
-    let progress = ProgressBar::new(3 * u64::from(arguments.steps));
-    if let Ok(style) = ProgressStyle::with_template("{msg:12} {wide_bar} {pos}/{len}") {
-        progress.set_style(style);
-    }
+    let progress = progress(3 * training.steps);
     progress.set_message("eager");
     let eager = training.eager(&device, || progress.inc(1))?;
     progress.set_message("replayed");
@@ -110,28 +117,84 @@ fn run(arguments: &Arguments) -> Result<bool> {
     progress.finish_and_clear();
 
     println!("{}: one graph of {nodes} nodes and {edges} edges, {} replays", device.properties().name, training.steps);
-    table(&training, [&eager, &replayed, &reference]);
+    table(&training, ["eager", "replayed", "plain Rust"], [&eager, &replayed, &reference]);
     if device.is_software() {
         println!("the times are those of the software device and say nothing about a GPU");
     }
-    let checks = verdict::checks(&eager, &replayed, &reference, &device.findings());
-    for check in &checks {
+    Ok(told(&verdict::checks(&eager, &replayed, &reference, &device.findings())))
+}
+
+/// Where so many ranks are: where a launcher says, else on as many devices of this process.
+fn ranks_of(device: Where, size: usize) -> Result<Ranks> {
+    let gpus = match device {
+        Where::Software => false,
+        Where::Cuda => true,
+        Where::Best => !Device::best()?.is_software(),
+    };
+    match Place::from_env() {
+        Ok(place) if place.size == size && size > 1 => Ok(Ranks::Process { place, software: !gpus }),
+        // A shell that Slurm has given says that it is one of one.
+        Ok(place) if place.size > 1 => {
+            Err(Error::msg(format!("the launcher has started {} processes, and --ranks says {size}", place.size)))
+        }
+        _ if matches!(device, Where::Cuda) || gpus && Device::count()? >= size => Ok(Ranks::Cuda(size)),
+        _ => Ok(Ranks::Software(size)),
+    }
+}
+
+/// Trains on several ranks, prints where rank 0 is, and says whether all checks held.
+fn run_ranks(training: &Training, ranks: &Ranks) -> Result<bool> {
+    let progress = progress(ranks.steps(training));
+    let done = |run| {
+        progress.set_message(run);
+        progress.inc(1);
+    };
+    let runs = ranks.runs(training, done)?;
+    progress.finish_and_clear();
+
+    let checks = verdict::ranks_checks(training, ranks.size(), &runs);
+    if !ranks.is_first() {
+        return Ok(checks.iter().all(|check| check.held));
+    }
+    let RanksRuns { device, eager, replayed, plain, other_seed, .. } = &runs;
+    let [nodes, edges] = replayed.graph;
+    let (size, batch) = (ranks.size(), training.shape.batch);
+    let ranks = if size == 1 { "rank" } else { "ranks" };
+    println!("{device}: {size} {ranks} with {} of {batch} sequences each", batch / size);
+    println!("each with one graph of {nodes} nodes and {edges} edges, {} replays", training.steps);
+    table(training, ["eager", "replayed", "no ranks"], [&eager.outcome, &replayed.outcome, plain]);
+    if other_seed.is_some() {
+        println!("the times are those of software devices and say nothing about GPUs");
+    }
+    Ok(told(&checks))
+}
+
+fn progress(steps: usize) -> ProgressBar {
+    let progress = ProgressBar::new(steps as u64);
+    if let Ok(style) = ProgressStyle::with_template("{msg:12} {wide_bar} {pos}/{len}") {
+        progress.set_style(style);
+    }
+    progress
+}
+
+/// Prints the checks, and says whether all held.
+fn told(checks: &[verdict::Check]) -> bool {
+    for check in checks {
         println!("{}  {}", if check.held { "ok    " } else { "FAILED" }, check.what);
     }
-    Ok(checks.iter().all(|check| check.held))
+    checks.iter().all(|check| check.held)
 }
 
 /// The losses of some steps, and the mean time of one.
-fn table(training: &Training, outcomes: [&Outcome; 3]) {
-    println!("{:>8} {:>8} {:>12} {:>12} {:>12}", "step", "rate", "eager", "replayed", "plain Rust");
+fn table(training: &Training, names: [&str; 3], outcomes: [&Outcome; 3]) {
+    println!("{:>8} {:>8} {:>12} {:>12} {:>12}", "step", "rate", names[0], names[1], names[2]);
     let rows = 8.min(training.steps);
     for row in 0..rows {
         // The first, the last, and evenly between.
         let step = if rows == 1 { 0 } else { row * (training.steps - 1) / (rows - 1) };
-        let [eager, replayed, reference] = outcomes.map(|outcome| outcome.losses[step]);
-        println!("{step:>8} {:>8} {eager:>12.6} {replayed:>12.6} {reference:>12.6}", training.rate(step));
+        let [a, b, c] = outcomes.map(|outcome| outcome.losses[step]);
+        println!("{step:>8} {:>8} {a:>12.6} {b:>12.6} {c:>12.6}", training.rate(step));
     }
-    let [eager, replayed, reference] =
-        outcomes.map(|outcome| outcome.elapsed.as_secs_f64() * 1e6 / training.steps as f64);
-    println!("{:>17} {eager:>12.0} {replayed:>12.0} {reference:>12.0}", "us a step");
+    let [a, b, c] = outcomes.map(|outcome| outcome.elapsed.as_secs_f64() * 1e6 / training.steps as f64);
+    println!("{:>17} {a:>12.0} {b:>12.0} {c:>12.0}", "us a step");
 }

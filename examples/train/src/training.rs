@@ -96,10 +96,16 @@ impl Training {
     }
 
     fn start(&self, device: &Device) -> Result<Network> {
-        Network::new(device, self.shape, self.adam, &data::parameters(self.shape, self.seed))
+        self.start_as(device, self.shape)
     }
 
-    fn batch(&self, step: usize) -> data::Batch {
+    /// The network before the first step, for batches of this shape.
+    pub(crate) fn start_as(&self, device: &Device, shape: Shape) -> Result<Network> {
+        Network::new(device, shape, self.adam, &data::parameters(self.shape, self.seed))
+    }
+
+    /// The batch of a step.
+    pub(crate) fn batch(&self, step: usize) -> data::Batch {
         data::lesson(self.shape, self.seed, step as u32)
     }
 }

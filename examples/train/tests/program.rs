@@ -1,6 +1,6 @@
 //! The program as a user runs it, small, on the software device.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn train(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_dacapo-example-train")).args(arguments).output().expect("the program starts")
@@ -32,6 +32,56 @@ fn sizes_of_more_than_one_tile_and_turn_agree() {
     agreed(&["--model", "gru", "--hidden", "8", "--batch", "1", "--time", "1", "--steps", "2"], None);
 }
 
+/// What a run on several ranks printed, which must end well.
+fn ranked(arguments: &[&str]) -> String {
+    let output =
+        train(&[&["--device", "software", "--time", "2", "--steps", "6", "--rate", "0.05"], arguments].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {text}{}", String::from_utf8_lossy(&output.stderr));
+    for line in [
+        "after every step, bit for bit\nok      each step is one rank's with the whole batch",
+        "ok      a second run equals the first, bit for bit",
+        "ok      another seed changes nothing, bit for bit",
+        "ok      the replayed run equals the eager run, bit for bit",
+        "ok      0 findings",
+    ] {
+        assert!(text.contains(line), "{arguments:?}: {line} is missing:\n{text}");
+    }
+    text
+}
+
+#[test]
+fn ranks_train_as_one() {
+    for model in ["gru", "mlp"] {
+        let text = ranked(&["--model", model, "--ranks", "1", "--hidden", "16"]);
+        assert!(text.contains("ok      one rank equals the run without ranks, bit for bit"), "{text}");
+        let text = ranked(&["--model", model, "--ranks", "4", "--hidden", "16"]);
+        assert!(text.contains("ok      the whole training ends"), "{text}");
+    }
+}
+
+/// As a launcher starts them: they find each other at a port, and each trains on a device of its own.
+#[test]
+fn two_processes_train_as_one() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|taken| taken.local_addr()).expect("a port").port();
+    let start = |rank: &str| {
+        Command::new(env!("CARGO_BIN_EXE_dacapo-example-train"))
+            .args(["--device", "software", "--ranks", "2", "--model", "mlp", "--time", "2", "--steps", "6"])
+            .args(["--rate", "0.05"])
+            .envs([("RANK", rank), ("WORLD_SIZE", "2"), ("LOCAL_RANK", rank), ("MASTER_ADDR", "127.0.0.1")])
+            .env("MASTER_PORT", port.to_string())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts")
+    };
+    let outputs = ["1", "0"].map(start).map(|process| process.wait_with_output().expect("its output"));
+    let [other, first] = outputs.each_ref().map(|output| String::from_utf8_lossy(&output.stdout));
+    assert!(outputs.iter().all(|output| output.status.success()), "{outputs:?}");
+    assert!(first.contains("2 ranks with 4 of 8 sequences each") && first.contains("ok      0 findings"), "{first}");
+    assert_eq!(other, "", "only rank 0 speaks");
+}
+
 #[test]
 fn a_check_that_fails_is_the_exit_code() {
     // One step cannot lower its own loss.
@@ -43,11 +93,15 @@ fn a_check_that_fails_is_the_exit_code() {
 #[test]
 fn help_names_every_option_and_exit_code() {
     let text = String::from_utf8(train(&["--help"]).stdout).expect("text");
-    let words = ["--model", "--steps", "--device", "--hidden", "--batch", "--time", "--layers", "--rate", "--seed"];
+    let words =
+        ["--model", "--steps", "--device", "--hidden", "--batch", "--time", "--layers", "--rate", "--seed", "--ranks"];
     for word in words.into_iter().chain(["exit code"]) {
         assert!(text.contains(word), "{word} is missing:\n{text}");
     }
     assert_eq!(train(&["--steps", "0"]).status.code(), Some(2));
+    let output = train(&["--device", "software", "--ranks", "4", "--batch", "6"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("4 equal parts"), "{output:?}");
     let output = train(&["--device", "software", "--hidden", "12"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("multiple of 8"), "{output:?}");

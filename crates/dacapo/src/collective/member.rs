@@ -112,8 +112,14 @@ impl Member {
         drop(under_way);
         match code {
             ncclResult::ncclSuccess => Ok(()),
-            // Another thread has found out in the meantime: its error says more.
-            code => Err(self.died.get().cloned().unwrap_or_else(|| self.library.refused(code, call))),
+            code => {
+                // The other rank's end, seen here before the thread that watches has asked. Nothing later can succeed.
+                if code == ncclResult::ncclRemoteError {
+                    self.die(self.library.said(code));
+                }
+                // Or another thread has found out in the meantime: its error says more.
+                Err(self.died.get().cloned().unwrap_or_else(|| self.library.refused(code, call)))
+            }
         }
     }
 

@@ -181,9 +181,15 @@ impl Place {
     }
 
     fn ask_once(&self) -> Result<UniqueId, std::io::Error> {
-        let none = || std::io::Error::other("the name has no address");
-        let at = (&*self.host, self.port).to_socket_addrs()?.next().ok_or_else(none)?;
-        let mut stream = TcpStream::connect_timeout(&at, ONE)?;
+        // Rank 0 listens at one of the name's addresses, and which of them cannot be known: all are tried.
+        let mut found = Err(std::io::Error::other("the name has no address"));
+        for at in (&*self.host, self.port).to_socket_addrs()? {
+            found = TcpStream::connect_timeout(&at, ONE);
+            if found.is_ok() {
+                break;
+            }
+        }
+        let mut stream = found?;
         stream.set_read_timeout(Some(ONE))?;
         stream.write_all(&HELLO)?;
         stream.write_all(&(self.rank as u32).to_le_bytes())?;

@@ -120,7 +120,7 @@ unsafe fn allocate(
             let block = v.pools.get_mut(pool).ok_or(INVALID)?.blocks.swap_remove(at);
             let label = String::new();
             v.devices[home.device].promised += bytes as u64;
-            let map = Work::Map { address: block.address, bytes: bytes as u64, label };
+            let map = Work::Map { address: block.address, bytes: bytes as u64, label, home };
             v.submit_after(stream, map, [block.freed]);
             block.address
         }

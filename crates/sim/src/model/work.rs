@@ -12,6 +12,7 @@ use super::user_object::References;
 use crate::detect::declared::Declared;
 use crate::exec::Grid;
 use crate::finding::FindingOp;
+use crate::memory::home::Home;
 
 /// What a task does when its turn comes.
 pub(crate) enum Work {
@@ -33,8 +34,9 @@ pub(crate) enum Work {
     Callback(CallbackWork),
     /// Marks an event as having happened; the number is which record of it.
     Record(Key<Event>, u64),
-    /// Stream-ordered memory: maps an address that the pool hands out again.
-    Map { address: u64, bytes: u64, label: String },
+    /// Stream-ordered memory: maps an address that the pool hands out again. It was freed again, for the program, where that call
+    /// has come before this piece runs; so whose it is comes along.
+    Map { address: u64, bytes: u64, label: String, home: Home },
     /// Stream-ordered memory: ends an allocation.
     Unmap { address: u64 },
     /// Calls of NCCL, by how far they have come.

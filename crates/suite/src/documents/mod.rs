@@ -2,3 +2,6 @@
 
 #[doc = include_str!("../../../../docs/software-driver.md")]
 struct SoftwareDriver;
+
+#[doc = include_str!("../../../../docs/several-gpus.md")]
+struct SeveralGpus;

@@ -1,7 +1,7 @@
 //! A GRU's loss and gradient.
 
 use super::arithmetic::{shared_out, sigmoid, tangent};
-use super::{layer, linear, loss, weight_gradient};
+use super::{Terms, layer, linear, loss};
 use crate::data::Batch;
 use crate::shape::Shape;
 
@@ -14,8 +14,8 @@ struct Gates {
     from_h: f32,
 }
 
-/// The loss, and the gradient of all parameters.
-pub fn gradient(shape: Shape, parameters: &[f32], batch: &Batch) -> (f32, Vec<f32>) {
+/// The loss, and what the gradient of each layer is the sum of.
+pub fn gradient(shape: Shape, parameters: &[f32], batch: &Batch) -> (f32, Vec<Terms>) {
     let Shape { hidden, time, .. } = shape;
     let one = shape.batch * hidden;
     let layout = shape.layout();
@@ -35,7 +35,7 @@ pub fn gradient(shape: Shape, parameters: &[f32], batch: &Batch) -> (f32, Vec<f3
 
     let last = &states[time * one..];
     let (loss, dy) = loss(&linear(last, output, hidden), &batch.targets, hidden);
-    let of_output = weight_gradient(&dy, last, hidden, hidden);
+    let of_output = Terms::new(dy.clone(), last.to_vec(), [hidden; 2]);
 
     let (mut dx_gates, mut dh_gates) = (vec![0.0; time * 3 * one], vec![0.0; time * 3 * one]);
     let mut carry = vec![0.0; one];
@@ -62,9 +62,9 @@ pub fn gradient(shape: Shape, parameters: &[f32], batch: &Batch) -> (f32, Vec<f3
             carry[at] = dh * update;
         }
     }
-    let of_input = weight_gradient(&dx_gates, &batch.inputs, 3 * hidden, hidden);
-    let of_state = weight_gradient(&dh_gates, &states[..time * one], 3 * hidden, hidden);
-    (loss, [of_input, of_state, of_output].concat())
+    let of_input = Terms::new(dx_gates, batch.inputs.clone(), [3 * hidden, hidden]);
+    let of_state = Terms::new(dh_gates, states[..time * one].to_vec(), [3 * hidden, hidden]);
+    (loss, vec![of_input, of_state, of_output])
 }
 
 fn forward(from_inputs: &[f32], h: &[f32], (w, b): (&[f32], &[f32]), hidden: usize, at: usize) -> Gates {

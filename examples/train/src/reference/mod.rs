@@ -2,6 +2,7 @@
 //!
 //! So the device's results are compared bit for bit, not within a bound. Nothing here knows of devices or graphs.
 
+mod apart;
 mod arithmetic;
 mod gru;
 mod mlp;
@@ -10,6 +11,8 @@ use crate::data::Batch;
 use crate::shape::{Adam, Layer, Model, Shape, TILE};
 use arithmetic::{by_halves, product, total};
 
+pub use apart::Apart;
+
 /// A network on the host, with its optimiser.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reference {
@@ -17,9 +20,12 @@ pub struct Reference {
     adam: Adam,
     /// All parameters, as the device has them.
     pub parameters: Vec<f32>,
-    mean: Vec<f32>,
-    square: Vec<f32>,
-    powers: [f32; 2],
+    /// Adam's mean of the gradients.
+    pub mean: Vec<f32>,
+    /// And of their squares.
+    pub square: Vec<f32>,
+    /// The powers of Adam's betas.
+    pub powers: [f32; 2],
 }
 
 impl Reference {
@@ -32,6 +38,11 @@ impl Reference {
     /// One step on one batch: forward, loss, backward, Adam at this rate. Returns the loss.
     pub fn step(&mut self, rate: f32, batch: &Batch) -> f32 {
         let (loss, gradient) = self.gradient(batch);
+        self.update(rate, gradient);
+        loss
+    }
+
+    fn update(&mut self, rate: f32, gradient: Vec<f32>) {
         let Adam { beta1, beta2, epsilon, .. } = self.adam;
         self.powers = [self.powers[0] * beta1, self.powers[1] * beta2];
         let past = [1.0 - self.powers[0], 1.0 - self.powers[1]];
@@ -41,15 +52,47 @@ impl Reference {
             *v = beta2.mul_add(*v, (1.0 - beta2) * g * g);
             *p = (-rate).mul_add(*m / past[0] / ((*v / past[1]).sqrt() + epsilon), *p);
         }
-        loss
     }
 
     /// The loss of a batch and the gradient of all parameters.
     pub fn gradient(&self, batch: &Batch) -> (f32, Vec<f32>) {
+        let (loss, terms) = self.terms(batch);
+        (loss, terms.iter().flat_map(Terms::sum).collect())
+    }
+
+    fn terms(&self, batch: &Batch) -> (f32, Vec<Terms>) {
         match self.shape.model {
             Model::Gru => gru::gradient(self.shape, &self.parameters, batch),
             Model::Mlp => mlp::gradient(self.shape, &self.parameters, batch),
         }
+    }
+}
+
+/// What a layer's gradient is the sum of: a term for each row of `dy` and `x`.
+struct Terms {
+    dy: Vec<f32>,
+    x: Vec<f32>,
+    /// Numbers of a row of `dy`, and of `x`.
+    widths: [usize; 2],
+}
+
+impl Terms {
+    fn new(dy: Vec<f32>, x: Vec<f32>, widths: [usize; 2]) -> Terms {
+        Terms { dy, x, widths }
+    }
+
+    fn rows(&self) -> usize {
+        self.dy.len() / self.widths[0]
+    }
+
+    fn sum(&self) -> Vec<f32> {
+        weight_gradient(&self.dy, &self.x, self.widths[0], self.widths[1])
+    }
+
+    /// The sum of the terms' sizes.
+    fn mass(&self) -> Vec<f32> {
+        let sizes = |numbers: &[f32]| numbers.iter().map(|number| number.abs()).collect::<Vec<_>>();
+        weight_gradient(&sizes(&self.dy), &sizes(&self.x), self.widths[0], self.widths[1])
     }
 }
 
