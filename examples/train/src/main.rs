@@ -9,7 +9,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use dacapo::collective::Place;
+use dacapo::collective::Launcher;
 use dacapo::{Device, Error, Result};
 use dacapo_example_train::{Adam, Model, Outcome, Ranks, RanksRuns, Shape, Training, verdict};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -131,7 +131,7 @@ fn ranks_of(device: Where, size: usize) -> Result<Ranks> {
         Where::Cuda => true,
         Where::Best => !Device::best()?.is_software(),
     };
-    match Place::from_env() {
+    match Launcher::from_env() {
         Ok(place) if place.size == size && size > 1 => Ok(Ranks::Process { place, software: !gpus }),
         // A shell that Slurm has given says that it is one of one.
         Ok(place) if place.size > 1 => {

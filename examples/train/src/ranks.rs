@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use dacapo::collective::{Communicator, Join, Place, Reduce};
+use dacapo::collective::{Communicator, Join, Launcher, Reduce};
 use dacapo::{Device, Error, Graph, Result, Scalar, Slot, Software, copy};
 
 use crate::kernels::Kernels;
@@ -24,7 +24,7 @@ pub enum Ranks {
     /// This process is one of them; a launcher has started it, and says where it stands.
     Process {
         /// What the launcher says.
-        place: Place,
+        place: Launcher,
         /// On a software device of its own, not on a GPU.
         software: bool,
     },

@@ -1,13 +1,13 @@
 //! Making communicators.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use dacapo_nccl::Nccl;
-use dacapo_nccl::types::{c_int, ncclComm, ncclConfig, ncclResult};
+use dacapo_nccl::types::{c_int, ncclComm, ncclConfig};
 
 use crate::collective::library::Library;
-use crate::collective::member::{Joined, LOOK, Member};
+use crate::collective::member::{Joined, Member};
 use crate::collective::watch::watch;
 use crate::collective::{Communicator, UniqueId};
 use crate::device::Device;
@@ -124,35 +124,7 @@ impl Join {
         let library = self.library_of(device)?;
         device.enter()?;
         let turn = device.zeros::<u32>(1)?.place();
-        let _relaxed = device.relaxed()?;
-        let (mut comm, mut config) = (ncclComm::NULL, ncclConfig::new(false));
-        let nccl = library.nccl();
-        // SAFETY: both pointers are valid for this call, which copies the configuration. The device's context is current: the
-        // communicator is of that device.
-        let mut code = unsafe { nccl.ncclCommInitRankConfig(&mut comm, raw_size, id.0, raw_rank, &mut config) };
-        let begun = Instant::now();
-        while code == ncclResult::ncclInProgress {
-            if begun.elapsed() > self.timeout {
-                break;
-            }
-            std::thread::sleep(LOOK);
-            // SAFETY: the handle was made above; `code` is valid for the write.
-            let asked = unsafe { nccl.ncclCommGetAsyncError(comm, &mut code) };
-            if !asked.is_success() {
-                code = asked;
-            }
-        }
-        if !code.is_success() {
-            let why = match code {
-                ncclResult::ncclInProgress => format!("not all ranks came within {:?}", self.timeout),
-                code => library.said(code),
-            };
-            if !comm.is_null() {
-                // SAFETY: the handle was made above, and is not used again.
-                let _ = unsafe { nccl.ncclCommAbort(comm) };
-            }
-            return Err(fail(why));
-        }
+        let comm = self.made(device, &library, id, [raw_rank, raw_size]).map_err(fail)?;
         let member = Member::new(Joined {
             device: device.clone(),
             library,
@@ -167,10 +139,60 @@ impl Join {
         Ok(Communicator(member))
     }
 
+    /// The handle. It is made on a thread of its own: NCCL waits for the other ranks there as long as it likes, and whoever has
+    /// given up leaves the thread to end what it gets.
+    ///
+    /// Its calls wait. With those that do not, an error stays with the communicator: on an H200 (NCCL 2.28) one capture that
+    /// somebody else had broken refused every later call, and each call took 60 us more.
+    fn made(
+        &self,
+        device: &Device,
+        library: &Library,
+        id: &UniqueId,
+        [rank, size]: [c_int; 2],
+    ) -> Result<ncclComm, String> {
+        // Nothing is kept in between: it is taken, or the thread knows that nobody will.
+        let (tell, told) = mpsc::sync_channel(0);
+        let (device, library, id) = (device.clone(), library.clone(), *id);
+        let init = move || {
+            let made = init(&device, &library, &id, [rank, size]);
+            if let Err(mpsc::SendError(Ok(comm))) = tell.send(made) {
+                // SAFETY: the handle was made here, and nobody else has it.
+                let _ = unsafe { library.nccl().ncclCommAbort(comm) };
+            }
+        };
+        let spawned = std::thread::Builder::new().name("dacapo-join".into()).spawn(init);
+        spawned.map_err(|error| format!("no thread could be made: {error}"))?;
+        match told.recv_timeout(self.timeout) {
+            Ok(made) => made,
+            Err(mpsc::RecvTimeoutError::Timeout) => Err(format!("not all ranks came within {:?}", self.timeout)),
+            Err(mpsc::RecvTimeoutError::Disconnected) => Err("the thread that joined has panicked".into()),
+        }
+    }
+
     fn library_of(&self, device: &Device) -> Result<Library> {
         match &self.given {
             Some(library) => Ok(library.clone()),
             None => Library::of(device),
         }
     }
+}
+
+fn init(device: &Device, library: &Library, id: &UniqueId, [rank, size]: [c_int; 2]) -> Result<ncclComm, String> {
+    device.enter().map_err(|error| error.to_string())?;
+    let _relaxed = device.relaxed().map_err(|error| error.to_string())?;
+    let (mut comm, mut config) = (ncclComm::NULL, ncclConfig::new(true));
+    let nccl = library.nccl();
+    // SAFETY: both pointers are valid for this call, which copies the configuration. The device's context is current: the
+    // communicator is of that device.
+    let code = unsafe { nccl.ncclCommInitRankConfig(&mut comm, size, id.0, rank, &mut config) };
+    if code.is_success() {
+        return Ok(comm);
+    }
+    let why = library.said(code);
+    if !comm.is_null() {
+        // SAFETY: the handle was made above, and is not used again.
+        let _ = unsafe { nccl.ncclCommAbort(comm) };
+    }
+    Err(why)
 }

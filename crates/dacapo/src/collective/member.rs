@@ -293,8 +293,9 @@ impl Ending {
                 code = asked;
             }
         }
-        // SAFETY: as above, and it is not used again. Nobody can be told of a refusal.
+        // Nobody can be told of a refusal.
         let _ = match code.is_success() {
+            // SAFETY: as above, and it is not used again.
             true => unsafe { nccl.ncclCommDestroy(self.comm) },
             // SAFETY: as above.
             false => unsafe { nccl.ncclCommAbort(self.comm) },

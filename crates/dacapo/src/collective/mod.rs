@@ -76,10 +76,10 @@ mod gather;
 mod group;
 mod id;
 mod join;
+mod launcher;
 mod library;
 mod member;
 mod number;
-mod place;
 mod transfer;
 mod watch;
 
@@ -88,5 +88,5 @@ pub use communicator::Communicator;
 pub use group::Group;
 pub use id::UniqueId;
 pub use join::Join;
+pub use launcher::Launcher;
 pub use number::{Number, Reduce};
-pub use place::Place;

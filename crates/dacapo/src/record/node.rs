@@ -273,9 +273,12 @@ pub(crate) fn gates<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<Arc<Gate>>
     gates
 }
 
+/// A partner, and the ops that it must have alike: what is done, and how errors name it.
+pub(crate) type JointOps = (Arc<dyn Partner>, Vec<(String, String)>);
+
 /// With whom some nodes are done, and which ops each of those must have alike: what is done, and how errors name it.
-pub(crate) fn partners(nodes: &[Node]) -> Vec<(Arc<dyn Partner>, Vec<(String, String)>)> {
-    let mut partners: Vec<(Arc<dyn Partner>, Vec<(String, String)>)> = Vec::new();
+pub(crate) fn partners(nodes: &[Node]) -> Vec<JointOps> {
+    let mut partners: Vec<JointOps> = Vec::new();
     for node in nodes {
         let Work::Foreign(ForeignWork { joint: Some(joint), .. }) = &node.work else { continue };
         let known =

@@ -20,7 +20,7 @@ use std::time::Duration;
 use dacapo::collective::{Communicator, Join};
 use dacapo::{Device, Software, Stream};
 
-use crate::forms::Outcome;
+use crate::forms::{Failure, Outcome};
 
 /// One body, and how many ranks it wants.
 #[derive(Clone, Copy)]

@@ -23,14 +23,14 @@ use crate::error::{Error, ErrorKind, Result};
 /// ```no_run
 /// # fn main() -> dacapo::Result<()> {
 /// use dacapo::Device;
-/// use dacapo::collective::Place;
-/// let place = Place::from_env()?; // torchrun, mpirun, srun
+/// use dacapo::collective::Launcher;
+/// let place = Launcher::from_env()?; // torchrun, mpirun, srun
 /// let device = Device::cuda(place.local_rank)?;
 /// let comm = place.join(&device)?;
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Launcher {
     /// Its number among all.
     pub rank: usize,
     /// How many there are.
@@ -57,17 +57,17 @@ const AGAIN: Duration = Duration::from_millis(50);
 /// How long one of the others may take for its few bytes.
 const ONE: Duration = Duration::from_secs(5);
 
-impl Place {
+impl Launcher {
     /// As the environment says it.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::NotJoined`]: a variable is missing, or is not what it should be; the text says which.
-    pub fn from_env() -> Result<Place> {
-        Place::from(|name| std::env::var(name).ok())
+    pub fn from_env() -> Result<Launcher> {
+        Launcher::from(|name| std::env::var(name).ok())
     }
 
-    fn from(get: impl Fn(&str) -> Option<String>) -> Result<Place> {
+    fn from(get: impl Fn(&str) -> Option<String>) -> Result<Launcher> {
         let fail = |why: String| Error::new(ErrorKind::NotJoined { rank: 0, size: 0, why });
         let known = LAUNCHERS.iter().find(|[rank, size, _]| get(rank).is_some() && get(size).is_some());
         let Some([rank, size, local_rank]) = known else {
@@ -88,7 +88,7 @@ impl Place {
         let taken = get("TORCHELASTIC_USE_AGENT_STORE").is_some_and(|taken| taken.eq_ignore_ascii_case("true"));
         let port = port + usize::from(taken);
         let port = u16::try_from(port).map_err(|_| fail(format!("MASTER_PORT {port} is no port")))?;
-        Ok(Place { rank, size, local_rank, host, port })
+        Ok(Launcher { rank, size, local_rank, host, port })
     }
 
     /// Joins with all others.
@@ -105,7 +105,7 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// - As [`join`](Place::join).
+    /// - As [`join`](Launcher::join).
     pub fn join_with(&self, device: &Device, options: &Join, patience: Duration) -> Result<Communicator> {
         let until = Instant::now() + patience;
         let id = match self.rank {
@@ -208,8 +208,8 @@ impl Place {
 mod tests {
     use super::*;
 
-    fn place(variables: &[(&str, &str)]) -> Result<Place> {
-        Place::from(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string()))
+    fn place(variables: &[(&str, &str)]) -> Result<Launcher> {
+        Launcher::from(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string()))
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
             ("MASTER_ADDR", "n1"),
             ("MASTER_PORT", "1234"),
         ];
-        assert_eq!(place(&slurm)?, Place { rank: 1, size: 2, local_rank: 0, host: "n1".into(), port: 1234 });
+        assert_eq!(place(&slurm)?, Launcher { rank: 1, size: 2, local_rank: 0, host: "n1".into(), port: 1234 });
         let mpi = [("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "1")];
         assert_eq!(place(&mpi)?.size, 1);
         Ok(())
