@@ -20,13 +20,15 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// What a launcher says of this process.
 ///
-/// ```no_run
+/// ```
 /// # fn main() -> dacapo::Result<()> {
 /// use dacapo::Device;
-/// use dacapo::collective::Launcher;
-/// let place = Launcher::from_env()?; // torchrun, mpirun, srun
-/// let device = Device::cuda(place.local_rank)?;
-/// let comm = place.join(&device)?;
+/// use dacapo::collective::{Communicator, Launcher};
+/// let comm = match Launcher::from_env() {
+///     Ok(place) => place.join(&Device::cuda(place.local_rank)?)?, // torchrun, mpirun, srun
+///     Err(_) => Communicator::alone(&Device::software()?)?,       // nobody has started several
+/// };
+/// assert!(comm.rank() < comm.size());
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,9 +14,11 @@ mod scope;
 mod told;
 mod written;
 
+#[cfg(feature = "nccl")]
+pub(crate) use node::Joint;
 pub(crate) use node::{
-    Body, Branch, BranchKind, CAPTURED, FillRecipe, ForeignWork, Guard, Joint, KernelRecipe, KernelWork, Node, Work,
-    gates, lock_gates, partners,
+    Body, Branch, BranchKind, CAPTURED, FillRecipe, ForeignWork, Guard, KernelRecipe, KernelWork, Node, Work, gates,
+    lock_gates, partners,
 };
 pub(crate) use op::whole;
 pub use op::{BoxOp, Op, from_fn};
