@@ -48,3 +48,56 @@ fn another_ranks_end_is_told_at_once_and_later() -> dacapo::Result<()> {
     }
     Ok(())
 }
+
+/// One device has one rank, as NCCL has it.
+#[test]
+fn a_device_twice_is_refused() {
+    let device = dacapo::Device::software().expect("a software device");
+    let joined = dacapo::collective::Communicator::all(&[device.clone(), device]);
+    let error = joined.expect_err("one of them is there twice");
+    assert!(matches!(error.kind(), dacapo::ErrorKind::NotJoined { rank: 1, size: 2, .. }), "{error:?}");
+}
+
+/// An eager call that NCCL does not come back from holds its stream, and is noticed all the same.
+#[test]
+fn a_call_that_hangs_is_noticed_while_it_holds_its_stream() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::{Duration, Instant};
+
+    use dacapo::collective::{Join, Reduce};
+    use dacapo_nccl::types::ncclResult;
+    use dacapo_nccl::{HookedNccl, NcclCall, NcclHook};
+
+    /// The second all-reduce takes long.
+    struct Slow(AtomicU64);
+    impl NcclHook for Slow {
+        fn around(&self, call: NcclCall, run: &mut dyn FnMut() -> ncclResult) -> ncclResult {
+            if call == NcclCall::ncclAllReduce && self.0.fetch_add(1, Ordering::SeqCst) == 1 {
+                std::thread::sleep(Duration::from_secs(4));
+            }
+            run()
+        }
+    }
+    let device = dacapo::Device::software().expect("a software device");
+    let nccl = device.machine().expect("a machine").nccl();
+    let hooked = Arc::new(HookedNccl::new(nccl, Slow(AtomicU64::new(0))));
+    // SAFETY: it is the device's own, slower.
+    let join = unsafe { Join::new().timeout(Duration::from_millis(300)).library(hooked) };
+    let id = join.unique_id(&device).expect("an id");
+    let comm = join.join(&device, &id, 0, 1).expect("alone");
+    let (stream, mut x) = (device.stream().expect("a stream"), device.zeros::<f32>(4).expect("memory"));
+    stream.run(comm.all_reduce_in_place(&mut x, Reduce::Sum)).expect("the first");
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        let hangs = scope.spawn(|| stream.run(comm.all_reduce_in_place(&mut x, Reduce::Sum)));
+        while comm.death().is_none() && begun.elapsed() < Duration::from_secs(3) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let noticed = begun.elapsed();
+        drop(hangs.join());
+        assert!(noticed < Duration::from_secs(3), "noticed after {noticed:?}");
+    });
+    let said = comm.death().map(ToString::to_string).unwrap_or_default();
+    assert!(said.contains("has not returned for 300ms"), "{said}");
+}

@@ -78,6 +78,12 @@ impl Join {
             let why = "there are no devices".to_string();
             return Err(Error::new(ErrorKind::NotJoined { rank: 0, size: 0, why }));
         };
+        // In software it would work, and on GPUs NCCL refuses it.
+        let is_there_before = |rank: &usize| devices[..*rank].iter().any(|before| before.is(&devices[*rank]));
+        if let Some(rank) = (0..size).find(is_there_before) {
+            let why = "its device is that of another rank: one device has one rank".to_string();
+            return Err(Error::new(ErrorKind::NotJoined { rank, size, why }));
+        }
         let id = self.unique_id(first)?;
         // A thread for each: joining waits for the others.
         let joined: Vec<Result<Communicator>> = std::thread::scope(|scope| {

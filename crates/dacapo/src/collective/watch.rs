@@ -1,9 +1,14 @@
-//! A thread for each communicator that notices when it hangs.
+//! Two threads for each communicator that notice when it hangs.
 //!
-//! - It asks NCCL every [`TICK`] what was noticed in the background: a rank that has ended.
-//! - It looks now and then at the streams on which launches of this communicator are in flight: whether what was the newest there
-//!   at one look is over at a later one. A launch itself does nothing for it, so it costs nothing.
-//! - It ends with the communicator, which it does not hold.
+//! - One asks NCCL every [`TICK`] what was noticed in the background: a rank that has ended; and sees calls that do not return.
+//! - The other looks now and then at the streams on which launches of this communicator are in flight: whether what was the newest
+//!   there at one look is over at a later one. A launch itself does nothing for it, so it costs nothing.
+//! - They end with the communicator, which they do not hold.
+//!
+//! # Why two?
+//!
+//! An eager call of NCCL is made under the lock of its stream, and a look at the stream wants that lock. So whoever looks may wait
+//! for the very call that hangs, and cannot be the one who ends it.
 
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -18,36 +23,43 @@ const TICK: Duration = Duration::from_millis(50);
 /// How many looks at the streams there are in one timeout.
 const LOOKS: u32 = 8;
 
-/// Starts the thread. Without one, only what NCCL's calls answer is noticed.
+/// Starts the threads. Without them, only what NCCL's calls answer is noticed.
 pub(super) fn watch(member: &Arc<Member>) {
-    let (weak, timeout) = (Arc::downgrade(member), member.timeout);
-    let made = std::thread::Builder::new().name("dacapo-watch".into()).spawn(move || serve(&weak, timeout));
-    drop(made);
+    for (name, serve) in [("dacapo-watch", ask as fn(&Weak<Member>, Duration)), ("dacapo-look", look_on)] {
+        let (weak, timeout) = (Arc::downgrade(member), member.timeout);
+        let made = std::thread::Builder::new().name(name.into()).spawn(move || serve(&weak, timeout));
+        drop(made);
+    }
 }
 
-/// Something in flight, and since when it has been known.
-struct Seen {
-    lane: Lane<Cuda>,
-    used: Use<Cuda>,
-    since: Instant,
+/// How long to sleep between two looks at the streams.
+fn pause(timeout: Duration) -> Duration {
+    (timeout / LOOKS).clamp(Duration::from_millis(5), Duration::from_secs(5))
 }
 
-fn serve(member: &Weak<Member>, timeout: Duration) {
-    let pause = (timeout / LOOKS).clamp(Duration::from_millis(5), Duration::from_secs(5));
-    let (mut seen, mut looked): (Vec<Seen>, _) = (Vec::new(), Instant::now());
-    loop {
-        std::thread::sleep(TICK.min(pause));
-        let Some(member) = member.upgrade() else { return };
-        if member.death().is_some() {
-            return;
-        }
+/// The member, after a while, as long as it lives.
+fn later(member: &Weak<Member>, sleep: Duration) -> Option<Arc<Member>> {
+    std::thread::sleep(sleep);
+    member.upgrade().filter(|member| member.death().is_none())
+}
+
+/// Asks NCCL, and sees calls that do not return. Takes no lock of a stream.
+fn ask(member: &Weak<Member>, timeout: Duration) {
+    while let Some(member) = later(member, TICK.min(pause(timeout))) {
         if let Some(why) = member.async_error() {
             return member.die(why);
         }
         if member.is_stuck() {
             return member.die(format!("a call of NCCL has not returned for {timeout:?}"));
         }
-        if looked.elapsed() < pause {
+    }
+}
+
+/// Looks at the streams.
+fn look_on(member: &Weak<Member>, timeout: Duration) {
+    let (mut seen, tick, mut looked): (Vec<Seen>, _, _) = (Vec::new(), TICK.min(pause(timeout)), Instant::now());
+    while let Some(member) = later(member, tick) {
+        if looked.elapsed() < pause(timeout) {
             continue;
         }
         looked = Instant::now();
@@ -56,6 +68,13 @@ fn serve(member: &Weak<Member>, timeout: Duration) {
             return member.die(format!("what was launched is not over after {timeout:?}: another rank has not come"));
         }
     }
+}
+
+/// Something in flight, and since when it has been known.
+struct Seen {
+    lane: Lane<Cuda>,
+    used: Use<Cuda>,
+    since: Instant,
 }
 
 /// Looks at the streams: what is over goes, and what is new comes.
