@@ -260,11 +260,11 @@ table! {
         help (words::install(library, variable));
 
     Rank { what, rank, size } => "rank",
-        "`{what}` names rank {rank}, and the communicator has {size} ranks",
+        (words::rank_beyond(what, *rank, *size)),
         help "a rank is a number from 0 to `Communicator::size() - 1`";
     NotJoined { rank, size, why } => "not_joined",
-        "rank {rank} of {size} could not join the communicator: {why}",
-        help "every rank joins once, with the same id and size, each on a thread or process of its own";
+        (words::not_joined(*rank, *size, why)),
+        help (words::join_how(*size));
     RanksDiffer { rank, number, here, ranks } => "ranks_differ",
         "the ranks have recorded different collectives: on rank {rank} number {number} is {here}",
         notes (ranks.clone()),

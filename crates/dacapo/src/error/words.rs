@@ -29,6 +29,14 @@ pub(super) fn equal_lengths(what: &str, left: usize, right: usize) -> String {
         ("Stream::read_into", false) => {
             format!("read into a part: `stream.read_into(&source, &mut elements[..{shorter}])`")
         }
+        ("all_reduce" | "reduce", _) => "pass a `source` and a `target` of the same length, on every rank".to_string(),
+        ("all_gather", _) => {
+            "give `target` room for the `source` of every rank: `comm.size() * source.len()` elements".to_string()
+        }
+        ("reduce_scatter", _) => {
+            "give `source` a part for every rank: `comm.size() * target.len()` elements".to_string()
+        }
+        ("all_to_all", _) => "pass slices of the same length, which is a multiple of `comm.size()`".to_string(),
         _ => "pass slices as long as those that it was recorded with".to_string(),
     }
 }
@@ -152,6 +160,28 @@ pub(super) fn lost(first: &DriverError) -> String {
 }
 
 /// The newest finding is the one that broke it.
+/// A rank that could not join; without a size it is not known which.
+pub(super) fn not_joined(rank: usize, size: usize, why: &str) -> String {
+    match size {
+        0 => format!("no communicator could be made: {why}"),
+        size => format!("rank {rank} of {size} could not join the communicator: {why}"),
+    }
+}
+
+pub(super) fn join_how(size: usize) -> String {
+    match size {
+        0 => "start the program with torchrun, mpirun or srun, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT; for a \
+              single rank take `Communicator::alone`"
+            .to_string(),
+        _ => "every rank joins once, with the same id and size, each on a thread or process of its own".to_string(),
+    }
+}
+
+pub(super) fn rank_beyond(what: &str, rank: usize, size: usize) -> String {
+    let ranks = if size == 1 { "rank" } else { "ranks" };
+    format!("`{what}` names rank {rank}, and the communicator has {size} {ranks}")
+}
+
 /// The launches that were in flight, a line each.
 pub(super) fn in_flight(in_flight: &[String]) -> Vec<String> {
     in_flight.iter().map(|name| format!("in flight: {name}")).collect()
