@@ -2,11 +2,14 @@
 
 use crate::records::{Records, Sight};
 use crate::submit::{passed_over, wait};
-use crate::sync::{AtomicUsize, Mutex, Ordering};
+use crate::sync::{Arc, AtomicUsize, Mutex, Ordering};
 use crate::uses::keep_latest;
 use crate::{Lane, LaneKind, MemoryId, Queues, Touching, Use, UseSet};
 
 /// Who used what last, on one device. Shared by all threads.
+///
+/// Devices that touch each other's memory have a ledger each, made [`beside`](Ledger::beside) each other: they know the same
+/// memory and the same sets, and each counts its own lanes.
 ///
 /// Locks, from the outside in: one lane's lock, then the records' lock. No thread holds two lanes' locks. The records'
 /// lock is never held over a call of the device. Why that is enough stands in the crate's documentation.
@@ -15,14 +18,22 @@ pub struct Ledger<Q: Queues> {
     /// How many user lanes ever got work. Changed under the records' lock, and read without it: it decides about events
     /// that may be missing.
     user_lanes: AtomicUsize,
-    pub(crate) records: Mutex<Records<Q>>,
+    /// Shared with the ledgers beside this one.
+    pub(crate) records: Arc<Mutex<Records<Q>>>,
 }
 
 impl<Q: Queues> Ledger<Q> {
     /// A ledger that knows of nothing.
     #[must_use]
     pub fn new() -> Self {
-        Ledger { user_lanes: AtomicUsize::new(0), records: Mutex::new(Records::new()) }
+        Ledger { user_lanes: AtomicUsize::new(0), records: Arc::new(Mutex::new(Records::new())) }
+    }
+
+    /// A ledger for another device whose streams can wait for events of this one's: memory that either knows, both know, and
+    /// work on it has one order. A lane is always named to the ledger that it was added to.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        Ledger { user_lanes: AtomicUsize::new(0), records: Arc::clone(&self.records) }
     }
 
     /// A lane for a stream. Nothing was enqueued on it, or nothing that touches what the ledger knows.

@@ -9,6 +9,9 @@ use crate::{MemoryId, UseSet};
 ///
 /// `Stream` and `Event` are dropped wherever their last owner goes, possibly under a lock of the ledger: their `Drop`
 /// must not call the ledger. (Putting something into [`Drops`](crate::Drops) is fine: that is another lock, the innermost.)
+///
+/// Of ledgers [beside](crate::Ledger::beside) each other, one device may be asked for an event on another one's stream, and to
+/// wait for an event of another one.
 pub trait Queues {
     /// A queue: what is enqueued on it happens in that order. Owned by its lane, and so dropped when nobody can name
     /// the lane any more: no handle, no use, no record of the ledger.

@@ -24,6 +24,11 @@ impl State {
         self.devices.len() > 1
     }
 
+    /// Whether a device can be given access to memory of another one.
+    pub(crate) fn has_peers(&self) -> bool {
+        self.has_several_devices() && self.options.peers
+    }
+
     /// The device of a context; of one that is gone, the first.
     pub(crate) fn device_of(&self, context: Key<Context>) -> usize {
         self.contexts.get(context).map_or(0, |context| context.device)
@@ -64,12 +69,22 @@ impl State {
     /// Memory is from now on as whoever does this task sees it.
     pub(crate) fn look_for(&mut self, on: Option<On>) {
         let Some(on) = on.filter(|_| self.has_several_devices()) else { return };
+        self.memory.look_as(Some(self.view_of(on)));
+    }
+
+    fn view_of(&self, on: On) -> View {
         let (context, peers) = match self.contexts.get(on.context) {
             Some(found) => (found.id, found.peers.iter().copied().collect()),
             // A graph may outlive the context of its kernels; nobody is its peer then.
             None => (0, Vec::new()),
         };
-        self.memory.look_as(Some(View { device: on.device, context, peers }));
+        View { device: on.device, context, peers }
+    }
+
+    /// Whether work of a context has access to the memory at an address, as far as there is any.
+    pub(crate) fn has_access(&self, context: Key<Context>, address: u64) -> bool {
+        let view = self.view_of(self.on(context));
+        !self.has_several_devices() || self.memory.home_at(address).is_none_or(|home| view.sees(&home))
     }
 
     /// Memory is as it is without anybody's eyes.

@@ -29,6 +29,9 @@ pub struct Options {
     pub seed: u64,
     /// Devices, from 1 to 64, all of the same model. They share the address space, the order of work and the seed.
     pub devices: usize,
+    /// Whether the devices can be peers. Where they cannot, no device is given access to memory of another, and copies between
+    /// them go through memory of the host.
+    pub peers: bool,
     /// Bytes of memory of each device. Only what is touched takes memory of the host.
     pub capacity: u64,
     /// How time passes.
@@ -75,6 +78,7 @@ impl Default for Options {
         Options {
             seed: 0,
             devices: 1,
+            peers: true,
             capacity: H200_BYTES,
             time: Time::Counted,
             quantum: 4096,

@@ -705,6 +705,69 @@ fn a_body_of_a_conditional_node_is_of_one_device() {
     assert_eq!(d.found(), ["other-device"]);
 }
 
+#[test]
+fn a_copy_in_a_body_reaches_as_far_as_its_device_does() {
+    for has_access in [false, true] {
+        let g = Group::seeded(2, 0);
+        let (here, there) = (g.on(0).zeros(1), g.on(1).zeros(1));
+        let d = g.on(0);
+        d.write(here, 7);
+        if has_access {
+            g.befriend(0, 1);
+        }
+        let d = g.on(0);
+        let graph = d.graph();
+        let condition = d.condition(graph, Some(1));
+        let (_, bodies) = d.conditional(graph, &[], condition, CU_GRAPH_COND_TYPE_IF, 1);
+        let params = CUDA_MEMCPY3D {
+            srcMemoryType: CU_MEMORYTYPE_DEVICE,
+            srcDevice: here,
+            dstMemoryType: CU_MEMORYTYPE_DEVICE,
+            dstDevice: there,
+            WidthInBytes: 4,
+            Height: 1,
+            Depth: 1,
+            ..Default::default()
+        };
+        let (mut copy, mut exec) = (CUgraphNode::NULL, CUgraphExec::NULL);
+        // SAFETY: out pointers are valid, the graph and the context live.
+        let code = unsafe {
+            ok(d.cuGraphAddMemcpyNode(&mut copy, bodies[0], std::ptr::null(), 0, &params, d.context));
+            d.cuGraphInstantiateWithFlags(&mut exec, graph, 0)
+        };
+        assert_eq!(code, if has_access { OK } else { INVALID });
+        assert_eq!(d.found(), if has_access { vec![] } else { vec!["other-device"] });
+        if has_access {
+            // SAFETY: the executable and the default stream are live.
+            ok(unsafe { d.cuGraphLaunch(exec, CUstream::NULL) });
+            ok(sync(d));
+            assert_eq!(g.on(1).read(there), 7);
+        }
+    }
+}
+
+#[test]
+fn devices_that_are_no_peers_copy_and_nothing_else() {
+    let g = Group::new(Options { devices: 2, peers: false, ..Options::default() });
+    let (here, there) = (g.on(0).zeros(1), g.on(1).zeros(1));
+    let (peer, pool) = (g.on(1).context, pool_of(g.on(1), 1));
+    let d = g.on(0);
+    let (mut can, mut shares) = (1, 1);
+    // SAFETY: out pointers are valid, handles live.
+    unsafe {
+        ok(d.cuDeviceCanAccessPeer(&mut can, 0, 1));
+        ok(d.cuDeviceGetP2PAttribute(&mut shares, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 1));
+        assert_eq!((can, shares), (0, 0));
+        assert_eq!(d.cuCtxEnablePeerAccess(peer, 0), CUresult::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+        let access = access_to(0, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+        assert_eq!(d.cuMemPoolSetAccess(pool, &access, 1), CUresult::CUDA_ERROR_INVALID_DEVICE);
+        d.write(here, 9);
+        ok(d.cuMemcpyDtoD_v2(there, here, 4));
+        assert_eq!(g.on(1).read(there), 9);
+    }
+    assert!(g.on(0).found().is_empty(), "{:?}", g.on(0).found());
+}
+
 /// Everything that a run of two devices with work side by side shows.
 fn story(seed: u64, devices: usize) -> (Vec<String>, Vec<u64>, Vec<u32>) {
     let g = Group::new(Options { devices, seed, journal: true, detectors: Detectors::all(), ..Options::default() });

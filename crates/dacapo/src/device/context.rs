@@ -7,7 +7,7 @@ use dacapo_driver::{CUresult, Call, Check, Driver, DriverError, leaves_undone};
 use dacapo_ledger::Use;
 
 use crate::device::{Cuda, Device};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 impl Device {
     /// Makes the context current on this thread. Asks first: other libraries change it behind our back, and asking
@@ -74,10 +74,11 @@ impl Device {
         self.noted(Error::from(error))
     }
 
-    /// The same error, or that the context is lost if it says so.
+    /// The same error, or that the context is lost if it says so: this one, or that of another device.
     pub(crate) fn noted(&self, error: Error) -> Error {
-        match error.kind() {
-            ErrorKind::Driver(first) if first.code.is_sticky() => self.lose(*first),
+        match error.opt_driver() {
+            Some(first) if self.0.is_others(first) => self.other_lost(first),
+            Some(first) if first.code.is_sticky() => self.lose(first),
             _ => error,
         }
     }

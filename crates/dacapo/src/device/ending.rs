@@ -3,18 +3,22 @@
 //! What is finished is released and the rest is left to the driver: waiting here would make a drop that blocks. Nobody can
 //! be told, so a refused release is tried once more. Of a lost context nothing runs any more: values of the user's are
 //! dropped, graphs, which need no context, are destroyed, and the rest goes with the context.
+//!
+//! The work of a device that has copied from or to another one is waited for: it may be in the memory of that one
+//! ([`route`](super::route)). The context ends with its last holder, behind all of this.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
 
 use dacapo_driver::types::{CUcontext, CUevent, CUstream};
 use dacapo_driver::{CUresult, Call, Driver};
-use dacapo_ledger::LaneKind;
+use dacapo_ledger::{LaneKind, Use};
 
 use crate::device::release::Released;
 use crate::device::values::{Panic, drop_each, go_on, keep_first};
-use crate::device::{Garbage, Inner, LaneStream, Relaxed, twice};
+use crate::device::{Cuda, Garbage, Inner, LaneStream, Relaxed, twice};
 use crate::error::ErrorKind;
+use crate::nesting::refuse_in_foreign;
 
 impl Drop for Inner {
     fn drop(&mut self) {
@@ -30,6 +34,9 @@ impl Drop for Inner {
             // Refused twice, it is done without: what is left here would never be given back.
             let _relaxed = Relaxed::new(&*driver).or_else(|_| Relaxed::new(&*driver));
             let mut lost = self.lost.get().is_some();
+            if entered.is_success() && self.routes.are_there() {
+                self.leave_others(&*driver);
+            }
             if entered.is_success() && !lost {
                 lost = self.give_back(&*driver, &mut panic);
             }
@@ -42,13 +49,34 @@ impl Drop for Inner {
             // SAFETY: it was current on this thread a moment ago.
             twice(Call::cuCtxSetCurrent, || unsafe { driver.cuCtxSetCurrent(before) });
         }
-        // SAFETY: retained once, when the device was opened.
-        twice(Call::cuDevicePrimaryCtxRelease_v2, || unsafe { driver.cuDevicePrimaryCtxRelease_v2(self.raw) });
         go_on(panic);
     }
 }
 
 impl Inner {
+    /// Waits for what may be in the memory of other devices. Inside foreign work that could be a wait for itself; and where
+    /// the work cannot be waited for, nobody knows when it is over: then their contexts are held for ever.
+    fn leave_others(&self, driver: &dyn Driver) {
+        let wait = |used: &Use<Cuda>| {
+            let event = self.ledger.event_for(&self.cuda, used).or_else(|_| self.ledger.event_for(&self.cuda, used));
+            // SAFETY: the event is of this driver and held.
+            let passed = event
+                .map(|event| twice(Call::cuEventSynchronize, || unsafe { driver.cuEventSynchronize(event.raw()) }));
+            // Of a lost context nothing runs any more.
+            match passed {
+                Ok(code) if code.is_success() || code.is_sticky() => self.ledger.finished(used),
+                Err(error) if error.code.is_sticky() => self.ledger.finished(used),
+                _ => {}
+            }
+        };
+        if refuse_in_foreign().is_ok() {
+            self.all_last_uses().iter().for_each(wait);
+        }
+        if !self.all_last_uses().is_empty() {
+            self.routes.forget();
+        }
+    }
+
     /// Gives everything back that is finished. What is not is left to the driver: waiting here would make a drop that
     /// blocks. Says whether the context turned out to be lost.
     fn give_back(&mut self, driver: &dyn Driver, panic: &mut Option<Panic>) -> bool {
@@ -89,7 +117,7 @@ impl Inner {
     fn let_go(&mut self, driver: &dyn Driver, lost: bool, panic: &mut Option<Panic>) {
         // Streams go into the queue with their lanes. From here on nobody knows which of them are busy.
         self.lanes.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
-        let nowhere = LaneStream::ours(CUstream::NULL, self.drops.clone());
+        let nowhere = LaneStream::ours(CUstream::NULL, self.drops.clone(), self.cuda.retained.clone());
         self.reaper = self.ledger.add_lane(nowhere, LaneKind::Internal);
         // A use holds its lane: what waits is let go of together with what it waits for, until nothing more comes.
         loop {
@@ -121,7 +149,7 @@ impl Inner {
                 }
             }
         }
-        let events = std::mem::take(&mut *self.cuda.free.lock().unwrap_or_else(PoisonError::into_inner));
+        let events = std::mem::take(&mut *self.cuda.retained.events());
         for event in events {
             let raw: CUevent = event.0;
             // SAFETY: nobody holds the event.

@@ -172,7 +172,10 @@ impl Inner {
                 Released::Gone(error) => outcome = Err(error),
                 Released::NotYet(thing, after, error) => {
                     self.drops.put(thing, after);
-                    if let Some(error) = error {
+                    // What waits for another device that is lost waits for ever: nobody knows that its work is over.
+                    if let Some(error) =
+                        error.filter(|error| !error.opt_driver().is_some_and(|first| self.is_others(first)))
+                    {
                         outcome = Err(error);
                     }
                 }

@@ -22,6 +22,7 @@ mod courier;
 mod ending;
 mod garbage;
 mod guests;
+mod kin;
 mod lost;
 pub(crate) mod memory_report;
 pub(crate) mod open;
@@ -30,6 +31,8 @@ mod properties;
 mod queue;
 mod range;
 mod release;
+mod retained;
+mod route;
 mod staging;
 mod stranger;
 pub(crate) mod stream;
@@ -60,6 +63,8 @@ pub(crate) use partner::Partner;
 pub use properties::Properties;
 pub(crate) use queue::{Cuda, HeldDriver, LaneStream, RawHandle};
 pub(crate) use range::Range;
+pub(crate) use retained::Retained;
+pub(crate) use route::Way;
 pub(crate) use staging::{Block, PIECE_MAX};
 pub(crate) use stream::{RawStream, Stream, StreamInner};
 pub(crate) use ticket::{Ticket, is_over, poll_use};
@@ -128,6 +133,10 @@ pub(crate) struct Inner {
     pub(crate) is_watched: AtomicBool,
     /// Whether somebody has emptied the queue since the sweeper's last round.
     pub(crate) was_drained: AtomicBool,
+    /// How copies get to other devices.
+    pub(crate) routes: route::Routes,
+    /// The devices of the same driver.
+    pub(crate) kin: Arc<kin::Kin>,
     /// Which of the devices that this process has opened.
     opened: u64,
     #[cfg(feature = "software")]

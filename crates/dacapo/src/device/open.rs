@@ -10,12 +10,16 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use dacapo_driver::types::{CU_STREAM_NON_BLOCKING, CUcontext, CUstream};
 use dacapo_driver::{Call, Check, Driver, DriverError, Nvidia};
-use dacapo_ledger::{Drops, LaneKind, Ledger};
+use dacapo_ledger::{Drops, LaneKind};
 
 #[cfg(feature = "software")]
 use crate::device::courier::courier;
+use crate::device::kin::{Kin, nvidia};
+use crate::device::route::Routes;
 use crate::device::stranger::opened;
-use crate::device::{Abilities, Cuda, Device, Guests, HeldDriver, Inner, LaneStream, Live, Properties, RawHandle};
+use crate::device::{
+    Abilities, Cuda, Device, Guests, HeldDriver, Inner, LaneStream, Live, Properties, RawHandle, Retained,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::trace::event;
 
@@ -250,8 +254,7 @@ impl Device {
     /// - [`ErrorKind::NoDevice`]: no driver, no such device, or a driver that is too old; the text says which.
     pub fn cuda(ordinal: usize) -> Result<Device> {
         let unusable = |why: String, source: BoxError| Error::new(ErrorKind::NoDevice { why }).with_source(source);
-        let nvidia = Nvidia::open().map_err(|error| unusable("NVIDIA's driver cannot be used".into(), error.into()))?;
-        let nvidia = Arc::new(nvidia);
+        let nvidia = nvidia().map_err(|error| unusable("NVIDIA's driver cannot be used".into(), error.into()))?;
         let has = nvidia.clone();
         let software = nvidia.is_software();
         Device::open(nvidia, ordinal, None, software, move |call| has.has(call)).map_err(|error| match error.kind() {
@@ -375,26 +378,17 @@ impl Device {
         // SAFETY: `raw` is valid for the write.
         unsafe { driver.cuDeviceGet(&mut raw, number) }.check(Call::cuDeviceGet)?;
         let properties = Properties::ask(&*driver, raw, software)?;
-        let mut context = CUcontext::NULL;
-        // SAFETY: `context` is valid for the write, and the driver gave `raw`.
-        unsafe { driver.cuDevicePrimaryCtxRetain(&mut context, raw) }.check(Call::cuDevicePrimaryCtxRetain)?;
-        let streams = own_streams(&*driver, context);
-        let (home, reaper) = match streams {
-            Ok(streams) => streams,
-            Err(error) => {
-                // SAFETY: retained above.
-                let _ = unsafe { driver.cuDevicePrimaryCtxRelease_v2(raw) };
-                return Err(error.into());
-            }
-        };
-        let ledger = Ledger::new();
+        let retained = Retained::new(driver.clone(), raw)?;
+        let (home, reaper) = own_streams(&*driver, retained.context)?;
+        let kin = Kin::of(&driver);
+        let ledger = kin.ledger();
         let drops = Arc::new(Drops::new());
-        let reaper = ledger.add_lane(LaneStream::ours(reaper, drops.clone()), LaneKind::Internal);
+        let reaper = ledger.add_lane(LaneStream::ours(reaper, drops.clone(), retained.clone()), LaneKind::Internal);
         #[cfg(not(feature = "software"))]
         let _ = machine;
         Ok(Device(Arc::new(Inner {
             wants_declared: driver.wants_declared(),
-            cuda: Cuda { driver: HeldDriver::new(driver), context, free: Arc::default() },
+            cuda: Cuda { driver: HeldDriver::new(driver), context: retained.context, retained },
             raw,
             ordinal,
             properties,
@@ -419,6 +413,8 @@ impl Device {
             values_waiting: AtomicUsize::new(0),
             is_watched: AtomicBool::new(false),
             was_drained: AtomicBool::new(false),
+            routes: Routes::default(),
+            kin,
             opened: opened(),
             #[cfg(feature = "software")]
             machine,

@@ -1,16 +1,19 @@
 //! The driver's streams and events as the ledger wants them.
+//!
+//! Who names a stream or an event holds the context that it belongs to: another device may wait for a stream's work when the
+//! stream's own device has been given back.
 
 use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use dacapo_driver::types::{CU_EVENT_DISABLE_TIMING, CUcontext, CUevent, CUstream};
 use dacapo_driver::{Call, Check, Driver, DriverError};
 use dacapo_ledger::{Drops, Queues};
 
-use crate::device::{Garbage, Notes};
+use crate::device::{Garbage, Notes, Retained, twice};
 
 /// A driver that is held, and where it is.
 ///
@@ -54,9 +57,8 @@ impl Deref for HeldDriver {
 pub(crate) struct Cuda {
     pub(crate) driver: HeldDriver,
     pub(crate) context: CUcontext,
-    /// Events that nobody holds. An event may be recorded again while streams still wait for its last record: a wait
-    /// is for the record that was there when it was made.
-    pub(crate) free: Arc<Mutex<Vec<RawEvent>>>,
+    /// That context, held.
+    pub(crate) retained: Arc<Retained>,
 }
 
 /// A stream's handle, owned by whoever made it.
@@ -75,12 +77,15 @@ pub(crate) struct LaneStream {
     pub(crate) theirs: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// Whether the stream is theirs, and goes with their handle.
     pub(crate) borrowed: bool,
+    /// The context that it belongs to.
+    pub(crate) retained: Arc<Retained>,
 }
 
 impl LaneStream {
-    /// A stream that is ours.
-    pub(crate) fn ours(raw: CUstream, drops: Arc<Drops<Cuda, Garbage>>) -> LaneStream {
-        LaneStream { raw: RawHandle(raw), drops, notes: Notes::default(), theirs: OnceLock::new(), borrowed: false }
+    /// A stream of this context that is ours.
+    pub(crate) fn ours(raw: CUstream, drops: Arc<Drops<Cuda, Garbage>>, retained: Arc<Retained>) -> LaneStream {
+        let (raw, notes, theirs) = (RawHandle(raw), Notes::default(), OnceLock::new());
+        LaneStream { raw, drops, notes, theirs, borrowed: false, retained }
     }
 }
 
@@ -114,7 +119,7 @@ pub(crate) struct Event(Arc<HeldEvent>);
 
 struct HeldEvent {
     raw: RawEvent,
-    free: Arc<Mutex<Vec<RawEvent>>>,
+    retained: Arc<Retained>,
 }
 
 impl Event {
@@ -125,7 +130,7 @@ impl Event {
 
 impl Drop for HeldEvent {
     fn drop(&mut self) {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).push(RawEvent(self.raw.0));
+        self.retained.events().push(RawEvent(self.raw.0));
     }
 }
 
@@ -159,9 +164,12 @@ impl Queues for Cuda {
     type Error = DriverError;
 
     fn record(&self, stream: &LaneStream) -> Result<Event, DriverError> {
-        // A launch of a graph does not ask for the context; an event wants it.
-        self.make_current()?;
-        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        // A launch of a graph does not ask for the context; an event wants it: that of its stream.
+        let _there = match Arc::ptr_eq(&stream.retained, &self.retained) {
+            true => self.make_current().map(|()| None)?,
+            false => Some(Elsewhere::new(&*self.driver, stream.retained.context)?),
+        };
+        let free = stream.retained.events().pop();
         let raw = match free {
             Some(raw) => raw,
             None => {
@@ -172,7 +180,7 @@ impl Queues for Cuda {
             }
         };
         // Owned before the next call can fail.
-        let event = Event(Arc::new(HeldEvent { raw, free: self.free.clone() }));
+        let event = Event(Arc::new(HeldEvent { raw, retained: stream.retained.clone() }));
         // SAFETY: event and stream are of this driver and alive: the stream is destroyed when nobody names its lane.
         unsafe { self.driver.cuEventRecord(event.raw(), stream.raw.0) }.check(Call::cuEventRecord)?;
         Ok(event)
@@ -182,6 +190,31 @@ impl Queues for Cuda {
         self.make_current()?;
         // SAFETY: as in `record`.
         unsafe { self.driver.cuStreamWaitEvent(stream.raw.0, event.raw(), 0) }.check(Call::cuStreamWaitEvent)
+    }
+}
+
+/// While it lives, this thread is in another context.
+pub(super) struct Elsewhere<'d> {
+    driver: &'d dyn Driver,
+    before: CUcontext,
+}
+
+impl<'d> Elsewhere<'d> {
+    pub(super) fn new(driver: &'d dyn Driver, context: CUcontext) -> Result<Elsewhere<'d>, DriverError> {
+        let mut before = CUcontext::NULL;
+        // SAFETY: `before` is valid for the write.
+        unsafe { driver.cuCtxGetCurrent(&mut before) }.check(Call::cuCtxGetCurrent)?;
+        let there = Elsewhere { driver, before };
+        // SAFETY: whoever names the stream holds the context.
+        unsafe { driver.cuCtxSetCurrent(context) }.check(Call::cuCtxSetCurrent)?;
+        Ok(there)
+    }
+}
+
+impl Drop for Elsewhere<'_> {
+    fn drop(&mut self) {
+        // SAFETY: it was current on this thread a moment ago. What follows asks for its own context where it needs one.
+        twice(Call::cuCtxSetCurrent, || unsafe { self.driver.cuCtxSetCurrent(self.before) });
     }
 }
 

@@ -80,7 +80,12 @@ impl Stream {
         // SAFETY: `raw` is valid for the write.
         let code = unsafe { device.driver().cuStreamCreate(&mut raw, CU_STREAM_NON_BLOCKING) };
         device.check(code, Call::cuStreamCreate)?;
-        Ok(Stream::on(device, LaneStream::ours(raw, device.0.drops.clone()), kind, early))
+        Ok(Stream::on(
+            device,
+            LaneStream::ours(raw, device.0.drops.clone(), device.0.cuda.retained.clone()),
+            kind,
+            early,
+        ))
     }
 
     /// A stream with a lane of its own. `early`: see [`StreamInner`]; not for somebody else's, where what comes between two

@@ -198,6 +198,13 @@ pub enum ErrorKind {
         /// What the software device knows about it.
         findings: Vec<String>,
     },
+    /// What this waits for was to be done behind work of another device, whose context a fault has broken. This device is whole.
+    OtherLost {
+        /// The number of that device, where it is known.
+        device: Option<usize>,
+        /// What the driver said.
+        first: DriverError,
+    },
     /// A capture was broken.
     CaptureBroken {
         /// What is known about the cause.

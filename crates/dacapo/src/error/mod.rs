@@ -131,6 +131,14 @@ impl Error {
         table::help(&self.0.kind)
     }
 
+    /// What the driver refused, where that is what it is about.
+    pub(crate) fn opt_driver(&self) -> Option<DriverError> {
+        match self.kind() {
+            ErrorKind::Driver(refused) => Some(*refused),
+            _ => None,
+        }
+    }
+
     /// Whether memory was wanted that is not there, or not allowed: dropping something may help.
     pub(crate) fn is_memory(&self) -> bool {
         matches!(self.kind(), ErrorKind::OutOfMemory { .. } | ErrorKind::OverBudget { .. })
@@ -186,7 +194,12 @@ impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match (&self.0.source, &self.0.kind) {
             (Some(source), _) => Some(&**source),
-            (None, ErrorKind::Driver(refused) | ErrorKind::Lost { first: refused, .. }) => Some(&refused.code),
+            (
+                None,
+                ErrorKind::Driver(refused)
+                | ErrorKind::Lost { first: refused, .. }
+                | ErrorKind::OtherLost { first: refused, .. },
+            ) => Some(&refused.code),
             _ => None,
         }
     }

@@ -115,7 +115,8 @@ table! {
 
     WrongDevice { what, its, wanted } => "wrong_device",
         "{what} is on {its}; needed is {wanted}",
-        help "make buffers, kernels and streams from the same `Device`; a clone is the same one, one opened again is not";
+        help "make buffers, kernels and streams from the same `Device` (a clone is the same one, one opened again is not); only \
+              `copy` goes between devices of one driver, on a stream or in a graph of one of the two";
 
     EagerInRecording { call } => "eager_in_recording",
         "`{call}` inside a recording would act now, not at replay",
@@ -191,6 +192,11 @@ table! {
         line (words::lost_line(in_flight, findings)),
         notes (words::lost_notes(in_flight, findings)),
         help (words::after_the_loss(findings));
+
+    OtherLost { device, first } => "other_lost",
+        (words::other_lost(*device, first)),
+        help "what was to come behind that device's work is not done, and its stream here is of no more use: see the findings or the \
+              error of that device, make new streams here, and write what should have come from there";
 
     NoDevice { why } => "no_device",
         "{why}",

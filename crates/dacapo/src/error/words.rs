@@ -187,6 +187,12 @@ pub(super) fn in_flight(in_flight: &[String]) -> Vec<String> {
     in_flight.iter().map(|name| format!("in flight: {name}")).collect()
 }
 
+pub(super) fn other_lost(device: Option<usize>, first: &DriverError) -> String {
+    let which = device.map_or_else(|| "another device".to_string(), |device| format!("device {device}"));
+    let (call, code) = (first.call.symbol(), first.code.0);
+    format!("a fault broke {which}, for whose work this waits: `{call}` answered with code {code}")
+}
+
 pub(super) fn lost_line(in_flight: &[String], findings: &[String]) -> String {
     let found = findings.last().map(|finding| format!("; {}", first_line(finding))).unwrap_or_default();
     if in_flight.is_empty() { found } else { format!("{found}; in flight: {}", in_flight.join(", ")) }

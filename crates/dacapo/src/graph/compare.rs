@@ -4,6 +4,7 @@
 //! of work, the function of a kernel, what an op waits for, and what the driver was told.
 
 use crate::arrange::Arrangement;
+use crate::device::Device;
 use crate::graph::Replayable;
 use crate::graph::making::Drafted;
 use crate::graph::rerecord::{Change, NodeChange, same_function};
@@ -74,6 +75,10 @@ fn change(old: &Node, new: &Node, told: Option<&NodeParams>, params: Option<&Nod
             if before == now { format!("`{now}` of another module") } else { format!("`{before}` became `{now}`") };
         return Change::Other(format!("another function: {why}"));
     }
+    // What is set of a node may not come from another device: the manual's page of `cuGraphExecMemcpyNodeSetParams`.
+    if matches!(new.work, Work::Copy) && devices(old) != devices(new) {
+        return Change::Other("the copy goes between other devices".into());
+    }
     let Some(told) = told else {
         return match params {
             // Nothing can be set to that.
@@ -112,6 +117,10 @@ fn change(old: &Node, new: &Node, told: Option<&NodeParams>, params: Option<&Nod
         _ => return Change::Other("another kind of work".into()),
     };
     if differences.is_empty() { Change::Kept } else { Change::Set(differences) }
+}
+
+fn devices(copy: &Node) -> Vec<&Device> {
+    copy.access.iter().map(|access| access.place.allocation.device()).collect()
 }
 
 fn kind(work: &Work) -> &'static str {

@@ -8,13 +8,14 @@ use crate::lower::{Described, Wanted};
 /// What a graph consists of, with the slots as the last launch saw them.
 pub(crate) fn report_of_graph(graph: &Replayable) -> Report {
     let described = Described {
+        device: &graph.device,
         nodes: &graph.nodes,
         readings: &graph.readings,
         outputs: graph.outputs(),
         offsets: graph.temp_offsets(),
         is_captured: graph.captured,
     };
-    described.report(&graph.device.properties().name, &graph.name.label, &graph.order)
+    described.report(&graph.name.label, &graph.order)
 }
 
 impl GraphOptions {

@@ -268,6 +268,8 @@ impl Both<'_> {
         let Both { first, second, .. } = *self;
         let grid = |node: &Node| node.geometry.map_or_else(|| NOTHING.to_string(), |geometry| geometry.to_string());
         let mut changes: Vec<Change> = Change::new("grid", grid(a), grid(b)).into_iter().collect();
+        let across = |node: &Node| node.across.map_or_else(|| "on one device".to_string(), |across| across.to_string());
+        changes.extend(Change::new("way", across(a), across(b)));
         let describe = |report: &Report, argument: Option<&Argument>| {
             argument.map_or_else(|| NOTHING.to_string(), |argument| report.describe(argument))
         };

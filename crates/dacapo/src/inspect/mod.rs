@@ -10,6 +10,7 @@
 //! Nothing here is measured: the critical path of a report is that of a [cost model](Node::cost).
 //! [`profile`](crate::profile) measures.
 
+mod across;
 mod critical;
 mod diff;
 mod dot;
@@ -29,6 +30,7 @@ mod waits;
 
 pub use crate::error::FalseDeclaration;
 pub use crate::kernel::{Checked, CheckedKernel, CheckedParam, Found, Warning, WarningKind};
+pub use across::{Across, Route};
 pub use critical::NODE_BYTES;
 pub use diff::{Change, ChangedEdge, ChangedNode, Difference, EdgeOf, NodeOf, diff};
 pub use found::{Finding, FoundAt};

@@ -4,7 +4,7 @@
 //! the list, edges lead from a smaller index to a larger one and are sorted, and what refers to a memory refers to one that
 //! is there. All else is as the graph had it.
 
-use super::critical;
+use super::{Across, critical};
 use crate::arrange::Edge;
 #[cfg(feature = "json")]
 use serde::{Deserialize, Serialize};
@@ -116,6 +116,9 @@ pub struct Node {
     /// The body that it is in, inside a branch or a loop.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub inside: Option<Inside>,
+    /// Of a copy between two devices: from which to which, and how.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub across: Option<Across>,
 }
 
 /// A kernel as the program declared it by [`kernels!`](crate::kernels).
@@ -454,6 +457,9 @@ pub struct Memory {
     /// own: [`GraphBuilder::apart`](crate::graph::GraphBuilder::apart).
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub offset: Option<u64>,
+    /// The number of the device that it is on, where that is another one than the graph's.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub device: Option<usize>,
 }
 
 /// What kind of memory it is.

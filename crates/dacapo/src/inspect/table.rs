@@ -87,6 +87,9 @@ impl Report {
             for argument in &node.arguments {
                 writeln!(f, "    {} = {}", argument.name, self.describe(argument))?;
             }
+            if let Some(across) = &node.across {
+                writeln!(f, "    {across}")?;
+            }
             for warning in &node.warnings {
                 writeln!(f, "    warning: {warning}")?;
             }
@@ -100,13 +103,15 @@ impl Report {
         }
         let mut rows = vec![["memory", "kind", "name", "size", "aligned to", ""].map(String::from)];
         for (at, memory) in self.memories.iter().enumerate() {
+            let held = memory.graph_only.then(|| "held by this graph only".to_string());
+            let there = memory.device.map(|device| format!("on device {device}"));
             rows.push([
                 at.to_string(),
                 memory.kind.to_string(),
                 memory.name.clone(),
                 size(memory.bytes),
                 memory.alignment.to_string(),
-                if memory.graph_only { "held by this graph only".to_string() } else { String::new() },
+                there.into_iter().chain(held).collect::<Vec<_>>().join(", "),
             ]);
         }
         writeln!(f)?;

@@ -13,8 +13,8 @@ use dacapo_driver::{Call, leaves_undone};
 use smallvec::SmallVec;
 
 use crate::arrange::{Arrangement, Level};
-use crate::device::{Device, Garbage};
-use crate::error::Result;
+use crate::device::{Device, Garbage, Way};
+use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::PointerRoom;
 use crate::lower::declared::{declared, named};
 use crate::lower::foreign;
@@ -220,6 +220,10 @@ impl<'d, 'p> Building<'d, 'p> {
                 false => self.branch(number, branch, graph, &before.nodes).map(Last::One),
             };
         }
+        if graph != self.graph.raw && is_staged(device, node) {
+            let what = "a copy between devices that are no peers".to_string();
+            return Err(node.blame(Error::new(ErrorKind::NotInBody { what })));
+        }
         let Told { handle, function, params } = told;
         match params {
             Some(params) => {
@@ -277,6 +281,14 @@ impl<'d, 'p> Building<'d, 'p> {
         }
         Ok(last.into_iter().collect())
     }
+}
+
+/// Whether it is a copy from or to memory that this device has no access to: in a body both ends must be at hand (the
+/// programming guide on conditional nodes).
+fn is_staged(device: &Device, node: &Node) -> bool {
+    let is_far = |other: &&Device| !other.is(device);
+    let far = node.devices().and_then(|devices| devices.into_iter().find(is_far));
+    far.is_some_and(|far| device.known_way(far) == Some(Way::Staged))
 }
 
 /// A handle for the condition of each conditional node; 0 for a number that none has.

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use dacapo_driver::Call;
 
 use crate::arrange::{Arrangement, Edge, EdgeChoice, Level, TempPlan, arranged};
-use crate::inspect::{self, Argument, Bytes, Geometry, How, KernelOf, Memory, MemoryKind, Report, Value};
+use crate::device::{Device, Way};
+use crate::inspect::{
+    self, Across, Argument, Bytes, Geometry, How, KernelOf, Memory, MemoryKind, Report, Route, Value,
+};
 use crate::kernel::{Args, KernelDecl, ParamKind};
 use crate::lower::calls::{CALLS_OF_JOIN, calls_of, patch_of};
 use crate::memory::{Access, Allocation, Extent, Kind, Mode};
@@ -30,13 +33,14 @@ pub(crate) fn report_of(recorded: &Recorded, wanted: &Wanted<'_>) -> Report {
     let order = arranged(&recorded.nodes, wanted.shape).with_edges(&recorded.nodes, &recorded.told, wanted.edges);
     let plan = if wanted.apart { TempPlan::default() } else { TempPlan::new(recorded, &order) };
     let described = Described {
+        device: &recorded.device,
         nodes: &recorded.nodes,
         readings: &recorded.readings,
         outputs: &recorded.outputs,
         offsets: plan.offsets().map(|(temp, offset)| (temp.number(), offset)).collect(),
         is_captured: false,
     };
-    described.report(&recorded.device.properties().name, wanted.label, &order)
+    described.report(wanted.label, &order)
 }
 
 /// A branch costs about as much as five tiny kernels (docs/control-flow.md), each of which moves next to nothing.
@@ -45,6 +49,7 @@ const SMALL_BYTES: usize = 1 << 20;
 
 /// What a recording or a graph is made of.
 pub(crate) struct Described<'p> {
+    pub(crate) device: &'p Device,
     pub(crate) nodes: &'p [Node],
     pub(crate) readings: &'p Readings,
     pub(crate) outputs: &'p [Arc<Allocation>],
@@ -88,10 +93,11 @@ struct Memories {
 }
 
 impl Described<'_> {
-    pub(crate) fn report(&self, device: &str, label: &str, arrangement: &Arrangement) -> Report {
+    pub(crate) fn report(&self, label: &str, arrangement: &Arrangement) -> Report {
         let mut made = Made::default();
         self.level(arrangement, arrangement.top(), None, &mut made);
-        let mut report = Report::new(device, label, made.nodes, made.memories.list, made.edges);
+        let mut report =
+            Report::new(self.device.properties().name.as_str(), label, made.nodes, made.memories.list, made.edges);
         report.kernels = made.kernels;
         report
     }
@@ -191,6 +197,7 @@ impl Described<'_> {
         let mut told = inspect::Node::new(kind, node.name.to_string());
         told.label = node.label.to_string();
         told.location = Some(inspect::Place::from(node.at));
+        told.across = across(self.device, node);
         told.patched_by = patch_of(node).map(|call| call.symbol().to_string());
         let touches = self.touches(number, node);
         for access in touches.iter() {
@@ -302,6 +309,16 @@ impl Described<'_> {
     }
 }
 
+/// Of a copy between two devices: how it goes. The way was opened when it was recorded.
+fn across(device: &Device, node: &Node) -> Option<Across> {
+    let [source, target] = node.devices()?;
+    let route = match device.known_way(if source.is(device) { target } else { source })? {
+        Way::Peer => Route::Direct,
+        Way::Staged => Route::Staged,
+    };
+    Some(Across::new(source.ordinal(), target.ordinal(), route))
+}
+
 impl Memories {
     fn enter(&mut self, allocation: &Arc<Allocation>, parts: &Described<'_>) -> usize {
         if let Some(&known) = self.index.get(&allocation.number()) {
@@ -322,6 +339,7 @@ impl Memories {
         let mut memory = Memory::new(kind, name, allocation.bytes() as u64, alignment);
         // Temps and stand-ins never have a handle outside the recording; of those this says nothing.
         memory.graph_only = matches!(allocation.kind(), Kind::Device | Kind::Host) && !allocation.is_held();
+        memory.device = Some(allocation.device()).filter(|its| !its.is(parts.device)).map(Device::ordinal);
         memory.offset = parts.offsets.get(&allocation.number()).copied();
         self.list.push(memory);
         self.index.insert(allocation.number(), index);

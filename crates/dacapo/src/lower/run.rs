@@ -225,6 +225,20 @@ fn launch(
             launch_kernel(device, (stream, early), node, &kernel.function, prepared)
         }
         NodeParams::Copy { source, target, bytes } => {
+            if let Some([from, to]) = node.devices() {
+                let code = named(device, node, || unsafe {
+                    // SAFETY: as below; the contexts are those of the two allocations, which hold their devices.
+                    driver.cuMemcpyPeerAsync(
+                        target.address,
+                        to.context(),
+                        source.address,
+                        from.context(),
+                        *bytes,
+                        stream,
+                    )
+                });
+                return device.check(code, Call::cuMemcpyPeerAsync);
+            }
             let code = named(device, node, || {
                 // SAFETY: both places are inside their allocations, which are held as above; host memory is page-locked,
                 // and a unified address.

@@ -21,6 +21,20 @@ fn same_length(what: &'static str, source: usize, target: usize) -> Result<()> {
 
 /// Copies device memory to device memory. If the lengths differ, recording or running it is an error.
 ///
+/// The two may be on two GPUs, or on two devices of a [`software_group`](crate::Device::software_group): then it runs on a stream
+/// or in a graph of either, and has an order with the work of both.
+///
+/// ```
+/// # fn main() -> dacapo::Result<()> {
+/// let devices = dacapo::Device::software_group(2)?; // or Device::cuda(0)?, Device::cuda(1)?
+/// let (here, there) = (devices[0].stream()?, devices[1].stream()?);
+/// let x = devices[0].buffer(&[1u32, 2, 3])?;
+/// let mut y = devices[1].zeros::<u32>(3)?;
+/// here.run(dacapo::copy(&x, &mut y))?;
+/// assert_eq!(there.read(&y)?, [1, 2, 3]); // waits for the other device's stream by itself
+/// # Ok(()) }
+/// ```
+///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
 /// # let device = dacapo::Device::software()?;

@@ -206,6 +206,13 @@ impl Node {
         prepared.map_err(|error| self.blame(error))
     }
 
+    /// Of a copy from one device to another: both.
+    pub(crate) fn devices(&self) -> Option<[&Device; 2]> {
+        let (Work::Copy, [source, target]) = (&self.work, &self.access[..]) else { return None };
+        let devices = [source, target].map(|access| access.place.allocation.device());
+        (!devices[0].is(devices[1])).then_some(devices)
+    }
+
     /// What a kernel with a wait of its own touches before that, by name; none for other kernels.
     pub(crate) fn early(&self) -> Option<&'static [&'static str]> {
         match &self.work {

@@ -11,7 +11,7 @@ use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
 use crate::kernel::Grid;
-use crate::memory::{Accesses, Allocation, Buffer, Kind, Mode, Scalar, Temp, TempScalar};
+use crate::memory::{Access, Accesses, Allocation, Buffer, Kind, Mode, Scalar, Temp, TempScalar};
 use crate::pool::{Pool, Space};
 use crate::record::scope::{Scope, is_open};
 use crate::record::written::{Written, temp_of, unwritten};
@@ -58,7 +58,8 @@ use crate::value::{AnySlot, Readings};
 ///
 /// 1. A recorder exists only inside the call that made it, and its brand is quantified in [`Op`]: nothing branded can
 ///    be returned, stored outside, or swapped with another recording's.
-/// 2. Recording an op makes no driver call and holds no lock afterwards. Outputs are allocated at once, and are owned
+/// 2. Recording an op makes no driver call, but one may load a kernel of the library's or open the way to another device, once;
+///    and it holds no lock afterwards. Outputs are allocated at once, and are owned
 ///    from then on. So a panic in the closure leaves nothing behind but memory, which is dropped with it.
 /// 3. Every node is checked against its own accesses when it arrives; the order between nodes comes from all accesses,
 ///    when the recording is complete.
@@ -504,7 +505,7 @@ fn check(node: &Node, device: &Device, recording: u64, scopes: &[Scope]) -> Resu
     for (number, access) in accesses.iter().enumerate() {
         let allocation = &access.place.allocation;
         if !allocation.device().is(device) {
-            return Err(device.stranger(&format!("`{}`", access.name), allocation.device()));
+            expect_way(node, access, device)?;
         }
         match allocation.kind() {
             Kind::Temp(of) if of != recording => return fail(ErrorKind::ForeignTemp),
@@ -526,6 +527,23 @@ fn check(node: &Node, device: &Device, recording: u64, scopes: &[Scope]) -> Resu
         }
     }
     Ok(())
+}
+
+/// What a copy alone may touch: memory of another device, with the other end on this one.
+#[cold]
+#[inline(never)]
+fn expect_way(node: &Node, access: &Access, device: &Device) -> Result<()> {
+    let allocation = &access.place.allocation;
+    let is_near = |access: &Access| access.place.allocation.device().is(device);
+    let may = matches!(node.work, Work::Copy)
+        && node.access.iter().any(is_near)
+        && allocation.device().is_kin(device)
+        // Planned memory is of one recording, and recordings are numbered by device.
+        && !matches!(allocation.kind(), Kind::Temp(_) | Kind::StandIn(_));
+    match may {
+        true => device.way_to(allocation.device()).map(drop),
+        false => Err(device.stranger(&format!("`{}`", access.name), allocation.device())),
+    }
 }
 
 /// A node that stands behind the others and is not one of them yet. Its recipe is the user's code: should that panic, the

@@ -259,7 +259,7 @@ pub(crate) unsafe fn enable_peer_access(v: &mut Visit<'_>, peer: CUcontext, flag
     if flags != 0 {
         return Err(INVALID);
     }
-    if !v.has_several_devices() {
+    if !v.has_peers() {
         return Err(CUresult::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
     }
     let here = v.context()?;

@@ -231,14 +231,14 @@ pub(crate) unsafe fn get_by_pci_bus_id(v: &mut Visit<'_>, out: *mut CUdevice, bu
     unsafe { put(out, device as CUdevice) }
 }
 
-/// All devices can access each other. A device is no peer of itself.
+/// All devices can access each other, or none can. A device is no peer of itself.
 pub(crate) unsafe fn can_access_peer(v: &mut Visit<'_>, out: *mut c_int, dev: CUdevice, peer: CUdevice) -> Answer {
-    let can = v.device(dev)? != v.device(peer)?;
+    let can = v.device(dev)? != v.device(peer)? && v.has_peers();
     // SAFETY: an out pointer of this call.
     unsafe { put(out, c_int::from(can)) }
 }
 
-/// What two devices have between them: access with atomics at one rank, and none to arrays.
+/// What two devices have between them: access with atomics at one rank, or nothing; and none to arrays.
 pub(crate) unsafe fn get_p2p_attribute(
     v: &mut Visit<'_>,
     out: *mut c_int,
@@ -251,7 +251,9 @@ pub(crate) unsafe fn get_p2p_attribute(
     }
     let value = match attribute {
         CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK | CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED => 0,
-        CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED | CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED => 1,
+        CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED | CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED => {
+            c_int::from(v.has_peers())
+        }
         _ => return Err(INVALID),
     };
     // SAFETY: an out pointer of this call.

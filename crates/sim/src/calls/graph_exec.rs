@@ -12,7 +12,7 @@ use super::graph_node::{host_work, kernel_work};
 use crate::enqueue::Script;
 use crate::foreign::{get, put, put_optional};
 use crate::model::executable::{Body, Changed, ExecKind, ExecNode, Executable, Purpose, Refused};
-use crate::model::graph::Graph;
+use crate::model::graph::{Graph, Node};
 use crate::model::graph_memory::MemoryUse;
 use crate::model::table::{Key, Lookup};
 use crate::model::work::Work;
@@ -29,6 +29,22 @@ fn named(v: &mut Visit<'_>, handle: CUgraphExec) -> Result<Key<Executable>, CUre
         }
         Lookup::Foreign => Err(INVALID),
     }
+}
+
+/// A copy that the device launches itself, of memory that is out of its reach.
+fn out_of_reach(v: &mut Visit<'_>, body: &Body, is_for_device: bool) -> Option<Key<Node>> {
+    if !v.has_several_devices() {
+        return None;
+    }
+    let context = v.context().ok()?;
+    let is_hidden = |node: &&ExecNode| {
+        let ends = match &node.kind {
+            ExecKind::Copy(work) => [&work.source, &work.target].map(|end| end.device.map(|_| end.address)),
+            _ => [None, None],
+        };
+        ends.into_iter().flatten().any(|address| !v.has_access(context, address))
+    };
+    body.conditional_nodes(is_for_device).into_iter().find(is_hidden).map(|node| node.template)
 }
 
 fn make(v: &mut Visit<'_>, graph: Key<Graph>, flags: u64) -> Result<Key<Executable>, Refused> {
@@ -52,6 +68,14 @@ fn make(v: &mut Visit<'_>, graph: Key<Graph>, flags: u64) -> Result<Key<Executab
     if let Some(node) = body.second_device(is_for_device, &mut None).filter(|_| v.has_several_devices()) {
         let what = "nodes of two devices stand in the body of a conditional node, or in a graph for device launch";
         let help = "keep to one device there; other nodes of a graph may be of several";
+        v.refuse(Refusal::new(INVALID, "other-device", what, help));
+        let result = CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED;
+        return Err(Refused { code: INVALID, result, node: Some(node) });
+    }
+    if let Some(node) = out_of_reach(v, &body, is_for_device) {
+        let what = "a copy in the body of a conditional node, or in a graph for device launch, has an end on a device that the \
+                    current one has no access to";
+        let help = "enable access to the other device's memory before, or copy outside of the body";
         v.refuse(Refusal::new(INVALID, "other-device", what, help));
         let result = CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED;
         return Err(Refused { code: INVALID, result, node: Some(node) });

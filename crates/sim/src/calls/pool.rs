@@ -474,6 +474,9 @@ pub(crate) unsafe fn set_access(
 
 /// Access to a pool by another device, for what it has handed out and for what it will.
 fn set_peer_access(v: &mut Visit<'_>, key: Key<Pool>, device: usize, flags: CUmemAccess_flags) -> Answer {
+    if !v.has_peers() {
+        return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
+    }
     let Some(pool) = v.pools.get_mut(key) else { return Err(INVALID) };
     match flags {
         CU_MEM_ACCESS_FLAGS_PROT_READWRITE => pool.reach |= bit(device),

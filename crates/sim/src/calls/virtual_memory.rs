@@ -242,6 +242,12 @@ pub(crate) unsafe fn unmap(v: &mut Visit<'_>, address: CUdeviceptr, bytes: usize
     Ok(())
 }
 
+/// Whose memory is mapped there.
+fn device_of_mapping(v: &Visit<'_>, at: u64) -> Option<usize> {
+    let mapping = v.virtual_memory.mappings.get(&at)?;
+    v.virtual_memory.physical.get(mapping.physical).map(|memory| memory.device)
+}
+
 pub(crate) unsafe fn set_access(
     v: &mut Visit<'_>,
     address: CUdeviceptr,
@@ -258,6 +264,9 @@ pub(crate) unsafe fn set_access(
     for desc in descriptions {
         let device = v.device(desc.location.id).ok().filter(|_| desc.location.r#type == CU_MEM_LOCATION_TYPE_DEVICE);
         let Some(device) = device else { return Err(v.unsupported("access by the host or by another device")) };
+        if !v.has_peers() && mappings.iter().any(|at| device_of_mapping(v, *at) != Some(device)) {
+            return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
+        }
         wanted.insert(device, desc.flags);
     }
     let (mut given, mut taken) = (0, 0);

@@ -63,7 +63,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    fn sees(&self, home: &Home) -> bool {
+    pub(crate) fn sees(&self, home: &Home) -> bool {
         home.reach & bit(self.device) != 0 || home.context != 0 && self.peers.contains(&home.context)
     }
 }

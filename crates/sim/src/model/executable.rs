@@ -234,7 +234,7 @@ impl Body {
     }
 
     /// A node that works on another device than those before it, where all have to be on one: in the body of a conditional
-    /// node, and in all of it if `is_one`.
+    /// node, and in all of it if `is_one`. A copy works on the device of the graph, wherever its ends are.
     pub(crate) fn second_device(&self, is_one: bool, first: &mut Option<usize>) -> Option<Key<Node>> {
         self.nodes.iter().find_map(|node| match &node.kind {
             ExecKind::Child(body) => body.second_device(is_one, first),
@@ -246,7 +246,6 @@ impl Body {
                 let devices = match kind {
                     ExecKind::Kernel(work) => [Some(work.function.device), None],
                     ExecKind::Set(work) => [work.on.map(|on| on.device), None],
-                    ExecKind::Copy(work) => [work.source.device, work.target.device],
                     _ => [None, None],
                 };
                 let is_other = |device: usize| is_one && *first.get_or_insert(device) != device;

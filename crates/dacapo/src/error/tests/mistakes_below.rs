@@ -33,6 +33,13 @@ pub(super) const MISTAKES: &[Mistake] = &[
         let mut graph = device.graph().label("bad step").record(k.store_at(baked(1 << 28), &mut y)).unwrap();
         refused(graph.launch(&stream).and_then(|launched| launched.wait().map(|_| ())))
     }),
+    ("a copy that waits for a device that is lost", || {
+        let group = Software::new().seed(1).open_group(2).unwrap();
+        let (here, there) = (group[0].stream().unwrap(), group[1].stream().unwrap());
+        let (mut x, mut y) = (group[1].zeros::<u32>(4).unwrap(), group[0].zeros::<u32>(4).unwrap());
+        there.run(Kernels::load(&group[1]).unwrap().store_at(baked(1 << 28), &mut x)).unwrap();
+        refused(here.run(copy(&x, &mut y)).and_then(|()| here.synchronize()))
+    }),
     ("the same on a GPU, which says neither what nor where", || {
         let device = refusing(Call::cuStreamSynchronize, 6, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
         let (stream, mut y) = (device.stream().unwrap(), device.zeros::<u32>(4).unwrap());

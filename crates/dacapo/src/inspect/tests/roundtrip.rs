@@ -39,9 +39,12 @@ fn node(memories: usize) -> impl Strategy<Value = Node> {
     let texts = (kind(), ".{0,8}", "[a-c/\"]{0,6}");
     let parts = (proptest::option::of(place), proptest::option::of(geometry), any::<(u64, u64)>());
     let kernel = proptest::option::of(0..KERNELS);
-    let calls = (proptest::collection::vec(".{0,8}", 0..3), proptest::option::of(".{0,8}"), kernel);
+    let route = proptest::sample::select(vec![Route::Direct, Route::Staged]);
+    let across = (0..64usize, 0..64usize, route).prop_map(|(source, target, route)| Across::new(source, target, route));
+    let across = proptest::option::of(across);
+    let calls = (proptest::collection::vec(".{0,8}", 0..3), proptest::option::of(".{0,8}"), kernel, across);
     (texts, parts, proptest::collection::vec(argument(memories), 0..4), calls).prop_map(
-        |((kind, name, label), (location, geometry, bytes), arguments, (calls, patched_by, kernel))| Node {
+        |((kind, name, label), (location, geometry, bytes), arguments, (calls, patched_by, kernel, across))| Node {
             label,
             location,
             geometry,
@@ -51,6 +54,7 @@ fn node(memories: usize) -> impl Strategy<Value = Node> {
             calls,
             patched_by,
             kernel,
+            across,
             ..Node::new(kind, name)
         },
     )
@@ -59,10 +63,11 @@ fn node(memories: usize) -> impl Strategy<Value = Node> {
 fn memory() -> impl Strategy<Value = Memory> {
     use MemoryKind::*;
     let kind = proptest::sample::select(vec![Buffer, Temp, Output, Host, StandIn]);
-    (kind, ".{0,8}", any::<[u64; 2]>(), any::<bool>(), any::<Option<u64>>()).prop_map(
-        |(kind, name, [bytes, alignment], graph_only, offset)| Memory {
+    (kind, ".{0,8}", any::<[u64; 2]>(), any::<bool>(), any::<Option<u64>>(), any::<Option<usize>>()).prop_map(
+        |(kind, name, [bytes, alignment], graph_only, offset, device)| Memory {
             graph_only,
             offset,
+            device,
             ..Memory::new(kind, name, bytes, alignment)
         },
     )

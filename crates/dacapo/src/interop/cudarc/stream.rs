@@ -42,6 +42,7 @@ impl Stream {
             notes: Notes::default(),
             theirs: OnceLock::from(theirs),
             borrowed: true,
+            retained: device.0.cuda.retained.clone(),
         };
         Ok(Stream::on(device, stream, LaneKind::User, false))
     }

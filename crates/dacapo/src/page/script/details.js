@@ -65,6 +65,7 @@
     if (node.location) facts.push(row('source', make('code', { id: 'source' }, ...source(node.location))));
     if (node.geometry) facts.push(row('geometry', geometry(node.geometry)));
     if (node.inside) facts.push(row('inside', go(node.inside.node), ` body ${node.inside.body}`));
+    if (node.across) facts.push(row('across', `device ${node.across.source} to device ${node.across.target}, ${node.across.route === 'direct' ? 'directly' : 'through memory of the host'}`));
     facts.push(row('moves', `reads ${size(node.bytes_read)}, writes ${size(node.bytes_written)}`));
     if (report.critical_path.nodes.includes(op)) facts.push(row('critical', 'on the most expensive path by the cost model'));
     parts.push(make('table', { class: 'facts' }, ...facts));
@@ -176,6 +177,7 @@
         document.querySelectorAll(`[data-memory="${other.index}"]`).forEach((bar) => bar.classList.add('shares'));
       }
     }
+    if (memory.device !== undefined) parts.push(make('p', {}, `on device ${memory.device}`));
     if (memory.graph_only) parts.push(make('p', { class: 'warning' }, 'only the graph holds it: the program can neither prepare nor read it'));
     const users = report.nodes.filter((node) => node.arguments.some((argument) => argument.memory === number));
     parts.push(make('h3', {}, 'Touched by'), ...users.slice(0, 200).map((node) => {
