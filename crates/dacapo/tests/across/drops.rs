@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use dacapo::raw::foreign;
-use dacapo::{Device, Recorder, Result, baked, copy, fill};
+use dacapo::{Device, Recorder, Result, Software, baked, copy, fill};
+use dacapo_driver::{Call, Count, Hooked};
 
 use crate::kit::{SEEDS, group, in_time, pair, settled};
 
@@ -71,6 +72,49 @@ fn the_handles_of_a_device_go_with_its_copies_in_flight() {
             assert_eq!((left.retains, left.allocations, left.streams), (0, 0, 0), "seed {seed}: {left:?}");
             assert!(machine.check().is_empty(), "{:?}", machine.check());
         }
+    }
+}
+
+#[test]
+fn a_device_whose_memory_is_being_read_goes() {
+    for seed in SEEDS {
+        let mut d = group(seed, 2);
+        let gone = d.pop().unwrap();
+        let stream = d[0].stream().unwrap();
+        let (mut near, mut y) = (d[0].zeros::<u32>(1 << 12).unwrap(), d[0].zeros::<u32>(1 << 12).unwrap());
+        let x = gone.buffer(&vec![6u32; 1 << 12]).unwrap();
+        // The work that uses its memory is all of the other one.
+        (0..20).for_each(|_| stream.run(fill(&mut near, baked(1))).unwrap());
+        stream.run(copy(&x, &mut y)).unwrap();
+        drop((x, gone));
+        // Its context goes with those that may still be in it.
+        assert_eq!(d[0].machine().unwrap().census().retains, 2);
+        assert_eq!(stream.read(&y).unwrap(), vec![6; 1 << 12], "seed {seed}");
+        drop((near, y, stream));
+        settled(&d, 0);
+    }
+}
+
+#[test]
+fn the_last_handle_waits_for_work_that_may_be_in_the_memory_of_others() {
+    let count = Arc::new(Count::new());
+    let waits = |count: &Count| -> u64 {
+        count.snapshot().iter().filter(|made| made.call == Call::cuEventSynchronize).map(|made| made.calls).sum()
+    };
+    for copies in [false, true] {
+        let held = count.clone();
+        // SAFETY: the hook passes everything on.
+        let opened = unsafe { Software::new().open_group_hooked(2, |machine| Arc::new(Hooked::new(machine, held))) };
+        let mut d = opened.unwrap();
+        let gone = d.pop().unwrap();
+        let (mut y, x) = (d[0].zeros::<u32>(4).unwrap(), gone.buffer(&[6u32; 4]).unwrap());
+        let (mut z, stream) = (gone.zeros::<u32>(4).unwrap(), gone.stream().unwrap());
+        let target = if copies { &mut y } else { &mut z };
+        stream.run(copy(&x, target)).unwrap();
+        drop((x, z, stream));
+        let before = waits(&count);
+        drop(gone);
+        assert_eq!(waits(&count) > before, copies);
     }
 }
 
