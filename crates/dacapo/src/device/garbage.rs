@@ -18,7 +18,7 @@ use dacapo_ledger::{Lane, Use};
 use crate::device::release::Released;
 use crate::device::values::{drop_each, go_on};
 use crate::device::{Booking, Cuda, Device, Inner, RawHandle, Relaxed, sweeper};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Something to be released.
 pub(crate) enum Garbage {
@@ -170,14 +170,16 @@ impl Inner {
                     dropped_values.extend(values);
                 }
                 Released::Gone(error) => outcome = Err(error),
-                Released::NotYet(thing, after, error) => {
-                    self.drops.put(thing, after);
-                    // What waits for another device that is lost waits for ever: nobody knows that its work is over.
-                    if let Some(error) =
-                        error.filter(|error| !error.opt_driver().is_some_and(|first| self.is_others(first)))
-                    {
+                Released::NotYet(thing, mut after, error) => {
+                    let opt_first = error.as_ref().and_then(Error::opt_driver);
+                    if opt_first.is_some_and(|first| self.is_others(first)) {
+                        // Of a lost context nothing runs any more, so nobody need wait for it. What stands on a stream of this
+                        // device behind lost work waits for ever: nobody knows what becomes of it.
+                        after.retain(|used| !used.lane().stream().retained.is_lost());
+                    } else if let Some(error) = error {
                         outcome = Err(error);
                     }
+                    self.drops.put(thing, after);
                 }
             }
         }

@@ -32,7 +32,8 @@ pub(super) fn run(floor: &Floor) -> Made<Came> {
         std::thread::spawn(move || {
             let run = || -> Made {
                 let stream = device.stream().map_err(text)?;
-                run_here(&form, Rank { comm, other, device, stream })
+                let devices = vec![device.clone()];
+                run_here(&form, Rank { comm, other, device, stream, devices })
             };
             // Nobody listens any more where it took too long.
             let _ = tell.send(run());

@@ -38,8 +38,8 @@ const CODES: [ncclResult; 4] = [
     ncclResult::ncclRemoteError,
 ];
 
-/// Forms that make fine scenarios: each kind of call, groups, several graphs, drops.
-const SCENARIOS: [&str; 12] = [
+/// Forms that make fine scenarios: each kind of call, groups, several graphs, drops, copies between devices.
+const SCENARIOS: [&str; 16] = [
     "reductions/sum",
     "reductions/reduce_scatter",
     "collectives/all_gather",
@@ -52,6 +52,10 @@ const SCENARIOS: [&str; 12] = [
     "buckets/joined_by_size",
     "graphs/two_communicators",
     "drops/everything_but_the_result",
+    "copies/there_and_back",
+    "copies/around_the_ring",
+    "copies/behind_a_collective",
+    "copies/graph_and_memory_dropped_in_flight",
 ];
 
 /// The scenarios.

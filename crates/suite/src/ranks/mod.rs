@@ -1,10 +1,12 @@
 //! Forms of work that several ranks do together: each is one body that every rank runs, on a thread and a device of its own.
 //!
 //! A form runs its ops eagerly and as a graph that is replayed, and compares both with plain Rust ([`kit`]). It runs on 1, 2, 4
-//! and 8 software devices of one machine, under many seeds, with every detector on; a finding is a failure.
+//! and 8 software devices of one machine, under many seeds, with every detector on; a finding is a failure. The devices of odd
+//! seeds cannot be peers.
 
 mod buckets;
 mod collectives;
+mod copies;
 mod drops;
 mod errors;
 pub mod faults;
@@ -43,6 +45,8 @@ pub struct Rank {
     pub device: Device,
     /// A stream of it.
     pub stream: Stream,
+    /// The devices of all ranks of this process.
+    pub devices: Vec<Device>,
 }
 
 impl Rank {
@@ -69,6 +73,7 @@ pub fn all() -> Vec<RankForm> {
         groups::FORMS,
         buckets::FORMS,
         graphs::FORMS,
+        copies::FORMS,
         drops::FORMS,
         errors::FORMS,
     ]
@@ -106,8 +111,9 @@ pub fn run_here(form: &RankForm, rank: Rank) -> Result<(), String> {
 ///
 /// - What a rank failed with, every finding, and what is left when all are done.
 pub fn on_software(form: &RankForm, size: usize, seed: u64) -> Result<(), String> {
-    let devices =
-        Software::new().seed(seed).open_group(size).map_err(|error| format!("no group of {size}: {error:?}"))?;
+    // Half of the machines have devices that cannot be peers.
+    let software = Software::new().seed(seed).options(|options| options.peers = seed.is_multiple_of(2));
+    let devices = software.open_group(size).map_err(|error| format!("no group of {size}: {error:?}"))?;
     let joins = vec![Join::new().timeout(PATIENCE); size];
     let mut failures: Vec<String> = run::all_ranks(form.body, &devices, joins, PATIENCE)
         .into_iter()

@@ -52,9 +52,9 @@ pub(super) fn all_ranks(
     };
     let (tell, told) = mpsc::channel();
     for (rank, (device, join)) in devices.iter().cloned().zip(joins).enumerate() {
-        let (tell, body) = (tell.clone(), body.clone());
+        let (tell, body, all) = (tell.clone(), body.clone(), devices.to_vec());
         let run = move || {
-            let ran = catch_unwind(AssertUnwindSafe(|| one(&body, device, &join, ids, (rank, size))));
+            let ran = catch_unwind(AssertUnwindSafe(|| one(&body, device, &join, ids, (rank, all))));
             let ended = match ran {
                 Ok(Ok(())) => Ended::Well,
                 Ok(Err(failure)) => Ended::Failed(failure.0),
@@ -87,12 +87,13 @@ fn one(
     device: Device,
     join: &Join,
     ids: [UniqueId; 2],
-    (rank, size): (usize, usize),
+    (rank, devices): (usize, Vec<Device>),
 ) -> Outcome {
+    let size = devices.len();
     let comm = join.join(&device, &ids[0], rank, size)?;
     let other = join.join(&device, &ids[1], rank, size)?;
     let stream = device.stream()?;
-    let rank = Rank { comm, other, device, stream };
+    let rank = Rank { comm, other, device, stream, devices };
     body(&rank)?;
     rank.device.synchronize().map_err(Failure::from)
 }
