@@ -419,7 +419,7 @@ impl Capture<'_> {
             let _nested = Nested::enter();
             recorder.run(op)?
         };
-        let mut recorded = recorder.into_recorded();
+        let mut recorded = recorder.complete()?;
         for node in &recorded.nodes {
             let what = match &node.work {
                 _ if !node.slots.is_empty() => "a slot inside a capture",

@@ -1,18 +1,22 @@
 //! Small all-reduces, joined.
 
 use std::panic::Location;
+use std::sync::Arc;
 
 use crate::collective::Communicator;
 use crate::collective::number::{Number, Reduce};
 use crate::collective::transfer::{Kind, Transfer, op_of};
 use crate::error::Result;
 use crate::memory::Slice;
-use crate::record::Recorder;
+use crate::record::{Node, Owed, Recorder};
 
 /// All-reduces in place that are recorded in buckets: [`Communicator::bucketed`].
 ///
 /// A piece that was added is reduced with its bucket, when that is full or at the end. The buckets are ops like any other, so the
 /// first ones run beside what computes the next pieces.
+///
+/// Nothing may use a piece before its bucket is recorded, and a bucket that is never finished is never reduced: recording answers
+/// [`NotReduced`](crate::ErrorKind::NotReduced) to both.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -40,12 +44,28 @@ pub struct Bucketed {
     reduce: Reduce,
     bytes_max: usize,
     bytes: usize,
-    transfers: Vec<Transfer>,
+    transfers: Vec<Waiting>,
+    /// What the recording that it is in is owed, and which that is.
+    owed: Arc<Owed>,
+    recording: Option<u64>,
+}
+
+/// A piece in a bucket.
+struct Waiting {
+    transfer: Transfer,
+    /// How many nodes there were when it was added.
+    nodes: usize,
 }
 
 impl Bucketed {
-    pub(super) fn new(comm: &Communicator, bytes_max: usize, reduce: Reduce) -> Bucketed {
-        Bucketed { comm: comm.clone(), reduce, bytes_max, bytes: 0, transfers: Vec::new() }
+    pub(super) fn new(
+        comm: &Communicator,
+        bytes_max: usize,
+        reduce: Reduce,
+        at: &'static Location<'static>,
+    ) -> Bucketed {
+        let owed = Arc::new(Owed::new(at));
+        Bucketed { comm: comm.clone(), reduce, bytes_max, bytes: 0, transfers: Vec::new(), owed, recording: None }
     }
 
     /// One more piece. A full bucket is recorded.
@@ -53,10 +73,14 @@ impl Bucketed {
     /// # Errors
     ///
     /// - As recording an [`all_reduce_in_place`](Communicator::all_reduce_in_place).
+    /// - [`NotReduced`](crate::ErrorKind::NotReduced): something that was recorded meanwhile uses a piece of this bucket.
     #[track_caller]
     pub fn add<T: Number>(&mut self, recorder: &mut Recorder<'_>, piece: &mut Slice<T>) -> Result<()> {
+        self.enter(recorder);
         let count = piece.len();
-        self.transfers.push(Transfer::reducing_in_place(Kind::AllReduce(self.reduce), piece, count));
+        let transfer = Transfer::reducing_in_place(Kind::AllReduce(self.reduce), piece, count);
+        self.transfers.push(Waiting { transfer, nodes: recorder.len() });
+        self.owed.set(self.transfers.len());
         self.bytes += count * size_of::<T>();
         if self.bytes < self.bytes_max { Ok(()) } else { self.flush(recorder, Location::caller()) }
     }
@@ -71,12 +95,38 @@ impl Bucketed {
         self.flush(recorder, Location::caller())
     }
 
+    /// A bucket is one recording's: what waits when it comes to another one stays owed to the first.
+    fn enter(&mut self, recorder: &mut Recorder<'_>) {
+        if self.recording.replace(recorder.id()) != Some(recorder.id()) {
+            self.owed = Arc::new(Owed::new(self.owed.at()));
+            self.transfers.clear();
+            self.bytes = 0;
+            recorder.owes(&self.owed);
+        }
+    }
+
     fn flush(&mut self, recorder: &mut Recorder<'_>, at: &'static Location<'static>) -> Result<()> {
+        self.enter(recorder);
+        self.expect_untouched(recorder)?;
         self.bytes = 0;
-        let transfers = std::mem::take(&mut self.transfers);
+        self.owed.set(0);
+        let transfers: Vec<Transfer> = self.transfers.drain(..).map(|waiting| waiting.transfer).collect();
         match transfers.is_empty() {
             true => Ok(()),
             false => recorder.run(op_of(transfers, self.comm.0.clone(), "bucket", at)),
         }
+    }
+
+    /// What is recorded between a piece and its bucket would see it reduced or not, as the bucket's size has it.
+    fn expect_untouched(&self, recorder: &Recorder<'_>) -> Result<()> {
+        for waiting in &self.transfers {
+            let touches = |node: &&Node| node.access.iter().any(|access| waiting.transfer.touches(&access.place));
+            if let Some(node) = recorder.since(waiting.nodes).iter().find(touches) {
+                return Err(self
+                    .owed
+                    .not_reduced(self.transfers.len(), Some(format!("`{}` at {}", node.name, node.at))));
+            }
+        }
+        Ok(())
     }
 }

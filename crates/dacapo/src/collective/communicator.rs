@@ -31,6 +31,21 @@ use crate::record::Op;
 /// assert_eq!(stream.read(&x)?, [3.0, 4.0]);
 /// # Ok(()) }
 /// ```
+///
+/// An op borrows its memory until it is run or recorded:
+///
+/// ```compile_fail,E0502
+/// # fn main() -> dacapo::Result<()> {
+/// # use dacapo::collective::{Communicator, Reduce};
+/// # let device = dacapo::Device::software()?;
+/// # let stream = device.stream()?;
+/// # let comm = Communicator::alone(&device)?;
+/// # let mut x = device.buffer(&[3.0f32, 4.0])?;
+/// let op = comm.all_reduce_in_place(&mut x, Reduce::Sum);
+/// stream.read(&x)?; // not while `op` has it
+/// stream.run(op)
+/// # }
+/// ```
 #[doc(alias = "ncclComm_t")]
 #[doc(alias = "ProcessGroup")]
 #[derive(Clone)]
@@ -99,12 +114,12 @@ impl Communicator {
     /// `target` is the reduction of all ranks' `source`, on every rank.
     #[doc(alias = "ncclAllReduce")]
     #[track_caller]
-    pub fn all_reduce<T: Number>(
+    pub fn all_reduce<'a, T: Number>(
         &self,
-        source: &Slice<T>,
-        target: &mut Slice<T>,
+        source: &'a Slice<T>,
+        target: &'a mut Slice<T>,
         reduce: Reduce,
-    ) -> impl Op<Out = ()> + use<T> {
+    ) -> impl Op<Out = ()> + use<'a, T> {
         let checked = lengths("all_reduce", ("source", source.len()), ("target", target.len()));
         let count = source.len();
         self.made("all_reduce", checked, Transfer::reducing(Kind::AllReduce(reduce), source, Some(target), count))
@@ -112,7 +127,11 @@ impl Communicator {
 
     /// `data` becomes the reduction of all ranks' `data`, on every rank.
     #[track_caller]
-    pub fn all_reduce_in_place<T: Number>(&self, data: &mut Slice<T>, reduce: Reduce) -> impl Op<Out = ()> + use<T> {
+    pub fn all_reduce_in_place<'a, T: Number>(
+        &self,
+        data: &'a mut Slice<T>,
+        reduce: Reduce,
+    ) -> impl Op<Out = ()> + use<'a, T> {
         let count = data.len();
         self.made("all_reduce", Ok(()), Transfer::reducing_in_place(Kind::AllReduce(reduce), data, count))
     }
@@ -121,13 +140,13 @@ impl Communicator {
     /// size all the same.
     #[doc(alias = "ncclReduce")]
     #[track_caller]
-    pub fn reduce<T: Number>(
+    pub fn reduce<'a, T: Number>(
         &self,
-        source: &Slice<T>,
-        target: &mut Slice<T>,
+        source: &'a Slice<T>,
+        target: &'a mut Slice<T>,
         reduce: Reduce,
         root: usize,
-    ) -> impl Op<Out = ()> + use<T> {
+    ) -> impl Op<Out = ()> + use<'a, T> {
         let checked = lengths("reduce", ("source", source.len()), ("target", target.len()))
             .and_then(|()| self.expect_rank("reduce", root));
         let (kind, count) = (Kind::Reduce(reduce, root), source.len());
@@ -142,12 +161,12 @@ impl Communicator {
     /// The reduction of all ranks' `source`, cut into as many parts as there are ranks: this rank's `target` is its part.
     #[doc(alias = "ncclReduceScatter")]
     #[track_caller]
-    pub fn reduce_scatter<T: Number>(
+    pub fn reduce_scatter<'a, T: Number>(
         &self,
-        source: &Slice<T>,
-        target: &mut Slice<T>,
+        source: &'a Slice<T>,
+        target: &'a mut Slice<T>,
         reduce: Reduce,
-    ) -> impl Op<Out = ()> + use<T> {
+    ) -> impl Op<Out = ()> + use<'a, T> {
         let (name, count) = ("reduce_scatter", target.len());
         let checked = lengths(name, ("source", source.len()), ("target, for every rank", count * self.size()));
         self.made(name, checked, Transfer::reducing(Kind::ReduceScatter(reduce), source, Some(target), count))
@@ -156,7 +175,11 @@ impl Communicator {
     /// `target` is all ranks' `source`, one after the other.
     #[doc(alias = "ncclAllGather")]
     #[track_caller]
-    pub fn all_gather<T: Pod>(&self, source: &Slice<T>, target: &mut Slice<T>) -> impl Op<Out = ()> + use<T> {
+    pub fn all_gather<'a, T: Pod>(
+        &self,
+        source: &'a Slice<T>,
+        target: &'a mut Slice<T>,
+    ) -> impl Op<Out = ()> + use<'a, T> {
         let (name, count) = ("all_gather", source.len());
         let checked = lengths(name, ("source, of every rank", count * self.size()), ("target", target.len()));
         self.made(name, checked, Transfer::moving(Kind::AllGather, source, target, count))
@@ -165,7 +188,7 @@ impl Communicator {
     /// `data` becomes that of rank `root`, on every rank.
     #[doc(alias = "ncclBroadcast")]
     #[track_caller]
-    pub fn broadcast<T: Pod>(&self, data: &mut Slice<T>, root: usize) -> impl Op<Out = ()> + use<T> {
+    pub fn broadcast<'a, T: Pod>(&self, data: &'a mut Slice<T>, root: usize) -> impl Op<Out = ()> + use<'a, T> {
         let checked = self.expect_rank("broadcast", root);
         let access = match self.rank() == root {
             true => Access::write("data", data),
@@ -178,7 +201,11 @@ impl Communicator {
     /// `source` is cut into as many parts as there are ranks: part `i` goes to rank `i`, and part `i` of `target` comes from it.
     #[doc(alias = "ncclAlltoAll")]
     #[track_caller]
-    pub fn all_to_all<T: Pod>(&self, source: &Slice<T>, target: &mut Slice<T>) -> impl Op<Out = ()> + use<T> {
+    pub fn all_to_all<'a, T: Pod>(
+        &self,
+        source: &'a Slice<T>,
+        target: &'a mut Slice<T>,
+    ) -> impl Op<Out = ()> + use<'a, T> {
         let name = "all_to_all";
         let part = source.len() / self.size();
         let checked = lengths(name, ("source", source.len()), ("target", target.len()))
@@ -190,7 +217,7 @@ impl Communicator {
     /// do it in a [`group`](Communicator::group).
     #[doc(alias = "ncclSend")]
     #[track_caller]
-    pub fn send<T: Pod>(&self, source: &Slice<T>, to: usize) -> impl Op<Out = ()> + use<T> {
+    pub fn send<'a, T: Pod>(&self, source: &'a Slice<T>, to: usize) -> impl Op<Out = ()> + use<'a, T> {
         let checked = self.expect_other("send", to);
         let access = vec![Access::read("source", source)];
         self.made("send", checked, Transfer::of_bytes::<T>(Kind::Send(to), access, source.len()))
@@ -199,7 +226,7 @@ impl Communicator {
     /// Receives what rank `from` [`send`](Communicator::send)s.
     #[doc(alias = "ncclRecv")]
     #[track_caller]
-    pub fn recv<T: Pod>(&self, target: &mut Slice<T>, from: usize) -> impl Op<Out = ()> + use<T> {
+    pub fn recv<'a, T: Pod>(&self, target: &'a mut Slice<T>, from: usize) -> impl Op<Out = ()> + use<'a, T> {
         let checked = self.expect_other("recv", from);
         let (access, count) = (vec![Access::out("target", target)], target.len());
         self.made("recv", checked, Transfer::of_bytes::<T>(Kind::Recv(from), access, count))
@@ -208,14 +235,15 @@ impl Communicator {
     /// Several calls that begin together, as one op: two ranks that send to each other, or small calls at the price of one.
     #[doc(alias = "ncclGroupStart")]
     #[track_caller]
-    pub fn group(&self) -> Group {
+    pub fn group<'a>(&self) -> Group<'a> {
         Group::new(self, Location::caller())
     }
 
     /// All-reduces of many small pieces, joined until they have so many bytes: for gradients.
     #[doc(alias = "DistributedDataParallel")]
+    #[track_caller]
     pub fn bucketed(&self, bytes: usize, reduce: Reduce) -> Bucketed {
-        Bucketed::new(self, bytes, reduce)
+        Bucketed::new(self, bytes, reduce, Location::caller())
     }
 
     /// The op of one call; what is wrong with its arguments is told when it is recorded.

@@ -1,5 +1,6 @@
 //! Several calls as one op.
 
+use std::marker::PhantomData;
 use std::panic::Location;
 
 use crate::collective::Communicator;
@@ -30,54 +31,65 @@ use crate::record::{Op, Recorder};
 /// ```
 ///
 /// All of it is one op: no call may write what another one touches.
+///
+/// ```compile_fail,E0499
+/// # fn main() -> dacapo::Result<()> {
+/// # let device = dacapo::Device::software()?;
+/// # let comm = dacapo::collective::Communicator::alone(&device)?;
+/// # let mut x = device.zeros::<u32>(1)?;
+/// let _ = comm.group().broadcast(&mut x, 0).broadcast(&mut x, 0).op();
+/// # Ok(()) }
+/// ```
 #[must_use = "a group is recorded by `op()`"]
-pub struct Group {
+pub struct Group<'a> {
     comm: Communicator,
     at: &'static Location<'static>,
     transfers: Vec<Transfer>,
     checked: Result<()>,
+    /// What its calls touch is borrowed until it is recorded.
+    touched: PhantomData<&'a mut [u8]>,
 }
 
-impl Group {
-    pub(super) fn new(comm: &Communicator, at: &'static Location<'static>) -> Group {
-        Group { comm: comm.clone(), at, transfers: Vec::new(), checked: Ok(()) }
+impl<'a> Group<'a> {
+    pub(super) fn new(comm: &Communicator, at: &'static Location<'static>) -> Group<'a> {
+        Group { comm: comm.clone(), at, transfers: Vec::new(), checked: Ok(()), touched: PhantomData }
     }
 
-    fn with(mut self, checked: Result<()>, transfer: Transfer) -> Group {
+    fn with(mut self, checked: Result<()>, transfer: Transfer) -> Group<'a> {
         self.checked = self.checked.and(checked);
         self.transfers.push(transfer);
         self
     }
 
     /// As [`Communicator::send`]; to the rank itself too, if the group receives it.
-    pub fn send<T: Pod>(self, source: &Slice<T>, to: usize) -> Group {
+    pub fn send<T: Pod>(self, source: &'a Slice<T>, to: usize) -> Group<'a> {
         let checked = self.comm.expect_rank("send", to);
         let access = vec![Access::read("source", source)];
         self.with(checked, Transfer::of_bytes::<T>(Kind::Send(to), access, source.len()))
     }
 
     /// As [`Communicator::recv`].
-    pub fn recv<T: Pod>(self, target: &mut Slice<T>, from: usize) -> Group {
+    pub fn recv<T: Pod>(self, target: &'a mut Slice<T>, from: usize) -> Group<'a> {
         let checked = self.comm.expect_rank("recv", from);
         let (access, count) = (vec![Access::out("target", target)], target.len());
         self.with(checked, Transfer::of_bytes::<T>(Kind::Recv(from), access, count))
     }
 
     /// As [`Communicator::all_reduce`].
-    pub fn all_reduce<T: Number>(self, source: &Slice<T>, target: &mut Slice<T>, reduce: Reduce) -> Group {
+    pub fn all_reduce<T: Number>(self, source: &'a Slice<T>, target: &'a mut Slice<T>, reduce: Reduce) -> Group<'a> {
         let checked = lengths("all_reduce", ("source", source.len()), ("target", target.len()));
         let count = source.len();
         self.with(checked, Transfer::reducing(Kind::AllReduce(reduce), source, Some(target), count))
     }
 
     /// As [`Communicator::all_reduce_in_place`].
-    pub fn all_reduce_in_place<T: Number>(self, data: &mut Slice<T>, reduce: Reduce) -> Group {
+    pub fn all_reduce_in_place<T: Number>(self, data: &'a mut Slice<T>, reduce: Reduce) -> Group<'a> {
         let count = data.len();
         self.with(Ok(()), Transfer::reducing_in_place(Kind::AllReduce(reduce), data, count))
     }
 
     /// As [`Communicator::broadcast`].
-    pub fn broadcast<T: Pod>(self, data: &mut Slice<T>, root: usize) -> Group {
+    pub fn broadcast<T: Pod>(self, data: &'a mut Slice<T>, root: usize) -> Group<'a> {
         let checked = self.comm.expect_rank("broadcast", root);
         let access = match self.comm.rank() == root {
             true => Access::write("data", data),
@@ -88,15 +100,15 @@ impl Group {
     }
 
     /// As [`Communicator::all_gather`].
-    pub fn all_gather<T: Pod>(self, source: &Slice<T>, target: &mut Slice<T>) -> Group {
+    pub fn all_gather<T: Pod>(self, source: &'a Slice<T>, target: &'a mut Slice<T>) -> Group<'a> {
         let (size, count) = (self.comm.size(), source.len());
         let checked = lengths("all_gather", ("source, of every rank", count * size), ("target", target.len()));
         self.with(checked, Transfer::moving(Kind::AllGather, source, target, count))
     }
 
     /// All of them as one op.
-    pub fn op(self) -> impl Op<Out = ()> + use<> {
-        let Group { comm, at, transfers, checked } = self;
+    pub fn op(self) -> impl Op<Out = ()> + use<'a> {
+        let Group { comm, at, transfers, checked, .. } = self;
         let op = op_of(transfers, comm.0, "group", at);
         move |recorder: &mut Recorder<'_>| {
             checked.map_err(|error| error.of("group", recorder.label(), at))?;

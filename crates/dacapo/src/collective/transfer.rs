@@ -12,7 +12,7 @@ use crate::collective::number::{Number, Reduce};
 use crate::device::RawStream;
 use crate::element::Pod;
 use crate::error::Result;
-use crate::memory::{Access, Accesses, Mode, Slice};
+use crate::memory::{Access, Accesses, Extent, Mode, Slice};
 use crate::record::{ForeignWork, Joint, Node, Op, Work};
 
 /// Which call.
@@ -106,6 +106,11 @@ impl Transfer {
     /// Whether there is nothing to do.
     fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    /// Whether it touches a byte of this place.
+    pub(super) fn touches(&self, place: &Extent) -> bool {
+        self.access.iter().any(|access| access.place.overlaps(place))
     }
 
     /// Makes the call. The places are those of its accesses, in their order.

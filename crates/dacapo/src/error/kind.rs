@@ -316,6 +316,13 @@ pub enum ErrorKind {
         /// What each rank has there, one line each.
         ranks: Vec<String>,
     },
+    /// Pieces of a bucket are used before they are reduced, or never reduced.
+    NotReduced {
+        /// How many wait in the bucket.
+        pieces: usize,
+        /// Who uses one of them too early; `None` if the bucket was never finished.
+        used: Option<String>,
+    },
     /// A communicator is dead: a rank has ended, did not come in time, or did something else than the others.
     RankFailed {
         /// Whose side this is.

@@ -275,6 +275,9 @@ table! {
         "the ranks have recorded different collectives: on rank {rank} number {number} is {here}",
         notes (ranks.clone()),
         help "let every rank record the same collectives, of the same sizes, in the same order";
+    NotReduced { pieces, used } => "not_reduced",
+        (words::not_reduced(*pieces, used.as_deref())),
+        help (words::finish_bucket(used.is_some()));
     RankFailed { rank, size, why, in_flight } => "rank_failed",
         "the communicator of rank {rank} of {size} is dead: {why}",
         notes (words::in_flight(in_flight)),

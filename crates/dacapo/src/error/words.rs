@@ -187,6 +187,25 @@ pub(super) fn in_flight(in_flight: &[String]) -> Vec<String> {
     in_flight.iter().map(|name| format!("in flight: {name}")).collect()
 }
 
+/// What waits in a bucket, and who did not wait for it.
+pub(super) fn not_reduced(pieces: usize, used: Option<&str>) -> String {
+    match (used, pieces) {
+        (Some(used), _) => format!("{used} uses a piece of a bucket that is not reduced yet"),
+        (None, 1) => "a piece that was added to a bucket is never reduced".to_string(),
+        (None, pieces) => format!("{pieces} pieces that were added to a bucket are never reduced"),
+    }
+}
+
+pub(super) fn finish_bucket(is_used: bool) -> String {
+    let help = match is_used {
+        true => {
+            "record what uses the pieces behind `Bucketed::finish`: whether a bucket is full before depends on its size"
+        }
+        false => "call `Bucketed::finish` in the same recording, behind the last piece",
+    };
+    help.to_string()
+}
+
 pub(super) fn other_lost(device: Option<usize>, first: &DriverError) -> String {
     let which = device.map_or_else(|| "another device".to_string(), |device| format!("device {device}"));
     let (call, code) = (first.call.symbol(), first.code.0);

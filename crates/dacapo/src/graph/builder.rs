@@ -269,7 +269,7 @@ impl<'d> GraphBuilder<'d> {
             let _nested = Nested::enter();
             body(&mut recorder, ins, outs)?;
         }
-        Replayable::make(recorder.into_recorded(), self.graph_options(), StandIns::new(holes, given))
+        Replayable::make(recorder.complete()?, self.graph_options(), StandIns::new(holes, given))
     }
 
     /// Runs the op with a recorder, and gives what it recorded.
@@ -279,7 +279,7 @@ impl<'d> GraphBuilder<'d> {
         let mut recorder = Recorder::new(self.device, self.label.as_deref());
         let _nested = Nested::enter();
         let out = recorder.run(op)?;
-        Ok((recorder.into_recorded(), out))
+        Ok((recorder.complete()?, out))
     }
 
     /// Bringing a graph onto the device acts now.

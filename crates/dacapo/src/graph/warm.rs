@@ -90,7 +90,7 @@ impl<'d> WarmGraphBuilder<'d> {
             let _nested = Nested::enter();
             recorder.run(|r: &mut Recorder<'_>| body(r))?;
         }
-        let recorded = recorder.into_recorded();
+        let recorded = recorder.complete()?;
         let asides = if self.restore { self.asides(&recorded)? } else { Vec::new() };
         lower::run_and_put_back(&side.0, recorded, self.base.arena.as_ref(), &asides)
     }

@@ -102,7 +102,7 @@ fn run_eager<O: Op>(
         let _nested = Nested::enter();
         recorder.run(op)?
     };
-    let recorded = recorder.into_recorded();
+    let recorded = recorder.complete()?;
     #[cfg(feature = "json")]
     if let Some(pages) = crate::page::Pages::of(stream.device()) {
         let edges = crate::arrange::EdgeChoice::Plain;
@@ -115,5 +115,5 @@ fn run_eager<O: Op>(
 
 /// Runs on a stream what a recorder has taken down.
 pub(crate) fn run_recorded(stream: &Stream, recorder: Recorder<'_>) -> Result<()> {
-    lower::run(&stream.0, recorder.into_recorded(), None).map(drop)
+    lower::run(&stream.0, recorder.complete()?, None).map(drop)
 }

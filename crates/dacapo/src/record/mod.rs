@@ -9,6 +9,8 @@
 
 mod node;
 mod op;
+#[cfg(feature = "nccl")]
+mod owed;
 mod recorder;
 mod scope;
 mod told;
@@ -22,6 +24,8 @@ pub(crate) use node::{
 };
 pub(crate) use op::whole;
 pub use op::{BoxOp, Op, from_fn};
+#[cfg(feature = "nccl")]
+pub(crate) use owed::Owed;
 pub(crate) use recorder::Recorded;
 pub use recorder::Recorder;
 pub(crate) use scope::{Certain, ScopeKind};

@@ -13,6 +13,8 @@ use crate::held::Purpose;
 use crate::kernel::Grid;
 use crate::memory::{Access, Accesses, Allocation, Buffer, Kind, Mode, Scalar, Temp, TempScalar};
 use crate::pool::{Pool, Space};
+#[cfg(feature = "nccl")]
+use crate::record::Owed;
 use crate::record::scope::{Scope, is_open};
 use crate::record::written::{Written, temp_of, unwritten};
 use crate::record::{Node, Op, Told, Work};
@@ -72,6 +74,9 @@ pub struct Recorder<'r> {
     at: Option<&'static Location<'static>>,
     /// Bodies that are being recorded, from the outside in.
     pub(super) scopes: Vec<Scope>,
+    /// What must have been recorded when the recording is complete.
+    #[cfg(feature = "nccl")]
+    owed: Vec<Arc<Owed>>,
     _brand: PhantomData<*mut &'r ()>,
 }
 
@@ -198,12 +203,45 @@ impl<'r> Recorder<'r> {
             pools: Vec::new(),
         };
         let labels = label.map(Arc::from).into_iter().collect();
-        Recorder { core, labels, grid: None, at: None, scopes: Vec::new(), _brand: PhantomData }
+        Recorder {
+            core,
+            labels,
+            grid: None,
+            at: None,
+            scopes: Vec::new(),
+            #[cfg(feature = "nccl")]
+            owed: Vec::new(),
+            _brand: PhantomData,
+        }
     }
 
+    /// What was recorded, complete.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::NotReduced`]: something is owed.
+    pub(crate) fn complete(self) -> Result<Recorded> {
+        #[cfg(feature = "nccl")]
+        self.owed.iter().try_for_each(|owed| owed.expect_paid())?;
+        Ok(self.into_recorded())
+    }
+
+    /// What was recorded so far.
     pub(crate) fn into_recorded(mut self) -> Recorded {
         self.core.complete();
         self.core
+    }
+
+    /// From here on the recording is complete only if this is paid.
+    #[cfg(feature = "nccl")]
+    pub(crate) fn owes(&mut self, owed: &Arc<Owed>) {
+        self.owed.push(owed.clone());
+    }
+
+    /// The nodes behind the first so many.
+    #[cfg(feature = "nccl")]
+    pub(crate) fn since(&self, nodes: usize) -> &[Node] {
+        self.core.nodes.get(nodes..).unwrap_or_default()
     }
 
     pub(crate) fn id(&self) -> u64 {

@@ -45,7 +45,7 @@ impl Stream {
             let _nested = Nested::enter();
             recorder.run(op)?
         };
-        let recorded = recorder.into_recorded();
+        let recorded = recorder.complete()?;
         // Only for what the ops are called, and that they stand in a line: no graph is made.
         let wanted = Wanted { label: "", shape: Shape::Line, edges: &EdgeChoice::Plain, apart: true };
         let report = report_of(&recorded, &wanted);

@@ -1,14 +1,15 @@
 //! Gradients in buckets, beside what computes the next ones.
 
 use dacapo::collective::Reduce;
-use dacapo::{Recorder, baked, fill};
+use dacapo::{ErrorKind, Recorder, baked, copy, fill};
 
 use super::{Rank, RankForm};
-use crate::forms::{Outcome, holds, same};
+use crate::forms::{Outcome, holds, refused, same};
 
 pub(super) const FORMS: &[RankForm] = &[
     RankForm { name: "buckets/joined_by_size", ranks_min: 1, body: joined },
     RankForm { name: "buckets/beside_the_next_layer", ranks_min: 1, body: beside },
+    RankForm { name: "buckets/never_finished_or_used_too_early", ranks_min: 1, body: owed },
 ];
 
 fn joined(rank: &Rank) -> Outcome {
@@ -54,4 +55,35 @@ fn beside(rank: &Rank) -> Outcome {
     }
     same("the first", rank.stream.read(&first)?, [1.0; 16])?;
     same("the second", rank.stream.read(&second)?, [2.0; 16])
+}
+
+/// Nothing of a bucket is left unreduced, or used unreduced, in silence: neither in a graph nor in an eager run.
+fn owed(rank: &Rank) -> Outcome {
+    let (device, comm) = (&rank.device, &rank.comm);
+    let (mut first, mut second) = (device.zeros::<f32>(16)?, device.zeros::<f32>(16)?);
+    let never = |kind: &ErrorKind| matches!(kind, ErrorKind::NotReduced { pieces: 1, used: None });
+    let mut dropped = |r: &mut Recorder<'_>| comm.bucketed(96, Reduce::Sum).add(r, &mut first);
+    refused("recorded, never finished", device.record(&mut dropped), never)?;
+    refused("run, never finished", rank.stream.run(&mut dropped), never)?;
+    // What waits when a bucket comes to another recording stays owed to the first, and is not reduced by the second.
+    let mut carried = comm.bucketed(96, Reduce::Sum);
+    refused("left behind", device.record(|r: &mut Recorder<'_>| carried.add(r, &mut first)), never)?;
+    let second_recording = device.record(|r: &mut Recorder<'_>| carried.finish(r))?;
+    holds("nothing of the first recording is in the second", second_recording.is_empty())?;
+    // A full bucket and an empty one owe nothing.
+    rank.stream.run(|r: &mut Recorder<'_>| comm.bucketed(64, Reduce::Sum).add(r, &mut first))?;
+
+    let early = |kind: &ErrorKind| matches!(kind, ErrorKind::NotReduced { used: Some(used), .. } if used.contains("copy") && used.contains("buckets.rs"));
+    let body = |bytes: usize, first: &mut dacapo::Slice<f32>, second: &mut dacapo::Slice<f32>| {
+        device.record(|r: &mut Recorder<'_>| {
+            let mut buckets = comm.bucketed(bytes, Reduce::Sum);
+            buckets.add(r, first)?;
+            r.run(copy(first, second))?;
+            buckets.finish(r)
+        })
+    };
+    refused("used before its bucket", body(96, &mut first, &mut second), early)?;
+    // The same where the bucket is full.
+    drop(body(64, &mut first, &mut second)?);
+    Ok(())
 }

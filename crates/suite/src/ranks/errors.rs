@@ -9,7 +9,6 @@ use crate::forms::{Outcome, holds, refused, same};
 pub(super) const FORMS: &[RankForm] = &[
     RankForm { name: "errors/lengths", ranks_min: 1, body: lengths },
     RankForm { name: "errors/ranks", ranks_min: 1, body: ranks },
-    RankForm { name: "errors/overlap", ranks_min: 1, body: overlap },
     RankForm { name: "errors/another_device", ranks_min: 2, body: devices },
     RankForm { name: "errors/other_recordings", ranks_min: 2, body: differ },
     RankForm { name: "errors/fewer_collectives", ranks_min: 2, body: fewer },
@@ -42,19 +41,6 @@ fn ranks(rank: &Rank) -> Outcome {
     refused("recv", rank.device.record(rank.comm.recv(&mut x, beyond)), is_rank)?;
     refused("group", rank.stream.run(rank.comm.group().send(&x, beyond).op()), is_rank)?;
     refused("to itself", rank.stream.run(rank.comm.send(&x, rank.number())), |_| true)?;
-    goes_on(rank)
-}
-
-fn overlap(rank: &Rank) -> Outcome {
-    let x = rank.device.zeros::<f32>(8)?.share();
-    let mut y = rank.device.zeros::<f32>(8)?;
-    let is_overlap = |kind: &ErrorKind| matches!(kind, ErrorKind::Overlap { .. });
-    let (first, second) = y.split_at_mut(4);
-    let group = rank.comm.group().all_reduce(&x[..4], first, Reduce::Sum).all_reduce(&x[..4], second, Reduce::Sum);
-    rank.stream.run(group.op())?;
-    // Both sides of one op in the same place.
-    let again = rank.comm.group().broadcast(first, 0).broadcast(first, 0);
-    refused("twice the same", rank.stream.run(again.op()), is_overlap)?;
     goes_on(rank)
 }
 

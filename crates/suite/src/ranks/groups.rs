@@ -4,12 +4,13 @@ use dacapo::collective::Reduce;
 
 use super::kit::{both, data};
 use super::{Rank, RankForm};
-use crate::forms::Outcome;
+use crate::forms::{Outcome, same};
 
 pub(super) const FORMS: &[RankForm] = &[
     RankForm { name: "groups/several_all_reduces", ranks_min: 1, body: several },
     RankForm { name: "groups/of_every_kind", ranks_min: 1, body: kinds },
     RankForm { name: "groups/neighbours_on_both_sides", ranks_min: 2, body: neighbours },
+    RankForm { name: "groups/parts_of_one_buffer", ranks_min: 1, body: parts },
 ];
 
 fn several(rank: &Rank) -> Outcome {
@@ -59,4 +60,14 @@ fn neighbours(rank: &Rank) -> Outcome {
         }
         r.run(group.op())
     })
+}
+
+/// Calls of one group may read the same memory, and write parts of one buffer.
+fn parts(rank: &Rank) -> Outcome {
+    let x = rank.device.buffer(&[1.0f32; 8])?.share();
+    let mut y = rank.device.zeros::<f32>(8)?;
+    let (first, second) = y.split_at_mut(4);
+    let group = rank.comm.group().all_reduce(&x[..4], first, Reduce::Sum).all_reduce(&x[2..6], second, Reduce::Sum);
+    rank.stream.run(group.op())?;
+    same("both halves", rank.stream.read(&y)?, [rank.size() as f32; 8])
 }

@@ -134,6 +134,12 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ];
         Error::new(ErrorKind::RanksDiffer { rank: 0, number: 11, here, ranks })
     }),
+    ("gradients in a bucket that is never finished (by hand)", || {
+        Error::new(ErrorKind::NotReduced { pieces: 2, used: None })
+    }),
+    ("an optimizer that does not wait for the last bucket (by hand)", || {
+        Error::new(ErrorKind::NotReduced { pieces: 1, used: Some("`adam` at src/main.rs:20:15".into()) })
+    }),
     ("a rank whose process has ended (by hand)", || {
         let why = "ncclRemoteError (another rank has ended or cannot be reached)".to_string();
         let in_flight = vec!["graph `step` at src/main.rs:12:9".to_string()];
