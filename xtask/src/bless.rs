@@ -25,6 +25,7 @@ const KEEPERS: &[Keeper] = &[
     Keeper::new("dacapo-libcuda", &["--test", "coverage"], "docs/driver-calls.md"),
     Keeper::new("dacapo-suite", &["--test", "programs"], "crates/suite/src/programs"),
     Keeper::new("dacapo-suite", &["--test", "faults"], "docs/faults.md"),
+    Keeper::new("dacapo-suite", &["--test", "two_devices"], "crates/suite/recordings/two-devices-software.txt"),
     Keeper::new("dacapo-suite", &["--test", "chance"], "crates/suite/tests/chance/printed.rs"),
     Keeper::new("dacapo-example-decode", &["--test", "refusals"], "examples/decode/tests/checkpoints/refused.txt"),
 ];

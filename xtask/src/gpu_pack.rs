@@ -13,7 +13,7 @@ use crate::workspace;
 const BYTES_MAX: u64 = 40 << 20;
 
 const RUN: &str = r#"#!/bin/sh
-# Runs the pack: run.sh [corpus|singles|device|check|programs|silent|forms|declarations|conformance|memory|cublaslt|nccl|ranks|all|client],
+# Runs the pack: run.sh [corpus|singles|device|check|programs|silent|forms|declarations|conformance|memory|cublaslt|nccl|ranks|two-devices|all|client],
 # run.sh nccl quick, run.sh ranks quick,
 # run.sh bench with options of `dacapo-bench`, or run.sh [soak|demo|doctor] with options of `dacapo`.
 # Results as JSON go to $OUT, else to results/ beside this script.
@@ -22,7 +22,7 @@ out=${OUT:-$here/results}
 mkdir -p "$out"
 case "$1" in
 bench) shift && exec "$here/dacapo-bench" --device cuda --report "$out/bench.json" "$@" ;;
-nccl | ranks) exec "$here/dacapo-gpu" "$1" "${2:-$out}" ;;
+nccl | ranks | two-devices) exec "$here/dacapo-gpu" "$1" "${2:-$out}" ;;
 client)
     DACAPO_COMMIT=COMMIT "$here/cudarc" record "$out/cudarc-h200.txt" || exit 1
     DACAPO_COMMIT=COMMIT "$here/cudarc" record "$out/cudarc-again.txt" && cmp "$out/cudarc-h200.txt" "$out/cudarc-again.txt"

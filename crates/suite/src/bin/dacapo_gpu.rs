@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! dacapo-gpu corpus|singles|device|check|programs|silent|forms|edges|shapes|mazes|pools|declarations|conformance|memory|
-//!            cublaslt|all|nccl|ranks [FOLDER]
+//!            cublaslt|all|nccl|ranks|two-devices [FOLDER]
 //! ```
 //!
 //! - `corpus` records what NVIDIA's driver makes of every case of the corpus: corpus.json. A case that gives other
@@ -40,6 +40,9 @@
 //!   ranks-profile.txt. It finds the library and answers without one as `nccl` does. Each part runs in a child process
 //!   (`ranks-part NAME FOLDER`). `ranks quick` runs the first three in this process with few replays, for `compute-sanitizer`;
 //!   `--software` runs either on a software device: ranks-software.txt. Not among `all`.
+//! - `two-devices` wants two GPUs: it asks them what the software driver has from the manual alone, says where they differ, and runs
+//!   the forms of ranks on both: two-devices.txt. With one GPU nothing is run, and it says so. `--software` runs it on two software
+//!   devices. Not among `all`.
 //! - Results go to FOLDER, else to `$OUT`, else to the working directory.
 //!
 //! One process and one context for all else. PTX is embedded; the driver is the machine's own (`DACAPO_LIBCUDA` names another). The
@@ -81,6 +84,8 @@ mod pools;
 mod ranks;
 #[path = "dacapo_gpu/shapes.rs"]
 mod shapes;
+#[path = "dacapo_gpu/two_devices.rs"]
+mod two_devices;
 
 /// The commit this binary was built from; `cargo xtask gpu-pack` sets it.
 const COMMIT: &str = match option_env!("DACAPO_COMMIT") {
@@ -100,8 +105,10 @@ fn main() -> ExitCode {
     {
         return done;
     }
-    if let Some(done) =
-        nccl::apart(&arguments).or_else(|| ranks::apart(&arguments)).or_else(|| declarations::without_cache(&arguments))
+    if let Some(done) = nccl::apart(&arguments)
+        .or_else(|| ranks::apart(&arguments))
+        .or_else(|| two_devices::apart(&arguments))
+        .or_else(|| declarations::without_cache(&arguments))
     {
         return done;
     }
@@ -147,7 +154,7 @@ fn main() -> ExitCode {
         _ => {
             eprintln!(
                 "usage: dacapo-gpu corpus|singles|device|check|programs|silent|forms|edges|shapes|mazes|pools|declarations|conformance|\
-                 memory|cublaslt|all|nccl|ranks [FOLDER]"
+                 memory|cublaslt|all|nccl|ranks|two-devices [FOLDER]"
             );
             return ExitCode::from(2);
         }

@@ -33,13 +33,18 @@ pub struct Case<'d> {
     pub(super) driver: &'d dyn Driver,
     pub(super) names: Names,
     pub(super) lines: Vec<String>,
+    /// That of the device which the case is on.
     pub(super) context: CUcontext,
+    /// The number of that device.
+    pub(super) at: i32,
+    /// The primary contexts of the devices that the case may use.
+    contexts: Vec<CUcontext>,
     /// What the last call answered.
     pub(super) last: CUresult,
     kept: Vec<Kept>,
-    /// One for each text of `MODULES`, loaded when first wanted.
-    modules: Vec<Option<CUmodule>>,
-    functions: HashMap<&'static str, CUfunction>,
+    /// By the device and the text of `MODULES`, loaded when first wanted.
+    modules: HashMap<(i32, usize), CUmodule>,
+    functions: HashMap<(i32, &'static str), CUfunction>,
     flags: Vec<u64>,
     pageable: Vec<Vec<u64>>,
     #[expect(clippy::vec_box, reason = "the driver holds their addresses, which must not move")]
@@ -118,24 +123,41 @@ pub(super) unsafe extern "C" fn callback(_: CUstream, status: CUresult, job: *mu
 }
 
 impl<'d> Case<'d> {
-    /// A new case; the context is current on this thread.
-    pub(super) fn new(driver: &'d dyn Driver, context: CUcontext) -> Case<'d> {
+    /// A new case; the first of the contexts is current on this thread.
+    pub(super) fn new(driver: &'d dyn Driver, contexts: Vec<CUcontext>) -> Case<'d> {
         let mut names = Names::default();
-        names.call_it("context", context.bits(), "the primary context");
+        for (device, context) in contexts.iter().enumerate() {
+            let whose = if device == 0 { String::new() } else { format!(" of device {device}") };
+            names.call_it("context", context.bits(), &format!("the primary context{whose}"));
+        }
         Case {
             driver,
             names,
             lines: Vec::new(),
-            context,
+            context: contexts.first().copied().unwrap_or(CUcontext::NULL),
+            at: 0,
+            contexts,
             last: CUresult::CUDA_SUCCESS,
             kept: Vec::new(),
-            modules: vec![None; MODULES.len()],
+            modules: HashMap::new(),
             functions: HashMap::new(),
             flags: Vec::new(),
             pageable: Vec::new(),
             jobs: Vec::new(),
             log: Arc::default(),
         }
+    }
+
+    /// Goes to another device: what the case makes from here on is that one's.
+    pub(super) fn on(&mut self, device: i32) {
+        self.at = device;
+        self.context = self.contexts[device as usize];
+        self.set_current(self.context);
+    }
+
+    /// The primary context of a device of the case.
+    pub(super) fn context_of(&self, device: i32) -> CUcontext {
+        self.contexts[device as usize]
     }
 
     /// Writes a line of the case's own.
@@ -176,15 +198,15 @@ impl<'d> Case<'d> {
 
     /// A kernel of this folder's modules; not recorded, since every case would begin with it.
     pub(super) fn function(&mut self, kernel: &'static str) -> CUfunction {
-        if let Some(&function) = self.functions.get(kernel) {
+        if let Some(&function) = self.functions.get(&(self.at, kernel)) {
             return function;
         }
         let entry = format!(".entry {kernel}(");
         let Some(at) = MODULES.iter().position(|text| text.contains(&entry)) else {
             unreachable!("no kernel `{kernel}` in the modules of this folder");
         };
-        let module = match self.modules[at] {
-            Some(module) => module,
+        let module = match self.modules.get(&(self.at, at)) {
+            Some(module) => *module,
             None => {
                 let mut module = CUmodule::NULL;
                 let text = CString::new(MODULES[at]).unwrap_or_default();
@@ -193,7 +215,7 @@ impl<'d> Case<'d> {
                 if !code.is_success() {
                     self.say(format!("the module of `{kernel}` does not load: {}", code_name(code)));
                 }
-                self.modules[at] = Some(module);
+                self.modules.insert((self.at, at), module);
                 self.load_all(module, MODULES[at]);
                 module
             }
@@ -203,7 +225,7 @@ impl<'d> Case<'d> {
             // SAFETY: the module was loaded above and stays until the case ends; the name ends with a NUL.
             unsafe { self.driver.cuModuleGetFunction(&mut function, module, name.as_ptr()) };
         }
-        self.functions.insert(kernel, function);
+        self.functions.insert((self.at, kernel), function);
         self.names.call_it("function", function.bits(), kernel);
         function
     }
@@ -343,7 +365,7 @@ impl<'d> Case<'d> {
             // SAFETY: the context lives until the session ends; a capture that the case left open is ended, so that the
             // calls below are allowed, and its graph is destroyed.
             unsafe {
-                self.driver.cuCtxSetCurrent(self.context);
+                self.driver.cuCtxSetCurrent(self.contexts[0]);
                 let streams = self.kept.iter().filter(|kept| kept.kind == "stream");
                 for stream in streams.map(|kept| CUstream::from_bits(kept.number)) {
                     let (mut status, mut graph) = (0, CUgraph::NULL);
@@ -355,7 +377,10 @@ impl<'d> Case<'d> {
                         self.driver.cuGraphDestroy(graph);
                     }
                 }
-                self.driver.cuCtxSynchronize();
+                for context in self.contexts.iter().rev() {
+                    self.driver.cuCtxSetCurrent(*context);
+                    self.driver.cuCtxSynchronize();
+                }
             }
         }
         // Memory last: what uses it goes first.
@@ -367,49 +392,63 @@ impl<'d> Case<'d> {
                 }
             }
         }
-        for module in self.modules.iter().flatten().filter(|module| !module.is_null()) {
-            // SAFETY: loaded by this case, and nothing of it is used any more.
-            unsafe { self.driver.cuModuleUnload(*module) };
+        for ((device, _), module) in self.modules.iter().filter(|(_, module)| !module.is_null()) {
+            // SAFETY: loaded by this case in this context, and nothing of it is used any more.
+            unsafe {
+                self.driver.cuCtxSetCurrent(self.contexts[*device as usize]);
+                self.driver.cuModuleUnload(*module);
+            }
         }
         if !broken {
-            settle(self.driver);
+            settle(self.driver, &self.contexts);
         }
         self.lines
     }
 }
 
-/// The device as a case wants to find it: no memory kept for graphs or in the default pool, high marks at their lowest.
-pub(super) fn settle(driver: &dyn Driver) {
-    let (mut pool, mut zero) = (CUmemoryPool::NULL, 0u64);
-    // SAFETY: `pool` and `zero` are valid for what these calls read and write.
-    unsafe {
-        driver.cuCtxSynchronize();
-        driver.cuDeviceGraphMemTrim(0);
-        let zero = std::ptr::from_mut(&mut zero).cast();
-        for high in [CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH] {
-            driver.cuDeviceSetGraphMemAttribute(0, high, zero);
-        }
-        if driver.cuDeviceGetDefaultMemPool(&mut pool, 0).is_success() {
-            driver.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, zero);
-            driver.cuMemPoolTrimTo(pool, 0);
-            driver.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, zero);
-            driver.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, zero);
+/// Every device as a case wants to find it: no memory kept for graphs or in the default pool, high marks at their lowest. The first
+/// one's context is current afterwards.
+pub(super) fn settle(driver: &dyn Driver, contexts: &[CUcontext]) {
+    for (device, context) in (0..contexts.len() as i32).zip(contexts).rev() {
+        let (mut pool, mut zero) = (CUmemoryPool::NULL, 0u64);
+        // SAFETY: the context lives until the session ends; `pool` and `zero` are valid for what these calls read and write.
+        unsafe {
+            driver.cuCtxSetCurrent(*context);
+            driver.cuCtxSynchronize();
+            driver.cuDeviceGraphMemTrim(device);
+            let zero = std::ptr::from_mut(&mut zero).cast();
+            for high in [CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH] {
+                driver.cuDeviceSetGraphMemAttribute(device, high, zero);
+            }
+            if driver.cuDeviceGetDefaultMemPool(&mut pool, device).is_success() {
+                driver.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, zero);
+                driver.cuMemPoolTrimTo(pool, 0);
+                driver.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, zero);
+                driver.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, zero);
+            }
         }
     }
 }
 
-/// Makes the primary context of device 0 current, as a case wants to find it.
-pub(super) fn open(driver: &dyn Driver) -> Result<CUcontext, Refused> {
+/// Retains the primary contexts of the first devices and makes that of device 0 current, as a case wants to find it.
+pub(super) fn open(driver: &dyn Driver, devices: i32) -> Result<Vec<CUcontext>, Refused> {
     let mut context = CUcontext::NULL;
-    // SAFETY: `context` is valid for the write; the others take numbers and what the driver gave.
+    // SAFETY: `context` is valid for the write.
     unsafe {
         checked(driver.cuInit(0), Call::cuInit, "")?;
         // The stack of contexts is the thread's, and a case before this one may have left some.
         while driver.cuCtxPopCurrent_v2(&mut context).is_success() {}
-        checked(driver.cuDevicePrimaryCtxRetain(&mut context, 0), Call::cuDevicePrimaryCtxRetain, "device 0")?;
-        checked(driver.cuCtxSetCurrent(context), Call::cuCtxSetCurrent, "the primary context")?;
     }
-    Ok(context)
+    let retain = |device| {
+        let mut context = CUcontext::NULL;
+        // SAFETY: `context` is valid for the write; the driver checks the number.
+        let code = unsafe { driver.cuDevicePrimaryCtxRetain(&mut context, device) };
+        checked(code, Call::cuDevicePrimaryCtxRetain, "a device of the case").map(|()| context)
+    };
+    let contexts = (0..devices).map(retain).collect::<Result<Vec<_>, _>>()?;
+    // SAFETY: retained above.
+    checked(unsafe { driver.cuCtxSetCurrent(contexts[0]) }, Call::cuCtxSetCurrent, "the primary context")?;
+    Ok(contexts)
 }
 
 /// How pinned memory is given back.

@@ -21,6 +21,7 @@ mod verbs_memory;
 mod verbs_module;
 mod verbs_old;
 mod verbs_texture;
+mod verbs_two;
 
 use dacapo_driver::{CUresult, Driver};
 
@@ -29,6 +30,9 @@ pub use transcript::{Comparison, Recording, compare};
 
 /// What an H200 answered, from the workspace's root.
 pub const RECORDING_FILE: &str = "crates/suite/recordings/conformance-h200.txt";
+/// What the software driver answers to the cases of two devices: read from the manual, for `dacapo-gpu two-devices` to hold GPUs
+/// against it.
+pub const TWO_DEVICES_FILE: &str = "crates/suite/recordings/two-devices-software.txt";
 /// Where the software driver differs, and why.
 pub const KNOWN_FILE: &str = "crates/suite/recordings/conformance-known.txt";
 
@@ -38,12 +42,22 @@ pub struct Listed {
     pub name: String,
     /// It leaves the context broken, so a process (or a machine) is its own.
     pub breaks: bool,
+    /// How many devices it wants.
+    pub devices: u8,
     body: fn(&mut Case<'_>),
 }
 
-/// All cases, by name.
+/// All cases that one device is enough for, by name.
 pub fn all() -> Vec<Listed> {
-    let mut cases = cases::all();
+    by_name(cases::all())
+}
+
+/// Those that want two devices, by name. No machine with two GPUs has been asked: see [`TWO_DEVICES_FILE`].
+pub fn of_two_devices() -> Vec<Listed> {
+    by_name(cases::of_two_devices())
+}
+
+fn by_name(mut cases: Vec<Listed>) -> Vec<Listed> {
     cases.sort_by(|a, b| a.name.cmp(&b.name));
     cases
 }
@@ -54,21 +68,27 @@ pub fn all() -> Vec<Listed> {
 ///
 /// - There is no device, or its context is broken.
 pub fn run(driver: &dyn Driver, case: &Listed) -> Result<Vec<String>, crate::session::Refused> {
-    let context = case::open(driver)?;
-    case::settle(driver);
-    let mut running = Case::new(driver, context);
+    let contexts = case::open(driver, i32::from(case.devices))?;
+    case::settle(driver, &contexts);
+    let mut running = Case::new(driver, contexts);
     // Loaded before the case begins: loading may wait for the device, and so for a closed gate.
     running.function("gate");
     (case.body)(&mut running);
     let lines = running.end(case.breaks);
-    // SAFETY: retained in `open`.
-    let _: CUresult = unsafe { driver.cuDevicePrimaryCtxRelease_v2(0) };
+    for device in 0..i32::from(case.devices) {
+        // SAFETY: retained in `open`.
+        let _: CUresult = unsafe { driver.cuDevicePrimaryCtxRelease_v2(device) };
+    }
     Ok(lines)
 }
 
 /// Runs one case on a software driver of its own; the second part is what that driver reported.
 pub fn run_in_software(seed: u64, case: &Listed) -> (Vec<String>, Vec<String>) {
-    let machine = dacapo_sim::Machine::new(dacapo_sim::Options { seed, ..Default::default() });
+    let machine = dacapo_sim::Machine::new(dacapo_sim::Options {
+        seed,
+        devices: usize::from(case.devices),
+        ..Default::default()
+    });
     // Held while the case runs, as on a GPU: there all cases share one primary context.
     let session = crate::session::Session::open(&machine);
     let lines = run(&machine, case).unwrap_or_else(|refused| vec![refused.to_string()]);

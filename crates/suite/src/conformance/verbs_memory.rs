@@ -340,17 +340,17 @@ impl Case<'_> {
         self.say(format!("{what}: {}", if one == other { "the same address" } else { "another address" }));
     }
 
-    fn physical_props() -> CUmemAllocationProp {
+    fn physical_props(&self) -> CUmemAllocationProp {
         CUmemAllocationProp {
             r#type: CU_MEM_ALLOCATION_TYPE_PINNED,
-            location: CUmemLocation { r#type: CU_MEM_LOCATION_TYPE_DEVICE, id: 0 },
+            location: CUmemLocation { r#type: CU_MEM_LOCATION_TYPE_DEVICE, id: self.at },
             ..Default::default()
         }
     }
 
     /// `cuMemGetAllocationGranularity`
     pub(super) fn granularity(&mut self, option: u32) -> usize {
-        let (mut bytes, props) = (0, Self::physical_props());
+        let (mut bytes, props) = (0, self.physical_props());
         // SAFETY: both live until the call returns.
         let code = unsafe { self.driver.cuMemGetAllocationGranularity(&mut bytes, &props, option) };
         self.said("cuMemGetAllocationGranularity", &[option.to_string()], code, &bytes.to_string());
@@ -367,7 +367,7 @@ impl Case<'_> {
 
     /// `cuMemCreate`
     pub(super) fn physical(&mut self, bytes: usize) -> Physical {
-        let (mut handle, props) = (0, Self::physical_props());
+        let (mut handle, props) = (0, self.physical_props());
         // SAFETY: both live until the call returns.
         let code = unsafe { self.driver.cuMemCreate(&mut handle, bytes, &props, 0) };
         let name = if code.is_success() { self.names.new_handle("physical", handle) } else { String::new() };
@@ -391,10 +391,11 @@ impl Case<'_> {
         self.said("cuMemMap", &told, code, "")
     }
 
-    /// `cuMemSetAccess` of device 0.
+    /// `cuMemSetAccess` of the device that the case is on.
     pub(super) fn access(&mut self, at: u64, bytes: usize, flags: u32) -> CUresult {
         let told = [at.told(&mut self.names), bytes.to_string(), flags.to_string()];
-        let access = CUmemAccessDesc { location: CUmemLocation { r#type: CU_MEM_LOCATION_TYPE_DEVICE, id: 0 }, flags };
+        let location = CUmemLocation { r#type: CU_MEM_LOCATION_TYPE_DEVICE, id: self.at };
+        let access = CUmemAccessDesc { location, flags };
         // SAFETY: one element, alive until the call returns.
         let code = unsafe { self.driver.cuMemSetAccess(at, bytes, &access, 1) };
         self.said("cuMemSetAccess", &told, code, "")

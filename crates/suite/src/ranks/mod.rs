@@ -114,15 +114,24 @@ pub fn on_software(form: &RankForm, size: usize, seed: u64) -> Result<(), String
     // Half of the machines have devices that cannot be peers.
     let software = Software::new().seed(seed).options(|options| options.peers = seed.is_multiple_of(2));
     let devices = software.open_group(size).map_err(|error| format!("no group of {size}: {error:?}"))?;
-    let joins = vec![Join::new().timeout(PATIENCE); size];
-    let mut failures: Vec<String> = run::all_ranks(form.body, &devices, joins, PATIENCE)
+    on_devices(form, &devices)
+}
+
+/// Runs a form on these devices, one rank on each.
+///
+/// # Errors
+///
+/// - As [`on_software`]; GPUs have no findings.
+pub fn on_devices(form: &RankForm, devices: &[Device]) -> Result<(), String> {
+    let joins = vec![Join::new().timeout(PATIENCE); devices.len()];
+    let mut failures: Vec<String> = run::all_ranks(form.body, devices, joins, PATIENCE)
         .into_iter()
         .enumerate()
         .filter_map(|(rank, ended)| ended.said().map(|said| format!("rank {rank}: {said}")))
         .collect();
     failures
         .extend(devices.first().into_iter().flat_map(Device::findings).map(|finding| format!("a finding: {finding}")));
-    failures.extend(run::left(&devices));
+    failures.extend(run::left(devices));
     match failures.is_empty() {
         true => Ok(()),
         false => Err(failures.join("\n")),

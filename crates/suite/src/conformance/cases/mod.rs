@@ -46,6 +46,8 @@ mod pools;
 mod streams;
 mod texts;
 mod textures;
+mod two_devices;
+mod two_faults;
 mod updates;
 mod virtual_memory;
 
@@ -53,7 +55,7 @@ mod virtual_memory;
 type Body = fn(&mut Case<'_>);
 
 fn listed(area: &str, name: &str, body: Body, breaks: bool) -> Listed {
-    Listed { name: format!("{area}.{name}"), breaks, body }
+    Listed { name: format!("{area}.{name}"), breaks, devices: 1, body }
 }
 
 /// All cases of all files.
@@ -94,4 +96,10 @@ pub(super) fn all() -> Vec<Listed> {
         updates::all(),
     ];
     files.into_iter().flatten().collect()
+}
+
+/// Those of all files that are about two devices.
+pub(super) fn of_two_devices() -> Vec<Listed> {
+    let files = [two_devices::all(), two_faults::all()];
+    files.into_iter().flatten().map(|case| Listed { devices: 2, ..case }).collect()
 }
