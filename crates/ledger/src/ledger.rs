@@ -6,6 +6,9 @@ use crate::sync::{Arc, AtomicUsize, Mutex, Ordering};
 use crate::uses::keep_latest;
 use crate::{Lane, LaneKind, MemoryId, Queues, Touching, Use, UseSet};
 
+/// In the count of user lanes: others than they wait, too. More than one, however many there are.
+const ALWAYS: usize = 1 << (usize::BITS - 1);
+
 /// Who used what last, on one device. Shared by all threads.
 ///
 /// Devices that touch each other's memory have a ledger each, made [`beside`](Ledger::beside) each other: they know the same
@@ -15,8 +18,8 @@ use crate::{Lane, LaneKind, MemoryId, Queues, Touching, Use, UseSet};
 /// lock is never held over a call of the device. Why that is enough stands in the crate's documentation.
 #[repr(C)] // the first is all that a clean launch looks at
 pub struct Ledger<Q: Queues> {
-    /// How many user lanes ever got work. Changed under the records' lock, and read without it: it decides about events
-    /// that may be missing.
+    /// How many user lanes ever got work, and [`ALWAYS`]. Changed under the records' lock or by [`Ledger::record_always`], and
+    /// read without it: it decides about events that may be missing.
     user_lanes: AtomicUsize,
     /// Shared with the ledgers beside this one.
     pub(crate) records: Arc<Mutex<Records<Q>>>,
@@ -34,6 +37,15 @@ impl<Q: Queues> Ledger<Q> {
     #[must_use]
     pub fn beside(&self) -> Self {
         Ledger { user_lanes: AtomicUsize::new(0), records: Arc::clone(&self.records) }
+    }
+
+    /// From now on each submit on a user lane has an event of its own, with one user lane too.
+    ///
+    /// Where others than these lanes may have to wait for one piece of work and for nothing behind it: a stream of another
+    /// device, or the work of another process that what is behind it waits for. What has no event by now is covered late, as
+    /// ever.
+    pub fn record_always(&self) {
+        self.user_lanes.fetch_or(ALWAYS, Ordering::Relaxed);
     }
 
     /// A lane for a stream. Nothing was enqueued on it, or nothing that touches what the ledger knows.
@@ -158,7 +170,7 @@ impl<Q: Queues> Ledger<Q> {
     /// How many user lanes ever got work.
     #[must_use]
     pub fn streams_used(&self) -> usize {
-        self.user_lanes.load(Ordering::Relaxed)
+        self.user_lanes.load(Ordering::Relaxed) & !ALWAYS
     }
 
     /// The first work of a lane was entered.

@@ -141,6 +141,10 @@ impl Join {
             turn,
             comm,
         });
+        if size > 1 {
+            // What waits for work before a collective must not wait for the collective: other ranks may wait for it in turn.
+            member.device.0.ledger.record_always();
+        }
         watch(&member);
         Ok(Communicator(member))
     }

@@ -113,8 +113,9 @@ impl Member {
         match code {
             ncclResult::ncclSuccess => Ok(()),
             code => {
-                // The other rank's end, seen here before the thread that watches has asked. Nothing later can succeed.
-                if code == ncclResult::ncclRemoteError {
+                // The other rank's end, seen here before the thread that watches has asked; or it did not come. Nothing later can
+                // succeed.
+                if matches!(code, ncclResult::ncclRemoteError | ncclResult::ncclTimeout) {
                     self.die(self.library.said(code));
                 }
                 // Or another thread has found out in the meantime: its error says more.

@@ -64,7 +64,7 @@ fn join(into: &mut Clock, from: &Clock) {
     into.iter_mut().zip(from).for_each(|(into, from)| *into = (*into).max(*from));
 }
 
-const NAMES: [&str; STREAMS] = ["a", "b", "c", "reaper", "copies"];
+const NAMES: [&str; STREAMS] = ["a", "b", "c", "reaper", "other reaper"];
 
 impl Device {
     pub fn new(faults: Option<Dice>) -> Self {

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Three seeds of four are run with a baton, and reproduce; in the fourth the threads run freely. One in eight has one
-//! stream only; half of them have faults: refused waits and events, work that fails with or without something on the
+//! stream only; of the others every third has two devices that touch each other's memory; half of all have faults: refused waits and events, work that fails with or without something on the
 //! stream, or panics. The first seeds are run twice, and must do the same.
 #![allow(missing_docs, reason = "a test binary")]
 
@@ -43,7 +43,9 @@ fn has_baton(seed: u64) -> bool {
 }
 
 fn run(seed: u64) -> Outcome {
-    let world = World::new(seed, seed % 8 == 6, seed / 4 % 2 == 1);
+    let single = seed % 8 == 6;
+    let devices = if !single && seed / 8 % 3 == 2 { 2 } else { 1 };
+    let world = World::new(seed, single, seed / 4 % 2 == 1, devices);
     let baton = has_baton(seed).then(|| Baton::new(THREADS, seed));
     std::thread::scope(|scope| {
         for me in 0..THREADS {

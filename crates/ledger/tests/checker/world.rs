@@ -16,8 +16,22 @@ use crate::dice::Dice;
 /// What buffers and graphs reach in their drop.
 pub struct Core {
     pub device: Device,
-    pub ledger: Ledger<Device>,
+    /// One, or two beside each other: those of two devices that touch each other's memory.
+    ledgers: Vec<Ledger<Device>>,
     pub drops: Drops<Device, usize>,
+}
+
+impl Core {
+    /// The ledger of the device that an object is on.
+    fn ledger(&self, object: usize) -> &Ledger<Device> {
+        &self.ledgers[object % self.ledgers.len()]
+    }
+}
+
+/// A lane, and the ledger that it was added to.
+struct Queue {
+    lane: Lane<Device>,
+    ledger: usize,
 }
 
 pub struct Buffer {
@@ -41,7 +55,7 @@ pub struct Graph {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        self.core.drops.put(self.object, self.core.ledger.remove_memory(self.id));
+        self.core.drops.put(self.object, self.core.ledger(self.object).remove_memory(self.id));
     }
 }
 
@@ -51,15 +65,16 @@ impl Drop for Graph {
             self.members.clear();
         }
         let set = self.set.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let last = self.core.ledger.remove_set(set);
+        let last = self.core.ledger(self.object).remove_set(set);
         self.core.drops.put(self.object, last.into_iter().collect());
     }
 }
 
 pub struct World {
     pub core: Arc<Core>,
-    lanes: Vec<Lane<Device>>,
-    reaper: Lane<Device>,
+    lanes: Vec<Queue>,
+    /// One for each ledger.
+    reapers: Vec<Queue>,
     buffers: Mutex<Vec<Arc<Buffer>>>,
     graphs: Mutex<Vec<Arc<Graph>>>,
     /// One user lane only: then no event may ever be recorded, and no set looks twice.
@@ -69,17 +84,27 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(seed: u64, single: bool, faults: bool) -> Self {
+    pub fn new(seed: u64, single: bool, faults: bool, devices: usize) -> Self {
         let mut dice = Dice::new(seed, 7);
         let faults = faults.then(|| Dice::new(seed, 8));
-        let core = Arc::new(Core { device: Device::new(faults), ledger: Ledger::new(), drops: Drops::new() });
+        let mut ledgers = vec![Ledger::new()];
+        if devices == 2 {
+            ledgers.push(ledgers[0].beside());
+            // As devices do it that others wait for; and as they did before.
+            ledgers.iter().filter(|_| dice.percent(50)).for_each(Ledger::record_always);
+        }
+        let core = Arc::new(Core { device: Device::new(faults), ledgers, drops: Drops::new() });
         let count = if single { 1 } else { 2 + dice.below(2) };
-        let lanes = (0..count).map(|lane| core.ledger.add_lane(Stream(lane), LaneKind::User)).collect();
-        let reaper = core.ledger.add_lane(Stream(3), LaneKind::Internal);
+        let queue = |stream: usize, ledger: usize, kind| {
+            let lane = core.ledgers[ledger].add_lane(Stream(stream), kind);
+            Queue { lane, ledger }
+        };
+        let lanes = (0..count).map(|lane| queue(lane, lane % devices, LaneKind::User)).collect();
+        let reapers = (0..devices).map(|ledger| queue(3 + ledger, ledger, LaneKind::Internal)).collect();
         let world = World {
             core,
             lanes,
-            reaper,
+            reapers,
             buffers: Mutex::default(),
             graphs: Mutex::default(),
             single,
@@ -97,7 +122,7 @@ impl World {
     fn add_buffer(&self) {
         let object = self.core.device.new_object();
         let core = Arc::clone(&self.core);
-        let buffer = Buffer { id: core.ledger.add_memory(), core, object, borrow: RwLock::new(()) };
+        let buffer = Buffer { id: core.ledger(object).add_memory(), core, object, borrow: RwLock::new(()) };
         self.buffers.lock().unwrap().push(Arc::new(buffer));
     }
 
@@ -105,7 +130,8 @@ impl World {
         let members: Vec<_> = (0..1 + dice.below(3)).filter_map(|_| Some((self.buffer(dice)?, access(dice)))).collect();
         let list: Vec<_> = members.iter().map(|(buffer, access)| (buffer.id, *access)).collect();
         let core = Arc::clone(&self.core);
-        let (object, set) = (core.device.new_object(), Mutex::new(core.ledger.add_set(&list)));
+        let object = core.device.new_object();
+        let set = Mutex::new(core.ledger(object).add_set(&list));
         let (home, members_first) = (dice.below(self.lanes.len()), dice.percent(50));
         let graph = Graph { core, set, object, members, home, members_first };
         self.graphs.lock().unwrap().push(Arc::new(graph));
@@ -144,8 +170,8 @@ impl World {
 
     fn touch(&self, dice: &mut Dice, label: &str, kept: &mut Vec<Use<Device>>) {
         let touched: Vec<_> = (0..1 + dice.below(2)).filter_map(|_| Some((self.buffer(dice)?, access(dice)))).collect();
-        let lane = &self.lanes[dice.below(self.lanes.len())];
-        self.submit(dice, lane, None, &touched, label, kept);
+        let queue = &self.lanes[dice.below(self.lanes.len())];
+        self.submit(dice, queue, None, &touched, label, kept);
     }
 
     fn launch(&self, dice: &mut Dice, label: &str, kept: &mut Vec<Use<Device>>) {
@@ -159,7 +185,7 @@ impl World {
     fn submit(
         &self,
         dice: &mut Dice,
-        lane: &Lane<Device>,
+        queue: &Queue,
         graph: Option<&Arc<Graph>>,
         touched: &[(Arc<Buffer>, Touching)],
         label: &str,
@@ -197,7 +223,7 @@ impl World {
         let kind = if graph.is_some() { "launch" } else { "touch" };
         let label = format!("{kind} of {label}");
         let done = catch_unwind(AssertUnwindSafe(|| {
-            self.core.ledger.submit(device, lane, touch, |stream| match how {
+            self.core.ledgers[queue.ledger].submit(device, &queue.lane, touch, |stream| match how {
                 0 => {
                     device.enqueue(stream, &objects, &label);
                     Ok(())
@@ -229,11 +255,13 @@ impl World {
         if self.core.drops.is_empty() {
             return;
         }
-        let (device, ledger) = (&self.core.device, &self.core.ledger);
+        let device = &self.core.device;
         let on_user_lane = self.single || dice.percent(30);
-        let lane = if on_user_lane { &self.lanes[dice.below(self.lanes.len())] } else { &self.reaper };
+        let user = &self.lanes[dice.below(self.lanes.len())];
         let mut again = 0;
         for (object, uses) in self.core.drops.take() {
+            let queue = if on_user_lane { user } else { &self.reapers[object % self.reapers.len()] };
+            let (ledger, lane) = (&self.core.ledgers[queue.ledger], &queue.lane);
             while ledger.order_after(device, lane, &uses).is_err() {
                 again += 1;
                 assert!(again < 1000, "a refusal does not last");
@@ -254,20 +282,21 @@ impl World {
         if dice.percent(50) {
             // Others go on submitting: what it was told to wait for must be over, more it cannot ask.
             let _shared = buffer.borrow.try_read();
-            for used in self.core.ledger.wait_list(buffer.id, access) {
+            for used in self.core.ledger(buffer.object).wait_list(buffer.id, access) {
                 self.wait_for(&used, by_stream, label);
             }
             return;
         }
         let Ok(_alone) = buffer.borrow.try_write() else { return };
-        for used in self.core.ledger.wait_list(buffer.id, access) {
+        for used in self.core.ledger(buffer.object).wait_list(buffer.id, access) {
             self.wait_for(&used, by_stream, label);
         }
         self.core.device.host(buffer.object, access, label);
     }
 
     fn wait_for(&self, used: &Use<Device>, by_stream: bool, label: &str) {
-        let (device, ledger) = (&self.core.device, &self.core.ledger);
+        // Any device may be asked for the event of another one's work.
+        let (device, ledger) = (&self.core.device, self.core.ledger(used.position() as usize));
         if by_stream {
             device.synchronize_stream(used.lane().stream());
         } else {
@@ -287,15 +316,18 @@ impl World {
     }
 
     fn finish(&self, dice: &mut Dice, label: &str, kept: &mut Vec<Use<Device>>) {
-        for used in kept.iter().filter(|used| self.core.ledger.is_finished(used)) {
+        for used in kept.iter().filter(|used| self.core.ledgers[0].is_finished(used)) {
             self.core.device.must_be_over(used.lane().stream(), used.position(), label);
         }
         let by_stream = self.single || dice.percent(50);
         if !kept.is_empty() && dice.percent(60) {
             let used = kept.swap_remove(dice.below(kept.len()));
             self.wait_for(&used, by_stream, label);
-        } else if let Some(used) = self.core.ledger.last_use(&self.lanes[dice.below(self.lanes.len())]) {
-            self.wait_for(&used, by_stream, label);
+        } else {
+            let queue = &self.lanes[dice.below(self.lanes.len())];
+            if let Some(used) = self.core.ledgers[queue.ledger].last_use(&queue.lane) {
+                self.wait_for(&used, by_stream, label);
+            }
         }
         step();
     }
@@ -304,7 +336,7 @@ impl World {
     pub fn close(&self, dice: &mut Dice) {
         self.graphs.lock().unwrap().clear();
         self.buffers.lock().unwrap().clear();
-        let looked = self.core.ledger.members_visited();
+        let looked = self.core.ledgers[0].members_visited();
         self.drain(dice, "the end");
         let device = &self.core.device;
         let unreleased = device.unreleased();

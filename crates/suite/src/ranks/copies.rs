@@ -15,6 +15,7 @@ pub(super) const FORMS: &[RankForm] = &[
     RankForm { name: "copies/one_buffer_of_parts", ranks_min: 2, body: parts },
     RankForm { name: "copies/temps_slots_and_outputs", ranks_min: 2, body: temps },
     RankForm { name: "copies/behind_a_collective", ranks_min: 2, body: behind },
+    RankForm { name: "copies/waits_for_no_more_than_it_needs", ranks_min: 2, body: exact },
     RankForm { name: "copies/graph_and_memory_dropped_in_flight", ranks_min: 2, body: drops },
     RankForm { name: "copies/recorded_again_from_another_device", ranks_min: 2, body: again },
     RankForm { name: "copies/two_streams_a_device", ranks_min: 2, body: streams },
@@ -180,6 +181,25 @@ fn behind(rank: &Rank) -> Outcome {
         same("over there", back.read(&there)?, [want; LEN])?;
     }
     Ok(())
+}
+
+/// What another device needs of a stream is there before the stream goes on: a collective behind it may wait for that device.
+fn exact(rank: &Rank) -> Outcome {
+    let (mut sum, mut go) = (rank.device.buffer(&[1.0f32; LEN])?, rank.device.zeros::<u32>(1)?);
+    if rank.number() == 0 {
+        let far = next(rank);
+        let (x, mut there) = (rank.device.buffer(&[3.0f32; LEN])?, far.zeros::<f32>(LEN)?);
+        rank.stream.run(copy(&x, &mut there))?;
+        rank.stream.run(rank.comm.all_reduce_in_place(&mut sum, Reduce::Sum))?;
+        same("over there", far.stream()?.read(&there)?, [3.0; LEN])?;
+        let other = rank.device.stream()?;
+        other.run(rank.other.broadcast(&mut go, 0))?;
+    } else {
+        rank.stream.run(rank.other.broadcast(&mut go, 0))?;
+        rank.stream.synchronize()?;
+        rank.stream.run(rank.comm.all_reduce_in_place(&mut sum, Reduce::Sum))?;
+    }
+    same("the sum", rank.stream.read(&sum)?, [rank.size() as f32; LEN])
 }
 
 fn drops(rank: &Rank) -> Outcome {
