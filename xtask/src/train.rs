@@ -13,7 +13,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use dacapo_example_train::{Adam, Model, Ranks, Shape, Training, verdict};
+use dacapo_example_train::{Adam, Model, Place, Ranks, Shape, Training, verdict};
 use serde_json::Value;
 
 use crate::workspace;
@@ -80,8 +80,8 @@ fn ranks(model: Model, size: usize) -> Result<Vec<String>, String> {
     let shape = Shape { model, hidden: 16, batch: 8, time: 2, layers: 3 };
     let training = Training { shape, adam: Adam { rate: 0.05, ..Adam::default() }, steps: 6, seed: 1 };
     let began = Instant::now();
-    let runs =
-        Ranks::Software(size).runs(&training, |_| ()).map_err(|error| format!("{model:?} on {size}: {error:?}"))?;
+    let ranks = Ranks::from(Place::Software(size));
+    let runs = ranks.runs(&training, |_| ()).map_err(|error| format!("{model:?} on {size}: {error:?}"))?;
     let checks = verdict::ranks_checks(&training, size, &runs);
     let [nodes, edges] = runs.replayed.graph;
     println!("{model:?}, {size} ranks of {nodes} nodes and {edges} edges, {:.1} s", began.elapsed().as_secs_f64());

@@ -7,11 +7,12 @@
 //! - `--ranks N` trains on N devices, each with its part of every batch. They must end with the same bits, and near one device.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 use dacapo::collective::Launcher;
 use dacapo::{Device, Error, Result};
-use dacapo_example_train::{Adam, Model, Outcome, Ranks, RanksRuns, Shape, Training, verdict};
+use dacapo_example_train::{Adam, Model, Outcome, Place, Ranks, RanksRuns, Shape, Training, verdict};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Trains a small network with a whole step in one graph, and checks that nothing was lost by it.
@@ -53,6 +54,9 @@ struct Arguments {
     /// processes that torchrun, mpirun or srun has started
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=64))]
     ranks: Option<u8>,
+    /// With --ranks: for how many seconds one of them may be waited for, to be started or to come to a step
+    #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u16).range(1..), requires = "ranks")]
+    patience: u16,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -99,7 +103,9 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let adam = Adam { rate: arguments.rate, ..Adam::default() };
     let training = Training { shape, adam, steps: arguments.steps.into(), seed: arguments.seed };
     if let Some(ranks) = arguments.ranks {
-        return run_ranks(&training, &ranks_of(arguments.device, ranks.into())?);
+        let place = place_of(arguments.device, ranks.into())?;
+        let patience = Duration::from_secs(arguments.patience.into());
+        return run_ranks(&training, &Ranks { place, patience });
     }
     let device = match arguments.device {
         Where::Best => Device::best()?,
@@ -125,20 +131,20 @@ fn run(arguments: &Arguments) -> Result<bool> {
 }
 
 /// Where so many ranks are: where a launcher says, else on as many devices of this process.
-fn ranks_of(device: Where, size: usize) -> Result<Ranks> {
+fn place_of(device: Where, size: usize) -> Result<Place> {
     let gpus = match device {
         Where::Software => false,
         Where::Cuda => true,
         Where::Best => !Device::best()?.is_software(),
     };
     match Launcher::from_env() {
-        Ok(place) if place.size == size && size > 1 => Ok(Ranks::Process { place, software: !gpus }),
+        Ok(launcher) if launcher.size == size && size > 1 => Ok(Place::Process { launcher, software: !gpus }),
         // A shell that Slurm has given says that it is one of one.
-        Ok(place) if place.size > 1 => {
-            Err(Error::msg(format!("the launcher has started {} processes, and --ranks says {size}", place.size)))
+        Ok(launcher) if launcher.size > 1 => {
+            Err(Error::msg(format!("the launcher has started {} processes, and --ranks says {size}", launcher.size)))
         }
-        _ if matches!(device, Where::Cuda) || gpus && Device::count()? >= size => Ok(Ranks::Cuda(size)),
-        _ => Ok(Ranks::Software(size)),
+        _ if matches!(device, Where::Cuda) || gpus && Device::count()? >= size => Ok(Place::Cuda(size)),
+        _ => Ok(Place::Software(size)),
     }
 }
 
@@ -163,6 +169,11 @@ fn run_ranks(training: &Training, ranks: &Ranks) -> Result<bool> {
     println!("{device}: {size} {ranks} with {} of {batch} sequences each", batch / size);
     println!("each with one graph of {nodes} nodes and {edges} edges, {} replays", training.steps);
     table(training, ["eager", "replayed", "no ranks"], [&eager.outcome, &replayed.outcome, plain]);
+    println!(
+        "{} parameters after the last step; digest of all bits {:016x}",
+        replayed.outcome.parameters.len(),
+        replayed.outcome.digest()
+    );
     if other_seed.is_some() {
         println!("the times are those of software devices and say nothing about GPUs");
     }

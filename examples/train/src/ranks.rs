@@ -14,9 +14,18 @@ use crate::shape::Shape;
 use crate::training::{Outcome, Training};
 use crate::verdict::is_same;
 
+/// The ranks of a training.
+#[derive(Clone, Debug)]
+pub struct Ranks {
+    /// Where they are.
+    pub place: Place,
+    /// How long one of them may be waited for.
+    pub patience: Duration,
+}
+
 /// Where the ranks are.
 #[derive(Clone, Debug)]
-pub enum Ranks {
+pub enum Place {
     /// So many threads of this process, each with a software device of one machine.
     Software(usize),
     /// So many threads of this process, each with a GPU.
@@ -24,7 +33,7 @@ pub enum Ranks {
     /// This process is one of them; a launcher has started it, and says where it stands.
     Process {
         /// What the launcher says.
-        place: Launcher,
+        launcher: Launcher,
         /// On a software device of its own, not on a GPU.
         software: bool,
     },
@@ -39,8 +48,6 @@ pub enum Mode {
     Replayed,
 }
 
-/// How long a rank may be waited for.
-const PATIENCE: Duration = Duration::from_secs(300);
 /// Any seed but the one that software devices have by themselves.
 const OTHER_SEED: u64 = 0x5eed_cafe;
 
@@ -76,18 +83,25 @@ pub struct RanksOutcome {
     pub findings: Vec<String>,
 }
 
+impl From<Place> for Ranks {
+    /// With five minutes of patience.
+    fn from(place: Place) -> Ranks {
+        Ranks { place, patience: Duration::from_secs(300) }
+    }
+}
+
 impl Ranks {
     /// How many there are.
     pub fn size(&self) -> usize {
-        match self {
-            Ranks::Software(size) | Ranks::Cuda(size) => *size,
-            Ranks::Process { place, .. } => place.size,
+        match &self.place {
+            Place::Software(size) | Place::Cuda(size) => *size,
+            Place::Process { launcher, .. } => launcher.size,
         }
     }
 
     /// Whether this process has rank 0.
     pub fn is_first(&self) -> bool {
-        !matches!(self, Ranks::Process { place, .. } if place.rank != 0)
+        !matches!(&self.place, Place::Process { launcher, .. } if launcher.rank != 0)
     }
 
     /// Why so many ranks cannot share these batches, if so.
@@ -105,7 +119,7 @@ impl Ranks {
 
     /// Steps of all runs of [`runs`](Ranks::runs) in this process.
     pub fn steps(&self, training: &Training) -> usize {
-        let here = if matches!(self, Ranks::Process { .. }) { 1 } else { self.size() };
+        let here = if matches!(self.place, Place::Process { .. }) { 1 } else { self.size() };
         (4 * here + 1) * training.steps
     }
 
@@ -131,25 +145,26 @@ impl Ranks {
 
     /// A device of this process for a run without other ranks.
     fn device(&self) -> Result<Device> {
-        match self {
-            Ranks::Software(_) | Ranks::Process { software: true, .. } => Device::software(),
-            Ranks::Cuda(_) => Device::cuda(0),
-            Ranks::Process { place, .. } => Device::cuda(place.local_rank),
+        match &self.place {
+            Place::Software(_) | Place::Process { software: true, .. } => Device::software(),
+            Place::Cuda(_) => Device::cuda(0),
+            Place::Process { launcher, .. } => Device::cuda(launcher.local_rank),
         }
     }
 
     /// New devices, as this seed makes them where they are software, and the ranks of this process on them.
     fn join(&self, seed: Option<u64>) -> Result<Vec<Communicator>> {
         // Rank 0 compares each step with plain Rust, and the others wait for it.
-        let patient = || Software::new().options(|options| options.rank_patience = PATIENCE);
+        let patience = self.patience;
+        let patient = || Software::new().options(|options| options.rank_patience = patience);
         let software = || seed.map_or_else(patient, |seed| patient().seed(seed));
-        let join = Join::new().timeout(PATIENCE);
-        match self {
-            Ranks::Software(size) => join.all(&software().open_group(*size)?),
-            Ranks::Cuda(size) => join.all(&(0..*size).map(Device::cuda).collect::<Result<Vec<_>>>()?),
-            Ranks::Process { place, software: is_software } => {
-                let device = if *is_software { software().open()? } else { Device::cuda(place.local_rank)? };
-                Ok(vec![place.join_with(&device, &join, PATIENCE)?])
+        let join = Join::new().timeout(patience);
+        match &self.place {
+            Place::Software(size) => join.all(&software().open_group(*size)?),
+            Place::Cuda(size) => join.all(&(0..*size).map(Device::cuda).collect::<Result<Vec<_>>>()?),
+            Place::Process { launcher, software: is_software } => {
+                let device = if *is_software { software().open()? } else { Device::cuda(launcher.local_rank)? };
+                Ok(vec![launcher.join_with(&device, &join, patience)?])
             }
         }
     }
@@ -292,7 +307,7 @@ mod tests {
         let shape = Shape { model: Model::Mlp, hidden: 8, batch: 6, time: 2, layers: 3 };
         let training = Training { shape, adam: Adam::default(), steps: 1, seed: 1 };
         for (size, why) in [(4, "--batch"), (3, "power of two")] {
-            let refused = Ranks::Software(size).runs(&training, |_| ()).unwrap_err().to_string();
+            let refused = Ranks::from(Place::Software(size)).runs(&training, |_| ()).unwrap_err().to_string();
             assert!(refused.contains(why), "{refused}");
         }
     }

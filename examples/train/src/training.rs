@@ -37,6 +37,14 @@ pub struct Outcome {
     pub elapsed: Duration,
 }
 
+impl Outcome {
+    /// A number for all losses and parameters: the same for the same bits. (FNV-1a, by Fowler, Noll and Vo.)
+    pub fn digest(&self) -> u64 {
+        let bytes = self.losses.iter().chain(&self.parameters).flat_map(|value| value.to_le_bytes());
+        bytes.fold(0xcbf2_9ce4_8422_2325, |digest, byte| (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    }
+}
+
 impl Training {
     /// The rate of a step: it is halved for the second half. A recorded step must follow that, too.
     pub fn rate(&self, step: usize) -> f32 {

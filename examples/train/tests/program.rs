@@ -1,6 +1,6 @@
 //! The program as a user runs it, small, on the software device.
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 fn train(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_dacapo-example-train")).args(arguments).output().expect("the program starts")
@@ -58,28 +58,6 @@ fn ranks_train_as_one() {
         let text = ranked(&["--model", model, "--ranks", "4", "--hidden", "16"]);
         assert!(text.contains("ok      the whole training ends"), "{text}");
     }
-}
-
-/// As a launcher starts them: they find each other at a port, and each trains on a device of its own.
-#[test]
-fn two_processes_train_as_one() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|taken| taken.local_addr()).expect("a port").port();
-    let start = |rank: &str| {
-        Command::new(env!("CARGO_BIN_EXE_dacapo-example-train"))
-            .args(["--device", "software", "--ranks", "2", "--model", "mlp", "--time", "2", "--steps", "6"])
-            .args(["--rate", "0.05"])
-            .envs([("RANK", rank), ("WORLD_SIZE", "2"), ("LOCAL_RANK", rank), ("MASTER_ADDR", "127.0.0.1")])
-            .env("MASTER_PORT", port.to_string())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts")
-    };
-    let outputs = ["1", "0"].map(start).map(|process| process.wait_with_output().expect("its output"));
-    let [other, first] = outputs.each_ref().map(|output| String::from_utf8_lossy(&output.stdout));
-    assert!(outputs.iter().all(|output| output.status.success()), "{outputs:?}");
-    assert!(first.contains("2 ranks with 4 of 8 sequences each") && first.contains("ok      0 findings"), "{first}");
-    assert_eq!(other, "", "only rank 0 speaks");
 }
 
 #[test]
