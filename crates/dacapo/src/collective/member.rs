@@ -172,7 +172,7 @@ impl Member {
         let partner: Arc<dyn Partner> = me;
         let lanes = self.device.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let names = lanes.iter().flat_map(|lane| lane.stream().notes.in_flight());
-        names.filter(|name| name.needs(&partner)).map(|name| name.to_string()).collect()
+        names.filter_map(|name| name.with_ops_of(&partner)).collect()
     }
 
     /// Ends the handle, whatever it is doing.

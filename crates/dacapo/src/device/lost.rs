@@ -20,7 +20,18 @@ pub(crate) struct Named {
     pub(crate) label: String,
     pub(crate) at: Option<&'static Location<'static>>,
     /// Whom the launch needs. Not held: the names of launches stay with their stream, and so with the device.
-    pub(crate) partners: Vec<Weak<dyn Partner>>,
+    pub(crate) partners: Vec<Needed>,
+}
+
+/// A partner of a launch, and the ops that are done with it, as text.
+pub(crate) struct Needed {
+    pub(crate) with: Weak<dyn Partner>,
+    pub(crate) ops: String,
+}
+
+impl Needed {
+    /// So many ops are named.
+    pub(crate) const NAMED_MAX: usize = 3;
 }
 
 impl fmt::Display for Named {

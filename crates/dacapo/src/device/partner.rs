@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use dacapo_ledger::Lane;
 
-use crate::device::{Cuda, Device, Named};
+use crate::device::{Cuda, Device, Named, Needed};
 use crate::error::Result;
 
 /// Somebody that work of this device is done with.
@@ -31,13 +31,24 @@ impl Named {
     ///
     /// - A partner of this launch is dead.
     pub(crate) fn expect_partners(&self) -> Result<()> {
-        self.partners.iter().filter_map(|partner| partner.upgrade()).try_for_each(|partner| partner.expect_alive())
+        self.partners.iter().filter_map(|needed| needed.with.upgrade()).try_for_each(|partner| partner.expect_alive())
     }
 
     /// Whether this is one of the launch's partners.
     #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators ask it"))]
     pub(crate) fn needs(&self, partner: &Arc<dyn Partner>) -> bool {
-        self.partners.iter().any(|one| std::ptr::addr_eq(one.as_ptr(), Arc::as_ptr(partner)))
+        self.needed(partner).is_some()
+    }
+
+    /// The launch with its ops that are done with this partner, if there are any.
+    #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators ask it"))]
+    pub(crate) fn with_ops_of(&self, partner: &Arc<dyn Partner>) -> Option<String> {
+        self.needed(partner).map(|needed| format!("{self}, which needs it for {}", needed.ops))
+    }
+
+    #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators ask it"))]
+    fn needed(&self, partner: &Arc<dyn Partner>) -> Option<&Needed> {
+        self.partners.iter().find(|needed| std::ptr::addr_eq(needed.with.as_ptr(), Arc::as_ptr(partner)))
     }
 }
 

@@ -22,7 +22,7 @@ use crate::lower::{Built, CapturedGraph, Parts, executable_bytes, guard, touched
 use crate::memory::Arena;
 use crate::plan::Shape;
 use crate::pool::{Members, Pool, Space};
-use crate::record::{Recorded, Work, gates, may_idle, partners};
+use crate::record::{JointOps, Recorded, Work, gates, may_idle, partners};
 use crate::trace::event;
 
 /// What a graph was asked to be.
@@ -78,8 +78,8 @@ impl Drafted {
     ///
     /// - [`ErrorKind::PoolSealed`], and as [`TempPlan::settle`].
     pub(super) fn new(mut recorded: Recorded, options: &GraphOptions, book: bool) -> Result<Drafted> {
-        for (partner, ops) in partners(&recorded.nodes) {
-            partner.agree(&ops)?;
+        for joint in partners(&recorded.nodes) {
+            joint.with.agree(&joint.alike)?;
         }
         let pools = Members::join(options.pool.as_ref(), &recorded.pools)?;
         let order = arranged(&recorded.nodes, options.asked.shape);
@@ -182,7 +182,7 @@ impl Replayable {
             idles |= may_idle(node);
         }
         let at = recorded.nodes.first().map(|node| node.at);
-        let partners = partners(&recorded.nodes).iter().map(|(partner, _)| Arc::downgrade(partner)).collect();
+        let partners = partners(&recorded.nodes).iter().map(JointOps::needed).collect();
         let name = Arc::new(Named { name: "graph".into(), label: options.label, at, partners });
         let mut graph = Replayable {
             exec: built.exec,

@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::lower::run::{Kept, launch_all, touched};
 use crate::lower::stamps::{StampPlace, Stamps};
 use crate::pool::{Pool, Space};
-use crate::record::{Branch, BranchKind, Node, Recorded, Work, gates, lock_gates, partners};
+use crate::record::{Branch, BranchKind, JointOps, Node, Recorded, Work, gates, lock_gates, partners};
 use crate::trace::event;
 
 /// Runs all of it. Where there is no memory for the temps, `make_room` is asked for more, as often as it says that there is
@@ -98,7 +98,7 @@ impl Running<'_> {
         let held = lock_gates(&gates);
         let (lane, touch) = (&self.stream.lane, Touch::Memory(&touched));
         let (name, label, at) = (format!("eager `{}`", first.name), first.label.to_string(), Some(first.at));
-        let partners = partners(nodes).iter().map(|(partner, _)| Arc::downgrade(partner)).collect();
+        let partners = partners(nodes).iter().map(JointOps::needed).collect();
         let name = Arc::new(Named { name, label, at, partners });
         let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, lane, touch, |raw| {
             launch_all(self.stream, raw.raw.0, (nodes, told), &self.recorded.readings, stamps)?;

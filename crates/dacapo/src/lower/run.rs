@@ -19,7 +19,7 @@ use crate::lower::stamps::{StampPlace, Stamps};
 use crate::memory::{Allocation, Arena, Extent, Kind, raw_places};
 use crate::nesting::InForeign;
 use crate::pool::Pool;
-use crate::record::{Node, NodeParams, Recorded, Told, Work, gates, lock_gates, partners};
+use crate::record::{JointOps, Node, NodeParams, Recorded, Told, Work, gates, lock_gates, partners};
 use crate::trace::event;
 use crate::value::Readings;
 
@@ -131,7 +131,7 @@ fn enqueue(
         name: format!("eager `{}`", first.name),
         label: first.label.to_string(),
         at: Some(first.at),
-        partners: partners(&recorded.nodes).iter().map(|(partner, _)| Arc::downgrade(partner)).collect(),
+        partners: partners(&recorded.nodes).iter().map(JointOps::needed).collect(),
     });
     name.expect_partners()?;
     let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, &stream.lane, Touch::Memory(&touched), |raw| {

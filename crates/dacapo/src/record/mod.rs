@@ -19,8 +19,8 @@ mod written;
 #[cfg(feature = "nccl")]
 pub(crate) use node::Joint;
 pub(crate) use node::{
-    Body, Branch, BranchKind, CAPTURED, FillRecipe, ForeignWork, Guard, KernelRecipe, KernelWork, Node, Work, gates,
-    lock_gates, partners,
+    Body, Branch, BranchKind, CAPTURED, FillRecipe, ForeignWork, Guard, JointOps, KernelRecipe, KernelWork, Node, Work,
+    gates, lock_gates, partners,
 };
 pub(crate) use op::whole;
 pub use op::{BoxOp, Op, from_fn};

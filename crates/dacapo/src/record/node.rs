@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::device::{Device, Partner, RawStream};
+use crate::device::{Device, Needed, Partner, RawStream};
 use crate::error::{Error, Result};
 use crate::kernel::{Args, Function, Grid, KernelDecl, Prepared, check_grid};
 use crate::memory::{Access, Accesses, Gate};
@@ -280,24 +280,41 @@ pub(crate) fn gates<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<Arc<Gate>>
     gates
 }
 
-/// A partner, and the ops that it must have alike: what is done, and how errors name it.
-pub(crate) type JointOps = (Arc<dyn Partner>, Vec<(String, String)>);
+/// A partner, and the ops that are done with it.
+pub(crate) struct JointOps {
+    pub(crate) with: Arc<dyn Partner>,
+    /// Those that it must have alike: what is done, and how errors name it.
+    pub(crate) alike: Vec<(String, String)>,
+    /// How errors name all of them.
+    names: Vec<String>,
+}
 
-/// With whom some nodes are done, and which ops each of those must have alike: what is done, and how errors name it.
+impl JointOps {
+    /// What somebody who waits for the partner waits at, as far as can be said: the first few ops.
+    pub(crate) fn needed(&self) -> Needed {
+        let (first, more) = self.names.split_at(self.names.len().min(Needed::NAMED_MAX));
+        let more = if more.is_empty() { String::new() } else { format!(", and {} more", more.len()) };
+        Needed { with: Arc::downgrade(&self.with), ops: format!("{}{more}", first.join(", ")) }
+    }
+}
+
+/// With whom some nodes are done, and what.
 pub(crate) fn partners(nodes: &[Node]) -> Vec<JointOps> {
     let mut partners: Vec<JointOps> = Vec::new();
     for node in nodes {
         let Work::Foreign(ForeignWork { joint: Some(joint), .. }) = &node.work else { continue };
         let known =
-            partners.iter().position(|(partner, _)| std::ptr::addr_eq(Arc::as_ptr(partner), Arc::as_ptr(&joint.with)));
+            partners.iter().position(|known| std::ptr::addr_eq(Arc::as_ptr(&known.with), Arc::as_ptr(&joint.with)));
         let number = known.unwrap_or_else(|| {
-            partners.push((joint.with.clone(), Vec::new()));
+            partners.push(JointOps { with: joint.with.clone(), alike: Vec::new(), names: Vec::new() });
             partners.len() - 1
         });
+        let label = if node.label.is_empty() { String::new() } else { format!(" in {}", &*node.label) };
+        let name = format!("`{}`{label} at {}", node.name, node.at);
         if let Some(what) = &joint.what {
-            let label = if node.label.is_empty() { String::new() } else { format!(" in {}", &*node.label) };
-            partners[number].1.push((what.clone(), format!("`{}`{label} at {}", node.name, node.at)));
+            partners[number].alike.push((what.clone(), name.clone()));
         }
+        partners[number].names.push(name);
     }
     partners
 }

@@ -142,7 +142,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
     }),
     ("a rank whose process has ended (by hand)", || {
         let why = "ncclRemoteError (another rank has ended or cannot be reached)".to_string();
-        let in_flight = vec!["graph `step` at src/main.rs:12:9".to_string()];
+        let in_flight =
+            vec!["graph `step` at src/main.rs:12:9, which needs it for `all_reduce` at src/main.rs:14:15".to_string()];
         Error::new(ErrorKind::RankFailed { rank: 0, size: 2, why, in_flight })
     }),
     ("an eager copy that the driver refuses", || {
