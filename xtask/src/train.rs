@@ -13,7 +13,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use dacapo_example_train::{Adam, Model, Place, Ranks, Shape, Training, verdict};
+use dacapo_example_train::{Adam, Model, Ranks, Shape, Training, Whereabouts, verdict};
 use serde_json::Value;
 
 use crate::workspace;
@@ -80,7 +80,7 @@ fn ranks(model: Model, size: usize) -> Result<Vec<String>, String> {
     let shape = Shape { model, hidden: 16, batch: 8, time: 2, layers: 3 };
     let training = Training { shape, adam: Adam { rate: 0.05, ..Adam::default() }, steps: 6, seed: 1 };
     let began = Instant::now();
-    let ranks = Ranks::from(Place::Software(size));
+    let ranks = Ranks::from(Whereabouts::Software(size));
     let runs = ranks.runs(&training, |_| ()).map_err(|error| format!("{model:?} on {size}: {error:?}"))?;
     let checks = verdict::ranks_checks(&training, size, &runs);
     let [nodes, edges] = runs.replayed.graph;

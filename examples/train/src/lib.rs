@@ -35,7 +35,7 @@ pub mod verdict;
 
 pub use kernels::Kernels;
 pub use network::Network;
-pub use ranks::{Mode, Place, Ranks, RanksOutcome, RanksRuns};
+pub use ranks::{Mode, Ranks, RanksOutcome, RanksRuns, Whereabouts};
 pub use reference::Reference;
 pub use shape::{Adam, Model, Shape};
 pub use training::{Outcome, Training};

@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 use dacapo::collective::Launcher;
 use dacapo::{Device, Error, Result};
-use dacapo_example_train::{Adam, Model, Outcome, Place, Ranks, RanksRuns, Shape, Training, verdict};
+use dacapo_example_train::{Adam, Model, Outcome, Ranks, RanksRuns, Shape, Training, Whereabouts, verdict};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Trains a small network with a whole step in one graph, and checks that nothing was lost by it.
@@ -103,9 +103,9 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let adam = Adam { rate: arguments.rate, ..Adam::default() };
     let training = Training { shape, adam, steps: arguments.steps.into(), seed: arguments.seed };
     if let Some(ranks) = arguments.ranks {
-        let place = place_of(arguments.device, ranks.into())?;
+        let whereabouts = whereabouts_of(arguments.device, ranks.into())?;
         let patience = Duration::from_secs(arguments.patience.into());
-        return run_ranks(&training, &Ranks { place, patience });
+        return run_ranks(&training, &Ranks { whereabouts, patience });
     }
     let device = match arguments.device {
         Where::Best => Device::best()?,
@@ -131,20 +131,20 @@ fn run(arguments: &Arguments) -> Result<bool> {
 }
 
 /// Where so many ranks are: where a launcher says, else on as many devices of this process.
-fn place_of(device: Where, size: usize) -> Result<Place> {
+fn whereabouts_of(device: Where, size: usize) -> Result<Whereabouts> {
     let gpus = match device {
         Where::Software => false,
         Where::Cuda => true,
         Where::Best => !Device::best()?.is_software(),
     };
     match Launcher::from_env() {
-        Ok(launcher) if launcher.size == size && size > 1 => Ok(Place::Process { launcher, software: !gpus }),
+        Ok(launcher) if launcher.size == size && size > 1 => Ok(Whereabouts::Process { launcher, software: !gpus }),
         // A shell that Slurm has given says that it is one of one.
         Ok(launcher) if launcher.size > 1 => {
             Err(Error::msg(format!("the launcher has started {} processes, and --ranks says {size}", launcher.size)))
         }
-        _ if matches!(device, Where::Cuda) || gpus && Device::count()? >= size => Ok(Place::Cuda(size)),
-        _ => Ok(Place::Software(size)),
+        _ if matches!(device, Where::Cuda) || gpus && Device::count()? >= size => Ok(Whereabouts::Cuda(size)),
+        _ => Ok(Whereabouts::Software(size)),
     }
 }
 

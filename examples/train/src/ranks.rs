@@ -18,14 +18,14 @@ use crate::verdict::is_same;
 #[derive(Clone, Debug)]
 pub struct Ranks {
     /// Where they are.
-    pub place: Place,
+    pub whereabouts: Whereabouts,
     /// How long one of them may be waited for.
     pub patience: Duration,
 }
 
 /// Where the ranks are.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum Whereabouts {
     /// So many threads of this process, each with a software device of one machine.
     Software(usize),
     /// So many threads of this process, each with a GPU.
@@ -83,25 +83,25 @@ pub struct RanksOutcome {
     pub findings: Vec<String>,
 }
 
-impl From<Place> for Ranks {
+impl From<Whereabouts> for Ranks {
     /// With five minutes of patience.
-    fn from(place: Place) -> Ranks {
-        Ranks { place, patience: Duration::from_secs(300) }
+    fn from(whereabouts: Whereabouts) -> Ranks {
+        Ranks { whereabouts, patience: Duration::from_secs(300) }
     }
 }
 
 impl Ranks {
     /// How many there are.
     pub fn size(&self) -> usize {
-        match &self.place {
-            Place::Software(size) | Place::Cuda(size) => *size,
-            Place::Process { launcher, .. } => launcher.size,
+        match &self.whereabouts {
+            Whereabouts::Software(size) | Whereabouts::Cuda(size) => *size,
+            Whereabouts::Process { launcher, .. } => launcher.size,
         }
     }
 
     /// Whether this process has rank 0.
     pub fn is_first(&self) -> bool {
-        !matches!(&self.place, Place::Process { launcher, .. } if launcher.rank != 0)
+        !matches!(&self.whereabouts, Whereabouts::Process { launcher, .. } if launcher.rank != 0)
     }
 
     /// Why so many ranks cannot share these batches, if so.
@@ -119,7 +119,7 @@ impl Ranks {
 
     /// Steps of all runs of [`runs`](Ranks::runs) in this process.
     pub fn steps(&self, training: &Training) -> usize {
-        let here = if matches!(self.place, Place::Process { .. }) { 1 } else { self.size() };
+        let here = if matches!(self.whereabouts, Whereabouts::Process { .. }) { 1 } else { self.size() };
         (4 * here + 1) * training.steps
     }
 
@@ -145,10 +145,10 @@ impl Ranks {
 
     /// A device of this process for a run without other ranks.
     fn device(&self) -> Result<Device> {
-        match &self.place {
-            Place::Software(_) | Place::Process { software: true, .. } => Device::software(),
-            Place::Cuda(_) => Device::cuda(0),
-            Place::Process { launcher, .. } => Device::cuda(launcher.local_rank),
+        match &self.whereabouts {
+            Whereabouts::Software(_) | Whereabouts::Process { software: true, .. } => Device::software(),
+            Whereabouts::Cuda(_) => Device::cuda(0),
+            Whereabouts::Process { launcher, .. } => Device::cuda(launcher.local_rank),
         }
     }
 
@@ -159,10 +159,10 @@ impl Ranks {
         let patient = || Software::new().options(|options| options.rank_patience = patience);
         let software = || seed.map_or_else(patient, |seed| patient().seed(seed));
         let join = Join::new().timeout(patience);
-        match &self.place {
-            Place::Software(size) => join.all(&software().open_group(*size)?),
-            Place::Cuda(size) => join.all(&(0..*size).map(Device::cuda).collect::<Result<Vec<_>>>()?),
-            Place::Process { launcher, software: is_software } => {
+        match &self.whereabouts {
+            Whereabouts::Software(size) => join.all(&software().open_group(*size)?),
+            Whereabouts::Cuda(size) => join.all(&(0..*size).map(Device::cuda).collect::<Result<Vec<_>>>()?),
+            Whereabouts::Process { launcher, software: is_software } => {
                 let device = if *is_software { software().open()? } else { Device::cuda(launcher.local_rank)? };
                 Ok(vec![launcher.join_with(&device, &join, patience)?])
             }
@@ -307,7 +307,7 @@ mod tests {
         let shape = Shape { model: Model::Mlp, hidden: 8, batch: 6, time: 2, layers: 3 };
         let training = Training { shape, adam: Adam::default(), steps: 1, seed: 1 };
         for (size, why) in [(4, "--batch"), (3, "power of two")] {
-            let refused = Ranks::from(Place::Software(size)).runs(&training, |_| ()).unwrap_err().to_string();
+            let refused = Ranks::from(Whereabouts::Software(size)).runs(&training, |_| ()).unwrap_err().to_string();
             assert!(refused.contains(why), "{refused}");
         }
     }
