@@ -61,7 +61,7 @@ impl<'m> Engine<'m> {
     ///
     /// - What the device answered.
     pub fn new(device: &Device, model: &'m Model, how: &How, sampling: Sampling, seed: u64) -> Result<Engine<'m>> {
-        let mut state = State::new(device, model.shape(), seed)?;
+        let mut state = State::of_part(device, model.shape(), model.split(), seed)?;
         let stream = device.stream()?;
         let graphs = match how {
             How::Eager => None,
@@ -116,6 +116,19 @@ impl<'m> Engine<'m> {
     /// Bytes of device memory that the graphs share for what a step needs in between; 0 where there are none.
     pub fn arena_bytes(&self) -> usize {
         self.graphs.as_ref().map_or(0, |(_, cache)| cache.pool().arena_bytes())
+    }
+
+    /// Nodes and edges of the graph for so many rows, and how many of the nodes are all-reduces; `None` where there is no graph.
+    pub fn graph(&self, rows: usize) -> Option<[usize; 3]> {
+        let (buckets, cache) = self.graphs.as_ref()?;
+        let graph = buckets.bucket_for(rows).and_then(|bucket| cache.peek(&bucket))?;
+        let reduced = graph.inspect().nodes.iter().filter(|node| node.name == "all_reduce").count();
+        Some([graph.len(), graph.dependencies().len(), reduced])
+    }
+
+    /// Bytes of weights, and of keys and values.
+    pub fn bytes(&self) -> [usize; 2] {
+        [self.model.weight_bytes(), self.state.cache_bytes()]
     }
 
     /// A timed step of so many rows, as a replay: how long each operation took. None where steps are eager, and where the

@@ -4,15 +4,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use dacapo::{Device, Result};
+use dacapo::collective::Launcher;
+use dacapo::{Device, Error, Result};
 use dacapo_example_decode::checkpoint::program::Asked;
 use dacapo_example_decode::checkpoint::{self, Choice};
 use dacapo_example_decode::gpt2;
+use dacapo_example_decode::ranks::{Outcome, Ranks, RanksRuns};
 use dacapo_example_decode::show::{Pace, Plan};
 use dacapo_example_decode::steady::median;
 use dacapo_example_decode::traffic::Served;
 use dacapo_example_decode::until_end::UntilEnd;
-use dacapo_example_decode::verdict::Check;
+use dacapo_example_decode::verdict::{self, Check};
 use dacapo_example_decode::{Model, Shape, Until, Way, Weights};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -22,7 +24,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// launches. Shown are: the logits against plain Rust; tokens a second launch by launch and replayed, with the same tokens
 /// from both; the driver calls of the steady state; and requests that come and go, their batches rounded up to buckets. With
 /// --until-end, whole texts instead: a loop around the step that runs on the device, in one launch, held against a host that
-/// reads after each step whether there is another. The exit code is 0 when all checks held, 1 when one did not, 2 when the
+/// reads after each step whether there is another. With --ranks, the layers' matrices are split over several devices, which
+/// must decode as one. The exit code is 0 when all checks held, 1 when one did not, 2 when the
 /// device refused.
 #[derive(Parser)]
 #[command(version)]
@@ -104,6 +107,11 @@ struct Arguments {
     /// small enough for the software device. --sequences, --steps, --rounds and --seed count here too
     #[arg(long, conflicts_with_all = ["until_end", "trace"])]
     gpt2: bool,
+    /// Split the layers over so many devices, each with its part of the heads, of the MLP and of the cache: threads of this
+    /// process, or one of the processes that torchrun, mpirun or srun has started
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=64))]
+    #[arg(conflicts_with_all = ["gpt2", "model", "until_end", "trace", "buckets", "max_graphs", "rounds", "requests"])]
+    ranks: Option<u8>,
     /// Decides weights, prompts, arrivals and what is drawn
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -263,6 +271,9 @@ fn with_checkpoint(arguments: &Arguments, folder: &Path, prompt: &str) -> ExitCo
 
 /// Decodes, prints, and says whether all checks held.
 fn run(arguments: &Arguments, plan: &Plan) -> Result<bool> {
+    if let Some(ranks) = arguments.ranks {
+        return run_ranks(plan, &ranks_of(arguments.device, ranks.into())?);
+    }
     let device = arguments.device.open()?;
     if arguments.gpt2 {
         return arguments.gpt2(&device);
@@ -341,6 +352,80 @@ fn whole_texts(device: &Device, plan: &Plan, until: Until, end_token: Option<u32
     println!("\ndriver calls of\n{calls}");
     Ok(verdicts(&checks))
 }
+
+/// Where so many ranks are: where a launcher says, else on as many devices of this process.
+fn ranks_of(device: Where, size: usize) -> Result<Ranks> {
+    let gpus = match device {
+        Where::Software => false,
+        Where::Cuda => true,
+        Where::Best => !Device::best()?.is_software(),
+    };
+    match Launcher::from_env() {
+        Ok(place) if place.size == size && size > 1 => Ok(Ranks::Process { place, software: !gpus }),
+        // A shell that Slurm has given says that it is one of one.
+        Ok(place) if place.size > 1 => {
+            Err(Error::msg(format!("the launcher has started {} processes, and --ranks says {size}", place.size)))
+        }
+        _ if matches!(device, Where::Cuda) || gpus && Device::count()? >= size => Ok(Ranks::Cuda(size)),
+        _ => Ok(Ranks::Software(size)),
+    }
+}
+
+/// Decodes on several ranks, prints where rank 0 is, and says whether all checks held.
+fn run_ranks(plan: &Plan, ranks: &Ranks) -> Result<bool> {
+    ranks.check(plan)?;
+    let progress = bar(ranks.steps(plan));
+    progress.set_message("weights");
+    let weights = Weights::new(&plan.shape, plan.seed);
+    let done = |run| {
+        progress.set_message(run);
+        progress.inc(1);
+    };
+    let runs = ranks.runs(plan, &weights, done)?;
+    progress.finish_and_clear();
+
+    let checks = verdict::ranks_checks(ranks.size(), &runs);
+    if !ranks.is_first() {
+        return Ok(checks.iter().all(|check| check.held));
+    }
+    header(&runs.device, &plan.shape);
+    shares(plan, ranks.size(), &runs);
+    println!("\ndriver calls of the steady state");
+    runs.again.calls.iter().for_each(|(calls, _)| println!("{calls}"));
+    Ok(verdicts(&checks))
+}
+
+/// What a rank has, what it chose, and how long it took.
+fn shares(plan: &Plan, size: usize, runs: &RanksRuns) {
+    let RanksRuns { device, eager, replayed, plain, .. } = runs;
+    let Shape { heads, hidden, .. } = plan.shape;
+    let ranks = if size == 1 { "rank" } else { "ranks" };
+    println!(
+        "\n{size} {ranks} with {} of {heads} heads and {} of {hidden} numbers inside each",
+        heads / size,
+        hidden / size
+    );
+    let ([weights, cache], [all_weights, all_cache]) = (replayed.outcome.bytes, plain.bytes);
+    println!(
+        "each with {weights} bytes of weights and {cache} of keys and values; one device: {all_weights} and {all_cache}"
+    );
+    let [nodes, edges, reduced] = replayed.outcome.graph.unwrap_or_default();
+    println!("each with one graph of {nodes} nodes and {edges} edges, {reduced} of the nodes all-reduces");
+    let texts = &replayed.outcome.decoded;
+    for (kind, text) in [("drawn", &texts.drawn.texts[0]), ("likeliest", &texts.greedy.texts[0])] {
+        let tokens: Vec<String> = text.iter().take(TOKENS_SHOWN).map(u32::to_string).collect();
+        println!("{kind:<10} {}{}", tokens.join(" "), if text.len() > TOKENS_SHOWN { " .." } else { "" });
+    }
+    let us = |outcome: &Outcome| outcome.decoded.unwatched.seconds * 1e6 / plan.steps as f64;
+    let [a, b, c] = [&eager.outcome, &replayed.outcome, plain].map(us);
+    println!("us a step: {a:.0} eager, {b:.0} replayed, {c:.0} without ranks");
+    if device.is_software() {
+        println!("{NO_TIMES}");
+    }
+}
+
+/// How many tokens of a text are printed.
+const TOKENS_SHOWN: usize = 24;
 
 /// A bar of so many parts.
 fn bar(parts: usize) -> ProgressBar {

@@ -52,7 +52,8 @@ pub struct Pace {
 }
 
 impl Plan {
-    fn sampling(&self) -> Sampling {
+    /// How tokens are chosen, as slots.
+    pub fn sampling(&self) -> Sampling {
         Sampling::new(self.temperature, self.top_k)
     }
 
@@ -161,7 +162,7 @@ impl Plan {
         // What was dropped on the way here is released by the next launches: not by those that are counted.
         steady::round(&mut engine, batch, steps)?;
         steady::begin(&mut engine, batch, steps)?;
-        let plain = Calls::of(&count, format!("{steps} steps"), || run(&mut engine, batch, steps, |_, _| ()))?;
+        let plain = Calls::of(&*count, format!("{steps} steps"), || run(&mut engine, batch, steps, |_, _| ()))?;
         engine.stream.synchronize()?;
         let patches = (steps.saturating_sub(1) / 4) as u64;
         let mut checks = vec![verdict::only_launches(&plain, steps as u64, 0)];
@@ -177,7 +178,7 @@ impl Plan {
             }
         };
         let what = format!("{steps} steps, another temperature every fourth");
-        let patched = Calls::of(&count, what, || run(&mut engine, batch, steps, change))?;
+        let patched = Calls::of(&*count, what, || run(&mut engine, batch, steps, change))?;
         engine.stream.synchronize()?;
         checks.push(verdict::only_launches(&patched, steps as u64, patches));
         Ok((vec![plain, patched], checks))

@@ -170,7 +170,7 @@ impl<'p> UntilEnd<'p> {
         // What was dropped on the way here is released by the next launch: not by the one that is counted.
         writer.write(Way::OneLaunch, 0)?;
         writer.begin()?;
-        let calls = Calls::of(&count, format!("{} whole texts", self.plan.batch()), || writer.launch())?;
+        let calls = Calls::of(&*count, format!("{} whole texts", self.plan.batch()), || writer.launch())?;
         writer.stream.synchronize()?;
         let check = verdict::only_launches(&calls, 1, 0);
         Ok((calls, check))

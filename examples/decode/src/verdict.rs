@@ -2,8 +2,11 @@
 
 use dacapo_driver::Call;
 
+use crate::apart::Apart;
 use crate::calls::Calls;
+use crate::decoded::Decoded;
 use crate::ending::Until;
+use crate::ranks::{RanksOutcome, RanksRuns};
 use crate::traffic::Served;
 use crate::ways::Task;
 
@@ -90,9 +93,79 @@ pub fn ends(texts: &[Vec<u32>], task: &Task, steps: usize) -> Check {
     }
 }
 
+/// What a decoding on so many ranks must have shown.
+pub fn ranks_checks(ranks: usize, runs: &RanksRuns) -> Vec<Check> {
+    let RanksRuns { eager, replayed, again, other_seed, plain, apart, .. } = runs;
+    let all: Vec<&RanksOutcome> = [eager, replayed, again].into_iter().chain(other_seed).collect();
+    let replays = &replayed.outcome.decoded;
+    let mut checks = vec![same_on_all_ranks(ranks, &all)];
+    checks.extend(apart.map(|apart| near("plain Rust's", apart)));
+    checks.push(match ranks {
+        1 => same_bits("one rank equals the run without ranks", replays, &plain.decoded),
+        _ => near("one device's", Apart::from_other(&replays.greedy, &plain.decoded.greedy)),
+    });
+    checks.push(same_bits("a second run equals the first", &again.outcome.decoded, replays));
+    checks.extend(
+        other_seed.as_ref().map(|run| same_bits("another seed changes nothing", &run.outcome.decoded, replays)),
+    );
+    checks.push(same_bits("the replayed run equals the eager run", replays, &eager.outcome.decoded));
+    let what = "steps that nobody looks between choose the same tokens";
+    checks.push(same_texts(what, &replays.unwatched.texts, &replays.greedy.texts));
+    let steps = replays.greedy.logits.len() as u64;
+    checks.extend(again.calls.iter().map(|(calls, patches)| only_launches(calls, steps, *patches)));
+    let findings: Vec<&String> = all.iter().flat_map(|run| &run.findings).collect();
+    if other_seed.is_some() && findings.is_empty() {
+        checks.push(Check { what: "0 findings".to_string(), held: true });
+    }
+    checks.extend(findings.into_iter().map(|finding| Check { what: finding.clone(), held: false }));
+    checks
+}
+
+/// Whether every rank thought and chose what rank 0 did, in every run.
+fn same_on_all_ranks(ranks: usize, runs: &[&RanksOutcome]) -> Check {
+    let first = |of: usize| runs.iter().filter_map(|run| run.differs[of]).min();
+    match [first(0), first(1)] {
+        [None, None] => Check {
+            what: format!("every rank of {ranks} has the same logits and tokens after every step, bit for bit"),
+            held: true,
+        },
+        [Some(step), tokens] if tokens.is_none_or(|other| step <= other) => {
+            Check { what: format!("after step {step} the ranks have different logits"), held: false }
+        }
+        [_, step] => {
+            let step = step.unwrap_or(0);
+            Check { what: format!("after step {step} the ranks have chosen different tokens"), held: false }
+        }
+    }
+}
+
+/// Logits within their bound, and the same greedy tokens where the bound says that they must be.
+fn near(whose: &str, apart: Apart) -> Check {
+    let Apart { logits_max, logits, places, clear, other } = apart;
+    Check {
+        what: format!(
+            "logits are at most {logits:.1e} of the largest from {whose}, may be {logits_max:.0e}; the likeliest token is the same \
+             in {} of the {clear} places where that makes it clear, {places} in all",
+            clear - other
+        ),
+        held: apart.held(),
+    }
+}
+
+/// Whether two runs gave the same logits and tokens, to the last bit.
+fn same_bits(what: &str, left: &Decoded, right: &Decoded) -> Check {
+    match left.differs(right) {
+        None => Check { what: format!("{what}, bit for bit"), held: true },
+        Some(differs) => Check { what: format!("{what}: not the {differs}"), held: false },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decoded::Texts;
+    use crate::ranks::Outcome;
+    use crate::steady::Round;
 
     #[test]
     fn a_text_that_ends_too_early_or_too_late_is_seen() {
@@ -111,6 +184,27 @@ mod tests {
         assert!(!held(&[short, long], Until::First, 4), "beyond the first end");
         assert!(!held(&[&[1, 2], &[2, 3]], Until::First, 1), "nobody ended");
         assert!(!held(&[], Until::All, 0));
+    }
+
+    #[test]
+    fn ranks_that_differ_are_told_by_the_first_step_and_what_differs() {
+        let round = Round { texts: Vec::new(), seconds: 0.0 };
+        let texts = Texts { texts: Vec::new(), logits: Vec::new() };
+        let decoded = Decoded { drawn: texts.clone(), greedy: texts, unwatched: round };
+        let outcome = Outcome { decoded, graph: None, bytes: [0; 2] };
+        let told = |first: [Option<usize>; 2], second: [Option<usize>; 2]| {
+            let run =
+                |differs| RanksOutcome { outcome: outcome.clone(), differs, calls: Vec::new(), findings: Vec::new() };
+            let check = same_on_all_ranks(2, &[&run(first), &run(second)]);
+            (check.held, check.what)
+        };
+        assert!(told([None; 2], [None; 2]).0);
+        let logits = (false, "after step 3 the ranks have different logits".to_string());
+        assert_eq!(told([None; 2], [Some(3), None]), logits);
+        assert_eq!(told([Some(4), Some(4)], [Some(3), Some(3)]), logits);
+        let tokens = (false, "after step 2 the ranks have chosen different tokens".to_string());
+        assert_eq!(told([Some(4), Some(2)], [None; 2]), tokens);
+        assert_eq!(told([None, Some(2)], [None; 2]), tokens);
     }
 
     #[test]

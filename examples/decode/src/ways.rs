@@ -93,7 +93,7 @@ impl<'m> Writer<'m> {
     ///
     /// - What the device answered; a driver that has no loops in graphs among it.
     pub fn new(device: &Device, model: &'m Model, sampling: Sampling, task: Task) -> Result<Writer<'m>> {
-        let (mut state, stream) = (State::new(device, model.shape(), task.seed)?, device.stream()?);
+        let (mut state, stream) = (State::of_part(device, model.shape(), model.split(), task.seed)?, device.stream()?);
         let mut ending = Ending::new(device, task.end_token, task.until)?;
         let whole = model.texts(&mut state, &sampling, task.rows, &mut ending);
         let mut whole = device.graph().label("texts").record(whole)?;

@@ -1,5 +1,7 @@
 //! Weights by a formula: nothing is learnt here, and the same seed gives the same transformer everywhere.
 
+use dacapo::Buffer;
+
 use crate::random::Random;
 use crate::shape::Shape;
 
@@ -85,6 +87,19 @@ impl<T> Weights<T> {
             logits: of(&self.logits)?,
             turns: of(&self.turns)?,
         })
+    }
+}
+
+impl Weights<Buffer<f32>> {
+    /// How many numbers they are.
+    pub fn elements(&self) -> usize {
+        let layer = |layer: &Layer<Buffer<f32>>| {
+            let Layer { attention_norm, qkv, out, mlp_norm, gate_up, down } = layer;
+            [attention_norm, qkv, out, mlp_norm, gate_up, down].iter().map(|matrix| matrix.len()).sum::<usize>()
+        };
+        let Weights { embedding, layers, norm, logits, turns } = self;
+        let rest: usize = [embedding, norm, logits, turns].iter().map(|matrix| matrix.len()).sum();
+        rest + layers.iter().map(layer).sum::<usize>()
     }
 }
 

@@ -143,6 +143,7 @@ fn help_names_every_option_and_exit_code() {
         "--prompt",
         "--tokens",
         "--eager",
+        "--ranks",
         "--seed",
         "exit code",
     ] {

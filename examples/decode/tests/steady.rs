@@ -21,11 +21,11 @@ fn steps_are_launches_and_no_other_call_on_every_seed() {
             steady::round(&mut engine, batch, STEPS).unwrap();
         }
         steady::begin(&mut engine, 4, STEPS).unwrap();
-        let calls = Calls::of(&count, "", || (0..STEPS).try_for_each(|_| engine.step(4).map(drop))).unwrap();
+        let calls = Calls::of(&*count, "", || (0..STEPS).try_for_each(|_| engine.step(4).map(drop))).unwrap();
         assert_eq!(calls.made, [(Call::cuGraphLaunch, STEPS as u64)], "seed {seed}");
         // The other bucket, and the same one after it: no graph is told anything, and nothing is made again.
         steady::begin(&mut engine, 2, STEPS).unwrap();
-        let calls = Calls::of(&count, "", || (0..STEPS).try_for_each(|_| engine.step(2).map(drop))).unwrap();
+        let calls = Calls::of(&*count, "", || (0..STEPS).try_for_each(|_| engine.step(2).map(drop))).unwrap();
         assert_eq!(calls.made, [(Call::cuGraphLaunch, STEPS as u64)], "seed {seed}");
         assert_eq!(device.findings(), [] as [String; 0]);
     }
@@ -40,7 +40,7 @@ fn an_eager_step_is_many_calls() {
     let mut engine = Engine::new(&device, &model, &How::Eager, Sampling::new(0.8, 5), 1).unwrap();
     steady::round(&mut engine, 4, STEPS).unwrap();
     steady::begin(&mut engine, 4, STEPS).unwrap();
-    let calls = Calls::of(&count, "", || (0..STEPS).try_for_each(|_| engine.step(4).map(drop))).unwrap();
+    let calls = Calls::of(&*count, "", || (0..STEPS).try_for_each(|_| engine.step(4).map(drop))).unwrap();
     assert!(calls.times(Call::cuLaunchKernel) + calls.times(Call::cuLaunchKernelEx) >= 20 * STEPS as u64, "{calls}");
     assert!(calls.times(Call::cuMemAllocAsync) >= STEPS as u64, "{calls}");
 }
