@@ -5,6 +5,7 @@
 //!   work is there.
 //! - `finished` only grows. It is an atomic beside the lock, so that asking costs a load.
 
+use std::collections::VecDeque;
 use std::fmt;
 
 use crate::Queues;
@@ -35,7 +36,10 @@ struct Shared<Q: Queues> {
 
 impl<Q: Queues> Lane<Q> {
     pub(crate) fn new(stream: Q::Stream, kind: LaneKind) -> Self {
-        let progress = Progress { position: 0, more: Box::new(More { last_event: None, waits: Vec::new() }) };
+        let progress = Progress {
+            position: 0,
+            more: Box::new(More { events: VecDeque::new(), events_max: 1, waits: Vec::new() }),
+        };
         Lane(Arc::new(Shared { stream, kind, finished: AtomicU64::new(0), progress: Mutex::new(progress) }))
     }
 
@@ -97,9 +101,14 @@ pub(crate) struct Progress<Q: Queues> {
     more: Box<More<Q>>,
 }
 
+/// So many events of a lane are kept where they part work.
+const EVENTS_KEPT: usize = 16;
+
 struct More<Q: Queues> {
-    /// The last event recorded on this lane, and the position it is behind.
-    last_event: Option<(u64, Q::Event)>,
+    /// The newest events recorded on this lane, each with the position it is behind, in their order.
+    events: VecDeque<(u64, Q::Event)>,
+    /// At most so many: the last one, or some that part work.
+    events_max: usize,
     /// How far this lane has waited for each other lane, at most one of each.
     waits: Vec<WaitedFor<Q>>,
 }
@@ -124,19 +133,29 @@ impl<Q: Queues> WaitedFor<Q> {
 }
 
 impl<Q: Queues> Progress<Q> {
-    /// The last event on this lane, and the position it is behind.
-    pub(crate) fn last_event(&self) -> Option<&(u64, Q::Event)> {
-        self.more.last_event.as_ref()
+    /// The first event that is known to be behind the work at `position`, and the position it is behind.
+    pub(crate) fn first_event_behind(&self, position: u64) -> Option<&(u64, Q::Event)> {
+        self.more.events.iter().find(|(behind, _)| *behind >= position)
     }
 
     /// An event was recorded behind the work at the lane's position.
     pub(crate) fn note_event(&mut self, event: Q::Event) {
-        self.more.last_event = Some((self.position, event));
+        let More { events, events_max, .. } = &mut *self.more;
+        if events.len() == *events_max {
+            events.pop_front();
+        }
+        events.push_back((self.position, event));
     }
 
-    /// The event of the work at `position`, if that was the last event on this lane.
+    /// From now on events stay known when others come behind them, for those who wait for what was before. The oldest go: whoever
+    /// comes so late waits for more.
+    pub(crate) fn keep_events(&mut self) {
+        self.more.events_max = EVENTS_KEPT;
+    }
+
+    /// The event of the work at `position`, if one is known.
     pub(crate) fn event_at(&self, position: u64) -> Option<Q::Event> {
-        self.last_event().filter(|(covered, _)| *covered == position).map(|(_, event)| event.clone())
+        self.first_event_behind(position).filter(|(behind, _)| *behind == position).map(|(_, event)| event.clone())
     }
 
     /// Up to which position of `lane` this one has waited; 0 for not at all.

@@ -6,7 +6,7 @@ use crate::sync::{Arc, AtomicUsize, Mutex, Ordering};
 use crate::uses::keep_latest;
 use crate::{Lane, LaneKind, MemoryId, Queues, Touching, Use, UseSet};
 
-/// In the count of user lanes: others than they wait, too. More than one, however many there are.
+/// In the count of user lanes: others than they wait, too.
 const ALWAYS: usize = 1 << (usize::BITS - 1);
 
 /// Who used what last, on one device. Shared by all threads.
@@ -39,11 +39,12 @@ impl<Q: Queues> Ledger<Q> {
         Ledger { user_lanes: AtomicUsize::new(0), records: Arc::clone(&self.records) }
     }
 
-    /// From now on each submit on a user lane has an event of its own, with one user lane too.
+    /// From now on work on a user lane has an event by the time that other work comes behind it, with one user lane too. Only a
+    /// set that is launched again and again, and touches the same each time, has none in between.
     ///
     /// Where others than these lanes may have to wait for one piece of work and for nothing behind it: a stream of another
-    /// device, or the work of another process that what is behind it waits for. What has no event by now is covered late, as
-    /// ever.
+    /// device, or the work of another process that what is behind it waits for. What has other work behind it by now is covered
+    /// late, as ever.
     pub fn record_always(&self) {
         self.user_lanes.fetch_or(ALWAYS, Ordering::Relaxed);
     }
@@ -183,7 +184,13 @@ impl<Q: Queues> Ledger<Q> {
     /// Whether work on a lane is to be followed by an event of its own: from the second user lane on, on user lanes.
     #[inline]
     pub(crate) fn wants_event(&self, lane: &Lane<Q>) -> bool {
-        self.user_lanes.load(Ordering::Relaxed) > 1 && lane.kind() == LaneKind::User
+        self.user_lanes.load(Ordering::Relaxed) & !ALWAYS > 1 && lane.kind() == LaneKind::User
+    }
+
+    /// Whether work on a lane has an event before other work comes behind it.
+    #[inline]
+    pub(crate) fn parts_work(&self) -> bool {
+        self.user_lanes.load(Ordering::Relaxed) & ALWAYS != 0
     }
 
     /// How many members launches have looked at so far. A clean launch adds nothing to it.

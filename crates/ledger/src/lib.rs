@@ -56,11 +56,12 @@
 //! Steps 1 to 3 are `try_to_enter`; for a clean launch they are `enter_clean`, with nothing to look at: one exchange of the
 //! set's word, which fails if somebody has looked at the set since.
 //!
-//! **Events.** While one user lane is in use nobody records any. From the second on, or once
-//! [`record_always`](Ledger::record_always) was called, each submit on a user lane has its own (`wants_event`). What has
-//! none (it is older, or on an internal lane, or its event was refused, or it is being enqueued this moment) is *covered*
-//! when somebody needs it (`enter_waiting`, `cover`): that one lets go of its own lane, takes the other lane's lock alone,
-//! takes the last event there or records one, and starts over.
+//! **Events.** While one user lane is in use nobody records any. From the second on each submit on a user lane has its
+//! own (`wants_event`). What has none (it is older, or on an internal lane, or its event was refused, or it is being
+//! enqueued this moment) is *covered* when somebody needs it (`enter_waiting`, `cover`): that one lets go of its own lane,
+//! takes the other lane's lock alone, takes the first event there that is behind it or records one, and starts over. Where
+//! others than the lanes of a ledger wait ([`record_always`](Ledger::record_always)), an event *parts* what is on a lane from
+//! other work that comes behind it (`part`), so that a cover is never later than it must be.
 //!
 //! **Several devices.** Ledgers [`beside`](Ledger::beside) each other share what is known, and each counts the lanes of its
 //! own device. All of the above holds across them: a lane's lock is the lane's, and the records' lock is one.

@@ -6,7 +6,7 @@ use crate::queues::Touched;
 use crate::records::KNOWN_SET;
 use crate::sync::MutexGuard;
 use crate::uses::{Cover, keep_latest};
-use crate::{Lane, Ledger, MemoryId, Queues, Touch, Touching, Use, UseSet};
+use crate::{Lane, LaneKind, Ledger, MemoryId, Queues, Touch, Touching, Use, UseSet};
 
 /// A lane that is locked. Where a use was entered on it, it stays so until the work is on the stream.
 type Locked<'l, Q> = MutexGuard<'l, Progress<Q>>;
@@ -79,6 +79,9 @@ impl<Q: Queues> Ledger<Q> {
         E: From<Q::Error>,
     {
         let mut progress = lane.lock();
+        if self.parts_work() {
+            self.part(queues, lane, &mut progress, set.last_use().filter(|_| memory.is_empty()));
+        }
         if !(memory.is_empty() && set.enter_clean(lane, &mut progress)) {
             progress = self.enter_launch(queues, lane, progress, set, memory)?;
         }
@@ -99,6 +102,9 @@ impl<Q: Queues> Ledger<Q> {
         enqueue: impl FnOnce(&Q::Stream) -> R,
     ) -> Option<R> {
         let mut progress = lane.lock();
+        if self.parts_work() {
+            self.part(queues, lane, &mut progress, set.last_use());
+        }
         let is_clean = set.enter_clean(lane, &mut progress);
         is_clean.then(|| self.enqueue_launch(queues, lane, progress, set, &[], enqueue))
     }
@@ -163,7 +169,11 @@ impl<Q: Queues> Ledger<Q> {
         E: From<Q::Error>,
     {
         let touch = Touched { set: None, memory };
-        let mut progress = self.enter_waiting(queues, lane, lane.lock(), touch)?;
+        let mut progress = lane.lock();
+        if self.parts_work() {
+            self.part(queues, lane, &mut progress, None);
+        }
+        let mut progress = self.enter_waiting(queues, lane, progress, touch)?;
         let position = progress.position;
         // Steps 4 and 5, as of a launch.
         let done = enqueue(lane.stream());
@@ -195,6 +205,30 @@ impl<Q: Queues> Ledger<Q> {
                 covers.push(self.cover(queues, used)?);
             }
             progress = lane.lock();
+            if self.parts_work() {
+                // Somebody else may have been here meanwhile.
+                self.part(queues, lane, &mut progress, None);
+            }
+        }
+    }
+
+    /// An event behind what is on a lane, before other work comes behind it: whoever waits for the one then waits for nothing of
+    /// the other. Before the waits of that work, too. A launch of the `last` set again is nothing other: who waits for what it
+    /// touches waits for the newest launch.
+    ///
+    /// If it is refused, that work is covered late, as ever.
+    #[cold]
+    #[inline(never)]
+    fn part(&self, queues: &Q, lane: &Lane<Q>, progress: &mut Progress<Q>, last: Option<&Use<Q>>) {
+        progress.keep_events();
+        let position = progress.position;
+        let is_again = last.is_some_and(|last| last.is_at(lane, position));
+        let is_over = position <= lane.finished_up_to();
+        if is_again || is_over || lane.kind() != LaneKind::User || progress.event_at(position).is_some() {
+            return;
+        }
+        if let Ok(event) = queues.record(lane.stream()) {
+            progress.note_event(event);
         }
     }
 
@@ -268,7 +302,7 @@ impl<Q: Queues> Ledger<Q> {
         Some(event)
     }
 
-    /// An event behind `used`: its own; or the last one on its lane, if that is behind it; or one recorded now.
+    /// An event behind `used`: its own; or the first one on its lane that is behind it; or one recorded now.
     ///
     /// The caller holds no lane's lock.
     pub(crate) fn cover(&self, queues: &Q, used: &Use<Q>) -> Result<Cover<Q>, Q::Error> {
@@ -278,9 +312,7 @@ impl<Q: Queues> Ledger<Q> {
         let lane = used.lane.clone();
         // Under its lock every position that was given out is on the stream.
         let mut progress = used.lane.lock();
-        if let Some((position, event)) = progress.last_event()
-            && *position >= used.position
-        {
+        if let Some((position, event)) = progress.first_event_behind(used.position) {
             return Ok(Cover { lane, position: *position, event: event.clone() });
         }
         let event = queues.record(lane.stream())?;

@@ -57,14 +57,91 @@ fn a_wait_for_another_device_is_for_what_it_needs_and_for_nothing_behind_it() {
     let (first, second) = two_devices();
     first.ledger.record_always();
     let (a, b) = (first.lane("a"), second.lane("b"));
-    let memory = first.ledger.add_memory();
-    first.work(&a, Touch::Memory(&[(memory, WRITE)]), "copy there");
+    let memory: Vec<_> = (0..3).map(|_| first.ledger.add_memory()).collect();
+    for (memory, name) in memory.iter().zip(["one", "two", "three"]) {
+        first.work(&a, Touch::Memory(&[(*memory, WRITE)]), name);
+    }
     first.work(&a, Touch::Memory(&[]), "collective");
-    second.work(&b, Touch::Memory(&[(memory, READ)]), "read");
-    assert_eq!(first.device.said(), "a: copy there\na: record a1\na: collective\na: record a2");
-    assert_eq!(second.device.said(), "b: wait a1\nb: read", "its own lane is one, and nobody has asked for its events");
+    let said = "a: one\na: record a1\na: two\na: record a2\na: three\na: record a3\na: collective";
+    assert_eq!(first.device.said(), said, "an event is there when something comes behind it");
     assert_eq!(first.ledger.streams_used(), 1);
+    second.work(&b, Touch::Memory(&[(memory[1], READ)]), "read");
+    assert_eq!(second.device.said(), "b: wait a2\nb: read", "its own lane is one, and nobody has asked for its events");
+    // Also where somebody has needed a later one before.
+    let c = second.lane("c");
+    second.work(&c, Touch::Memory(&[(memory[2], READ)]), "read");
+    second.work(&c, Touch::Memory(&[(memory[0], WRITE)]), "write");
+    assert_eq!(second.device.said(), "c: wait a3\nc: read\nc: record c1\nc: write\nc: record c2");
+    let d = second.lane("d");
+    second.ledger.order_after(&second.device, &d, &first.ledger.remove_memory(memory[2])).unwrap();
+    assert_eq!(second.device.said(), "d: wait a3\nd: wait c1");
+}
+
+/// The event is before the waits of what comes behind: else whoever needs the one would wait for those, too.
+#[test]
+fn what_work_waits_for_is_not_in_the_event_of_what_is_before_it() {
+    let (first, second) = two_devices();
+    second.ledger.record_always();
+    let (a, b) = (first.lane("a"), second.lane("b"));
+    let memory = first.ledger.add_memory();
+    first.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
+    second.work(&b, Touch::Memory(&[]), "before");
+    second.work(&b, Touch::Memory(&[(memory, READ)]), "read");
+    assert_eq!(second.device.said(), "b: before\nb: record b1\na: record a1\nb: wait a1\nb: read");
+}
+
+#[test]
+fn the_host_waits_for_nothing_behind_what_it_needs() {
+    let (first, _) = two_devices();
+    first.ledger.record_always();
+    let (a, memory) = (first.lane("a"), first.ledger.add_memory());
+    first.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
+    first.work(&a, Touch::Memory(&[]), "collective");
+    let uses = first.ledger.wait_list(memory, READ);
+    assert_eq!(first.ledger.event_for(&first.device, &uses[0]).unwrap(), "a1");
+}
+
+#[test]
+fn a_graph_that_is_launched_again_and_again_needs_no_events() {
+    let (first, second) = two_devices();
+    first.ledger.record_always();
+    let (a, b) = (first.lane("a"), second.lane("b"));
+    let (memory, other) = (first.ledger.add_memory(), first.ledger.add_memory());
+    let mut set = first.ledger.add_set(&[(memory, WRITE)]);
+    for _ in 0..3 {
+        first.work(&a, Touch::Set(&mut set), "launch");
+    }
+    assert!(first.ledger.launch_clean(&first.device, &a, &mut set, |_| ()).is_some());
+    assert_eq!(first.device.said(), "a: launch\na: launch\na: launch");
+    // With other memory it is other work, and so is what comes behind it.
+    first.work(&a, Touch::SetAnd(&mut set, &[(other, WRITE)]), "launch");
+    first.work(&a, Touch::Memory(&[]), "collective");
+    assert_eq!(first.device.said(), "a: record a1\na: launch\na: record a2\na: collective");
+    second.work(&b, Touch::Memory(&[(memory, READ)]), "read");
+    assert_eq!(second.device.said(), "b: wait a2\nb: read");
+}
+
+#[test]
+fn what_the_library_does_for_itself_has_no_events() {
+    let (first, _) = two_devices();
+    first.ledger.record_always();
     let reaper = first.internal("r");
     first.work(&reaper, Touch::Memory(&[]), "free");
-    assert_eq!(first.device.said(), "r: free", "what the library does for itself has no events");
+    first.work(&reaper, Touch::Memory(&[]), "free");
+    assert_eq!(first.device.said(), "r: free\nr: free");
+}
+
+/// An event that is refused is had later, behind more.
+#[test]
+fn a_refused_event_is_no_failure_of_what_comes_behind_it() {
+    let (first, second) = two_devices();
+    first.ledger.record_always();
+    let (a, b) = (first.lane("a"), second.lane("b"));
+    let memory = first.ledger.add_memory();
+    first.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
+    first.device.refuse.lock().unwrap().1 = 1;
+    first.work(&a, Touch::Memory(&[]), "collective");
+    second.work(&b, Touch::Memory(&[(memory, READ)]), "read");
+    assert_eq!(first.device.said(), "a: write\na: collective");
+    assert_eq!(second.device.said(), "a: record a1\nb: wait a1\nb: read");
 }
