@@ -121,6 +121,26 @@ fn a_graph_that_is_launched_again_and_again_needs_no_events() {
     assert_eq!(second.device.said(), "b: wait a2\nb: read");
 }
 
+/// Whoever needs what one of them touches waits for that one.
+#[test]
+fn graphs_that_take_turns_have_an_event_each() {
+    let (first, second) = two_devices();
+    first.ledger.record_always();
+    let (a, b) = (first.lane("a"), second.lane("b"));
+    let memory = first.ledger.add_memory();
+    let (mut step, mut collective) = (first.ledger.add_set(&[(memory, WRITE)]), first.ledger.add_set(&[]));
+    for _ in 0..2 {
+        first.work(&a, Touch::Set(&mut step), "step");
+        first.work(&a, Touch::Set(&mut collective), "collective");
+    }
+    assert_eq!(
+        first.device.said(),
+        "a: step\na: record a1\na: collective\na: record a2\na: step\na: record a3\na: collective"
+    );
+    second.work(&b, Touch::Memory(&[(memory, READ)]), "read");
+    assert_eq!(second.device.said(), "b: wait a3\nb: read");
+}
+
 #[test]
 fn what_the_library_does_for_itself_has_no_events() {
     let (first, _) = two_devices();
