@@ -2,12 +2,9 @@
 
 use crate::records::{Records, Sight};
 use crate::submit::{passed_over, wait};
-use crate::sync::{Arc, AtomicUsize, Mutex, Ordering};
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::uses::keep_latest;
 use crate::{Lane, LaneKind, MemoryId, Queues, Touching, Use, UseSet};
-
-/// In the count of user lanes: others than they wait, too.
-const ALWAYS: usize = 1 << (usize::BITS - 1);
 
 /// Who used what last, on one device. Shared by all threads.
 ///
@@ -18,9 +15,12 @@ const ALWAYS: usize = 1 << (usize::BITS - 1);
 /// lock is never held over a call of the device. Why that is enough stands in the crate's documentation.
 #[repr(C)] // the first is all that a clean launch looks at
 pub struct Ledger<Q: Queues> {
-    /// How many user lanes ever got work, and [`ALWAYS`]. Changed under the records' lock or by [`Ledger::record_always`], and
-    /// read without it: it decides about events that may be missing.
+    /// How many user lanes ever got work. Changed under the records' lock, and read without it: it decides about events
+    /// that may be missing.
     user_lanes: AtomicUsize,
+    /// Whether others than these lanes wait, too. It decides about events that may be missing, as above, so that loom need not
+    /// explore it.
+    parts_work: AtomicBool,
     /// Shared with the ledgers beside this one.
     pub(crate) records: Arc<Mutex<Records<Q>>>,
 }
@@ -29,14 +29,22 @@ impl<Q: Queues> Ledger<Q> {
     /// A ledger that knows of nothing.
     #[must_use]
     pub fn new() -> Self {
-        Ledger { user_lanes: AtomicUsize::new(0), records: Arc::new(Mutex::new(Records::new())) }
+        Ledger {
+            user_lanes: AtomicUsize::new(0),
+            parts_work: AtomicBool::new(false),
+            records: Arc::new(Mutex::new(Records::new())),
+        }
     }
 
     /// A ledger for another device whose streams can wait for events of this one's: memory that either knows, both know, and
     /// work on it has one order. A lane is always named to the ledger that it was added to.
     #[must_use]
     pub fn beside(&self) -> Self {
-        Ledger { user_lanes: AtomicUsize::new(0), records: Arc::clone(&self.records) }
+        Ledger {
+            user_lanes: AtomicUsize::new(0),
+            parts_work: AtomicBool::new(false),
+            records: Arc::clone(&self.records),
+        }
     }
 
     /// From now on work on a user lane has an event by the time that other work comes behind it, with one user lane too. Only a
@@ -46,7 +54,7 @@ impl<Q: Queues> Ledger<Q> {
     /// device, or the work of another process that what is behind it waits for. What has other work behind it by now is covered
     /// late, as ever.
     pub fn record_always(&self) {
-        self.user_lanes.fetch_or(ALWAYS, Ordering::Relaxed);
+        self.parts_work.store(true, Ordering::Relaxed);
     }
 
     /// A lane for a stream. Nothing was enqueued on it, or nothing that touches what the ledger knows.
@@ -171,7 +179,7 @@ impl<Q: Queues> Ledger<Q> {
     /// How many user lanes ever got work.
     #[must_use]
     pub fn streams_used(&self) -> usize {
-        self.user_lanes.load(Ordering::Relaxed) & !ALWAYS
+        self.user_lanes.load(Ordering::Relaxed)
     }
 
     /// The first work of a lane was entered.
@@ -184,13 +192,13 @@ impl<Q: Queues> Ledger<Q> {
     /// Whether work on a lane is to be followed by an event of its own: from the second user lane on, on user lanes.
     #[inline]
     pub(crate) fn wants_event(&self, lane: &Lane<Q>) -> bool {
-        self.user_lanes.load(Ordering::Relaxed) & !ALWAYS > 1 && lane.kind() == LaneKind::User
+        self.user_lanes.load(Ordering::Relaxed) > 1 && lane.kind() == LaneKind::User
     }
 
     /// Whether work on a lane has an event before other work comes behind it.
     #[inline]
     pub(crate) fn parts_work(&self) -> bool {
-        self.user_lanes.load(Ordering::Relaxed) & ALWAYS != 0
+        self.parts_work.load(Ordering::Relaxed)
     }
 
     /// How many members launches have looked at so far. A clean launch adds nothing to it.

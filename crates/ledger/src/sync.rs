@@ -16,7 +16,8 @@ pub(crate) use std::sync::{
     atomic::{AtomicU64, AtomicUsize, Ordering},
 };
 
-// Reference counts decide nothing in the protocol, so that loom need not explore them; and loom has no `Weak`.
+// Reference counts and flags decide nothing in the protocol, so that loom need not explore them; and loom has no `Weak`.
+pub(crate) use std::sync::atomic::AtomicBool;
 pub(crate) use std::sync::{Arc, Weak};
 
 /// A mutex that a panic does not close.
