@@ -53,7 +53,7 @@ impl<Q: Queues> Ledger<Q> {
     /// Where others than these lanes may have to wait for one piece of work and for nothing behind it: a stream of another
     /// device, or the work of another process that what is behind it waits for. What has other work behind it by now is covered
     /// late, as ever.
-    pub fn record_always(&self) {
+    pub fn part_work(&self) {
         self.parts_work.store(true, Ordering::Relaxed);
     }
 

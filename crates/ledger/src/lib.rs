@@ -60,7 +60,7 @@
 //! own (`wants_event`). What has none (it is older, or on an internal lane, or its event was refused, or it is being
 //! enqueued this moment) is *covered* when somebody needs it (`enter_waiting`, `cover`): that one lets go of its own lane,
 //! takes the other lane's lock alone, takes the first event there that is behind it or records one, and starts over. Where
-//! others than the lanes of a ledger wait ([`record_always`](Ledger::record_always)), an event *parts* what is on a lane from
+//! others than the lanes of a ledger wait ([`part_work`](Ledger::part_work)), an event *parts* what is on a lane from
 //! other work that comes behind it (`part`), so that a cover is never later than it must be.
 //!
 //! **Several devices.** Ledgers [`beside`](Ledger::beside) each other share what is known, and each counts the lanes of its

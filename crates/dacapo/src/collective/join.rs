@@ -143,7 +143,7 @@ impl Join {
         });
         if size > 1 {
             // What waits for work before a collective must not wait for the collective: other ranks may wait for it in turn.
-            member.device.0.ledger.record_always();
+            member.device.0.ledger.part_work();
         }
         watch(&member);
         Ok(Communicator(member))

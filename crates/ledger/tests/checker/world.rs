@@ -91,7 +91,7 @@ impl World {
         if devices == 2 {
             ledgers.push(ledgers[0].beside());
             // As devices do it that others wait for; and as they did before.
-            ledgers.iter().filter(|_| dice.percent(50)).for_each(Ledger::record_always);
+            ledgers.iter().filter(|_| dice.percent(50)).for_each(Ledger::part_work);
         }
         let core = Arc::new(Core { device: Device::new(faults), ledgers, drops: Drops::new() });
         let count = if single { 1 } else { 2 + dice.below(2) };

@@ -55,7 +55,7 @@ fn each_counts_its_own_lanes() {
 #[test]
 fn a_wait_for_another_device_is_for_what_it_needs_and_for_nothing_behind_it() {
     let (first, second) = two_devices();
-    first.ledger.record_always();
+    first.ledger.part_work();
     let (a, b) = (first.lane("a"), second.lane("b"));
     let memory: Vec<_> = (0..3).map(|_| first.ledger.add_memory()).collect();
     for (memory, name) in memory.iter().zip(["one", "two", "three"]) {
@@ -81,7 +81,7 @@ fn a_wait_for_another_device_is_for_what_it_needs_and_for_nothing_behind_it() {
 #[test]
 fn what_work_waits_for_is_not_in_the_event_of_what_is_before_it() {
     let (first, second) = two_devices();
-    second.ledger.record_always();
+    second.ledger.part_work();
     let (a, b) = (first.lane("a"), second.lane("b"));
     let memory = first.ledger.add_memory();
     first.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
@@ -93,7 +93,7 @@ fn what_work_waits_for_is_not_in_the_event_of_what_is_before_it() {
 #[test]
 fn the_host_waits_for_nothing_behind_what_it_needs() {
     let (first, _) = two_devices();
-    first.ledger.record_always();
+    first.ledger.part_work();
     let (a, memory) = (first.lane("a"), first.ledger.add_memory());
     first.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
     first.work(&a, Touch::Memory(&[]), "collective");
@@ -104,7 +104,7 @@ fn the_host_waits_for_nothing_behind_what_it_needs() {
 #[test]
 fn a_graph_that_is_launched_again_and_again_needs_no_events() {
     let (first, second) = two_devices();
-    first.ledger.record_always();
+    first.ledger.part_work();
     let (a, b) = (first.lane("a"), second.lane("b"));
     let (memory, other) = (first.ledger.add_memory(), first.ledger.add_memory());
     let mut set = first.ledger.add_set(&[(memory, WRITE)]);
@@ -125,7 +125,7 @@ fn a_graph_that_is_launched_again_and_again_needs_no_events() {
 #[test]
 fn graphs_that_take_turns_have_an_event_each() {
     let (first, second) = two_devices();
-    first.ledger.record_always();
+    first.ledger.part_work();
     let (a, b) = (first.lane("a"), second.lane("b"));
     let memory = first.ledger.add_memory();
     let (mut step, mut collective) = (first.ledger.add_set(&[(memory, WRITE)]), first.ledger.add_set(&[]));
@@ -144,7 +144,7 @@ fn graphs_that_take_turns_have_an_event_each() {
 #[test]
 fn what_the_library_does_for_itself_has_no_events() {
     let (first, _) = two_devices();
-    first.ledger.record_always();
+    first.ledger.part_work();
     let reaper = first.internal("r");
     first.work(&reaper, Touch::Memory(&[]), "free");
     first.work(&reaper, Touch::Memory(&[]), "free");
@@ -155,7 +155,7 @@ fn what_the_library_does_for_itself_has_no_events() {
 #[test]
 fn a_refused_event_is_no_failure_of_what_comes_behind_it() {
     let (first, second) = two_devices();
-    first.ledger.record_always();
+    first.ledger.part_work();
     let (a, b) = (first.lane("a"), second.lane("b"));
     let memory = first.ledger.add_memory();
     first.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
