@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::device::{Device, Partner, RawStream};
+use crate::device::{Device, JointOp, Partner, RawStream};
 use crate::error::{Error, Result};
 use crate::kernel::{Args, Function, Grid, KernelDecl, Prepared, check_grid};
 use crate::memory::{Access, Accesses, Gate};
@@ -280,10 +280,10 @@ pub(crate) fn gates<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<Arc<Gate>>
     gates
 }
 
-/// A partner, and the ops that it must have alike: what is done, and how errors name it.
-pub(crate) type JointOps = (Arc<dyn Partner>, Vec<(String, String)>);
+/// A partner, and the ops that it must have alike.
+pub(crate) type JointOps = (Arc<dyn Partner>, Vec<JointOp>);
 
-/// With whom some nodes are done, and which ops each of those must have alike: what is done, and how errors name it.
+/// With whom some nodes are done, and which ops each of those must have alike.
 pub(crate) fn partners(nodes: &[Node]) -> Vec<JointOps> {
     let mut partners: Vec<JointOps> = Vec::new();
     for node in nodes {
@@ -296,7 +296,8 @@ pub(crate) fn partners(nodes: &[Node]) -> Vec<JointOps> {
         });
         if let Some(what) = &joint.what {
             let label = if node.label.is_empty() { String::new() } else { format!(" in {}", &*node.label) };
-            partners[number].1.push((what.clone(), format!("`{}`{label} at {}", node.name, node.at)));
+            let named = format!("`{}`{label} at {}", node.name, node.at);
+            partners[number].1.push(JointOp { what: what.clone(), named, at: node.at });
         }
     }
     partners
