@@ -63,7 +63,7 @@ fn a_rank_that_does_not_come() {
              --> rank 0      ncclAllReduce of 8 float32, sum\n  \
              --> rank 1      it has made no call of this communicator\n\
              note: on GPUs the ranks that wait would wait for ever\n\
-             help: let every rank make the call; a rank that takes longer needs a longer `Options::rank_patience`"
+             help: let rank 1 make the call; a rank that takes longer needs a longer `Options::rank_patience`"
         );
         r.comms.iter().for_each(|comm| abort(&r.nccl, *comm));
         r.sync();
@@ -153,7 +153,7 @@ fn ranks_that_say_different_things() {
         let cases: [(Both<'_>, &str); 7] = [
             (
                 [&sum(0, ncclSum, ncclFloat32), &sum(1, ncclMax, ncclFloat32)],
-                "collective 1: ncclAllReduce of 2 float32, sum, and ncclAllReduce of 2 float32, maximum\n--> rank 0      ncclAllReduce of 2 float32, sum\n--> rank 1      ncclAllReduce of 2 float32, maximum",
+                "collective 1: ncclAllReduce of 2 float32, sum, and ncclAllReduce of 2 float32, max\n--> rank 0      ncclAllReduce of 2 float32, sum\n--> rank 1      ncclAllReduce of 2 float32, max",
             ),
             (
                 [&sum(0, ncclSum, ncclFloat32), &sum(1, ncclSum, ncclInt32)],
@@ -258,7 +258,7 @@ fn a_rank_that_has_left() {
                      --> rank 0      ncclAllReduce of 1 float32, sum\n  \
                      --> rank 1      its last call was ncclAllReduce of 1 float32, sum\n\
                      note: on GPUs the ranks that wait would wait for ever\n\
-                     help: let every rank make the call before it ends its communicator";
+                     help: let rank 1 make the call before it ends its communicator; if it has failed, it knows with what";
         assert_eq!(text, whole);
         assert_eq!(r.found(), format!("error[missing-rank]: {whole}"));
         // A broken one lets its work go when it is destroyed too.

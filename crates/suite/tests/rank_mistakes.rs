@@ -12,8 +12,11 @@ use std::path::{Path, PathBuf};
 use dacapo_suite::programs::report;
 use dacapo_suite::ranks::mistakes::{Found, LISTED, Listed, Ran, Way};
 
-/// Seeds under which every program runs, each with the rank that begins late.
-const RUNS: [(u64, Option<usize>); 4] = [(0, None), (7, Some(0)), (0x5eed, Some(1)), (8, Some(1))];
+/// Seeds under which every program runs, and the rank that begins late: nobody, and each in turn.
+fn runs(size: usize) -> Vec<(u64, Option<usize>)> {
+    let late = [7, 0x5eed, 8, 9].into_iter().zip((0..size).map(Some));
+    [(0, None), (1, None)].into_iter().chain(late).collect()
+}
 
 macro_rules! tests {
     ($($found:ident { $($name:ident: $size:literal),* $(,)? })*) => {
@@ -38,17 +41,19 @@ dacapo_suite::for_each_rank_mistake!(tests);
 /// The mistake is found when it should be, and the report is the one that is committed.
 fn check_mistake(name: &str) {
     let listed = listed(name);
-    let reports = RUNS.map(|run| {
-        let ran = ran(listed, Way::Mistake, run);
+    let runs = runs(listed.size);
+    let report = |run: &(u64, Option<usize>)| {
+        let ran = ran(listed, Way::Mistake, *run);
         let text = report::render(&ran.events);
         assert!(!ran.is_well, "nothing was said about the mistake");
         let is_found = matches!(listed.found, Found::Running | Found::Waiting);
         assert_eq!(ran.findings, usize::from(is_found), "{:?}, and it says\n{text}", listed.found);
         text
-    });
-    for (run, other) in RUNS.iter().zip(&reports).skip(1) {
+    };
+    let reports: Vec<String> = runs.iter().map(report).collect();
+    for (run, other) in runs.iter().zip(&reports).skip(1) {
         let difference = report::difference(&reports[0], other);
-        assert!(reports[0] == *other, "another report (- {:x?}, + {run:x?})\n\n{difference}", RUNS[0]);
+        assert!(reports[0] == *other, "another report (- {:x?}, + {run:x?})\n\n{difference}", runs[0]);
     }
     if let Err(message) = report::compare(&folder().join(format!("{name}.stderr")), &reports[0]) {
         panic!("{message}");
@@ -58,7 +63,7 @@ fn check_mistake(name: &str) {
 /// Every rank ends well, and so do its numbers.
 fn check_near_miss(name: &str) {
     let listed = listed(name);
-    for run in RUNS {
+    for run in runs(listed.size) {
         let ran = ran(listed, Way::NearMiss, run);
         assert!(ran.is_well, "{run:x?}\n{}", report::render(&ran.events));
         assert!(ran.comparisons >= listed.size, "{} comparisons of {} ranks", ran.comparisons, listed.size);

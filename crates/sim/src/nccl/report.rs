@@ -137,9 +137,13 @@ pub(crate) fn missing(meeting: &Meeting, waits: u32, missing: u32, patience: Opt
     };
     let help = match code {
         ncclResult::ncclTimeout => {
-            "let every rank make the call; a rank that takes longer needs a longer `Options::rank_patience`"
+            format!(
+                "let rank {missing} make the call; a rank that takes longer needs a longer `Options::rank_patience`"
+            )
         }
-        _ => "let every rank make the call before it ends its communicator",
+        _ => format!(
+            "let rank {missing} make the call before it ends its communicator; if it has failed, it knows with what"
+        ),
     };
     Trouble::of(code, finding.note("on GPUs the ranks that wait would wait for ever").help(help))
 }
