@@ -78,6 +78,7 @@ fn a_device_twice_is_refused() {
     let joined = dacapo::collective::Communicator::all(&[device.clone(), device]);
     let error = joined.expect_err("one of them is there twice");
     assert!(matches!(error.kind(), dacapo::ErrorKind::NotJoined { rank: 1, size: 2, .. }), "{error:?}");
+    assert!(error.location().is_some_and(|at| at.file().ends_with("tests/ranks.rs")), "{error:?}");
 }
 
 /// An eager call that NCCL does not come back from holds its stream, and is noticed all the same.

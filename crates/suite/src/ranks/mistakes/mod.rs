@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use dacapo::collective::Join;
+use dacapo::collective::{Join, UniqueId};
 use dacapo::{Device, Pod, Result, Slice, Software};
 
 use super::Rank;
@@ -36,6 +36,8 @@ const LATE: Duration = Duration::from_millis(20);
 /// When a mistake is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
+    /// While the communicator is made: an error on every rank that joins, and no finding.
+    Joining,
     /// Before anything runs, while ranks make their graphs: an error on every rank, and no finding.
     Recording,
     /// By the rank itself, which says so to the others: an error on every rank, and no finding.
@@ -93,6 +95,15 @@ impl Side<'_> {
         Ok(())
     }
 
+    /// An id that rank 0 has made, told to all by the communicator that there is.
+    fn new_id(&self) -> Result<UniqueId> {
+        let id = if self.number() == 0 { UniqueId::new(&self.device)?.to_bytes() } else { [0; 128] };
+        let mut told = self.device.buffer(&id)?;
+        self.stream.run(self.comm.broadcast(&mut told, 0))?;
+        let told = self.stream.read(&told)?;
+        Ok(UniqueId::from_bytes(told.try_into().expect("as many bytes as were sent")))
+    }
+
     /// Does something else for so long that the communicator is dead behind it.
     fn does_something_else(&self) {
         while self.comm.death().is_none() {
@@ -123,7 +134,8 @@ impl Listed {
     ///
     /// - The devices do not open.
     pub fn run(&self, way: Way, seed: u64, late: Option<usize>) -> Result<Ran> {
-        let patience = if way == Mistake && self.found == Found::Waiting { SHORT } else { LONG };
+        let waits = matches!(self.found, Found::Joining | Found::Waiting);
+        let patience = if way == Mistake && waits { SHORT } else { LONG };
         let software = Software::new().seed(seed).options(|options| options.rank_patience = patience);
         let devices = software.open_group(self.size)?;
         let comparisons = Arc::new(AtomicUsize::new(0));
@@ -162,6 +174,11 @@ fn ran(ended: &[Ended], devices: &[Device], comparisons: usize) -> Ran {
 macro_rules! for_each_rank_mistake {
     ($consume:ident) => {
         $consume! {
+            Joining {
+                does_not_join: 2,
+                joins_as_the_same_rank: 2,
+                joins_with_another_size: 2,
+            }
             Recording {
                 another_kind: 2,
                 another_length: 2,
