@@ -24,6 +24,7 @@ const KEEPERS: &[Keeper] = &[
     Keeper::new("dacapo-ptx", &["--test", "docs"], "docs/ptx.md"),
     Keeper::new("dacapo-libcuda", &["--test", "coverage"], "docs/driver-calls.md"),
     Keeper::new("dacapo-suite", &["--test", "programs"], "crates/suite/src/programs"),
+    Keeper::new("dacapo-suite", &["--test", "rank_mistakes"], "crates/suite/src/ranks/mistakes"),
     Keeper::new("dacapo-suite", &["--test", "faults"], "docs/faults.md"),
     Keeper::new("dacapo-suite", &["--test", "two_devices"], "crates/suite/recordings/two-devices-software.txt"),
     Keeper::new("dacapo-suite", &["--test", "chance"], "crates/suite/tests/chance/printed.rs"),

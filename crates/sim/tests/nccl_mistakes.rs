@@ -63,7 +63,7 @@ fn a_rank_that_does_not_come() {
              --> rank 0      ncclAllReduce of 8 float32, sum\n  \
              --> rank 1      it has made no call of this communicator\n\
              note: on GPUs the ranks that wait would wait for ever\n\
-             help: let every rank make the call; a rank that takes longer needs a longer `Options::rank_patience`"
+             help: let rank 1 make the call; a rank that takes longer needs a longer `Options::rank_patience`"
         );
         r.comms.iter().for_each(|comm| abort(&r.nccl, *comm));
         r.sync();
@@ -153,7 +153,7 @@ fn ranks_that_say_different_things() {
         let cases: [(Both<'_>, &str); 7] = [
             (
                 [&sum(0, ncclSum, ncclFloat32), &sum(1, ncclMax, ncclFloat32)],
-                "collective 1: ncclAllReduce of 2 float32, sum, and ncclAllReduce of 2 float32, maximum\n--> rank 0      ncclAllReduce of 2 float32, sum\n--> rank 1      ncclAllReduce of 2 float32, maximum",
+                "collective 1: ncclAllReduce of 2 float32, sum, and ncclAllReduce of 2 float32, max\n--> rank 0      ncclAllReduce of 2 float32, sum\n--> rank 1      ncclAllReduce of 2 float32, max",
             ),
             (
                 [&sum(0, ncclSum, ncclFloat32), &sum(1, ncclSum, ncclInt32)],
@@ -253,13 +253,103 @@ fn a_rank_that_has_left() {
         fine(r.all_reduce(0, a, a, 1));
         let (code, text) = until_broken(&r);
         assert_eq!(code, ncclResult::ncclRemoteError);
-        assert_eq!(text, "rank 0 waits at ncclAllReduce of 1 float32, sum, and rank 1 has left the communicator");
-        let found = r.found();
-        assert!(found.contains("--> rank 1      its last call was ncclAllReduce of 1 float32, sum"), "{found}");
+        // The last error is the finding, without its word.
+        let whole = "rank 0 waits at ncclAllReduce of 1 float32, sum, and rank 1 has left the communicator\n  \
+                     --> rank 0      ncclAllReduce of 1 float32, sum\n  \
+                     --> rank 1      its last call was ncclAllReduce of 1 float32, sum\n\
+                     note: on GPUs the ranks that wait would wait for ever\n\
+                     help: let rank 1 make the call before it ends its communicator; if it has failed, it knows with what";
+        assert_eq!(text, whole);
+        assert_eq!(r.found(), format!("error[missing-rank]: {whole}"));
         // A broken one lets its work go when it is destroyed too.
         fine(unsafe { r.nccl.ncclCommDestroy(r.comms[0]) });
         r.sync();
         r.all_is_well();
+    });
+}
+
+/// Whoever comes first, the report is the same: it is made when all have come, and says who agrees with whom.
+#[test]
+fn three_ranks_are_judged_when_all_have_come() {
+    in_time(|| {
+        for order in [[0, 1, 2], [2, 0, 1], [1, 2, 0], [0, 2, 1]] {
+            let r = Ranks::seeded(3, 1);
+            let a = r.floats(&[1.0; 8]);
+            let call = |rank: usize| {
+                fine(r.all_reduce(rank, a, a, if rank == 2 { 3 } else { 4 }));
+                unsafe { r.device.cuStreamQuery(r.streams[rank]) };
+            };
+            call(order[0]);
+            call(order[1]);
+            for _ in 0..100 {
+                unsafe { r.device.cuStreamQuery(r.streams[order[0]]) };
+            }
+            assert_eq!(async_error(&r.nccl, r.comms[0]).0, SUCCESS, "{order:?}: one has not come");
+            call(order[2]);
+            assert_eq!(until_broken(&r).0, USAGE);
+            assert_eq!(
+                r.found(),
+                "error[collective-mismatch]: ranks 0 and 2 do not agree on collective 1: ncclAllReduce of 4 float32, sum, \
+                 and ncclAllReduce of 3 float32, sum\n  \
+                 --> rank 0      ncclAllReduce of 4 float32, sum\n  \
+                 --> rank 2      ncclAllReduce of 3 float32, sum\n\
+                 note: rank 1 has called the same as rank 0\n\
+                 note: on GPUs this waits for ever, or writes wrong numbers\n\
+                 help: let every rank make the same calls in the same order, with the same count, type, reduction and root",
+                "{order:?}"
+            );
+            r.comms.iter().for_each(|comm| abort(&r.nccl, *comm));
+            r.sync();
+        }
+    });
+}
+
+/// Ranks that do not agree are told so too where the third leaves, or does not come.
+#[test]
+fn two_of_three_that_do_not_agree_are_told_in_the_end() {
+    in_time(|| {
+        for leaves in [true, false] {
+            let r = Ranks::new(3, Options { rank_patience: Duration::from_millis(200), ..Options::default() });
+            let a = r.floats(&[1.0; 8]);
+            fine(r.all_reduce(0, a, a, 4));
+            fine(r.all_reduce(1, a, a, 3));
+            if leaves {
+                for _ in 0..100 {
+                    unsafe { r.device.cuStreamQuery(r.streams[0]) };
+                }
+                fine(unsafe { r.nccl.ncclCommDestroy(r.comms[2]) });
+            }
+            let (code, text) = until_broken(&r);
+            assert_eq!(code, USAGE);
+            assert!(text.starts_with("ranks 0 and 1 do not agree on collective 1"), "{text}");
+            let here = if leaves { 2 } else { 3 };
+            r.comms[..here].iter().for_each(|comm| abort(&r.nccl, *comm));
+            r.sync();
+        }
+    });
+}
+
+/// Who aborts has said so: it is no finding, whether somebody waits by then or not.
+#[test]
+fn an_abort_is_no_finding() {
+    in_time(|| {
+        for waits in [true, false] {
+            let r = Ranks::seeded(2, 2);
+            let a = r.floats(&[1.0; 8]);
+            if waits {
+                fine(r.all_reduce(0, a, a, 1));
+                for _ in 0..100 {
+                    unsafe { r.device.cuStreamQuery(r.streams[0]) };
+                }
+            }
+            abort(&r.nccl, r.comms[1]);
+            let (code, text) = until_broken(&r);
+            assert_eq!((code, &*text), (ncclResult::ncclRemoteError, "rank 1 has aborted the communicator"));
+            abort(&r.nccl, r.comms[0]);
+            r.sync();
+            r.all_is_well();
+            assert!(r.device.findings().is_empty(), "{:?}", r.device.findings());
+        }
     });
 }
 

@@ -49,6 +49,28 @@ fn another_ranks_end_is_told_at_once_and_later() -> dacapo::Result<()> {
     Ok(())
 }
 
+/// Ranks that do not agree: a call that is refused for it says so as the thread that watches would have, which comes later.
+#[test]
+fn a_call_that_is_refused_for_another_rank_says_which() -> dacapo::Result<()> {
+    let devices = Device::software_group(2)?;
+    let ranks = Communicator::all(&devices)?;
+    let until_refused = &|comm: &Communicator| -> dacapo::Result<dacapo::Error> {
+        let (device, stream) = (comm.device(), comm.device().stream()?);
+        let mut x = device.zeros::<f32>(4 + comm.rank())?;
+        let refused = (0..10_000).find_map(|_| stream.run(comm.all_reduce_in_place(&mut x, Reduce::Sum)).err());
+        Ok(refused.expect("the other rank has another length"))
+    };
+    std::thread::scope(|scope| {
+        let running: Vec<_> = ranks.iter().map(|comm| scope.spawn(move || until_refused(comm))).collect();
+        for (rank, thread) in running.into_iter().enumerate() {
+            let error = thread.join().expect("no rank panics")?;
+            let ErrorKind::RankFailed { why, .. } = error.kind() else { panic!("rank {rank}: {error:?}") };
+            assert!(why.contains("of 4 float32") && why.contains("of 5 float32"), "rank {rank}: {error:?}");
+        }
+        Ok(())
+    })
+}
+
 /// One device has one rank, as NCCL has it.
 #[test]
 fn a_device_twice_is_refused() {
@@ -56,6 +78,7 @@ fn a_device_twice_is_refused() {
     let joined = dacapo::collective::Communicator::all(&[device.clone(), device]);
     let error = joined.expect_err("one of them is there twice");
     assert!(matches!(error.kind(), dacapo::ErrorKind::NotJoined { rank: 1, size: 2, .. }), "{error:?}");
+    assert!(error.location().is_some_and(|at| at.file().ends_with("tests/ranks.rs")), "{error:?}");
 }
 
 /// An eager call that NCCL does not come back from holds its stream, and is noticed all the same.

@@ -1,20 +1,23 @@
 //! Programs with one mistake: each is one file with its near miss, and says nothing twice.
 //!
-//! A file `crates/suite/src/programs/<area>/<name>.rs`:
+//! A file `crates/suite/src/programs/<area>/<name>.rs`, or `crates/suite/src/ranks/mistakes/<name>.rs`:
 //!
-//! - has both ways: it asks `p.way`, or its PTX has lines of one way alone (`//~`, `//+`);
+//! - has both ways: it asks `p.way` or, of several ranks, `p.errs(..)`, or its PTX has lines of one way alone (`//~`, `//+`);
 //! - has no line of code of more than 20 characters twice, marks and indentation aside. `use` lines and lines without a
 //!   letter do not count. A line that a way must move stands in [`MOVED`], with the reason.
 //!
 //! There are no folders `fail/` and `pass/`: a near miss in a file of its own repeats the program.
 //!
-//! Not checked here: that the mistake is found and the near miss is right (`crates/suite/tests/programs.rs`).
+//! Not checked here: that the mistake is found and the near miss is right (`crates/suite/tests/programs.rs`, `rank_mistakes.rs`).
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Where the programs stand.
 const FOLDER: &str = "crates/suite/src/programs";
+
+/// Where those of several ranks stand, beside what they are written with.
+const OF_RANKS: &str = "crates/suite/src/ranks/mistakes";
 
 /// The folder there that holds what they are written with.
 const KIT: &str = "program";
@@ -34,10 +37,7 @@ pub fn check<'a>(sources: impl Iterator<Item = (&'a Path, &'a str)>) -> Vec<Stri
     let mut found = Vec::new();
     let mut moved: Vec<(&str, &str)> = MOVED.iter().map(|(name, line, _)| (*name, *line)).collect();
     for (file, text) in sources {
-        let Ok(below) = file.strip_prefix(FOLDER) else { continue };
-        let Some((area, name)) = below.to_str().and_then(|path| path.strip_suffix(".rs")?.split_once('/')) else {
-            continue;
-        };
+        let Some((area, name)) = named(file) else { continue };
         let at = file.display();
         match area {
             KIT => {}
@@ -60,9 +60,17 @@ pub fn check<'a>(sources: impl Iterator<Item = (&'a Path, &'a str)>) -> Vec<Stri
     found
 }
 
+/// Area and name, if it is a program: those of several ranks are one area.
+fn named(file: &Path) -> Option<(&str, &str)> {
+    if let Ok(below) = file.strip_prefix(OF_RANKS) {
+        return Some(("ranks", below.to_str()?.strip_suffix(".rs").filter(|name| *name != "mod")?));
+    }
+    file.strip_prefix(FOLDER).ok()?.to_str()?.strip_suffix(".rs")?.split_once('/')
+}
+
 /// Whether there is a line that asks for the way, or that only one of the two has.
 fn has_both_ways(text: &str) -> bool {
-    code(text).any(|line| line.contains("p.way") || line != unmarked(line))
+    code(text).any(|line| line.contains("p.way") || line.contains("p.errs(") || line != unmarked(line))
 }
 
 /// The lines of code that stand there more than once.
@@ -105,6 +113,15 @@ mod tests {
             assert!(found_in(file, &format!("{LINE}{other}")).is_empty(), "{other}");
         }
         assert!(found_in("crates/suite/src/programs/program/stream.rs", LINE).is_empty());
+    }
+
+    #[test]
+    fn a_program_of_several_ranks_is_held_to_the_same() {
+        let file = "crates/suite/src/ranks/mistakes/another_root.rs";
+        assert_eq!(found_in(file, LINE).len(), 1);
+        assert!(found_in(file, &format!("{LINE}let root = if p.errs(1) {{ 1 }} else {{ 0 }};\n")).is_empty());
+        assert_eq!(found_in(file, &format!("p.way\n{LINE}{LINE}")).len(), 1);
+        assert!(found_in("crates/suite/src/ranks/mistakes/mod.rs", LINE).is_empty());
     }
 
     #[test]

@@ -12,6 +12,7 @@
 
 use crate::collective::gather::gather;
 use crate::collective::member::Member;
+use crate::device::JointOp;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Bytes of one op's words.
@@ -21,10 +22,13 @@ const WORDS: usize = 512;
 ///
 /// - [`ErrorKind::RanksDiffer`], on every rank.
 /// - [`ErrorKind::RankFailed`]: a rank did not come, or has ended.
-pub(super) fn agree(member: &Member, ops: &[(String, String)]) -> Result<()> {
-    let hashes: Vec<u64> = ops.iter().map(|(what, _)| hash(what.bytes())).collect();
+pub(super) fn agree(member: &Member, ops: &[JointOp]) -> Result<()> {
+    // Whoever waits for a rank that compares nothing is told of the first op that is compared: the others lack it.
+    let Some(JointOp { at, .. }) = ops.first() else { return Ok(()) };
+    let gather = |mine: &[u64]| gather(member, mine, ("compare recordings", at)).map_err(unanswered);
+    let hashes: Vec<u64> = ops.iter().map(|op| hash(op.what.bytes())).collect();
     let all = hash(hashes.iter().flat_map(|hash| hash.to_le_bytes()));
-    let heads = gather(member, &[ops.len() as u64, all])?;
+    let heads = gather(&[ops.len() as u64, all])?;
     let heads: Vec<[u64; 2]> = heads.chunks_exact(2).map(|head| [head[0], head[1]]).collect();
     if heads.iter().all(|head| *head == heads[0]) {
         return Ok(());
@@ -32,19 +36,28 @@ pub(super) fn agree(member: &Member, ops: &[(String, String)]) -> Result<()> {
     let longest = heads.iter().map(|[count, _]| *count as usize).max().unwrap_or(0);
     let mut row = hashes;
     row.resize(longest, 0);
-    let rows = gather(member, &row)?;
+    let rows = gather(&row)?;
     let at = |rank: usize, number: usize| rows[rank * longest + number];
     let differs = |number: &usize| (1..member.size).any(|rank| at(rank, *number) != at(0, *number));
     // Equal hashes of each and another hash of all cannot be.
     let number = (0..longest).find(differs).unwrap_or(0);
     let here = match ops.get(number) {
-        Some((what, named)) => format!("{what}, {named}"),
+        Some(JointOp { what, named, .. }) => format!("{what}, {named}"),
         None => "nothing: it has fewer".to_string(),
     };
-    let words = gather(member, &packed(&here))?;
+    let words = gather(&packed(&here))?;
     let each = words.chunks_exact(WORDS / 8).map(unpacked).enumerate();
     let ranks = each.map(|(rank, words)| format!("rank {rank}: {words}")).collect();
     Err(Error::new(ErrorKind::RanksDiffer { rank: member.rank, number, here, ranks }))
+}
+
+/// Another rank did not answer. Perhaps it had nothing to compare, and nobody could tell from what the error says.
+fn unanswered(error: Error) -> Error {
+    let ErrorKind::RankFailed { rank, size, why, in_flight } = error.kind() else { return error };
+    let note = "a recording with collectives is compared with those of the other ranks before it becomes a graph, and one without \
+                any is not: every rank must record some, or none";
+    let why = format!("{why}\nnote: {note}");
+    Error::new(ErrorKind::RankFailed { rank: *rank, size: *size, why, in_flight: in_flight.clone() })
 }
 
 /// FNV-1a: the same on every machine.

@@ -59,6 +59,7 @@ impl Communicator {
     /// - [`ErrorKind::NotJoined`]: no device, one twice, or a rank that could not join.
     /// - [`ErrorKind::NoLibrary`]: NCCL was not found.
     #[doc(alias = "ncclCommInitAll")]
+    #[track_caller]
     pub fn all(devices: &[Device]) -> Result<Vec<Communicator>> {
         Join::new().all(devices)
     }
@@ -68,6 +69,7 @@ impl Communicator {
     /// # Errors
     ///
     /// - As [`all`](Communicator::all).
+    #[track_caller]
     pub fn alone(device: &Device) -> Result<Communicator> {
         let id = UniqueId::new(device)?;
         Communicator::join(device, &id, 0, 1)
@@ -80,6 +82,7 @@ impl Communicator {
     /// - [`ErrorKind::NotJoined`]: the rank is not below `size`, is there twice, or not all came in time.
     /// - [`ErrorKind::NoLibrary`]: NCCL was not found.
     #[doc(alias = "ncclCommInitRank")]
+    #[track_caller]
     pub fn join(device: &Device, id: &UniqueId, rank: usize, size: usize) -> Result<Communicator> {
         Join::new().join(device, id, rank, size)
     }

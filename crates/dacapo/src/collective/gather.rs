@@ -7,19 +7,21 @@ use crate::collective::transfer::{Kind, Transfer};
 use crate::device::Stream;
 use crate::error::Result;
 
-/// The numbers of all ranks, one after the other; every rank gives as many.
+/// The numbers of all ranks, one after the other; every rank gives as many. Reports name the op so, made there.
 ///
 /// # Errors
 ///
 /// - The communicator died meanwhile, or a call was refused.
-#[track_caller]
-pub(super) fn gather(member: &Member, mine: &[u64]) -> Result<Vec<u64>> {
-    let at = Location::caller();
+pub(super) fn gather(
+    member: &Member,
+    mine: &[u64],
+    (name, at): (&'static str, &'static Location<'static>),
+) -> Result<Vec<u64>> {
     let stream = Stream::internal(&member.device)?;
     let source = member.device.buffer(mine)?;
     let mut target = member.device.zeros::<u64>(mine.len() * member.size)?;
     let me = member.me.upgrade().expect("a member is held while it is used");
     let transfer = Transfer::moving(Kind::AllGather, &source, &mut target, mine.len());
-    stream.run(transfer.op(me, "all_gather", at))?;
+    stream.run(transfer.op(me, name, at))?;
     stream.read(&target)
 }

@@ -1,5 +1,6 @@
 //! Making communicators.
 
+use std::panic::Location;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -72,7 +73,13 @@ impl Join {
     /// # Errors
     ///
     /// - As there.
+    #[track_caller]
     pub fn all(&self, devices: &[Device]) -> Result<Vec<Communicator>> {
+        let at = Location::caller();
+        self.join_all(devices).map_err(|error| error.on_line(at))
+    }
+
+    fn join_all(&self, devices: &[Device]) -> Result<Vec<Communicator>> {
         let size = devices.len();
         let Some(first) = devices.first() else {
             let why = "there are no devices".to_string();
@@ -90,7 +97,7 @@ impl Join {
             let spawn = |(rank, device)| {
                 let id = &id;
                 let named = std::thread::Builder::new().name(format!("dacapo-join-{rank}"));
-                named.spawn_scoped(scope, move || self.join(device, id, rank, size))
+                named.spawn_scoped(scope, move || self.join_one(device, id, rank, size))
             };
             let threads: Vec<_> = devices.iter().enumerate().map(spawn).collect();
             let ended = threads.into_iter().enumerate().map(|(rank, thread)| {
@@ -119,7 +126,13 @@ impl Join {
     /// # Errors
     ///
     /// - As there.
+    #[track_caller]
     pub fn join(&self, device: &Device, id: &UniqueId, rank: usize, size: usize) -> Result<Communicator> {
+        let at = Location::caller();
+        self.join_one(device, id, rank, size).map_err(|error| error.on_line(at))
+    }
+
+    fn join_one(&self, device: &Device, id: &UniqueId, rank: usize, size: usize) -> Result<Communicator> {
         let fail = |why: String| Error::new(ErrorKind::NotJoined { rank, size, why });
         if rank >= size {
             return Err(fail(format!("ranks are numbers from 0 to {}", size.saturating_sub(1))));

@@ -12,6 +12,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::panic::Location;
 use std::time::{Duration, Instant};
 
 use crate::collective::{Communicator, Join, UniqueId};
@@ -99,6 +100,7 @@ impl Launcher {
     ///
     /// - [`ErrorKind::NotJoined`]: not all came within five minutes, or rank 0 could not be reached.
     /// - As [`Communicator::join`].
+    #[track_caller]
     pub fn join(&self, device: &Device) -> Result<Communicator> {
         self.join_with(device, &Join::new(), Duration::from_secs(300))
     }
@@ -108,17 +110,21 @@ impl Launcher {
     /// # Errors
     ///
     /// - As [`join`](Launcher::join).
+    #[track_caller]
     pub fn join_with(&self, device: &Device, options: &Join, patience: Duration) -> Result<Communicator> {
-        let until = Instant::now() + patience;
-        let id = match self.rank {
-            0 => {
-                let id = UniqueId::new(device)?;
-                self.tell(&id, until)?;
-                id
-            }
-            _ => self.ask(until)?,
-        };
+        let at = Location::caller();
+        let id = self.id(device, Instant::now() + patience).map_err(|error| error.on_line(at))?;
         options.join(device, &id, self.rank, self.size)
+    }
+
+    /// The id that rank 0 makes.
+    fn id(&self, device: &Device, until: Instant) -> Result<UniqueId> {
+        if self.rank > 0 {
+            return self.ask(until);
+        }
+        let id = UniqueId::new(device)?;
+        self.tell(&id, until)?;
+        Ok(id)
     }
 
     fn fail(&self, why: String) -> Error {
@@ -243,5 +249,16 @@ mod tests {
         assert!(said(&[("RANK", "1"), ("WORLD_SIZE", "2")]).contains("MASTER_ADDR is not set"));
         assert!(said(&[("RANK", "2"), ("WORLD_SIZE", "2")]).contains("rank 2 of 2"));
         assert!(said(&[("RANK", "x"), ("WORLD_SIZE", "2")]).contains("RANK is `x`"));
+    }
+
+    #[cfg(feature = "software")]
+    #[test]
+    fn who_cannot_join_is_told_at_which_line() -> Result<()> {
+        let place = place(&[("RANK", "1"), ("WORLD_SIZE", "2"), ("MASTER_ADDR", "127.0.0.1"), ("MASTER_PORT", "1")])?;
+        let (device, here) = (Device::software()?, std::panic::Location::caller());
+        let error = place.join_with(&device, &Join::new(), Duration::ZERO).expect_err("nobody is at port 1");
+        assert!(matches!(error.kind(), ErrorKind::NotJoined { rank: 1, size: 2, .. }), "{error:?}");
+        assert_eq!(error.location().map(|at| at.line()), Some(here.line() + 1), "{error:?}");
+        Ok(())
     }
 }

@@ -25,7 +25,7 @@ use dacapo_nccl::{Nccl, NcclCall};
 
 use crate::collective::agree;
 use crate::collective::library::Library;
-use crate::device::{Device, Partner};
+use crate::device::{Device, JointOp, Partner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Extent;
 
@@ -113,13 +113,15 @@ impl Member {
         match code {
             ncclResult::ncclSuccess => Ok(()),
             code => {
-                // The other rank's end, seen here before the thread that watches has asked; or it did not come. Nothing later can
-                // succeed.
-                if matches!(code, ncclResult::ncclRemoteError | ncclResult::ncclTimeout) {
-                    self.die(self.library.said(code));
-                }
-                // Or another thread has found out in the meantime: its error says more.
-                Err(self.died.get().cloned().unwrap_or_else(|| self.library.refused(code, call)))
+                let refused = self.library.refused(code, call);
+                // The communicator is broken, and this call sees it before the thread that watches has asked: nothing later
+                // can succeed. Whoever is first, the error is the same.
+                let why = match code {
+                    ncclResult::ncclRemoteError | ncclResult::ncclTimeout => Some(self.library.said(code)),
+                    _ => self.async_error(),
+                };
+                why.into_iter().for_each(|why| self.die(why));
+                Err(self.died.get().cloned().unwrap_or(refused))
             }
         }
     }
@@ -201,7 +203,7 @@ impl Partner for Member {
         }
     }
 
-    fn agree(&self, ops: &[(String, String)]) -> Result<()> {
+    fn agree(&self, ops: &[JointOp]) -> Result<()> {
         self.expect_alive()?;
         // A recording that only sends and receives may have nothing to do with the other ranks.
         if self.agrees && self.size > 1 && !ops.is_empty() { agree::agree(self, ops) } else { Ok(()) }

@@ -60,7 +60,7 @@
 //! | who does something else | what happens |
 //! |---|---|
 //! | ranks that record other collectives | `RanksDiffer`, before anything runs |
-//! | ranks that run other collectives eagerly | on a software device a finding with both sides; NCCL may hang: then the timeout |
+//! | ranks that run other collectives eagerly | on software devices `RankFailed` and a finding, with both sides; NCCL may hang: then the timeout |
 //! | a rank that never comes, or ends | `RankFailed` |
 //! | lengths that do not fit the number of ranks | `Length`, when the op is recorded or run |
 //! | dropping the communicator before its graphs | nothing: they hold it |

@@ -3,6 +3,7 @@
 //! A collective ends when every rank has come. So whoever launches one, and whoever waits for one, asks whether the others are
 //! there. What a partner is, the device does not know: a communicator is one ([`collective`](crate::collective)).
 
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -11,6 +12,16 @@ use dacapo_ledger::Lane;
 use crate::device::{Cuda, Device, Named, Needed};
 use crate::error::Result;
 
+/// An op that all partners must have alike.
+pub(crate) struct JointOp {
+    /// What is done.
+    pub(crate) what: String,
+    /// How errors name it.
+    pub(crate) named: String,
+    /// Where it was made.
+    pub(crate) at: &'static Location<'static>,
+}
+
 /// Somebody that work of this device is done with.
 pub(crate) trait Partner: Send + Sync {
     /// # Errors
@@ -18,12 +29,12 @@ pub(crate) trait Partner: Send + Sync {
     /// - It is dead: with what killed it.
     fn expect_alive(&self) -> Result<()>;
 
-    /// Makes sure that the others have recorded the same: each op that all must have alike, and how it is named.
+    /// Makes sure that the others have recorded the same: these ops, in this order.
     ///
     /// # Errors
     ///
     /// - They have not, or one of them did not answer.
-    fn agree(&self, ops: &[(String, String)]) -> Result<()>;
+    fn agree(&self, ops: &[JointOp]) -> Result<()>;
 }
 
 impl Named {

@@ -329,7 +329,7 @@ pub enum ErrorKind {
         rank: usize,
         /// How many ranks there are.
         size: usize,
-        /// What happened.
+        /// What happened: a sentence, and below it what else is known, such as what each rank has called, a line each.
         why: String,
         /// The launches of this rank that were in flight.
         in_flight: Vec<String>,

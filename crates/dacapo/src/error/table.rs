@@ -279,9 +279,9 @@ table! {
         (words::not_reduced(*pieces, used.as_deref())),
         help (words::finish_bucket(used.is_some()));
     RankFailed { rank, size, why, in_flight } => "rank_failed",
-        "the communicator of rank {rank} of {size} is dead: {why}",
-        notes (words::in_flight(in_flight)),
-        help "drop its graphs and the communicator, and join a new one with the ranks that are left";
+        (words::rank_failed(*rank, *size, why)),
+        notes (words::failed_notes(why, in_flight)),
+        help (words::after_a_failure(why));
 
     Library { library, call, said } => "library",
         "{library} refused `{call}`: {said}";

@@ -182,10 +182,33 @@ pub(super) fn rank_beyond(what: &str, rank: usize, size: usize) -> String {
     format!("`{what}` names rank {rank}, and the communicator has {size} {ranks}")
 }
 
-/// The launches that were in flight, a line each.
-pub(super) fn in_flight(in_flight: &[String]) -> Vec<String> {
-    in_flight.iter().map(|name| format!("in flight: {name}")).collect()
+/// The first line says what happened; what is below it are notes, and perhaps help.
+pub(super) fn rank_failed(rank: usize, size: usize, why: &str) -> String {
+    format!("the communicator of rank {rank} of {size} is dead: {}", first_line(why))
 }
+
+/// Each rank's side, as far as that is known, and the launches that were in flight, a line each.
+pub(super) fn failed_notes(why: &str, in_flight: &[String]) -> Vec<String> {
+    let sides = why.lines().skip(1).filter(|line| !line.starts_with(HELP)).map(str::to_string);
+    sides.chain(in_flight.iter().map(|name| format!("in flight: {name}"))).collect()
+}
+
+/// Whoever found out may know what to do. What ranks do that do not agree will not go better with a new communicator.
+pub(super) fn after_a_failure(why: &str) -> String {
+    if let Some(help) = why.lines().find_map(|line| line.strip_prefix(HELP)) {
+        return help.to_string();
+    }
+    let help = match why.starts_with("ncclInvalidUsage") {
+        true => {
+            "let every rank do the same collectives, of the same sizes, in the same order, with a `recv` for each `send`"
+        }
+        false => "drop its graphs and the communicator, and join a new one with the ranks that are left",
+    };
+    help.to_string()
+}
+
+/// How a line of help begins.
+const HELP: &str = "help: ";
 
 /// What waits in a bucket, and who did not wait for it.
 pub(super) fn not_reduced(pieces: usize, used: Option<&str>) -> String {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::device::{Device, Needed, Partner, RawStream};
+use crate::device::{Device, JointOp, Needed, Partner, RawStream};
 use crate::error::{Error, Result};
 use crate::kernel::{Args, Function, Grid, KernelDecl, Prepared, check_grid};
 use crate::memory::{Access, Accesses, Gate};
@@ -283,8 +283,8 @@ pub(crate) fn gates<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<Arc<Gate>>
 /// A partner, and the ops that are done with it.
 pub(crate) struct JointOps {
     pub(crate) with: Arc<dyn Partner>,
-    /// Those that it must have alike: what is done, and how errors name it.
-    pub(crate) alike: Vec<(String, String)>,
+    /// Those that it must have alike.
+    pub(crate) alike: Vec<JointOp>,
     /// How errors name all of them.
     names: Vec<String>,
 }
@@ -312,7 +312,7 @@ pub(crate) fn partners(nodes: &[Node]) -> Vec<JointOps> {
         let label = if node.label.is_empty() { String::new() } else { format!(" in {}", &*node.label) };
         let name = format!("`{}`{label} at {}", node.name, node.at);
         if let Some(what) = &joint.what {
-            partners[number].alike.push((what.clone(), name.clone()));
+            partners[number].alike.push(JointOp { what: what.clone(), named: name.clone(), at: node.at });
         }
         partners[number].names.push(name);
     }

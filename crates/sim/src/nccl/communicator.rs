@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
 
 use super::meeting::{Gone, Meeting};
 use super::remote::Remote;
@@ -44,8 +45,29 @@ pub(crate) enum Link {
 pub(crate) struct Local {
     pub(crate) meeting: Meeting,
     pub(crate) seats: Vec<Weak<Communicator>>,
+    /// The device of each rank.
+    pub(crate) devices: Vec<i32>,
     /// The trouble has been told to the ranks.
     pub(crate) is_told: bool,
+}
+
+impl Local {
+    /// A rank that has waited for too long, with its device and that of a rank which has not come.
+    pub(crate) fn overdue(&self, now: Instant) -> Option<(u32, [i32; 2])> {
+        let (rank, missing) = self.meeting.overdue(now)?;
+        Some((rank, [rank, missing].map(|rank| self.devices[rank as usize])))
+    }
+
+    /// The one rank of the second device, if it waits here for that of the first, which has not come.
+    pub(crate) fn waits_in_vain(&self, [first, second]: [i32; 2]) -> Option<u32> {
+        let rank_of = |device: i32| {
+            let mut ranks = (0..).zip(&self.devices).filter(|(_, known)| **known == device).map(|(rank, _)| rank);
+            // Of two ranks on one device nobody knows which is meant.
+            ranks.next().filter(|_| ranks.next().is_none())
+        };
+        let (other, rank) = (rank_of(first)?, rank_of(second)?);
+        self.meeting.waits_in_vain(rank, other).then_some(rank)
+    }
 }
 
 /// What a rank's scheduler keeps of it.

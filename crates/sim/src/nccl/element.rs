@@ -91,9 +91,9 @@ impl Reduction {
         match self {
             Reduction::Sum => "sum",
             Reduction::Prod => "product",
-            Reduction::Max => "maximum",
-            Reduction::Min => "minimum",
-            Reduction::Avg => "mean",
+            Reduction::Max => "max",
+            Reduction::Min => "min",
+            Reduction::Avg => "average",
         }
     }
 }

@@ -188,7 +188,10 @@ impl Hub {
         } else if ranks == 0 || ranks > RANKS_MAX || rank >= ranks {
             return Err((ncclResult::ncclInvalidArgument, format!("there is no rank {rank} of {ranks}")));
         } else if !self.guests.is_empty() && ranks != self.ranks {
-            format!("rank {rank} says that there are {ranks} ranks, and another said {}", self.ranks)
+            // In the order of the ranks, whoever came first.
+            let known = self.guests.keys().min().map_or((rank, ranks), |known| (*known, self.ranks));
+            let ((one, here), (other, there)) = (known.min((rank, ranks)), known.max((rank, ranks)));
+            format!("rank {one} says that there are {here} ranks, and rank {other} that there are {there}")
         } else if self.guests.contains_key(&rank) {
             format!("two have joined as rank {rank}")
         } else {

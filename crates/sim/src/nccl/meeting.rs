@@ -2,7 +2,8 @@
 //!
 //! - A rank offers one piece of work at a time: the calls of a group, or one call. It has its results when every call of
 //!   the piece has met its others.
-//! - Collectives meet in the order in which each rank offers them. Of pieces at the same place all must say the same.
+//! - Collectives meet in the order in which each rank offers them. Of pieces at the same place all must say the same; that is
+//!   judged when every rank has come, so that what is said does not depend on who is first.
 //! - A send meets the first receive of its peer that names the sender, in the order of the calls.
 //! - Ranks that wait for each other in a circle will wait for ever: that is found at once.
 //!
@@ -104,7 +105,13 @@ impl Meeting {
         let seat = &mut self.seats[rank as usize];
         seat.gone.get_or_insert(gone.clone());
         seat.offer = None;
-        self.miss_the_gone();
+        if self.trouble.is_none() && self.have_all_come() {
+            self.trouble = self.disagreement();
+        }
+        // Who aborts says that it comes no more. Whether somebody waits for it by now is luck, and makes no mistake of it.
+        if gone != Gone::Aborted {
+            self.miss_the_gone();
+        }
         if gone != Gone::Left && self.trouble.is_none() {
             self.trouble = Some(report::gone(rank, &gone));
         }
@@ -118,13 +125,39 @@ impl Meeting {
     /// Somebody looks at the clock.
     pub(crate) fn judge(&mut self, now: Instant) {
         self.miss_the_gone();
-        let patience = self.patience;
-        let is_over = |offer: &Offer| now.saturating_duration_since(offer.since) > patience;
-        let waits = (0..self.ranks()).find(|rank| self.offer_of(*rank).is_some_and(is_over));
-        if let Some(rank) = waits.filter(|_| self.trouble.is_none()) {
-            let missing = self.reached_from(rank).into_iter().find(|other| self.offer_of(*other).is_none());
-            self.trouble = missing.map(|missing| report::missing(self, rank, missing, Some(patience)));
+        if let Some((rank, missing)) = self.overdue(now) {
+            let told = self.disagreement();
+            self.trouble = told.or_else(|| Some(report::missing(self, rank, missing, Some(self.patience))));
         }
+    }
+
+    /// A rank that has waited for too long, and one that it waits for that has not come.
+    pub(crate) fn overdue(&self, now: Instant) -> Option<(u32, u32)> {
+        if self.trouble.is_some() {
+            return None;
+        }
+        let is_over = |offer: &Offer| now.saturating_duration_since(offer.since) > self.patience;
+        let rank = (0..self.ranks()).find(|rank| self.offer_of(*rank).is_some_and(is_over))?;
+        let missing = self.reached_from(rank).into_iter().find(|other| self.offer_of(*other).is_none())?;
+        Some((rank, missing))
+    }
+
+    /// Whether a rank waits here for that one, which has not come.
+    pub(crate) fn waits_in_vain(&self, rank: u32, other: u32) -> bool {
+        self.trouble.is_none() && self.offer_of(other).is_none() && self.reached_from(rank).contains(&other)
+    }
+
+    /// Whether every rank has come with something, or is gone.
+    fn have_all_come(&self) -> bool {
+        self.seats.iter().all(|seat| seat.offer.is_some() || seat.gone.is_some())
+    }
+
+    /// The ranks that have come with the same collectives as one of two that do not agree, and with which.
+    pub(crate) fn who_agrees(&self, one: u32, other: u32) -> Vec<(u32, u32)> {
+        let calls = |rank: u32| self.collectives(rank).map(|(_, part)| part.said.told).collect::<Vec<_>>();
+        let rest = (0..self.ranks()).filter(|rank| ![one, other].contains(rank) && self.offer_of(*rank).is_some());
+        rest.filter_map(|rank| Some((rank, [one, other].into_iter().find(|with| calls(*with) == calls(rank))?)))
+            .collect()
     }
 
     fn offer_of(&self, rank: u32) -> Option<&Offer> {
@@ -141,7 +174,8 @@ impl Meeting {
         if self.trouble.is_some() {
             return Vec::new();
         }
-        if let Some(trouble) = self.disagreement().or_else(|| self.meet_pairs()) {
+        let disagreement = self.have_all_come().then(|| self.disagreement()).flatten();
+        if let Some(trouble) = disagreement.or_else(|| self.meet_pairs()) {
             self.trouble = Some(trouble);
             return Vec::new();
         }

@@ -36,12 +36,15 @@ impl Ranks {
         let meeting = known.unwrap_or_else(|| {
             let seats = (0..communicator.ranks).map(|_| Weak::new()).collect();
             let meeting = Meeting::new(communicator.ranks, patience);
-            let local = Arc::new(Mutex::new(Local { meeting, seats, is_told: false }));
+            // No device has this number.
+            let devices = vec![-1; communicator.ranks as usize];
+            let local = Arc::new(Mutex::new(Local { meeting, seats, devices, is_told: false }));
             self.meetings.push((token, Arc::downgrade(&local)));
             local
         });
         let mut local = locked(&meeting);
         local.seats[communicator.rank as usize] = Arc::downgrade(communicator);
+        local.devices[communicator.rank as usize] = communicator.device;
         if let Some(trouble) = local.meeting.trouble.clone() {
             communicator.set_trouble(trouble);
         }
@@ -101,9 +104,8 @@ fn watch(inner: &Weak<Inner>, every: Duration) {
         // Looks first, so that a machine in which nothing is wrong is not woken.
         let now = Instant::now();
         let is_overdue = machine.lock().ranks.live_meetings().iter().any(|local| {
-            let mut local = locked(local);
-            local.meeting.judge(now);
-            local.meeting.trouble.is_some() && !local.is_told
+            let local = locked(local);
+            local.meeting.overdue(now).is_some() || local.meeting.trouble.is_some() && !local.is_told
         });
         if is_overdue {
             machine.with_state(State::judge_collectives);

@@ -13,7 +13,7 @@ use crate::finding::{Ending, Finding, FindingOp};
 #[derive(Clone, Debug)]
 pub(crate) struct Trouble {
     pub(crate) code: ncclResult,
-    /// One sentence, for `ncclGetLastError`.
+    /// For `ncclGetLastError`: one sentence, and below it the rest of the finding, if there is one.
     pub(crate) text: String,
     /// What is told of it, once; nothing where somebody has only left.
     pub(crate) finding: Option<Finding>,
@@ -21,7 +21,9 @@ pub(crate) struct Trouble {
 
 impl Trouble {
     fn of(code: ncclResult, finding: Finding) -> Trouble {
-        Trouble { code, text: finding.what.clone(), finding: Some(finding) }
+        let whole = finding.to_string();
+        let rest = whole.find('\n').map_or("", |end| &whole[end..]);
+        Trouble { code, text: finding.what.clone() + rest, finding: Some(finding) }
     }
 
     pub(crate) fn told(code: ncclResult, text: impl Into<String>) -> Trouble {
@@ -64,8 +66,12 @@ pub(crate) fn mismatch(meeting: &Meeting, one: (u32, Option<Said>), other: (u32,
         "let every rank make the same calls in the same order, with the same count, type, reduction and root"
     };
     let finding = Finding::new("collective-mismatch", Ending::YourProgram, sentence);
-    let finding =
-        side_of(side_of(finding, &one), &other).note("on GPUs this waits for ever, or writes wrong numbers").help(help);
+    let finding = side_of(side_of(finding, &one), &other);
+    let others = if is_pair { Vec::new() } else { meeting.who_agrees(one.0, other.0) };
+    let finding = others
+        .into_iter()
+        .fold(finding, |finding, (rank, with)| finding.note(format!("rank {rank} has called the same as rank {with}")));
+    let finding = finding.note("on GPUs this waits for ever, or writes wrong numbers").help(help);
     Trouble::of(ncclResult::ncclInvalidUsage, finding)
 }
 
@@ -84,10 +90,31 @@ pub(crate) fn circle(meeting: &Meeting, one: u32, other: u32) -> Trouble {
     };
     let finding = side_of(Finding::new("collective-mismatch", Ending::YourProgram, sentence), &(one, a));
     let finding = if one == other { finding } else { side_of(finding, &(other, b)) };
-    let finding = finding
+    let help = match finding.ops.is_empty() {
+        true => "put a send and the receives that go with it between ncclGroupStart and ncclGroupEnd",
+        false => {
+            "put a send and the receives that go with it into one op: `comm.group().send(&x, to).recv(&mut y, from).op()`"
+        }
+    };
+    Trouble::of(ncclResult::ncclInvalidUsage, finding.note("neither can go on before the other does").help(help))
+}
+
+/// Two ranks wait for each other in two communicators, each at one that the other has not come to. Both are told, and one of
+/// them has the finding.
+pub(crate) fn crossed([one, other]: [(&Meeting, u32); 2]) -> [Trouble; 2] {
+    let open = |(meeting, rank): (&Meeting, u32)| (rank, meeting.open_calls(rank).next().cloned());
+    let (a, b) = (open(one), open(other));
+    let at = |(rank, said): &(u32, Option<Said>)| {
+        format!("rank {rank} waits at {}", said.as_ref().map_or(String::new(), |said| said.told.to_string()))
+    };
+    let what = format!("{} in one communicator, and {} in another one: each waits for the other", at(&a), at(&b));
+    let finding = Finding::new("collective-mismatch", Ending::YourProgram, what);
+    let finding = side_of(side_of(finding, &a), &b)
         .note("neither can go on before the other does")
-        .help("put a send and the receives that go with it between ncclGroupStart and ncclGroupEnd");
-    Trouble::of(ncclResult::ncclInvalidUsage, finding)
+        .help("let every rank use its communicators in the same order, or wait for none of them in between");
+    let first = Trouble::of(ncclResult::ncclInvalidUsage, finding);
+    let second = Trouble { finding: None, ..first.clone() };
+    [first, second]
 }
 
 /// A rank waits for one that does not come: because it is gone, or after this long.
@@ -110,9 +137,13 @@ pub(crate) fn missing(meeting: &Meeting, waits: u32, missing: u32, patience: Opt
     };
     let help = match code {
         ncclResult::ncclTimeout => {
-            "let every rank make the call; a rank that takes longer needs a longer `Options::rank_patience`"
+            format!(
+                "let rank {missing} make the call; a rank that takes longer needs a longer `Options::rank_patience`"
+            )
         }
-        _ => "let every rank make the call before it ends its communicator",
+        _ => format!(
+            "let rank {missing} make the call before it ends its communicator; if it has failed, it knows with what"
+        ),
     };
     Trouble::of(code, finding.note("on GPUs the ranks that wait would wait for ever").help(help))
 }

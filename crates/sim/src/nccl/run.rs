@@ -8,7 +8,7 @@ use dacapo_driver::CUresult;
 
 use super::communicator::{Communicator, Link, Local, locked};
 use super::meeting::{Done, Outcome};
-use super::report::Trouble;
+use super::report::{Trouble, crossed};
 use super::transfer::{Said, Transfer};
 use super::work::{CollectiveWork, Run, Trip};
 use crate::finding::{Ending, Finding};
@@ -308,8 +308,11 @@ impl State {
         if self.ranks.meetings.is_empty() {
             return;
         }
-        let now = Instant::now();
-        for local in self.ranks.live_meetings() {
+        let (now, meetings) = (Instant::now(), self.ranks.live_meetings());
+        for local in &meetings {
+            find_crossed(local, &meetings, now);
+        }
+        for local in meetings {
             locked(&local).meeting.judge(now);
             self.tell_trouble(&local);
         }
@@ -327,5 +330,27 @@ impl State {
             self.wake_run(task, Run::GivenUp);
         }
         self.judge_collectives();
+    }
+}
+
+/// Looks whether the rank that is missing here waits in another communicator for one that waits here.
+fn find_crossed(local: &Arc<Mutex<Local>>, meetings: &[Arc<Mutex<Local>>], now: Instant) {
+    let overdue = locked(local).overdue(now);
+    let Some((rank, devices)) = overdue else { return };
+    let others = meetings.iter().filter(|other| !Arc::ptr_eq(other, local));
+    for other in others {
+        let Some(there) = locked(other).waits_in_vain(devices) else { continue };
+        // Two locks at once are taken under the machine's, so by nobody else.
+        let (mut here, mut other) = (locked(local), locked(other));
+        let mut sides = [(&here.meeting, rank), (&other.meeting, there)];
+        // Whoever is overdue first: the report begins with the lower device.
+        let is_turned = devices[0] > devices[1];
+        if is_turned {
+            sides.reverse();
+        }
+        let [told, also] = crossed(sides);
+        here.meeting.trouble = Some(told);
+        other.meeting.trouble = Some(also);
+        return;
     }
 }

@@ -13,6 +13,7 @@ pub mod faults;
 mod graphs;
 mod groups;
 mod kit;
+pub mod mistakes;
 mod pairs;
 mod reductions;
 mod run;

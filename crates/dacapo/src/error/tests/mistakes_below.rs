@@ -146,6 +146,17 @@ pub(super) const MISTAKES: &[Mistake] = &[
             vec!["graph `step` at src/main.rs:12:9, which needs it for `all_reduce` at src/main.rs:14:15".to_string()];
         Error::new(ErrorKind::RankFailed { rank: 0, size: 2, why, in_flight })
     }),
+    ("a rank that reduces another length, on software devices (by hand)", || {
+        let what = "ranks 0 and 1 do not agree on collective 1: ncclAllReduce of 4 float32, sum, and ncclAllReduce of 3 float32, sum";
+        let side = |rank: usize, count: usize| {
+            format!("\n  --> src/main.rs:12:9      rank {rank}: ncclAllReduce of {count} float32, sum, op `all_reduce`")
+        };
+        let help =
+            "let every rank make the same calls in the same order, with the same count, type, reduction and root";
+        let why = format!("ncclInvalidUsage: {what}{}{}\nhelp: {help}", side(0, 4), side(1, 3));
+        let in_flight = vec!["eager `all_reduce` at src/main.rs:12:9".to_string()];
+        Error::new(ErrorKind::RankFailed { rank: 1, size: 2, why, in_flight })
+    }),
     ("an eager copy that the driver refuses", || {
         let device = refusing(Call::cuMemcpyAsync, 1, CUresult::CUDA_ERROR_NOT_PERMITTED);
         let (stream, x, mut y) =
