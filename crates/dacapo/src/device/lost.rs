@@ -23,7 +23,7 @@ pub(crate) struct Named {
     pub(crate) partners: Vec<Needed>,
 }
 
-/// A partner of a launch, and the ops that are done with it, as text.
+/// A partner of a launch, and the ops that are done with it, as text; nothing where the launch is one op and named after it.
 pub(crate) struct Needed {
     pub(crate) with: Weak<dyn Partner>,
     pub(crate) ops: String,

@@ -54,7 +54,9 @@ impl Named {
     /// The launch with its ops that are done with this partner, if there are any.
     #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators ask it"))]
     pub(crate) fn with_ops_of(&self, partner: &Arc<dyn Partner>) -> Option<String> {
-        self.needed(partner).map(|needed| format!("{self}, which needs it for {}", needed.ops))
+        let needed = self.needed(partner)?;
+        let ops = if needed.ops.is_empty() { String::new() } else { format!(", which needs it for {}", needed.ops) };
+        Some(format!("{self}{ops}"))
     }
 
     #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators ask it"))]

@@ -7,17 +7,16 @@
 //!   use that between two pieces.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use dacapo_ledger::{Touch, Use};
 
 use crate::arrange::TempPlan;
-use crate::device::{Cuda, Named, StreamInner};
+use crate::device::{Cuda, StreamInner};
 use crate::error::{Error, ErrorKind, Result};
-use crate::lower::run::{Kept, launch_all, touched};
+use crate::lower::run::{Kept, launch_all, named_run, touched};
 use crate::lower::stamps::{StampPlace, Stamps};
 use crate::pool::{Pool, Space};
-use crate::record::{Branch, BranchKind, JointOps, Node, Recorded, Work, gates, lock_gates, partners};
+use crate::record::{Branch, BranchKind, Node, Recorded, Work, gates, lock_gates};
 use crate::trace::event;
 
 /// Runs all of it. Where there is no memory for the temps, `make_room` is asked for more, as often as it says that there is
@@ -87,7 +86,9 @@ impl Running<'_> {
     /// Puts nodes without a branch among them on the stream.
     fn enqueue(&mut self, range: Range<usize>) -> Result<()> {
         let (nodes, told): (&[Node], _) = (&self.recorded.nodes[range.clone()], &self.recorded.told[range.clone()]);
-        let Some(first) = nodes.first() else { return Ok(()) };
+        if nodes.is_empty() {
+            return Ok(());
+        }
         let device = &self.stream.device;
         let mut touched = touched(nodes.iter());
         touched.extend(self.recorded.pools.iter().map(Pool::touched));
@@ -97,9 +98,8 @@ impl Running<'_> {
         let gates = gates(nodes.iter());
         let held = lock_gates(&gates);
         let (lane, touch) = (&self.stream.lane, Touch::Memory(&touched));
-        let (name, label, at) = (format!("eager `{}`", first.name), first.label.to_string(), Some(first.at));
-        let partners = partners(nodes).iter().map(JointOps::needed).collect();
-        let name = Arc::new(Named { name, label, at, partners });
+        let name = named_run(nodes);
+        name.expect_partners()?;
         let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, lane, touch, |raw| {
             launch_all(self.stream, raw.raw.0, (nodes, told), &self.recorded.readings, stamps)?;
             raw.notes.push(&name);

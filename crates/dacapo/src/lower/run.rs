@@ -8,7 +8,7 @@ use dacapo_driver::{Call, leaves_undone};
 use dacapo_ledger::{MemoryId, Touch, Touching, Use};
 
 use crate::arrange::TempPlan;
-use crate::device::{Cuda, Device, Garbage, Keeps, RawStream, StreamInner};
+use crate::device::{Cuda, Device, Garbage, Keeps, Named, Needed, RawStream, StreamInner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
 use crate::kernel::{Function, PointerRoom, Prepared};
@@ -126,13 +126,7 @@ fn enqueue(
     touched.extend(stamps.map(Stamps::touched));
     let gates = gates(recorded.nodes.iter());
     let held = lock_gates(&gates);
-    let first = &recorded.nodes[0];
-    let name = Arc::new(crate::device::Named {
-        name: format!("eager `{}`", first.name),
-        label: first.label.to_string(),
-        at: Some(first.at),
-        partners: partners(&recorded.nodes).iter().map(JointOps::needed).collect(),
-    });
+    let name = named_run(&recorded.nodes);
     name.expect_partners()?;
     let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, &stream.lane, Touch::Memory(&touched), |raw| {
         let lent = Lent::new(device, raw.raw.0, plan, arena, &kept.unfreed)?;
@@ -158,11 +152,26 @@ fn enqueue(
     drop(held);
     match submitted {
         Ok(((), used)) => {
-            event!(trace, ops = recorded.nodes.len(), first = %first.name, "ran eagerly");
+            event!(trace, ops = recorded.nodes.len(), first = %recorded.nodes[0].name, "ran eagerly");
             Ok(used)
         }
         Err(error) => Err(device.noted(error)),
     }
+}
+
+/// What errors call an eager run of these nodes, of which there is one at least.
+pub(super) fn named_run(nodes: &[Node]) -> Arc<Named> {
+    let first = &nodes[0];
+    let needed = |joint: &JointOps| match nodes {
+        [_] => Needed { ops: String::new(), ..joint.needed() },
+        _ => joint.needed(),
+    };
+    Arc::new(Named {
+        name: format!("eager `{}`", first.name),
+        label: first.label.to_string(),
+        at: Some(first.at),
+        partners: partners(nodes).iter().map(needed).collect(),
+    })
 }
 
 /// Launches one node on a stream that is being captured: without the ledger.
