@@ -67,7 +67,7 @@ pub struct Options {
     /// SWITCH; nothing else differs.
     pub driver_version: i32,
     /// How long, by the wall clock, a rank of a communicator waits for another before that one is reported as missing: when it
-    /// joins, and in each collective.
+    /// joins, and in each collective. Longer than a day is a day.
     pub rank_patience: Duration,
     /// Told of each finding as it is made.
     pub on_finding: Option<OnFinding>,
@@ -103,7 +103,14 @@ impl Options {
     pub(crate) fn device_count(&self) -> usize {
         self.devices.clamp(1, DEVICES_MAX)
     }
+
+    /// How long a rank waits, in what clocks and sockets can count.
+    pub(crate) fn patience(&self) -> Duration {
+        self.rank_patience.min(DAY)
+    }
 }
 
 /// Device memory of the GPU that this driver answers as.
 pub const H200_BYTES: u64 = 150_109_880_320;
+
+const DAY: Duration = Duration::from_secs(86_400);

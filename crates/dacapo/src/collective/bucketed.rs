@@ -48,6 +48,8 @@ pub struct Bucketed {
     /// What the recording that it is in is owed, and which that is.
     owed: Arc<Owed>,
     recording: Option<u64>,
+    /// The loop or branch that its pieces were added in.
+    body: u32,
 }
 
 /// A piece in a bucket.
@@ -65,7 +67,16 @@ impl Bucketed {
         at: &'static Location<'static>,
     ) -> Bucketed {
         let owed = Arc::new(Owed::new(at));
-        Bucketed { comm: comm.clone(), reduce, bytes_max, bytes: 0, transfers: Vec::new(), owed, recording: None }
+        Bucketed {
+            comm: comm.clone(),
+            reduce,
+            bytes_max,
+            bytes: 0,
+            transfers: Vec::new(),
+            owed,
+            recording: None,
+            body: 0,
+        }
     }
 
     /// One more piece. A full bucket is recorded.
@@ -73,10 +84,11 @@ impl Bucketed {
     /// # Errors
     ///
     /// - As recording an [`all_reduce_in_place`](Communicator::all_reduce_in_place).
-    /// - [`NotReduced`](crate::ErrorKind::NotReduced): something that was recorded meanwhile uses a piece of this bucket.
+    /// - [`NotReduced`](crate::ErrorKind::NotReduced): something that was recorded meanwhile uses a piece of this bucket, or it has
+    ///   pieces that were added inside, or outside, this loop or branch.
     #[track_caller]
     pub fn add<T: Number>(&mut self, recorder: &mut Recorder<'_>, piece: &mut Slice<T>) -> Result<()> {
-        self.enter(recorder);
+        self.enter(recorder)?;
         let count = piece.len();
         let transfer = Transfer::reducing_in_place(Kind::AllReduce(self.reduce), piece, count);
         self.transfers.push(Waiting { transfer, nodes: recorder.len() });
@@ -95,26 +107,37 @@ impl Bucketed {
         self.flush(recorder, Location::caller())
     }
 
-    /// A bucket is one recording's: what waits when it comes to another one stays owed to the first.
-    fn enter(&mut self, recorder: &mut Recorder<'_>) {
+    /// A bucket is one recording's: what waits when it comes to another one stays owed to the first. And it is one body's: whether
+    /// a piece of a branch is reduced may not depend on whether its bucket was full inside.
+    fn enter(&mut self, recorder: &mut Recorder<'_>) -> Result<()> {
         if self.recording.replace(recorder.id()) != Some(recorder.id()) {
             self.owed = Arc::new(Owed::new(self.owed.at()));
             self.transfers.clear();
             self.bytes = 0;
             recorder.owes(&self.owed);
         }
+        // What was taken back, because the op that it was part of failed, is not there for a piece to wait behind.
+        let cut = self.owed.take_cut();
+        self.transfers.iter_mut().for_each(|waiting| waiting.nodes = waiting.nodes.min(cut));
+        if !self.transfers.is_empty() && self.body != recorder.scope() {
+            return Err(self.owed.not_reduced(self.transfers.len(), None));
+        }
+        self.body = recorder.scope();
+        Ok(())
     }
 
     fn flush(&mut self, recorder: &mut Recorder<'_>, at: &'static Location<'static>) -> Result<()> {
-        self.enter(recorder);
+        self.enter(recorder)?;
         self.expect_untouched(recorder)?;
-        self.bytes = 0;
-        self.owed.set(0);
-        let transfers: Vec<Transfer> = self.transfers.drain(..).map(|waiting| waiting.transfer).collect();
-        match transfers.is_empty() {
-            true => Ok(()),
-            false => recorder.run(op_of(transfers, self.comm.0.clone(), "bucket", at)),
+        let transfers: Vec<Transfer> = self.transfers.iter().map(|waiting| waiting.transfer.clone()).collect();
+        if !transfers.is_empty() {
+            // They wait until it is recorded: who goes on after an error has not reduced them.
+            recorder.run(op_of(transfers, self.comm.0.clone(), "bucket", at))?;
+            self.owed.pay(self.transfers.len(), recorder.len());
         }
+        self.transfers.clear();
+        self.bytes = 0;
+        Ok(())
     }
 
     /// What is recorded between a piece and its bucket would see it reduced or not, as the bucket's size has it.

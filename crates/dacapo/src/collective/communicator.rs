@@ -10,7 +10,7 @@ use crate::collective::member::Member;
 use crate::collective::number::{Number, Reduce};
 use crate::collective::transfer::{Kind, Transfer};
 use crate::collective::{Bucketed, UniqueId};
-use crate::device::{Device, Partner};
+use crate::device::Device;
 use crate::element::Pod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{Access, Slice};

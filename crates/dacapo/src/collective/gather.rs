@@ -1,4 +1,4 @@
-//! A few numbers of every rank, now: what the library itself asks of the others.
+//! A few numbers of every rank, now: what the library itself asks of the others, to compare recordings.
 
 use std::panic::Location;
 

@@ -152,6 +152,7 @@ impl Join {
             timeout: self.timeout,
             agrees: self.agrees,
             turn,
+            id: *id,
             comm,
         });
         if size > 1 {

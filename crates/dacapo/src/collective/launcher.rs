@@ -113,12 +113,13 @@ impl Launcher {
     #[track_caller]
     pub fn join_with(&self, device: &Device, options: &Join, patience: Duration) -> Result<Communicator> {
         let at = Location::caller();
-        let id = self.id(device, Instant::now() + patience).map_err(|error| error.on_line(at))?;
+        let id = self.expect_sense().and_then(|()| self.id(device, Deadline::after(patience)));
+        let id = id.map_err(|error| error.on_line(at))?;
         options.join(device, &id, self.rank, self.size)
     }
 
     /// The id that rank 0 makes.
-    fn id(&self, device: &Device, until: Instant) -> Result<UniqueId> {
+    fn id(&self, device: &Device, until: Deadline) -> Result<UniqueId> {
         if self.rank > 0 {
             return self.ask(until);
         }
@@ -131,8 +132,19 @@ impl Launcher {
         Error::new(ErrorKind::NotJoined { rank: self.rank, size: self.size, why })
     }
 
+    /// The fields are everyone's to write.
+    fn expect_sense(&self) -> Result<()> {
+        if self.rank >= self.size {
+            return Err(self.fail(format!("ranks are numbers from 0 to {}", self.size.saturating_sub(1))));
+        }
+        match i32::try_from(self.size) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(self.fail("there are too many ranks".into())),
+        }
+    }
+
     /// Rank 0 tells every other rank the id, once each.
-    fn tell(&self, id: &UniqueId, until: Instant) -> Result<()> {
+    fn tell(&self, id: &UniqueId, until: Deadline) -> Result<()> {
         if self.size == 1 {
             return Ok(());
         }
@@ -143,15 +155,17 @@ impl Launcher {
         let mut told = vec![false; self.size];
         told[0] = true;
         while told.contains(&false) {
-            match listener.accept() {
+            let came = listener.accept();
+            let left = until.left();
+            match came {
                 // Who is not one of us, or goes away, is none.
-                Ok((stream, _)) => {
-                    if let Some(rank) = self.tell_one(stream, id) {
+                Ok((stream, _)) if !left.is_zero() => {
+                    if let Some(rank) = self.tell_one(stream, id, left) {
                         told[rank] = true;
                     }
                 }
-                Err(_) if Instant::now() < until => std::thread::sleep(AGAIN),
-                Err(_) => {
+                Err(_) if !left.is_zero() => std::thread::sleep(AGAIN.min(left)),
+                _ => {
                     let missing = told.iter().enumerate().filter(|(_, told)| !**told).map(|(rank, _)| rank.to_string());
                     let missing: Vec<_> = missing.collect();
                     return Err(self.fail(format!("nothing was heard from rank {}", missing.join(", "))));
@@ -161,9 +175,9 @@ impl Launcher {
         Ok(())
     }
 
-    fn tell_one(&self, mut stream: TcpStream, id: &UniqueId) -> Option<usize> {
+    fn tell_one(&self, mut stream: TcpStream, id: &UniqueId, left: Duration) -> Option<usize> {
         stream.set_nonblocking(false).ok()?;
-        stream.set_read_timeout(Some(ONE)).ok()?;
+        stream.set_read_timeout(Some(ONE.min(left))).ok()?;
         let mut hello = [0; 16];
         stream.read_exact(&mut hello).ok()?;
         let [rank, size] =
@@ -178,27 +192,27 @@ impl Launcher {
     }
 
     /// Another rank asks rank 0 for it.
-    fn ask(&self, until: Instant) -> Result<UniqueId> {
+    fn ask(&self, until: Deadline) -> Result<UniqueId> {
         loop {
-            match self.ask_once() {
+            match self.ask_once(ONE.min(until.left()).max(AGAIN)) {
                 Ok(id) => return Ok(id),
-                Err(_) if Instant::now() < until => std::thread::sleep(AGAIN),
+                Err(_) if !until.left().is_zero() => std::thread::sleep(AGAIN.min(until.left())),
                 Err(why) => return Err(self.fail(format!("rank 0 at {}:{}: {why}", self.host, self.port))),
             }
         }
     }
 
-    fn ask_once(&self) -> Result<UniqueId, std::io::Error> {
+    fn ask_once(&self, patience: Duration) -> Result<UniqueId, std::io::Error> {
         // Rank 0 listens at one of the name's addresses, and which of them cannot be known: all are tried.
         let mut found = Err(std::io::Error::other("the name has no address"));
         for at in (&*self.host, self.port).to_socket_addrs()? {
-            found = TcpStream::connect_timeout(&at, ONE);
+            found = TcpStream::connect_timeout(&at, patience);
             if found.is_ok() {
                 break;
             }
         }
         let mut stream = found?;
-        stream.set_read_timeout(Some(ONE))?;
+        stream.set_read_timeout(Some(patience))?;
         stream.write_all(&HELLO)?;
         stream.write_all(&(self.rank as u32).to_le_bytes())?;
         stream.write_all(&(self.size as u32).to_le_bytes())?;
@@ -209,6 +223,20 @@ impl Launcher {
         }
         stream.read_exact(&mut bytes)?;
         Ok(UniqueId::from_bytes(bytes))
+    }
+}
+
+/// When patience ends. One that is longer than the clock can count does not end.
+#[derive(Clone, Copy)]
+struct Deadline(Option<Instant>);
+
+impl Deadline {
+    fn after(patience: Duration) -> Deadline {
+        Deadline(Instant::now().checked_add(patience))
+    }
+
+    fn left(&self) -> Duration {
+        self.0.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()))
     }
 }
 

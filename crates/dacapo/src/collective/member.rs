@@ -16,16 +16,15 @@
 //!    ask for that: NCCL's returns when the graphs that were captured with it are gone, and graphs of a dead partner are not
 //!    launched (`Named::expect_partners`).
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use dacapo_nccl::types::{ncclComm, ncclResult};
 use dacapo_nccl::{Nccl, NcclCall};
 
-use crate::collective::agree;
 use crate::collective::library::Library;
-use crate::device::{Device, JointOp, Partner};
+use crate::collective::{UniqueId, agree};
+use crate::device::{Counted, Device, JointOp, Life, Partner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Extent;
 
@@ -46,12 +45,13 @@ pub(super) struct Member {
     pub(super) agrees: bool,
     /// What every collective of this communicator writes, so that they have an order.
     pub(super) turn: Extent,
+    id: [u8; UniqueId::LEN],
+    _counted: Option<Counted>,
     /// Itself, for what must hold it.
     pub(super) me: Weak<Member>,
     state: Mutex<State>,
     changed: Condvar,
-    died: OnceLock<Error>,
-    is_dead: AtomicBool,
+    life: Arc<Life>,
 }
 
 struct State {
@@ -71,12 +71,13 @@ pub(super) struct Joined {
     pub(super) timeout: Duration,
     pub(super) agrees: bool,
     pub(super) turn: Extent,
+    pub(super) id: UniqueId,
     pub(super) comm: ncclComm,
 }
 
 impl Member {
     pub(super) fn new(joined: Joined) -> Arc<Member> {
-        let Joined { device, library, rank, size, timeout, agrees, turn, comm } = joined;
+        let Joined { device, library, rank, size, timeout, agrees, turn, id, comm } = joined;
         Arc::new_cyclic(|me| Member {
             device,
             library,
@@ -85,11 +86,12 @@ impl Member {
             timeout,
             agrees,
             turn,
+            id: id.to_bytes(),
+            _counted: (size > 1).then(Counted::new),
             me: me.clone(),
             state: Mutex::new(State { comm, calls: Vec::new(), closed: false }),
             changed: Condvar::new(),
-            died: OnceLock::new(),
-            is_dead: AtomicBool::new(false),
+            life: Arc::default(),
         })
     }
 
@@ -99,7 +101,14 @@ impl Member {
 
     /// The error that everyone gets since it died.
     pub(super) fn death(&self) -> Option<&Error> {
-        self.died.get()
+        self.life.death()
+    }
+
+    /// # Errors
+    ///
+    /// - It is dead: with what killed it.
+    pub(super) fn expect_alive(&self) -> Result<()> {
+        self.life.expect()
     }
 
     /// One call of NCCL with the handle, and as long as NCCL says that it goes on in the background.
@@ -115,13 +124,14 @@ impl Member {
             code => {
                 let refused = self.library.refused(code, call);
                 // The communicator is broken, and this call sees it before the thread that watches has asked: nothing later
-                // can succeed. Whoever is first, the error is the same.
+                // can succeed. Whoever is first, the error is the same. A call that was only refused leaves nothing in the
+                // background.
                 let why = match code {
                     ncclResult::ncclRemoteError | ncclResult::ncclTimeout => Some(self.library.said(code)),
                     _ => self.async_error(),
                 };
                 why.into_iter().for_each(|why| self.die(why));
-                Err(self.died.get().cloned().unwrap_or(refused))
+                Err(self.death().cloned().unwrap_or(refused))
             }
         }
     }
@@ -152,12 +162,11 @@ impl Member {
         let is_first = {
             let mut state = self.state();
             state.closed = true;
-            self.died.set(error).is_ok()
+            self.life.end(error)
         };
         if !is_first {
             return;
         }
-        self.is_dead.store(true, Ordering::Release);
         self.device.has_lost_partner();
         let Some(me) = self.me.upgrade() else { return };
         let abort = move || me.abort();
@@ -170,11 +179,9 @@ impl Member {
 
     /// The launches that need this member and are not known to be over.
     fn in_flight(&self) -> Vec<String> {
-        let Some(me) = self.me.upgrade() else { return Vec::new() };
-        let partner: Arc<dyn Partner> = me;
         let lanes = self.device.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let names = lanes.iter().flat_map(|lane| lane.stream().notes.in_flight());
-        names.filter_map(|name| name.with_ops_of(&partner)).collect()
+        names.filter_map(|name| name.with_ops_of(&self.life)).collect()
     }
 
     /// Ends the handle, whatever it is doing.
@@ -196,11 +203,16 @@ impl Member {
 }
 
 impl Partner for Member {
-    fn expect_alive(&self) -> Result<()> {
-        match self.is_dead.load(Ordering::Acquire) {
-            false => Ok(()),
-            true => Err(self.died.get().cloned().unwrap_or_else(|| Error::msg("the communicator is dead"))),
-        }
+    fn life(&self) -> &Arc<Life> {
+        &self.life
+    }
+
+    fn id(&self) -> &[u8] {
+        &self.id
+    }
+
+    fn is_alone(&self) -> bool {
+        self.size == 1
     }
 
     fn agree(&self, ops: &[JointOp]) -> Result<()> {
@@ -222,7 +234,7 @@ impl<'m> UnderWay<'m> {
         let mut state = member.state();
         if state.closed {
             drop(state);
-            return Err(member.died.get().cloned().unwrap_or_else(|| Error::msg("the communicator is dead")));
+            return Err(member.death().cloned().unwrap_or_else(|| Error::msg("the communicator is dead")));
         }
         let begun = Instant::now();
         state.calls.push(begun);

@@ -103,9 +103,9 @@ impl Transfer {
         }
     }
 
-    /// Whether there is nothing to do.
-    fn is_empty(&self) -> bool {
-        self.count == 0
+    /// Whether nobody has to do anything, or to know of it.
+    fn is_nothing(&self) -> bool {
+        self.count == 0 && self.alike().is_none()
     }
 
     /// Whether it touches a byte of this place.
@@ -160,7 +160,8 @@ impl Transfer {
                 Kind::AllToAll => {
                     // Only moved: counted in bytes.
                     let bytes = count;
-                    (0..member.size).try_for_each(|rank| {
+                    let peers = if bytes == 0 { 0..0 } else { 0..member.size };
+                    peers.into_iter().try_for_each(|rank| {
                         let (from, to) = (send.wrapping_byte_add(rank * bytes), recv.wrapping_byte_add(rank * bytes));
                         member.call(NcclCall::ncclSend, |nccl, comm| {
                             nccl.ncclSend(from, count, datatype, peer(rank), comm, stream)
@@ -193,9 +194,10 @@ pub(super) fn op_of(
     at: &'static Location<'static>,
 ) -> impl Op<Out = ()> {
     move |recorder| {
-        let transfers: Vec<Transfer> = transfers.into_iter().filter(|transfer| !transfer.is_empty()).collect();
+        // A call of no elements that all ranks make alike is still one: it is compared like any other. Without it, what comes next
+        // would meet what another rank does now, if only this one has none.
+        let transfers: Vec<Transfer> = transfers.into_iter().filter(|transfer| !transfer.is_nothing()).collect();
         let mut access: Accesses = transfers.iter().flat_map(|transfer| transfer.access.iter().cloned()).collect();
-        // Nothing to do is nothing to do on any rank: all have the same lengths.
         if transfers.is_empty() {
             return Ok(());
         }

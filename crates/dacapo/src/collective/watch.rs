@@ -79,7 +79,6 @@ struct Seen {
 
 /// Looks at the streams: what is over goes, and what is new comes.
 fn look(member: &Arc<Member>, seen: &mut Vec<Seen>) {
-    let partner: Arc<dyn Partner> = member.clone();
     let device = &member.device;
     // A refused question is asked again at the next look.
     if device.enter().is_err() {
@@ -89,7 +88,8 @@ fn look(member: &Arc<Member>, seen: &mut Vec<Seen>) {
     let lanes = device.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone();
     for lane in lanes {
         let in_flight = lane.stream().notes.in_flight();
-        let is_new = !seen.iter().any(|seen| seen.lane == lane) && in_flight.iter().any(|name| name.needs(&partner));
+        let is_new =
+            !seen.iter().any(|seen| seen.lane == lane) && in_flight.iter().any(|name| name.needs(member.life()));
         let Some(used) = is_new.then(|| device.ledger().last_use(&lane)).flatten() else { continue };
         if matches!(device.is_done(&used), Ok(false)) {
             seen.push(Seen { lane, used, since: Instant::now() });

@@ -16,7 +16,7 @@ use dacapo_ledger::{LaneKind, Use};
 
 use crate::device::release::Released;
 use crate::device::values::{Panic, drop_each, go_on, keep_first};
-use crate::device::{Cuda, Garbage, Inner, LaneStream, Relaxed, twice};
+use crate::device::{Cuda, Garbage, Inner, LaneStream, Relaxed, sweeper, twice};
 use crate::error::ErrorKind;
 use crate::nesting::refuse_in_foreign;
 
@@ -82,7 +82,7 @@ impl Inner {
     fn give_back(&mut self, driver: &dyn Driver, panic: &mut Option<Panic>) -> bool {
         let mut lost = false;
         let mut drain = |inner: &Inner| {
-            let refused = match catch_unwind(AssertUnwindSafe(|| inner.drain())) {
+            let refused = match catch_unwind(AssertUnwindSafe(|| sweeper::waiting(|| inner.drain()))) {
                 Ok(drained) => drained.err(),
                 Err(payload) => {
                     keep_first(panic, Some(payload));

@@ -4,7 +4,8 @@
 //!   nothing but a short lock, and runs on any thread, also when the context is dead.
 //! - [`Device::drain`] empties the queue: device memory is freed in stream order, behind its last uses, on a stream of
 //!   its own, so nobody waits for it. What must not be touched before the device is done with it (page-locked memory,
-//!   mapped ranges, modules, values of the user's) is kept until the events say so.
+//!   mapped ranges, modules, values of the user's) is kept until the events say so; the first three, where there are ranks, until
+//!   nothing is in flight, because their releases may wait for the whole context.
 //! - How each thing is released, and what becomes of one that is refused, is in [`release`](super::release); the end of the
 //!   device itself in [`ending`](super::ending).
 
@@ -62,6 +63,15 @@ impl Garbage {
         }
     }
 
+    /// Whether its release may wait for the whole context.
+    fn is_apart(&self) -> bool {
+        match self {
+            Garbage::Booked(thing, _) => thing.is_apart(),
+            Garbage::Range { .. } | Garbage::Host(_) | Garbage::Module(_) => true,
+            _ => false,
+        }
+    }
+
     /// Whether it is an executable graph.
     pub(crate) fn is_graph(&self) -> bool {
         match self {
@@ -103,8 +113,8 @@ impl Device {
         sweeper::watch(self);
     }
 
-    /// Lets go of values whose work is over, of a device that nobody uses. Of a lost context nothing runs any more: its values
-    /// go whatever they wait for. All else stays in the queue: who wants memory meanwhile finds it there.
+    /// Lets go of values whose work is over, of a device that nobody uses, and of what is left to the sweeper. Of a lost context
+    /// nothing runs any more: its values go whatever they wait for. All else stays in the queue: who wants memory meanwhile finds it there.
     pub(crate) fn sweep(&self) {
         let take = || self.0.drops.take_where(|thing| matches!(thing, Garbage::Values(_)));
         if self.0.is_lost.load(Ordering::Acquire) {
@@ -118,6 +128,9 @@ impl Device {
             return go_on(drop_each(values));
         }
         if self.make_current().is_ok() {
+            let apart = self.0.apart_waiting.swap(false, Ordering::AcqRel);
+            let is_ours = |thing: &Garbage| matches!(thing, Garbage::Values(_)) || apart && thing.is_apart();
+            let take = || self.0.drops.take_where(is_ours);
             let _ = self.0.release_those(take).map_err(|error| self.noted(error));
         }
     }
@@ -127,7 +140,11 @@ impl Device {
         if self.0.drops.is_empty() {
             return Ok(());
         }
-        self.0.drain().map_err(|error| self.noted(error))
+        let drained = self.0.drain().map_err(|error| self.noted(error));
+        if self.0.apart_waiting.load(Ordering::Acquire) {
+            sweeper::watch(self);
+        }
+        drained
     }
 
     /// Waits for the last uses of ranges that were dropped, and gives their memory back: it does not come in stream order.
@@ -140,10 +157,13 @@ impl Device {
             }
             self.put(thing, after);
         }
+        if found {
+            pending.extend(self.0.in_flight_beside_partners()?);
+        }
         for used in &pending {
             self.wait_for(used)?;
         }
-        if found { self.drain() } else { Ok(()) }
+        if found { sweeper::waiting(|| self.drain()) } else { Ok(()) }
     }
 
     /// Releases what had to wait for the device and is finished by now.

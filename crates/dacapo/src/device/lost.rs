@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dacapo_driver::DriverError;
 
-use crate::device::{Device, Partner};
+use crate::device::{Device, Life};
 use crate::error::{Error, ErrorKind};
 
 /// What a launch is called in errors.
@@ -19,13 +19,14 @@ pub(crate) struct Named {
     pub(crate) name: String,
     pub(crate) label: String,
     pub(crate) at: Option<&'static Location<'static>>,
-    /// Whom the launch needs. Not held: the names of launches stay with their stream, and so with the device.
+    /// Whom the launch needs.
     pub(crate) partners: Vec<Needed>,
 }
 
 /// A partner of a launch, and the ops that are done with it, as text; nothing where the launch is one op and named after it.
 pub(crate) struct Needed {
-    pub(crate) with: Weak<dyn Partner>,
+    /// The partner itself is not held: the names of launches stay with their stream, and so with the device.
+    pub(crate) life: Arc<Life>,
     pub(crate) ops: String,
 }
 
@@ -63,6 +64,13 @@ pub(crate) struct Notes {
 /// As many as a person reads.
 const NOTES_MAX: usize = 16;
 
+/// The oldest name that nothing is lost with: whatever partner it needs is needed by another one in the list. A partner that no
+/// name speaks of would not be waited for with a limit of time, and its death would not be told.
+fn spare(list: &VecDeque<Arc<Named>>) -> Option<usize> {
+    let others = |at: usize| list.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, name)| name);
+    (0..list.len()).find(|at| list[*at].partners.iter().all(|needed| others(*at).any(|name| name.needs(&needed.life))))
+}
+
 impl Notes {
     /// Under the lock of the stream's lane, so one at a time: no step here need be one with another.
     #[inline]
@@ -81,8 +89,10 @@ impl Notes {
         if self.is_idle.load(Ordering::Relaxed) {
             list.clear();
         }
-        if list.len() == NOTES_MAX {
-            list.pop_front();
+        if list.len() >= NOTES_MAX
+            && let Some(spare) = spare(&list)
+        {
+            list.remove(spare);
         }
         list.push_back(name.clone());
         self.newest.store(Arc::as_ptr(name).addr(), Ordering::Relaxed);

@@ -59,7 +59,7 @@ pub(crate) use counters::Live;
 pub(crate) use garbage::Garbage;
 pub(crate) use guests::{Guest, Guests};
 pub(crate) use lost::{Named, Needed, Notes};
-pub(crate) use partner::{JointOp, Partner};
+pub(crate) use partner::{Counted, JointOp, Life, Partner};
 pub use properties::Properties;
 pub(crate) use queue::{Cuda, HeldDriver, LaneStream, RawHandle};
 pub(crate) use range::Range;
@@ -131,6 +131,8 @@ pub(crate) struct Inner {
     pub(crate) values_waiting: AtomicUsize,
     /// Whether the sweeper looks after them.
     pub(crate) is_watched: AtomicBool,
+    /// Whether something in the queue is left to the sweeper, because its release may wait.
+    pub(crate) apart_waiting: AtomicBool,
     /// Whether somebody has emptied the queue since the sweeper's last round.
     pub(crate) was_drained: AtomicBool,
     /// How copies get to other devices.

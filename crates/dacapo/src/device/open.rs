@@ -412,6 +412,7 @@ impl Device {
             guests: Guests::default(),
             values_waiting: AtomicUsize::new(0),
             is_watched: AtomicBool::new(false),
+            apart_waiting: AtomicBool::new(false),
             was_drained: AtomicBool::new(false),
             routes: Routes::default(),
             kin,

@@ -4,13 +4,13 @@
 //! there. What a partner is, the device does not know: a communicator is one ([`collective`](crate::collective)).
 
 use std::panic::Location;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use dacapo_ledger::Lane;
 
 use crate::device::{Cuda, Device, Named, Needed};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// An op that all partners must have alike.
 pub(crate) struct JointOp {
@@ -22,12 +22,68 @@ pub(crate) struct JointOp {
     pub(crate) at: &'static Location<'static>,
 }
 
-/// Somebody that work of this device is done with.
-pub(crate) trait Partner: Send + Sync {
+/// A partner that others belong to, as long as it or work of it is there. Counted for the whole process: streams of one device
+/// wait for those of another.
+pub(crate) struct Counted(());
+
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+impl Counted {
+    #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators are"))]
+    pub(crate) fn new() -> Counted {
+        COUNT.fetch_add(1, Ordering::AcqRel);
+        Counted(())
+    }
+
+    /// Whether there are any.
+    pub(crate) fn are_any() -> bool {
+        COUNT.load(Ordering::Acquire) > 0
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        COUNT.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Whether a partner is alive. It outlasts the partner: what was launched with one that died stays without a result, also when
+/// nobody needs the partner any more.
+#[derive(Default)]
+pub(crate) struct Life {
+    died: OnceLock<Error>,
+}
+
+impl Life {
+    /// What killed it.
+    pub(crate) fn death(&self) -> Option<&Error> {
+        self.died.get()
+    }
+
+    /// It is dead from now on; whether it was not before.
+    #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators say it"))]
+    pub(crate) fn end(&self, why: Error) -> bool {
+        self.died.set(why).is_ok()
+    }
+
     /// # Errors
     ///
     /// - It is dead: with what killed it.
-    fn expect_alive(&self) -> Result<()>;
+    pub(crate) fn expect(&self) -> Result<()> {
+        self.death().map_or(Ok(()), |error| Err(error.clone()))
+    }
+}
+
+/// Somebody that work of this device is done with.
+pub(crate) trait Partner: Send + Sync {
+    /// Whether it is alive.
+    fn life(&self) -> &Arc<Life>;
+
+    /// The same bytes on every rank, and others for each partner.
+    fn id(&self) -> &[u8];
+
+    /// Whether there are no others to do anything with.
+    fn is_alone(&self) -> bool;
 
     /// Makes sure that the others have recorded the same: these ops, in this order.
     ///
@@ -42,26 +98,24 @@ impl Named {
     ///
     /// - A partner of this launch is dead.
     pub(crate) fn expect_partners(&self) -> Result<()> {
-        self.partners.iter().filter_map(|needed| needed.with.upgrade()).try_for_each(|partner| partner.expect_alive())
+        self.partners.iter().try_for_each(|needed| needed.life.expect())
     }
 
-    /// Whether this is one of the launch's partners.
-    #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators ask it"))]
-    pub(crate) fn needs(&self, partner: &Arc<dyn Partner>) -> bool {
-        self.needed(partner).is_some()
+    /// Whether this is the life of one of the launch's partners.
+    pub(crate) fn needs(&self, life: &Arc<Life>) -> bool {
+        self.needed(life).is_some()
     }
 
     /// The launch with its ops that are done with this partner, if there are any.
     #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators ask it"))]
-    pub(crate) fn with_ops_of(&self, partner: &Arc<dyn Partner>) -> Option<String> {
-        let needed = self.needed(partner)?;
+    pub(crate) fn with_ops_of(&self, life: &Arc<Life>) -> Option<String> {
+        let needed = self.needed(life)?;
         let ops = if needed.ops.is_empty() { String::new() } else { format!(", which needs it for {}", needed.ops) };
         Some(format!("{self}{ops}"))
     }
 
-    #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators ask it"))]
-    fn needed(&self, partner: &Arc<dyn Partner>) -> Option<&Needed> {
-        self.partners.iter().find(|needed| std::ptr::addr_eq(needed.with.as_ptr(), Arc::as_ptr(partner)))
+    fn needed(&self, life: &Arc<Life>) -> Option<&Needed> {
+        self.partners.iter().find(|needed| Arc::ptr_eq(&needed.life, life))
     }
 }
 

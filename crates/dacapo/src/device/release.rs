@@ -11,7 +11,7 @@ use dacapo_driver::types::{CUdeviceptr, CUgraph, CUgraphExec, CUmodule};
 use dacapo_driver::{CUresult, Call, Check, DriverError, leaves_undone};
 use dacapo_ledger::{Lane, Touch, Use};
 
-use crate::device::{Cuda, Garbage, Inner, RawHandle};
+use crate::device::{Counted, Cuda, Garbage, Inner, RawHandle, sweeper};
 use crate::error::{Error, Result};
 
 /// What became of one thing.
@@ -68,12 +68,13 @@ impl Inner {
             // Nobody can launch its kernels any more: those that run are among what is on the streams now.
             Garbage::Module(_) if after.is_empty() => {
                 let uses = self.all_last_uses();
-                self.once_finished(thing, uses, |thing| self.release_finished_thing(thing))
+                self.once_finished(thing, uses, |thing| self.release_apart(thing))
             }
             // None of these is released in stream order: all must be over first.
-            Garbage::Range { .. } | Garbage::Host(_) | Garbage::Module(_) | Garbage::Values(_) => {
-                self.once_finished(thing, after, |thing| self.release_finished_thing(thing))
+            Garbage::Range { .. } | Garbage::Host(_) | Garbage::Module(_) => {
+                self.once_finished(thing, after, |thing| self.release_apart(thing))
             }
+            Garbage::Values(_) => self.once_finished(thing, after, |thing| self.release_finished_thing(thing)),
         }
     }
 
@@ -89,6 +90,43 @@ impl Inner {
             Ok(false) => Released::NotYet(thing, after, None),
             Err(error) => Released::NotYet(thing, after, Some(error)),
         }
+    }
+
+    /// Releases a thing by a call that may wait for whatever the context is doing (`cuMemUnmap`, `cuMemFreeHost`,
+    /// `cuModuleUnload`). Where there are ranks, not while it does anything: that may wait for a collective, also for one of
+    /// another device, and so for another rank, which may wait for what this very thread does next.
+    ///
+    /// What another thread launches between the question and the call is waited for all the same. So the call is made by the
+    /// sweeper, for whom nobody waits; by others only where there is no other way.
+    fn release_apart(&self, thing: Garbage) -> Released {
+        if Counted::are_any() && !sweeper::may_wait() {
+            self.apart_waiting.store(true, Ordering::Release);
+            return Released::NotYet(thing, Vec::new(), None);
+        }
+        match self.in_flight_beside_partners() {
+            Ok(uses) if uses.is_empty() => self.release_finished_thing(thing),
+            Ok(uses) => {
+                self.apart_waiting.store(true, Ordering::Release);
+                Released::NotYet(thing, uses, None)
+            }
+            Err(error) => Released::NotYet(thing, Vec::new(), Some(error)),
+        }
+    }
+
+    /// What is in flight on this device, if this process has partners at all.
+    pub(super) fn in_flight_beside_partners(&self) -> Result<Vec<Use<Cuda>>> {
+        if !Counted::are_any() {
+            return Ok(Vec::new());
+        }
+        let mut uses = self.all_last_uses();
+        uses.extend(self.ledger.last_use(&self.reaper));
+        let mut pending = Vec::new();
+        for used in uses {
+            if !self.all_finished(std::slice::from_ref(&used))? {
+                pending.push(used);
+            }
+        }
+        Ok(pending)
     }
 
     /// Releases what nothing in flight uses.

@@ -7,8 +7,10 @@
 //!
 //! - It exists while there is a device with such values in its queue, and ends with the last one.
 //! - It leaves a device alone that somebody has used since its last round, so it does not mix with a program's own calls.
+//! - Where there are ranks it also makes the releases that may wait for the whole context, of any device: nobody waits for it.
 //! - It holds devices weakly between its rounds.
 
+use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -29,6 +31,28 @@ struct Watched {
 
 fn watched() -> MutexGuard<'static, Watched> {
     WATCHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+thread_local! {
+    /// Whether releases on this thread may wait for work of other ranks.
+    static WAITS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a release may wait here: on the sweeper's own thread, and where a caller would rather wait than go without.
+pub(super) fn may_wait() -> bool {
+    WAITS.get()
+}
+
+/// Releases inside may wait.
+pub(super) fn waiting<T>(body: impl FnOnce() -> T) -> T {
+    struct Before(bool);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            WAITS.set(self.0);
+        }
+    }
+    let _before = Before(WAITS.replace(true));
+    body()
 }
 
 /// From now on this device is looked after, until no value of the user's is in its queue. Called by drops.
@@ -52,12 +76,14 @@ fn undisturbed(body: impl FnOnce()) {
 }
 
 fn sweep_all() {
+    WAITS.set(true);
     loop {
         std::thread::sleep(ROUND);
         // Held until the list's lock is released: the last hold on a device gives it back, which may come here again.
         let round: Vec<Device> = watched().devices.iter().filter_map(Weak::upgrade).map(Device).collect();
         for device in &round {
-            if !device.0.was_drained.swap(false, Ordering::Relaxed) {
+            let is_alone = !device.0.was_drained.swap(false, Ordering::Relaxed);
+            if is_alone || device.0.apart_waiting.load(Ordering::Acquire) {
                 undisturbed(|| device.sweep());
             }
         }
@@ -80,7 +106,8 @@ fn sweep_all() {
 
 /// Whether no value of the user's is in a device's queue any more: then it is not watched from here on.
 fn is_left(device: &Inner) -> bool {
-    let holds_none = || device.values_waiting.load(Ordering::Acquire) == 0;
+    let holds_none =
+        || device.values_waiting.load(Ordering::Acquire) == 0 && !device.apart_waiting.load(Ordering::Acquire);
     if !holds_none() {
         return false;
     }

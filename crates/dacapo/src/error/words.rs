@@ -224,7 +224,9 @@ pub(super) fn finish_bucket(is_used: bool) -> String {
         true => {
             "record what uses the pieces behind `Bucketed::finish`: whether a bucket is full before depends on its size"
         }
-        false => "call `Bucketed::finish` in the same recording, behind the last piece",
+        false => {
+            "call `Bucketed::finish` in the same recording, and in the same loop or branch of it, behind the last piece"
+        }
     };
     help.to_string()
 }

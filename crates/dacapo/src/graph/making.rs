@@ -22,7 +22,7 @@ use crate::lower::{Built, CapturedGraph, Parts, executable_bytes, guard, touched
 use crate::memory::Arena;
 use crate::plan::Shape;
 use crate::pool::{Members, Pool, Space};
-use crate::record::{JointOps, Recorded, Work, gates, may_idle, partners};
+use crate::record::{JointOps, Node, Recorded, Work, gates, may_idle, partners};
 use crate::trace::event;
 
 /// What a graph was asked to be.
@@ -78,9 +78,7 @@ impl Drafted {
     ///
     /// - [`ErrorKind::PoolSealed`], and as [`TempPlan::settle`].
     pub(super) fn new(mut recorded: Recorded, options: &GraphOptions, book: bool) -> Result<Drafted> {
-        for joint in partners(&recorded.nodes) {
-            joint.with.agree(&joint.alike)?;
-        }
+        agree(&recorded.nodes)?;
         let pools = Members::join(options.pool.as_ref(), &recorded.pools)?;
         let order = arranged(&recorded.nodes, options.asked.shape);
         if options.asked.guarded {
@@ -103,6 +101,18 @@ impl Drafted {
     }
 }
 
+/// The partners of all ranks are asked in the same order, whatever order a rank has recorded theirs in: two ranks that asked two of
+/// them the other way round would wait for each other.
+///
+/// # Errors
+///
+/// - [`Partner::agree`](crate::device::Partner::agree)'s.
+fn agree(nodes: &[Node]) -> Result<()> {
+    let mut partners = partners(nodes);
+    partners.sort_by(|left, right| left.with.id().cmp(right.with.id()));
+    partners.iter().try_for_each(|joint| joint.with.agree(&joint.alike))
+}
+
 impl Replayable {
     /// Makes a graph of a recording; the steps are in the order of this file.
     pub(crate) fn make(recorded: Recorded, options: GraphOptions, mut stand_ins: StandIns) -> Result<Replayable> {
@@ -123,6 +133,7 @@ impl Replayable {
         label: String,
         pool: Option<Pool>,
     ) -> Result<Replayable> {
+        agree(&recorded.nodes)?;
         let pools = Members::join(pool.as_ref(), &recorded.pools)?;
         let order = arranged(&recorded.nodes, Shape::Line);
         let built = template.instantiate(recorded.nodes.len())?;

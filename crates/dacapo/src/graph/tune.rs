@@ -30,7 +30,7 @@ use crate::held::Purpose;
 use crate::lower::{Aside, Built, Parts, PutAside, executable_bytes};
 use crate::memory::Extent;
 use crate::nesting::refuse_in_recording;
-use crate::record::{NodeParams, lock_gates};
+use crate::record::{NodeParams, lock_gates, partners};
 
 /// Turns of a comparison, and what one should take.
 const TURNS: usize = 9;
@@ -139,7 +139,8 @@ impl<T> Graph<T> {
     /// # Errors
     ///
     /// - As a launch. The graph is then as it was.
-    /// - [`ErrorKind::Unsupported`]: a graph that was captured, or more than 1 GiB would have to be put back.
+    /// - [`ErrorKind::Unsupported`]: a graph that was captured or that has collectives of several ranks, or more than 1 GiB would have
+    ///   to be put back.
     /// - [`ErrorKind::EagerInRecording`]: inside a recording.
     #[track_caller]
     pub fn tune(&mut self, stream: &Stream) -> Result<Tuned> {
@@ -191,6 +192,14 @@ impl Replayable {
         device.drain()?;
         if self.captured || !self.stand_ins.is_empty() {
             let (what, needs) = ("tuning a graph that was captured".to_string(), "a recording".to_string());
+            return Err(Error::new(ErrorKind::Unsupported { what, needs }));
+        }
+        // How often it is replayed comes from times, which each rank measures for itself.
+        if partners(&self.nodes).iter().any(|joint| !joint.with.is_alone()) {
+            let what =
+                "tuning a graph with collectives, which every rank would replay another number of times,".to_string();
+            let needs = "a graph without them: tune one of the kernels between, and record this one with that tuning"
+                .to_string();
             return Err(Error::new(ErrorKind::Unsupported { what, needs }));
         }
         self.refresh_quiet()?;

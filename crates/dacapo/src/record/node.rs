@@ -294,7 +294,7 @@ impl JointOps {
     pub(crate) fn needed(&self) -> Needed {
         let (first, more) = self.names.split_at(self.names.len().min(Needed::NAMED_MAX));
         let more = if more.is_empty() { String::new() } else { format!(", and {} more", more.len()) };
-        Needed { with: Arc::downgrade(&self.with), ops: format!("{}{more}", first.join(", ")) }
+        Needed { life: self.with.life().clone(), ops: format!("{}{more}", first.join(", ")) }
     }
 }
 

@@ -301,6 +301,8 @@ impl<'r> Recorder<'r> {
         self.scopes.truncate(to.scopes);
         self.core.conditions = to.conditions;
         self.core.unwrite(to.writes);
+        #[cfg(feature = "nccl")]
+        self.owed.iter().for_each(|owed| owed.cut(to.nodes));
         let mut panic = drop_each(keeps);
         keep_first(&mut panic, drop_each(nodes));
         go_on(panic);

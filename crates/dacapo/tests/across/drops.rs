@@ -154,7 +154,7 @@ fn a_device_that_comes_and_goes_leaves_nothing_with_the_one_that_stays() {
     drop(stays);
     let (stream, mut counts) = (first.stream().unwrap(), Vec::new());
     drop(second);
-    for _ in 0..5 {
+    for _ in 0..24 {
         // SAFETY: as above.
         let comes = unsafe { Device::from_driver(open.clone(), 1) }.unwrap();
         let (x, mut y) = (comes.buffer(&[3u32; 8]).unwrap(), first.zeros::<u32>(8).unwrap());
@@ -165,7 +165,8 @@ fn a_device_that_comes_and_goes_leaves_nothing_with_the_one_that_stays() {
         let census = machine.census();
         counts.push((census.retains, census.streams, census.events));
     }
-    assert!(counts[1..].windows(2).all(|two| two[0] == two[1]), "{counts:?}");
+    // A stream keeps some events, so the first ones add to them.
+    assert!(counts[16..].windows(2).all(|two| two[0] == two[1]), "{counts:?}");
     drop((stream, first));
     assert_eq!(machine.census().retains, 0);
 }

@@ -294,7 +294,7 @@ impl Nccl for SoftwareNccl {
         if uniqueId.is_null() {
             return answer(Err(Refused::argument("a pointer for the answer is null")));
         }
-        let patience = self.machine.lock().options.rank_patience;
+        let patience = self.machine.lock().options.patience();
         let opened = hub::open(patience)
             .map_err(|error| Refused::new(ncclResult::ncclSystemError, format!("no port could be opened: {error}")));
         // SAFETY: an out pointer of this call.

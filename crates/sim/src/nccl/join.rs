@@ -37,7 +37,7 @@ pub(crate) fn join(machine: &Machine, communicator: &Arc<Communicator>, id: Id) 
 fn reach(machine: &Machine, communicator: &Arc<Communicator>, id: Id) -> Result<Link, Refused> {
     let (number, patience) = {
         let mut state = machine.lock();
-        (*state.ranks.machine.get_or_insert_with(random_number), state.options.rank_patience)
+        (*state.ranks.machine.get_or_insert_with(random_number), state.options.patience())
     };
     let hub = SocketAddr::from((Ipv4Addr::LOCALHOST, id.port));
     let nobody = |error: std::io::Error| {

@@ -76,7 +76,7 @@ impl Machine {
         if std::mem::replace(&mut state.ranks.is_watched, true) {
             return;
         }
-        let every = (state.options.rank_patience / 8).clamp(Duration::from_millis(1), Duration::from_millis(200));
+        let every = (state.options.patience() / 8).clamp(Duration::from_millis(1), Duration::from_millis(200));
         drop(state);
         let inner = Arc::downgrade(&self.inner);
         let watch = move || watch(&inner, every);

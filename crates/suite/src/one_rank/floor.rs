@@ -72,7 +72,9 @@ impl Floor {
     ///
     /// - It could not be made.
     pub fn software(folder: &Path, quick: bool, told: impl Fn(&str) + Send + Sync + 'static) -> Made<Floor> {
-        let devices = Software::new().seed(1).open_group(1).map_err(text)?;
+        // A stream waits for seconds here until a thread lets it go on. How often it looks meanwhile depends on the machine.
+        let patient = |options: &mut dacapo_sim::Options| options.polls_max = u64::MAX;
+        let devices = Software::new().seed(1).options(patient).open_group(1).map_err(text)?;
         let device = devices.into_iter().next().ok_or("a group of one has no device")?;
         let machine = device.machine().cloned().ok_or("a software device has no machine")?;
         let nccl = Arc::new(machine.nccl());

@@ -1,0 +1,14 @@
+//! What a stranger tries on ranks and on copies between devices, in safe code, with every detector on.
+//!
+//! Every test ends in bounded time: one that hangs is failed by its watch.
+#![cfg(all(feature = "software", feature = "nccl", feature = "json"))]
+
+mod copies;
+mod items;
+mod kit;
+mod lifetimes;
+mod numbers;
+mod panics;
+mod random;
+mod recordings;
+mod threads;
