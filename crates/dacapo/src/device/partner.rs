@@ -13,6 +13,7 @@ use crate::device::{Cuda, Device, Named, Needed};
 use crate::error::{Error, Result};
 
 /// An op that all partners must have alike.
+#[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators compare them"))]
 pub(crate) struct JointOp {
     /// What is done.
     pub(crate) what: String,

@@ -151,14 +151,6 @@ impl Error {
         self
     }
 
-    /// The same error without the op it names, which is the library's own.
-    #[cold]
-    #[cfg(feature = "nccl")]
-    pub(crate) fn of_nothing(mut self) -> Error {
-        (self.0.op, self.0.label, self.0.at) = (String::new(), String::new(), None);
-        self
-    }
-
     /// The same error with the op it is about, unless a closer one is already named.
     #[cold]
     pub(crate) fn of(mut self, op: &str, label: &str, at: &'static Location<'static>) -> Error {
