@@ -62,8 +62,10 @@ impl<Q: Queues> Lane<Q> {
         self.0.progress.lock()
     }
 
+    /// The position up to which its work is known to be done.
     #[inline]
-    pub(crate) fn finished_up_to(&self) -> u64 {
+    #[must_use]
+    pub fn finished_up_to(&self) -> u64 {
         self.0.finished.load(Ordering::Acquire)
     }
 
@@ -101,8 +103,9 @@ pub(crate) struct Progress<Q: Queues> {
     more: Box<More<Q>>,
 }
 
-/// So many events of a lane are kept where they part work.
-const EVENTS_KEPT: usize = 16;
+/// So many events of a lane are kept where they part work: more than there is room for in a stream of a driver's, so that an event
+/// of what is in flight stays known.
+const EVENTS_KEPT: usize = 1024;
 
 struct More<Q: Queues> {
     /// The newest events recorded on this lane, each with the position it is behind, in their order.
@@ -135,20 +138,21 @@ impl<Q: Queues> WaitedFor<Q> {
 impl<Q: Queues> Progress<Q> {
     /// The first event that is known to be behind the work at `position`, and the position it is behind.
     pub(crate) fn first_event_behind(&self, position: u64) -> Option<&(u64, Q::Event)> {
-        self.more.events.iter().find(|(behind, _)| *behind >= position)
+        let events = &self.more.events;
+        events.get(events.partition_point(|(behind, _)| *behind < position))
     }
 
-    /// An event was recorded behind the work at the lane's position.
-    pub(crate) fn note_event(&mut self, event: Q::Event) {
+    /// An event was recorded behind the work at the lane's position, and it is done up to `finished`.
+    pub(crate) fn note_event(&mut self, event: Q::Event, finished: u64) {
         let More { events, events_max, .. } = &mut *self.more;
-        if events.len() == *events_max {
+        // Of those behind which everything is done the last one says as much as all of them.
+        while events.len() == *events_max || events.get(1).is_some_and(|(behind, _)| *behind <= finished) {
             events.pop_front();
         }
         events.push_back((self.position, event));
     }
 
-    /// From now on events stay known when others come behind them, for those who wait for what was before. The oldest go: whoever
-    /// comes so late waits for more.
+    /// From now on events stay known when others come behind them, for those who wait for what was before.
     pub(crate) fn keep_events(&mut self) {
         self.more.events_max = EVENTS_KEPT;
     }

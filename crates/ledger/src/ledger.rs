@@ -142,6 +142,18 @@ impl<Q: Queues> Ledger<Q> {
         list
     }
 
+    /// The last uses that an access of the host comes after, whether they are done or not: whose results it sees.
+    ///
+    /// # Panics
+    ///
+    /// - The memory was removed.
+    #[must_use]
+    pub fn last_uses(&self, memory: MemoryId, access: Touching) -> Vec<Use<Q>> {
+        let mut list = Vec::new();
+        self.records.lock().conflicts_of(memory, access, Sight::Host, |used| keep_latest(&mut list, used));
+        list
+    }
+
     /// The use's own event; or one that is behind it, recorded now if there is none: that may come late, never early.
     ///
     /// # Errors
@@ -166,6 +178,15 @@ impl<Q: Queues> Ledger<Q> {
     #[must_use]
     pub fn position(&self, lane: &Lane<Q>) -> u64 {
         lane.lock().position
+    }
+
+    /// Does something while a use is the last on its lane: under the lane's lock, so that nothing is enqueued meanwhile. It must
+    /// not call the ledger.
+    pub fn while_last(&self, used: &Use<Q>, then: impl FnOnce()) {
+        let progress = used.lane.lock();
+        if progress.position == used.position {
+            then();
+        }
     }
 
     /// The last piece of work on a lane. It is on the stream.

@@ -228,7 +228,7 @@ impl<Q: Queues> Ledger<Q> {
             return;
         }
         if let Ok(event) = queues.record(lane.stream()) {
-            progress.note_event(event);
+            progress.note_event(event, lane.finished_up_to());
         }
     }
 
@@ -297,7 +297,7 @@ impl<Q: Queues> Ledger<Q> {
         progress: &mut Progress<Q>,
     ) -> Option<Q::Event> {
         let event = queues.record(lane.stream()).ok()?;
-        progress.note_event(event.clone());
+        progress.note_event(event.clone(), lane.finished_up_to());
         self.records.lock().note_event(lane, progress.position, touch, &event);
         Some(event)
     }
@@ -316,7 +316,7 @@ impl<Q: Queues> Ledger<Q> {
             return Ok(Cover { lane, position: *position, event: event.clone() });
         }
         let event = queues.record(lane.stream())?;
-        progress.note_event(event.clone());
+        progress.note_event(event.clone(), lane.finished_up_to());
         Ok(Cover { lane, position: progress.position, event })
     }
 }

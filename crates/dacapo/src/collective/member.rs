@@ -19,12 +19,13 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use dacapo_ledger::Lane;
 use dacapo_nccl::types::{ncclComm, ncclResult};
 use dacapo_nccl::{Nccl, NcclCall};
 
 use crate::collective::library::Library;
 use crate::collective::{UniqueId, agree};
-use crate::device::{Counted, Device, JointOp, Life, Partner};
+use crate::device::{Counted, Cuda, Device, JointOp, Life, Partner, Torn};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Extent;
 
@@ -167,6 +168,12 @@ impl Member {
         if !is_first {
             return;
         }
+        // Before the abort: what waits for this work on another stream goes on then.
+        for lane in
+            self.lanes().iter().filter(|lane| lane.stream().notes.in_flight().iter().any(|name| name.needs(&self.life)))
+        {
+            let _ = lane.stream().torn.set(Torn::new(lane, &self.life));
+        }
         self.device.has_lost_partner();
         let Some(me) = self.me.upgrade() else { return };
         let abort = move || me.abort();
@@ -177,9 +184,13 @@ impl Member {
         }
     }
 
+    fn lanes(&self) -> Vec<Lane<Cuda>> {
+        self.device.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// The launches that need this member and are not known to be over.
     fn in_flight(&self) -> Vec<String> {
-        let lanes = self.device.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let lanes = self.lanes();
         let names = lanes.iter().flat_map(|lane| lane.stream().notes.in_flight());
         names.filter_map(|name| name.with_ops_of(&self.life)).collect()
     }

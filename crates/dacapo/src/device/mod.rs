@@ -59,7 +59,7 @@ pub(crate) use counters::Live;
 pub(crate) use garbage::Garbage;
 pub(crate) use guests::{Guest, Guests};
 pub(crate) use lost::{Named, Needed, Notes};
-pub(crate) use partner::{Counted, JointOp, Life, Partner};
+pub(crate) use partner::{Counted, JointOp, Life, Partner, Torn, Writers};
 pub use properties::Properties;
 pub(crate) use queue::{Cuda, HeldDriver, LaneStream, RawHandle};
 pub(crate) use range::Range;

@@ -4,10 +4,10 @@
 //! there. What a partner is, the device does not know: a communicator is one ([`collective`](crate::collective)).
 
 use std::panic::Location;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use dacapo_ledger::Lane;
+use dacapo_ledger::{Lane, MemoryId, Touching, Use};
 
 use crate::device::{Cuda, Device, Named, Needed};
 use crate::error::{Error, Result};
@@ -28,11 +28,14 @@ pub(crate) struct JointOp {
 pub(crate) struct Counted(());
 
 static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Whether there ever was one.
+static WERE_ANY: AtomicBool = AtomicBool::new(false);
 
 impl Counted {
     #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators are"))]
     pub(crate) fn new() -> Counted {
         COUNT.fetch_add(1, Ordering::AcqRel);
+        WERE_ANY.store(true, Ordering::Release);
         Counted(())
     }
 
@@ -72,6 +75,36 @@ impl Life {
     /// - It is dead: with what killed it.
     pub(crate) fn expect(&self) -> Result<()> {
         self.death().map_or(Ok(()), |error| Err(error.clone()))
+    }
+}
+
+/// A stream on which work was in flight when its partner died. What that work was to write was never written, and nobody can say of
+/// what came behind it what it was computed from.
+pub(crate) struct Torn {
+    /// The position up to which the stream's work was known to be done.
+    whole_up_to: u64,
+    life: Arc<Life>,
+}
+
+impl Torn {
+    #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators say it"))]
+    pub(crate) fn new(lane: &Lane<Cuda>, life: &Arc<Life>) -> Torn {
+        Torn { whole_up_to: lane.finished_up_to(), life: life.clone() }
+    }
+}
+
+/// Whose results the host is about to see: the last writes of some memory.
+pub(crate) struct Writers(Vec<Use<Cuda>>);
+
+impl Writers {
+    /// # Errors
+    ///
+    /// - One of them was in flight on its stream when a partner died, whatever stream it was waited for on: with what killed it.
+    pub(crate) fn expect_whole(&self) -> Result<()> {
+        self.0.iter().try_for_each(|used| match used.lane().stream().torn.get() {
+            Some(torn) if used.position() > torn.whole_up_to => torn.life.expect(),
+            _ => Ok(()),
+        })
     }
 }
 
@@ -125,6 +158,14 @@ impl Device {
     #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators say it"))]
     pub(crate) fn has_lost_partner(&self) {
         self.0.partner_died.store(true, Ordering::Release);
+    }
+
+    /// Who wrote this memory last; nobody is named in a process without ranks.
+    pub(crate) fn writers(&self, memory: MemoryId) -> Writers {
+        match WERE_ANY.load(Ordering::Acquire) {
+            true => Writers(self.ledger().last_uses(memory, Touching::Read)),
+            false => Writers(Vec::new()),
+        }
     }
 
     /// What somebody waited for on this lane is over. Is it done?

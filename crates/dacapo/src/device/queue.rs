@@ -13,7 +13,7 @@ use dacapo_driver::types::{CU_EVENT_DISABLE_TIMING, CUcontext, CUevent, CUstream
 use dacapo_driver::{Call, Check, Driver, DriverError};
 use dacapo_ledger::{Drops, Queues};
 
-use crate::device::{Garbage, Notes, Retained, twice};
+use crate::device::{Garbage, Notes, Retained, Torn, twice};
 
 /// A driver that is held, and where it is.
 ///
@@ -72,6 +72,8 @@ pub(crate) struct LaneStream {
     pub(crate) raw: RawHandle,
     /// What was launched on it.
     pub(crate) notes: Notes,
+    /// From where on nobody knows what its work has written.
+    pub(crate) torn: OnceLock<Torn>,
     pub(crate) drops: Arc<Drops<Cuda, Garbage>>,
     /// Another library's handle on the same stream, where there is one.
     pub(crate) theirs: OnceLock<Arc<dyn Any + Send + Sync>>,
@@ -84,8 +86,8 @@ pub(crate) struct LaneStream {
 impl LaneStream {
     /// A stream of this context that is ours.
     pub(crate) fn ours(raw: CUstream, drops: Arc<Drops<Cuda, Garbage>>, retained: Arc<Retained>) -> LaneStream {
-        let (raw, notes, theirs) = (RawHandle(raw), Notes::default(), OnceLock::new());
-        LaneStream { raw, drops, notes, theirs, borrowed: false, retained }
+        let (raw, notes, torn, theirs) = (RawHandle(raw), Notes::default(), OnceLock::new(), OnceLock::new());
+        LaneStream { raw, drops, notes, torn, theirs, borrowed: false, retained }
     }
 }
 

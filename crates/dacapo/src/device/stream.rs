@@ -166,11 +166,9 @@ impl Device {
         Ok(())
     }
 
-    /// Forgets the names of launches when the newest of them is over.
+    /// Forgets the names of launches when the newest of them is over; not that of one that another thread launches meanwhile.
     fn forget_if_idle(&self, used: &Use<Cuda>) {
-        if self.ledger().position(used.lane()) == used.position() {
-            used.lane().stream().notes.idle();
-        }
+        self.ledger().while_last(used, || used.lane().stream().notes.idle());
     }
 
     /// Whether a use is over. Does not wait.

@@ -162,6 +162,9 @@ impl<T: Pod> HostBuffer<T> {
             let _held = self.gate.lock();
             // Between the wait and the lock another thread may have launched.
             if device.ledger().wait_list(memory, touching).is_empty() {
+                if touching == Touching::Read {
+                    device.writers(memory).expect_whole()?;
+                }
                 return Ok(then(self));
             }
         }

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 
 use dacapo_ledger::Use;
 
-use crate::device::{Block, Cuda, Device, PIECE_MAX, Stream, Waiting, is_over, poll_use};
+use crate::device::{Block, Cuda, Device, PIECE_MAX, Stream, Waiting, Writers, is_over, poll_use};
 use crate::element::Pod;
 use crate::error::Result;
 use crate::memory::Extent;
@@ -47,6 +47,8 @@ struct Piece {
     block: Block,
     bytes: usize,
     used: Use<Cuda>,
+    /// Whose results it brings.
+    writers: Writers,
 }
 
 impl<T: Pod> Reading<T> {
@@ -59,8 +61,9 @@ impl<T: Pod> Reading<T> {
         for offset in (0..place.bytes).step_by(PIECE_MAX) {
             let bytes = (place.bytes - offset).min(PIECE_MAX);
             // What is enqueued by then is given back with its uses when `reading` is dropped.
+            let writers = reading.device.writers(memory);
             let (block, used) = stream.0.copy_to_block(place.address() + offset as u64, memory, bytes)?;
-            reading.pieces.push(Piece { block, bytes, used });
+            reading.pieces.push(Piece { block, bytes, used, writers });
         }
         if let Some(last) = reading.pieces.last() {
             // An event of its own now: who waits later waits for this copy, not for what came behind it.
@@ -83,7 +86,7 @@ impl<T: Pod> Reading<T> {
             self.device.enter()?;
             self.device.wait_until(&last.used)?;
         }
-        Ok(self.arrived())
+        self.arrived()
     }
 
     /// Whether the elements have arrived. May answer late, never early.
@@ -92,7 +95,8 @@ impl<T: Pod> Reading<T> {
     }
 
     /// The elements; every copy is over.
-    fn arrived(&mut self) -> Vec<T> {
+    fn arrived(&mut self) -> Result<Vec<T>> {
+        self.pieces.iter().try_for_each(|piece| piece.writers.expect_whole())?;
         assert!(!std::mem::replace(&mut self.given, true), "a reading gives its elements once");
         let mut elements = vec![T::zeroed(); self.len];
         let mut rest: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
@@ -103,7 +107,7 @@ impl<T: Pod> Reading<T> {
             self.device.give_block(block, None);
             rest = behind;
         }
-        elements
+        Ok(elements)
     }
 }
 
@@ -116,7 +120,7 @@ impl<T: Pod> Future for Reading<T> {
             Some(last) => poll_use(device, &last.used, waiting, context),
             None => Poll::Ready(Ok(())),
         };
-        done.map(|done| done.map(|()| self.arrived()))
+        done.map(|done| done.and_then(|()| self.arrived()))
     }
 }
 

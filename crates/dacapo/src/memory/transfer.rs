@@ -208,8 +208,9 @@ impl StreamInner {
         let device = &self.device;
         let memory = place.allocation.memory().expect("the place has memory");
         for (piece, offset) in bytes.chunks_mut(PIECE_MAX).zip((0..).step_by(PIECE_MAX)) {
+            let writers = device.writers(memory);
             let (block, used) = self.copy_to_block(place.address() + offset as u64, memory, piece.len())?;
-            if let Err(error) = device.wait_until(&used) {
+            if let Err(error) = device.wait_until(&used).and_then(|()| writers.expect_whole()) {
                 device.give_block(block, device.ledger().last_use(&self.lane));
                 return Err(device.noted(error));
             }

@@ -12,3 +12,4 @@ mod panics;
 mod random;
 mod recordings;
 mod threads;
+mod unwritten;

@@ -77,6 +77,54 @@ fn a_wait_for_another_device_is_for_what_it_needs_and_for_nothing_behind_it() {
     assert_eq!(second.device.said(), "d: wait a3\nd: wait c1");
 }
 
+/// However much came behind it meanwhile.
+#[test]
+fn the_event_of_what_is_in_flight_stays_known() {
+    let (first, second) = two_devices();
+    first.ledger.part_work();
+    let (a, b) = (first.lane("a"), second.lane("b"));
+    let memory = first.ledger.add_memory();
+    first.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
+    (0..500).for_each(|_| drop(first.work(&a, Touch::Memory(&[]), "collective")));
+    second.work(&b, Touch::Memory(&[(memory, READ)]), "read");
+    assert_eq!(second.device.said(), "b: wait a1\nb: read");
+}
+
+/// Of what is done only the last one, so that a program that waits now and then has few.
+#[test]
+fn events_of_what_is_done_are_let_go() {
+    let (first, second) = two_devices();
+    first.ledger.part_work();
+    let (a, b) = (first.lane("a"), second.lane("b"));
+    let memory: Vec<_> = (0..3).map(|_| first.ledger.add_memory()).collect();
+    for memory in &memory {
+        first.work(&a, Touch::Memory(&[(*memory, WRITE)]), "write");
+    }
+    let done = first.ledger.wait_list(memory[1], READ);
+    first.ledger.finished(&done[0]);
+    assert_eq!((a.finished_up_to(), first.ledger.wait_list(memory[1], READ).len()), (2, 0));
+    assert_eq!(first.ledger.last_uses(memory[1], READ)[0].position(), 2, "its last use is that, done or not");
+    first.work(&a, Touch::Memory(&[]), "collective");
+    let first_use = &first.ledger.last_uses(memory[0], READ)[0];
+    for done in [first_use, &done[0]] {
+        assert_eq!(first.ledger.event_for(&first.device, done).unwrap(), "a2", "{}", done.position());
+    }
+    second.work(&b, Touch::Memory(&[(memory[2], READ)]), "read");
+    assert_eq!(second.device.said(), "b: wait a3\nb: read");
+}
+
+#[test]
+fn what_is_done_while_a_use_is_the_last_is_done_then_only() {
+    let (first, _) = two_devices();
+    let (a, memory) = (first.lane("a"), first.ledger.add_memory());
+    first.work(&a, Touch::Memory(&[(memory, WRITE)]), "one");
+    let (one, mut done) = (first.ledger.last_use(&a).unwrap(), 0);
+    first.ledger.while_last(&one, || done += 1);
+    first.work(&a, Touch::Memory(&[]), "two");
+    first.ledger.while_last(&one, || done += 1);
+    assert_eq!(done, 1);
+}
+
 /// The event is before the waits of what comes behind: else whoever needs the one would wait for those, too.
 #[test]
 fn what_work_waits_for_is_not_in_the_event_of_what_is_before_it() {

@@ -40,6 +40,7 @@ impl Stream {
             raw: RawHandle(raw),
             drops: device.0.drops.clone(),
             notes: Notes::default(),
+            torn: OnceLock::new(),
             theirs: OnceLock::from(theirs),
             borrowed: true,
             retained: device.0.cuda.retained.clone(),
