@@ -16,7 +16,7 @@ fn rank_0(seed: u64, body: impl Fn(Rank, &dyn Fn()) -> Result<()> + Send + Sync 
     let (body, barrier) = (Arc::new(body), Arc::new(Barrier::new(2)));
     let said = ended(seed, 2, LONG, move |rank| {
         if rank.rank == 0 {
-            return body(rank, &|| drop(barrier.wait()));
+            return body(rank, &|| _ = barrier.wait());
         }
         barrier.wait();
         rank.comm.abort("it does not come");
