@@ -593,3 +593,90 @@ fn a_machine_that_is_dropped_in_the_middle() {
         unsafe { r.device.cuStreamQuery(r.streams[0]) };
     });
 }
+
+fn on_all(r: &Ranks, call: impl Fn(usize) -> ncclResult) {
+    (0..r.comms.len()).for_each(|rank| fine(call(rank)));
+    r.sync();
+}
+
+/// What nobody has written goes with the bytes, to whoever they go to; and it is found where somebody computes with it.
+#[test]
+fn unwritten_memory_stays_unwritten_on_other_ranks() {
+    type Move = fn(&Ranks, [u64; 2], [u64; 2]);
+    let broadcast: Move = |r, from, to| {
+        on_all(r, |rank| unsafe {
+            r.nccl.ncclBroadcast(p(from[rank]), p(to[rank]), 64, ncclUint8, 0, r.comms[rank], r.streams[rank])
+        })
+    };
+    let gather: Move = |r, from, to| {
+        on_all(r, |rank| unsafe {
+            r.nccl.ncclAllGather(p(from[rank]), p(to[rank]), 64, ncclUint8, r.comms[rank], r.streams[rank])
+        })
+    };
+    let send: Move = |r, from, to| {
+        on_all(r, |rank| unsafe {
+            match rank {
+                0 => r.nccl.ncclSend(p(from[0]), 64, ncclUint8, 1, r.comms[0], r.streams[0]),
+                _ => r.nccl.ncclRecv(p(to[1]), 64, ncclUint8, 0, r.comms[1], r.streams[1]),
+            }
+        })
+    };
+    for (name, step) in [("broadcast", broadcast), ("gather", gather), ("send", send)] {
+        in_time(move || {
+            let options = Options { detectors: Detectors::all(), seed: 3, ..Options::default() };
+            let r = Ranks::new(2, options);
+            let from = [r.device.buffer(64), r.buffer(&[2; 64])];
+            let to = [r.buffer(&[9; 128]), r.buffer(&[9; 128])];
+            ok(unsafe { r.device.cuMemsetD8_v2(from[0] + 16, 5, 32) });
+            step(&r, from, to);
+            r.all_is_well();
+            // What was written may be used, and what never was is found.
+            let sum = |start: u64, floats: usize| {
+                let at = to[1] + start;
+                let all = [to[0] + 64, at];
+                on_all(&r, |rank| r.all_reduce(rank, all[rank], all[rank], floats));
+            };
+            sum(16, 8);
+            r.all_is_well();
+            sum(8, 8);
+            let found = r.found();
+            let first = "error[uninitialised-read]: rank 1 gives memory to ncclAllReduce that nobody has written\n";
+            assert!(found.starts_with(first), "{name}: {found}");
+        });
+    }
+}
+
+/// A rank is given memory of another device: found as what a kernel would do there.
+#[test]
+fn memory_of_another_device() {
+    for (receives, peers) in [(false, false), (true, false), (false, true), (true, true)] {
+        in_time(move || {
+            let group = kit::group::Group::seeded(2, 5);
+            let nccl = group.devices[0].machine.nccl();
+            let other = group.on(1).zeros(8);
+            let own = group.on(0).zeros(8);
+            if peers {
+                group.befriend(0, 1);
+            }
+            let device = group.on(0);
+            let comm = join(&nccl, 1, unique_id(&nccl), 0).expect("one rank");
+            let stream = device.stream();
+            let (from, to) = if receives { (own, other) } else { (other, own) };
+            fine(unsafe { nccl.ncclAllReduce(p(from), p(to), 8, ncclFloat32, ncclSum, comm, stream) });
+            let code = unsafe { device.cuStreamSynchronize(stream) };
+            let found: Vec<String> = device.take_findings().iter().map(ToString::to_string).collect();
+            if peers {
+                assert_eq!((code, &found[..]), (CUresult::CUDA_SUCCESS, &[][..]));
+                return;
+            }
+            assert_eq!((code, found.len()), (CUresult::CUDA_ERROR_ILLEGAL_ADDRESS, 1), "{found:?}");
+            let what = found[0].split_once(" is byte 0 of ").map(|(before, _)| before);
+            assert!(
+                what.is_some_and(|what| what.starts_with("error[peer-access]: ncclAllReduce of rank 0: 0x")),
+                "{found:?}"
+            );
+            assert!(found[0].contains("device 0 works here, and has no access to memory of device 1"), "{}", found[0]);
+            assert!(found[0].contains("help: give a rank memory of its own device"), "{}", found[0]);
+        });
+    }
+}

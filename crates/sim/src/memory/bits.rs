@@ -124,6 +124,33 @@ impl Bits {
         }
     }
 
+    /// Calls `f` with start and length of every run of unset bits in `start..start + len`, lowest first; a run that goes on in the
+    /// next word comes in parts.
+    pub(crate) fn gaps(&self, start: usize, len: usize, mut f: impl FnMut(usize, usize)) {
+        let (mut at, end) = (start, start + len);
+        if self.full() {
+            return;
+        }
+        while at < end {
+            // The rest of this word, with what lies behind it or behind the range as set.
+            let rest = (64 - at % 64).min(end - at);
+            let outside = if rest == 64 { 0 } else { !0u64 << rest };
+            let mut unset = !(self.from(at) | outside);
+            while unset != 0 {
+                let first = unset.trailing_zeros() as usize;
+                let run = (unset >> first).trailing_ones() as usize;
+                f(at + first, run);
+                unset &= if first + run == 64 { 0 } else { !0u64 << (first + run) };
+            }
+            at += rest;
+        }
+    }
+
+    /// Marks the bytes `start..start + len` as not initialised. The range lies inside the region.
+    pub(crate) fn unmark(&mut self, start: usize, len: usize) {
+        (start..start + len).for_each(|at| self.put(at, false));
+    }
+
     /// The bits of `from..from + len`, for a copy whose source and target may overlap.
     pub(crate) fn extract(&self, from: usize, len: usize) -> Piece {
         if self.full() {
@@ -183,6 +210,28 @@ mod tests {
             assert_eq!(runs, marked);
         }
         Bits::new(300).expect("small").runs(|start, len| panic!("{start} {len}"));
+    }
+
+    #[test]
+    fn gaps_are_what_was_not_marked() {
+        let mut random = crate::random::Random::new(5);
+        for _ in 0..300 {
+            let mut bits = Bits::new(300).expect("small");
+            for _ in 0..random.below(6) {
+                let start = random.below(300);
+                bits.mark(start, random.below(301 - start));
+            }
+            let start = random.below(300);
+            let len = random.below(301 - start);
+            let mut unset = vec![false; 300];
+            bits.gaps(start, len, |at, len| unset[at..at + len].fill(true));
+            for (at, unset) in unset.iter().enumerate() {
+                assert_eq!(*unset, (start..start + len).contains(&at) && !bits.get(at), "{at}");
+            }
+            bits.unmark(start, len);
+            assert!((0..300).all(|at| !(start..start + len).contains(&at) || !bits.get(at)));
+            assert_eq!(bits.set, (0..300).filter(|at| bits.get(*at)).count());
+        }
     }
 
     #[test]

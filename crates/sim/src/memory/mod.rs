@@ -25,6 +25,7 @@ pub(crate) mod ranges;
 pub(crate) mod region;
 pub(crate) mod rows;
 pub(crate) mod texture;
+mod unwritten;
 pub(crate) mod watch;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};

@@ -19,6 +19,7 @@ use super::transfer::{Kind, Said, Told, Transfer};
 use crate::finding::{Ending, Finding};
 use crate::foreign::{get, put};
 use crate::machine::{Machine, this_thread};
+use crate::model::device::On;
 use crate::model::table::{Key, Lookup};
 use crate::visit::Needs;
 
@@ -172,8 +173,8 @@ impl SoftwareNccl {
         if rank >= ranks {
             return Err(Refused::argument(format!("there is no rank {rank} of {ranks}")));
         }
-        let device = self.device()?;
-        let communicator = Arc::new(Communicator::new(rank, ranks, device));
+        let on = self.on()?;
+        let communicator = Arc::new(Communicator::new(rank, ranks, on));
         let in_background = !blocking || group::is_open();
         if !in_background {
             join(&self.machine, &communicator, id)?;
@@ -199,21 +200,17 @@ impl SoftwareNccl {
         Ok((comm, !blocking))
     }
 
-    /// The device of the calling thread's current context.
-    fn device(&self) -> Result<c_int, Refused> {
-        let mut device = 0;
+    /// The calling thread's current context, and its device.
+    fn on(&self) -> Result<On, Refused> {
+        let mut on = None;
         let code = self.machine.visit(Call::cuCtxGetDevice, Needs::Context, |v| {
             let context = v.context()?;
-            device = v.device_of(context);
+            on = Some(v.on(context));
             Ok(())
         });
-        match code {
-            // There are at most 64.
-            CUresult::CUDA_SUCCESS => Ok(device as c_int),
-            code => {
-                Err(Refused::driver("a rank is made on the device of the current context, and there is none", code))
-            }
-        }
+        on.ok_or_else(|| {
+            Refused::driver("a rank is made on the device of the current context, and there is none", code)
+        })
     }
 
     fn ask<T>(&self, comm: ncclComm, call: &str, out: *mut T, of: impl FnOnce(&Communicator) -> T) -> ncclResult {

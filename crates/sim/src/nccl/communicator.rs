@@ -13,6 +13,7 @@ use super::meeting::{Gone, Meeting};
 use super::remote::Remote;
 use super::report::Trouble;
 use crate::detect::order::Node;
+use crate::model::device::On;
 use crate::model::table::Key;
 use crate::model::tasks::Task;
 
@@ -21,6 +22,8 @@ pub(crate) struct Communicator {
     pub(crate) rank: u32,
     pub(crate) ranks: u32,
     pub(crate) device: i32,
+    /// The context that it was made in, whose rights its work has.
+    pub(crate) on: On,
     link: Mutex<Link>,
     trouble: Mutex<Option<Trouble>>,
     under_way: Mutex<UnderWay>,
@@ -96,11 +99,13 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Communicator {
-    pub(crate) fn new(rank: u32, ranks: u32, device: i32) -> Communicator {
+    pub(crate) fn new(rank: u32, ranks: u32, on: On) -> Communicator {
         Communicator {
             rank,
             ranks,
-            device,
+            // There are at most 64.
+            device: on.device as i32,
+            on,
             link: Mutex::new(Link::Joining(None)),
             trouble: Mutex::new(None),
             under_way: Mutex::default(),

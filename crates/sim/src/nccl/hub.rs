@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use dacapo_nccl::types::ncclResult;
 
 use super::communicator::locked;
+use super::content::Content;
 use super::id::{Id, random_token};
 use super::meeting::{Done, Gone, Meeting};
 use super::remote;
@@ -268,7 +269,7 @@ impl Hub {
     }
 
     /// A rank has one piece under way at a time.
-    fn may_offer(meeting: &Meeting, rank: u32, ranks: u32, said: &[(Said, Vec<u8>)]) -> bool {
+    fn may_offer(meeting: &Meeting, rank: u32, ranks: u32, said: &[(Said, Content)]) -> bool {
         let seat = &meeting.seats[rank as usize];
         seat.gone.is_none() && meeting.open_calls(rank).next().is_none() && is_sound(said, rank, ranks)
     }

@@ -15,6 +15,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::content::Content;
 use super::report::{self, Trouble};
 use super::transfer::{Kind, Said};
 use crate::detect::order::Node;
@@ -22,15 +23,20 @@ use crate::detect::order::Node;
 /// What a call has brought a rank.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
-    /// The bytes for its receive buffer, if it has one.
-    pub(crate) bytes: Option<(Arc<Vec<u8>>, Range<usize>)>,
+    /// What comes into its receive buffer, if it has one: a part of this.
+    pub(crate) part: Option<(Arc<Content>, Range<usize>)>,
     /// The begins that its end comes after, where that is asked for.
     pub(crate) after: Vec<Arc<Node>>,
 }
 
 impl Outcome {
     pub(crate) fn data(&self) -> &[u8] {
-        self.bytes.as_ref().map_or(&[], |(bytes, range)| &bytes[range.clone()])
+        self.part.as_ref().map_or(&[], |(content, part)| &content.bytes()[part.clone()])
+    }
+
+    /// What nobody has written of it.
+    pub(crate) fn unwritten(&self) -> impl Iterator<Item = Range<u64>> {
+        self.part.iter().flat_map(|(content, part)| content.unwritten(part.clone()))
     }
 }
 
@@ -47,7 +53,7 @@ pub(crate) enum Gone {
 /// A call of a piece of work.
 struct Part {
     said: Said,
-    data: Arc<Vec<u8>>,
+    data: Arc<Content>,
     outcome: Option<Outcome>,
 }
 
@@ -89,7 +95,7 @@ impl Meeting {
     }
 
     /// A rank comes with a piece of work. After trouble nothing meets any more.
-    pub(crate) fn offer(&mut self, rank: u32, said: Vec<(Said, Vec<u8>)>, mark: Option<Arc<Node>>) -> Done {
+    pub(crate) fn offer(&mut self, rank: u32, said: Vec<(Said, Content)>, mark: Option<Arc<Node>>) -> Done {
         let seat = &mut self.seats[rank as usize];
         if said.iter().any(|(said, _)| !said.told.kind.is_pair()) {
             seat.begun += 1;
@@ -240,8 +246,8 @@ impl Meeting {
                     return Some(report::mismatch(self, (from, Some(a.said.clone())), (to, Some(b.said.clone()))));
                 }
                 let (data, mark) = (a.data.clone(), sender.mark.clone());
-                let all = 0..data.len();
-                let outcome = Outcome { bytes: Some((data, all)), after: mark.into_iter().collect() };
+                let all = 0..data.bytes().len();
+                let outcome = Outcome { part: Some((data, all)), after: mark.into_iter().collect() };
                 self.bring(from, send, Outcome::default());
                 self.bring(to, receive, outcome);
             }
@@ -323,27 +329,33 @@ impl Meeting {
 fn outcomes(parts: &[&Part], marks: &[Option<Arc<Node>>]) -> Vec<Outcome> {
     let (ranks, told) = (parts.len(), parts[0].said.told);
     let all = || marks.iter().flatten().cloned().collect::<Vec<_>>();
-    let data: Vec<&[u8]> = parts.iter().map(|part| part.data.as_slice()).collect();
-    let whole = |bytes: &Arc<Vec<u8>>| Outcome { bytes: Some((bytes.clone(), 0..bytes.len())), after: all() };
+    // What nobody has written and is reduced was found where it was read.
+    let fold = || {
+        let data: Vec<&[u8]> = parts.iter().map(|part| part.data.bytes()).collect();
+        Arc::new(Content::written(told.element.fold(told.reduction, &data)))
+    };
+    let whole = |content: &Arc<Content>| {
+        let all_of_it = 0..content.bytes().len();
+        Outcome { part: Some((content.clone(), all_of_it)), after: all() }
+    };
     match told.kind {
-        Kind::AllReduce => vec![whole(&Arc::new(told.element.fold(told.reduction, &data))); ranks],
+        Kind::AllReduce => vec![whole(&fold()); ranks],
         Kind::Reduce => {
-            let sum = Arc::new(told.element.fold(told.reduction, &data));
+            let sum = fold();
             let root = |rank| if rank == told.other as usize { whole(&sum) } else { Outcome::default() };
             (0..ranks).map(root).collect()
         }
         Kind::ReduceScatter => {
-            let sum = Arc::new(told.element.fold(told.reduction, &data));
-            let piece = sum.len() / ranks;
-            let part = |rank| Outcome { bytes: Some((sum.clone(), rank * piece..(rank + 1) * piece)), after: all() };
+            let sum = fold();
+            let piece = sum.bytes().len() / ranks;
+            let part = |rank| Outcome { part: Some((sum.clone(), rank * piece..(rank + 1) * piece)), after: all() };
             (0..ranks).map(part).collect()
         }
-        Kind::AllGather => vec![whole(&Arc::new(data.concat())); ranks],
+        Kind::AllGather => vec![whole(&Arc::new(Content::concat(parts.iter().map(|part| &*part.data)))); ranks],
         Kind::Broadcast => {
             let root = told.other as usize;
-            let bytes = parts[root].data.clone();
             let after: Vec<_> = marks[root].iter().cloned().collect();
-            vec![Outcome { bytes: Some((bytes.clone(), 0..bytes.len())), after }; ranks]
+            vec![Outcome { after, ..whole(&parts[root].data) }; ranks]
         }
         Kind::Send | Kind::Recv => unreachable!("pairs are met by `meet_pairs`"),
     }

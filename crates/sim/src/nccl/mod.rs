@@ -19,6 +19,7 @@
 
 mod api;
 mod communicator;
+mod content;
 mod element;
 mod group;
 mod hub;

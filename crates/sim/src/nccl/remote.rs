@@ -9,6 +9,7 @@ use std::sync::{Arc, Weak};
 use dacapo_nccl::types::ncclResult;
 
 use super::communicator::Communicator;
+use super::content::Content;
 use super::meeting::{Gone, Outcome};
 use super::report::{self, Trouble};
 use super::transfer::Said;
@@ -38,7 +39,7 @@ impl Remote {
     }
 
     /// The rank comes with a piece of work.
-    pub(crate) fn offer(&self, said: &[(Said, Vec<u8>)]) {
+    pub(crate) fn offer(&self, said: &[(Said, Content)]) {
         self.send(&Frame::Offer(said.to_vec()));
     }
 

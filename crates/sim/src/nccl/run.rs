@@ -7,6 +7,7 @@ use std::time::Instant;
 use dacapo_driver::CUresult;
 
 use super::communicator::{Communicator, Link, Local, locked};
+use super::content::Content;
 use super::meeting::{Done, Outcome};
 use super::report::{Trouble, crossed};
 use super::transfer::{Said, Transfer};
@@ -62,11 +63,12 @@ impl State {
         }
         communicator.under_way().active = Some(key);
         self.find_unordered_begin(key, &work);
-        let read = self.read_sent(key, &work);
-        let said = match read {
+        self.look_for(Some(communicator.on));
+        let said = match self.read_sent(key, &work) {
             Ok(said) => said,
             Err(error) => return self.collective_faults(key, trip, &error),
         };
+        self.look_away();
         self.note(|| format!("{} of rank {}", work.name(), communicator.rank));
         self.time_ns += 500 + work.bytes() / 64;
         self.set_run_apart(key, trip);
@@ -98,7 +100,7 @@ impl State {
     }
 
     /// What a rank gives, read from its buffers.
-    fn read_sent(&mut self, key: Key<Task>, work: &CollectiveWork) -> Result<Vec<(Said, Vec<u8>)>, AccessError> {
+    fn read_sent(&mut self, key: Key<Task>, work: &CollectiveWork) -> Result<Vec<(Said, Content)>, AccessError> {
         let (rank, ranks) = (work.communicator.rank, work.communicator.ranks);
         self.watch_memory_work(key, &work.name(), work.bytes());
         let read = work.calls.iter().map(|call| {
@@ -108,17 +110,17 @@ impl State {
                 self.memory.check(call.receive, received)?;
             }
             if sent == 0 {
-                return Ok((call.said.clone(), Vec::new()));
+                return Ok((call.said.clone(), Content::default()));
             }
             self.memory.touch(call.send, sent, false);
             self.memory.check(call.send, sent)?;
             let mut bytes = vec![0; sent as usize];
             self.memory.read(call.send, &mut bytes)?;
-            if told.kind.reduces() && self.options.detectors.uninitialised && !self.memory.initialised(call.send, sent)
-            {
+            let content = Content::new(bytes, self.memory.unwritten(call.send, sent)?).expect("in order");
+            if told.kind.reduces() && self.options.detectors.uninitialised && !content.is_written() {
                 self.find_uninitialised(rank, &call.said, call.send);
             }
-            Ok((call.said.clone(), bytes))
+            Ok((call.said.clone(), content))
         });
         let read = read.collect();
         self.end_watch();
@@ -178,6 +180,7 @@ impl State {
         if let Some(order) = &mut self.tasks.order {
             outcomes.iter().flat_map(|outcome| &outcome.after).for_each(|begin| order.learn_begin(key, begin));
         }
+        self.look_for(Some(work.communicator.on));
         self.watch_memory_work(key, &work.name(), work.bytes());
         let write = work.calls.iter().zip(outcomes).try_for_each(|(call, outcome)| {
             let bytes = outcome.data();
@@ -185,11 +188,15 @@ impl State {
                 return Ok(());
             }
             self.memory.touch(call.receive, bytes.len() as u64, true);
-            self.memory.write(call.receive, bytes)
+            self.memory.write(call.receive, bytes)?;
+            outcome
+                .unwritten()
+                .try_for_each(|range| self.memory.mark_unwritten(call.receive + range.start, range.end - range.start))
         });
         self.end_watch();
         match write {
             Ok(()) => {
+                self.look_away();
                 trip.end();
                 self.tasks.finish(key);
                 self.next_of(&work.communicator, key);
@@ -201,7 +208,10 @@ impl State {
     /// A collective touches what it may not: the device of its rank is broken.
     fn collective_faults(&mut self, key: Key<Task>, trip: Trip, error: &AccessError) {
         let work = trip.work.clone();
+        let out_of_reach = self.memory.out_of_reach(error.address);
+        self.look_away();
         let (code, help) = match error.kind {
+            AccessErrorKind::PeerAccess => ("peer-access", "give a rank memory of its own device"),
             AccessErrorKind::Freed => {
                 ("use-after-free", "keep the memory until the last launch that touches it is done")
             }
@@ -211,7 +221,8 @@ impl State {
             AccessErrorKind::NoAccess => ("no-access", "call cuMemMap and then cuMemSetAccess for the range first"),
             _ => ("out-of-bounds", "let count times the size of the type fit the buffer; for all ranks where all give"),
         };
-        let what = format!("{} of rank {}: {error}", work.name(), work.communicator.rank);
+        let who = out_of_reach.map(|(who, _)| format!(": {who}")).unwrap_or_default();
+        let what = format!("{} of rank {}: {error}{who}", work.name(), work.communicator.rank);
         let finding = Finding::new(code, Ending::YourProgram, what)
             .at(format!("rank {}", work.communicator.rank), work.calls[0].said.told.to_string())
             .help(help);

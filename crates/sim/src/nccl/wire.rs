@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use dacapo_nccl::types::ncclResult;
 
+use super::content::Content;
 use super::element::{Element, Reduction};
 use super::id::Token;
 use super::meeting::Outcome;
@@ -22,6 +23,10 @@ pub(crate) const FRAME_MAX: usize = 256 << 20;
 const TEXT_MAX: usize = 4096;
 /// No list of calls, places or notes has more entries.
 const LIST_MAX: usize = 65_536;
+/// So many ranges that nobody has written are told of each call; what is behind them counts as written.
+const RANGES_MAX: usize = 512;
+/// More than is said of a call beside its bytes.
+pub(crate) const SAID_MAX: u64 = 4 * TEXT_MAX as u64 + 16 * RANGES_MAX as u64;
 const MAGIC: [u8; 8] = *b"dacaporg";
 
 /// The first words of a rank.
@@ -74,7 +79,7 @@ pub(crate) enum Frame {
     /// They are not: the connection stays.
     Remote,
     /// A rank comes with a piece of work.
-    Offer(Vec<(Said, Vec<u8>)>),
+    Offer(Vec<(Said, Content)>),
     /// A rank has left, or has aborted, or its device is broken, with the reason.
     Left,
     Aborted,
@@ -101,7 +106,7 @@ impl Frame {
                 put_u32(&mut to, calls.len() as u32);
                 for (said, data) in calls {
                     put_said(&mut to, said);
-                    put_bytes(&mut to, data);
+                    put_content(&mut to, data.bytes(), data.unwritten(0..data.bytes().len()));
                 }
             }
             Frame::Left => to.push(5),
@@ -113,7 +118,7 @@ impl Frame {
             Frame::Done(outcomes) => {
                 to.push(8);
                 put_u32(&mut to, outcomes.len() as u32);
-                outcomes.iter().for_each(|outcome| put_bytes(&mut to, outcome.data()));
+                outcomes.iter().for_each(|outcome| put_content(&mut to, outcome.data(), outcome.unwritten()));
             }
             Frame::Broken(trouble) => {
                 to.push(9);
@@ -158,6 +163,13 @@ fn put_u32(to: &mut Vec<u8>, number: u32) {
 fn put_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
     put_u32(to, bytes.len() as u32);
     to.extend(bytes);
+}
+
+fn put_content(to: &mut Vec<u8>, bytes: &[u8], unwritten: impl Iterator<Item = Range<u64>>) {
+    put_bytes(to, bytes);
+    let unwritten: Vec<_> = unwritten.take(RANGES_MAX).collect();
+    put_u32(to, unwritten.len() as u32);
+    unwritten.iter().flat_map(|range| [range.start, range.end]).for_each(|end| to.extend(end.to_le_bytes()));
 }
 
 fn put_text(to: &mut Vec<u8>, text: &str) {
@@ -226,6 +238,11 @@ impl<'b> Body<'b> {
         self.take(bytes)
     }
 
+    fn content(&mut self) -> Option<Content> {
+        let bytes = self.bytes()?.to_vec();
+        Content::new(bytes, self.list(|body| Some(body.u64()?..body.u64()?))?)
+    }
+
     fn text(&mut self) -> Option<String> {
         let bytes = self.bytes().filter(|bytes| bytes.len() <= TEXT_MAX)?;
         Some(String::from_utf8_lossy(bytes).into_owned())
@@ -279,14 +296,14 @@ impl<'b> Body<'b> {
             1 => Frame::Refused(self.code()?, self.text()?),
             2 => Frame::Local,
             3 => Frame::Remote,
-            4 => Frame::Offer(self.list(|body| Some((body.said()?, body.bytes()?.to_vec())))?),
+            4 => Frame::Offer(self.list(|body| Some((body.said()?, body.content()?)))?),
             5 => Frame::Left,
             6 => Frame::Aborted,
             7 => Frame::Lost(self.text()?),
             8 => Frame::Done(self.list(|body| {
-                let bytes = body.bytes()?.to_vec();
-                let all: Range<usize> = 0..bytes.len();
-                Some(Outcome { bytes: Some((Arc::new(bytes), all)), after: Vec::new() })
+                let content = body.content()?;
+                let all = 0..content.bytes().len();
+                Some(Outcome { part: Some((Arc::new(content), all)), after: Vec::new() })
             })?),
             9 => {
                 let (code, text) = (self.code()?, self.text()?);
@@ -299,12 +316,12 @@ impl<'b> Body<'b> {
 }
 
 /// Whether what came from elsewhere is what a rank can offer.
-pub(crate) fn is_sound(offer: &[(Said, Vec<u8>)], rank: u32, ranks: u32) -> bool {
+pub(crate) fn is_sound(offer: &[(Said, Content)], rank: u32, ranks: u32) -> bool {
     !offer.is_empty()
         && offer.iter().all(|(said, data)| {
             let told = said.told;
             let is_there = told.other < ranks && told.bytes(ranks).is_some();
-            is_there && told.sent(rank, ranks) == data.len() as u64
+            is_there && told.sent(rank, ranks) == data.bytes().len() as u64
         })
 }
 
@@ -317,7 +334,9 @@ mod tests {
         let element = Element::of(7).expect("float32");
         let told = Told { kind: Kind::AllReduce, count: 2, element, reduction: Reduction::Max, other: 0 };
         let op = FindingOp { op: "a".into(), label: "b".into(), file: "c".into(), line: 1, column: 2 };
-        Frame::Offer(vec![(Said { told, by: Some(Arc::new(op)) }, vec![1; 8]), (Said { told, by: None }, vec![2; 8])])
+        let content = |of: u8| Content::new(vec![of; 8], vec![1..3, 6..8]).expect("in order");
+        let all = Content::written(vec![1; 8]);
+        Frame::Offer(vec![(Said { told, by: Some(Arc::new(op)) }, all), (Said { told, by: None }, content(2))])
     }
 
     fn broken() -> Frame {
@@ -327,8 +346,8 @@ mod tests {
 
     #[test]
     fn frames_are_read_as_they_were_written() {
-        let done =
-            Frame::Done(vec![Outcome::default(), Outcome { bytes: Some((Arc::new(vec![7; 9]), 2..5)), after: vec![] }]);
+        let content = Arc::new(Content::new(vec![7; 9], vec![0..3, 4..9]).expect("in order"));
+        let done = Frame::Done(vec![Outcome::default(), Outcome { part: Some((content, 2..5)), after: vec![] }]);
         let refused = Frame::Refused(ncclResult::ncclInvalidUsage, "why".into());
         for frame in
             [offer(), broken(), done, refused, Frame::Local, Frame::Remote, Frame::Left, Frame::Lost("x".into())]

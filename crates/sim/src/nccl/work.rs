@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::communicator::{Communicator, Link};
 use super::meeting::Outcome;
 use super::transfer::Transfer;
-use super::wire::FRAME_MAX;
+use super::wire::{FRAME_MAX, SAID_MAX};
 use crate::finding::FindingOp;
 
 /// The calls that are put on a stream at once. Never empty.
@@ -42,7 +42,7 @@ impl CollectiveWork {
 
     /// Whether it is more than goes over a connection at once, where it has to; with room for what is said of each call.
     pub(crate) fn is_too_much(&self) -> bool {
-        let said = 16_384 * self.calls.len() as u64;
+        let said = SAID_MAX * self.calls.len() as u64;
         matches!(*self.communicator.link(), Link::Remote(_)) && self.bytes() + said > FRAME_MAX as u64
     }
 
