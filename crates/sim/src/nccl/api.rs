@@ -4,7 +4,7 @@ use std::fmt;
 use std::mem::offset_of;
 use std::sync::Arc;
 
-use dacapo_driver::{CUresult, Call};
+use dacapo_driver::Call;
 use dacapo_nccl::Nccl;
 use dacapo_nccl::types::*;
 
