@@ -4,17 +4,17 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
+use crate::collective::call::Written;
 use crate::collective::group::Group;
 use crate::collective::join::Join;
 use crate::collective::member::Member;
 use crate::collective::number::{Number, Reduce};
-use crate::collective::transfer::{Kind, Transfer};
 use crate::collective::{Bucketed, UniqueId};
 use crate::device::Device;
 use crate::element::Pod;
-use crate::error::{Error, ErrorKind, Result};
-use crate::memory::{Access, Slice};
-use crate::record::Op;
+use crate::error::{Error, Result};
+use crate::memory::Slice;
+use crate::record::{Op, Recorder};
 
 /// One rank of several that work together. Clones are the same rank.
 ///
@@ -123,9 +123,7 @@ impl Communicator {
         target: &'a mut Slice<T>,
         reduce: Reduce,
     ) -> impl Op<Out = ()> + use<'a, T> {
-        let checked = lengths("all_reduce", ("source", source.len()), ("target", target.len()));
-        let count = source.len();
-        self.made("all_reduce", checked, Transfer::reducing(Kind::AllReduce(reduce), source, Some(target), count))
+        self.op(Written::all_reduce(source, target, reduce))
     }
 
     /// `data` becomes the reduction of all ranks' `data`, on every rank.
@@ -135,8 +133,7 @@ impl Communicator {
         data: &'a mut Slice<T>,
         reduce: Reduce,
     ) -> impl Op<Out = ()> + use<'a, T> {
-        let count = data.len();
-        self.made("all_reduce", Ok(()), Transfer::reducing_in_place(Kind::AllReduce(reduce), data, count))
+        self.op(Written::all_reduce_in_place(data, reduce))
     }
 
     /// `target` is the reduction of all ranks' `source`, on rank `root` only: elsewhere it is not written, and is `source` in
@@ -150,15 +147,7 @@ impl Communicator {
         reduce: Reduce,
         root: usize,
     ) -> impl Op<Out = ()> + use<'a, T> {
-        let checked = lengths("reduce", ("source", source.len()), ("target", target.len()))
-            .and_then(|()| self.expect_rank("reduce", root));
-        let (kind, count) = (Kind::Reduce(reduce, root), source.len());
-        let transfer = match self.rank() == root {
-            true => Transfer::reducing(kind, source, Some(target), count),
-            // NCCL does not look at the target of another rank.
-            false => Transfer::reducing(kind, source, None, count),
-        };
-        self.made("reduce", checked, transfer)
+        self.op(Written::reduce(self, source, target, reduce, root))
     }
 
     /// The reduction of all ranks' `source`, cut into as many parts as there are ranks: this rank's `target` is its part.
@@ -170,9 +159,7 @@ impl Communicator {
         target: &'a mut Slice<T>,
         reduce: Reduce,
     ) -> impl Op<Out = ()> + use<'a, T> {
-        let (name, count) = ("reduce_scatter", target.len());
-        let checked = lengths(name, ("source", source.len()), ("target, for every rank", count * self.size()));
-        self.made(name, checked, Transfer::reducing(Kind::ReduceScatter(reduce), source, Some(target), count))
+        self.op(Written::reduce_scatter(self, source, target, reduce))
     }
 
     /// `target` is all ranks' `source`, one after the other.
@@ -183,22 +170,14 @@ impl Communicator {
         source: &'a Slice<T>,
         target: &'a mut Slice<T>,
     ) -> impl Op<Out = ()> + use<'a, T> {
-        let (name, count) = ("all_gather", source.len());
-        let checked = lengths(name, ("source, of every rank", count * self.size()), ("target", target.len()));
-        self.made(name, checked, Transfer::moving(Kind::AllGather, source, target, count))
+        self.op(Written::all_gather(self, source, target))
     }
 
     /// `data` becomes that of rank `root`, on every rank.
     #[doc(alias = "ncclBroadcast")]
     #[track_caller]
     pub fn broadcast<'a, T: Pod>(&self, data: &'a mut Slice<T>, root: usize) -> impl Op<Out = ()> + use<'a, T> {
-        let checked = self.expect_rank("broadcast", root);
-        let access = match self.rank() == root {
-            true => Access::write("data", data),
-            false => Access::out("data", data),
-        };
-        let count = data.len();
-        self.made("broadcast", checked, Transfer::of_bytes::<T>(Kind::Broadcast(root), vec![access], count))
+        self.op(Written::broadcast(self, data, root))
     }
 
     /// `source` is cut into as many parts as there are ranks: part `i` goes to rank `i`, and part `i` of `target` comes from it.
@@ -209,11 +188,7 @@ impl Communicator {
         source: &'a Slice<T>,
         target: &'a mut Slice<T>,
     ) -> impl Op<Out = ()> + use<'a, T> {
-        let name = "all_to_all";
-        let part = source.len() / self.size();
-        let checked = lengths(name, ("source", source.len()), ("target", target.len()))
-            .and_then(|()| lengths(name, ("source", source.len()), ("a part, for every rank", part * self.size())));
-        self.made(name, checked, Transfer::moving(Kind::AllToAll, source, target, part))
+        self.op(Written::all_to_all(self, source, target))
     }
 
     /// Sends `source` to rank `to`, which must [`recv`](Communicator::recv) as many elements. Two ranks that send to each other
@@ -221,18 +196,14 @@ impl Communicator {
     #[doc(alias = "ncclSend")]
     #[track_caller]
     pub fn send<'a, T: Pod>(&self, source: &'a Slice<T>, to: usize) -> impl Op<Out = ()> + use<'a, T> {
-        let checked = self.expect_other("send", to);
-        let access = vec![Access::read("source", source)];
-        self.made("send", checked, Transfer::of_bytes::<T>(Kind::Send(to), access, source.len()))
+        self.op(Written::send(self, source, to).not_with_itself(self, to))
     }
 
     /// Receives what rank `from` [`send`](Communicator::send)s.
     #[doc(alias = "ncclRecv")]
     #[track_caller]
     pub fn recv<'a, T: Pod>(&self, target: &'a mut Slice<T>, from: usize) -> impl Op<Out = ()> + use<'a, T> {
-        let checked = self.expect_other("recv", from);
-        let (access, count) = (vec![Access::out("target", target)], target.len());
-        self.made("recv", checked, Transfer::of_bytes::<T>(Kind::Recv(from), access, count))
+        self.op(Written::recv(self, target, from).not_with_itself(self, from))
     }
 
     /// Several calls that begin together, as one op: two ranks that send to each other, or small calls at the price of one.
@@ -249,41 +220,15 @@ impl Communicator {
         Bucketed::new(self, bytes, reduce, Location::caller())
     }
 
-    /// The op of one call; what is wrong with its arguments is told when it is recorded.
     #[track_caller]
-    fn made(&self, name: &'static str, checked: Result<()>, transfer: Transfer) -> impl Op<Out = ()> + use<> {
-        let (op, at) = (transfer.op(self.0.clone(), name, Location::caller()), Location::caller());
-        move |recorder: &mut crate::record::Recorder<'_>| {
+    fn op(&self, call: Written) -> impl Op<Out = ()> + use<> {
+        let (Written { name, checked, transfer }, at) = (call, Location::caller());
+        let op = transfer.op(self.0.clone(), name, at);
+        move |recorder: &mut Recorder<'_>| {
             checked.map_err(|error| error.of(name, recorder.label(), at))?;
             recorder.run(op)
         }
     }
-
-    pub(super) fn expect_rank(&self, what: &'static str, rank: usize) -> Result<()> {
-        match rank < self.size() {
-            true => Ok(()),
-            false => Err(Error::new(ErrorKind::Rank { what, rank, size: self.size() })),
-        }
-    }
-
-    /// As above, and another rank: alone, without a group, a rank that sends to itself would wait for itself.
-    fn expect_other(&self, what: &'static str, rank: usize) -> Result<()> {
-        self.expect_rank(what, rank)?;
-        match rank != self.rank() {
-            true => Ok(()),
-            false => Err(Error::msg(format!(
-                "`{what}` names the rank's own number, {rank}, and would wait for itself: put both sides into one `group()`, \
-                 or use `copy`"
-            ))),
-        }
-    }
-}
-
-/// # Errors
-///
-/// - The lengths differ.
-pub(super) fn lengths(what: &'static str, left: (&'static str, usize), right: (&'static str, usize)) -> Result<()> {
-    if left.1 == right.1 { Ok(()) } else { Err(Error::lengths(what, [left, right], "elements")) }
 }
 
 impl fmt::Debug for Communicator {

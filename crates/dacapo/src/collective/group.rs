@@ -4,12 +4,12 @@ use std::marker::PhantomData;
 use std::panic::Location;
 
 use crate::collective::Communicator;
-use crate::collective::communicator::lengths;
+use crate::collective::call::Written;
 use crate::collective::number::{Number, Reduce};
-use crate::collective::transfer::{Kind, Transfer, op_of};
+use crate::collective::transfer::{Transfer, op_of};
 use crate::element::Pod;
 use crate::error::Result;
-use crate::memory::{Access, Slice};
+use crate::memory::Slice;
 use crate::record::{Op, Recorder};
 
 /// Calls that begin together: [`Communicator::group`].
@@ -55,55 +55,73 @@ impl<'a> Group<'a> {
         Group { comm: comm.clone(), at, transfers: Vec::new(), checked: Ok(()), touched: PhantomData }
     }
 
-    fn with(mut self, checked: Result<()>, transfer: Transfer) -> Group<'a> {
-        self.checked = self.checked.and(checked);
-        self.transfers.push(transfer);
+    fn with(mut self, call: Written) -> Group<'a> {
+        self.checked = self.checked.and(call.checked);
+        self.transfers.push(call.transfer);
         self
     }
 
     /// As [`Communicator::send`]; to the rank itself too, if the group receives it.
     pub fn send<T: Pod>(self, source: &'a Slice<T>, to: usize) -> Group<'a> {
-        let checked = self.comm.expect_rank("send", to);
-        let access = vec![Access::read("source", source)];
-        self.with(checked, Transfer::of_bytes::<T>(Kind::Send(to), access, source.len()))
+        let call = Written::send(&self.comm, source, to);
+        self.with(call)
     }
 
     /// As [`Communicator::recv`].
     pub fn recv<T: Pod>(self, target: &'a mut Slice<T>, from: usize) -> Group<'a> {
-        let checked = self.comm.expect_rank("recv", from);
-        let (access, count) = (vec![Access::out("target", target)], target.len());
-        self.with(checked, Transfer::of_bytes::<T>(Kind::Recv(from), access, count))
+        let call = Written::recv(&self.comm, target, from);
+        self.with(call)
     }
 
     /// As [`Communicator::all_reduce`].
     pub fn all_reduce<T: Number>(self, source: &'a Slice<T>, target: &'a mut Slice<T>, reduce: Reduce) -> Group<'a> {
-        let checked = lengths("all_reduce", ("source", source.len()), ("target", target.len()));
-        let count = source.len();
-        self.with(checked, Transfer::reducing(Kind::AllReduce(reduce), source, Some(target), count))
+        self.with(Written::all_reduce(source, target, reduce))
     }
 
     /// As [`Communicator::all_reduce_in_place`].
     pub fn all_reduce_in_place<T: Number>(self, data: &'a mut Slice<T>, reduce: Reduce) -> Group<'a> {
-        let count = data.len();
-        self.with(Ok(()), Transfer::reducing_in_place(Kind::AllReduce(reduce), data, count))
+        self.with(Written::all_reduce_in_place(data, reduce))
     }
 
-    /// As [`Communicator::broadcast`].
-    pub fn broadcast<T: Pod>(self, data: &'a mut Slice<T>, root: usize) -> Group<'a> {
-        let checked = self.comm.expect_rank("broadcast", root);
-        let access = match self.comm.rank() == root {
-            true => Access::write("data", data),
-            false => Access::out("data", data),
-        };
-        let count = data.len();
-        self.with(checked, Transfer::of_bytes::<T>(Kind::Broadcast(root), vec![access], count))
+    /// As [`Communicator::reduce`].
+    pub fn reduce<T: Number>(
+        self,
+        source: &'a Slice<T>,
+        target: &'a mut Slice<T>,
+        reduce: Reduce,
+        root: usize,
+    ) -> Group<'a> {
+        let call = Written::reduce(&self.comm, source, target, reduce, root);
+        self.with(call)
+    }
+
+    /// As [`Communicator::reduce_scatter`].
+    pub fn reduce_scatter<T: Number>(
+        self,
+        source: &'a Slice<T>,
+        target: &'a mut Slice<T>,
+        reduce: Reduce,
+    ) -> Group<'a> {
+        let call = Written::reduce_scatter(&self.comm, source, target, reduce);
+        self.with(call)
     }
 
     /// As [`Communicator::all_gather`].
     pub fn all_gather<T: Pod>(self, source: &'a Slice<T>, target: &'a mut Slice<T>) -> Group<'a> {
-        let (size, count) = (self.comm.size(), source.len());
-        let checked = lengths("all_gather", ("source, of every rank", count * size), ("target", target.len()));
-        self.with(checked, Transfer::moving(Kind::AllGather, source, target, count))
+        let call = Written::all_gather(&self.comm, source, target);
+        self.with(call)
+    }
+
+    /// As [`Communicator::broadcast`].
+    pub fn broadcast<T: Pod>(self, data: &'a mut Slice<T>, root: usize) -> Group<'a> {
+        let call = Written::broadcast(&self.comm, data, root);
+        self.with(call)
+    }
+
+    /// As [`Communicator::all_to_all`].
+    pub fn all_to_all<T: Pod>(self, source: &'a Slice<T>, target: &'a mut Slice<T>) -> Group<'a> {
+        let call = Written::all_to_all(&self.comm, source, target);
+        self.with(call)
     }
 
     /// All of them as one op.

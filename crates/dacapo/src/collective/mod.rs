@@ -71,6 +71,7 @@
 
 mod agree;
 mod bucketed;
+mod call;
 mod communicator;
 mod gather;
 mod group;

@@ -9,6 +9,7 @@ use crate::forms::{Outcome, same};
 pub(super) const FORMS: &[RankForm] = &[
     RankForm { name: "groups/several_all_reduces", ranks_min: 1, body: several },
     RankForm { name: "groups/of_every_kind", ranks_min: 1, body: kinds },
+    RankForm { name: "groups/of_all_calls", ranks_min: 1, body: all_calls },
     RankForm { name: "groups/neighbours_on_both_sides", ranks_min: 2, body: neighbours },
     RankForm { name: "groups/parts_of_one_buffer", ranks_min: 1, body: parts },
 ];
@@ -35,6 +36,30 @@ fn kinds(rank: &Rank) -> Outcome {
     both(rank, &source, &vec![9; 4 * size + 4], &want, |r, x, y| {
         let (all, one) = y.split_at_mut(4 * size);
         r.run(rank.comm.group().all_gather(x, all).send(x, right).recv(one, left).op())
+    })
+}
+
+/// Collectives with a root, with parts, and pieces from everyone to everyone begin together.
+fn all_calls(rank: &Rank) -> Outcome {
+    let (size, number) = (rank.size(), rank.number());
+    let (root, last) = (size / 2, size - 1);
+    let source = data::<u32>(number, 2 * size);
+    let of = |rank: usize| data::<u32>(rank, 2 * size);
+    let sum = |at: usize| (0..size).map(|rank| of(rank)[at]).sum::<u32>();
+    let reduced = (0..2 * size).map(|at| if number == root { sum(at) } else { 9 });
+    let scattered = (0..2).map(|at| sum(2 * number + at));
+    let exchanged = (0..size).flat_map(|rank| of(rank)[2 * number..2 * number + 2].to_vec());
+    let want: Vec<u32> = reduced.chain(scattered).chain(exchanged).chain([7, 8]).collect();
+    let mut blank = vec![9; 4 * size + 4];
+    if number == last {
+        blank[4 * size + 2..].copy_from_slice(&[7, 8]);
+    }
+    both(rank, &source, &blank, &want, |r, x, y| {
+        let (to_root, rest) = y.split_at_mut(2 * size);
+        let (part, rest) = rest.split_at_mut(2);
+        let (pieces, data) = rest.split_at_mut(2 * size);
+        let group = rank.comm.group().reduce(x, to_root, Reduce::Sum, root).reduce_scatter(x, part, Reduce::Sum);
+        r.run(group.all_to_all(x, pieces).broadcast(data, last).op())
     })
 }
 
