@@ -37,7 +37,7 @@ fn another_count() {
              ncclAllReduce of 4 float32, sum\n  \
              --> rank 0      ncclAllReduce of 8 float32, sum\n  \
              --> rank 1      ncclAllReduce of 4 float32, sum\n\
-             note: on GPUs this waits for ever, or writes wrong numbers\n\
+             note: NCCL itself would wait for ever, or write wrong numbers\n\
              help: let every rank make the same calls in the same order, with the same count, type, reduction and root"
         );
         r.comms.iter().for_each(|comm| abort(&r.nccl, *comm));
@@ -62,7 +62,7 @@ fn a_rank_that_does_not_come() {
             "error[missing-rank]: rank 0 waits at ncclAllReduce of 8 float32, sum, and rank 1 has not come to it for 0.2 s\n  \
              --> rank 0      ncclAllReduce of 8 float32, sum\n  \
              --> rank 1      it has made no call of this communicator\n\
-             note: on GPUs the ranks that wait would wait for ever\n\
+             note: NCCL itself would wait for ever; on GPUs `Join::timeout` ends that\n\
              help: let rank 1 make the call; a rank that takes longer needs a longer `Options::rank_patience`"
         );
         r.comms.iter().for_each(|comm| abort(&r.nccl, *comm));
@@ -257,8 +257,8 @@ fn a_rank_that_has_left() {
         let whole = "rank 0 waits at ncclAllReduce of 1 float32, sum, and rank 1 has left the communicator\n  \
                      --> rank 0      ncclAllReduce of 1 float32, sum\n  \
                      --> rank 1      its last call was ncclAllReduce of 1 float32, sum\n\
-                     note: on GPUs the ranks that wait would wait for ever\n\
-                     help: let rank 1 make the call before it ends its communicator; if it has failed, it knows with what";
+                     note: NCCL itself would wait for ever; on GPUs `Join::timeout` ends that\n\
+                     help: let rank 1 make the call before it ends its communicator; if it has failed, its own error says why";
         assert_eq!(text, whole);
         assert_eq!(r.found(), format!("error[missing-rank]: {whole}"));
         // A broken one lets its work go when it is destroyed too.
@@ -294,7 +294,7 @@ fn three_ranks_are_judged_when_all_have_come() {
                  --> rank 0      ncclAllReduce of 4 float32, sum\n  \
                  --> rank 2      ncclAllReduce of 3 float32, sum\n\
                  note: rank 1 has called the same as rank 0\n\
-                 note: on GPUs this waits for ever, or writes wrong numbers\n\
+                 note: NCCL itself would wait for ever, or write wrong numbers\n\
                  help: let every rank make the same calls in the same order, with the same count, type, reduction and root",
                 "{order:?}"
             );

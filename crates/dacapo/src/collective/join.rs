@@ -7,6 +7,7 @@ use std::time::Duration;
 use dacapo_nccl::Nccl;
 use dacapo_nccl::types::{c_int, ncclComm, ncclConfig};
 
+use crate::collective::family::Family;
 use crate::collective::library::Library;
 use crate::collective::member::{Joined, Member};
 use crate::collective::watch::watch;
@@ -143,6 +144,8 @@ impl Join {
         let library = self.library_of(device)?;
         device.enter()?;
         let turn = device.zeros::<u32>(1)?.place();
+        // Held before anyone can have joined: who dies at once is known to those who come last.
+        let family = Family::of(id);
         let comm = self.made(device, &library, id, [raw_rank, raw_size]).map_err(fail)?;
         let member = Member::new(Joined {
             device: device.clone(),
@@ -153,6 +156,7 @@ impl Join {
             agrees: self.agrees,
             turn,
             id: *id,
+            family,
             comm,
         });
         if size > 1 {

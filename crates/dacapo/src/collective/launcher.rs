@@ -113,17 +113,17 @@ impl Launcher {
     #[track_caller]
     pub fn join_with(&self, device: &Device, options: &Join, patience: Duration) -> Result<Communicator> {
         let at = Location::caller();
-        let id = self.expect_sense().and_then(|()| self.id(device, Deadline::after(patience)));
+        let id = self.expect_sense().and_then(|()| self.id(device, options, Deadline::after(patience)));
         let id = id.map_err(|error| error.on_line(at))?;
         options.join(device, &id, self.rank, self.size)
     }
 
     /// The id that rank 0 makes.
-    fn id(&self, device: &Device, until: Deadline) -> Result<UniqueId> {
+    fn id(&self, device: &Device, options: &Join, until: Deadline) -> Result<UniqueId> {
         if self.rank > 0 {
             return self.ask(until);
         }
-        let id = UniqueId::new(device)?;
+        let id = options.unique_id(device)?;
         self.tell(&id, until)?;
         Ok(id)
     }

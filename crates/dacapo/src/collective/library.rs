@@ -16,14 +16,18 @@ const WANTED: Wanted =
 
 /// One that is open.
 #[derive(Clone)]
-pub(super) struct Library(Arc<dyn Nccl>);
+pub(super) struct Library {
+    nccl: Arc<dyn Nccl>,
+    /// Whether a rank is told of every other one's end, wherever that is. NVIDIA's is known to notice it over the network only.
+    tells_everybody: bool,
+}
 
 impl Library {
     /// That of a device: the double for one in software, else NVIDIA's, opened once for the process.
     pub(super) fn of(device: &Device) -> Result<Library> {
         #[cfg(feature = "software")]
         if let Some(machine) = &device.0.machine {
-            return Ok(Library(Arc::new(machine.nccl())));
+            return Ok(Library { nccl: Arc::new(machine.nccl()), tells_everybody: true });
         }
         if device.is_software() {
             let what = "collectives on a software device behind the C ABI".to_string();
@@ -39,16 +43,20 @@ impl Library {
             // of version 2.14 or later is seen by its having every symbol.
             unsafe { NvidiaNccl::resolve(|symbol| library.symbol(symbol).ok()) }.map_err(|missing| missing.to_string())
         })?;
-        Ok(OPENED.get_or_init(|| Library(Arc::new(nccl))).clone())
+        Ok(OPENED.get_or_init(|| Library::given(Arc::new(nccl))).clone())
     }
 
-    /// One that the program has brought.
+    /// NVIDIA's, or one that the program has brought.
     pub(super) fn given(nccl: Arc<dyn Nccl>) -> Library {
-        Library(nccl)
+        Library { nccl, tells_everybody: false }
     }
 
     pub(super) fn nccl(&self) -> &dyn Nccl {
-        &*self.0
+        &*self.nccl
+    }
+
+    pub(super) fn tells_everybody(&self) -> bool {
+        self.tells_everybody
     }
 
     /// A code as a result.
@@ -63,7 +71,7 @@ impl Library {
 
     /// A code in words, with what the library says of it.
     pub(super) fn said(&self, code: ncclResult) -> String {
-        match self.0.last_error() {
+        match self.nccl.last_error() {
             Some(last) => format!("{code}: {last}"),
             None => code.to_string(),
         }

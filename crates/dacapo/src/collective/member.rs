@@ -23,6 +23,7 @@ use dacapo_ledger::Lane;
 use dacapo_nccl::types::{ncclComm, ncclResult};
 use dacapo_nccl::{Nccl, NcclCall};
 
+use crate::collective::family::Family;
 use crate::collective::library::Library;
 use crate::collective::{UniqueId, agree};
 use crate::device::{Counted, Cuda, Device, JointOp, Life, Partner, Torn};
@@ -47,6 +48,8 @@ pub(super) struct Member {
     /// What every collective of this communicator writes, so that they have an order.
     pub(super) turn: Extent,
     id: [u8; UniqueId::LEN],
+    /// The ranks of this communicator in this process.
+    family: Arc<Family>,
     _counted: Option<Counted>,
     /// Itself, for what must hold it.
     pub(super) me: Weak<Member>,
@@ -73,12 +76,13 @@ pub(super) struct Joined {
     pub(super) agrees: bool,
     pub(super) turn: Extent,
     pub(super) id: UniqueId,
+    pub(super) family: Arc<Family>,
     pub(super) comm: ncclComm,
 }
 
 impl Member {
     pub(super) fn new(joined: Joined) -> Arc<Member> {
-        let Joined { device, library, rank, size, timeout, agrees, turn, id, comm } = joined;
+        let Joined { device, library, rank, size, timeout, agrees, turn, id, family, comm } = joined;
         Arc::new_cyclic(|me| Member {
             device,
             library,
@@ -88,6 +92,7 @@ impl Member {
             agrees,
             turn,
             id: id.to_bytes(),
+            family,
             _counted: (size > 1).then(Counted::new),
             me: me.clone(),
             state: Mutex::new(State { comm, calls: Vec::new(), closed: false }),
@@ -151,6 +156,11 @@ impl Member {
         }
     }
 
+    /// The end of another rank in this process, where the library may not tell of it.
+    pub(super) fn fallen_sibling(&self) -> Option<&str> {
+        if self.library.tells_everybody() { None } else { self.family.fallen() }
+    }
+
     /// Whether a call has been under way for so long.
     pub(super) fn is_stuck(&self) -> bool {
         self.state().calls.iter().any(|begun| begun.elapsed() > self.timeout)
@@ -159,6 +169,7 @@ impl Member {
     /// It is dead, if it was not before: `why`, with what was in flight.
     pub(super) fn die(&self, why: String) {
         let in_flight = self.in_flight();
+        let told = why.clone();
         let error = Error::new(ErrorKind::RankFailed { rank: self.rank, size: self.size, why, in_flight });
         let is_first = {
             let mut state = self.state();
@@ -168,6 +179,7 @@ impl Member {
         if !is_first {
             return;
         }
+        self.family.falls(self.rank, &told);
         // Before the abort: what waits for this work on another stream goes on then.
         for lane in
             self.lanes().iter().filter(|lane| lane.stream().notes.in_flight().iter().any(|name| name.needs(&self.life)))

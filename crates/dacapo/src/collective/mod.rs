@@ -73,6 +73,7 @@ mod agree;
 mod bucketed;
 mod call;
 mod communicator;
+mod family;
 mod gather;
 mod group;
 mod id;

@@ -1,6 +1,7 @@
 //! Two threads for each communicator that notice when it hangs.
 //!
-//! - One asks NCCL every [`TICK`] what was noticed in the background: a rank that has ended; and sees calls that do not return.
+//! - One asks NCCL every [`TICK`] what was noticed in the background: a rank that has ended; sees calls that do not return; and asks
+//!   whether another rank in this process is dead.
 //! - The other looks now and then at the streams on which launches of this communicator are in flight: whether what was the newest
 //!   there at one look is over at a later one. A launch itself does nothing for it, so it costs nothing.
 //! - They end with the communicator, which they do not hold.
@@ -52,6 +53,9 @@ fn ask(member: &Weak<Member>, timeout: Duration) {
         if member.is_stuck() {
             return member.die(format!("a call of NCCL has not returned for {timeout:?}"));
         }
+        if let Some(why) = member.fallen_sibling() {
+            return member.die(why.to_string());
+        }
     }
 }
 
@@ -65,9 +69,18 @@ fn look_on(member: &Weak<Member>, timeout: Duration) {
         looked = Instant::now();
         look(&member, &mut seen);
         if seen.iter().any(|seen| seen.since.elapsed() > timeout) {
-            return member.die(format!("what was launched is not over after {timeout:?}: another rank has not come"));
+            return member.die(late(timeout, member.size));
         }
     }
+}
+
+/// Why what was launched is not over.
+fn late(timeout: Duration, size: usize) -> String {
+    let cause = match size {
+        1 => "something else holds up its stream",
+        _ => "another rank has not come",
+    };
+    format!("what was launched is not over after {timeout:?}: {cause}")
 }
 
 /// Something in flight, and since when it has been known.

@@ -195,8 +195,8 @@ table! {
 
     OtherLost { device, first } => "other_lost",
         (words::other_lost(*device, first)),
-        help "what was to come behind that device's work is not done, and its stream here is of no more use: see the findings or the \
-              error of that device, make new streams here, and write what should have come from there";
+        help "what was to run behind that device's work was not done, and this stream cannot be used again: see the other device's \
+              error or findings, make a new stream here, and write again what should have come from there";
 
     NoDevice { why } => "no_device",
         "{why}",

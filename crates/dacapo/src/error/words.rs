@@ -222,7 +222,7 @@ pub(super) fn not_reduced(pieces: usize, used: Option<&str>) -> String {
 pub(super) fn finish_bucket(is_used: bool) -> String {
     let help = match is_used {
         true => {
-            "record what uses the pieces behind `Bucketed::finish`: whether a bucket is full before depends on its size"
+            "record ops that use the pieces behind `Bucketed::finish`: whether a bucket is full earlier depends on its size"
         }
         false => {
             "call `Bucketed::finish` in the same recording, and in the same loop or branch of it, behind the last piece"
@@ -283,12 +283,12 @@ pub(super) fn first_tried(tried: &[String]) -> String {
 }
 
 pub(super) fn install(library: &str, variable: &str) -> String {
-    let wheels = match library {
-        "cuBLASLt" => "nvidia-cublas-cu12 or nvidia-cublas",
-        _ => "nvidia-cuda-nvrtc-cu12 or nvidia-cuda-nvrtc",
+    let (package, wheels) = match library {
+        "cuBLASLt" => ("the CUDA toolkit", "nvidia-cublas-cu12 or nvidia-cublas"),
+        "NCCL" => ("your system's package of it (libnccl2 or libnccl)", "nvidia-nccl-cu12 or nvidia-nccl-cu13"),
+        _ => ("the CUDA toolkit", "nvidia-cuda-nvrtc-cu12 or nvidia-cuda-nvrtc"),
     };
     format!(
-        "install the CUDA toolkit, or the Python wheel {wheels}, and name its folder in `LD_LIBRARY_PATH` or its file in \
-         `{variable}`"
+        "install {package}, or the Python wheel {wheels}, and name its folder in `LD_LIBRARY_PATH` or its file in `{variable}`"
     )
 }

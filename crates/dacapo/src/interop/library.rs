@@ -27,8 +27,8 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// What is tried, in order: the file that the caller or the variable names, and no other; else the loader's own
-    /// search (`LD_LIBRARY_PATH` and the system's folders), then the folders of a toolkit and of the wheels in an active
-    /// virtual environment.
+    /// search (`LD_LIBRARY_PATH` and the system's folders), then the folders of a toolkit and of the packages and wheels in an
+    /// active environment of Python's or conda's.
     pub(crate) fn candidates(&self, given: Option<&Path>) -> Vec<PathBuf> {
         let named = given.map(Path::to_path_buf).or_else(|| std::env::var_os(self.variable).map(PathBuf::from));
         if let Some(path) = named {
@@ -39,8 +39,10 @@ impl Wanted {
             folders.extend(std::env::var_os(variable).map(|root| PathBuf::from(root).join("lib64")));
         }
         folders.push(PathBuf::from("/usr/local/cuda/lib64"));
-        if let Some(root) = std::env::var_os("VIRTUAL_ENV") {
-            let pythons = std::fs::read_dir(PathBuf::from(root).join("lib"));
+        for root in ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().filter_map(std::env::var_os).map(PathBuf::from) {
+            // Conda has packages of the libraries themselves, too.
+            folders.push(root.join("lib"));
+            let pythons = std::fs::read_dir(root.join("lib"));
             let mut pythons: Vec<PathBuf> = pythons.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
             pythons.sort();
             for python in pythons {

@@ -11,5 +11,6 @@ mod numbers;
 mod panics;
 mod random;
 mod recordings;
+mod siblings;
 mod threads;
 mod unwritten;

@@ -71,7 +71,7 @@ pub(crate) fn mismatch(meeting: &Meeting, one: (u32, Option<Said>), other: (u32,
     let finding = others
         .into_iter()
         .fold(finding, |finding, (rank, with)| finding.note(format!("rank {rank} has called the same as rank {with}")));
-    let finding = finding.note("on GPUs this waits for ever, or writes wrong numbers").help(help);
+    let finding = finding.note("NCCL itself would wait for ever, or write wrong numbers").help(help);
     Trouble::of(ncclResult::ncclInvalidUsage, finding)
 }
 
@@ -142,10 +142,10 @@ pub(crate) fn missing(meeting: &Meeting, waits: u32, missing: u32, patience: Opt
             )
         }
         _ => format!(
-            "let rank {missing} make the call before it ends its communicator; if it has failed, it knows with what"
+            "let rank {missing} make the call before it ends its communicator; if it has failed, its own error says why"
         ),
     };
-    Trouble::of(code, finding.note("on GPUs the ranks that wait would wait for ever").help(help))
+    Trouble::of(code, finding.note("NCCL itself would wait for ever; on GPUs `Join::timeout` ends that").help(help))
 }
 
 /// The way to the others is closed; `open` is the call that this rank waits at, if it does.

@@ -108,6 +108,11 @@ pub(super) const MISTAKES: &[Mistake] = &[
         let (library, variable, tried) = ("NVRTC", "DACAPO_LIBNVRTC", tried.to_vec());
         Error::new(ErrorKind::NoLibrary { library, variable, tried })
     }),
+    ("a machine without NCCL (by hand)", || {
+        let tried = ["libnccl.so.2", "libnccl.so"].map(|file| format!("{file}: cannot open shared object file"));
+        let (library, variable, tried) = ("NCCL", "DACAPO_LIBNCCL", tried.to_vec());
+        Error::new(ErrorKind::NoLibrary { library, variable, tried })
+    }),
     ("an option that the compiler does not know (by hand)", || {
         let (call, said) = ("nvrtcCompileProgram", "NVRTC_ERROR_INVALID_OPTION".into());
         Error::new(ErrorKind::Library { library: "NVRTC", call, said })
