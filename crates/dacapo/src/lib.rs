@@ -55,10 +55,12 @@
 //! | [`memory`] | arenas, parts of host buffers, read-only handles, memory reports |
 //! | [`graph`] | options of a recording, pools, rerecording a live graph |
 //! | [`op`] | ops from closures, boxed ops |
+//! | [`flow`] | loops and branches that run on the device |
 //! | [`grid`] | launch geometries for `kernels!` |
 //! | [`shapes`] | few graphs for many sizes: buckets and caches |
 //! | [`inspect`] | what a graph consists of: tables, Graphviz, JSON, differences |
 //! | [`profile`] | how long each op takes, and the critical path |
+//! | `page` | a graph with its time, memory and findings as one HTML file, with the feature `json` |
 //! | [`random`] | random numbers that advance with each replay |
 //! | [`interop`] | cuBLASLt, NVRTC and cudarc |
 //! | `collective` | collectives over several GPUs, with the feature `nccl` |
@@ -71,7 +73,7 @@
 //! | feature | default | what it adds |
 //! |---|---|---|
 //! | `software` | yes | [`Device::software`]: a CUDA driver in software that runs PTX, and reports races and bad accesses |
-//! | `json` | no | reports, profiles and generator states as JSON |
+//! | `json` | yes | pages; reports, profiles and generator states as JSON |
 //! | `tracing` | no | events for recording, patching, allocating, launching and losing a context |
 //! | `cublaslt` | no | matrix products by cuBLASLt as safe ops; the library is found at run time |
 //! | `nccl` | no | `collective`: collectives over several GPUs as ops; NCCL is found at run time, and in software on software devices |
@@ -104,7 +106,8 @@
 //!    (`tests/ui/number_recorded.rs`)
 //! 6. An error names the op that caused it, its line, the rule, and what to do. (`tests/promises/recorders.rs`)
 //! 7. Dropping never calls the driver or waits, even after the context is lost. (`tests/promises/drops.rs`) Two
-//!    exceptions: a [`capture`] guard ends its capture, and the last handle on a device closes it.
+//!    exceptions: a [`capture`] guard ends its capture, and the last handle on a device closes it. If the device has copied
+//!    to or from another one, that handle first waits for the device's own work.
 
 // How it works, in reading order: `record` takes ops down as recipes, `plan` orders them by what they touch, `lower`
 // makes driver objects of them, `graph` replays, `device` holds drivers, streams, memory and what was dropped; the

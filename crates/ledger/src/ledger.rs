@@ -92,7 +92,7 @@ impl<Q: Queues> Ledger<Q> {
     /// One short lock and no call, so that a `Drop` may do it. What is gone has no last launch any more.
     pub fn remove_set(&self, set: &mut UseSet<Q>) -> Option<Use<Q>> {
         let mut records = self.records.lock();
-        let last = records.remove_set(set.id()?);
+        let last = records.remove_set(set.id()?, self.parts_work());
         set.removed();
         last
     }
@@ -142,16 +142,17 @@ impl<Q: Queues> Ledger<Q> {
         list
     }
 
-    /// The last uses that an access of the host comes after, whether they are done or not: whose results it sees.
+    /// The uses that wrote memory last, whether they are done or not: whose results a read of the host sees. More than one where
+    /// launches of sets that were removed are among them, whose order is not known.
+    ///
+    /// What removed sets wrote and had done is known only since [`part_work`](Ledger::part_work) was said.
     ///
     /// # Panics
     ///
     /// - The memory was removed.
     #[must_use]
-    pub fn last_uses(&self, memory: MemoryId, access: Touching) -> Vec<Use<Q>> {
-        let mut list = Vec::new();
-        self.records.lock().conflicts_of(memory, access, Sight::Host, |used| keep_latest(&mut list, used));
-        list
+    pub fn last_writes(&self, memory: MemoryId) -> Vec<Use<Q>> {
+        self.records.lock().last_writes(memory)
     }
 
     /// The use's own event; or one that is behind it, recorded now if there is none: that may come late, never early.

@@ -64,7 +64,7 @@ impl<Q: Queues> Records<Q> {
         }
         let id = SetId(self.sets.next());
         let word = Word::new(id);
-        self.sets.insert(Set { members: members.clone(), last_launch: None, word: Arc::clone(&word) });
+        self.sets.insert(Set { members: members.clone(), last_launch: None, launched_at: 0, word: Arc::clone(&word) });
         for (memory, access) in members {
             self.memories.get_mut(memory.0).expect(KNOWN_MEMORY).sets_with(access).push(id);
         }
@@ -117,10 +117,11 @@ impl<Q: Queues> Records<Q> {
     pub(crate) fn enter(&mut self, lane: &Lane<Q>, position: u64, touch: Touched<'_>) {
         self.uses_entered += 1;
         if let Some(set) = touch.set {
-            self.sets.get_mut(set.0).expect(KNOWN_SET).launch(lane, position);
+            self.sets.get_mut(set.0).expect(KNOWN_SET).launch(lane, position, self.uses_entered);
         }
         for &(memory, access) in touch.memory {
-            self.memories.get_mut(memory.0).expect(KNOWN_MEMORY).enter(access, lane, position);
+            let memory = self.memories.get_mut(memory.0).expect(KNOWN_MEMORY);
+            memory.enter(access, lane, position, self.uses_entered);
         }
     }
 
@@ -139,15 +140,22 @@ impl<Q: Queues> Records<Q> {
         }
     }
 
-    /// Takes a set out, and returns its last launch, of which its members learn.
-    pub(crate) fn remove_set(&mut self, id: SetId) -> Option<Use<Q>> {
+    /// Takes a set out, and returns its last launch, of which its members learn. Of one that is finished they learn only where
+    /// somebody may ask who wrote them (`remembers`), and it is the last who did.
+    pub(crate) fn remove_set(&mut self, id: SetId, remembers: bool) -> Option<Use<Q>> {
         let mut set = self.sets.remove(id.0)?;
         set.last_launch();
-        let unfinished = set.last_launch.as_ref().filter(|launch| !launch.is_finished());
         for (memory, access) in set.members {
             let memory = self.memories.get_mut(memory.0).expect(NAME_EACH_OTHER);
             memory.sets_with(access).retain(|set| *set != id);
-            let Some(launch) = unfinished else { continue };
+            let Some(launch) = &set.last_launch else { continue };
+            if remembers && access == Touching::Write && memory.is_older(set.launched_at, launch) {
+                // It has waited for them.
+                memory.writes.retain(|write| !write.is_finished());
+                memory.written_at = memory.written_at.max(set.launched_at);
+            } else if launch.is_finished() {
+                continue;
+            }
             // Into a list, and not in the place of the last write: this launch may be older than that.
             match access {
                 Touching::Read => keep_latest(&mut memory.reads, launch),
@@ -155,6 +163,26 @@ impl<Q: Queues> Records<Q> {
             }
         }
         set.last_launch
+    }
+
+    /// The last writes, done or not: more than one where their order is not known here.
+    ///
+    /// # Panics
+    ///
+    /// - The memory is not here.
+    pub(crate) fn last_writes(&mut self, id: MemoryId) -> Vec<Use<Q>> {
+        let memory = self.memories.get_mut(id.0).expect(KNOWN_MEMORY);
+        let mut launches: Vec<(u64, Use<Q>)> = Vec::new();
+        for set in &memory.written_by {
+            let set = self.sets.get_mut(set.0).expect(NAME_EACH_OTHER);
+            let at = set.launched_at;
+            let launch = set.last_launch().filter(|launch| memory.is_older(at, launch));
+            launches.extend(launch.map(|launch| (at, launch.clone())));
+        }
+        let Some((_, newest)) = launches.iter().max_by_key(|(at, _)| *at) else { return memory.writes.clone() };
+        // One that was entered earlier may have been launched again since, on that lane.
+        let lane = newest.lane.clone();
+        launches.into_iter().map(|(_, launch)| launch).filter(|launch| launch.lane == lane).collect()
     }
 
     /// Takes memory out, and returns what must be over before it is released.
@@ -182,6 +210,8 @@ impl<Q: Queues> Records<Q> {
 struct Memory<Q: Queues> {
     /// The last write. More than one only where launches of removed sets were added, whose order is not known here.
     writes: Vec<Use<Q>>,
+    /// How many uses had been entered when the last of them was.
+    written_at: u64,
     /// The reads since.
     reads: Vec<Use<Q>>,
     /// The sets that read it. Apart from those that write it, because a reader need not look at the other readers:
@@ -193,7 +223,7 @@ struct Memory<Q: Queues> {
 
 impl<Q: Queues> Memory<Q> {
     fn new() -> Self {
-        Memory { writes: Vec::new(), reads: Vec::new(), read_by: Vec::new(), written_by: Vec::new() }
+        Memory { writes: Vec::new(), written_at: 0, reads: Vec::new(), read_by: Vec::new(), written_by: Vec::new() }
     }
 
     /// The sets it is in with this access.
@@ -233,11 +263,19 @@ impl<Q: Queues> Memory<Q> {
         }
     }
 
+    /// Whether the writes are older than a launch that was entered then. On one lane it may be newer than that says: clean ones
+    /// are not entered.
+    fn is_older(&self, launched_at: u64, launch: &Use<Q>) -> bool {
+        let is_behind = |write: &Use<Q>| write.lane == launch.lane && write.position < launch.position;
+        launched_at > self.written_at || self.writes.iter().any(is_behind)
+    }
+
     /// A write replaces all before it, a read the one before it on its lane.
-    fn enter(&mut self, access: Touching, lane: &Lane<Q>, position: u64) {
+    fn enter(&mut self, access: Touching, lane: &Lane<Q>, position: u64, uses_entered: u64) {
         let entered = Use { lane: lane.clone(), position, event: None };
         match access {
             Touching::Write => {
+                self.written_at = uses_entered;
                 self.reads.clear();
                 self.writes.clear();
                 self.writes.push(entered);
@@ -274,6 +312,8 @@ struct Set<Q: Queues> {
     members: Vec<(MemoryId, Touching)>,
     /// As it was when somebody looked last. Clean launches since then are in `word`, and on the same lane.
     last_launch: Option<Use<Q>>,
+    /// How many uses had been entered when the last one was that was not clean.
+    launched_at: u64,
     /// Where the last launch is, and whether the set is clean; the owner has it too.
     word: Arc<Word>,
 }
@@ -284,7 +324,8 @@ impl<Q: Queues> Set<Q> {
     }
 
     /// A launch that has looked at all that it conflicts with.
-    fn launch(&mut self, lane: &Lane<Q>, position: u64) {
+    fn launch(&mut self, lane: &Lane<Q>, position: u64, uses_entered: u64) {
+        self.launched_at = uses_entered;
         self.last_launch = Some(Use { lane: lane.clone(), position, event: None });
         self.word.launch(position);
     }

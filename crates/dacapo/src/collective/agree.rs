@@ -7,8 +7,8 @@
 //! 2. where that differs, a hash of each one, so that everybody finds the first that differs;
 //! 3. the words for that one, which become the error, the same on every rank.
 //!
-//! What only two ranks do (`send`, `recv`) is different on every rank by nature, and not compared. The last sources of all
-//! three steps are gathered by the communicator itself, on a stream of the library's own.
+//! What only two ranks do (`send`, `recv`) is different on every rank by nature, and not compared. All three steps are gathered
+//! by the communicator itself, on a stream of the library's own.
 
 use crate::collective::gather::gather;
 use crate::collective::member::Member;
@@ -33,7 +33,11 @@ pub(super) fn agree(member: &Member, ops: &[JointOp]) -> Result<()> {
     if heads.iter().all(|head| *head == heads[0]) {
         return Ok(());
     }
-    let longest = heads.iter().map(|[count, _]| *count as usize).max().unwrap_or(0);
+    // As far as the first that can differ, which is behind the last one of whoever has the fewest; and so no longer than what is
+    // recorded here, whatever another rank says: it may be at an `all_gather` of its own.
+    let counts = || heads.iter().map(|[count, _]| usize::try_from(*count).unwrap_or(usize::MAX));
+    let (shortest, longest) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    let longest = longest.min(shortest + 1);
     let mut row = hashes;
     row.resize(longest, 0);
     let rows = gather(&row)?;

@@ -12,8 +12,8 @@ use crate::record::{Node, Owed, Recorder};
 
 /// All-reduces in place that are recorded in buckets: [`Communicator::bucketed`].
 ///
-/// A piece that was added is reduced with its bucket, when that is full or at the end. The buckets are ops like any other, so the
-/// first ones run beside what computes the next pieces.
+/// A piece that was added is reduced with its bucket, when that has enough bytes or at the end. The buckets are ops like any
+/// other, so the first ones run beside what computes the next pieces.
 ///
 /// Nothing may use a piece before its bucket is recorded, and a bucket that is never finished is never reduced: recording answers
 /// [`NotReduced`](crate::ErrorKind::NotReduced) to both.
@@ -84,8 +84,8 @@ impl Bucketed {
     /// # Errors
     ///
     /// - As recording an [`all_reduce_in_place`](Communicator::all_reduce_in_place).
-    /// - [`NotReduced`](crate::ErrorKind::NotReduced): something that was recorded meanwhile uses a piece of this bucket, or it has
-    ///   pieces that were added inside, or outside, this loop or branch.
+    /// - [`NotReduced`](crate::ErrorKind::NotReduced): something that was recorded meanwhile uses a piece of this bucket, or it
+    ///   has pieces that were added inside, or outside, this loop or branch.
     #[track_caller]
     pub fn add<T: Number>(&mut self, recorder: &mut Recorder<'_>, piece: &mut Slice<T>) -> Result<()> {
         self.enter(recorder)?;

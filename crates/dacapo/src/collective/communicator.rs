@@ -107,8 +107,10 @@ impl Communicator {
         self.0.death()
     }
 
-    /// Ends it now, for this rank: what is in flight ends without a result, every later call answers with this reason, and the
-    /// other ranks' communicators die.
+    /// Ends it now, for this rank: what is in flight ends without a result, and every later call answers with this reason.
+    ///
+    /// Then it dies on the other ranks too: in the same process at most about a second later; in other processes when NCCL
+    /// notices it, else at their [`timeout`](Join::timeout). On software devices all are told at once.
     #[doc(alias = "ncclCommAbort")]
     pub fn abort(&self, why: &str) {
         self.0.die(format!("it was aborted: {why}"));
@@ -136,8 +138,9 @@ impl Communicator {
         self.op(Written::all_reduce_in_place(data, reduce))
     }
 
-    /// `target` is the reduction of all ranks' `source`, on rank `root` only: elsewhere it is not written, and is `source` in
-    /// size all the same.
+    /// `target` is the reduction of all ranks' `source`, on rank `root` only.
+    ///
+    /// On the other ranks `target` is not written, but must still be as long as `source`.
     #[doc(alias = "ncclReduce")]
     #[track_caller]
     pub fn reduce<'a, T: Number>(
@@ -151,6 +154,8 @@ impl Communicator {
     }
 
     /// The reduction of all ranks' `source`, cut into as many parts as there are ranks: this rank's `target` is its part.
+    ///
+    /// `source` has `target.len() * size()` elements.
     #[doc(alias = "ncclReduceScatter")]
     #[track_caller]
     pub fn reduce_scatter<'a, T: Number>(
@@ -163,6 +168,8 @@ impl Communicator {
     }
 
     /// `target` is all ranks' `source`, one after the other.
+    ///
+    /// `target` has `source.len() * size()` elements.
     #[doc(alias = "ncclAllGather")]
     #[track_caller]
     pub fn all_gather<'a, T: Pod>(
@@ -181,6 +188,8 @@ impl Communicator {
     }
 
     /// `source` is cut into as many parts as there are ranks: part `i` goes to rank `i`, and part `i` of `target` comes from it.
+    ///
+    /// `source` and `target` have the same length, a multiple of `size()`.
     #[doc(alias = "ncclAlltoAll")]
     #[track_caller]
     pub fn all_to_all<'a, T: Pod>(
@@ -213,7 +222,9 @@ impl Communicator {
         Group::new(self, Location::caller())
     }
 
-    /// All-reduces of many small pieces, joined until they have so many bytes: for gradients.
+    /// Collects pieces; as soon as they have at least `bytes` bytes, one all-reduce of them is recorded. For gradients.
+    ///
+    /// A piece is never split, so a bucket may be larger. All ranks must use the same `bytes`.
     #[doc(alias = "DistributedDataParallel")]
     #[track_caller]
     pub fn bucketed(&self, bytes: usize, reduce: Reduce) -> Bucketed {

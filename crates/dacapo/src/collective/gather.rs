@@ -21,7 +21,8 @@ pub(super) fn gather(
     let source = member.device.buffer(mine)?;
     let mut target = member.device.zeros::<u64>(mine.len() * member.size)?;
     let me = member.me.upgrade().expect("a member is held while it is used");
-    let transfer = Transfer::moving(Kind::AllGather, &source, &mut target, mine.len());
+    // By their type, and not as bytes, as the user's are moved: an `all_gather` that meets this one is another call.
+    let transfer = Transfer::reducing(Kind::AllGather, &source, Some(&mut target), mine.len());
     stream.run(transfer.op(me, name, at))?;
     stream.read(&target)
 }

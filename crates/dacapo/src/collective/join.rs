@@ -45,8 +45,10 @@ impl Join {
         Join { timeout: Duration::from_secs(300), agrees: true, given: None }
     }
 
-    /// How long another rank may take to come: to join, and to take part in what this rank has launched. Longer than the longest
-    /// piece of work on the streams that collectives are launched on: the time counts from then on.
+    /// How long another rank may take to come: to join, and to take part in what this rank has launched. It must be longer than
+    /// the longest piece of work on the streams that collectives are launched on: time counts from the launch.
+    ///
+    /// With NCCL a mistake in eager ops shows only when this time is over: 30 seconds are better while you develop.
     pub fn timeout(mut self, timeout: Duration) -> Join {
         self.timeout = timeout;
         self

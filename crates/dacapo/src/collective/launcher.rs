@@ -105,7 +105,7 @@ impl Launcher {
         self.join_with(device, &Join::new(), Duration::from_secs(300))
     }
 
-    /// Joins with all others, with these options; the others may take so long to be started.
+    /// Joins with all others, with these options. `patience`: how long the other processes may take to start.
     ///
     /// # Errors
     ///

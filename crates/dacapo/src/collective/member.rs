@@ -16,6 +16,7 @@
 //!    ask for that: NCCL's returns when the graphs that were captured with it are gone, and graphs of a dead partner are not
 //!    launched (`Named::expect_partners`).
 
+use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -120,25 +121,21 @@ impl Member {
     /// One call of NCCL with the handle, and as long as NCCL says that it goes on in the background.
     pub(super) fn call(&self, call: NcclCall, body: impl FnOnce(&dyn Nccl, ncclComm) -> ncclResult) -> Result<()> {
         let under_way = UnderWay::begin(self)?;
-        let code = match body(self.library.nccl(), under_way.comm) {
-            ncclResult::ncclInProgress => under_way.settled()?,
-            code => code,
-        };
-        drop(under_way);
-        match code {
-            ncclResult::ncclSuccess => Ok(()),
-            code => {
-                let refused = self.library.refused(code, call);
-                // The communicator is broken, and this call sees it before the thread that watches has asked: nothing later
-                // can succeed. Whoever is first, the error is the same. A call that was only refused leaves nothing in the
-                // background.
-                let why = match code {
-                    ncclResult::ncclRemoteError | ncclResult::ncclTimeout => Some(self.library.said(code)),
-                    _ => self.async_error(),
-                };
-                why.into_iter().for_each(|why| self.die(why));
-                Err(self.death().cloned().unwrap_or(refused))
-            }
+        let code = body(self.library.nccl(), under_way.comm);
+        under_way.ended(code, call)
+    }
+
+    /// Opens a group of calls on this thread.
+    pub(super) fn open_group(&self) -> Result<OpenGroup<'_>> {
+        let under_way = UnderWay::begin(self)?;
+        // SAFETY: the call takes nothing.
+        let code = unsafe { self.library.nccl().ncclGroupStart() };
+        match code.is_success() {
+            true => Ok(OpenGroup(Some(under_way))),
+            false => Err(under_way
+                .ended(code, NcclCall::ncclGroupStart)
+                .err()
+                .unwrap_or_else(|| self.library.refused(code, NcclCall::ncclGroupStart))),
         }
     }
 
@@ -180,11 +177,13 @@ impl Member {
             return;
         }
         self.family.falls(self.rank, &told);
+        // Who notes a launch now looks whether it is alive, behind that: `Named::noted_ahead`.
+        fence(Ordering::SeqCst);
         // Before the abort: what waits for this work on another stream goes on then.
         for lane in
             self.lanes().iter().filter(|lane| lane.stream().notes.in_flight().iter().any(|name| name.needs(&self.life)))
         {
-            let _ = lane.stream().torn.set(Torn::new(lane, &self.life));
+            lane.stream().torn().get_or_insert_with(|| Torn::new(lane, &self.life));
         }
         self.device.has_lost_partner();
         let Some(me) = self.me.upgrade() else { return };
@@ -245,6 +244,31 @@ impl Partner for Member {
     }
 }
 
+/// A group of calls that is open on this thread. It is ended in any case, whatever has become of the communicator: calls of anyone
+/// else would end up in it. Until then it is under way: NCCL has the communicator in its list of this thread.
+pub(super) struct OpenGroup<'m>(Option<UnderWay<'m>>);
+
+impl OpenGroup<'_> {
+    /// Ends it: now its calls are made.
+    pub(super) fn close(mut self) -> Result<()> {
+        let Some(under_way) = self.0.take() else { return Ok(()) };
+        let member = under_way.member;
+        // SAFETY: the call takes nothing; what was put into the group is as its calls promised.
+        let code = unsafe { member.library.nccl().ncclGroupEnd() };
+        under_way.ended(code, NcclCall::ncclGroupEnd)?;
+        member.expect_alive()
+    }
+}
+
+impl Drop for OpenGroup<'_> {
+    fn drop(&mut self) {
+        if let Some(under_way) = self.0.take() {
+            // SAFETY: as in `close`. What it says is not asked: the error that brought us here is.
+            let _ = unsafe { under_way.member.library.nccl().ncclGroupEnd() };
+        }
+    }
+}
+
 /// A call that is under way: counted, so that an abort waits for it.
 struct UnderWay<'m> {
     member: &'m Member,
@@ -262,6 +286,28 @@ impl<'m> UnderWay<'m> {
         let begun = Instant::now();
         state.calls.push(begun);
         Ok(UnderWay { member, comm: state.comm, begun })
+    }
+
+    /// What came of the call, which has returned.
+    fn ended(self, code: ncclResult, call: NcclCall) -> Result<()> {
+        let code = match code {
+            ncclResult::ncclInProgress => self.settled()?,
+            code => code,
+        };
+        let member = self.member;
+        drop(self);
+        if code.is_success() {
+            return Ok(());
+        }
+        let refused = member.library.refused(code, call);
+        // The communicator is broken, and this call sees it before the thread that watches has asked: nothing later can
+        // succeed. Whoever is first, the error is the same. A call that was only refused leaves nothing in the background.
+        let why = match code {
+            ncclResult::ncclRemoteError | ncclResult::ncclTimeout => Some(member.library.said(code)),
+            _ => member.async_error(),
+        };
+        why.into_iter().for_each(|why| member.die(why));
+        Err(member.death().cloned().unwrap_or(refused))
     }
 
     /// How what goes on in the background has ended.

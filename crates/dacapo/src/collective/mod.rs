@@ -25,8 +25,8 @@
 //!
 //! - **Each rank is driven by a thread or a process of its own**, because the calls of one rank wait for those of the others:
 //!   making a communicator, making a graph (below), and reading what a collective has written.
-//! - **NCCL is found at run time**: `libnccl.so.2` in the loader's search path and in the usual folders of the toolkit and of
-//!   wheels; `DACAPO_LIBNCCL` names a file instead. Version 2.14 or later.
+//! - **NCCL is found at run time**: `libnccl.so.2` where the loader looks, else in the toolkit's `lib64`, else in the active
+//!   Python or conda environment, in its `lib` or in a wheel; `DACAPO_LIBNCCL` names a file instead. Version 2.14 or later.
 //! - **On software devices the collectives are ours**, between threads of one process or several processes, with every detector.
 //!   Sums are taken in the order of the ranks.
 //!
@@ -41,11 +41,17 @@
 //!
 //! # When a rank dies
 //!
-//! A communicator dies when NCCL reports an error in the background (another rank has ended), or when something of it is in flight
-//! for longer than its [`timeout`](Join::timeout). Then it is aborted, so that nothing hangs, and every call that needs it answers
-//! [`ErrorKind::RankFailed`] with what happened and which launches were in flight: waiting for such a launch, launching its
-//! graphs again, recording with it. What such a launch should have written has no defined value. Graphs, memory and streams that
-//! have nothing to do with it go on; a stream on which such a launch was in flight answers with the error from then on.
+//! A communicator dies when its rank calls [`abort`](Communicator::abort), when NCCL reports an error in the background, or when
+//! something of it is in flight for longer than its [`timeout`](Join::timeout). Then it is aborted, so that nothing hangs, and
+//! every call that needs it answers [`ErrorKind::RankFailed`] with what happened and which launches were in flight: waiting for
+//! such a launch, launching its graphs again, recording with it. What such a launch should have written has no defined value.
+//! Graphs, memory and streams that have nothing to do with it go on; a stream on which such a launch was in flight answers with
+//! the error from then on.
+//!
+//! Then it dies on the other ranks too. In the same process: at most about a second later, whatever NCCL says. In other
+//! processes it depends on NCCL: over the network NCCL notices a closed connection; between processes on one machine it may say
+//! nothing, and the others end at their [`timeout`](Join::timeout). On software devices everybody is told at once, in other
+//! processes too.
 //!
 //! # Why this is safe
 //!
@@ -54,14 +60,14 @@
 //! 2. All collectives of a communicator write one word of device memory that nobody else can name. So two of them always have
 //!    an order on the device, whatever graphs, threads and streams they come from.
 //! 3. Its work holds the communicator. It leaves NCCL when neither the user, nor a graph, nor work in flight needs it.
-//! 4. What is captured is captured alone, in relaxed mode, on a stream that nobody else can name: neither NCCL's threads nor those
-//!    of the program can break it, and if something does the graph is built again.
+//! 4. What is captured is captured alone, in relaxed mode, on a stream that nobody else can name: neither NCCL's threads nor
+//!    those of the program can break it, and if something does the graph is built again.
 //!
 //! | who does something else | what happens |
 //! |---|---|
 //! | ranks that record other collectives | `RanksDiffer`, before anything runs |
 //! | ranks that run other collectives eagerly | on software devices `RankFailed` and a finding, with both sides; NCCL may hang: then the timeout |
-//! | a rank that never comes, or ends | `RankFailed` |
+//! | a rank that never comes, or ends | `RankFailed`; with NCCL perhaps only after the timeout |
 //! | lengths that do not fit the number of ranks | `Length`, when the op is recorded or run |
 //! | dropping the communicator before its graphs | nothing: they hold it |
 //! | two threads with one communicator | the order in which they launch; other ranks must have the same |

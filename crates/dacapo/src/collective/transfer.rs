@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dacapo_nccl::NcclCall;
 use dacapo_nccl::types::{c_int, c_void, ncclDataType, ncclUint8};
 
-use crate::collective::member::Member;
+use crate::collective::member::{Member, OpenGroup};
 use crate::collective::number::{Number, Reduce};
 use crate::device::RawStream;
 use crate::element::Pod;
@@ -213,46 +213,17 @@ pub(super) fn op_of(
         let joint = Some(Joint { with: member.clone(), what });
         let call = move |stream: RawStream, places: &mut dyn Iterator<Item = (u64, usize)>| {
             let is_group = transfers.len() > 1 || transfers[0].kind == Kind::AllToAll;
-            let group = is_group.then(|| Group::open(&member)).transpose()?;
+            let group = is_group.then(|| member.open_group()).transpose()?;
             for transfer in &transfers {
                 // SAFETY: the places are the accesses of the node in their order, which are those of the transfers in theirs;
                 // the recording holds them until the work is over. Foreign work is called with a stream of the device of
                 // its memory, which is the communicator's: that of its turn.
                 unsafe { transfer.enqueue(&member, stream, places)? };
             }
-            group.map_or(Ok(()), Group::close)
+            group.map_or(Ok(()), OpenGroup::close)
         };
         recorder
             .push(Node::new(name.into(), at, access, Work::Foreign(ForeignWork { call: Arc::new(call), joint })), &[])
-    }
-}
-
-/// A group of calls that is open on this thread; closed in any case, because calls of anyone else would end up in it.
-struct Group<'m> {
-    member: &'m Member,
-    is_open: bool,
-}
-
-impl<'m> Group<'m> {
-    fn open(member: &'m Member) -> Result<Group<'m>> {
-        // SAFETY: the call takes nothing.
-        member.call(NcclCall::ncclGroupStart, |nccl, _| unsafe { nccl.ncclGroupStart() })?;
-        Ok(Group { member, is_open: true })
-    }
-
-    fn close(mut self) -> Result<()> {
-        self.is_open = false;
-        // SAFETY: the call takes nothing; what was put into the group is as its calls promised.
-        self.member.call(NcclCall::ncclGroupEnd, |nccl, _| unsafe { nccl.ncclGroupEnd() })
-    }
-}
-
-impl Drop for Group<'_> {
-    fn drop(&mut self) {
-        if self.is_open {
-            // SAFETY: as in `close`. What it says is not asked: the error that brought us here is.
-            let _ = unsafe { self.member.library.nccl().ncclGroupEnd() };
-        }
     }
 }
 

@@ -61,6 +61,12 @@ pub(crate) struct Notes {
     list: Mutex<VecDeque<Arc<Named>>>,
 }
 
+/// What a push has changed.
+pub(crate) struct Noted {
+    is_new: bool,
+    was_idle: bool,
+}
+
 /// As many as a person reads.
 const NOTES_MAX: usize = 16;
 
@@ -74,12 +80,28 @@ fn spare(list: &VecDeque<Arc<Named>>) -> Option<usize> {
 impl Notes {
     /// Under the lock of the stream's lane, so one at a time: no step here need be one with another.
     #[inline]
-    pub(crate) fn push(&self, name: &Arc<Named>) {
-        if self.newest.load(Ordering::Relaxed) != Arc::as_ptr(name).addr() {
+    pub(crate) fn push(&self, name: &Arc<Named>) -> Noted {
+        let is_new = self.newest.load(Ordering::Relaxed) != Arc::as_ptr(name).addr();
+        if is_new {
             self.push_other(name);
         }
-        if self.is_idle.load(Ordering::Relaxed) {
+        let was_idle = self.is_idle.load(Ordering::Relaxed);
+        if was_idle {
             self.is_idle.store(false, Ordering::Relaxed);
+        }
+        Noted { is_new, was_idle }
+    }
+
+    /// What was noted, and was not launched after all. Under the same lock as the push.
+    #[cold]
+    pub(crate) fn take_back(&self, Noted { is_new, was_idle }: Noted) {
+        if is_new {
+            let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+            list.pop_back();
+            self.newest.store(list.back().map_or(0, |name| Arc::as_ptr(name).addr()), Ordering::Relaxed);
+        }
+        if was_idle {
+            self.is_idle.store(true, Ordering::Relaxed);
         }
     }
 

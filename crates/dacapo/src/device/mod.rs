@@ -58,7 +58,7 @@ pub use counters::Counters;
 pub(crate) use counters::Live;
 pub(crate) use garbage::Garbage;
 pub(crate) use guests::{Guest, Guests};
-pub(crate) use lost::{Named, Needed, Notes};
+pub(crate) use lost::{Named, Needed, Noted, Notes};
 pub(crate) use partner::{Counted, JointOp, Life, Partner, Torn, Writers};
 pub use properties::Properties;
 pub(crate) use queue::{Cuda, HeldDriver, LaneStream, RawHandle};

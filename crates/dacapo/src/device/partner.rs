@@ -4,12 +4,12 @@
 //! there. What a partner is, the device does not know: a communicator is one ([`collective`](crate::collective)).
 
 use std::panic::Location;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 
-use dacapo_ledger::{Lane, MemoryId, Touching, Use};
+use dacapo_ledger::{Lane, MemoryId, Use};
 
-use crate::device::{Cuda, Device, Named, Needed};
+use crate::device::{Cuda, Device, LaneStream, Named, Needed, Noted};
 use crate::error::{Error, Result};
 
 /// An op that all partners must have alike.
@@ -101,7 +101,7 @@ impl Writers {
     ///
     /// - One of them was in flight on its stream when a partner died, whatever stream it was waited for on: with what killed it.
     pub(crate) fn expect_whole(&self) -> Result<()> {
-        self.0.iter().try_for_each(|used| match used.lane().stream().torn.get() {
+        self.0.iter().try_for_each(|used| match &*used.lane().stream().torn() {
             Some(torn) if used.position() > torn.whole_up_to => torn.life.expect(),
             _ => Ok(()),
         })
@@ -135,6 +135,43 @@ impl Named {
         self.partners.iter().try_for_each(|needed| needed.life.expect())
     }
 
+    /// Notes a launch that is done with others, before anything of it is on the stream: so the part of it that is there when the
+    /// rest is refused has a name, and with it a limit of time. A death looks at the notes: either it finds this one, or it is
+    /// found here.
+    ///
+    /// # Errors
+    ///
+    /// - As [`expect_partners`](Named::expect_partners). Then it is not noted.
+    pub(crate) fn noted_ahead(self: &Arc<Self>, stream: &LaneStream) -> Result<Option<Noted>> {
+        if self.partners.is_empty() {
+            return Ok(None);
+        }
+        let noted = stream.notes.push(self);
+        fence(Ordering::SeqCst);
+        match self.expect_partners() {
+            Ok(()) => Ok(Some(noted)),
+            Err(error) => {
+                stream.take_back(noted);
+                Err(error)
+            }
+        }
+    }
+
+    /// Notes a launch that was made, or part of which was before the rest was refused.
+    pub(crate) fn noted_behind(
+        self: &Arc<Self>,
+        stream: &LaneStream,
+        ahead: Option<Noted>,
+        is_made: bool,
+        is_there: bool,
+    ) {
+        match ahead {
+            None if is_made => _ = stream.notes.push(self),
+            Some(noted) if !is_there => stream.take_back(noted),
+            _ => {}
+        }
+    }
+
     /// Whether this is the life of one of the launch's partners.
     pub(crate) fn needs(&self, life: &Arc<Life>) -> bool {
         self.needed(life).is_some()
@@ -153,6 +190,22 @@ impl Named {
     }
 }
 
+impl LaneStream {
+    /// What was noted ahead was not launched. A death meanwhile has found it here; then the stream is whole after all.
+    #[cold]
+    fn take_back(&self, noted: Noted) {
+        self.notes.take_back(noted);
+        let in_flight = self.notes.in_flight();
+        let mut torn = self.torn();
+        *torn = torn.take().filter(|torn| in_flight.iter().any(|name| name.needs(&torn.life)));
+    }
+
+    /// From where on nobody knows what its work has written.
+    pub(crate) fn torn(&self) -> MutexGuard<'_, Option<Torn>> {
+        self.torn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Device {
     /// From now on, whoever launches or waits asks whether the partners concerned are alive.
     #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators say it"))]
@@ -163,7 +216,7 @@ impl Device {
     /// Who wrote this memory last; nobody is named in a process without ranks.
     pub(crate) fn writers(&self, memory: MemoryId) -> Writers {
         match WERE_ANY.load(Ordering::Acquire) {
-            true => Writers(self.ledger().last_uses(memory, Touching::Read)),
+            true => Writers(self.ledger().last_writes(memory)),
             false => Writers(Vec::new()),
         }
     }

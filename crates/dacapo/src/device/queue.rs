@@ -7,7 +7,7 @@ use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
 use std::ptr::NonNull;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use dacapo_driver::types::{CU_EVENT_DISABLE_TIMING, CUcontext, CUevent, CUstream};
 use dacapo_driver::{Call, Check, Driver, DriverError};
@@ -72,8 +72,8 @@ pub(crate) struct LaneStream {
     pub(crate) raw: RawHandle,
     /// What was launched on it.
     pub(crate) notes: Notes,
-    /// From where on nobody knows what its work has written.
-    pub(crate) torn: OnceLock<Torn>,
+    /// As of [`torn`](LaneStream::torn).
+    pub(crate) torn: Mutex<Option<Torn>>,
     pub(crate) drops: Arc<Drops<Cuda, Garbage>>,
     /// Another library's handle on the same stream, where there is one.
     pub(crate) theirs: OnceLock<Arc<dyn Any + Send + Sync>>,
@@ -86,7 +86,7 @@ pub(crate) struct LaneStream {
 impl LaneStream {
     /// A stream of this context that is ours.
     pub(crate) fn ours(raw: CUstream, drops: Arc<Drops<Cuda, Garbage>>, retained: Arc<Retained>) -> LaneStream {
-        let (raw, notes, torn, theirs) = (RawHandle(raw), Notes::default(), OnceLock::new(), OnceLock::new());
+        let (raw, notes, torn, theirs) = (RawHandle(raw), Notes::default(), Mutex::default(), OnceLock::new());
         LaneStream { raw, drops, notes, torn, theirs, borrowed: false, retained }
     }
 }

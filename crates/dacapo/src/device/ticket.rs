@@ -33,12 +33,14 @@ pub(crate) fn poll_use(
     waiting.poll(context)
 }
 
-/// Whether a use is over. A refused question is no answer; a lost context is the end of
-/// everything, and another one the end of what was to come behind it.
+/// Whether a use is over. A refused question is no answer; a lost context is the end of everything, another one the end of what was
+/// to come behind it, and a partner's death is told of what is over.
 pub(crate) fn is_over(device: &Device, used: &Use<Cuda>) -> bool {
     match device.enter().and_then(|()| device.is_done(used)) {
         Ok(done) => done,
-        Err(error) => matches!(error.kind(), ErrorKind::Lost { .. } | ErrorKind::OtherLost { .. }),
+        Err(error) => {
+            matches!(error.kind(), ErrorKind::Lost { .. } | ErrorKind::OtherLost { .. } | ErrorKind::RankFailed { .. })
+        }
     }
 }
 

@@ -196,15 +196,17 @@ fn look(held: &Held, alone: bool) -> Option<Result<()>> {
     if alone && device.is_software() {
         // SAFETY: the event is of this driver and held.
         let code = unsafe { device.driver().cuEventSynchronize(held.event.raw()) };
-        let done = device.check(code, Call::cuEventSynchronize);
-        return Some(done.inspect(|()| device.ledger().finished(&held.used)));
+        return Some(device.check(code, Call::cuEventSynchronize).and_then(|()| over(held)));
     }
     match device.0.cuda.has_passed(&held.event) {
         Ok(false) => None,
-        Ok(true) => {
-            device.ledger().finished(&held.used);
-            Some(Ok(()))
-        }
+        Ok(true) => Some(over(held)),
         Err(error) => Some(Err(device.refused(error))),
     }
+}
+
+/// The event has passed. Whether the work was done: it also ends when a partner dies.
+fn over(held: &Held) -> Result<()> {
+    held.device.ledger().finished(&held.used);
+    held.device.expect_partners_of(held.used.lane())
 }

@@ -1,12 +1,13 @@
 //! One replay: slots that changed are brought into the executable graph, then it is launched through the ledger.
 
 use std::panic::Location;
+use std::sync::Arc;
 
 use dacapo_driver::types::CUgraphExec;
 use dacapo_driver::{CUresult, Call};
 use dacapo_ledger::{MemoryId, Touch, Touching, Use};
 
-use crate::device::{Cuda, Device, Garbage, LaneStream, Stream};
+use crate::device::{Cuda, Device, Garbage, LaneStream, Named, Noted, Stream};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::Replayable;
 use crate::graph::stand_ins::Rebound;
@@ -28,15 +29,18 @@ impl Replayable {
             if self.has_slots && !self.readings.are_current() && stream.device().is(device) {
                 self.refresh_quiet()?;
             }
-            let (exec, name) = (self.exec, &self.name);
+            let (exec, name, has_partners) = (self.exec, &self.name, self.has_partners);
             let cuda = &device.0.cuda;
             let launched = device.ledger().launch_clean(cuda, stream.lane(), &mut self.set, |raw| {
+                let noted = if has_partners { name.noted_ahead(raw)? } else { None };
                 // SAFETY: as in `enqueue_exec`.
                 let code = unsafe { cuda.driver.cuGraphLaunch(exec, raw.raw.0) };
                 if code != CUresult::CUDA_SUCCESS {
-                    again(device, exec, raw, code)?;
+                    return again(device, exec, raw, code, (name, noted));
                 }
-                raw.notes.push(name);
+                if !has_partners {
+                    let _ = raw.notes.push(name);
+                }
                 Ok(())
             });
             match launched {
@@ -163,13 +167,14 @@ impl Replayable {
         let device = &self.device;
         let (set, name) = (&mut self.set, &self.name);
         let submitted = device.ledger().launch::<_, Error>(&device.0.cuda, stream.lane(), set, extra, |raw| {
+            let noted = name.noted_ahead(raw)?;
             // SAFETY: the executable graph is ours and alive; everything its nodes touch is held by `self.nodes`, or
             // bound by this launch and kept by the ledger until it is over; `&mut self` keeps other launches away.
             let code = unsafe { device.driver().cuGraphLaunch(exec, raw.raw.0) };
             if code != CUresult::CUDA_SUCCESS {
-                again(device, exec, raw, code)?;
+                return again(device, exec, raw, code, (name, noted));
             }
-            raw.notes.push(name);
+            name.noted_behind(raw, noted, true, true);
             Ok(())
         });
         if let Err(error) = submitted {
@@ -366,11 +371,19 @@ fn untold(node: &Node, nodes: usize, error: Error) -> Error {
 
 /// A launch that was refused: made again if only the context was missing.
 #[cold]
-fn again(device: &Device, exec: CUgraphExec, stream: &LaneStream, mut code: CUresult) -> Result<()> {
+fn again(
+    device: &Device,
+    exec: CUgraphExec,
+    stream: &LaneStream,
+    mut code: CUresult,
+    (name, noted): (&Arc<Named>, Option<Noted>),
+) -> Result<()> {
     if code == CUresult::CUDA_ERROR_INVALID_CONTEXT {
         device.enter()?;
         // SAFETY: as of the launch that was refused.
         code = unsafe { device.driver().cuGraphLaunch(exec, stream.raw.0) };
     }
-    device.check(code, Call::cuGraphLaunch)
+    let launched = device.check(code, Call::cuGraphLaunch);
+    name.noted_behind(stream, noted, launched.is_ok(), launched.is_ok());
+    launched
 }

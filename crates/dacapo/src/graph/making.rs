@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 use smallvec::SmallVec;
 
 use crate::arrange::{Arrangement, EdgeChoice, TempPlan, arranged};
-use crate::device::{Booking, Named, Stream};
+use crate::device::{Booking, Named, Needed, Stream};
 use crate::error::Result;
 use crate::graph::{Replayable, StandIns};
 use crate::held::Purpose;
@@ -193,11 +193,13 @@ impl Replayable {
             idles |= may_idle(node);
         }
         let at = recorded.nodes.first().map(|node| node.at);
-        let partners = partners(&recorded.nodes).iter().map(JointOps::needed).collect();
+        let partners: Vec<Needed> = partners(&recorded.nodes).iter().map(JointOps::needed).collect();
+        let has_partners = !partners.is_empty();
         let name = Arc::new(Named { name: "graph".into(), label: options.label, at, partners });
         let mut graph = Replayable {
             exec: built.exec,
             has_slots: !recorded.readings.is_empty(),
+            has_partners,
             is_quiet: false,
             gates: gates(recorded.nodes.iter()),
             may_idle: idles,

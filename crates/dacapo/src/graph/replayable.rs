@@ -48,6 +48,8 @@ pub(crate) struct Replayable {
     pub(super) is_quiet: bool,
     /// Whether there are slots.
     pub(super) has_slots: bool,
+    /// Whether something of it is done with others.
+    pub(super) has_partners: bool,
     pub(crate) preloaded: bool,
     /// Whether it was captured: then its nodes are not all that it does.
     pub(crate) captured: bool,

@@ -478,7 +478,7 @@ impl<'s> Bench<'s> {
         let held = lock_gates(&gates);
         let (set, name) = (&mut graph.set, &graph.name);
         let submitted = device.ledger().launch::<_, Error>(&device.0.cuda, self.stream.lane(), set, &extra, |raw| {
-            raw.notes.push(name);
+            let _ = raw.notes.push(name);
             let stream = raw.raw.0;
             let put_aside = PutAside::new(device, stream, &self.asides)?;
             let launched = events.chunks_exact(2).try_for_each(|pair| {

@@ -6,6 +6,7 @@
 //! - The temps have one piece of memory for all of it, given back behind the last work. It is never an arena: others may
 //!   use that between two pieces.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use dacapo_ledger::{Touch, Use};
@@ -101,9 +102,11 @@ impl Running<'_> {
         let name = named_run(nodes);
         name.expect_partners()?;
         let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, lane, touch, |raw| {
-            launch_all(self.stream, raw.raw.0, (nodes, told), &self.recorded.readings, stamps)?;
-            raw.notes.push(&name);
-            Ok(())
+            let (noted, launched) = (name.noted_ahead(raw)?, Cell::new(0));
+            let readings = &self.recorded.readings;
+            let outcome = launch_all(self.stream, raw.raw.0, (nodes, told), readings, (stamps, &launched));
+            name.noted_behind(raw, noted, outcome.is_ok(), launched.get() > 0);
+            outcome
         });
         drop(held);
         let ((), used) = submitted.map_err(|error| device.noted(error))?;

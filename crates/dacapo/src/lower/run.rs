@@ -133,19 +133,19 @@ fn enqueue(
         begun.set(true);
         let put_aside = PutAside::new(device, raw.raw.0, asides)?;
         let nodes = (&recorded.nodes[..], &recorded.told[..]);
-        let all = |stamps| launch_all(stream, raw.raw.0, nodes, &recorded.readings, stamps);
-        let launched = match stamps {
+        let (noted, launched) = (name.noted_ahead(raw)?, Cell::new(0));
+        let all = |stamps| launch_all(stream, raw.raw.0, nodes, &recorded.readings, (stamps, &launched));
+        let outcome = match stamps {
             Some(stamps) => {
                 let first = |place| stamps.launch(device, raw.raw.0, place);
                 StampPlace::firsts().try_for_each(first).and_then(|()| all(Some((stamps, 0))))
             }
             None => all(None),
         };
-        let put_back = put_aside.put_back();
+        let outcome = outcome.and(put_aside.put_back());
         drop(lent);
-        launched.and(put_back)?;
-        raw.notes.push(&name);
-        Ok(())
+        name.noted_behind(raw, noted, outcome.is_ok(), launched.get() > 0);
+        outcome
     });
     drop(kept);
     // Before anyone is told: a subscriber is the program's code, and may use the same host memory.
@@ -185,13 +185,13 @@ pub(crate) fn launch_one(
 }
 
 /// Launches nodes without a branch among them, of which this is known, on a stream of ours of this handle. With stamps around
-/// each, and the number of the first, where there are any.
+/// each, and the number of the first, where there are any. Counts how many are launched.
 pub(super) fn launch_all(
     of: &StreamInner,
     stream: CUstream,
     (nodes, told): (&[Node], &[Told]),
     readings: &Readings,
-    stamps: Option<(&Stamps, usize)>,
+    (stamps, launched): (Option<(&Stamps, usize)>, &Cell<usize>),
 ) -> Result<()> {
     for (place, (node, told)) in nodes.iter().zip(told).enumerate() {
         let stamp = |at: fn(usize) -> StampPlace| match stamps {
@@ -202,6 +202,7 @@ pub(super) fn launch_all(
         // Between stamps nothing may overlap.
         let early = of.early && stamps.is_none();
         launch(&of.device, (stream, early), node, told, readings).map_err(|error| node.blame(error))?;
+        launched.set(place + 1);
         stamp(StampPlace::Behind)?;
     }
     Ok(())

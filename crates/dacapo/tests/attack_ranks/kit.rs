@@ -179,3 +179,14 @@ pub fn is_failed(error: &Error) -> bool {
 }
 
 pub const SHORT: Duration = Duration::from_millis(700);
+
+/// Waits for a future as a task does.
+pub fn block_on<F: Future + Unpin>(mut future: F) -> F::Output {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    loop {
+        match std::pin::Pin::new(&mut future).poll(&mut context) {
+            std::task::Poll::Ready(output) => return output,
+            std::task::Poll::Pending => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}

@@ -4,6 +4,7 @@
 #![cfg(all(feature = "software", feature = "nccl", feature = "json"))]
 
 mod copies;
+mod endings;
 mod items;
 mod kit;
 mod lifetimes;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use dacapo::collective::{Communicator, Join, Reduce, UniqueId};
 use dacapo::{Device, ErrorKind};
 use dacapo_nccl::types::ncclResult;
-use dacapo_nccl::{HookedNccl, NcclCall, NcclHook};
+use dacapo_nccl::{HookedNccl, Nccl, NcclCall, NcclHook};
 
 use crate::kit::{gone, group, in_time};
 
@@ -30,11 +30,10 @@ fn ranks(devices: &[Device], gate: &Arc<Gate>) -> [Communicator; 2] {
     let id = UniqueId::new(&devices[0]).unwrap();
     let join = |rank: usize| {
         let nccl = devices[rank].machine().unwrap().nccl();
+        let nccl: Arc<dyn Nccl> =
+            if rank == 0 { Arc::new(nccl) } else { Arc::new(HookedNccl::new(nccl, gate.clone())) };
         // SAFETY: it is the device's own; a call waits for a while before it is made.
-        let join = match rank {
-            0 => unsafe { plain.clone().library(Arc::new(nccl)) },
-            _ => unsafe { plain.clone().library(Arc::new(HookedNccl::new(nccl, gate.clone()))) },
-        };
+        let join = unsafe { plain.clone().library(nccl) };
         let device = devices[rank].clone();
         std::thread::spawn(move || join.join(&device, &id, rank, 2).unwrap())
     };

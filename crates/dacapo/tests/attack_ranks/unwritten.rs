@@ -3,11 +3,11 @@
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use dacapo::collective::Reduce;
-use dacapo::{ErrorKind, Result, copy, download};
+use dacapo::collective::{Join, Reduce};
+use dacapo::{ErrorKind, Result, baked, copy, download, fill};
 
 use crate::kind;
-use crate::kit::{Rank, ended};
+use crate::kit::{Rank, block_on, ended, group};
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -86,12 +86,55 @@ fn what_was_written_before_is_there() {
     }
 }
 
-fn block_on<F: Future + Unpin>(mut future: F) -> F::Output {
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    loop {
-        match std::pin::Pin::new(&mut future).poll(&mut context) {
-            std::task::Poll::Ready(output) => return output,
-            std::task::Poll::Pending => std::thread::sleep(Duration::from_millis(1)),
+#[test]
+fn dropping_the_graph_and_the_communicator_does_not_make_its_result_whole() {
+    for seed in 0..6 {
+        let (seen, is_seen) = (Arc::new(Barrier::new(2)), seed % 2 == 0);
+        let other_seen = seen.clone();
+        let devices = group(seed, 2);
+        let ranks = Join::new().without_agreement().timeout(LONG).all(&devices).unwrap();
+        let [here, there]: [_; 2] = ranks.try_into().unwrap();
+        let (stream, other) = (devices[0].stream().unwrap(), devices[0].stream().unwrap());
+        let mut x = devices[0].buffer(&[1.0f32; 64]).unwrap();
+        let mut graph = devices[0].record(here.all_reduce_in_place(&mut x, Reduce::Sum)).unwrap();
+        graph.launch(&stream).unwrap();
+        let dies = std::thread::spawn(move || {
+            there.abort("it does not come");
+            other_seen.wait();
+        });
+        seen.wait();
+        dies.join().unwrap();
+        kind!(stream.synchronize(), ErrorKind::RankFailed { .. });
+        if is_seen {
+            kind!(other.read(&x), ErrorKind::RankFailed { .. });
         }
+        drop((graph, here));
+        kind!(other.read(&x), ErrorKind::RankFailed { .. });
+        kind!(block_on(other.read_later(&x).unwrap()), ErrorKind::RankFailed { .. });
+        other.write(&mut x, &[4.0; 64]).unwrap();
+        assert_eq!(other.read(&x).unwrap(), [4.0; 64]);
     }
+}
+
+#[test]
+fn memory_that_is_written_anew_is_whole_while_the_graph_is_held() {
+    let devices = group(1, 2);
+    let ranks = Join::new().without_agreement().timeout(LONG).all(&devices).unwrap();
+    let (stream, other) = (devices[0].stream().unwrap(), devices[0].stream().unwrap());
+    let mut x = devices[0].buffer(&[1.0f32; 64]).unwrap();
+    let mut graph = devices[0].record(ranks[0].all_reduce_in_place(&mut x, Reduce::Sum)).unwrap();
+    graph.launch(&stream).unwrap();
+    ranks[1].abort("it does not come");
+    kind!(stream.synchronize(), ErrorKind::RankFailed { .. });
+    kind!(other.read(&x), ErrorKind::RankFailed { .. });
+    other.write(&mut x, &[4.0; 64]).unwrap();
+    assert_eq!(other.read(&x).unwrap(), [4.0; 64]);
+    // By a graph as well, and also when that is gone.
+    let mut again = devices[0].record(fill(&mut x, baked(5.0))).unwrap();
+    again.launch(&other).unwrap();
+    assert_eq!(other.read(&x).unwrap(), [5.0; 64]);
+    drop(again);
+    assert_eq!(other.read(&x).unwrap(), [5.0; 64]);
+    drop(graph);
+    assert_eq!(other.read(&x).unwrap(), [5.0; 64]);
 }

@@ -103,9 +103,9 @@ fn events_of_what_is_done_are_let_go() {
     let done = first.ledger.wait_list(memory[1], READ);
     first.ledger.finished(&done[0]);
     assert_eq!((a.finished_up_to(), first.ledger.wait_list(memory[1], READ).len()), (2, 0));
-    assert_eq!(first.ledger.last_uses(memory[1], READ)[0].position(), 2, "its last use is that, done or not");
+    assert_eq!(first.ledger.last_writes(memory[1])[0].position(), 2, "its last write is that, done or not");
     first.work(&a, Touch::Memory(&[]), "collective");
-    let first_use = &first.ledger.last_uses(memory[0], READ)[0];
+    let first_use = &first.ledger.last_writes(memory[0])[0];
     for done in [first_use, &done[0]] {
         assert_eq!(first.ledger.event_for(&first.device, done).unwrap(), "a2", "{}", done.position());
     }

@@ -7,3 +7,4 @@ mod economy;
 mod failures;
 mod order;
 mod releases;
+mod writers;

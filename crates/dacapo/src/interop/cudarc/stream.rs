@@ -1,7 +1,7 @@
 //! One stream, as both libraries know it.
 
 use std::any::Any;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use ::cudarc::driver::{CudaStream, sys};
 use dacapo_driver::types::CUstream;
@@ -40,7 +40,7 @@ impl Stream {
             raw: RawHandle(raw),
             drops: device.0.drops.clone(),
             notes: Notes::default(),
-            torn: OnceLock::new(),
+            torn: Mutex::default(),
             theirs: OnceLock::from(theirs),
             borrowed: true,
             retained: device.0.cuda.retained.clone(),
