@@ -610,6 +610,69 @@ fn ids_and_ranks_that_cannot_be_meant() {
     });
 }
 
+/// The same id with the port of somebody who tells the first ranks that come that all are in their machine.
+fn with_a_stranger_for_a_hub(mut id: ncclUniqueId, guests: usize) -> (ncclUniqueId, std::thread::JoinHandle<()>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("a port").port();
+    id.internal[24..26].copy_from_slice(&port.to_le_bytes());
+    let stranger = std::thread::spawn(move || {
+        for _ in 0..guests {
+            let (mut guest, _) = listener.accept().expect("a rank");
+            guest.read_exact(&mut [0; 48]).expect("its hello");
+            guest.write_all(&[1, 0, 0, 0, 2]).expect("it listens");
+        }
+    });
+    (id, stranger)
+}
+
+#[test]
+fn a_stranger_for_a_hub_seats_nobody_where_others_sit() {
+    in_time(|| {
+        let mut r = Ranks::seeded(2, 1);
+        let id = unique_id(&r.nccl);
+        r.comms = communicators_of(&r.nccl, 2, id);
+        let (faked, stranger) = with_a_stranger_for_a_hub(id, 4);
+        let known = "ranks, and those who joined before that there are 2";
+        for (ranks, rank, why) in [
+            (6, 5, format!("rank 5 says that there are 6 {known}")),
+            (1, 0, format!("rank 0 says that there are 1 {known}")),
+            (2, 0, "two have joined as rank 0".to_string()),
+            (2, 1, "two have joined as rank 1".to_string()),
+        ] {
+            assert_eq!(join(&r.nccl, ranks, faked, rank), Err(USAGE), "rank {rank} of {ranks}");
+            assert_eq!(r.nccl.last_error(), Some(why));
+        }
+        stranger.join().expect("no panic");
+        // Those who sit there go on as before, and so does the machine.
+        let (a, b) = (r.floats(&[1.0; 8]), r.floats(&[2.0; 8]));
+        fine(r.all_reduce(0, a, a, 8));
+        fine(r.all_reduce(1, b, b, 8));
+        r.sync();
+        assert_eq!((r.read_floats(a, 8), r.read_floats(b, 8)), (vec![3.0; 8], vec![3.0; 8]));
+        // A seat stays taken when who sat there has gone, and the others are still there.
+        fine(unsafe { r.nccl.ncclCommDestroy(r.comms[1]) });
+        let (faked, stranger) = with_a_stranger_for_a_hub(id, 1);
+        assert_eq!(join(&r.nccl, 2, faked, 1), Err(USAGE));
+        stranger.join().expect("no panic");
+        r.all_is_well();
+    });
+}
+
+#[test]
+fn more_ranks_than_an_id_has_are_refused_by_whoever_joins() {
+    in_time(|| {
+        let r = Ranks::seeded(1, 0);
+        // Nobody listens there, and nobody is asked.
+        let (faked, stranger) = with_a_stranger_for_a_hub(unique_id(&r.nccl), 0);
+        stranger.join().expect("no panic");
+        for ranks in [(1 << 16) + 1, i32::MAX as usize] {
+            assert_eq!(join(&r.nccl, ranks, faked, 0), Err(ncclResult::ncclInvalidArgument));
+            assert_eq!(r.nccl.last_error(), Some(format!("there is no rank 0 of {ranks}")));
+        }
+        r.all_is_well();
+    });
+}
+
 #[test]
 fn without_a_context_there_is_no_rank() {
     in_time(|| {
