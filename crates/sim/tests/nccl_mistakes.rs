@@ -140,6 +140,12 @@ fn ranks_that_say_different_things() {
                 fine(r.nccl.ncclGroupEnd());
             }
         };
+        let with_a_send = |r: &Ranks, a: u64| unsafe {
+            fine(r.nccl.ncclGroupStart());
+            fine(r.all_reduce(0, a, a, 2));
+            fine(r.nccl.ncclSend(p(a + 16), 1, ncclFloat32, 1, r.comms[0], r.streams[0]));
+            fine(r.nccl.ncclGroupEnd());
+        };
         let send = |rank: usize, count: usize, gives: bool| {
             move |r: &Ranks, a: u64| unsafe {
                 let (peer, comm, stream) = (1 - rank as i32, r.comms[rank], r.streams[rank]);
@@ -150,7 +156,7 @@ fn ranks_that_say_different_things() {
             }
         };
         let head = "error[collective-mismatch]: ranks 0 and 1 do not agree on";
-        let cases: [(Both<'_>, &str); 7] = [
+        let cases: [(Both<'_>, &str); 8] = [
             (
                 [&sum(0, ncclSum, ncclFloat32), &sum(1, ncclMax, ncclFloat32)],
                 "collective 1: ncclAllReduce of 2 float32, sum, and ncclAllReduce of 2 float32, max\n--> rank 0      ncclAllReduce of 2 float32, sum\n--> rank 1      ncclAllReduce of 2 float32, max",
@@ -170,6 +176,10 @@ fn ranks_that_say_different_things() {
             (
                 [&many(0, 2), &many(1, 1)],
                 "collective 1: ncclAllReduce of 2 float32, sum, and nothing more\n--> rank 0      ncclAllReduce of 2 float32, sum\n--> rank 1      no further call in this group",
+            ),
+            (
+                [&with_a_send, &sum(1, ncclMax, ncclFloat32)],
+                "collective 1: ncclAllReduce of 2 float32, sum, and ncclAllReduce of 2 float32, max\n--> rank 0      ncclAllReduce of 2 float32, sum\n--> rank 1      ncclAllReduce of 2 float32, max",
             ),
             (
                 [&send(0, 3, true), &send(1, 4, false)],
@@ -324,6 +334,101 @@ fn two_of_three_that_do_not_agree_are_told_in_the_end() {
             assert!(text.starts_with("ranks 0 and 1 do not agree on collective 1"), "{text}");
             let here = if leaves { 2 } else { 3 };
             r.comms[..here].iter().for_each(|comm| abort(&r.nccl, *comm));
+            r.sync();
+        }
+    });
+}
+
+/// Three ranks of which the first sends to the last in the group of a sum. Rank 1 is at its gather, which comes next, before
+/// the last rank has received: the sum has met, and the group is open for the send alone.
+fn a_group_open_for_its_send(seed: u64, rank_patience: Duration) -> (Ranks, [u64; 3]) {
+    let r = Ranks::new(3, Options { seed, rank_patience, journal: true, ..Options::default() });
+    let buffers = [0.0, 1.0, 2.0].map(|rank| r.floats(&[rank, rank, rank, 10.0 + rank, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]));
+    fine(unsafe { r.nccl.ncclGroupStart() });
+    fine(r.all_reduce(0, buffers[0], buffers[0], 3));
+    fine(unsafe { r.nccl.ncclSend(p(buffers[0] + 12), 1, ncclFloat32, 2, r.comms[0], r.streams[0]) });
+    fine(unsafe { r.nccl.ncclGroupEnd() });
+    fine(r.all_reduce(1, buffers[1], buffers[1], 3));
+    fine(r.all_reduce(2, buffers[2], buffers[2], 3));
+    gather(&r, 1, buffers[1], 1);
+    while !r.device.journal().iter().any(|line| line == "ncclAllGather of rank 1") {
+        unsafe { r.device.cuStreamQuery(r.streams[1]) };
+    }
+    (r, buffers)
+}
+
+/// Gathers what is in front of the buffer behind its first four numbers.
+fn gather(r: &Ranks, rank: usize, a: u64, count: usize) {
+    let (from, to) = (p(a), p(a + 16));
+    fine(unsafe { r.nccl.ncclAllGather(from, to, count, ncclFloat32, r.comms[rank], r.streams[rank]) });
+}
+
+fn receive(r: &Ranks, a: u64) {
+    fine(unsafe { r.nccl.ncclRecv(p(a), 1, ncclFloat32, 0, r.comms[2], r.streams[2]) });
+}
+
+#[test]
+fn what_a_group_has_met_is_not_compared_with_what_comes_next() {
+    in_time(|| {
+        for seed in 0..5 {
+            let (r, a) = a_group_open_for_its_send(seed, Duration::from_secs(10));
+            receive(&r, a[2]);
+            gather(&r, 2, a[2], 1);
+            gather(&r, 0, a[0], 1);
+            r.sync();
+            r.all_is_well();
+            let first = |rank: usize| r.read_floats(a[rank], 7);
+            assert_eq!(first(0), [3.0, 3.0, 3.0, 10.0, 3.0, 3.0, 10.0]);
+            assert_eq!(first(1), [3.0, 3.0, 3.0, 11.0, 3.0, 3.0, 10.0]);
+            assert_eq!(first(2), [10.0, 3.0, 3.0, 12.0, 3.0, 3.0, 10.0]);
+            r.destroy();
+        }
+    });
+}
+
+/// Who is to receive leaves, or does not come: that is what is told, and not that the others disagree.
+#[test]
+fn nobody_receives_what_a_group_sends() {
+    in_time(|| {
+        for leaves in [true, false] {
+            let patience = Duration::from_millis(if leaves { 10_000 } else { 500 });
+            let (r, _) = a_group_open_for_its_send(1, patience);
+            if leaves {
+                fine(unsafe { r.nccl.ncclCommDestroy(r.comms[2]) });
+            }
+            let (code, text) = until_broken(&r);
+            let why = if leaves { "has left the communicator" } else { "has not come to it for 0.5 s" };
+            let what = format!("rank 0 waits at ncclSend of 1 float32, to rank 2, and rank 2 {why}\n");
+            assert!(text.starts_with(&what), "{text}");
+            assert_eq!(code == ncclResult::ncclRemoteError, leaves);
+            assert!(r.found().starts_with("error[missing-rank]"));
+            r.comms[..if leaves { 2 } else { 3 }].iter().for_each(|comm| abort(&r.nccl, *comm));
+            r.sync();
+        }
+    });
+}
+
+/// What comes next is compared while a group is open for its send, and when it is over.
+#[test]
+fn ranks_that_disagree_around_a_group_are_told() {
+    in_time(|| {
+        for is_over in [false, true] {
+            let (r, a) = a_group_open_for_its_send(1, Duration::from_secs(10));
+            if is_over {
+                receive(&r, a[2]);
+                gather(&r, 0, a[0], 1);
+            }
+            gather(&r, 2, a[2], 2);
+            assert_eq!(until_broken(&r).0, USAGE);
+            let (one, found) = (if is_over { 0 } else { 1 }, r.found());
+            let what = format!(
+                "error[collective-mismatch]: ranks {one} and 2 do not agree on collective 2: ncclAllGather of 1 float32, and \
+                 ncclAllGather of 2 float32\n"
+            );
+            assert!(found.starts_with(&what), "{found}");
+            // Rank 0 is at nothing that could be compared while its group is open.
+            assert_eq!(found.contains("has called the same as"), is_over, "{found}");
+            r.comms.iter().for_each(|comm| abort(&r.nccl, *comm));
             r.sync();
         }
     });
@@ -500,6 +605,69 @@ fn ids_and_ranks_that_cannot_be_meant() {
             let heard = r.nccl.last_error().expect("said");
             assert!(heard.contains(sentence), "{heard}");
             assert_eq!(first.join().expect("no panic"), (Err(USAGE), Some(heard)));
+        }
+        r.all_is_well();
+    });
+}
+
+/// The same id with the port of somebody who tells the first ranks that come that all are in their machine.
+fn with_a_stranger_for_a_hub(mut id: ncclUniqueId, guests: usize) -> (ncclUniqueId, std::thread::JoinHandle<()>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("a port").port();
+    id.internal[24..26].copy_from_slice(&port.to_le_bytes());
+    let stranger = std::thread::spawn(move || {
+        for _ in 0..guests {
+            let (mut guest, _) = listener.accept().expect("a rank");
+            guest.read_exact(&mut [0; 48]).expect("its hello");
+            guest.write_all(&[1, 0, 0, 0, 2]).expect("it listens");
+        }
+    });
+    (id, stranger)
+}
+
+#[test]
+fn a_stranger_for_a_hub_seats_nobody_where_others_sit() {
+    in_time(|| {
+        let mut r = Ranks::seeded(2, 1);
+        let id = unique_id(&r.nccl);
+        r.comms = communicators_of(&r.nccl, 2, id);
+        let (faked, stranger) = with_a_stranger_for_a_hub(id, 4);
+        let known = "ranks, and those who joined before that there are 2";
+        for (ranks, rank, why) in [
+            (6, 5, format!("rank 5 says that there are 6 {known}")),
+            (1, 0, format!("rank 0 says that there are 1 {known}")),
+            (2, 0, "two have joined as rank 0".to_string()),
+            (2, 1, "two have joined as rank 1".to_string()),
+        ] {
+            assert_eq!(join(&r.nccl, ranks, faked, rank), Err(USAGE), "rank {rank} of {ranks}");
+            assert_eq!(r.nccl.last_error(), Some(why));
+        }
+        stranger.join().expect("no panic");
+        // Those who sit there go on as before, and so does the machine.
+        let (a, b) = (r.floats(&[1.0; 8]), r.floats(&[2.0; 8]));
+        fine(r.all_reduce(0, a, a, 8));
+        fine(r.all_reduce(1, b, b, 8));
+        r.sync();
+        assert_eq!((r.read_floats(a, 8), r.read_floats(b, 8)), (vec![3.0; 8], vec![3.0; 8]));
+        // A seat stays taken when who sat there has gone, and the others are still there.
+        fine(unsafe { r.nccl.ncclCommDestroy(r.comms[1]) });
+        let (faked, stranger) = with_a_stranger_for_a_hub(id, 1);
+        assert_eq!(join(&r.nccl, 2, faked, 1), Err(USAGE));
+        stranger.join().expect("no panic");
+        r.all_is_well();
+    });
+}
+
+#[test]
+fn more_ranks_than_an_id_has_are_refused_by_whoever_joins() {
+    in_time(|| {
+        let r = Ranks::seeded(1, 0);
+        // Nobody listens there, and nobody is asked.
+        let (faked, stranger) = with_a_stranger_for_a_hub(unique_id(&r.nccl), 0);
+        stranger.join().expect("no panic");
+        for ranks in [(1 << 16) + 1, i32::MAX as usize] {
+            assert_eq!(join(&r.nccl, ranks, faked, 0), Err(ncclResult::ncclInvalidArgument));
+            assert_eq!(r.nccl.last_error(), Some(format!("there is no rank 0 of {ranks}")));
         }
         r.all_is_well();
     });

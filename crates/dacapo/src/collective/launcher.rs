@@ -10,6 +10,7 @@
 //! The first line of the table that is there counts. `MASTER_ADDR` and `MASTER_PORT` say where rank 0 waits for the others, to
 //! tell them the id; where torchrun keeps that port for itself (`TORCHELASTIC_USE_AGENT_STORE=True`), it is the next one.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::panic::Location;
@@ -59,6 +60,8 @@ const HELLO: [u8; 8] = *b"dacapo:1";
 const AGAIN: Duration = Duration::from_millis(50);
 /// How long one of the others may take for its few bytes.
 const ONE: Duration = Duration::from_secs(5);
+/// More missing ranks than this are not named.
+const NAMED_MAX: usize = 8;
 
 impl Launcher {
     /// As the environment says it.
@@ -152,27 +155,32 @@ impl Launcher {
         let cannot = |error: std::io::Error| self.fail(format!("port {} cannot be opened: {error}", self.port));
         let listener = TcpListener::bind(at).or_else(|_| TcpListener::bind(("0.0.0.0", self.port))).map_err(cannot)?;
         listener.set_nonblocking(true).map_err(cannot)?;
-        let mut told = vec![false; self.size];
-        told[0] = true;
-        while told.contains(&false) {
+        // Only of those who came, because the size is whatever somebody has written.
+        let mut told = BTreeSet::new();
+        while told.len() < self.size - 1 {
             let came = listener.accept();
             let left = until.left();
             match came {
                 // Who is not one of us, or goes away, is none.
                 Ok((stream, _)) if !left.is_zero() => {
-                    if let Some(rank) = self.tell_one(stream, id, left) {
-                        told[rank] = true;
-                    }
+                    told.extend(self.tell_one(stream, id, left));
                 }
                 Err(_) if !left.is_zero() => std::thread::sleep(AGAIN.min(left)),
-                _ => {
-                    let missing = told.iter().enumerate().filter(|(_, told)| !**told).map(|(rank, _)| rank.to_string());
-                    let missing: Vec<_> = missing.collect();
-                    return Err(self.fail(format!("nothing was heard from rank {}", missing.join(", "))));
-                }
+                _ => return Err(self.fail(format!("nothing was heard from rank {}", self.missing(&told)))),
             }
         }
         Ok(())
+    }
+
+    /// Who was not told, in words: the first of them, and how many more there are.
+    fn missing(&self, told: &BTreeSet<usize>) -> String {
+        let named = (1..self.size).filter(|rank| !told.contains(rank)).take(NAMED_MAX);
+        let named: Vec<_> = named.map(|rank| rank.to_string()).collect();
+        let text = named.join(", ");
+        match self.size - 1 - told.len() - named.len() {
+            0 => text,
+            more => format!("{text} and {more} more"),
+        }
     }
 
     fn tell_one(&self, mut stream: TcpStream, id: &UniqueId, left: Duration) -> Option<usize> {
@@ -277,6 +285,19 @@ mod tests {
         assert!(said(&[("RANK", "1"), ("WORLD_SIZE", "2")]).contains("MASTER_ADDR is not set"));
         assert!(said(&[("RANK", "2"), ("WORLD_SIZE", "2")]).contains("rank 2 of 2"));
         assert!(said(&[("RANK", "x"), ("WORLD_SIZE", "2")]).contains("RANK is `x`"));
+    }
+
+    #[test]
+    fn of_many_missing_ranks_some_are_named_and_the_rest_is_counted() {
+        let missing = |size, told: &[usize]| {
+            let place = Launcher { rank: 0, size, local_rank: 0, host: String::new(), port: 1 };
+            place.missing(&told.iter().copied().collect())
+        };
+        assert_eq!(missing(2, &[]), "1");
+        assert_eq!(missing(4, &[2]), "1, 3");
+        assert_eq!(missing(9, &[]), "1, 2, 3, 4, 5, 6, 7, 8");
+        assert_eq!(missing(11, &[3]), "1, 2, 4, 5, 6, 7, 8, 9 and 1 more");
+        assert_eq!(missing(i32::MAX as usize, &[]), "1, 2, 3, 4, 5, 6, 7, 8 and 2147483638 more");
     }
 
     #[cfg(feature = "software")]

@@ -207,7 +207,8 @@ pub(super) fn op_of(
         let alike: Vec<String> = transfers.iter().filter_map(Transfer::alike).collect();
         let what = match &alike[..] {
             [] => None,
-            [one] if transfers.len() == 1 => Some(one.clone()),
+            // Other ranks may make that call alone: sends and receives beside it are not theirs.
+            [one] => Some(one.clone()),
             many => Some(format!("a group of {}", many.join("; "))),
         };
         let joint = Some(Joint { with: member.clone(), what });

@@ -344,6 +344,48 @@ fn a_launcher_that_says_nonsense() {
 }
 
 #[test]
+fn rank_0_tells_those_who_come_and_names_those_who_do_not() {
+    in_time(|| {
+        let d = group_with(0, 3, Duration::from_secs(10));
+        let join = |size: usize, ranks: &[usize], patience| -> Vec<Result<Communicator>> {
+            let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+            std::thread::scope(|scope| {
+                let one = |(device, &rank)| {
+                    let place = Launcher { rank, size, local_rank: rank, host: "127.0.0.1".into(), port };
+                    scope.spawn(move || place.join_with(device, &Join::new().timeout(patience), patience))
+                };
+                let all: Vec<_> = d.iter().zip(ranks).map(one).collect();
+                all.into_iter().map(|one| one.join().unwrap()).collect()
+            })
+        };
+        let joined = join(3, &[0, 1, 2], Duration::from_secs(10));
+        assert!(joined.iter().all(Result::is_ok), "{joined:?}");
+        // Rank 2 comes twice, and is one of four all the same.
+        let error = join(4, &[0, 2, 2], 2 * SHORT).remove(0).unwrap_err();
+        let why = "nothing was heard from rank 1, 3";
+        assert!(matches!(error.kind(), ErrorKind::NotJoined { why: said, .. } if said == why), "{error:?}");
+        drop(joined);
+        gone(&d);
+    });
+}
+
+#[test]
+fn a_launcher_of_more_ranks_than_memory_holds() {
+    in_time(|| {
+        let d = group_with(0, 1, SHORT);
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let size = i32::MAX as usize;
+        let place = Launcher { rank: 0, size, local_rank: 0, host: "127.0.0.1".into(), port: free };
+        let begun = Instant::now();
+        let error = place.join_with(&d[0], &Join::new().timeout(SHORT), Duration::from_millis(1)).unwrap_err();
+        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+        let why = "nothing was heard from rank 1, 2, 3, 4, 5, 6, 7, 8 and 2147483638 more";
+        assert!(matches!(error.kind(), ErrorKind::NotJoined { why: said, .. } if said == why), "{error:?}");
+        gone(&d);
+    });
+}
+
+#[test]
 fn patience_of_all_the_time_and_of_none() {
     for patience in [Duration::MAX, Duration::ZERO, Duration::from_secs(u64::MAX / 1000)] {
         in_time(move || {

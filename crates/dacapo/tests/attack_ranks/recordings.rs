@@ -139,6 +139,48 @@ fn embedded_graphs_count_when_ranks_are_compared() {
     }
 }
 
+/// Rank 0 sends in the group of what all reduce, and the last receives alone: what only two do is not compared.
+#[test]
+fn a_send_in_the_group_of_a_sum_is_not_compared() {
+    for seed in 0..3 {
+        all_well(seed, 3, |rank| {
+            let mut x = rank.buffer(rank.mine(1.0), 4);
+            let (sent, mut got, mut all) = (rank.buffer(9.0, 4), rank.buffer(0.0, 4), rank.buffer(0.0, 12));
+            let comm = &rank.comm;
+            let mut graph = rank.device.record(|r: &mut Recorder<'_>| {
+                if rank.rank == 0 {
+                    r.run(comm.group().all_reduce_in_place(&mut x, Reduce::Sum).send(&sent, 2).op())?;
+                } else {
+                    r.run(comm.all_reduce_in_place(&mut x, Reduce::Sum))?;
+                }
+                if rank.rank == 2 {
+                    r.run(comm.recv(&mut got, 0))?;
+                }
+                r.run(comm.all_gather(&x, &mut all))
+            })?;
+            for sum in [6.0, 18.0, 54.0] {
+                graph.launch(&rank.stream)?;
+                assert_eq!((rank.stream.read(&x)?, rank.stream.read(&all)?), (vec![sum; 4], vec![sum; 12]));
+            }
+            assert_eq!(rank.stream.read(&got)?, [if rank.rank == 2 { 9.0 } else { 0.0 }; 4]);
+            // What all do is compared beside a send too, and so is how many calls a group has.
+            let differs = match rank.rank {
+                0 => rank.device.record(comm.group().all_reduce_in_place(&mut x, Reduce::Sum).send(&sent, 2).op()),
+                _ => rank.device.record(comm.all_reduce_in_place(&mut x, Reduce::Max)),
+            };
+            kind!(differs, ErrorKind::RanksDiffer { .. });
+            let differs = match rank.rank {
+                0 => rank
+                    .device
+                    .record(comm.group().all_reduce_in_place(&mut x, Reduce::Sum).all_gather(&sent, &mut all).op()),
+                _ => rank.device.record(comm.all_reduce_in_place(&mut x, Reduce::Sum)),
+            };
+            kind!(differs, ErrorKind::RanksDiffer { .. });
+            Ok(())
+        });
+    }
+}
+
 #[test]
 fn graphs_with_collectives_share_a_pool_and_an_arena() {
     for seed in 0..3 {

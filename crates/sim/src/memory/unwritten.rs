@@ -47,6 +47,7 @@ impl Memory {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "lists of ranges, and not of what they hold")]
 mod tests {
     use super::super::{Kind, MemoryOptions, Request};
     use super::*;

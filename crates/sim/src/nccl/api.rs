@@ -11,7 +11,7 @@ use dacapo_nccl::types::*;
 use super::communicator::{Communicator, Standing};
 use super::element::{Element, Reduction};
 use super::group::{self, Posted};
-use super::hub;
+use super::hub::{self, RANKS_MAX};
 use super::id::Id;
 use super::join::join;
 use super::refusal::{Refused, answer, last};
@@ -170,7 +170,8 @@ impl SoftwareNccl {
         let (Ok(ranks), Ok(rank)) = (u32::try_from(ranks), u32::try_from(rank)) else {
             return Err(Refused::argument(format!("there is no rank {rank} of {ranks}")));
         };
-        if rank >= ranks {
+        // The hub says so too, if it is one: a seat for each of so many is not to be made because a stranger lets them in.
+        if rank >= ranks || ranks > RANKS_MAX {
             return Err(Refused::argument(format!("there is no rank {rank} of {ranks}")));
         }
         let on = self.on()?;

@@ -7,9 +7,10 @@ use std::collections::VecDeque;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::meeting::{Gone, Meeting};
+use super::refusal::Refused;
 use super::remote::Remote;
 use super::report::Trouble;
 use crate::detect::order::Node;
@@ -48,13 +49,46 @@ pub(crate) enum Link {
 pub(crate) struct Local {
     pub(crate) meeting: Meeting,
     pub(crate) seats: Vec<Weak<Communicator>>,
-    /// The device of each rank.
+    /// The device of each rank; [`NOBODY`] until it has sat down.
     pub(crate) devices: Vec<i32>,
     /// The trouble has been told to the ranks.
     pub(crate) is_told: bool,
 }
 
+/// No device has this number.
+const NOBODY: i32 = -1;
+
 impl Local {
+    pub(crate) fn new(ranks: u32, patience: Duration) -> Local {
+        Local {
+            meeting: Meeting::new(ranks, patience),
+            seats: (0..ranks).map(|_| Weak::new()).collect(),
+            devices: vec![NOBODY; ranks as usize],
+            is_told: false,
+        }
+    }
+
+    /// A rank sits down: once, whether it is still there or not, and only if it knows of as many ranks.
+    pub(crate) fn seat(&mut self, communicator: &Arc<Communicator>) -> Result<(), Refused> {
+        let (rank, ranks, here) = (communicator.rank, communicator.ranks, self.seats.len());
+        if ranks as usize != here {
+            let why = format!(
+                "rank {rank} says that there are {ranks} ranks, and those who joined before that there are {here}"
+            );
+            return Err(Refused::usage(why));
+        }
+        let seat = rank as usize;
+        if self.devices[seat] != NOBODY {
+            return Err(Refused::usage(format!("two have joined as rank {rank}")));
+        }
+        self.seats[seat] = Arc::downgrade(communicator);
+        self.devices[seat] = communicator.device;
+        if let Some(trouble) = self.meeting.trouble.clone() {
+            communicator.set_trouble(trouble);
+        }
+        Ok(())
+    }
+
     /// A rank that has waited for too long, with its device and that of a rank which has not come.
     pub(crate) fn overdue(&self, now: Instant) -> Option<(u32, [i32; 2])> {
         let (rank, missing) = self.meeting.overdue(now)?;

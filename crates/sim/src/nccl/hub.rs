@@ -32,7 +32,7 @@ const HELLO_TIME: Duration = Duration::from_secs(5);
 /// More connections at a time are not taken.
 const CONNECTIONS_MAX: usize = 1024;
 /// More ranks than this no id has.
-const RANKS_MAX: u32 = 1 << 16;
+pub(super) const RANKS_MAX: u32 = 1 << 16;
 
 /// What the threads of a hub share.
 struct Hub {

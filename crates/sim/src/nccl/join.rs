@@ -65,7 +65,7 @@ fn reach(machine: &Machine, communicator: &Arc<Communicator>, id: Id) -> Result<
     let answer = Frame::read(&mut connection);
     communicator.joins_over(None);
     match answer {
-        Ok(Frame::Local) => Ok(machine.lock().ranks.sit_down(id.token, communicator, patience)),
+        Ok(Frame::Local) => machine.lock().ranks.sit_down(id.token, communicator, patience),
         Ok(Frame::Remote) => {
             connection.set_read_timeout(None).map_err(system)?;
             Remote::start(connection, machine, communicator).map(Link::Remote).map_err(system)

@@ -200,7 +200,7 @@ impl Meeting {
         done
     }
 
-    /// Two ranks whose pieces at this place of the order are not the same.
+    /// Two ranks whose collectives at this place of the order are not the same.
     fn disagreement(&self) -> Option<Trouble> {
         let mut with = (0..self.ranks()).filter(|rank| self.collectives(*rank).next().is_some());
         let first = with.next()?;
@@ -220,10 +220,12 @@ impl Meeting {
         None
     }
 
-    /// The collectives of a rank's piece, with their places in it.
+    /// The collectives of a rank's piece that have not met their others, with their places in it.
+    ///
+    /// Those that have met are of a place before: a send of the same group may still wait while the others go on.
     fn collectives(&self, rank: u32) -> impl Iterator<Item = (usize, &Part)> {
         let parts = self.offer_of(rank).into_iter().flat_map(|offer| &offer.parts).enumerate();
-        parts.filter(|(_, part)| !part.said.told.kind.is_pair())
+        parts.filter(|(_, part)| part.outcome.is_none() && !part.said.told.kind.is_pair())
     }
 
     /// The first open call of this kind, of a rank, that names `other`.
@@ -263,9 +265,8 @@ impl Meeting {
 
     /// Collectives for which all have come.
     fn meet_all(&mut self) {
-        let places: Vec<Vec<usize>> = (0..self.ranks())
-            .map(|rank| self.collectives(rank).filter(|(_, part)| part.outcome.is_none()).map(|(at, _)| at).collect())
-            .collect();
+        let places: Vec<Vec<usize>> =
+            (0..self.ranks()).map(|rank| self.collectives(rank).map(|(at, _)| at).collect()).collect();
         let calls = places.iter().map(Vec::len).min().unwrap_or(0);
         for call in 0..calls {
             let offers: Vec<&Offer> = self.seats.iter().filter_map(|seat| seat.offer.as_ref()).collect();

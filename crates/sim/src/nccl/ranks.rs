@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::communicator::{Communicator, Link, Local, locked};
 use super::id::Token;
-use super::meeting::Meeting;
+use super::refusal::Refused;
 use crate::machine::{Inner, Machine, State};
 use crate::model::table::Table;
 
@@ -31,25 +31,23 @@ impl Ranks {
     }
 
     /// A rank takes its seat in the meeting of this id; the first one opens it.
-    pub(crate) fn sit_down(&mut self, token: Token, communicator: &Arc<Communicator>, patience: Duration) -> Link {
+    ///
+    /// That all ranks are here was said by whoever listens at the port in the id. The bytes of an id are anybody's to write, so
+    /// nothing is believed but what fits the ranks that have sat down before.
+    pub(crate) fn sit_down(
+        &mut self,
+        token: Token,
+        communicator: &Arc<Communicator>,
+        patience: Duration,
+    ) -> Result<Link, Refused> {
         let known = self.meetings.iter().find(|(known, _)| *known == token).and_then(|(_, meeting)| meeting.upgrade());
         let meeting = known.unwrap_or_else(|| {
-            let seats = (0..communicator.ranks).map(|_| Weak::new()).collect();
-            let meeting = Meeting::new(communicator.ranks, patience);
-            // No device has this number.
-            let devices = vec![-1; communicator.ranks as usize];
-            let local = Arc::new(Mutex::new(Local { meeting, seats, devices, is_told: false }));
+            let local = Arc::new(Mutex::new(Local::new(communicator.ranks, patience)));
             self.meetings.push((token, Arc::downgrade(&local)));
             local
         });
-        let mut local = locked(&meeting);
-        local.seats[communicator.rank as usize] = Arc::downgrade(communicator);
-        local.devices[communicator.rank as usize] = communicator.device;
-        if let Some(trouble) = local.meeting.trouble.clone() {
-            communicator.set_trouble(trouble);
-        }
-        drop(local);
-        Link::Local(meeting)
+        locked(&meeting).seat(communicator)?;
+        Ok(Link::Local(meeting))
     }
 }
 

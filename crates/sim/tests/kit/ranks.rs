@@ -200,7 +200,11 @@ impl Ranks {
 
 /// All ranks of a new communicator, made by this thread in one group.
 pub fn communicators(nccl: &SoftwareNccl, ranks: usize) -> Vec<ncclComm> {
-    let id = unique_id(nccl);
+    communicators_of(nccl, ranks, unique_id(nccl))
+}
+
+/// The same with this id.
+pub fn communicators_of(nccl: &SoftwareNccl, ranks: usize, id: ncclUniqueId) -> Vec<ncclComm> {
     // SAFETY: no arguments.
     fine(unsafe { nccl.ncclGroupStart() });
     let comms = (0..ranks).map(|rank| join(nccl, ranks, id, rank).expect("it joins at the end of the group")).collect();
