@@ -14,7 +14,13 @@ impl Device {
     /// its way back, a budget is refused without a driver call.
     pub(crate) fn or_when_freed<T>(&self, mut take: impl FnMut() -> Result<T>) -> Result<T> {
         match take() {
-            Err(error) if matches!(error.kind(), ErrorKind::OverBudget { .. }) && self.0.drops.is_empty() => Err(error),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::OverBudget { .. })
+                    && self.0.drops.is_empty()
+                    && self.0.apart.is_empty() =>
+            {
+                Err(error)
+            }
             Err(error) if error.is_memory() => {
                 self.wait_for_freed()?;
                 take()

@@ -87,6 +87,9 @@ pub(crate) struct Booking {
 impl Booking {
     /// The driver has given the memory: from here on it is held.
     pub(crate) fn taken(mut self) -> Booking {
+        if self.is_taken {
+            return self;
+        }
         let mut state = self.books.state();
         *state.pending.of(self.purpose) -= self.grows;
         *state.held.of(self.purpose) += self.grows;

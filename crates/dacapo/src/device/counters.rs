@@ -83,11 +83,13 @@ pub(crate) struct Live {
 impl Live {
     pub(crate) fn read(&self, device: &Device) -> Counters {
         let (mut graphs, mut modules, mut waiting) = (0, 0, 0);
-        device.0.drops.look(|thing| {
+        let mut see = |thing: &Garbage| {
             waiting += 1;
             graphs += i64::from(thing.is_graph());
             modules += i64::from(matches!(thing, Garbage::Module(_)));
-        });
+        };
+        device.0.drops.look(&mut see);
+        device.0.apart.look(&mut see);
         let staging = device.0.staging.lock().unwrap_or_else(PoisonError::into_inner);
         Counters {
             allocations: self.allocations.get(),

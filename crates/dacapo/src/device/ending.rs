@@ -119,6 +119,7 @@ impl Inner {
         self.lanes.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         let nowhere = LaneStream::ours(CUstream::NULL, self.drops.clone(), self.cuda.retained.clone());
         self.reaper = self.ledger.add_lane(nowhere, LaneKind::Internal);
+        self.apart.take().for_each(|thing| self.drops.put(thing, Vec::new()));
         // A use holds its lane: what waits is let go of together with what it waits for, until nothing more comes.
         loop {
             let things = self.drops.take();
@@ -139,7 +140,7 @@ impl Inner {
                         }
                         // Still named by them: left to the driver.
                         Released::NotYet(thing, ..) => std::mem::forget(thing),
-                        Released::Yes(_) | Released::Gone(_) => {}
+                        Released::Yes(_) | Released::Gone(_) | Released::Apart(_) => {}
                     },
                     Garbage::Lane(lane) => drop(lane),
                     // Nothing runs in a lost context.

@@ -4,8 +4,8 @@
 //!   nothing but a short lock, and runs on any thread, also when the context is dead.
 //! - [`Device::drain`] empties the queue: device memory is freed in stream order, behind its last uses, on a stream of
 //!   its own, so nobody waits for it. What must not be touched before the device is done with it (page-locked memory,
-//!   mapped ranges, modules, values of the user's) is kept until the events say so; the first three, where there are ranks, until
-//!   nothing is in flight, because their releases may wait for the whole context.
+//!   mapped ranges, modules, values of the user's) is kept until the events say so; the first three, where there are ranks,
+//!   [apart](super::apart) until nothing is in flight, because their releases may wait for the whole context.
 //! - How each thing is released, and what becomes of one that is refused, is in [`release`](super::release); the end of the
 //!   device itself in [`ending`](super::ending).
 
@@ -59,15 +59,6 @@ impl Garbage {
         match self {
             Garbage::Booked(thing, _) => thing.waits_for_the_end(),
             Garbage::Range { .. } | Garbage::Host(_) => true,
-            _ => false,
-        }
-    }
-
-    /// Whether its release may wait for the whole context.
-    fn is_apart(&self) -> bool {
-        match self {
-            Garbage::Booked(thing, _) => thing.is_apart(),
-            Garbage::Range { .. } | Garbage::Host(_) | Garbage::Module(_) => true,
             _ => false,
         }
     }
@@ -128,10 +119,13 @@ impl Device {
             return go_on(drop_each(values));
         }
         if self.make_current().is_ok() {
-            let apart = self.0.apart_waiting.swap(false, Ordering::AcqRel);
-            let is_ours = |thing: &Garbage| matches!(thing, Garbage::Values(_)) || apart && thing.is_apart();
-            let take = || self.0.drops.take_where(is_ours);
             let _ = self.0.release_those(take).map_err(|error| self.noted(error));
+            let is_idle = || matches!(self.0.in_flight_beside_partners(), Ok(uses) if uses.is_empty());
+            if self.0.apart_waiting.load(Ordering::Acquire) && is_idle() {
+                self.0.apart_waiting.store(false, Ordering::Release);
+                let take = || self.0.apart.take().map(|thing| (thing, Vec::new())).collect();
+                let _ = self.0.release_those(take).map_err(|error| self.noted(error));
+            }
         }
     }
 
@@ -149,7 +143,7 @@ impl Device {
 
     /// Waits for the last uses of ranges that were dropped, and gives their memory back: it does not come in stream order.
     pub(crate) fn wait_for_ranges(&self) -> Result<()> {
-        let (mut pending, mut found) = (Vec::new(), false);
+        let (mut pending, mut found) = (Vec::new(), !self.0.apart.is_empty());
         for (thing, after) in self.0.drops.take() {
             if thing.waits_for_the_end() {
                 found = true;
@@ -177,7 +171,13 @@ impl Inner {
     /// Releases everything that may be released now. What fails stays in the queue.
     pub(super) fn drain(&self) -> Result<()> {
         self.was_drained.store(true, Ordering::Relaxed);
-        self.release_those(|| self.drops.take())
+        self.release_those(|| {
+            let mut things = self.drops.take();
+            if sweeper::may_wait() {
+                things.extend(self.apart.take().map(|thing| (thing, Vec::new())));
+            }
+            things
+        })
     }
 
     fn release_those(&self, take: impl FnOnce() -> Vec<(Garbage, Vec<Use<Cuda>>)>) -> Result<()> {
@@ -190,6 +190,10 @@ impl Inner {
                     dropped_values.extend(values);
                 }
                 Released::Gone(error) => outcome = Err(error),
+                Released::Apart(thing) => {
+                    self.apart.put(thing);
+                    self.apart_waiting.store(true, Ordering::Release);
+                }
                 Released::NotYet(thing, mut after, error) => {
                     let opt_first = error.as_ref().and_then(Error::opt_driver);
                     if opt_first.is_some_and(|first| self.is_others(first)) {

@@ -14,6 +14,7 @@
 
 mod abilities;
 mod allocate;
+mod apart;
 mod books;
 mod context;
 mod counters;
@@ -52,6 +53,7 @@ use dacapo_ledger::{Drops, Lane, Ledger};
 use crate::error::{Error, Result};
 
 pub use abilities::{Abilities, Ability};
+pub(crate) use apart::Apart;
 pub(crate) use books::{Booking, Books};
 pub(crate) use context::{Relaxed, twice};
 pub use counters::Counters;
@@ -131,7 +133,9 @@ pub(crate) struct Inner {
     pub(crate) values_waiting: AtomicUsize,
     /// Whether the sweeper looks after them.
     pub(crate) is_watched: AtomicBool,
-    /// Whether something in the queue is left to the sweeper, because its release may wait.
+    /// What is left to the sweeper, because its release may wait.
+    pub(crate) apart: Apart,
+    /// Whether there is something.
     pub(crate) apart_waiting: AtomicBool,
     /// Whether somebody has emptied the queue since the sweeper's last round.
     pub(crate) was_drained: AtomicBool,

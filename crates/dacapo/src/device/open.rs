@@ -18,7 +18,7 @@ use crate::device::kin::{Kin, nvidia};
 use crate::device::route::Routes;
 use crate::device::stranger::opened;
 use crate::device::{
-    Abilities, Cuda, Device, Guests, HeldDriver, Inner, LaneStream, Live, Properties, RawHandle, Retained,
+    Abilities, Apart, Cuda, Device, Guests, HeldDriver, Inner, LaneStream, Live, Properties, RawHandle, Retained,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::trace::event;
@@ -412,6 +412,7 @@ impl Device {
             guests: Guests::default(),
             values_waiting: AtomicUsize::new(0),
             is_watched: AtomicBool::new(false),
+            apart: Apart::default(),
             apart_waiting: AtomicBool::new(false),
             was_drained: AtomicBool::new(false),
             routes: Routes::default(),

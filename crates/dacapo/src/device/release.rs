@@ -20,6 +20,8 @@ pub(super) enum Released {
     Yes(Vec<Arc<dyn Any + Send + Sync>>),
     /// Taken for gone, with what the driver said.
     Gone(Error),
+    /// Nothing in flight uses it, and its release may wait for all that is.
+    Apart(Garbage),
     /// Not now.
     NotYet(Garbage, Vec<Use<Cuda>>, Option<Error>),
 }
@@ -42,6 +44,7 @@ impl Inner {
         match thing {
             Garbage::Booked(thing, booking) => match self.release(*thing, after) {
                 Released::NotYet(thing, after, error) => Released::NotYet(thing.booked(Some(booking)), after, error),
+                Released::Apart(thing) => Released::Apart(thing.booked(Some(booking))),
                 over => over,
             },
             Garbage::Memory(address) => self.free(address, after),
@@ -92,23 +95,16 @@ impl Inner {
         }
     }
 
-    /// Releases a thing by a call that may wait for whatever the context is doing (`cuMemUnmap`, `cuMemFreeHost`,
-    /// `cuModuleUnload`). Where there are ranks, not while it does anything: that may wait for a collective, also for one of
-    /// another device, and so for another rank, which may wait for what this very thread does next.
-    ///
-    /// What another thread launches between the question and the call is waited for all the same. So the call is made by the
-    /// sweeper, for whom nobody waits; by others only where there is no other way.
+    /// Releases a thing by a call that may wait for whatever the context is doing. Where there are ranks, not while it does
+    /// anything ([`apart`](super::apart)): what another thread launches between the question and the call is waited for all the
+    /// same, so the call is the sweeper's.
     fn release_apart(&self, thing: Garbage) -> Released {
         if Counted::are_any() && !sweeper::may_wait() {
-            self.apart_waiting.store(true, Ordering::Release);
-            return Released::NotYet(thing, Vec::new(), None);
+            return Released::Apart(thing);
         }
         match self.in_flight_beside_partners() {
             Ok(uses) if uses.is_empty() => self.release_finished_thing(thing),
-            Ok(uses) => {
-                self.apart_waiting.store(true, Ordering::Release);
-                Released::NotYet(thing, uses, None)
-            }
+            Ok(_) => Released::Apart(thing),
             Err(error) => Released::NotYet(thing, Vec::new(), Some(error)),
         }
     }

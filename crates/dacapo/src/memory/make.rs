@@ -123,9 +123,18 @@ impl Device {
     pub(crate) fn allocate_host(&self, bytes: usize) -> Result<Arc<Allocation>> {
         // First, because it refuses what is more than can be counted in the books.
         let allocation = Allocation::unplaced(self, Kind::Host, bytes)?;
-        let booking = self.book(Purpose::Host, bytes)?;
         self.enter()?;
         self.drain()?;
+        if let Some((address, booking)) = self.0.apart.take_host(bytes) {
+            allocation.place_at(address);
+            allocation.keep_booking(booking);
+            #[cfg(feature = "software")]
+            if let Some(machine) = self.machine() {
+                machine.label(address, "");
+            }
+            return Ok(allocation);
+        }
+        let booking = self.book(Purpose::Host, bytes)?;
         let address = match bytes {
             0 => 0,
             _ => self.page_locked(bytes)?.expose_provenance() as u64,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use dacapo::collective::{Communicator, Join, Reduce};
 use dacapo::raw::foreign;
-use dacapo::{ErrorKind, Graph, Recorder, Result, baked, copy, fill};
+use dacapo::{ErrorKind, Graph, Recorder, Result, baked, copy, download, fill};
 
 use crate::kind;
 use crate::kit::{SHORT, all_well, ended, gone, group, group_with, in_time, is_failed, nothing_found, ranks_of};
@@ -521,4 +521,26 @@ dacapo::kernels! {
             grid: exact([1, 1, 1], [1, 1, 1]);
         }
     }
+}
+
+#[test]
+fn page_locked_memory_of_a_device_that_is_never_idle_is_used_again() {
+    all_well(1, 2, |rank| {
+        let (mut x, other) = (rank.buffer(1.0, 256), rank.device.buffer(&[0.0f32; 64])?);
+        let mut ahead = None;
+        for step in 0..300 {
+            // One step is always in flight.
+            let ticket = rank.stream.submit(rank.comm.all_reduce_in_place(&mut x, Reduce::Average))?;
+            if let Some(before) = ahead.replace(ticket) {
+                before.wait()?;
+            }
+            let mut host = rank.device.host(&[step as f32; 64])?;
+            assert_eq!(host.to_vec()?, [step as f32; 64]);
+            rank.stream.run(download(&other, &mut host))?;
+            drop(host);
+            let counters = rank.device.counters();
+            assert!(counters.waiting < 40, "step {step}: {counters}");
+        }
+        Ok(())
+    });
 }
