@@ -50,8 +50,8 @@ struct Arguments {
     /// Decides data and first parameters
     #[arg(long, default_value_t = 1)]
     seed: u32,
-    /// Train on so many devices (1, 2, 4, ..), each with its part of the batch: threads of this process, or one of the
-    /// processes that torchrun, mpirun or srun has started
+    /// Train on so many devices (1, 2, 4, ..; a divisor of --batch), each with its part of the batch: threads of this
+    /// process, or one of the processes that torchrun, mpirun or srun has started
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=64))]
     ranks: Option<u8>,
     /// With --ranks: for how many seconds one of them may be waited for, to be started or to come to a step

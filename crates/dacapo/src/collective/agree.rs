@@ -33,11 +33,7 @@ pub(super) fn agree(member: &Member, ops: &[JointOp]) -> Result<()> {
     if heads.iter().all(|head| *head == heads[0]) {
         return Ok(());
     }
-    // As far as the first that can differ, which is behind the last one of whoever has the fewest; and so no longer than what is
-    // recorded here, whatever another rank says: it may be at an `all_gather` of its own.
-    let counts = || heads.iter().map(|[count, _]| usize::try_from(*count).unwrap_or(usize::MAX));
-    let (shortest, longest) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
-    let longest = longest.min(shortest + 1);
+    let longest = longest_row(&heads);
     let mut row = hashes;
     row.resize(longest, 0);
     let rows = gather(&row)?;
@@ -53,6 +49,14 @@ pub(super) fn agree(member: &Member, ops: &[JointOp]) -> Result<()> {
     let each = words.chunks_exact(WORDS / 8).map(unpacked).enumerate();
     let ranks = each.map(|(rank, words)| format!("rank {rank}: {words}")).collect();
     Err(Error::new(ErrorKind::RanksDiffer { rank: member.rank, number, here, ranks }))
+}
+
+/// How many ops the ranks tell each other of: as far as the first that can differ, which is behind the last one of whoever has the
+/// fewest. So it is no more than what is recorded here and one, whatever another rank says: it may be at a collective of its own.
+fn longest_row(heads: &[[u64; 2]]) -> usize {
+    let counts = || heads.iter().map(|[count, _]| usize::try_from(*count).unwrap_or(usize::MAX));
+    let (shortest, longest) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    longest.min(shortest.saturating_add(1))
 }
 
 /// Another rank did not answer. Perhaps it had nothing to compare, and nobody could tell from what the error says.
@@ -87,6 +91,18 @@ fn unpacked(words: &[u64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_rank_decides_for_others_how_much_is_compared() {
+        for (heads, rows) in [
+            (vec![[2, 7], [2, 8]], 2),
+            (vec![[0, 7], [5, 8]], 1),
+            (vec![[3, 7], [u64::MAX, 8], [4, 9]], 4),
+            (vec![[u64::MAX, 7], [u64::MAX, 8]], usize::MAX),
+        ] {
+            assert_eq!(longest_row(&heads), rows, "{heads:?}");
+        }
+    }
 
     #[test]
     fn words_come_back() {

@@ -39,7 +39,7 @@ pub struct Launcher {
     pub rank: usize,
     /// How many there are.
     pub size: usize,
-    /// Its number among those on the same machine: which GPU it takes.
+    /// Its number among those on the same machine: which GPU it takes. 0 where the launcher does not say.
     pub local_rank: usize,
     /// Where rank 0 waits: a name or address.
     pub host: String,

@@ -40,7 +40,8 @@ impl Ranks {
         communicator: &Arc<Communicator>,
         patience: Duration,
     ) -> Result<Link, Refused> {
-        let known = self.meetings.iter().find(|(known, _)| *known == token).and_then(|(_, meeting)| meeting.upgrade());
+        let mut known = self.meetings.iter().filter(|(known, _)| *known == token);
+        let known = known.find_map(|(_, meeting)| meeting.upgrade());
         let meeting = known.unwrap_or_else(|| {
             let local = Arc::new(Mutex::new(Local::new(communicator.ranks, patience)));
             self.meetings.push((token, Arc::downgrade(&local)));
