@@ -177,7 +177,8 @@ impl Member {
             return;
         }
         self.family.falls(self.rank, &told);
-        // Who notes a launch now looks whether it is alive, behind that: `Named::noted_ahead`.
+        self.device.has_lost_partner();
+        // Who notes a launch looks for this behind it (`Named::note_first`): so it is found here, or this is found there.
         fence(Ordering::SeqCst);
         // Before the abort: what waits for this work on another stream goes on then.
         for lane in
@@ -185,7 +186,6 @@ impl Member {
         {
             lane.stream().torn().get_or_insert_with(|| Torn::new(lane, &self.life));
         }
-        self.device.has_lost_partner();
         let Some(me) = self.me.upgrade() else { return };
         let abort = move || me.abort();
         // Without a thread it is aborted here: whoever finds out then waits for it.

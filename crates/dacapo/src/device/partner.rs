@@ -135,26 +135,33 @@ impl Named {
         self.partners.iter().try_for_each(|needed| needed.life.expect())
     }
 
-    /// Notes a launch that is done with others, before anything of it is on the stream: so the part of it that is there when the
-    /// rest is refused has a name, and with it a limit of time. A death looks at the notes: either it finds this one, or it is
-    /// found here.
+    /// Notes a launch if it is done with others, before anything of it is on the stream.
+    ///
+    /// # Errors
+    ///
+    /// - As [`note_first`](Named::note_first).
+    pub(crate) fn noted_ahead(self: &Arc<Self>, device: &Device, stream: &LaneStream) -> Result<Option<Noted>> {
+        if self.partners.is_empty() { Ok(None) } else { self.note_first(device, stream).map(Some) }
+    }
+
+    /// The same of one that is: so the part of it that is there when the rest is refused has a name, and with it a limit of time.
+    /// A death looks at the notes: either it finds this one, or it is found here. That costs a graph's launch little but the
+    /// fence: the device's word is beside what a launch looks at anyway.
     ///
     /// # Errors
     ///
     /// - As [`expect_partners`](Named::expect_partners). Then it is not noted.
-    pub(crate) fn noted_ahead(self: &Arc<Self>, stream: &LaneStream) -> Result<Option<Noted>> {
-        if self.partners.is_empty() {
-            return Ok(None);
-        }
+    #[inline]
+    pub(crate) fn note_first(self: &Arc<Self>, device: &Device, stream: &LaneStream) -> Result<Noted> {
         let noted = stream.notes.push(self);
         fence(Ordering::SeqCst);
-        match self.expect_partners() {
-            Ok(()) => Ok(Some(noted)),
-            Err(error) => {
-                stream.take_back(noted);
-                Err(error)
-            }
+        if device.0.partner_died.load(Ordering::Acquire)
+            && let Err(error) = self.expect_partners()
+        {
+            stream.take_back(noted);
+            return Err(error);
         }
+        Ok(noted)
     }
 
     /// Notes a launch that was made, or part of which was before the rest was refused.

@@ -32,7 +32,7 @@ impl Replayable {
             let (exec, name, has_partners) = (self.exec, &self.name, self.has_partners);
             let cuda = &device.0.cuda;
             let launched = device.ledger().launch_clean(cuda, stream.lane(), &mut self.set, |raw| {
-                let noted = if has_partners { name.noted_ahead(raw)? } else { None };
+                let noted = if has_partners { Some(name.note_first(device, raw)?) } else { None };
                 // SAFETY: as in `enqueue_exec`.
                 let code = unsafe { cuda.driver.cuGraphLaunch(exec, raw.raw.0) };
                 if code != CUresult::CUDA_SUCCESS {
@@ -167,7 +167,7 @@ impl Replayable {
         let device = &self.device;
         let (set, name) = (&mut self.set, &self.name);
         let submitted = device.ledger().launch::<_, Error>(&device.0.cuda, stream.lane(), set, extra, |raw| {
-            let noted = name.noted_ahead(raw)?;
+            let noted = name.noted_ahead(device, raw)?;
             // SAFETY: the executable graph is ours and alive; everything its nodes touch is held by `self.nodes`, or
             // bound by this launch and kept by the ledger until it is over; `&mut self` keeps other launches away.
             let code = unsafe { device.driver().cuGraphLaunch(exec, raw.raw.0) };

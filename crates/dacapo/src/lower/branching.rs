@@ -102,7 +102,7 @@ impl Running<'_> {
         let name = named_run(nodes);
         name.expect_partners()?;
         let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, lane, touch, |raw| {
-            let (noted, launched) = (name.noted_ahead(raw)?, Cell::new(0));
+            let (noted, launched) = (name.noted_ahead(device, raw)?, Cell::new(0));
             let readings = &self.recorded.readings;
             let outcome = launch_all(self.stream, raw.raw.0, (nodes, told), readings, (stamps, &launched));
             name.noted_behind(raw, noted, outcome.is_ok(), launched.get() > 0);

@@ -133,7 +133,7 @@ fn enqueue(
         begun.set(true);
         let put_aside = PutAside::new(device, raw.raw.0, asides)?;
         let nodes = (&recorded.nodes[..], &recorded.told[..]);
-        let (noted, launched) = (name.noted_ahead(raw)?, Cell::new(0));
+        let (noted, launched) = (name.noted_ahead(device, raw)?, Cell::new(0));
         let all = |stamps| launch_all(stream, raw.raw.0, nodes, &recorded.readings, (stamps, &launched));
         let outcome = match stamps {
             Some(stamps) => {
