@@ -13,7 +13,8 @@ use crate::workspace;
 const BYTES_MAX: u64 = 40 << 20;
 
 const RUN: &str = r#"#!/bin/sh
-# Runs the pack: run.sh [corpus|singles|device|check|programs|silent|forms|declarations|conformance|memory|cublaslt|nccl|ranks|two-devices|all|client],
+# Runs the pack: run.sh [corpus|singles|device|check|programs|silent|forms|mazes|edges|shapes|pools|declarations|conformance|memory|
+# cublaslt|nccl|ranks|two-devices|all|client],
 # run.sh nccl quick, run.sh ranks quick,
 # run.sh bench with options of `dacapo-bench`, or run.sh [soak|demo|doctor] with options of `dacapo`.
 # Results as JSON go to $OUT, else to results/ beside this script.
@@ -41,6 +42,8 @@ pub fn run() -> Result<(), String> {
         let mut command = Command::new(env!("CARGO"));
         command.args(arguments).args(["--release", "--target-dir"]).arg(&target);
         command.args(["--config", "profile.release.strip=true", "--config", "profile.release.debug=false"]);
+        // Nothing runs on the software driver there, and it is more than half of each binary.
+        command.args(["--config", "profile.release.package.dacapo-sim.opt-level=\"s\""]);
         command.env("DACAPO_COMMIT", &commit).current_dir(&root).stderr(Stdio::inherit());
         let built = command.output().map_err(|error| format!("cargo: {error}"))?;
         match built.status.success() {
