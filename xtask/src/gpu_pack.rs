@@ -3,14 +3,14 @@
 //! The pack is for a machine with a GPU and glibc 2.39 that has no Rust: target/gpu-pack/ holds `dacapo-gpu` (what
 //! is recorded and checked), `dacapo-bench` (everything that is measured, whole models too), `dacapo` (the program itself:
 //! soak, demo, doctor), `cudarc` (the scenarios of that client, a test of crates/libcuda) and `run.sh`, nothing else. It
-//! must stay under 40 MiB, and is not made from a tree whose commit cannot be told.
+//! must stay under 60 MiB (`tar cJ` makes 18 of 50), and is not made from a tree whose commit cannot be told.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::workspace;
 
-const BYTES_MAX: u64 = 40 << 20;
+const BYTES_MAX: u64 = 60 << 20;
 
 const RUN: &str = r#"#!/bin/sh
 # Runs the pack: run.sh [corpus|singles|device|check|programs|silent|forms|mazes|edges|shapes|pools|declarations|conformance|memory|
@@ -42,8 +42,6 @@ pub fn run() -> Result<(), String> {
         let mut command = Command::new(env!("CARGO"));
         command.args(arguments).args(["--release", "--target-dir"]).arg(&target);
         command.args(["--config", "profile.release.strip=true", "--config", "profile.release.debug=false"]);
-        // Nothing runs on the software driver there, and it is more than half of each binary.
-        command.args(["--config", "profile.release.package.dacapo-sim.opt-level=\"s\""]);
         command.env("DACAPO_COMMIT", &commit).current_dir(&root).stderr(Stdio::inherit());
         let built = command.output().map_err(|error| format!("cargo: {error}"))?;
         match built.status.success() {
