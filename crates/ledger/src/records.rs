@@ -64,7 +64,14 @@ impl<Q: Queues> Records<Q> {
         }
         let id = SetId(self.sets.next());
         let word = Word::new(id);
-        self.sets.insert(Set { members: members.clone(), last_launch: None, launched_at: 0, word: Arc::clone(&word) });
+        self.sets.insert(Set {
+            members: members.clone(),
+            last_launch: None,
+            launched_at: 0,
+            before: None,
+            not_made: None,
+            word: Arc::clone(&word),
+        });
         for (memory, access) in members {
             self.memories.get_mut(memory.0).expect(KNOWN_MEMORY).sets_with(access).push(id);
         }
@@ -114,14 +121,14 @@ impl<Q: Queues> Records<Q> {
     }
 
     /// Enters a use whose conflicts were all looked at and waited for.
-    pub(crate) fn enter(&mut self, lane: &Lane<Q>, position: u64, touch: Touched<'_>) {
+    pub(crate) fn enter(&mut self, lane: &Lane<Q>, position: u64, touch: Touched<'_>, remembers: bool) {
         self.uses_entered += 1;
         if let Some(set) = touch.set {
-            self.sets.get_mut(set.0).expect(KNOWN_SET).launch(lane, position, self.uses_entered);
+            self.sets.get_mut(set.0).expect(KNOWN_SET).launch(lane, position, self.uses_entered, remembers);
         }
         for &(memory, access) in touch.memory {
             let memory = self.memories.get_mut(memory.0).expect(KNOWN_MEMORY);
-            memory.enter(access, lane, position, self.uses_entered);
+            memory.enter(access, lane, position, self.uses_entered, remembers);
         }
     }
 
@@ -140,6 +147,20 @@ impl<Q: Queues> Records<Q> {
         }
     }
 
+    /// The work of a use that was entered was refused: what it was to replace is what was written last, as far as anybody asks for
+    /// that. For the order it stays: part of it may be on the stream.
+    pub(crate) fn not_made(&mut self, lane: &Lane<Q>, position: u64, touch: Touched<'_>) {
+        if let Some(set) = touch.set.and_then(|set| self.sets.get_mut(set.0)) {
+            set.not_made(lane, position);
+        }
+        for (memory, _) in touch.memory {
+            let Some(memory) = self.memories.get_mut(memory.0) else { continue };
+            if memory.writes.iter().any(|write| write.is_at(lane, position)) {
+                std::mem::take(&mut memory.before).iter().for_each(|write| keep_latest(&mut memory.writes, write));
+            }
+        }
+    }
+
     /// Takes a set out, and returns its last launch, of which its members learn. Of one that is finished they learn only where
     /// somebody may ask who wrote them (`remembers`), and it is the last who did.
     pub(crate) fn remove_set(&mut self, id: SetId, remembers: bool) -> Option<Use<Q>> {
@@ -149,18 +170,24 @@ impl<Q: Queues> Records<Q> {
             let memory = self.memories.get_mut(memory.0).expect(NAME_EACH_OTHER);
             memory.sets_with(access).retain(|set| *set != id);
             let Some(launch) = &set.last_launch else { continue };
-            if remembers && access == Touching::Write && memory.is_older(set.launched_at, launch) {
-                // It has waited for them.
-                memory.writes.retain(|write| !write.is_finished());
+            let is_newer = memory.is_older(set.launched_at, launch);
+            if !is_newer {
+                // A write has come behind it, and has waited for it.
+                continue;
+            }
+            let is_last_write = remembers && access == Touching::Write;
+            if is_last_write {
                 memory.written_at = memory.written_at.max(set.launched_at);
             } else if launch.is_finished() {
                 continue;
             }
-            // Into a list, and not in the place of the last write: this launch may be older than that.
-            match access {
-                Touching::Read => keep_latest(&mut memory.reads, launch),
-                Touching::Write => keep_latest(&mut memory.writes, launch),
-            }
+            // Into a list, and not in the place of what is there: several sets may be removed, whose order is not known here.
+            let list = match access {
+                Touching::Read => &mut memory.reads,
+                Touching::Write => &mut memory.writes,
+            };
+            list.retain(|used| !used.is_finished());
+            keep_latest(list, launch);
         }
         set.last_launch
     }
@@ -175,9 +202,8 @@ impl<Q: Queues> Records<Q> {
         let mut launches: Vec<(u64, Use<Q>)> = Vec::new();
         for set in &memory.written_by {
             let set = self.sets.get_mut(set.0).expect(NAME_EACH_OTHER);
-            let at = set.launched_at;
-            let launch = set.last_launch().filter(|launch| memory.is_older(at, launch));
-            launches.extend(launch.map(|launch| (at, launch.clone())));
+            let made = set.last_made().filter(|(at, launch)| memory.is_older(*at, launch));
+            launches.extend(made);
         }
         let Some((_, newest)) = launches.iter().max_by_key(|(at, _)| *at) else { return memory.writes.clone() };
         // One that was entered earlier may have been launched again since, on that lane.
@@ -212,6 +238,8 @@ struct Memory<Q: Queues> {
     writes: Vec<Use<Q>>,
     /// How many uses had been entered when the last of them was.
     written_at: u64,
+    /// The writes that the last one has replaced, where somebody may ask who wrote the memory: it may not be made.
+    before: Vec<Use<Q>>,
     /// The reads since.
     reads: Vec<Use<Q>>,
     /// The sets that read it. Apart from those that write it, because a reader need not look at the other readers:
@@ -223,7 +251,14 @@ struct Memory<Q: Queues> {
 
 impl<Q: Queues> Memory<Q> {
     fn new() -> Self {
-        Memory { writes: Vec::new(), written_at: 0, reads: Vec::new(), read_by: Vec::new(), written_by: Vec::new() }
+        Memory {
+            writes: Vec::new(),
+            written_at: 0,
+            before: Vec::new(),
+            reads: Vec::new(),
+            read_by: Vec::new(),
+            written_by: Vec::new(),
+        }
     }
 
     /// The sets it is in with this access.
@@ -271,22 +306,23 @@ impl<Q: Queues> Memory<Q> {
     }
 
     /// A write replaces all before it, a read the one before it on its lane.
-    fn enter(&mut self, access: Touching, lane: &Lane<Q>, position: u64, uses_entered: u64) {
+    fn enter(&mut self, access: Touching, lane: &Lane<Q>, position: u64, uses_entered: u64, remembers: bool) {
         let entered = Use { lane: lane.clone(), position, event: None };
         match access {
             Touching::Write => {
                 self.written_at = uses_entered;
                 self.reads.clear();
-                self.writes.clear();
+                if remembers {
+                    self.before = std::mem::take(&mut self.writes);
+                } else {
+                    self.writes.clear();
+                }
                 self.writes.push(entered);
             }
-            Touching::Read => match self.reads.iter_mut().find(|read| read.lane == *lane) {
-                Some(read) => *read = entered,
-                None => {
-                    self.reads.retain(|read| !read.is_finished());
-                    self.reads.push(entered);
-                }
-            },
+            Touching::Read => {
+                self.reads.retain(|read| read.lane != *lane && !read.is_finished());
+                self.reads.push(entered);
+            }
         }
     }
 }
@@ -314,6 +350,10 @@ struct Set<Q: Queues> {
     last_launch: Option<Use<Q>>,
     /// How many uses had been entered when the last one was that was not clean.
     launched_at: u64,
+    /// As of the launch before that one, where somebody may ask who wrote the members.
+    before: Option<(u64, Use<Q>)>,
+    /// The position of a launch that was not made.
+    not_made: Option<u64>,
     /// Where the last launch is, and whether the set is clean; the owner has it too.
     word: Arc<Word>,
 }
@@ -324,10 +364,28 @@ impl<Q: Queues> Set<Q> {
     }
 
     /// A launch that has looked at all that it conflicts with.
-    fn launch(&mut self, lane: &Lane<Q>, position: u64, uses_entered: u64) {
+    fn launch(&mut self, lane: &Lane<Q>, position: u64, uses_entered: u64, remembers: bool) {
+        if remembers {
+            self.before = self.last_made();
+            self.not_made = None;
+        }
         self.launched_at = uses_entered;
         self.last_launch = Some(Use { lane: lane.clone(), position, event: None });
         self.word.launch(position);
+    }
+
+    /// The launch at this position was refused. One before it on the same lane is as good as that one for who asks who wrote.
+    fn not_made(&mut self, lane: &Lane<Q>, position: u64) {
+        if self.last_launch().is_some_and(|launch| launch.is_at(lane, position)) {
+            self.not_made = Some(position);
+        }
+    }
+
+    /// The last launch that was made, and how many uses had been entered when it was.
+    fn last_made(&mut self) -> Option<(u64, Use<Q>)> {
+        let (at, not_made) = (self.launched_at, self.not_made);
+        let launch = self.last_launch()?.clone();
+        if not_made == Some(launch.position) { self.before.clone() } else { Some((at, launch)) }
     }
 
     /// The last launch, for one that conflicts with it.

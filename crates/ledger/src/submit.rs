@@ -85,7 +85,12 @@ impl<Q: Queues> Ledger<Q> {
         if !(memory.is_empty() && set.enter_clean(lane, &mut progress)) {
             progress = self.enter_launch(queues, lane, progress, set, memory)?;
         }
-        self.enqueue_launch(queues, lane, progress, set, memory, enqueue)
+        let position = progress.position;
+        let done = self.enqueue_launch(queues, lane, progress, set, memory, enqueue);
+        if done.is_err() && self.parts_work() {
+            self.records.lock().not_made(lane, position, Touched { set: set.id(), memory });
+        }
+        done
     }
 
     /// As [`launch`](Ledger::launch) without memory, if that is clean: on the lane of the last launch, and nobody disturbed
@@ -177,6 +182,9 @@ impl<Q: Queues> Ledger<Q> {
         let position = progress.position;
         // Steps 4 and 5, as of a launch.
         let done = enqueue(lane.stream());
+        if done.is_err() && self.parts_work() {
+            self.records.lock().not_made(lane, position, touch);
+        }
         let event = match self.wants_event(lane) {
             true => self.record_behind(queues, lane, touch, &mut progress),
             false => None,
@@ -261,7 +269,7 @@ impl<Q: Queues> Ledger<Q> {
             // Step 3, still under the lock of the look.
             if waits.is_empty() {
                 progress.position += 1;
-                records.enter(lane, progress.position, touch);
+                records.enter(lane, progress.position, touch, self.parts_work());
                 if progress.position == 1 {
                     self.count_lane(lane);
                 }

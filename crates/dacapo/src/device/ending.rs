@@ -124,7 +124,11 @@ impl Inner {
         loop {
             let things = self.drops.take();
             if things.is_empty() {
-                break;
+                if self.cuda.retained.is_over() {
+                    break;
+                }
+                // What is dropped from here on does not come into the queue; what came just before is in the next round.
+                self.cuda.retained.end();
             }
             for (thing, _after) in things {
                 let thing = if let Garbage::Booked(thing, _) = thing { *thing } else { thing };

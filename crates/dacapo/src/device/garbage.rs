@@ -18,7 +18,7 @@ use dacapo_ledger::{Lane, Use};
 
 use crate::device::release::Released;
 use crate::device::values::{drop_each, go_on};
-use crate::device::{Booking, Cuda, Device, Inner, RawHandle, Relaxed, sweeper};
+use crate::device::{Booking, Counted, Cuda, Device, Inner, RawHandle, Relaxed, sweeper};
 use crate::error::{Error, Result};
 
 /// Something to be released.
@@ -129,9 +129,9 @@ impl Device {
         }
     }
 
-    /// Empties the queue. Cheap when there is nothing in it: one load.
+    /// Empties the queue. Cheap when there is nothing in it: two loads.
     pub(crate) fn drain(&self) -> Result<()> {
-        if self.0.drops.is_empty() {
+        if self.0.drops.is_empty() && !self.0.apart_is_free() {
             return Ok(());
         }
         let drained = self.0.drain().map_err(|error| self.noted(error));
@@ -157,7 +157,8 @@ impl Device {
         for used in &pending {
             self.wait_for(used)?;
         }
-        if found { sweeper::waiting(|| self.drain()) } else { Ok(()) }
+        // Not `Device::drain`: all of it may be apart by now, and the queue empty.
+        if found { sweeper::waiting(|| self.0.drain()).map_err(|error| self.noted(error)) } else { Ok(()) }
     }
 
     /// Releases what had to wait for the device and is finished by now.
@@ -168,12 +169,18 @@ impl Device {
 }
 
 impl Inner {
+    /// Whether something is apart that need not be any more: the last rank has gone.
+    fn apart_is_free(&self) -> bool {
+        self.apart_waiting.load(Ordering::Acquire) && !Counted::are_any()
+    }
+
     /// Releases everything that may be released now. What fails stays in the queue.
     pub(super) fn drain(&self) -> Result<()> {
         self.was_drained.store(true, Ordering::Relaxed);
         self.release_those(|| {
             let mut things = self.drops.take();
-            if sweeper::may_wait() {
+            if sweeper::may_wait() || self.apart_is_free() {
+                self.apart_waiting.store(false, Ordering::Release);
                 things.extend(self.apart.take().map(|thing| (thing, Vec::new())));
             }
             things

@@ -28,6 +28,8 @@ pub(crate) struct JointOp {
 pub(crate) struct Counted(());
 
 static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Whether one has died.
+static HAVE_DIED: AtomicBool = AtomicBool::new(false);
 /// Whether there ever was one.
 static WERE_ANY: AtomicBool = AtomicBool::new(false);
 
@@ -37,6 +39,11 @@ impl Counted {
         COUNT.fetch_add(1, Ordering::AcqRel);
         WERE_ANY.store(true, Ordering::Release);
         Counted(())
+    }
+
+    /// Whether one has died in this process.
+    pub(crate) fn have_died() -> bool {
+        HAVE_DIED.load(Ordering::Acquire)
     }
 
     /// Whether there are any.
@@ -217,6 +224,7 @@ impl Device {
     /// From now on, whoever launches or waits asks whether the partners concerned are alive.
     #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators say it"))]
     pub(crate) fn has_lost_partner(&self) {
+        HAVE_DIED.store(true, Ordering::Release);
         self.0.partner_died.store(true, Ordering::Release);
     }
 

@@ -97,6 +97,8 @@ impl Drop for LaneStream {
         match self.theirs.take() {
             Some(theirs) => self.drops.put(Garbage::SharedStream(raw, theirs), Vec::new()),
             None if raw.0.is_null() => {}
+            // Whoever empties the queue has gone: another device knew of its work, or memory of another one.
+            None if self.retained.is_over() => self.retained.leave(raw),
             None => self.drops.put(Garbage::RawStream(raw), Vec::new()),
         }
     }

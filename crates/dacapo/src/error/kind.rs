@@ -83,6 +83,8 @@ pub enum ErrorKind {
         /// What it is.
         what: String,
     },
+    /// A collective of several ranks in a loop that may go on for ever: when a rank dies, nothing might end it.
+    NoBound,
     /// The software device ended a loop of an eager run. A replay is ended with the finding `endless-while`.
     Endless {
         /// How many rounds it had run.

@@ -107,6 +107,9 @@ table! {
         help "inside a `when` or a `switch` of a loop, write a flag, and call it by the flag directly in the loop's body";
     NotInBody { what } => "not_in_body", "a body of control flow cannot hold {what}",
         help "CUDA allows kernels, fills, copies of device and page-locked memory: do the rest before or behind the loop or branch";
+    NoBound => "no_bound", "a collective of several ranks in a loop without a bound",
+        help "use `up_to(..)` instead of `unbounded()`: when a rank dies its collectives end without a result, and then perhaps \
+              nothing changes what the loop waits for";
     Endless { rounds } => "endless", "the loop still goes on after {rounds} rounds, where the software device ends it",
         help "let an op of the body change what its condition looks at, give it a bound (`up_to(..)`), or raise `Options::rounds_max`";
     NoMemoryYet { call } => "no_memory_yet",

@@ -284,7 +284,7 @@ impl<'r> Recorder<'r> {
     #[track_caller]
     pub fn leave_if(&mut self, condition: Condition) -> Result<()> {
         let at = Location::caller();
-        let Some(ScopeKind::Round { state, condition: of_loop }) = self.innermost().cloned() else {
+        let Some(ScopeKind::Round { state, condition: of_loop, .. }) = self.innermost().cloned() else {
             return Err(self.blame(Error::new(ErrorKind::NoLoop { call: "leave_if" }), "leave_if", at));
         };
         self.attempt(|r| {
@@ -457,7 +457,8 @@ impl<'r> Recorder<'r> {
         decide(self, first)?;
         let looked_at = word(&state, GOES_ON, AccessMode::Read);
         let branch = self.open_branch(name, at, (BranchKind::While { once: begin.once }, condition), looked_at)?;
-        self.open_body(branch, ScopeKind::Round { state: state.clone(), condition })?;
+        let is_bounded = bound.0.is_some();
+        self.open_body(branch, ScopeKind::Round { state: state.clone(), condition, is_bounded })?;
         let go_on = body(self)?;
         let again = Decision {
             name,

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graph::Replayable;
 use crate::graph::stand_ins::Rebound;
 use crate::held::Purpose;
-use crate::lower::{Built, Parts, Rewritten, Stamps, executable_bytes, params_of, unpatched};
+use crate::lower::{Built, Parts, Rewritten, Stamps, executable_bytes, expect_whole, params_of, unpatched};
 use crate::memory::Extent;
 use crate::nesting::{is_outside, refuse_inside};
 use crate::record::{Node, NodeParams, expect_written, lock_gates};
@@ -68,6 +68,7 @@ impl Replayable {
         if !self.name.partners.is_empty() {
             self.name.expect_partners().map_err(|error| self.refused(error))?;
         }
+        expect_whole(self.nodes.iter()).map_err(|error| self.device.noted(error))?;
         if self.has_slots || !self.dirty.is_empty() {
             self.refresh_quiet()?;
         }

@@ -192,6 +192,8 @@ impl Replayable {
             }
             idles |= may_idle(node);
         }
+        let mut places = recorded.nodes.iter().flat_map(|node| &node.access).map(|access| &access.place.allocation);
+        let is_across = places.any(|allocation| !allocation.device().is(&device));
         let at = recorded.nodes.first().map(|node| node.at);
         let partners: Vec<Needed> = partners(&recorded.nodes).iter().map(JointOps::needed).collect();
         let has_partners = !partners.is_empty();
@@ -203,6 +205,7 @@ impl Replayable {
             is_quiet: false,
             gates: gates(recorded.nodes.iter()),
             may_idle: idles,
+            is_across,
             device,
             nodes: recorded.nodes,
             order,

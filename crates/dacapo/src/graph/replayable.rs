@@ -64,6 +64,8 @@ pub(crate) struct Replayable {
     /// What the dirty nodes will be told. Filled and emptied by a launch; after one that was refused, what it would have told.
     pub(super) changes: Vec<(u32, NodeParams)>,
     pub(crate) order: Arrangement,
+    /// Whether it touches memory of another device: what that one has lost, its launches must ask.
+    pub(super) is_across: bool,
     /// Whether bytes of a temp hang on a grid that a slot may empty.
     pub(super) may_idle: bool,
     pub(super) keeps: Keeps,
@@ -110,7 +112,7 @@ impl Replayable {
 
     /// As `is_quiet` must be.
     pub(super) fn looks_quiet(&self) -> bool {
-        self.gates.is_empty() && self.stand_ins.is_empty() && self.dirty.is_empty()
+        self.gates.is_empty() && self.stand_ins.is_empty() && self.dirty.is_empty() && !self.is_across
     }
 
     /// Another recording takes over the executable graph, whose nodes were told already. What is left of this one holds

@@ -27,5 +27,5 @@ pub(crate) use estimate::{executable_bytes, executable_of};
 pub(crate) use guard::{GUARDED, guard, unguard};
 pub(crate) use params::{AsAllocated, Resolve};
 pub(crate) use report::{Described, Wanted, report_of};
-pub(crate) use run::{Aside, PutAside, launch_one, run, run_and_put_back, run_or, run_stamped, touched};
+pub(crate) use run::{Aside, PutAside, expect_whole, launch_one, run, run_and_put_back, run_or, run_stamped, touched};
 pub(crate) use stamps::{OpStamps, Stamps};

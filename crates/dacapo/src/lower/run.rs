@@ -8,7 +8,7 @@ use dacapo_driver::{Call, leaves_undone};
 use dacapo_ledger::{MemoryId, Touch, Touching, Use};
 
 use crate::arrange::TempPlan;
-use crate::device::{Cuda, Device, Garbage, Keeps, Named, Needed, RawStream, StreamInner};
+use crate::device::{Counted, Cuda, Device, Garbage, Keeps, Named, Needed, RawStream, StreamInner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::held::Purpose;
 use crate::kernel::{Function, PointerRoom, Prepared};
@@ -16,7 +16,7 @@ use crate::lower::branching;
 use crate::lower::declared::{declared, named};
 use crate::lower::params::{self, AsAllocated};
 use crate::lower::stamps::{StampPlace, Stamps};
-use crate::memory::{Allocation, Arena, Extent, Kind, raw_places};
+use crate::memory::{Allocation, Arena, Extent, Kind, Mode, raw_places};
 use crate::nesting::InForeign;
 use crate::pool::Pool;
 use crate::record::{JointOps, Node, NodeParams, Recorded, Told, Work, gates, lock_gates, partners};
@@ -128,6 +128,7 @@ fn enqueue(
     let held = lock_gates(&gates);
     let name = named_run(&recorded.nodes);
     name.expect_partners()?;
+    expect_whole(recorded.nodes.iter())?;
     let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, &stream.lane, Touch::Memory(&touched), |raw| {
         let lent = Lent::new(device, raw.raw.0, plan, arena, &kept.unfreed)?;
         begun.set(true);
@@ -412,6 +413,26 @@ pub(crate) fn touched<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<(MemoryI
     touched.sort_by_key(|(memory, touching)| (*memory, *touching == Touching::Read));
     touched.dedup_by_key(|(memory, _)| *memory);
     touched
+}
+
+/// # Errors
+///
+/// - An op reads what nobody has written since a launch that should have is dead, and no op before it writes that.
+pub(crate) fn expect_whole<'n>(nodes: impl Iterator<Item = &'n Node>) -> Result<()> {
+    if !Counted::have_died() {
+        return Ok(());
+    }
+    let mut written: Vec<MemoryId> = Vec::new();
+    for node in nodes {
+        for access in node.access.iter().filter(|access| access.mode != Mode::Out) {
+            let allocation = &access.place.allocation;
+            let Some(memory) = allocation.memory().filter(|memory| !written.contains(memory)) else { continue };
+            allocation.device().writers(memory).expect_whole().map_err(|error| node.blame(error))?;
+        }
+        let writes = node.access.iter().filter(|access| access.mode.writes());
+        written.extend(writes.filter_map(|access| access.place.allocation.memory()));
+    }
+    Ok(())
 }
 
 /// What must live until the work is over. Handed to the queue of drops with the stream's last work, also when enqueueing

@@ -15,9 +15,9 @@ use crate::memory::{Access, Accesses, Allocation, Buffer, Kind, Mode, Scalar, Te
 use crate::pool::{Pool, Space};
 #[cfg(feature = "nccl")]
 use crate::record::Owed;
-use crate::record::scope::{Scope, is_open};
+use crate::record::scope::{Scope, ScopeKind, is_open};
 use crate::record::written::{Written, temp_of, unwritten};
-use crate::record::{Node, Op, Told, Work};
+use crate::record::{ForeignWork, Node, Op, Told, Work};
 use crate::value::{AnySlot, Readings};
 
 /// Where ops go: into a graph, or to a stream when run eagerly. The closure cannot tell which.
@@ -539,6 +539,12 @@ impl<'r> Recorder<'r> {
 /// otherwise.
 fn check(node: &Node, device: &Device, recording: u64, scopes: &[Scope]) -> Result<()> {
     let fail = |kind| Err(Error::new(kind));
+    if let Work::Foreign(ForeignWork { joint: Some(joint), .. }) = &node.work
+        && !joint.with.is_alone()
+        && scopes.iter().any(|scope| matches!(scope.what, ScopeKind::Round { is_bounded: false, .. }))
+    {
+        return fail(ErrorKind::NoBound);
+    }
     // A decision reads all that it looks at before it writes.
     let may_overlap = matches!(&node.work, Work::Kernel(kernel) if kernel.sets.is_some());
     let accesses = &node.access[..];

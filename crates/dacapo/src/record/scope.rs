@@ -39,8 +39,8 @@ pub(crate) struct Scope {
 pub(crate) enum ScopeKind {
     /// One of several that may run.
     Choice,
-    /// A round of a loop: the loop's state, and its condition.
-    Round { state: Arc<Allocation>, condition: u32 },
+    /// A round of a loop: the loop's state, its condition, and whether it has a bound.
+    Round { state: Arc<Allocation>, condition: u32, is_bounded: bool },
     /// What follows a way out of a round.
     Rest,
 }

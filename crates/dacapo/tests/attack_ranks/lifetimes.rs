@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use dacapo::collective::{Communicator, Join, Reduce};
 use dacapo::raw::foreign;
-use dacapo::{ErrorKind, Graph, Recorder, Result, baked, copy, download, fill};
+use dacapo::{ErrorKind, Graph, Recorder, Result, Software, baked, copy, download, fill};
 
 use crate::kind;
 use crate::kit::{SHORT, all_well, ended, gone, group, group_with, in_time, is_failed, nothing_found, ranks_of};
@@ -543,4 +543,44 @@ fn page_locked_memory_of_a_device_that_is_never_idle_is_used_again() {
         }
         Ok(())
     });
+}
+
+#[test]
+fn page_locked_memory_that_was_dropped_makes_room_in_a_budget_beside_ranks() {
+    let devices = group(1, 2);
+    let ranks = Communicator::all(&devices).unwrap();
+    devices[0].set_memory_budget(Some(1 << 20));
+    drop(devices[0].host(&vec![1u8; 600_000]).unwrap());
+    drop(devices[0].host(&vec![1u8; 500_000]).unwrap());
+    drop(devices[0].zeros::<u8>(600_000).unwrap());
+    drop(ranks);
+}
+
+#[test]
+fn what_was_put_apart_is_released_when_the_last_rank_has_gone() {
+    // Ranks of other tests are in this process too.
+    let devices = group(1, 2);
+    let ranks = Communicator::all(&devices).unwrap();
+    drop(devices[0].host(&[1u8; 4096]).unwrap());
+    devices[0].synchronize().unwrap();
+    drop(ranks);
+    gone(&devices);
+}
+
+#[test]
+fn a_stream_for_each_graph_is_not_kept_by_what_they_read() {
+    let device = Software::new().seed(1).open().unwrap();
+    let weights = device.buffer(&[1u32; 8]).unwrap();
+    let streams = || device.machine().unwrap().census().streams;
+    let before = streams();
+    for _ in 0..200 {
+        let stream = device.stream().unwrap();
+        let mut x = device.zeros::<u32>(8).unwrap();
+        let mut graph = device.record(copy(&weights, &mut x)).unwrap();
+        graph.launch(&stream).unwrap();
+        drop(graph);
+        stream.synchronize().unwrap();
+    }
+    device.synchronize().unwrap();
+    assert!(streams() < before + 8, "{} streams of the driver", streams());
 }

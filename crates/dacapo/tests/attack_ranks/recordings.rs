@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use dacapo::capture::{CaptureStream, Mode, captured};
-use dacapo::collective::{Join, Reduce};
-use dacapo::flow::{above, nonzero, up_to};
+use dacapo::collective::{Communicator, Join, Reduce};
+use dacapo::flow::{above, nonzero, unbounded, up_to};
 use dacapo::page::Page;
 use dacapo::shapes::GraphCache;
 use dacapo::{ErrorKind, Recorder, Result, Slot, Stream, baked, copy, fill, port};
 
 use crate::kind;
-use crate::kit::{SHORT, all_well, ended, gone, group_with, is_failed, ranks_of};
+use crate::kit::{SHORT, all_well, ended, gone, group, group_with, is_failed, ranks_of};
 
 #[test]
 fn a_rerecording_that_fails_on_every_rank_leaves_the_old_graph() {
@@ -579,4 +579,40 @@ fn collectives_and_copies_between_devices_in_a_capture() {
         }
         gone(&devices);
     }
+}
+
+#[test]
+fn a_collective_in_a_loop_without_a_bound_is_refused_where_there_are_others() {
+    let devices = group(1, 2);
+    let ranks = Communicator::all(&devices).unwrap();
+    let mut x = devices[0].buffer(&[1.0f32; 4]).unwrap();
+    for depth in [1, 2] {
+        let refused = devices[0].record(|r: &mut Recorder<'_>| {
+            r.repeat(unbounded(), |r: &mut Recorder<'_>| {
+                match depth {
+                    1 => r.run(ranks[0].all_reduce_in_place(&mut x, Reduce::Max))?,
+                    _ => drop(r.when(
+                        above(x.at(0), baked(0.0)),
+                        ranks[0].all_reduce_in_place(&mut y(&devices[0]), Reduce::Max),
+                    )?),
+                }
+                Ok(above(x.at(0), baked(0.5)))
+            })
+            .map(drop)
+        });
+        kind!(refused.map(drop), ErrorKind::NoBound);
+    }
+    let alone = Communicator::alone(&devices[0]).unwrap();
+    let recorded = devices[0].record(|r: &mut Recorder<'_>| {
+        r.repeat(unbounded(), |r: &mut Recorder<'_>| {
+            r.run(alone.all_reduce_in_place(&mut x, Reduce::Max))?;
+            Ok(above(x.at(0), baked(1.5)))
+        })
+        .map(drop)
+    });
+    recorded.unwrap();
+}
+
+fn y(device: &dacapo::Device) -> dacapo::Buffer<f32> {
+    device.zeros::<f32>(4).unwrap()
 }

@@ -4,7 +4,8 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use dacapo::collective::{Join, Reduce};
-use dacapo::{ErrorKind, Result, baked, copy, download, fill};
+use dacapo::flow::above;
+use dacapo::{Buffer, Device, ErrorKind, Recorder, Result, Stream, baked, copy, download, fill};
 
 use crate::kind;
 use crate::kit::{Rank, block_on, ended, group};
@@ -135,6 +136,101 @@ fn memory_that_is_written_anew_is_whole_while_the_graph_is_held() {
     assert_eq!(other.read(&x).unwrap(), [5.0; 64]);
     drop(again);
     assert_eq!(other.read(&x).unwrap(), [5.0; 64]);
+    drop(graph);
+    assert_eq!(other.read(&x).unwrap(), [5.0; 64]);
+}
+
+/// Two devices whose communicator is dead since a launch on the first one that was to write `x`; and another stream of that one.
+fn dead_in_flight() -> ([Device; 2], Stream, Buffer<f32>) {
+    let devices = group(1, 2);
+    let ranks = Join::new().timeout(LONG).all(&devices).unwrap();
+    let stream = devices[0].stream().unwrap();
+    let mut x = devices[0].buffer(&[1.0f32; 64]).unwrap();
+    stream.run(ranks[0].all_reduce_in_place(&mut x, Reduce::Sum)).unwrap();
+    ranks[1].abort("it does not come");
+    kind!(stream.synchronize(), ErrorKind::RankFailed { .. });
+    let other = devices[0].stream().unwrap();
+    (devices.try_into().unwrap(), other, x)
+}
+
+#[test]
+fn ops_that_read_what_was_not_written_are_refused() {
+    let (devices, other, mut x) = dead_in_flight();
+    let (mut y, mut far) = (devices[0].zeros::<f32>(64).unwrap(), devices[1].zeros::<f32>(64).unwrap());
+    let mut host = devices[0].host(&[0.0f32; 64]).unwrap();
+    let there = devices[1].stream().unwrap();
+    kind!(other.run(copy(&x, &mut y)), ErrorKind::RankFailed { .. });
+    kind!(other.run(download(&x, &mut host)), ErrorKind::RankFailed { .. });
+    kind!(there.run(copy(&x, &mut far)), ErrorKind::RankFailed { .. });
+    let mut down = devices[0].record(download(&x, &mut host)).unwrap();
+    kind!(down.launch(&other).map(drop), ErrorKind::RankFailed { .. });
+    drop(down);
+    let mut across = devices[1].record(copy(&x, &mut far)).unwrap();
+    kind!(across.launch(&there).map(drop), ErrorKind::RankFailed { .. });
+    let refused = other.run(|r: &mut Recorder<'_>| {
+        r.run(fill(&mut y, baked(1.0)))?;
+        r.when(above(x.at(0), baked(0.5)), |_| Ok(())).map(drop)
+    });
+    kind!(refused, ErrorKind::RankFailed { .. });
+    // It says which op, and where.
+    let said = other.run(copy(&x, &mut y)).unwrap_err().to_string();
+    assert!(said.contains("`copy` at ") && said.contains("unwritten.rs"), "{said}");
+    // What comes behind a write of the same piece of work sees that.
+    let mut anew = devices[0]
+        .record(|r: &mut Recorder<'_>| {
+            r.run(fill(&mut x, baked(2.0)))?;
+            r.run(download(&x, &mut host))
+        })
+        .unwrap();
+    anew.launch(&other).unwrap();
+    assert_eq!(host.to_vec().unwrap(), [2.0; 64]);
+    across.launch(&there).unwrap();
+    assert_eq!(there.read(&far).unwrap(), [2.0; 64]);
+}
+
+#[test]
+fn a_graph_across_devices_that_has_run_before_is_refused_too() {
+    let devices = group(2, 2);
+    let ranks = Join::new().timeout(LONG).all(&devices).unwrap();
+    let (stream, there) = (devices[0].stream().unwrap(), devices[1].stream().unwrap());
+    let (mut x, mut far) = (devices[0].buffer(&[3.0f32; 64]).unwrap(), devices[1].zeros::<f32>(64).unwrap());
+    let mut across = devices[1].record(copy(&x, &mut far)).unwrap();
+    for _ in 0..3 {
+        across.launch(&there).unwrap();
+        assert_eq!(there.read(&far).unwrap(), [3.0; 64]);
+    }
+    stream.run(ranks[0].all_reduce_in_place(&mut x, Reduce::Sum)).unwrap();
+    ranks[1].abort("it does not come");
+    kind!(stream.synchronize(), ErrorKind::RankFailed { .. });
+    kind!(across.launch(&there).map(drop), ErrorKind::RankFailed { .. });
+}
+
+#[test]
+fn what_was_refused_does_not_count_as_written() {
+    let (devices, other, mut x) = dead_in_flight();
+    devices[0].set_memory_budget(Some(1 << 16));
+    let refused = other.run(|r: &mut Recorder<'_>| {
+        let mut t = r.alloc::<f32>(1 << 20)?;
+        r.run(fill(&mut t, baked(5.0)))?;
+        r.run(copy(&t[..64], &mut x))
+    });
+    assert!(refused.is_err());
+    kind!(other.read(&x), ErrorKind::RankFailed { .. });
+}
+
+#[test]
+fn memory_that_is_written_anew_is_whole_when_the_graph_is_dropped() {
+    let devices = group(1, 2);
+    let ranks = Join::new().without_agreement().timeout(LONG).all(&devices).unwrap();
+    let (stream, other) = (devices[0].stream().unwrap(), devices[0].stream().unwrap());
+    let mut x = devices[0].buffer(&[1.0f32; 64]).unwrap();
+    let mut graph = devices[0].record(ranks[0].all_reduce_in_place(&mut x, Reduce::Sum)).unwrap();
+    graph.launch(&stream).unwrap();
+    ranks[1].abort("it does not come");
+    while ranks[0].death().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    other.write(&mut x, &[5.0; 64]).unwrap();
     drop(graph);
     assert_eq!(other.read(&x).unwrap(), [5.0; 64]);
 }

@@ -1,8 +1,10 @@
 //! Who wrote memory last.
 
+use std::sync::Arc;
+
 use dacapo_ledger::{Lane, MemoryId, Touch};
 
-use crate::device::{Bench, Device, READ, WRITE};
+use crate::device::{Bench, Device, READ, Refused, WRITE};
 
 fn is(bench: &Bench, memory: MemoryId, expected: &[(&Lane<Device>, u64)]) -> bool {
     let writes = bench.ledger.last_writes(memory);
@@ -68,4 +70,83 @@ fn what_a_removed_set_wrote_and_others_wrote_anew_is_theirs() {
     bench.ledger.finished(&bench.ledger.last_use(&b).unwrap());
     bench.ledger.remove_set(&mut set);
     assert!(is(&bench, memory, &[(&a, 1)]));
+}
+
+#[test]
+fn what_was_refused_has_written_nothing() {
+    let bench = Bench::new();
+    bench.ledger.part_work();
+    let (a, b) = (bench.lane("a"), bench.lane("b"));
+    let memory = bench.ledger.add_memory();
+    let mut set = bench.ledger.add_set(&[(memory, WRITE)]);
+    fn refuse(bench: &Bench, lane: &Lane<Device>, touch: Touch<'_, Device>) {
+        bench.try_work(lane, touch, "refused", Err(Refused::Enqueue)).unwrap_err();
+    }
+    bench.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
+    refuse(&bench, &b, Touch::Memory(&[(memory, WRITE)]));
+    let writes = bench.ledger.last_writes(memory);
+    assert!(writes.iter().any(|write| *write.lane() == a && write.position() == 1), "the one that was made is known");
+    bench.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
+    assert!(is(&bench, memory, &[(&a, 2)]), "one that was made comes in the place of all");
+    refuse(&bench, &b, Touch::Set(&mut set));
+    assert!(is(&bench, memory, &[(&a, 2)]));
+    bench.work(&a, Touch::Set(&mut set), "launch");
+    assert!(is(&bench, memory, &[(&a, 3)]));
+    refuse(&bench, &b, Touch::Set(&mut set));
+    assert!(is(&bench, memory, &[(&a, 3)]), "its own launch before that one");
+    bench.work(&b, Touch::Set(&mut set), "launch");
+    assert!(is(&bench, memory, &[(&b, 4)]));
+}
+
+#[test]
+fn a_write_comes_in_the_place_of_a_launch_also_when_its_set_is_removed_in_flight() {
+    for parts in [false, true] {
+        let bench = Bench::new();
+        if parts {
+            bench.ledger.part_work();
+        }
+        let (a, b) = (bench.lane("a"), bench.lane("b"));
+        let memory = bench.ledger.add_memory();
+        let mut set = bench.ledger.add_set(&[(memory, WRITE)]);
+        bench.work(&b, Touch::Set(&mut set), "launch");
+        bench.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
+        bench.ledger.remove_set(&mut set);
+        assert!(is(&bench, memory, &[(&a, 1)]));
+        assert_eq!(bench.ledger.wait_list(memory, READ).len(), 1, "who waits for the write waits for the launch");
+    }
+}
+
+/// A server that makes a graph and a stream for each request, which all read the same weights, or write the same buffer.
+#[test]
+fn streams_of_graphs_that_are_gone_are_not_kept() {
+    for (parts, access) in [(false, READ), (false, WRITE), (true, READ), (true, WRITE)] {
+        let bench = Bench::new();
+        if parts {
+            bench.ledger.part_work();
+        }
+        let memory = bench.ledger.add_memory();
+        for _ in 0..100 {
+            let lane = bench.lane("request");
+            let mut set = bench.ledger.add_set(&[(memory, access)]);
+            bench.work(&lane, Touch::Set(&mut set), "launch");
+            bench.ledger.remove_set(&mut set);
+            bench.ledger.finished(&bench.ledger.last_use(&lane).unwrap());
+        }
+        let alive = Arc::strong_count(&bench.alive) - 1;
+        assert!(alive <= 2, "{alive} streams are kept");
+    }
+}
+
+#[test]
+fn streams_that_read_now_and_then_are_not_kept() {
+    let bench = Bench::new();
+    let (steady, memory) = (bench.lane("steady"), bench.ledger.add_memory());
+    for _ in 0..100 {
+        let lane = bench.lane("request");
+        bench.work(&lane, Touch::Memory(&[(memory, READ)]), "read");
+        bench.ledger.finished(&bench.ledger.last_use(&lane).unwrap());
+        bench.work(&steady, Touch::Memory(&[(memory, READ)]), "read");
+    }
+    let alive = Arc::strong_count(&bench.alive) - 1;
+    assert!(alive <= 3, "{alive} streams are kept");
 }

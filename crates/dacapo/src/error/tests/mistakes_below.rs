@@ -139,6 +139,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ];
         Error::new(ErrorKind::RanksDiffer { rank: 0, number: 11, here, ranks })
     }),
+    ("a sum over ranks in a loop that is not bounded (by hand)", || Error::new(ErrorKind::NoBound)),
     ("gradients in a bucket that is never finished (by hand)", || {
         Error::new(ErrorKind::NotReduced { pieces: 2, used: None })
     }),
