@@ -476,6 +476,33 @@ fn a_recording_in_a_recording_and_what_would_run_now() {
     });
 }
 
+/// The rounds that an abort has overtaken are no use of a communicator that has ended.
+#[test]
+fn a_rank_that_aborts_is_no_mistake_of_the_one_that_loops() {
+    let devices = group_with(0, 2, Duration::from_secs(20));
+    let launched = std::sync::Arc::new(std::sync::Barrier::new(2));
+    let said = ranks_of(&devices, &Join::new(), move |rank| -> Result<()> {
+        let mut x = rank.buffer(1.0, 4);
+        let mut graph = rank.device.record(|r: &mut Recorder<'_>| {
+            r.repeat_times(baked(2000), rank.comm.all_reduce_in_place(&mut x, Reduce::Max)).map(drop)
+        })?;
+        if rank.rank == 1 {
+            launched.wait();
+            rank.comm.abort("the data is gone");
+            return Ok(());
+        }
+        graph.launch(&rank.stream)?;
+        launched.wait();
+        kind!(rank.stream.synchronize(), ErrorKind::RankFailed { .. });
+        kind!(graph.launch(&rank.stream), ErrorKind::RankFailed { .. });
+        Ok(())
+    });
+    said.into_iter().for_each(|said| said.unwrap().unwrap());
+    gone(&devices);
+    let found = devices[0].findings();
+    assert!(!found.iter().any(|found| found.contains("dead-communicator")), "{} findings, {:?}", found.len(), found[0]);
+}
+
 #[test]
 fn joining_inside_a_recording_is_refused_or_works() {
     let devices = group_with(0, 2, SHORT);
