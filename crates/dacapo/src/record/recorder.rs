@@ -51,7 +51,7 @@ use crate::value::{AnySlot, Readings};
 /// | `stream.run`, `run_in`, `read`, `write`, `synchronize`, `is_done`; `scalar.set`, `get`; `host.set`, `to_vec`; `graph.launch`, `launch_sync`, `submit`, `preload`; `device.synchronize`; a warm-up; `capture::begin` | refused: [`ErrorKind::EagerInRecording`], because they would take effect immediately |
 /// | `device.zeros`, `buffer`, `scalar`, `host`, `stream`, `pool`, `arena`; `Kernels::load` | done now: they only create something |
 /// | `slot.set` | done now: this recording keeps the value it has already read, launches see the new one |
-/// | `device.record(..)` | a separate recording, which refuses temps of this one |
+/// | `device.record(..)` | a separate recording, which refuses temps of this one; refused if it has collectives that ranks compare |
 /// | Rust's `if`, `for`, `return` | run once, while recording |
 /// | a panic | drops the recording and propagates; if you catch it inside, the op it came from leaves no trace |
 /// | the same calls from another thread | as usual: they see the memory as it is now |
