@@ -65,7 +65,8 @@ enum Does {
     Alloc(Arc<AllocWork>),
     Free(u64),
     Values(Arc<ValueWork>),
-    Collective(Arc<CollectiveWork>),
+    /// And whether its communicator had ended when this was launched.
+    Collective(Arc<CollectiveWork>, bool),
     Record(Key<Event>),
     Wait(Key<Event>),
     Child(Script),
@@ -117,7 +118,7 @@ impl Script {
             ExecKind::EventRecord(event) => Does::Record(*event),
             ExecKind::EventWait(event) => Does::Wait(*event),
             ExecKind::Values(work) => Does::Values(work.clone()),
-            ExecKind::Collective(work) => Does::Collective(work.clone()),
+            ExecKind::Collective(work) => Does::Collective(work.clone(), work.communicator.is_ended()),
             ExecKind::Conditional(condition, default, kind, bodies) => Does::Choose(Arc::new(Choice {
                 number: node.number,
                 by: node.by.clone(),
@@ -255,7 +256,7 @@ impl State {
                 Does::Alloc(work) => Work::GraphAlloc(work.clone()),
                 Does::Free(address) => Work::GraphFree { address: *address },
                 Does::Values(work) => Work::Values(work.clone(), 0),
-                Does::Collective(work) => self.collective(work),
+                Does::Collective(work, was_ended) => self.collective(work, *was_ended),
                 Does::Record(event) => Work::Record(*event, self.number()),
                 Does::Wait(event) => {
                     let recorded = self.events.get(*event).map(|event| event.recorded.clone());

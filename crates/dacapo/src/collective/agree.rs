@@ -14,6 +14,10 @@ use crate::collective::gather::gather;
 use crate::collective::member::Member;
 use crate::device::JointOp;
 use crate::error::{Error, ErrorKind, Result};
+use crate::nesting::refuse_in_recording;
+
+/// How errors name what is done here.
+const OP: &str = "compare recordings";
 
 /// Bytes of one op's words.
 const WORDS: usize = 512;
@@ -22,10 +26,13 @@ const WORDS: usize = 512;
 ///
 /// - [`ErrorKind::RanksDiffer`], on every rank.
 /// - [`ErrorKind::RankFailed`]: a rank did not come, or has ended.
+/// - [`ErrorKind::EagerInRecording`]: the ranks are asked now, and inside a recording nothing may be.
 pub(super) fn agree(member: &Member, ops: &[JointOp]) -> Result<()> {
     // Whoever waits for a rank that compares nothing is told of the first op that is compared: the others lack it.
     let Some(JointOp { at, .. }) = ops.first() else { return Ok(()) };
-    let gather = |mine: &[u64]| gather(member, mine, ("compare recordings", at)).map_err(unanswered);
+    let blame = |error: Error| error.on_behalf(OP, at);
+    refuse_in_recording("making a graph with collectives of several ranks").map_err(blame)?;
+    let gather = |mine: &[u64]| gather(member, mine, (OP, at)).map_err(unanswered).map_err(blame);
     let hashes: Vec<u64> = ops.iter().map(|op| hash(op.what.bytes())).collect();
     let all = hash(hashes.iter().flat_map(|hash| hash.to_le_bytes()));
     let heads = gather(&[ops.len() as u64, all])?;

@@ -16,7 +16,8 @@ use crate::record::{Node, Owed, Recorder};
 /// other, so the first ones run beside what computes the next pieces.
 ///
 /// Nothing may use a piece before its bucket is recorded, and a bucket that is never finished is never reduced: recording answers
-/// [`NotReduced`](crate::ErrorKind::NotReduced) to both.
+/// [`NotReduced`](crate::ErrorKind::NotReduced) to both. So it does where an op has failed inside which a piece was added or its
+/// bucket recorded, and the recording went on: neither has happened then.
 ///
 /// ```
 /// # fn main() -> dacapo::Result<()> {
@@ -45,9 +46,8 @@ pub struct Bucketed {
     bytes_max: usize,
     bytes: usize,
     transfers: Vec<Waiting>,
-    /// What the recording that it is in is owed, and which that is.
+    /// What the recording that it is in is owed, by which it knows that recording.
     owed: Arc<Owed>,
-    recording: Option<u64>,
     /// The loop or branch that its pieces were added in.
     body: u32,
 }
@@ -55,8 +55,10 @@ pub struct Bucketed {
 /// A piece in a bucket.
 struct Waiting {
     transfer: Transfer,
-    /// How many nodes there were when it was added.
+    bytes: usize,
+    /// How many nodes there were when it was added, and how many attempts.
     nodes: usize,
+    attempts: u64,
 }
 
 impl Bucketed {
@@ -67,16 +69,7 @@ impl Bucketed {
         at: &'static Location<'static>,
     ) -> Bucketed {
         let owed = Arc::new(Owed::new(at));
-        Bucketed {
-            comm: comm.clone(),
-            reduce,
-            bytes_max,
-            bytes: 0,
-            transfers: Vec::new(),
-            owed,
-            recording: None,
-            body: 0,
-        }
+        Bucketed { comm: comm.clone(), reduce, bytes_max, bytes: 0, transfers: Vec::new(), owed, body: 0 }
     }
 
     /// One more piece. A full bucket is recorded.
@@ -91,9 +84,10 @@ impl Bucketed {
         self.enter(recorder)?;
         let count = piece.len();
         let transfer = Transfer::reducing_in_place(Kind::AllReduce(self.reduce), piece, count);
-        self.transfers.push(Waiting { transfer, nodes: recorder.len() });
+        let (bytes, nodes, attempts) = (count * size_of::<T>(), recorder.len(), recorder.attempts());
+        self.transfers.push(Waiting { transfer, bytes, nodes, attempts });
         self.owed.set(self.transfers.len());
-        self.bytes += count * size_of::<T>();
+        self.bytes += bytes;
         if self.bytes < self.bytes_max { Ok(()) } else { self.flush(recorder, Location::caller()) }
     }
 
@@ -110,20 +104,28 @@ impl Bucketed {
     /// A bucket is one recording's: what waits when it comes to another one stays owed to the first. And it is one body's: whether
     /// a piece of a branch is reduced may not depend on whether its bucket was full inside.
     fn enter(&mut self, recorder: &mut Recorder<'_>) -> Result<()> {
-        if self.recording.replace(recorder.id()) != Some(recorder.id()) {
+        // Not by the recording's number, which one of another device has too.
+        if !recorder.is_owed(&self.owed) {
             self.owed = Arc::new(Owed::new(self.owed.at()));
             self.transfers.clear();
             self.bytes = 0;
             recorder.owes(&self.owed);
         }
-        // What was taken back, because the op that it was part of failed, is not there for a piece to wait behind.
-        let cut = self.owed.take_cut();
-        self.transfers.iter_mut().for_each(|waiting| waiting.nodes = waiting.nodes.min(cut));
+        self.drop_taken_back();
         if !self.transfers.is_empty() && self.body != recorder.scope() {
             return Err(self.owed.not_reduced(self.transfers.len(), None));
         }
         self.body = recorder.scope();
         Ok(())
+    }
+
+    /// A piece that was added in an op that failed is gone with what the op did to it: reduced alone, it would be something else
+    /// than the program meant.
+    fn drop_taken_back(&mut self) {
+        let cut = self.owed.take_cut();
+        self.transfers.retain(|waiting| waiting.attempts < cut);
+        self.bytes = self.transfers.iter().map(|waiting| waiting.bytes).sum();
+        self.owed.keep(self.transfers.len());
     }
 
     fn flush(&mut self, recorder: &mut Recorder<'_>, at: &'static Location<'static>) -> Result<()> {

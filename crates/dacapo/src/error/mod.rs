@@ -151,6 +151,14 @@ impl Error {
         self
     }
 
+    /// The same error with the op that the library did for the user's line, in place of a line of the library's own.
+    #[cfg(feature = "nccl")]
+    #[cold]
+    pub(crate) fn on_behalf(mut self, op: &str, at: &'static Location<'static>) -> Error {
+        self.0.at = None;
+        self.of(op, "", at)
+    }
+
     /// The same error with the op it is about, unless a closer one is already named.
     #[cold]
     pub(crate) fn of(mut self, op: &str, label: &str, at: &'static Location<'static>) -> Error {

@@ -1,7 +1,7 @@
 //! What a recording owes: ops that somebody has promised and not recorded yet.
 
 use std::panic::Location;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -13,16 +13,16 @@ pub(crate) struct Owed {
     /// The newest op that reduced some: how many, and how many nodes there were behind it.
     paid: AtomicUsize,
     paid_nodes: AtomicUsize,
-    /// The fewest nodes that there were since the bucket asked, because an op failed and was taken back.
-    cut: AtomicUsize,
-    /// Pieces whose op was taken back.
+    /// The oldest attempt that has failed since the bucket asked.
+    cut: AtomicU64,
+    /// Pieces that were added or reduced in an op that was taken back.
     lost: AtomicUsize,
 }
 
 impl Owed {
     pub(crate) fn new(at: &'static Location<'static>) -> Owed {
         let zero = || AtomicUsize::new(0);
-        let cut = AtomicUsize::new(usize::MAX);
+        let cut = AtomicU64::new(u64::MAX);
         Owed { at, pieces: zero(), paid: zero(), paid_nodes: zero(), cut, lost: zero() }
     }
 
@@ -42,23 +42,29 @@ impl Owed {
         self.paid_nodes.store(nodes, Ordering::Relaxed);
     }
 
-    /// The recording has been taken back to so many nodes.
-    pub(crate) fn cut(&self, nodes: usize) {
-        self.cut.fetch_min(nodes, Ordering::Relaxed);
+    /// This attempt has failed, and the recording is taken back to so many nodes.
+    pub(crate) fn cut(&self, attempt: u64, nodes: usize) {
+        self.cut.fetch_min(attempt, Ordering::Relaxed);
         if nodes < self.paid_nodes.load(Ordering::Relaxed) {
             self.paid_nodes.store(0, Ordering::Relaxed);
             self.lost.fetch_add(self.paid.swap(0, Ordering::Relaxed), Ordering::Relaxed);
         }
     }
 
-    /// The fewest nodes that there were since the last question.
-    pub(crate) fn take_cut(&self) -> usize {
-        self.cut.swap(usize::MAX, Ordering::Relaxed)
+    /// The oldest attempt that has failed since the last question: what was done from its begin on is taken back.
+    pub(crate) fn take_cut(&self) -> u64 {
+        self.cut.swap(u64::MAX, Ordering::Relaxed)
+    }
+
+    /// Of the pieces that wait only so many are left.
+    pub(crate) fn keep(&self, pieces: usize) {
+        let before = self.pieces.swap(pieces, Ordering::Relaxed);
+        self.lost.fetch_add(before - pieces, Ordering::Relaxed);
     }
 
     /// # Errors
     ///
-    /// - Pieces wait, or their op was taken back.
+    /// - Pieces wait, or an op that added or reduced some was taken back.
     pub(crate) fn expect_paid(&self) -> Result<()> {
         match self.pieces.load(Ordering::Relaxed) + self.lost.load(Ordering::Relaxed) {
             0 => Ok(()),

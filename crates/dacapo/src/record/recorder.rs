@@ -51,7 +51,7 @@ use crate::value::{AnySlot, Readings};
 /// | `stream.run`, `run_in`, `read`, `write`, `synchronize`, `is_done`; `scalar.set`, `get`; `host.set`, `to_vec`; `graph.launch`, `launch_sync`, `submit`, `preload`; `device.synchronize`; a warm-up; `capture::begin` | refused: [`ErrorKind::EagerInRecording`], because they would take effect immediately |
 /// | `device.zeros`, `buffer`, `scalar`, `host`, `stream`, `pool`, `arena`; `Kernels::load` | done now: they only create something |
 /// | `slot.set` | done now: this recording keeps the value it has already read, launches see the new one |
-/// | `device.record(..)` | a separate recording, which refuses temps of this one |
+/// | `device.record(..)` | a separate recording, which refuses temps of this one; refused if it has collectives that ranks compare |
 /// | Rust's `if`, `for`, `return` | run once, while recording |
 /// | a panic | drops the recording and propagates; if you catch it inside, the op it came from leaves no trace |
 /// | the same calls from another thread | as usual: they see the memory as it is now |
@@ -77,6 +77,9 @@ pub struct Recorder<'r> {
     /// What must have been recorded when the recording is complete.
     #[cfg(feature = "nccl")]
     owed: Vec<Arc<Owed>>,
+    /// How many attempts were begun: what was done in one that failed is told apart by this, also where it is no node.
+    #[cfg(feature = "nccl")]
+    attempts: u64,
     _brand: PhantomData<*mut &'r ()>,
 }
 
@@ -126,6 +129,8 @@ struct Mark {
     at: Option<&'static Location<'static>>,
     scopes: usize,
     conditions: u32,
+    #[cfg(feature = "nccl")]
+    attempt: u64,
 }
 
 /// One op that is being recorded. What it has recorded is taken back if it fails, and also if it panics: a panic may be
@@ -211,6 +216,8 @@ impl<'r> Recorder<'r> {
             scopes: Vec::new(),
             #[cfg(feature = "nccl")]
             owed: Vec::new(),
+            #[cfg(feature = "nccl")]
+            attempts: 0,
             _brand: PhantomData,
         }
     }
@@ -236,6 +243,18 @@ impl<'r> Recorder<'r> {
     #[cfg(feature = "nccl")]
     pub(crate) fn owes(&mut self, owed: &Arc<Owed>) {
         self.owed.push(owed.clone());
+    }
+
+    /// Whether it is this recording that owes it.
+    #[cfg(feature = "nccl")]
+    pub(crate) fn is_owed(&self, owed: &Arc<Owed>) -> bool {
+        self.owed.iter().rev().any(|known| Arc::ptr_eq(known, owed))
+    }
+
+    /// How many attempts were begun.
+    #[cfg(feature = "nccl")]
+    pub(crate) fn attempts(&self) -> u64 {
+        self.attempts
     }
 
     /// The nodes behind the first so many.
@@ -271,7 +290,11 @@ impl<'r> Recorder<'r> {
         body(attempt.recorder)
     }
 
-    fn mark(&self) -> Mark {
+    fn mark(&mut self) -> Mark {
+        #[cfg(feature = "nccl")]
+        {
+            self.attempts += 1;
+        }
         Mark {
             nodes: self.core.nodes.len(),
             writes: self.core.writes.len(),
@@ -284,6 +307,8 @@ impl<'r> Recorder<'r> {
             at: self.at,
             scopes: self.scopes.len(),
             conditions: self.core.conditions,
+            #[cfg(feature = "nccl")]
+            attempt: self.attempts,
         }
     }
 
@@ -302,7 +327,7 @@ impl<'r> Recorder<'r> {
         self.core.conditions = to.conditions;
         self.core.unwrite(to.writes);
         #[cfg(feature = "nccl")]
-        self.owed.iter().for_each(|owed| owed.cut(to.nodes));
+        self.owed.iter().for_each(|owed| owed.cut(to.attempt, to.nodes));
         let mut panic = drop_each(keeps);
         keep_first(&mut panic, drop_each(nodes));
         go_on(panic);

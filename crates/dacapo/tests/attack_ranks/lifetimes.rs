@@ -276,6 +276,68 @@ fn buckets_do_not_move_between_recordings() {
     });
 }
 
+/// Two devices number their recordings alike.
+#[test]
+fn buckets_do_not_move_between_recordings_of_two_devices() {
+    in_time(|| {
+        let devices = group(0, 2);
+        let comm = Communicator::alone(&devices[0]).unwrap();
+        let (mut big, mut small) = (devices[0].zeros::<f32>(16).unwrap(), devices[1].zeros::<f32>(4).unwrap());
+        let mut bucket = comm.bucketed(64, Reduce::Sum);
+        for _ in 0..3 {
+            devices[0].record(|r: &mut Recorder<'_>| bucket.add(r, &mut big)).unwrap();
+            let waits = devices[1].record(|r: &mut Recorder<'_>| bucket.add(r, &mut small));
+            kind!(waits, ErrorKind::NotReduced { pieces: 1, used: None });
+        }
+        drop((bucket, comm, big, small));
+        gone(&devices);
+    });
+}
+
+/// Whether its bucket was full inside or not: the op has left nothing, so the piece is not reduced.
+#[test]
+fn a_piece_that_was_added_in_an_op_that_failed_is_not_reduced() {
+    all_well(1, 2, |rank| {
+        let (mut x, mut y) = (rank.buffer(rank.mine(1.0), 8), rank.buffer(rank.mine(1.0), 8));
+        for (bytes, writes) in [(1 << 20, false), (1 << 20, true), (4, false), (4, true)] {
+            let recorded = rank.device.record(|r: &mut Recorder<'_>| {
+                let mut bucket = rank.comm.bucketed(bytes, Reduce::Sum);
+                bucket.add(r, &mut y)?;
+                let failed: Result<()> = r.run(|r: &mut Recorder<'_>| {
+                    if writes {
+                        r.run(fill(&mut x, baked(1.0)))?;
+                    }
+                    bucket.add(r, &mut x)?;
+                    Err(dacapo::Error::msg("no"))
+                });
+                kind!(failed, ErrorKind::Msg(_));
+                bucket.finish(r)
+            });
+            kind!(recorded, ErrorKind::NotReduced { pieces: 1, used: None });
+        }
+        // What was added before it waits on, and what fails without a piece of the bucket takes none.
+        let mut graph = rank.device.record(|r: &mut Recorder<'_>| {
+            let mut bucket = rank.comm.bucketed(1 << 20, Reduce::Sum);
+            bucket.add(r, &mut x)?;
+            for writes in [false, true] {
+                let failed: Result<()> = r.run(|r: &mut Recorder<'_>| {
+                    if writes {
+                        r.run(fill(&mut x, baked(1.0)))?;
+                    }
+                    Err(dacapo::Error::msg("no"))
+                });
+                kind!(failed, ErrorKind::Msg(_));
+            }
+            bucket.add(r, &mut y)?;
+            bucket.finish(r)
+        })?;
+        assert_eq!(graph.len(), 1);
+        graph.launch_sync(&rank.stream)?;
+        assert_eq!((rank.stream.read(&x)?, rank.stream.read(&y)?), (vec![3.0; 8], vec![3.0; 8]));
+        Ok(())
+    });
+}
+
 #[test]
 fn a_piece_may_go_before_its_bucket_is_recorded() {
     for seed in 0..4 {

@@ -477,6 +477,75 @@ fn a_recording_in_a_recording_and_what_would_run_now() {
 }
 
 #[test]
+fn a_graph_that_ranks_compare_is_not_made_inside_a_recording() {
+    all_well(0, 2, |rank| {
+        let mut x = rank.buffer(rank.mine(1.0), 8);
+        let mut inner = None;
+        let mut line = 0;
+        rank.device.record(|r: &mut Recorder<'_>| {
+            line = line!() + 1;
+            inner = Some(rank.device.record(rank.comm.all_reduce_in_place(&mut x, Reduce::Sum)));
+            r.run(copy(&rank.buffer(1.0, 8), &mut rank.buffer(1.0, 8)))
+        })?;
+        let error = inner.unwrap().unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error.kind(), ErrorKind::EagerInRecording { .. }), "{error:?}");
+        assert!(text.contains("making a graph with collectives of several ranks"), "{text}");
+        assert!(text.contains(&format!("recordings.rs:{line}:")), "{text}");
+        // One that has none, and one of a rank that is alone, are compared with nobody.
+        let alone = dacapo::collective::Communicator::alone(&rank.device)?;
+        rank.device.record(|_: &mut Recorder<'_>| {
+            rank.device.record(alone.all_reduce_in_place(&mut x, Reduce::Sum))?;
+            rank.device.record(fill(&mut x, baked(1.0))).map(drop)
+        })?;
+        Ok(())
+    });
+}
+
+#[test]
+fn no_memory_for_the_comparison_is_told_of_the_users_line() {
+    all_well(0, 2, |rank| {
+        let mut x = rank.buffer(rank.mine(1.0), 8);
+        rank.device.set_memory_budget(Some(1));
+        let (line, op) = (line!(), rank.comm.all_reduce_in_place(&mut x, Reduce::Sum));
+        let error = rank.device.record(op).unwrap_err();
+        rank.device.set_memory_budget(None);
+        let text = format!("{error:#}");
+        assert!(matches!(error.kind(), ErrorKind::OverBudget { .. }), "{error:?}");
+        assert!(text.contains("compare recordings") && text.contains(&format!("recordings.rs:{line}:")), "{text}");
+        assert!(!text.contains("gather.rs"), "{text}");
+        Ok(())
+    });
+}
+
+/// The rounds that an abort has overtaken are no use of a communicator that has ended.
+#[test]
+fn a_rank_that_aborts_is_no_mistake_of_the_one_that_loops() {
+    let devices = group_with(0, 2, Duration::from_secs(20));
+    let launched = std::sync::Arc::new(std::sync::Barrier::new(2));
+    let said = ranks_of(&devices, &Join::new(), move |rank| -> Result<()> {
+        let mut x = rank.buffer(1.0, 4);
+        let mut graph = rank.device.record(|r: &mut Recorder<'_>| {
+            r.repeat_times(baked(2000), rank.comm.all_reduce_in_place(&mut x, Reduce::Max)).map(drop)
+        })?;
+        if rank.rank == 1 {
+            launched.wait();
+            rank.comm.abort("the data is gone");
+            return Ok(());
+        }
+        graph.launch(&rank.stream)?;
+        launched.wait();
+        kind!(rank.stream.synchronize(), ErrorKind::RankFailed { .. });
+        kind!(graph.launch(&rank.stream), ErrorKind::RankFailed { .. });
+        Ok(())
+    });
+    said.into_iter().for_each(|said| said.unwrap().unwrap());
+    gone(&devices);
+    let found = devices[0].findings();
+    assert!(!found.iter().any(|found| found.contains("dead-communicator")), "{} findings, {:?}", found.len(), found[0]);
+}
+
+#[test]
 fn joining_inside_a_recording_is_refused_or_works() {
     let devices = group_with(0, 2, SHORT);
     let said = ranks_of(&devices, &Join::new().timeout(SHORT), |rank| {

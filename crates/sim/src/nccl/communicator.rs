@@ -118,6 +118,8 @@ pub(crate) struct UnderWay {
     pub(crate) before: Option<(u64, Arc<Node>)>,
     /// An overlap has been found: once is enough.
     pub(crate) overlap_found: bool,
+    /// A launch after its end has been found, likewise.
+    pub(crate) dead_found: bool,
 }
 
 /// What a rank is at the moment.

@@ -183,7 +183,7 @@ fn put_on(v: &mut Visit<'_>, work: Arc<CollectiveWork>, streams: &[CUstream]) ->
     }
     let [first, others @ ..] = &running[..] else { return Ok(()) };
     let also: Vec<_> = others.iter().flat_map(|other| v.before_next(*other)).collect();
-    let run = v.collective(&work);
+    let run = v.collective(&work, work.communicator.is_ended());
     let task = v.submit_after(*first, run, also);
     for other in others {
         v.submit_after(*other, Work::Nothing, [task]);

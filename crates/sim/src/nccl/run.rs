@@ -21,10 +21,23 @@ use crate::model::work::Work;
 
 impl State {
     /// A run of a collective for a launch; nothing if its communicator has ended.
-    pub(crate) fn collective(&mut self, work: &Arc<CollectiveWork>) -> Work {
-        if !work.communicator.is_ended() {
+    ///
+    /// `was_ended` is whether it had when the launch began: the rounds of a loop come here one by one, long after that.
+    pub(crate) fn collective(&mut self, work: &Arc<CollectiveWork>, was_ended: bool) -> Work {
+        let communicator = &work.communicator;
+        if !communicator.is_ended() {
             return Work::Collective(Run::Waits(Trip::new(work.clone())));
         }
+        // Rounds that an abort has overtaken are given up with the rest of their launch. One that was finalized meanwhile would
+        // have had to stay for them.
+        let is_given_up = communicator.is_aborted() && !was_ended;
+        if !is_given_up && !std::mem::replace(&mut communicator.under_way().dead_found, true) {
+            self.find_dead_launch(work);
+        }
+        Work::Nothing
+    }
+
+    fn find_dead_launch(&mut self, work: &CollectiveWork) {
         let what = format!("a graph runs {} of a communicator that has ended", work.calls[0].said.told);
         let finding = Finding::new("dead-communicator", Ending::YourProgram, what)
             .at("cuGraphLaunch", format!("rank {} was destroyed, finalized or aborted before", work.communicator.rank))
@@ -32,7 +45,6 @@ impl State {
             .note("on a GPU this uses memory that is gone")
             .help("keep a communicator until the last launch of the graphs that use it is done");
         self.find(finding);
-        Work::Nothing
     }
 
     /// The turn of a collective has come.
