@@ -32,7 +32,7 @@ pub(super) fn agree(member: &Member, ops: &[JointOp]) -> Result<()> {
     let Some(JointOp { at, .. }) = ops.first() else { return Ok(()) };
     let blame = |error: Error| error.on_behalf(OP, at);
     refuse_in_recording("making a graph with collectives of several ranks").map_err(blame)?;
-    let gather = |mine: &[u64]| gather(member, mine, (OP, at)).map_err(unanswered).map_err(blame);
+    let gather = |mine: &[u64]| gather(member, mine, (OP, at)).map_err(blame).map_err(unanswered);
     let hashes: Vec<u64> = ops.iter().map(|op| hash(op.what.bytes())).collect();
     let all = hash(hashes.iter().flat_map(|hash| hash.to_le_bytes()));
     let heads = gather(&[ops.len() as u64, all])?;
