@@ -202,7 +202,8 @@ pub(super) fn op_of(
             return Ok(());
         }
         member.expect_alive_at(name, at)?;
-        let turn = Access { place: member.turn.clone(), mode: Mode::Write, name: "the communicator", element: 4 };
+        // Nobody reads what is there: behind another communicator's dead launch this one goes on.
+        let turn = Access { place: member.turn.clone(), mode: Mode::Out, name: "the communicator", element: 4 };
         access.push(turn);
         let alike: Vec<String> = transfers.iter().filter_map(Transfer::alike).collect();
         let what = match &alike[..] {

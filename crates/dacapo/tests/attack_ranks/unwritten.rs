@@ -234,3 +234,30 @@ fn memory_that_is_written_anew_is_whole_when_the_graph_is_dropped() {
     drop(graph);
     assert_eq!(other.read(&x).unwrap(), [5.0; 64]);
 }
+
+#[test]
+fn a_communicator_whose_work_was_behind_the_dead_launch_goes_on() {
+    let devices = group(1, 2);
+    let dying = Join::new().timeout(LONG).all(&devices).unwrap();
+    let living = Join::new().timeout(LONG).all(&devices).unwrap();
+    let (stream, other) = (devices[0].stream().unwrap(), devices[0].stream().unwrap());
+    let (mut x, mut y) = (devices[0].buffer(&[1.0f32; 8]).unwrap(), devices[0].buffer(&[1.0f32; 8]).unwrap());
+    stream.run(dying[0].all_reduce_in_place(&mut x, Reduce::Sum)).unwrap();
+    stream.run(living[0].all_reduce_in_place(&mut y, Reduce::Sum)).unwrap();
+    let rank_1 = {
+        let (device, comm) = (devices[1].clone(), living[1].clone());
+        std::thread::spawn(move || -> Result<Vec<f32>> {
+            let (stream, mut y) = (device.stream()?, device.buffer(&[2.0f32; 8])?);
+            stream.run(comm.all_reduce_in_place(&mut y, Reduce::Sum))?;
+            stream.run(fill(&mut y, baked(2.0)))?;
+            stream.run(comm.all_reduce_in_place(&mut y, Reduce::Sum))?;
+            stream.read(&y)
+        })
+    };
+    dying[1].abort("it does not come");
+    kind!(stream.synchronize(), ErrorKind::RankFailed { .. });
+    other.write(&mut y, &[1.0; 8]).unwrap();
+    other.run(living[0].all_reduce_in_place(&mut y, Reduce::Sum)).unwrap();
+    assert_eq!(other.read(&y).unwrap(), [3.0; 8]);
+    assert_eq!(rank_1.join().unwrap().unwrap(), [3.0; 8]);
+}
