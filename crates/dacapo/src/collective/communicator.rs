@@ -56,8 +56,8 @@ impl Communicator {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::NotJoined`]: no device, one twice, or a rank that could not join.
-    /// - [`ErrorKind::NoLibrary`]: NCCL was not found.
+    /// - [`ErrorKind::NotJoined`](crate::ErrorKind::NotJoined): no device, one twice, or a rank that could not join.
+    /// - [`ErrorKind::NoLibrary`](crate::ErrorKind::NoLibrary): NCCL was not found.
     #[doc(alias = "ncclCommInitAll")]
     #[track_caller]
     pub fn all(devices: &[Device]) -> Result<Vec<Communicator>> {
@@ -79,8 +79,8 @@ impl Communicator {
     ///
     /// # Errors
     ///
-    /// - [`ErrorKind::NotJoined`]: the rank is not below `size`, is there twice, or not all came in time.
-    /// - [`ErrorKind::NoLibrary`]: NCCL was not found.
+    /// - [`ErrorKind::NotJoined`](crate::ErrorKind::NotJoined): the rank is not below `size`, is there twice, or not all came in time.
+    /// - [`ErrorKind::NoLibrary`](crate::ErrorKind::NoLibrary): NCCL was not found.
     #[doc(alias = "ncclCommInitRank")]
     #[track_caller]
     pub fn join(device: &Device, id: &UniqueId, rank: usize, size: usize) -> Result<Communicator> {

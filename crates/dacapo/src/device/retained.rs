@@ -76,6 +76,11 @@ impl Drop for Retained {
             // SAFETY: ours, and nobody names it any more; what still runs on it completes.
             twice(Call::cuStreamDestroy_v2, || unsafe { self.driver.cuStreamDestroy_v2(stream.0) });
         }
+        // Those that came back when the device was gone. Another library may hold the context, and they would stay with it.
+        for event in std::mem::take(self.free.get_mut().unwrap_or_else(PoisonError::into_inner)) {
+            // SAFETY: nobody holds the event.
+            twice(Call::cuEventDestroy_v2, || unsafe { self.driver.cuEventDestroy_v2(event.0) });
+        }
         // SAFETY: retained once, in `new`, and nobody names anything of it any more.
         twice(Call::cuDevicePrimaryCtxRelease_v2, || unsafe { self.driver.cuDevicePrimaryCtxRelease_v2(self.device) });
     }

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use dacapo::raw::foreign;
 use dacapo::{Device, Recorder, Result, Software, baked, copy, fill};
-use dacapo_driver::{Call, Count, Hooked};
+use dacapo_driver::types::CUcontext;
+use dacapo_driver::{Call, Check, Count, Driver, Hooked};
 
 use crate::kit::{SEEDS, group, in_time, pair, settled};
 
@@ -70,6 +71,49 @@ fn the_handles_of_a_device_go_with_its_copies_in_flight() {
             drop(kept);
             let left = machine.census();
             assert_eq!((left.retains, left.allocations, left.streams), (0, 0, 0), "seed {seed}: {left:?}");
+            assert!(machine.check().is_empty(), "{:?}", machine.check());
+        }
+    }
+}
+
+#[test]
+fn a_context_that_another_library_holds_keeps_nothing_of_ours() {
+    for seed in SEEDS {
+        for first in [0, 1] {
+            let mut d = group(seed, 2);
+            let machine = d[0].machine().unwrap().clone();
+            let mut theirs = CUcontext::NULL;
+            for device in [0, 1] {
+                // SAFETY: `theirs` is valid for the write; each is given back below.
+                unsafe { machine.cuDevicePrimaryCtxRetain(&mut theirs, device) }
+                    .check(Call::cuDevicePrimaryCtxRetain)
+                    .unwrap();
+            }
+            let kept = d.remove(1 - first);
+            let gone = d.pop().unwrap();
+            let mut seen = kept.zeros::<u32>(256).unwrap();
+            let (stream, behind) = (gone.stream().unwrap(), kept.stream().unwrap());
+            let mut x = gone.zeros::<u32>(256).unwrap();
+            stream.run(fill(&mut x, baked(9))).unwrap();
+            stream.run(copy(&x, &mut seen)).unwrap();
+            behind.run(fill(&mut seen, baked(3))).unwrap();
+            drop((x, stream, gone));
+            assert_eq!(behind.read(&seen).unwrap(), [3; 256], "seed {seed}");
+            drop((seen, behind));
+            settled(std::slice::from_ref(&kept), 0);
+            drop(kept);
+            let left = machine.census();
+            assert_eq!(
+                (left.retains, left.allocations, left.streams, left.events),
+                (2, 0, 0, 0),
+                "seed {seed}: {left:?}"
+            );
+            for device in [0, 1] {
+                // SAFETY: retained above.
+                unsafe { machine.cuDevicePrimaryCtxRelease_v2(device) }
+                    .check(Call::cuDevicePrimaryCtxRelease_v2)
+                    .unwrap();
+            }
             assert!(machine.check().is_empty(), "{:?}", machine.check());
         }
     }
