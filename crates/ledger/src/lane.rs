@@ -4,12 +4,14 @@
 //!   `Progress::position` on the stream, because the lock is held from the moment a position is given out until its
 //!   work is there.
 //! - `finished` only grows. It is an atomic beside the lock, so that asking costs a load.
+//! - Events that part work are also behind a short lock of their own: who waits for what is before one need not wait until the work
+//!   behind it is on the stream. A call that enqueues may wait for others as long as it likes.
 
 use std::collections::VecDeque;
 use std::fmt;
 
 use crate::Queues;
-use crate::sync::{Arc, AtomicU64, Mutex, MutexGuard, Ordering, Weak};
+use crate::sync::{Arc, AtomicU64, Mutex, MutexGuard, OnceLock, Ordering, Weak};
 
 /// Who a lane is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +34,25 @@ struct Shared<Q: Queues> {
     /// Everything up to this position is done, as far as anybody told.
     finished: AtomicU64,
     stream: Q::Stream,
+    /// Events that part work, once there is one, each with the position it is behind, in their order.
+    partings: OnceLock<Box<Mutex<Events<Q>>>>,
+}
+
+/// Events of a lane, each with the position it is behind, in their order.
+type Events<Q> = VecDeque<(u64, <Q as Queues>::Event)>;
+
+/// The first that is behind the work at `position`.
+fn first_behind<E>(events: &VecDeque<(u64, E)>, position: u64) -> Option<&(u64, E)> {
+    events.get(events.partition_point(|(behind, _)| *behind < position))
+}
+
+/// One more behind the others, of which at most `max` stay; all is done up to `finished`.
+fn push<E>(events: &mut VecDeque<(u64, E)>, max: usize, event: (u64, E), finished: u64) {
+    // Of those behind which everything is done the last one says as much as all of them.
+    while events.len() == max || events.get(1).is_some_and(|(behind, _)| *behind <= finished) {
+        events.pop_front();
+    }
+    events.push_back(event);
 }
 
 impl<Q: Queues> Lane<Q> {
@@ -40,7 +61,8 @@ impl<Q: Queues> Lane<Q> {
             position: 0,
             more: Box::new(More { events: VecDeque::new(), events_max: 1, waits: Vec::new() }),
         };
-        Lane(Arc::new(Shared { stream, kind, finished: AtomicU64::new(0), progress: Mutex::new(progress) }))
+        let (finished, progress) = (AtomicU64::new(0), Mutex::new(progress));
+        Lane(Arc::new(Shared { stream, kind, finished, progress, partings: OnceLock::new() }))
     }
 
     /// The stream, for calls that enqueue nothing. Work goes through [`Ledger::submit`](crate::Ledger::submit).
@@ -62,11 +84,29 @@ impl<Q: Queues> Lane<Q> {
         self.0.progress.lock()
     }
 
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Progress<Q>>> {
+        self.0.progress.try_lock()
+    }
+
     /// The position up to which its work is known to be done.
     #[inline]
     #[must_use]
     pub fn finished_up_to(&self) -> u64 {
         self.0.finished.load(Ordering::Acquire)
+    }
+
+    /// An event was recorded behind the work at `position`, and other work comes behind it.
+    pub(crate) fn note_parting(&self, position: u64, event: Q::Event) {
+        let mut events = self.0.partings.get_or_init(|| Box::new(Mutex::new(VecDeque::new()))).lock();
+        if events.back().is_some_and(|(behind, _)| *behind == position) {
+            return;
+        }
+        push(&mut events, EVENTS_KEPT, (position, event), self.finished_up_to());
+    }
+
+    /// The first event behind the work at `position` among those that part work, and the position it is behind.
+    pub(crate) fn parting_behind(&self, position: u64) -> Option<(u64, Q::Event)> {
+        first_behind(&self.0.partings.get()?.lock(), position).cloned()
     }
 
     pub(crate) fn finish_up_to(&self, position: u64) {
@@ -109,7 +149,7 @@ const EVENTS_KEPT: usize = 1024;
 
 struct More<Q: Queues> {
     /// The newest events recorded on this lane, each with the position it is behind, in their order.
-    events: VecDeque<(u64, Q::Event)>,
+    events: Events<Q>,
     /// At most so many: the last one, or some that part work.
     events_max: usize,
     /// How far this lane has waited for each other lane, at most one of each.
@@ -138,18 +178,13 @@ impl<Q: Queues> WaitedFor<Q> {
 impl<Q: Queues> Progress<Q> {
     /// The first event that is known to be behind the work at `position`, and the position it is behind.
     pub(crate) fn first_event_behind(&self, position: u64) -> Option<&(u64, Q::Event)> {
-        let events = &self.more.events;
-        events.get(events.partition_point(|(behind, _)| *behind < position))
+        first_behind(&self.more.events, position)
     }
 
     /// An event was recorded behind the work at the lane's position, and it is done up to `finished`.
     pub(crate) fn note_event(&mut self, event: Q::Event, finished: u64) {
         let More { events, events_max, .. } = &mut *self.more;
-        // Of those behind which everything is done the last one says as much as all of them.
-        while events.len() == *events_max || events.get(1).is_some_and(|(behind, _)| *behind <= finished) {
-            events.pop_front();
-        }
-        events.push_back((self.position, event));
+        push(events, *events_max, (self.position, event), finished);
     }
 
     /// From now on events stay known when others come behind them, for those who wait for what was before.

@@ -135,8 +135,9 @@ impl<Q: Queues> Ledger<Q> {
             }
         });
         for used in list.iter_mut().filter(|used| used.event.is_none()) {
+            let parting = used.lane.parting_behind(used.position).filter(|(behind, _)| *behind == used.position);
             // It may be on its way to the stream. Its lane's lock is free only once it is there.
-            let event = used.lane.lock().event_at(used.position);
+            let event = parting.map(|(_, event)| event).or_else(|| used.lane.lock().event_at(used.position));
             used.event = event;
         }
         list
@@ -153,6 +154,15 @@ impl<Q: Queues> Ledger<Q> {
     #[must_use]
     pub fn last_writes(&self, memory: MemoryId) -> Vec<Use<Q>> {
         self.records.lock().last_writes(memory)
+    }
+
+    /// The host has written memory, and nothing in flight touches it: nobody else wrote it last.
+    ///
+    /// # Panics
+    ///
+    /// - The memory was removed.
+    pub fn written_by_host(&self, memory: MemoryId) {
+        self.records.lock().written_by_host(memory);
     }
 
     /// The use's own event; or one that is behind it, recorded now if there is none: that may come late, never early.
@@ -194,6 +204,14 @@ impl<Q: Queues> Ledger<Q> {
     #[must_use]
     pub fn last_use(&self, lane: &Lane<Q>) -> Option<Use<Q>> {
         let progress = lane.lock();
+        let position = progress.position;
+        (position > 0).then(|| Use { lane: lane.clone(), position, event: progress.event_at(position) })
+    }
+
+    /// The same without waiting: none where somebody puts work on the lane this moment.
+    #[must_use]
+    pub fn last_use_if_free(&self, lane: &Lane<Q>) -> Option<Use<Q>> {
+        let progress = lane.try_lock()?;
         let position = progress.position;
         (position > 0).then(|| Use { lane: lane.clone(), position, event: progress.event_at(position) })
     }

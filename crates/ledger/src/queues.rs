@@ -34,6 +34,10 @@ pub trait Queues {
     ///
     /// - What the device answers; nothing waits then.
     fn wait(&self, stream: &Self::Stream, event: &Self::Event) -> Result<(), Self::Error>;
+
+    /// What is enqueued now has this position. Called under the lock of the stream's lane; for those who want to know.
+    #[inline]
+    fn entered(_stream: &Self::Stream, _position: u64) {}
 }
 
 /// How a piece of work touches a piece of memory.

@@ -148,15 +148,18 @@ impl<Q: Queues> Records<Q> {
     }
 
     /// The work of a use that was entered was refused: what it was to replace is what was written last, as far as anybody asks for
-    /// that. For the order it stays: part of it may be on the stream.
-    pub(crate) fn not_made(&mut self, lane: &Lane<Q>, position: u64, touch: Touched<'_>) {
+    /// that. For the order it stays: part of it may be on the stream. `again`: where the set's launch before it was, if this one was
+    /// clean.
+    pub(crate) fn not_made(&mut self, lane: &Lane<Q>, position: u64, touch: Touched<'_>, again: Option<u64>) {
         if let Some(set) = touch.set.and_then(|set| self.sets.get_mut(set.0)) {
-            set.not_made(lane, position);
+            set.not_made(lane, position, again);
         }
         for (memory, _) in touch.memory {
             let Some(memory) = self.memories.get_mut(memory.0) else { continue };
             if memory.writes.iter().any(|write| write.is_at(lane, position)) {
-                std::mem::take(&mut memory.before).iter().for_each(|write| keep_latest(&mut memory.writes, write));
+                let (at, before) = std::mem::take(&mut memory.before);
+                before.iter().for_each(|write| keep_latest(&mut memory.writes, write));
+                memory.written_at = at;
             }
         }
     }
@@ -211,6 +214,19 @@ impl<Q: Queues> Records<Q> {
         launches.into_iter().map(|(_, launch)| launch).filter(|launch| launch.lane == lane).collect()
     }
 
+    /// The host has written it: all that wrote it before is over, and older than that. A launch of a set that wrote it is entered the
+    /// next time, so that it is known to be newer.
+    pub(crate) fn written_by_host(&mut self, id: MemoryId) {
+        self.uses_entered += 1;
+        let memory = self.memories.get_mut(id.0).expect(KNOWN_MEMORY);
+        memory.writes.retain(|write| !write.is_finished());
+        memory.before = (self.uses_entered, Vec::new());
+        memory.written_at = self.uses_entered;
+        for set in &memory.written_by {
+            self.sets.get_mut(set.0).expect(NAME_EACH_OTHER).word.disturb();
+        }
+    }
+
     /// Takes memory out, and returns what must be over before it is released.
     pub(crate) fn remove_memory(&mut self, id: MemoryId) -> Vec<Use<Q>> {
         let mut last = Vec::new();
@@ -238,8 +254,9 @@ struct Memory<Q: Queues> {
     writes: Vec<Use<Q>>,
     /// How many uses had been entered when the last of them was.
     written_at: u64,
-    /// The writes that the last one has replaced, where somebody may ask who wrote the memory: it may not be made.
-    before: Vec<Use<Q>>,
+    /// The writes that the last one has replaced, and how many uses had been entered then, where somebody may ask who wrote the
+    /// memory: it may not be made.
+    before: (u64, Vec<Use<Q>>),
     /// The reads since.
     reads: Vec<Use<Q>>,
     /// The sets that read it. Apart from those that write it, because a reader need not look at the other readers:
@@ -254,7 +271,7 @@ impl<Q: Queues> Memory<Q> {
         Memory {
             writes: Vec::new(),
             written_at: 0,
-            before: Vec::new(),
+            before: (0, Vec::new()),
             reads: Vec::new(),
             read_by: Vec::new(),
             written_by: Vec::new(),
@@ -310,13 +327,13 @@ impl<Q: Queues> Memory<Q> {
         let entered = Use { lane: lane.clone(), position, event: None };
         match access {
             Touching::Write => {
-                self.written_at = uses_entered;
                 self.reads.clear();
                 if remembers {
-                    self.before = std::mem::take(&mut self.writes);
+                    self.before = (self.written_at, std::mem::take(&mut self.writes));
                 } else {
                     self.writes.clear();
                 }
+                self.written_at = uses_entered;
                 self.writes.push(entered);
             }
             Touching::Read => {
@@ -374,9 +391,11 @@ impl<Q: Queues> Set<Q> {
         self.word.launch(position);
     }
 
-    /// The launch at this position was refused. One before it on the same lane is as good as that one for who asks who wrote.
-    fn not_made(&mut self, lane: &Lane<Q>, position: u64) {
-        if self.last_launch().is_some_and(|launch| launch.is_at(lane, position)) {
+    /// The launch at this position was refused. If it was clean, the one before it is on the same lane and as good as that one for
+    /// who asks who wrote; unless that one was refused, too.
+    fn not_made(&mut self, lane: &Lane<Q>, position: u64, again: Option<u64>) {
+        let is_first = again.is_none_or(|before| self.not_made == Some(before));
+        if is_first && self.last_launch().is_some_and(|launch| launch.is_at(lane, position)) {
             self.not_made = Some(position);
         }
     }

@@ -54,20 +54,21 @@ impl<Q: Queues> UseSet<Q> {
         self.word.state.store(REMOVED, Ordering::Relaxed);
     }
 
-    /// Enters a clean launch at the next position of a lane: on that of the last one, and nobody disturbed the set since.
-    /// False, and nothing is changed, if it is not.
+    /// Enters a clean launch at the next position of a lane: on that of the last one, whose position it says, and nobody disturbed
+    /// the set since. None, and nothing is changed, if it is not.
     #[inline]
-    pub(crate) fn enter_clean(&mut self, lane: &Lane<Q>, progress: &mut Progress<Q>) -> bool {
+    pub(crate) fn enter_clean(&mut self, lane: &Lane<Q>, progress: &mut Progress<Q>) -> Option<u64> {
         let position = progress.position + 1;
         match &mut self.last {
             Some(last) if last.lane == *lane && self.word.launch_again(last.position, position) => {
+                let before = last.position;
                 (progress.position, last.position) = (position, position);
                 if last.event.is_some() {
                     forget(&mut last.event);
                 }
-                true
+                Some(before)
             }
-            _ => false,
+            _ => None,
         }
     }
 

@@ -82,13 +82,14 @@ impl<Q: Queues> Ledger<Q> {
         if self.parts_work() {
             self.part(queues, lane, &mut progress, set.last_use().filter(|_| memory.is_empty()));
         }
-        if !(memory.is_empty() && set.enter_clean(lane, &mut progress)) {
+        let again = if memory.is_empty() { set.enter_clean(lane, &mut progress) } else { None };
+        if again.is_none() {
             progress = self.enter_launch(queues, lane, progress, set, memory)?;
         }
         let position = progress.position;
         let done = self.enqueue_launch(queues, lane, progress, set, memory, enqueue);
         if done.is_err() && self.parts_work() {
-            self.records.lock().not_made(lane, position, Touched { set: set.id(), memory });
+            self.records.lock().not_made(lane, position, Touched { set: set.id(), memory }, again);
         }
         done
     }
@@ -98,20 +99,37 @@ impl<Q: Queues> Ledger<Q> {
     ///
     /// The same steps by a short way: a driver's launch leaves little of our code in the caches, so that every line of it
     /// counts.
+    ///
+    /// # Errors
+    ///
+    /// - What `enqueue` returned. The launch is entered then, as of [`launch`](Ledger::launch).
     #[inline]
-    pub fn launch_clean<R>(
+    pub fn launch_clean<R, E>(
         &self,
         queues: &Q,
         lane: &Lane<Q>,
         set: &mut UseSet<Q>,
-        enqueue: impl FnOnce(&Q::Stream) -> R,
-    ) -> Option<R> {
+        enqueue: impl FnOnce(&Q::Stream) -> Result<R, E>,
+    ) -> Option<Result<R, E>> {
         let mut progress = lane.lock();
         if self.parts_work() {
             self.part(queues, lane, &mut progress, set.last_use());
         }
-        let is_clean = set.enter_clean(lane, &mut progress);
-        is_clean.then(|| self.enqueue_launch(queues, lane, progress, set, &[], enqueue))
+        let again = set.enter_clean(lane, &mut progress)?;
+        let position = progress.position;
+        let done = self.enqueue_launch(queues, lane, progress, set, &[], enqueue);
+        if done.is_err() {
+            self.clean_not_made(lane, position, set, again);
+        }
+        Some(done)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn clean_not_made(&self, lane: &Lane<Q>, position: u64, set: &UseSet<Q>, again: u64) {
+        if self.parts_work() {
+            self.records.lock().not_made(lane, position, Touched { set: set.id(), memory: &[] }, Some(again));
+        }
     }
 
     /// Steps 4 and 5 of a launch that was entered. The lane is locked until the work and its event are on the stream.
@@ -125,6 +143,7 @@ impl<Q: Queues> Ledger<Q> {
         memory: &[(MemoryId, Touching)],
         enqueue: impl FnOnce(&Q::Stream) -> R,
     ) -> R {
+        Q::entered(lane.stream(), progress.position);
         // Step 4.
         let done = enqueue(lane.stream());
         // Step 5. Also behind work that failed, because part of it may be on the stream.
@@ -180,10 +199,11 @@ impl<Q: Queues> Ledger<Q> {
         }
         let mut progress = self.enter_waiting(queues, lane, progress, touch)?;
         let position = progress.position;
+        Q::entered(lane.stream(), position);
         // Steps 4 and 5, as of a launch.
         let done = enqueue(lane.stream());
         if done.is_err() && self.parts_work() {
-            self.records.lock().not_made(lane, position, touch);
+            self.records.lock().not_made(lane, position, touch, None);
         }
         let event = match self.wants_event(lane) {
             true => self.record_behind(queues, lane, touch, &mut progress),
@@ -232,10 +252,13 @@ impl<Q: Queues> Ledger<Q> {
         let position = progress.position;
         let is_again = last.is_some_and(|last| last.is_at(lane, position));
         let is_over = position <= lane.finished_up_to();
-        if is_again || is_over || lane.kind() != LaneKind::User || progress.event_at(position).is_some() {
+        if is_again || is_over || lane.kind() != LaneKind::User {
             return;
         }
-        if let Ok(event) = queues.record(lane.stream()) {
+        if let Some(event) = progress.event_at(position) {
+            lane.note_parting(position, event);
+        } else if let Ok(event) = queues.record(lane.stream()) {
+            lane.note_parting(position, event.clone());
             progress.note_event(event, lane.finished_up_to());
         }
     }
@@ -318,6 +341,10 @@ impl<Q: Queues> Ledger<Q> {
             return Ok(cover);
         }
         let lane = used.lane.clone();
+        // Not by the lane's lock: what comes behind the event may be a call that waits for who asks here.
+        if let Some((position, event)) = lane.parting_behind(used.position) {
+            return Ok(Cover { lane, position, event });
+        }
         // Under its lock every position that was given out is on the stream.
         let mut progress = used.lane.lock();
         if let Some((position, event)) = progress.first_event_behind(used.position) {

@@ -18,7 +18,7 @@ pub(crate) use std::sync::{
 
 // Reference counts and flags decide nothing in the protocol, so that loom need not explore them; and loom has no `Weak`.
 pub(crate) use std::sync::atomic::AtomicBool;
-pub(crate) use std::sync::{Arc, Weak};
+pub(crate) use std::sync::{Arc, OnceLock, Weak};
 
 /// A mutex that a panic does not close.
 pub(crate) struct Mutex<T>(RawMutex<T>);
@@ -40,6 +40,20 @@ impl<T> Mutex<T> {
             }
         }
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl<T> Mutex<T> {
+    /// None if somebody has it.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        #[cfg(not(loom))]
+        use std::sync::TryLockError;
+        match self.0.try_lock() {
+            Ok(guard) => Some(guard),
+            #[cfg(not(loom))]
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(_) => None,
+        }
     }
 }
 

@@ -145,6 +145,11 @@ impl Join {
         };
         let library = self.library_of(device)?;
         device.enter()?;
+        if size > 1 {
+            device.works_with_others()?;
+        }
+        // Also of a rank alone it must be known what its dead launch should have written.
+        device.ledger().part_work();
         let turn = device.zeros::<u32>(1)?.place();
         // Held before anyone can have joined: who dies at once is known to those who come last.
         let family = Family::of(id);
@@ -161,10 +166,6 @@ impl Join {
             family,
             comm,
         });
-        if size > 1 {
-            // What waits for work before a collective must not wait for the collective: other ranks may wait for it in turn.
-            member.device.0.ledger.part_work();
-        }
         watch(&member);
         Ok(Communicator(member))
     }
@@ -187,6 +188,7 @@ impl Join {
         let init = move || {
             let made = init(&device, &library, &id, [rank, size]);
             if let Err(mpsc::SendError(Ok(comm))) = tell.send(made) {
+                let _relaxed = device.relaxed();
                 // SAFETY: the handle was made here, and nobody else has it.
                 let _ = unsafe { library.nccl().ncclCommAbort(comm) };
             }

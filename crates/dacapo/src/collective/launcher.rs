@@ -56,6 +56,10 @@ const LAUNCHERS: [[&str; 3]; 4] = [
 
 /// The first bytes of either side, so that a stranger on the port is noticed.
 const HELLO: [u8; 8] = *b"dacapo:1";
+/// Instead of them, to a rank of another job: then how many ranks this one has.
+const OTHER_JOB: [u8; 8] = *b"dacapo:0";
+/// The last byte of a rank that has heard the id.
+const HEARD: [u8; 1] = *b"!";
 /// Between two tries to reach rank 0.
 const AGAIN: Duration = Duration::from_millis(50);
 /// How long one of the others may take for its few bytes.
@@ -92,7 +96,7 @@ impl Launcher {
         let host = get("MASTER_ADDR").or(alone).ok_or_else(|| fail("MASTER_ADDR is not set".into()))?;
         let port = if size == 1 && get("MASTER_PORT").is_none() { 1 } else { number("MASTER_PORT")? };
         let taken = get("TORCHELASTIC_USE_AGENT_STORE").is_some_and(|taken| taken.eq_ignore_ascii_case("true"));
-        let port = port + usize::from(taken);
+        let port = port.saturating_add(usize::from(taken));
         let port = u16::try_from(port).map_err(|_| fail(format!("MASTER_PORT {port} is no port")))?;
         Ok(Launcher { rank, size, local_rank, host, port })
     }
@@ -156,17 +160,23 @@ impl Launcher {
         let listener = TcpListener::bind(at).or_else(|_| TcpListener::bind(("0.0.0.0", self.port))).map_err(cannot)?;
         listener.set_nonblocking(true).map_err(cannot)?;
         // Only of those who came, because the size is whatever somebody has written.
-        let mut told = BTreeSet::new();
+        let (mut told, mut other_job) = (BTreeSet::new(), None);
         while told.len() < self.size - 1 {
             let came = listener.accept();
             let left = until.left();
             match came {
-                // Who is not one of us, or goes away, is none.
-                Ok((stream, _)) if !left.is_zero() => {
-                    told.extend(self.tell_one(stream, id, left));
-                }
+                // Who is nobody's rank, or goes away, is none.
+                Ok((stream, _)) if !left.is_zero() => match self.tell_one(stream, id, left) {
+                    Some(asked) if asked.is_of(self) => _ = told.insert(asked.rank),
+                    asked => other_job = asked.or(other_job),
+                },
                 Err(_) if !left.is_zero() => std::thread::sleep(AGAIN.min(left)),
-                _ => return Err(self.fail(format!("nothing was heard from rank {}", self.missing(&told)))),
+                _ => {
+                    let came = other_job.map_or_else(String::new, |Asked { rank, size }| {
+                        format!("; who came says that it is rank {rank} of {size}")
+                    });
+                    return Err(self.fail(format!("nothing was heard from rank {}{came}", self.missing(&told))));
+                }
             }
         }
         Ok(())
@@ -183,20 +193,26 @@ impl Launcher {
         }
     }
 
-    fn tell_one(&self, mut stream: TcpStream, id: &UniqueId, left: Duration) -> Option<usize> {
+    /// Which rank has asked. Only one of this job is told.
+    fn tell_one(&self, mut stream: TcpStream, id: &UniqueId, left: Duration) -> Option<Asked> {
         stream.set_nonblocking(false).ok()?;
-        stream.set_read_timeout(Some(ONE.min(left))).ok()?;
-        let mut hello = [0; 16];
-        stream.read_exact(&mut hello).ok()?;
+        let (mut hello, until) = ([0; 16], Deadline::after(ONE.min(left)));
+        read_all(&mut stream, &mut hello, until).ok()?;
         let [rank, size] =
-            [&hello[8..12], &hello[12..]].map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default()));
-        let rank = rank as usize;
-        if hello[..8] != HELLO || size as usize != self.size || rank == 0 || rank >= self.size {
+            [&hello[8..12], &hello[12..]].map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default()) as usize);
+        if hello[..8] != HELLO {
             return None;
         }
-        stream.write_all(&HELLO).ok()?;
-        stream.write_all(&id.to_bytes()).ok()?;
-        Some(rank)
+        let asked = Asked { rank, size };
+        if !asked.is_of(self) {
+            stream.write_all(&[&OTHER_JOB[..], &(self.size as u32).to_le_bytes()].concat()).ok()?;
+            return Some(asked);
+        }
+        stream.write_all(&[&HELLO[..], &id.to_bytes()].concat()).ok()?;
+        // Perhaps it has given up meanwhile and asks again: then it was not told.
+        let mut heard = [0];
+        read_all(&mut stream, &mut heard, until).ok()?;
+        (heard == HEARD).then_some(asked)
     }
 
     /// Another rank asks rank 0 for it.
@@ -219,19 +235,55 @@ impl Launcher {
                 break;
             }
         }
-        let mut stream = found?;
-        stream.set_read_timeout(Some(patience))?;
-        stream.write_all(&HELLO)?;
-        stream.write_all(&(self.rank as u32).to_le_bytes())?;
-        stream.write_all(&(self.size as u32).to_le_bytes())?;
-        let (mut hello, mut bytes) = ([0; 8], [0; UniqueId::LEN]);
-        stream.read_exact(&mut hello)?;
+        let (mut stream, until) = (found?, Deadline::after(patience));
+        let [rank, size] = [self.rank, self.size].map(|number| (number as u32).to_le_bytes());
+        stream.write_all(&[&HELLO[..], &rank, &size].concat())?;
+        let (mut hello, mut other_size, mut bytes) = ([0; 8], [0; 4], [0; UniqueId::LEN]);
+        read_all(&mut stream, &mut hello, until)?;
+        if hello == OTHER_JOB {
+            read_all(&mut stream, &mut other_size, until)?;
+            let size = u32::from_le_bytes(other_size);
+            return Err(std::io::Error::other(format!("it has {size} ranks, and this one was told of {}", self.size)));
+        }
         if hello != HELLO {
             return Err(std::io::Error::other("somebody else answers"));
         }
-        stream.read_exact(&mut bytes)?;
+        read_all(&mut stream, &mut bytes, until)?;
+        stream.write_all(&HEARD)?;
         Ok(UniqueId::from_bytes(bytes))
     }
+}
+
+/// Who has asked for the id, as it says.
+#[derive(Clone, Copy)]
+struct Asked {
+    rank: usize,
+    size: usize,
+}
+
+impl Asked {
+    /// Whether it is another rank of this job.
+    fn is_of(self, place: &Launcher) -> bool {
+        self.size == place.size && (1..place.size).contains(&self.rank)
+    }
+}
+
+/// Reads all of it, or gives up: whoever sends byte by byte has no more time than others.
+fn read_all(stream: &mut TcpStream, mut rest: &mut [u8], until: Deadline) -> std::io::Result<()> {
+    while !rest.is_empty() {
+        let left = until.left();
+        if left.is_zero() {
+            return Err(std::io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(rest) {
+            Ok(0) => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => rest = &mut rest[count..],
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// When patience ends. One that is longer than the clock can count does not end.
@@ -264,6 +316,8 @@ mod tests {
         assert_eq!((found.rank, found.size, found.local_rank, found.port), (3, 8, 1, 29500));
         let agent = [&torch[..], &[("TORCHELASTIC_USE_AGENT_STORE", "True")]].concat();
         assert_eq!(place(&agent)?.port, 29501);
+        let no_port = [&agent[..4], &[("MASTER_PORT", "18446744073709551615"), agent[5]]].concat();
+        assert!(place(&no_port).is_err_and(|error| error.to_string().contains("is no port")));
         let slurm = [
             ("SLURM_PROCID", "1"),
             ("SLURM_NTASKS", "2"),
@@ -298,6 +352,50 @@ mod tests {
         assert_eq!(missing(9, &[]), "1, 2, 3, 4, 5, 6, 7, 8");
         assert_eq!(missing(11, &[3]), "1, 2, 4, 5, 6, 7, 8, 9 and 1 more");
         assert_eq!(missing(i32::MAX as usize, &[]), "1, 2, 3, 4, 5, 6, 7, 8 and 2147483638 more");
+    }
+
+    #[cfg(feature = "software")]
+    #[test]
+    fn ranks_of_two_jobs_on_one_port_are_told_of_each_other() -> Result<()> {
+        let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
+        let port = free.map_err(|error| Error::msg(error.to_string()))?.port();
+        let place = |rank, size| Launcher { rank, size, local_rank: 0, host: "127.0.0.1".into(), port };
+        let ended = |rank, size, patience| {
+            let device = Device::software().expect("a device opens");
+            let joined = place(rank, size).join_with(&device, &Join::new(), Duration::from_millis(patience));
+            joined.expect_err("they are of two jobs").to_string()
+        };
+        std::thread::scope(|scope| {
+            let listens = scope.spawn(|| ended(0, 2, 2000));
+            let asks = ended(1, 4, 1000);
+            assert!(asks.contains("it has 2 ranks, and this one was told of 4"), "{asks}");
+            let listens = listens.join().expect("it ends");
+            let want = "nothing was heard from rank 1; who came says that it is rank 1 of 4";
+            assert!(listens.contains(want), "{listens}");
+        });
+        Ok(())
+    }
+
+    #[cfg(feature = "software")]
+    #[test]
+    fn who_sends_byte_by_byte_has_no_more_time_than_others() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
+        let at = listener.local_addr().expect("it has an address");
+        let mut slow = TcpStream::connect(at).expect("it listens");
+        let (mut heard, _) = listener.accept().expect("it has come");
+        let begun = Instant::now();
+        let over = std::sync::atomic::AtomicBool::new(false);
+        let error = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(std::sync::atomic::Ordering::Acquire) && slow.write_all(b"d").is_ok() {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+            });
+            let read = read_all(&mut heard, &mut [0; 1 << 16], Deadline::after(Duration::from_millis(200)));
+            over.store(true, std::sync::atomic::Ordering::Release);
+            read
+        });
+        assert!(error.is_err() && begun.elapsed() < Duration::from_secs(5), "{error:?}");
     }
 
     #[cfg(feature = "software")]

@@ -27,7 +27,7 @@ use dacapo_nccl::{Nccl, NcclCall};
 use crate::collective::family::Family;
 use crate::collective::library::Library;
 use crate::collective::{UniqueId, agree};
-use crate::device::{Counted, Cuda, Device, JointOp, Life, Partner, Torn};
+use crate::device::{Counted, Cuda, Device, JointOp, Life, Named, Partner, Torn};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Extent;
 
@@ -84,6 +84,7 @@ pub(super) struct Joined {
 impl Member {
     pub(super) fn new(joined: Joined) -> Arc<Member> {
         let Joined { device, library, rank, size, timeout, agrees, turn, id, family, comm } = joined;
+        Counted::there_is_one();
         Arc::new_cyclic(|me| Member {
             device,
             library,
@@ -165,7 +166,9 @@ impl Member {
 
     /// It is dead, if it was not before: `why`, with what was in flight.
     pub(super) fn die(&self, why: String) {
-        let in_flight = self.in_flight();
+        let lanes = self.lanes();
+        lanes.iter().for_each(|lane| self.device.note_if_idle(lane));
+        let in_flight = lanes.iter().flat_map(unfinished).filter_map(|name| name.with_ops_of(&self.life)).collect();
         let told = why.clone();
         let error = Error::new(ErrorKind::RankFailed { rank: self.rank, size: self.size, why, in_flight });
         let is_first = {
@@ -181,10 +184,12 @@ impl Member {
         // Who notes a launch looks for this behind it (`Named::note_first`): so it is found here, or this is found there.
         fence(Ordering::SeqCst);
         // Before the abort: what waits for this work on another stream goes on then.
-        for lane in
-            self.lanes().iter().filter(|lane| lane.stream().notes.in_flight().iter().any(|name| name.needs(&self.life)))
-        {
-            lane.stream().torn().get_or_insert_with(|| Torn::new(lane, &self.life));
+        for lane in self.lanes() {
+            // Held over the question: who takes a note back looks at this behind it.
+            let mut torn = lane.stream().torn();
+            if unfinished(&lane).iter().any(|name| name.needs(&self.life)) {
+                torn.get_or_insert_with(|| Torn::new(&lane, &self.life));
+            }
         }
         let Some(me) = self.me.upgrade() else { return };
         let abort = move || me.abort();
@@ -199,13 +204,6 @@ impl Member {
         self.device.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The launches that need this member and are not known to be over.
-    fn in_flight(&self) -> Vec<String> {
-        let lanes = self.lanes();
-        let names = lanes.iter().flat_map(|lane| lane.stream().notes.in_flight());
-        names.filter_map(|name| name.with_ops_of(&self.life)).collect()
-    }
-
     /// Ends the handle, whatever it is doing.
     fn abort(&self) {
         let comm = {
@@ -213,15 +211,23 @@ impl Member {
             let wait = self.changed.wait_timeout_while(state, STUCK_AFTER, |state| !state.calls.is_empty());
             std::mem::take(&mut wait.unwrap_or_else(PoisonError::into_inner).0.comm)
         };
-        if comm.is_null() || self.device.enter().is_err() {
+        if comm.is_null() {
             return;
         }
+        // A lost device refuses both. The others must be told all the same, and that needs no context.
+        let _ = self.device.make_current();
         let _relaxed = self.device.relaxed();
+        self.device.release_graphs();
         // SAFETY: the handle was made by this library, and nobody else ends it: it was taken out of its place. What is still
         // under way with it is inside NCCL, which allows an abort beside.
         // What it answers is of no use: there is nothing that could be done about it.
         let _ = unsafe { self.library.nccl().ncclCommAbort(comm) };
     }
+}
+
+/// The launches on a lane that are not known to be over.
+fn unfinished(lane: &Lane<Cuda>) -> Vec<Arc<Named>> {
+    lane.stream().notes.in_flight(lane.finished_up_to())
 }
 
 impl Partner for Member {
@@ -363,8 +369,10 @@ struct Ending {
 impl Ending {
     /// Leaves as NCCL wants it, but waits for the others no longer than for anything.
     fn run(self) {
-        let Ok(()) = self.device.enter() else { return };
+        // As of an abort.
+        let _ = self.device.make_current();
         let _relaxed = self.device.relaxed();
+        self.device.release_graphs();
         let nccl = self.library.nccl();
         let begun = Instant::now();
         // SAFETY: the handle is alive, and nobody else has it.

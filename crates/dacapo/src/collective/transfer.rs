@@ -212,9 +212,9 @@ pub(super) fn op_of(
             [one] => Some(one.clone()),
             many => Some(format!("a group of {}", many.join("; "))),
         };
-        let joint = Some(Joint { with: member.clone(), what });
+        let is_group = transfers.len() > 1 || transfers[0].kind == Kind::AllToAll;
+        let joint = Some(Joint { with: member.clone(), what, is_group });
         let call = move |stream: RawStream, places: &mut dyn Iterator<Item = (u64, usize)>| {
-            let is_group = transfers.len() > 1 || transfers[0].kind == Kind::AllToAll;
             let group = is_group.then(|| member.open_group()).transpose()?;
             for transfer in &transfers {
                 // SAFETY: the places are the accesses of the node in their order, which are those of the transfers in theirs;

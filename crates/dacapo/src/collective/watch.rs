@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use dacapo_ledger::{Lane, Use};
 
 use crate::collective::member::Member;
-use crate::device::{Cuda, Partner};
+use crate::device::{Cuda, Partner, is_over};
 
 /// How often NCCL is asked.
 const TICK: Duration = Duration::from_millis(50);
@@ -97,10 +97,11 @@ fn look(member: &Arc<Member>, seen: &mut Vec<Seen>) {
     if device.enter().is_err() {
         return;
     }
-    seen.retain(|seen| !matches!(device.is_done(&seen.used), Ok(true)));
+    // Over is also what ended because another communicator died.
+    seen.retain(|seen| !is_over(device, &seen.used));
     let lanes = device.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone();
     for lane in lanes {
-        let in_flight = lane.stream().notes.in_flight();
+        let in_flight = lane.stream().notes.in_flight(lane.finished_up_to());
         let is_new =
             !seen.iter().any(|seen| seen.lane == lane) && in_flight.iter().any(|name| name.needs(member.life()));
         let Some(used) = is_new.then(|| device.ledger().last_use(&lane)).flatten() else { continue };

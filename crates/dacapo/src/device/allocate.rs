@@ -4,7 +4,10 @@
 //! returns, the memory is there for every stream. It goes back in stream order ([`garbage`](super::garbage)).
 
 use dacapo_driver::Call;
-use dacapo_driver::types::{CU_MEMHOSTALLOC_PORTABLE, CUdeviceptr, CUstream};
+use dacapo_driver::types::{
+    CU_MEMHOSTALLOC_PORTABLE, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES, CUdeviceptr, CUmemoryPool, CUstream,
+    c_int,
+};
 
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
@@ -51,6 +54,25 @@ impl Device {
         // SAFETY: `address` is valid for the write; the stream is one of ours.
         let code = unsafe { self.driver().cuMemAllocAsync(&mut address, bytes, stream) };
         self.check_memory(code, Call::cuMemAllocAsync, bytes).map(|()| address)
+    }
+
+    /// From now on somebody else waits for work of this device, another device or another rank, and it may wait for theirs. So what
+    /// waits for a piece of work must not wait for what is behind it: a collective there may wait for this very stream.
+    ///
+    /// - Work that others may need has an event before other work comes behind it.
+    /// - New memory has nothing to wait for. By default the driver also hands out memory that is still in use, and lets the stream of
+    ///   the new owner wait for the end of that use.
+    pub(crate) fn works_with_others(&self) -> Result<()> {
+        let (mut pool, mut no) = (CUmemoryPool::NULL, c_int::from(false));
+        // SAFETY: `pool` is valid for the write.
+        let code = unsafe { self.driver().cuDeviceGetMemPool(&mut pool, self.0.raw) };
+        self.check(code, Call::cuDeviceGetMemPool)?;
+        let attribute = CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
+        // SAFETY: the value of this attribute is an int, which is valid for the call.
+        let code = unsafe { self.driver().cuMemPoolSetAttribute(pool, attribute, (&raw mut no).cast()) };
+        self.check(code, Call::cuMemPoolSetAttribute)?;
+        self.ledger().part_work();
+        Ok(())
     }
 
     #[cold]

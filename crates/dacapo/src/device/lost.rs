@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::Location;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dacapo_driver::DriverError;
@@ -55,10 +55,19 @@ pub(crate) struct Notes {
     /// Where the newest name is, so that a launch of the same graph again takes no lock. The list holds what it names, so the
     /// address is not another graph's.
     newest: AtomicUsize,
+    /// The position on the lane of what is put on the stream, or was last.
+    position: AtomicU64,
     /// Whether all launches are over. Their names stay in the list until another one comes.
     is_idle: AtomicBool,
     /// The newest is the last of it.
-    list: Mutex<VecDeque<Arc<Named>>>,
+    list: Mutex<VecDeque<Note>>,
+}
+
+/// A launch, or the same several times in a row.
+struct Note {
+    name: Arc<Named>,
+    /// The position of the first of them. The last one is before that of the next note.
+    from: u64,
 }
 
 /// What a push has changed.
@@ -72,12 +81,22 @@ const NOTES_MAX: usize = 16;
 
 /// The oldest name that nothing is lost with: whatever partner it needs is needed by another one in the list. A partner that no
 /// name speaks of would not be waited for with a limit of time, and its death would not be told.
-fn spare(list: &VecDeque<Arc<Named>>) -> Option<usize> {
-    let others = |at: usize| list.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, name)| name);
-    (0..list.len()).find(|at| list[*at].partners.iter().all(|needed| others(*at).any(|name| name.needs(&needed.life))))
+fn spare(list: &VecDeque<Note>) -> Option<usize> {
+    let others = |at: usize| list.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, note)| &note.name);
+    let is_spare = |at: usize| {
+        let mut partners = list[at].name.partners.iter();
+        partners.all(|needed| others(at).any(|name| name.needs(&needed.life)))
+    };
+    (0..list.len()).find(|at| is_spare(*at))
 }
 
 impl Notes {
+    /// Work of this position is put on the stream. Under the lock of its lane.
+    #[inline]
+    pub(crate) fn entered(&self, position: u64) {
+        self.position.store(position, Ordering::Relaxed);
+    }
+
     /// Under the lock of the stream's lane, so one at a time: no step here need be one with another.
     #[inline]
     pub(crate) fn push(&self, name: &Arc<Named>) -> Noted {
@@ -98,7 +117,7 @@ impl Notes {
         if is_new {
             let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
             list.pop_back();
-            self.newest.store(list.back().map_or(0, |name| Arc::as_ptr(name).addr()), Ordering::Relaxed);
+            self.newest.store(list.back().map_or(0, |note| Arc::as_ptr(&note.name).addr()), Ordering::Relaxed);
         }
         if was_idle {
             self.is_idle.store(true, Ordering::Relaxed);
@@ -116,7 +135,7 @@ impl Notes {
         {
             list.remove(spare);
         }
-        list.push_back(name.clone());
+        list.push_back(Note { name: name.clone(), from: self.position.load(Ordering::Relaxed) });
         self.newest.store(Arc::as_ptr(name).addr(), Ordering::Relaxed);
     }
 
@@ -125,17 +144,19 @@ impl Notes {
         self.is_idle.store(true, Ordering::Relaxed);
     }
 
-    fn names(&self) -> Vec<String> {
-        self.in_flight().iter().map(|name| name.to_string()).collect()
+    fn names(&self, finished: u64) -> Vec<String> {
+        self.in_flight(finished).iter().map(|name| name.to_string()).collect()
     }
 
-    /// What is not known to be over.
-    pub(crate) fn in_flight(&self) -> Vec<Arc<Named>> {
+    /// What is not known to be over, where the lane is known to be done up to `finished`.
+    pub(crate) fn in_flight(&self, finished: u64) -> Vec<Arc<Named>> {
         let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.is_idle.load(Ordering::Relaxed) {
-            false => list.iter().cloned().collect(),
-            true => Vec::new(),
+        if self.is_idle.load(Ordering::Relaxed) {
+            return Vec::new();
         }
+        let behind = |at: usize| list.get(at + 1).map_or(self.position.load(Ordering::Relaxed) + 1, |next| next.from);
+        let is_over = |at: usize| behind(at) <= finished + 1;
+        (0..list.len()).filter(|at| !is_over(*at)).map(|at| list[at].name.clone()).collect()
     }
 }
 
@@ -163,7 +184,7 @@ impl Device {
     pub(crate) fn lose(&self, first: DriverError) -> Error {
         let lost = self.0.lost.get_or_init(|| {
             let lanes = self.0.lanes.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let in_flight = lanes.iter().flat_map(|lane| lane.stream().notes.names()).collect();
+            let in_flight = lanes.iter().flat_map(|lane| lane.stream().notes.names(lane.finished_up_to())).collect();
             Lost { first, in_flight, findings: self.findings() }
         });
         self.0.is_lost.store(true, Ordering::Release);

@@ -10,7 +10,7 @@ use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 use dacapo_ledger::{Lane, MemoryId, Use};
 
 use crate::device::{Cuda, Device, LaneStream, Named, Needed, Noted};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// An op that all partners must have alike.
 #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators compare them"))]
@@ -37,8 +37,13 @@ impl Counted {
     #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators are"))]
     pub(crate) fn new() -> Counted {
         COUNT.fetch_add(1, Ordering::AcqRel);
-        WERE_ANY.store(true, Ordering::Release);
         Counted(())
+    }
+
+    /// There is one, though perhaps nobody else belongs to it.
+    #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators are"))]
+    pub(crate) fn there_is_one() {
+        WERE_ANY.store(true, Ordering::Release);
     }
 
     /// Whether one has died in this process.
@@ -209,7 +214,7 @@ impl LaneStream {
     #[cold]
     fn take_back(&self, noted: Noted) {
         self.notes.take_back(noted);
-        let in_flight = self.notes.in_flight();
+        let in_flight = self.notes.in_flight(0);
         let mut torn = self.torn();
         *torn = torn.take().filter(|torn| in_flight.iter().any(|name| name.needs(&torn.life)));
     }
@@ -218,6 +223,17 @@ impl LaneStream {
     pub(crate) fn torn(&self) -> MutexGuard<'_, Option<Torn>> {
         self.torn.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The same error for who launches on the stream of a dead launch, perhaps without the dead communicator.
+#[cold]
+fn of_its_stream(error: Error) -> Error {
+    let ErrorKind::RankFailed { rank, size, why, in_flight } = error.kind() else { return error };
+    let (first, rest) = why.split_once('\n').unwrap_or((why, ""));
+    let help =
+        "help: make a new stream: work of that communicator was on this one when it died, and nothing runs behind it";
+    let why = format!("{first}\n{help}\n{rest}");
+    Error::new(ErrorKind::RankFailed { rank: *rank, size: *size, why, in_flight: in_flight.clone() })
 }
 
 impl Device {
@@ -246,7 +262,28 @@ impl Device {
     pub(crate) fn expect_partners_of(&self, lane: &Lane<Cuda>) -> Result<()> {
         match self.0.partner_died.load(Ordering::Acquire) {
             false => Ok(()),
-            true => lane.stream().notes.in_flight().iter().try_for_each(|name| name.expect_partners()),
+            true => lane.stream().torn().as_ref().map_or(Ok(()), |torn| torn.life.expect()),
+        }
+    }
+
+    /// What a launch asks of its stream.
+    ///
+    /// # Errors
+    ///
+    /// - A partner died while work with it was on the stream: nothing comes behind that.
+    #[inline]
+    pub(crate) fn expect_untorn(&self, lane: &Lane<Cuda>) -> Result<()> {
+        self.expect_partners_of(lane).map_err(of_its_stream)
+    }
+
+    /// Notes that a lane is idle, if it is, and if that can be asked without waiting for anybody.
+    #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators do"))]
+    pub(crate) fn note_if_idle(&self, lane: &Lane<Cuda>) {
+        let Some(last) = self.ledger().last_use_if_free(lane) else { return };
+        let (Ok(()), Ok(_relaxed)) = (self.make_current(), self.relaxed()) else { return };
+        // SAFETY: the stream is destroyed only when nobody names its lane.
+        if unsafe { self.driver().cuStreamQuery(lane.stream().raw.0) }.is_success() {
+            self.ledger().finished(&last);
         }
     }
 }

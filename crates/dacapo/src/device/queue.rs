@@ -190,6 +190,11 @@ impl Queues for Cuda {
         Ok(event)
     }
 
+    #[inline]
+    fn entered(stream: &LaneStream, position: u64) {
+        stream.notes.entered(position);
+    }
+
     fn wait(&self, stream: &LaneStream, event: &Event) -> Result<(), DriverError> {
         self.make_current()?;
         // SAFETY: as in `record`.

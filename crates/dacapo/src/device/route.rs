@@ -116,10 +116,8 @@ impl Device {
         }
         self.enter()?;
         let way = if self.0.raw == other.0.raw { Way::Peer } else { self.open_way(other)? };
-        // A stream of one waits for what it needs of the other, and not for what that one was told behind it: a collective there
-        // may wait for this very stream.
-        self.0.ledger.part_work();
-        other.0.ledger.part_work();
+        self.works_with_others()?;
+        other.works_with_others()?;
         // The other one first: with one of the two its context would not be held here.
         other.0.routes.note(&self.0.cuda.retained, None, other.is_idle());
         self.0.routes.note(to, Some(way), self.is_idle());

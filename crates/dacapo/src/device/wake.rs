@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use dacapo_driver::Call;
 use dacapo_ledger::{Queues, Use};
 
-use crate::device::{Cuda, Device, Guest};
+use crate::device::{Counted, Cuda, Device, Guest};
 use crate::error::Result;
 
 type Event = <Cuda as Queues>::Event;
@@ -185,7 +185,8 @@ fn serve(mailbox: &Mailbox) {
     }
 }
 
-/// Whether an awaited launch is over. With nothing else to look after, waits for it a while.
+/// Whether an awaited launch is over. With nothing else to look after, waits for it; not where there are ranks, of which another one
+/// may come only after something else has been awaited here.
 fn look(held: &Held, alone: bool) -> Option<Result<()>> {
     let device = &held.device;
     // Each time: who was woken on this thread may have made another context current.
@@ -193,7 +194,7 @@ fn look(held: &Held, alone: bool) -> Option<Result<()>> {
         Ok(relaxed) => relaxed,
         Err(error) => return Some(Err(error)),
     };
-    if alone && device.is_software() {
+    if alone && device.is_software() && !Counted::are_any() {
         // SAFETY: the event is of this driver and held.
         let code = unsafe { device.driver().cuEventSynchronize(held.event.raw()) };
         return Some(device.check(code, Call::cuEventSynchronize).and_then(|()| over(held)));

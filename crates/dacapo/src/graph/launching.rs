@@ -65,10 +65,7 @@ impl Replayable {
         if !self.device.0.drops.is_empty() {
             self.drain()?;
         }
-        if !self.name.partners.is_empty() {
-            self.name.expect_partners().map_err(|error| self.refused(error))?;
-        }
-        expect_whole(self.nodes.iter()).map_err(|error| self.device.noted(error))?;
+        self.expect_whole(stream)?;
         if self.has_slots || !self.dirty.is_empty() {
             self.refresh_quiet()?;
         }
@@ -77,6 +74,17 @@ impl Replayable {
         }
         self.enqueue(stream, extra)?;
         self.announced()
+    }
+
+    /// # Errors
+    ///
+    /// - A partner is dead, or a launch that should have written what this one reads, or what is on the stream.
+    pub(super) fn expect_whole(&self, stream: &Stream) -> Result<()> {
+        if !self.name.partners.is_empty() {
+            self.name.expect_partners().map_err(|error| self.refused(error))?;
+        }
+        self.device.expect_untorn(stream.lane()).map_err(|error| self.refused(error))?;
+        expect_whole(self.nodes.iter(), &self.stand_ins).map_err(|error| self.device.noted(error))
     }
 
     /// What a launch asks first, by the name and the line of the call that the user has made.
@@ -130,6 +138,7 @@ impl Replayable {
     ) -> Result<()> {
         self.device.enter()?;
         self.device.drain()?;
+        self.expect_whole(stream)?;
         self.refresh_quiet()?;
         let (nodes, order) = (&self.nodes, &self.order);
         // A stamp before and behind each op: three nodes for one.

@@ -234,6 +234,10 @@ impl Drop for Replayable {
             let all = self.earlier.iter().chain(&after).cloned().collect();
             let gone = Garbage::Graph(self.built.exec, self.built.template).booked(self.built.booking.take());
             self.device.put(gone, all);
+            if self.name.expect_partners().is_err() {
+                // The abort of a dead communicator waits for it.
+                self.device.release_graphs_soon();
+            }
         }
         let values = self.keeps.take();
         // A pool's values wait for the pool's last work, which this graph's is part of since the set was removed.

@@ -61,6 +61,12 @@ impl StandIns {
         self.bound.fill(None);
     }
 
+    /// What this launch has bound in the place of this allocation, if that is a stand-in.
+    fn bound_to(&self, allocation: &Allocation) -> Option<&Extent> {
+        let hole = self.holes.iter().position(|hole| hole.allocation.number() == allocation.number())?;
+        self.bound[hole].as_ref()
+    }
+
     /// The nodes have been told what is bound.
     pub(crate) fn were_told(&mut self) {
         for (told, place) in self.told.iter_mut().zip(&self.bound) {
@@ -76,12 +82,15 @@ impl StandIns {
 /// Stand-ins are where this launch has bound them.
 impl Resolve for StandIns {
     fn place<'p>(&'p self, place: &'p Extent) -> (u64, u64) {
-        let hole = self.holes.iter().position(|hole| hole.allocation.number() == place.allocation.number());
-        match hole.and_then(|hole| self.bound[hole].as_ref()) {
+        match self.bound_to(&place.allocation) {
             Some(bound) if bound.address() != 0 => {
                 (bound.address() + place.start as u64, (bound.start + place.start) as u64)
             }
             _ => (place.address(), place.start as u64),
         }
+    }
+
+    fn allocation<'p>(&'p self, allocation: &'p Arc<Allocation>) -> &'p Arc<Allocation> {
+        self.bound_to(allocation).map_or(allocation, |bound| &bound.allocation)
     }
 }

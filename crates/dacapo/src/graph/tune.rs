@@ -474,6 +474,8 @@ impl<'s> Bench<'s> {
         let (device, events) = (&self.device, &self.events[..2 * self.launches]);
         let extra: Vec<_> =
             self.asides.iter().filter_map(|aside| Some((aside.kept.memory()?, Touching::Write))).collect();
+        graph.expect_whole(self.stream)?;
+        self.asides.iter().try_for_each(Aside::expect_whole)?;
         let gates = graph.gates.clone();
         let held = lock_gates(&gates);
         let (set, name) = (&mut graph.set, &graph.name);

@@ -14,6 +14,7 @@ use dacapo_ledger::{Touch, Use};
 use crate::arrange::TempPlan;
 use crate::device::{Cuda, StreamInner};
 use crate::error::{Error, ErrorKind, Result};
+use crate::lower::params::AsAllocated;
 use crate::lower::run::{Kept, expect_whole, launch_all, named_run, touched};
 use crate::lower::stamps::{StampPlace, Stamps};
 use crate::pool::{Pool, Space};
@@ -101,7 +102,8 @@ impl Running<'_> {
         let (lane, touch) = (&self.stream.lane, Touch::Memory(&touched));
         let name = named_run(nodes);
         name.expect_partners()?;
-        expect_whole(nodes.iter())?;
+        device.expect_untorn(lane)?;
+        expect_whole(nodes.iter(), &AsAllocated)?;
         let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, lane, touch, |raw| {
             let (noted, launched) = (name.noted_ahead(device, raw)?, Cell::new(0));
             let readings = &self.recorded.readings;

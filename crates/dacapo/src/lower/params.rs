@@ -1,6 +1,7 @@
 //! What the driver is told about one node.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use dacapo_driver::types::*;
 use smallvec::SmallVec;
@@ -8,7 +9,7 @@ use smallvec::SmallVec;
 use crate::device::Device;
 use crate::error::Result;
 use crate::kernel::{Grid, Prepared};
-use crate::memory::{Access, Extent, Kind};
+use crate::memory::{Access, Allocation, Extent, Kind};
 use crate::record::{FillRecipe, Node, NodeParams, Side, Work};
 use crate::value::{Readings, Snapshot};
 
@@ -16,6 +17,11 @@ use crate::value::{Readings, Snapshot};
 pub(crate) trait Resolve {
     /// The place that stands behind this one.
     fn place<'p>(&'p self, place: &'p Extent) -> (u64, u64);
+
+    /// The allocation that stands behind this one.
+    fn allocation<'p>(&'p self, allocation: &'p Arc<Allocation>) -> &'p Arc<Allocation> {
+        allocation
+    }
 }
 
 /// Places are where their allocations are.

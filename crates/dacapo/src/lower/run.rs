@@ -14,7 +14,7 @@ use crate::held::Purpose;
 use crate::kernel::{Function, PointerRoom, Prepared};
 use crate::lower::branching;
 use crate::lower::declared::{declared, named};
-use crate::lower::params::{self, AsAllocated};
+use crate::lower::params::{self, AsAllocated, Resolve};
 use crate::lower::stamps::{StampPlace, Stamps};
 use crate::memory::{Allocation, Arena, Extent, Kind, Mode, raw_places};
 use crate::nesting::InForeign;
@@ -128,7 +128,9 @@ fn enqueue(
     let held = lock_gates(&gates);
     let name = named_run(&recorded.nodes);
     name.expect_partners()?;
-    expect_whole(recorded.nodes.iter())?;
+    device.expect_untorn(&stream.lane)?;
+    expect_whole(recorded.nodes.iter(), &AsAllocated)?;
+    asides.iter().try_for_each(Aside::expect_whole).map_err(|error| recorded.nodes[0].blame(error))?;
     let submitted = device.ledger().submit::<_, Error>(&device.0.cuda, &stream.lane, Touch::Memory(&touched), |raw| {
         let lent = Lent::new(device, raw.raw.0, plan, arena, &kept.unfreed)?;
         begun.set(true);
@@ -202,6 +204,9 @@ pub(super) fn launch_all(
         stamp(StampPlace::Before)?;
         // Between stamps nothing may overlap.
         let early = of.early && stamps.is_none();
+        if node.may_be_there_in_part() {
+            launched.set(place + 1);
+        }
         launch(&of.device, (stream, early), node, told, readings).map_err(|error| node.blame(error))?;
         launched.set(place + 1);
         stamp(StampPlace::Behind)?;
@@ -330,6 +335,14 @@ impl Aside {
     fn touched(&self) -> Option<(MemoryId, Touching)> {
         Some((self.kept.memory()?, Touching::Write))
     }
+
+    /// # Errors
+    ///
+    /// - Nobody has written the place since a launch that should have is dead: put back, that would look like its contents.
+    pub(crate) fn expect_whole(&self) -> Result<()> {
+        let Some(memory) = self.place.allocation.memory().filter(|_| Counted::have_died()) else { return Ok(()) };
+        self.place.allocation.device().writers(memory).expect_whole()
+    }
 }
 
 /// Contents that were put aside on a stream. Put back once: by hand, or when enqueueing what came between panics.
@@ -418,19 +431,19 @@ pub(crate) fn touched<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<(MemoryI
 /// # Errors
 ///
 /// - An op reads what nobody has written since a launch that should have is dead, and no op before it writes that.
-pub(crate) fn expect_whole<'n>(nodes: impl Iterator<Item = &'n Node>) -> Result<()> {
+pub(crate) fn expect_whole<'n>(nodes: impl Iterator<Item = &'n Node>, places: &impl Resolve) -> Result<()> {
     if !Counted::have_died() {
         return Ok(());
     }
     let mut written: Vec<MemoryId> = Vec::new();
     for node in nodes {
         for access in node.access.iter().filter(|access| access.mode != Mode::Out) {
-            let allocation = &access.place.allocation;
+            let allocation = places.allocation(&access.place.allocation);
             let Some(memory) = allocation.memory().filter(|memory| !written.contains(memory)) else { continue };
             allocation.device().writers(memory).expect_whole().map_err(|error| node.blame(error))?;
         }
         let writes = node.access.iter().filter(|access| access.mode.writes());
-        written.extend(writes.filter_map(|access| access.place.allocation.memory()));
+        written.extend(writes.filter_map(|access| places.allocation(&access.place.allocation).memory()));
     }
     Ok(())
 }

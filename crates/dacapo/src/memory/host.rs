@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dacapo_ledger::Touching;
 
-use crate::device::Device;
+use crate::device::{Counted, Device};
 use crate::element::{Pod, bytes_of};
 use crate::error::Result;
 use crate::memory::host_slice::within;
@@ -164,8 +164,14 @@ impl<T: Pod> HostBuffer<T> {
             if device.ledger().wait_list(memory, touching).is_empty() {
                 if touching == Touching::Read {
                     device.writers(memory).expect_whole()?;
+                    return Ok(then(self));
                 }
-                return Ok(then(self));
+                let done = then(self);
+                if Counted::have_died() {
+                    // What a dead launch should have written here is not asked for any more.
+                    device.ledger().written_by_host(memory);
+                }
+                return Ok(done);
             }
         }
     }

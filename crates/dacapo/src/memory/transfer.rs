@@ -172,6 +172,7 @@ impl StreamInner {
     /// Copies bytes to a place in stream order; they are not looked at after this returns.
     pub(crate) fn copy_in(&self, place: &Extent, bytes: &[u8]) -> Result<()> {
         let device = &self.device;
+        device.expect_untorn(&self.lane)?;
         let memory = place.allocation.memory().expect("the place has memory");
         for (piece, offset) in bytes.chunks(PIECE_MAX).zip((0..).step_by(PIECE_MAX)) {
             let block = device.take_block(piece.len())?;

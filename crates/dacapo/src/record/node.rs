@@ -158,6 +158,8 @@ pub(crate) struct Joint {
     pub(crate) with: Arc<dyn Partner>,
     /// What all of them must record alike, where there is such a thing.
     pub(crate) what: Option<String>,
+    /// Whether it is several calls: if one is refused, the others may be on the stream.
+    pub(crate) is_group: bool,
 }
 
 /// One recorded op: what, where, on what, and how it is computed.
@@ -189,6 +191,11 @@ impl Node {
     /// The same error, naming this op.
     pub(crate) fn blame(&self, error: Error) -> Error {
         error.of(&self.name, &self.label, self.at)
+    }
+
+    /// Whether part of it may be on the stream when it was refused, and others wait for that.
+    pub(crate) fn may_be_there_in_part(&self) -> bool {
+        matches!(&self.work, Work::Foreign(ForeignWork { joint: Some(Joint { is_group: true, .. }), .. }))
     }
 
     /// Runs the recipe of a kernel, and checks what no launch may exceed.

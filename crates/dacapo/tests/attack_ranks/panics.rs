@@ -217,6 +217,31 @@ fn a_rank_whose_device_breaks() {
     }
 }
 
+/// Others need not wait until their patience is over.
+#[test]
+fn a_rank_with_a_broken_device_tells_the_others() {
+    for aborts in [true, false] {
+        let (devices, begun) = (group(3, 2), Instant::now());
+        let said = ranks_of(&devices, &Join::new(), move |rank| -> Result<()> {
+            let mut x = rank.buffer(1.0, 8);
+            if rank.rank == 1 {
+                let (k, mut bad) = (Kernels::load(&rank.device)?, rank.device.zeros::<u32>(4)?);
+                let _ = rank.stream.run(k.store_at(baked(1 << 20), &mut bad));
+                kind!(rank.stream.synchronize(), ErrorKind::Lost { .. });
+                if aborts {
+                    rank.comm.abort("its device is broken");
+                }
+                return Ok(());
+            }
+            rank.stream.run(rank.comm.all_reduce_in_place(&mut x, Reduce::Sum))?;
+            rank.stream.synchronize()
+        });
+        assert!(begun.elapsed() < Duration::from_secs(10), "{aborts}: {:?}", begun.elapsed());
+        let told = said.into_iter().next().unwrap().unwrap();
+        assert!(is_failed(&told.unwrap_err()));
+    }
+}
+
 #[test]
 fn foreign_work_that_uses_the_communicator() {
     let said = ended(0, 2, Duration::from_secs(20), |rank| {

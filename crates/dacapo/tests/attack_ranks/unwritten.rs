@@ -189,6 +189,123 @@ fn ops_that_read_what_was_not_written_are_refused() {
 }
 
 #[test]
+fn what_a_launch_binds_is_asked_about_too() {
+    let (devices, other, mut x) = dead_in_flight();
+    let (mut y, ok) = (devices[0].zeros::<f32>(64).unwrap(), devices[0].buffer(&[2.0f32; 64]).unwrap());
+    let mut graph = devices[0].graph().record_into(&ok[..], &mut y[..], |r, x, y| r.run(copy(x, y))).unwrap();
+    kind!(graph.launch(&other, &x, &mut y).map(drop), ErrorKind::RankFailed { .. });
+    kind!(graph.profile(&other, &x, &mut y).map(drop), ErrorKind::RankFailed { .. });
+    graph.launch(&other, &ok, &mut y).unwrap();
+    assert_eq!(other.read(&y).unwrap(), [2.0; 64]);
+    graph.launch(&other, &ok, &mut x).unwrap();
+    assert_eq!(other.read(&x).unwrap(), [2.0; 64]);
+}
+
+#[test]
+fn a_profile_and_a_tuning_are_launches() {
+    let (devices, other, x) = dead_in_flight();
+    let mut y = devices[0].zeros::<f32>(64).unwrap();
+    let mut graph = devices[0].record(copy(&x, &mut y)).unwrap();
+    kind!(graph.profile(&other).map(drop), ErrorKind::RankFailed { .. });
+    kind!(graph.tune(&other).map(drop), ErrorKind::RankFailed { .. });
+}
+
+#[test]
+fn putting_back_what_was_not_written_does_not_make_it_whole() {
+    let (devices, other, mut x) = dead_in_flight();
+    let warm = devices[0].graph().warmup(1).record(|r| r.run(fill(&mut x, baked(1.0))));
+    kind!(warm.map(drop), ErrorKind::RankFailed { .. });
+    kind!(other.read(&x), ErrorKind::RankFailed { .. });
+    let mut graph = devices[0].record(fill(&mut x, baked(1.0))).unwrap();
+    kind!(graph.tune(&other).map(drop), ErrorKind::RankFailed { .. });
+    kind!(other.read(&x), ErrorKind::RankFailed { .. });
+    // Nothing is put back here.
+    graph.launch(&other).unwrap();
+    assert_eq!(other.read(&x).unwrap(), [1.0; 64]);
+}
+
+#[test]
+fn a_stream_whose_work_died_takes_no_more() {
+    let devices = group(4, 2);
+    let ranks = Join::new().timeout(LONG).all(&devices).unwrap();
+    let stream = devices[0].stream().unwrap();
+    let (mut x, mut y) = (devices[0].buffer(&[1.0f32; 64]).unwrap(), devices[0].buffer(&[2.0f32; 64]).unwrap());
+    let mut graph = devices[0].record(fill(&mut y, baked(3.0))).unwrap();
+    graph.launch(&stream).unwrap();
+    assert_eq!(stream.read(&y).unwrap(), [3.0; 64]);
+    stream.run(ranks[0].all_reduce_in_place(&mut x, Reduce::Sum)).unwrap();
+    ranks[1].abort("it does not come");
+    kind!(stream.synchronize(), ErrorKind::RankFailed { .. });
+    kind!(stream.write(&mut x, &[4.0; 64]), ErrorKind::RankFailed { .. });
+    kind!(stream.run(fill(&mut x, baked(4.0))), ErrorKind::RankFailed { .. });
+    let mut other_graph = devices[0].record(fill(&mut x, baked(4.0))).unwrap();
+    kind!(other_graph.launch(&stream).map(drop), ErrorKind::RankFailed { .. });
+    let said = format!("{:?}", graph.launch(&stream).map(drop).unwrap_err());
+    assert!(said.contains("make a new stream"), "{said}");
+    // What was there is there, and goes on elsewhere.
+    let other = devices[0].stream().unwrap();
+    assert_eq!(other.read(&y).unwrap(), [3.0; 64]);
+    graph.launch(&other).unwrap();
+    other_graph.launch(&other).unwrap();
+    assert_eq!((other.read(&x).unwrap(), other.read(&y).unwrap()), (vec![4.0; 64], vec![3.0; 64]));
+}
+
+#[test]
+fn what_is_over_is_not_in_flight() {
+    for pipelined in [false, true] {
+        let devices = group(3, 2);
+        let ranks = Join::new().timeout(LONG).all(&devices).unwrap();
+        let [mine, theirs] = <[_; 2]>::try_from(ranks).unwrap();
+        let there = devices[1].clone();
+        let partner = std::thread::spawn(move || {
+            let (stream, mut x) = (there.stream().unwrap(), there.buffer(&[1.0f32; 8]).unwrap());
+            stream.run(theirs.broadcast(&mut x, 0)).unwrap();
+            stream.synchronize().unwrap();
+            theirs
+        });
+        let stream = devices[0].stream().unwrap();
+        let (mut x, mut y) = (devices[0].buffer(&[1.0f32; 8]).unwrap(), devices[0].buffer(&[1.0f32; 8]).unwrap());
+        stream.run(mine.broadcast(&mut x, 0)).unwrap();
+        let theirs = partner.join().unwrap();
+        let before = stream.read_later(&x).unwrap();
+        if pipelined {
+            // What comes behind it is there before anybody has waited.
+            stream.run(mine.all_reduce_in_place(&mut y, Reduce::Sum)).unwrap();
+        }
+        assert_eq!(before.wait().unwrap(), [1.0; 8]);
+        theirs.abort("it does not come");
+        while mine.death().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let said = format!("{:?}", mine.death().unwrap());
+        assert!(!said.contains("`broadcast`"), "{said}");
+        assert_eq!(said.contains("in flight: eager `all_reduce`"), pipelined, "{said}");
+        match pipelined {
+            true => kind!(stream.synchronize(), ErrorKind::RankFailed { .. }),
+            false => assert_eq!(stream.read(&x).unwrap(), [1.0; 8]),
+        }
+    }
+}
+
+#[test]
+fn what_the_host_has_written_since_is_whole() {
+    rank_0(1, |rank, die| {
+        let other = rank.device.stream()?;
+        let (mut x, mut y) = (rank.buffer(1.0, 64), rank.buffer(0.0, 64));
+        let mut host = rank.device.host(&[0.0f32; 64])?;
+        rank.stream.run(rank.comm.all_reduce_in_place(&mut x, Reduce::Sum))?;
+        rank.stream.run(download(&x, &mut host))?;
+        die();
+        kind!(host.to_vec(), ErrorKind::RankFailed { .. });
+        host.set(&[5.0; 64])?;
+        assert_eq!(host.to_vec()?, [5.0; 64]);
+        other.run(dacapo::upload(&host, &mut y))?;
+        assert_eq!(other.read(&y)?, [5.0; 64]);
+        Ok(())
+    });
+}
+
+#[test]
 fn a_graph_across_devices_that_has_run_before_is_refused_too() {
     let devices = group(2, 2);
     let ranks = Join::new().timeout(LONG).all(&devices).unwrap();
@@ -260,4 +377,47 @@ fn a_communicator_whose_work_was_behind_the_dead_launch_goes_on() {
     other.run(living[0].all_reduce_in_place(&mut y, Reduce::Sum)).unwrap();
     assert_eq!(other.read(&y).unwrap(), [3.0; 8]);
     assert_eq!(rank_1.join().unwrap().unwrap(), [3.0; 8]);
+}
+
+/// That other work died on its stream is not that it is late itself.
+#[test]
+fn a_communicator_whose_work_was_behind_the_dead_launch_does_not_die_of_that() {
+    let devices = group(1, 2);
+    let dying = Join::new().timeout(LONG).all(&devices).unwrap();
+    let living = Join::new().timeout(Duration::from_secs(1)).all(&devices).unwrap();
+    let (stream, there) = (devices[0].stream().unwrap(), devices[1].stream().unwrap());
+    let (mut x, mut y) = (devices[0].buffer(&[1.0f32; 8]).unwrap(), devices[0].buffer(&[1.0f32; 8]).unwrap());
+    let mut z = devices[1].buffer(&[1.0f32; 8]).unwrap();
+    stream.run(dying[0].all_reduce_in_place(&mut x, Reduce::Sum)).unwrap();
+    stream.run(living[0].all_reduce_in_place(&mut y, Reduce::Sum)).unwrap();
+    there.run(living[1].all_reduce_in_place(&mut z, Reduce::Sum)).unwrap();
+    // Long enough that the launch was looked at.
+    std::thread::sleep(Duration::from_millis(400));
+    dying[1].abort("it does not come");
+    kind!(stream.synchronize(), ErrorKind::RankFailed { .. });
+    there.synchronize().unwrap();
+    std::thread::sleep(Duration::from_millis(2000));
+    assert!(living.iter().all(|comm| comm.death().is_none()), "{:?}", living[0].death());
+}
+
+/// Another rank may come only when something else that is awaited here is over.
+#[test]
+fn who_awaits_a_collective_keeps_nobody_else_waiting() {
+    let devices = group(2, 2);
+    let [first, second] = [(); 2].map(|()| Join::new().timeout(LONG).all(&devices).unwrap());
+    let [stream, other, there] = [0, 0, 1].map(|device: usize| devices[device].stream().unwrap());
+    let [mut x, mut y, mut z] = [0, 0, 1].map(|device: usize| devices[device].buffer(&[1.0f32; 8]).unwrap());
+    let begun = std::time::Instant::now();
+    let awaited = stream.submit(first[0].all_reduce_in_place(&mut x, Reduce::Sum)).unwrap();
+    let waits = std::thread::spawn(move || block_on(awaited));
+    std::thread::sleep(Duration::from_millis(100));
+    let before = other.submit(second[0].all_reduce_in_place(&mut y, Reduce::Sum)).unwrap();
+    let waits_before = std::thread::spawn(move || block_on(before));
+    std::thread::sleep(Duration::from_millis(100));
+    there.run(second[1].all_reduce_in_place(&mut z, Reduce::Sum)).unwrap();
+    waits_before.join().unwrap().unwrap();
+    there.run(first[1].all_reduce_in_place(&mut z, Reduce::Sum)).unwrap();
+    waits.join().unwrap().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert_eq!(there.read(&z).unwrap(), [3.0; 8]);
 }

@@ -2,7 +2,7 @@
 
 use dacapo_ledger::Touch;
 
-use crate::device::{Bench, READ, WRITE};
+use crate::device::{Bench, READ, Refused, WRITE};
 
 /// Two devices, one lane each.
 fn two_devices() -> (Bench, Bench) {
@@ -75,6 +75,38 @@ fn a_wait_for_another_device_is_for_what_it_needs_and_for_nothing_behind_it() {
     let d = second.lane("d");
     second.ledger.order_after(&second.device, &d, &first.ledger.remove_memory(memory[2])).unwrap();
     assert_eq!(second.device.said(), "d: wait a3\nd: wait c1");
+}
+
+/// What is behind it may be a call that waits for who asks here.
+#[test]
+fn who_waits_for_what_is_parted_does_not_wait_for_a_call_behind_it() {
+    let (first, second) = two_devices();
+    first.ledger.part_work();
+    let (a, b, c) = (first.lane("a"), second.lane("b"), first.lane("c"));
+    let memory = first.ledger.add_memory();
+    for with_an_event in [false, true] {
+        first.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
+        if with_an_event {
+            let written = first.ledger.last_writes(memory).remove(0);
+            first.ledger.order_after(&first.device, &c, &[written]).unwrap();
+        }
+        std::thread::scope(|scope| {
+            let ((enqueues, is_there), (goes_on, may_go_on)) = (std::sync::mpsc::channel(), std::sync::mpsc::channel());
+            let (first, a) = (&first, &a);
+            let call = scope.spawn(move || {
+                first.ledger.submit::<_, Refused>(&first.device, a, Touch::Memory(&[]), |_| {
+                    enqueues.send(()).unwrap();
+                    Ok(may_go_on.recv_timeout(std::time::Duration::from_secs(20)))
+                })
+            });
+            is_there.recv().unwrap();
+            assert_eq!(second.ledger.wait_list(memory, READ).len(), 1);
+            second.work(&b, Touch::Memory(&[(memory, READ)]), "read");
+            goes_on.send(()).unwrap();
+            assert_eq!(call.join().unwrap().unwrap().0, Ok(()), "it was not waited for");
+        });
+        first.work(&a, Touch::Memory(&[]), "behind it");
+    }
 }
 
 /// However much came behind it meanwhile.
@@ -159,7 +191,7 @@ fn a_graph_that_is_launched_again_and_again_needs_no_events() {
     for _ in 0..3 {
         first.work(&a, Touch::Set(&mut set), "launch");
     }
-    assert!(first.ledger.launch_clean(&first.device, &a, &mut set, |_| ()).is_some());
+    assert!(first.ledger.launch_clean(&first.device, &a, &mut set, |_| Ok::<_, ()>(())).is_some());
     assert_eq!(first.device.said(), "a: launch\na: launch\na: launch");
     // With other memory it is other work, and so is what comes behind it.
     first.work(&a, Touch::SetAnd(&mut set, &[(other, WRITE)]), "launch");

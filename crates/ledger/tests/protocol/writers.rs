@@ -99,6 +99,51 @@ fn what_was_refused_has_written_nothing() {
 }
 
 #[test]
+fn a_write_that_was_refused_hides_no_launch_before_it() {
+    for is_removed in [false, true] {
+        let bench = Bench::new();
+        bench.ledger.part_work();
+        let (a, b) = (bench.lane("a"), bench.lane("b"));
+        let memory = bench.ledger.add_memory();
+        let mut set = bench.ledger.add_set(&[(memory, WRITE)]);
+        bench.work(&a, Touch::Set(&mut set), "launch");
+        bench.try_work(&b, Touch::Memory(&[(memory, WRITE)]), "refused", Err(Refused::Enqueue)).unwrap_err();
+        if is_removed {
+            bench.ledger.remove_set(&mut set);
+        }
+        let writes = bench.ledger.last_writes(memory);
+        assert!(writes.iter().any(|write| *write.lane() == a && write.position() == 1), "{writes:?}");
+    }
+}
+
+#[test]
+fn a_clean_launch_that_was_refused_has_written_nothing() {
+    let bench = Bench::new();
+    bench.ledger.part_work();
+    let (a, b) = (bench.lane("a"), bench.lane("b"));
+    let memory = bench.ledger.add_memory();
+    let mut set = bench.ledger.add_set(&[(memory, WRITE)]);
+    let refused = |set: &mut _, by_the_short_way| match by_the_short_way {
+        true => bench.ledger.launch_clean(&bench.device, &b, set, |_| Err::<(), _>(Refused::Enqueue)).unwrap(),
+        false => bench.try_work(&b, Touch::Set(set), "refused", Err(Refused::Enqueue)).map(drop),
+    };
+    for is_short in [false, true] {
+        bench.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
+        let written = bench.ledger.last_use(&a).unwrap().position();
+        refused(&mut set, false).unwrap_err();
+        refused(&mut set, is_short).unwrap_err();
+        assert!(is(&bench, memory, &[(&a, written)]), "neither of the two");
+        bench.work(&b, Touch::Set(&mut set), "launch");
+        let launched = bench.ledger.last_use(&b).unwrap().position();
+        for _ in 0..2 {
+            refused(&mut set, is_short).unwrap_err();
+            let writes = bench.ledger.last_writes(memory);
+            assert!(writes.iter().all(|write| *write.lane() == b && write.position() >= launched), "{writes:?}");
+        }
+    }
+}
+
+#[test]
 fn a_write_comes_in_the_place_of_a_launch_also_when_its_set_is_removed_in_flight() {
     for parts in [false, true] {
         let bench = Bench::new();
@@ -149,4 +194,25 @@ fn streams_that_read_now_and_then_are_not_kept() {
     }
     let alive = Arc::strong_count(&bench.alive) - 1;
     assert!(alive <= 3, "{alive} streams are kept");
+}
+
+#[test]
+fn what_the_host_wrote_nobody_else_wrote_last() {
+    let bench = Bench::new();
+    bench.ledger.part_work();
+    let a = bench.lane("a");
+    let memory = bench.ledger.add_memory();
+    let mut set = bench.ledger.add_set(&[(memory, WRITE)]);
+    bench.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
+    bench.ledger.finished(&bench.ledger.last_use(&a).unwrap());
+    bench.ledger.written_by_host(memory);
+    assert!(is(&bench, memory, &[]));
+    bench.work(&a, Touch::Set(&mut set), "launch");
+    bench.work(&a, Touch::Set(&mut set), "launch again");
+    assert!(is(&bench, memory, &[(&a, 3)]));
+    bench.ledger.finished(&bench.ledger.last_use(&a).unwrap());
+    bench.ledger.written_by_host(memory);
+    assert!(is(&bench, memory, &[]));
+    bench.work(&a, Touch::Set(&mut set), "and again");
+    assert!(is(&bench, memory, &[(&a, 4)]));
 }

@@ -104,7 +104,8 @@ fn overlaps(profile: &Profile) -> Vec<(&Timed, &Timed, u64)> {
         for kernel in profile.ops.iter().filter(|op| !is_bucket(op) && op.index > bucket.index) {
             let ns = bucket.end_ns.min(kernel.end_ns).saturating_sub(bucket.start_ns.max(kernel.start_ns));
             if ns > 0 {
-                found.push((bucket, kernel, ns));
+                // Where an op begins and ends has the stamps' own time in it, and how long it took has not.
+                found.push((bucket, kernel, ns.min(bucket.time_ns)));
             }
         }
     }
