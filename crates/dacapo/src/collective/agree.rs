@@ -55,7 +55,7 @@ pub(super) fn agree(member: &Member, ops: &[JointOp]) -> Result<()> {
     let words = gather(&packed(&here))?;
     let each = words.chunks_exact(WORDS / 8).map(unpacked).enumerate();
     let ranks = each.map(|(rank, words)| format!("rank {rank}: {words}")).collect();
-    Err(Error::new(ErrorKind::RanksDiffer { rank: member.rank, number, here, ranks }))
+    Err(Error::new(ErrorKind::RanksDiffer { rank: member.rank, number: number + 1, here, ranks }))
 }
 
 /// How many ops the ranks tell each other of: as far as the first that can differ, which is behind the last one of whoever has the

@@ -71,7 +71,7 @@ impl Written {
             true => Access::write("data", data),
             false => Access::out("data", data),
         };
-        let transfer = Transfer::of_bytes::<T>(Kind::Broadcast(root), vec![access], count);
+        let transfer = Transfer::moving_one::<T>(Kind::Broadcast(root), vec![access], count);
         Written { name, checked: expect_rank(comm, name, root), transfer }
     }
 
@@ -83,13 +83,13 @@ impl Written {
     }
 
     pub(super) fn send<T: Pod>(comm: &Communicator, source: &Slice<T>, to: usize) -> Written {
-        let transfer = Transfer::of_bytes::<T>(Kind::Send(to), vec![Access::read("source", source)], source.len());
+        let transfer = Transfer::moving_one::<T>(Kind::Send(to), vec![Access::read("source", source)], source.len());
         Written { name: "send", checked: expect_rank(comm, "send", to), transfer }
     }
 
     pub(super) fn recv<T: Pod>(comm: &Communicator, target: &mut Slice<T>, from: usize) -> Written {
         let (count, access) = (target.len(), vec![Access::out("target", target)]);
-        let transfer = Transfer::of_bytes::<T>(Kind::Recv(from), access, count);
+        let transfer = Transfer::moving_one::<T>(Kind::Recv(from), access, count);
         Written { name: "recv", checked: expect_rank(comm, "recv", from), transfer }
     }
 

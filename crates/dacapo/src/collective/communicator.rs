@@ -113,7 +113,7 @@ impl Communicator {
     /// notices it, else at their [`timeout`](Join::timeout). On software devices all are told at once.
     #[doc(alias = "ncclCommAbort")]
     pub fn abort(&self, why: &str) {
-        self.0.die(format!("it was aborted: {why}"));
+        self.0.die_saying(format!("it was aborted: {why}"));
     }
 
     /// `target` is the reduction of all ranks' `source`, on every rank.

@@ -14,6 +14,8 @@ type Bytes = [u8; UniqueId::LEN];
 pub(super) struct Family {
     id: Bytes,
     fallen: OnceLock<String>,
+    /// What the first rank said that ended it of its own accord.
+    said: OnceLock<(usize, String)>,
 }
 
 /// Those of which a rank is here.
@@ -27,10 +29,20 @@ impl Family {
         all.retain(|family| family.strong_count() > 0);
         let there = all.iter().filter_map(Weak::upgrade).find(|family| family.id == id);
         there.unwrap_or_else(|| {
-            let family = Arc::new(Family { id, fallen: OnceLock::new() });
+            let family = Arc::new(Family { id, fallen: OnceLock::new(), said: OnceLock::new() });
             all.push(Arc::downgrade(&family));
             family
         })
+    }
+
+    /// A rank is about to end it of its own accord.
+    pub(super) fn says(&self, rank: usize, why: &str) {
+        let _ = self.said.set((rank, why.to_string()));
+    }
+
+    /// What another rank than this one said so.
+    pub(super) fn said_to(&self, rank: usize) -> Option<&(usize, String)> {
+        self.said.get().filter(|(said_by, _)| *said_by != rank)
     }
 
     /// A rank is dead. The first one counts.
@@ -52,6 +64,9 @@ mod tests {
     fn ranks_of_one_id_are_told_and_others_are_not() {
         let [id, other] = [1, 2].map(|byte| UniqueId::from_bytes([byte; UniqueId::LEN]));
         let (here, there, stranger) = (Family::of(&id), Family::of(&id), Family::of(&other));
+        here.says(1, "why");
+        assert_eq!(there.said_to(0), Some(&(1, "why".to_string())));
+        assert_eq!((there.said_to(1), stranger.said_to(0)), (None, None));
         here.falls(1, "it was aborted: why");
         here.falls(0, "rank 1 is gone");
         assert_eq!(there.fallen(), Some("rank 1, in the same process, is dead: it was aborted: why"));

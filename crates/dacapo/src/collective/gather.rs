@@ -3,7 +3,7 @@
 use std::panic::Location;
 
 use crate::collective::member::Member;
-use crate::collective::transfer::{Kind, Transfer};
+use crate::collective::transfer::Transfer;
 use crate::device::Stream;
 use crate::error::Result;
 
@@ -21,8 +21,6 @@ pub(super) fn gather(
     let source = member.device.buffer(mine)?;
     let mut target = member.device.zeros::<u64>(mine.len() * member.size)?;
     let me = member.me.upgrade().expect("a member is held while it is used");
-    // By their type, and not as bytes, as the user's are moved: an `all_gather` that meets this one is another call.
-    let transfer = Transfer::reducing(Kind::AllGather, &source, Some(&mut target), mine.len());
-    stream.run(transfer.op(me, name, at))?;
+    stream.run(Transfer::own(&source, &mut target).op(me, name, at))?;
     stream.read(&target)
 }

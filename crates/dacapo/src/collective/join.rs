@@ -85,7 +85,7 @@ impl Join {
     fn join_all(&self, devices: &[Device]) -> Result<Vec<Communicator>> {
         let size = devices.len();
         let Some(first) = devices.first() else {
-            let why = "there are no devices".to_string();
+            let why = "there are no devices\nhelp: give it a device for each rank".to_string();
             return Err(Error::new(ErrorKind::NotJoined { rank: 0, size: 0, why }));
         };
         // In software it would work, and on GPUs NCCL refuses it.
@@ -197,7 +197,10 @@ impl Join {
         spawned.map_err(|error| format!("no thread could be made: {error}"))?;
         match told.recv_timeout(self.timeout) {
             Ok(made) => made,
-            Err(mpsc::RecvTimeoutError::Timeout) => Err(format!("not all ranks came within {:?}", self.timeout)),
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                let help = "help: let every rank join, each on a thread or in a process of its own; `Join::timeout` is how long it waits";
+                Err(format!("not all ranks came within {:?}\n{help}", self.timeout))
+            }
             Err(mpsc::RecvTimeoutError::Disconnected) => Err("the thread that joined has panicked".into()),
         }
     }

@@ -60,6 +60,8 @@ const HELLO: [u8; 8] = *b"dacapo:1";
 const OTHER_JOB: [u8; 8] = *b"dacapo:0";
 /// The last byte of a rank that has heard the id.
 const HEARD: [u8; 1] = *b"!";
+const ALL_RANKS: &str = "help: start all ranks, each once, with the same WORLD_SIZE, MASTER_ADDR and MASTER_PORT; `join_with` says how \
+                         long they wait for each other";
 /// Between two tries to reach rank 0.
 const AGAIN: Duration = Duration::from_millis(50);
 /// How long one of the others may take for its few bytes.
@@ -81,7 +83,13 @@ impl Launcher {
         let fail = |why: String| Error::new(ErrorKind::NotJoined { rank: 0, size: 0, why });
         let known = LAUNCHERS.iter().find(|[rank, size, _]| get(rank).is_some() && get(size).is_some());
         let Some([rank, size, local_rank]) = known else {
-            return Err(fail("the environment has no RANK and WORLD_SIZE, nor those of mpirun or Slurm".into()));
+            let half = LAUNCHERS.iter().find_map(|[rank, size, _]| match (get(rank), get(size)) {
+                (Some(_), None) => Some(format!("{rank} is set, and {size} is not")),
+                (None, Some(_)) => Some(format!("{size} is set, and {rank} is not")),
+                _ => None,
+            });
+            let none = || "the environment has no RANK and WORLD_SIZE, nor those of mpirun or Slurm".to_string();
+            return Err(fail(half.unwrap_or_else(none)));
         };
         let number = |name: &str| {
             let text = get(name).ok_or_else(|| fail(format!("{name} is not set")))?;
@@ -156,7 +164,10 @@ impl Launcher {
             return Ok(());
         }
         let at = (&*self.host, self.port);
-        let cannot = |error: std::io::Error| self.fail(format!("port {} cannot be opened: {error}", self.port));
+        let cannot = |error: std::io::Error| {
+            let help = "help: choose another MASTER_PORT, the same for all ranks";
+            self.fail(format!("port {} cannot be opened: {error}\n{help}", self.port))
+        };
         let listener = TcpListener::bind(at).or_else(|_| TcpListener::bind(("0.0.0.0", self.port))).map_err(cannot)?;
         listener.set_nonblocking(true).map_err(cannot)?;
         // Only of those who came, because the size is whatever somebody has written.
@@ -175,7 +186,8 @@ impl Launcher {
                     let came = other_job.map_or_else(String::new, |Asked { rank, size }| {
                         format!("; who came says that it is rank {rank} of {size}")
                     });
-                    return Err(self.fail(format!("nothing was heard from rank {}{came}", self.missing(&told))));
+                    let missing = self.missing(&told);
+                    return Err(self.fail(format!("nothing was heard from rank {missing}{came}\n{ALL_RANKS}")));
                 }
             }
         }
@@ -221,7 +233,10 @@ impl Launcher {
             match self.ask_once(ONE.min(until.left()).max(AGAIN)) {
                 Ok(id) => return Ok(id),
                 Err(_) if !until.left().is_zero() => std::thread::sleep(AGAIN.min(until.left())),
-                Err(why) => return Err(self.fail(format!("rank 0 at {}:{}: {why}", self.host, self.port))),
+                Err(why) => {
+                    let at = format!("{}:{}", self.host, self.port);
+                    return Err(self.fail(format!("rank 0 was not reached at {at}: {why}\n{ALL_RANKS}")));
+                }
             }
         }
     }
@@ -339,6 +354,7 @@ mod tests {
         assert!(said(&[("RANK", "1"), ("WORLD_SIZE", "2")]).contains("MASTER_ADDR is not set"));
         assert!(said(&[("RANK", "2"), ("WORLD_SIZE", "2")]).contains("rank 2 of 2"));
         assert!(said(&[("RANK", "x"), ("WORLD_SIZE", "2")]).contains("RANK is `x`"));
+        assert!(said(&[("RANK", "0")]).contains("RANK is set, and WORLD_SIZE is not"));
     }
 
     #[test]

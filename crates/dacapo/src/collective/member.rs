@@ -164,8 +164,20 @@ impl Member {
         self.state().calls.iter().any(|begun| begun.elapsed() > self.timeout)
     }
 
+    /// It dies because this rank says so, and not because of what NCCL says.
+    pub(super) fn die_saying(&self, why: String) {
+        if self.death().is_none() {
+            self.family.says(self.rank, &why);
+        }
+        self.die(why);
+    }
+
     /// It is dead, if it was not before: `why`, with what was in flight.
-    pub(super) fn die(&self, why: String) {
+    pub(super) fn die(&self, mut why: String) {
+        // NCCL tells that another rank has ended it, and not why.
+        if let Some((rank, said)) = self.family.said_to(self.rank).filter(|(_, said)| !why.contains(said)) {
+            why.push_str(&format!("\nrank {rank} says: {said}"));
+        }
         let lanes = self.lanes();
         lanes.iter().for_each(|lane| self.device.note_if_idle(lane));
         let in_flight = lanes.iter().flat_map(unfinished).filter_map(|name| name.with_ops_of(&self.life)).collect();

@@ -1,5 +1,6 @@
 //! What can be reduced, and how.
 
+use std::any::TypeId;
 use std::fmt;
 
 use dacapo_nccl::types::*;
@@ -41,7 +42,9 @@ macro_rules! numbers {
             const TYPE: ncclDataType = $number;
             const NAME: &'static str = stringify!($ty);
         }
-    )* };
+    )*
+        const NUMBERS: &[(fn() -> TypeId, ncclDataType, &str)] = &[$((TypeId::of::<$ty>, $number, stringify!($ty)),)*];
+    };
 }
 
 numbers! {
@@ -56,6 +59,31 @@ numbers! {
     f64 = ncclFloat64;
     bf16 = ncclBfloat16;
 }
+
+/// How NCCL is told of elements that are only moved.
+pub(super) struct Moved {
+    pub(super) datatype: ncclDataType,
+    /// How many of NCCL's elements one of ours is.
+    pub(super) unit: usize,
+    pub(super) name: &'static str,
+}
+
+impl Moved {
+    /// What NCCL has a type for is told as that, so that ranks which differ in it are found in eager ops, too; all else as bytes.
+    pub(super) fn of<T: Pod>() -> Moved {
+        let known = NUMBERS.iter().find(|(id, ..)| id() == TypeId::of::<T>());
+        match known {
+            // `OWN` is nobody else's.
+            Some((_, datatype, name)) if *datatype != OWN => Moved { datatype: *datatype, unit: 1, name },
+            Some((.., name)) => Moved { datatype: ncclUint8, unit: 1, name },
+            None => Moved { datatype: ncclUint8, unit: size_of::<T>(), name: std::any::type_name::<T>() },
+        }
+    }
+}
+
+/// What the library itself moves between ranks is of this type, and nothing of a user's that is only moved: so a collective of his
+/// that meets one of the library's is another call.
+pub(super) const OWN: ncclDataType = ncclInt8;
 
 /// How the elements of the ranks become one.
 ///

@@ -5,10 +5,10 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use dacapo_nccl::NcclCall;
-use dacapo_nccl::types::{c_int, c_void, ncclDataType, ncclUint8};
+use dacapo_nccl::types::{c_int, c_void, ncclDataType};
 
 use crate::collective::member::{Member, OpenGroup};
-use crate::collective::number::{Number, Reduce};
+use crate::collective::number::{Moved, Number, OWN, Reduce};
 use crate::device::RawStream;
 use crate::element::Pod;
 use crate::error::Result;
@@ -48,9 +48,13 @@ impl fmt::Display for Kind {
 #[derive(Clone)]
 pub(super) struct Transfer {
     kind: Kind,
-    /// Elements, as NCCL counts them for this call.
+    /// Elements: what the user has.
     count: usize,
     datatype: ncclDataType,
+    /// How many of NCCL's elements one of them is.
+    unit: usize,
+    /// Bytes of one.
+    element: usize,
     type_name: &'static str,
     /// The source, then the target; one of them alone where there is only one, or where they are the same.
     access: Vec<Access>,
@@ -66,27 +70,33 @@ impl Transfer {
     ) -> Transfer {
         let mut access = vec![Access::read("source", source)];
         access.extend(target.map(|target| Access::out("target", target)));
-        Transfer { kind, count, datatype: T::TYPE, type_name: T::NAME, access }
+        Transfer::of_numbers::<T>(kind, access, count)
     }
 
     /// A call that computes where its numbers lie.
     pub(super) fn reducing_in_place<T: Number>(kind: Kind, data: &mut Slice<T>, count: usize) -> Transfer {
-        let access = vec![Access::write("data", data)];
-        Transfer { kind, count, datatype: T::TYPE, type_name: T::NAME, access }
+        Transfer::of_numbers::<T>(kind, vec![Access::write("data", data)], count)
+    }
+
+    fn of_numbers<T: Number>(kind: Kind, access: Vec<Access>, count: usize) -> Transfer {
+        Transfer { kind, count, datatype: T::TYPE, unit: 1, element: size_of::<T>(), type_name: T::NAME, access }
     }
 
     /// A call that only moves elements of any type.
     pub(super) fn moving<T: Pod>(kind: Kind, source: &Slice<T>, target: &mut Slice<T>, count: usize) -> Transfer {
-        Transfer::of_bytes::<T>(kind, vec![Access::read("source", source), Access::out("target", target)], count)
+        Transfer::moving_one::<T>(kind, vec![Access::read("source", source), Access::out("target", target)], count)
     }
 
     /// The same with one place: a `send`, a `recv`, or a `broadcast`.
-    pub(super) fn of_bytes<T: Pod>(kind: Kind, access: Vec<Access>, count: usize) -> Transfer {
-        let type_name = match size_of::<T>() {
-            1 => "byte",
-            _ => "bytes",
-        };
-        Transfer { kind, count: count * size_of::<T>(), datatype: ncclUint8, type_name, access }
+    pub(super) fn moving_one<T: Pod>(kind: Kind, access: Vec<Access>, count: usize) -> Transfer {
+        let Moved { datatype, unit, name } = Moved::of::<T>();
+        Transfer { kind, count, datatype, unit, element: size_of::<T>(), type_name: name, access }
+    }
+
+    /// Numbers of every rank that the library itself asks for.
+    pub(super) fn own(source: &Slice<u64>, target: &mut Slice<u64>) -> Transfer {
+        let unit = size_of::<u64>();
+        Transfer { datatype: OWN, unit, ..Transfer::moving(Kind::AllGather, source, target, source.len()) }
     }
 
     /// What all ranks must do alike; `None` where they need not.
@@ -105,7 +115,7 @@ impl Transfer {
 
     /// Whether nobody has to do anything, or to know of it.
     fn is_nothing(&self) -> bool {
-        self.count == 0 && self.alike().is_none()
+        self.count * self.element == 0 && self.alike().is_none()
     }
 
     /// Whether it touches a byte of this place.
@@ -129,7 +139,7 @@ impl Transfer {
         let first = next();
         let second = if self.access.len() > 1 { next() } else { first };
         let (send, recv) = (first as usize as *const c_void, second as usize as *mut c_void);
-        let (count, datatype, stream) = (self.count, self.datatype, stream.0);
+        let (count, datatype, stream) = (self.count * self.unit, self.datatype, stream.0);
         let peer = |rank: usize| rank as c_int;
         // SAFETY: both places are inside their allocations and as long as the call needs: lengths were compared with the number
         // of ranks when the op was made. They stay until the work is over, as the caller promises. The handle is alive:
@@ -158,8 +168,7 @@ impl Transfer {
                     nccl.ncclRecv(recv, count, datatype, peer(from), comm, stream)
                 }),
                 Kind::AllToAll => {
-                    // Only moved: counted in bytes.
-                    let bytes = count;
+                    let bytes = self.count * self.element;
                     let peers = if bytes == 0 { 0..0 } else { 0..member.size };
                     peers.into_iter().try_for_each(|rank| {
                         let (from, to) = (send.wrapping_byte_add(rank * bytes), recv.wrapping_byte_add(rank * bytes));

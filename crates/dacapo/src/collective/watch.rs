@@ -69,7 +69,7 @@ fn look_on(member: &Weak<Member>, timeout: Duration) {
         looked = Instant::now();
         look(&member, &mut seen);
         if seen.iter().any(|seen| seen.since.elapsed() > timeout) {
-            return member.die(late(timeout, member.size));
+            return member.die_saying(late(timeout, member.size));
         }
     }
 }

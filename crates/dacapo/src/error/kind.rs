@@ -311,7 +311,7 @@ pub enum ErrorKind {
     RanksDiffer {
         /// Whose side this is.
         rank: usize,
-        /// The number of the first collective that differs, from 0.
+        /// Which of the recording's collectives is the first that differs, from 1.
         number: usize,
         /// What it is on this rank.
         here: String,

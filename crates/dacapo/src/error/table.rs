@@ -273,9 +273,9 @@ table! {
         help "a rank is a number from 0 to `Communicator::size() - 1`";
     NotJoined { rank, size, why } => "not_joined",
         (words::not_joined(*rank, *size, why)),
-        help (words::join_how(*size));
+        help (words::join_how(*size, why));
     RanksDiffer { rank, number, here, ranks } => "ranks_differ",
-        "the ranks have recorded different collectives: on rank {rank} number {number} is {here}",
+        "the ranks have recorded different collectives: on rank {rank} collective {number} is {here}",
         notes (ranks.clone()),
         help "let every rank record the same collectives, of the same sizes, in the same order";
     NotReduced { pieces, used } => "not_reduced",

@@ -163,12 +163,15 @@ pub(super) fn lost(first: &DriverError) -> String {
 /// A rank that could not join; without a size it is not known which.
 pub(super) fn not_joined(rank: usize, size: usize, why: &str) -> String {
     match size {
-        0 => format!("no communicator could be made: {why}"),
-        size => format!("rank {rank} of {size} could not join the communicator: {why}"),
+        0 => format!("no communicator could be made: {}", first_line(why)),
+        size => format!("rank {rank} of {size} could not join the communicator: {}", first_line(why)),
     }
 }
 
-pub(super) fn join_how(size: usize) -> String {
+pub(super) fn join_how(size: usize, why: &str) -> String {
+    if let Some(help) = why.lines().find_map(|line| line.strip_prefix(HELP)) {
+        return help.to_string();
+    }
     match size {
         0 => "start the program with torchrun, mpirun or srun, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT; for a \
               single rank take `Communicator::alone`"

@@ -81,7 +81,9 @@ fn read(mut connection: TcpStream, machine: &Weak<Inner>, communicator: &Weak<Co
                     Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                         "what comes from the process that made the id makes no sense"
                     }
-                    _ => "the connection to the process that made the id is closed",
+                    _ => {
+                        "the process that made the id, rank 0's if a launcher has started the ranks, has closed the connection"
+                    }
                 };
                 machine.with_state(|state| {
                     let open = state.piece_under_way(&communicator).map(|work| work.calls[0].said.clone());

@@ -135,13 +135,16 @@ pub(crate) fn missing(meeting: &Meeting, waits: u32, missing: u32, patience: Opt
         Some(said) => side(finding, missing, &format!("its last call was {}", said.told), said.by.as_ref()),
         None => side(finding, missing, "it has made no call of this communicator", None),
     };
-    let help = match code {
-        ncclResult::ncclTimeout => {
-            format!(
-                "let rank {missing} make the call; a rank that takes longer needs a longer `Options::rank_patience`"
-            )
-        }
-        _ => format!(
+    let help = match &seat.gone {
+        None => format!(
+            "let rank {missing} make the call, on a thread or in a process of its own; a rank that takes longer needs a longer \
+             `Options::rank_patience`"
+        ),
+        Some(Gone::Lost(_)) => format!(
+            "find out how the process of rank {missing} ended, from its exit code and its last words; the ranks that are left \
+             can join a new communicator"
+        ),
+        Some(Gone::Left | Gone::Aborted) => format!(
             "let rank {missing} make the call before it ends its communicator; if it has failed, its own error says why"
         ),
     };
@@ -157,7 +160,10 @@ pub(crate) fn cut_off(rank: u32, open: Option<Said>, why: &str) -> Trouble {
     let what = format!("rank {rank} waits at {at}, and {why}");
     let finding = side_of(Finding::new("missing-rank", Ending::YourProgram, what), &(rank, open))
         .at("the other ranks", "cannot be reached any more")
-        .help("keep the process that called ncclGetUniqueId until all ranks have ended their communicators");
+        .help(
+            "find out how that process ended, from its exit code and its last words; it must stay until all ranks have ended \
+             their communicators",
+        );
     Trouble::of(ncclResult::ncclRemoteError, finding)
 }
 
