@@ -3,7 +3,7 @@
 #
 #   examples/launch.sh 2 target/release/dacapo-example-train --device software --ranks 2
 #
-# Says on standard error which process each rank is, waits for all of them, and ends with the code of the first rank that
+# Says on standard error which process each rank is, waits for all of them, and ends with the code of the lowest rank that
 # failed. A rank that dies is left to the others to notice: no launcher should be needed for that. MASTER_PORT is where rank
 # 0 waits for the others; the next launch at the same time needs another one.
 set -u

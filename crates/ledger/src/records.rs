@@ -208,10 +208,14 @@ impl<Q: Queues> Records<Q> {
             let made = set.last_made().filter(|(at, launch)| memory.is_older(*at, launch));
             launches.extend(made);
         }
-        let Some((_, newest)) = launches.iter().max_by_key(|(at, _)| *at) else { return memory.writes.clone() };
-        // One that was entered earlier may have been launched again since, on that lane.
+        let Some((at, newest)) = launches.iter().max_by_key(|(at, _)| *at) else { return memory.writes.clone() };
         let lane = newest.lane.clone();
-        launches.into_iter().map(|(_, launch)| launch).filter(|launch| launch.lane == lane).collect()
+        // Writes on other lanes are older than a launch that was entered behind them; of one that is newer than a write on its own
+        // lane nobody knows.
+        let is_newest = *at > memory.written_at;
+        let others = memory.writes.iter().filter(|write| !is_newest && write.lane != lane).cloned();
+        // One that was entered earlier may have been launched again since, on that lane.
+        launches.into_iter().map(|(_, launch)| launch).filter(|launch| launch.lane == lane).chain(others).collect()
     }
 
     /// The host has written it: all that wrote it before is over, and older than that. A launch of a set that wrote it is entered the

@@ -40,7 +40,7 @@ pub(super) fn agree(member: &Member, ops: &[JointOp]) -> Result<()> {
     if heads.iter().all(|head| *head == heads[0]) {
         return Ok(());
     }
-    let longest = longest_row(&heads);
+    let longest = longest_row(&heads, ops.len());
     let mut row = hashes;
     row.resize(longest, 0);
     let rows = gather(&row)?;
@@ -59,10 +59,11 @@ pub(super) fn agree(member: &Member, ops: &[JointOp]) -> Result<()> {
 }
 
 /// How many ops the ranks tell each other of: as far as the first that can differ, which is behind the last one of whoever has the
-/// fewest. So it is no more than what is recorded here and one, whatever another rank says: it may be at a collective of its own.
-fn longest_row(heads: &[[u64; 2]]) -> usize {
+/// fewest. So it is no more than what is recorded here (`mine`) and one, whatever others say, also of this rank: it may be at a
+/// collective of its own.
+fn longest_row(heads: &[[u64; 2]], mine: usize) -> usize {
     let counts = || heads.iter().map(|[count, _]| usize::try_from(*count).unwrap_or(usize::MAX));
-    let (shortest, longest) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    let (shortest, longest) = (counts().min().unwrap_or(0).min(mine), counts().max().unwrap_or(0));
     longest.min(shortest.saturating_add(1))
 }
 
@@ -101,13 +102,13 @@ mod tests {
 
     #[test]
     fn no_rank_decides_for_others_how_much_is_compared() {
-        for (heads, rows) in [
-            (vec![[2, 7], [2, 8]], 2),
-            (vec![[0, 7], [5, 8]], 1),
-            (vec![[3, 7], [u64::MAX, 8], [4, 9]], 4),
-            (vec![[u64::MAX, 7], [u64::MAX, 8]], usize::MAX),
+        for (heads, mine, rows) in [
+            (vec![[2, 7], [2, 8]], 2, 2),
+            (vec![[0, 7], [5, 8]], 5, 1),
+            (vec![[3, 7], [u64::MAX, 8], [4, 9]], 3, 4),
+            (vec![[u64::MAX, 7], [u64::MAX, 8]], 3, 4),
         ] {
-            assert_eq!(longest_row(&heads), rows, "{heads:?}");
+            assert_eq!(longest_row(&heads, mine), rows, "{heads:?}");
         }
     }
 

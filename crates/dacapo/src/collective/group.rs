@@ -19,15 +19,16 @@ use crate::record::{Op, Recorder};
 /// # use dacapo::collective::Communicator;
 /// # let devices = dacapo::Device::software_group(2)?;
 /// # let ranks = Communicator::all(&devices)?;
-/// # std::thread::scope(|scope| { for comm in ranks { scope.spawn(move || -> dacapo::Result<()> {
+/// # let running: Vec<_> = ranks.into_iter().map(|comm| std::thread::spawn(move || -> dacapo::Result<()> {
 /// # let (device, stream) = (comm.device(), comm.device().stream()?);
 /// let other = 1 - comm.rank();
 /// let mine = device.buffer(&[comm.rank() as u32])?;
 /// let mut theirs = device.zeros::<u32>(1)?;
 /// stream.run(comm.group().send(&mine, other).recv(&mut theirs, other).op())?; // neither waits for the other to begin
 /// assert_eq!(stream.read(&theirs)?, [other as u32]);
-/// # Ok(()) }); } });
-/// # Ok(()) }
+/// # Ok(()) })).collect();
+/// # running.into_iter().try_for_each(|rank| rank.join().expect("no rank panics"))
+/// # }
 /// ```
 ///
 /// All of it is one op: no call may write what another one touches.

@@ -76,7 +76,8 @@ impl Launcher {
     ///
     /// - [`ErrorKind::NotJoined`]: a variable is missing, or is not what it should be; the text says which.
     pub fn from_env() -> Result<Launcher> {
-        Launcher::from(|name| std::env::var(name).ok())
+        // What is no text is there, too, and is told as what it is not.
+        Launcher::from(|name| std::env::var_os(name).map(|text| text.to_string_lossy().into_owned()))
     }
 
     fn from(get: impl Fn(&str) -> Option<String>) -> Result<Launcher> {
@@ -105,7 +106,8 @@ impl Launcher {
         let port = if size == 1 && get("MASTER_PORT").is_none() { 1 } else { number("MASTER_PORT")? };
         let taken = get("TORCHELASTIC_USE_AGENT_STORE").is_some_and(|taken| taken.eq_ignore_ascii_case("true"));
         let port = port.saturating_add(usize::from(taken));
-        let port = u16::try_from(port).map_err(|_| fail(format!("MASTER_PORT {port} is no port")))?;
+        let is_port = u16::try_from(port).ok().filter(|port| *port > 0);
+        let port = is_port.ok_or_else(|| fail(format!("MASTER_PORT {port} is no port")))?;
         Ok(Launcher { rank, size, local_rank, host, port })
     }
 

@@ -4,22 +4,23 @@
 //! use dacapo::collective::{Communicator, Reduce};
 //! use dacapo::Device;
 //!
+//! /// What every rank does. It owns its communicator: if it ends early, the others are told.
+//! fn rank(comm: Communicator) -> dacapo::Result<Vec<f32>> {
+//!     let (device, stream) = (comm.device(), comm.device().stream()?);
+//!     let x = device.buffer(&[1.0f32, 2.0])?;
+//!     let mut sum = device.zeros::<f32>(2)?;
+//!     let mut graph = device.record(comm.all_reduce(&x, &mut sum, Reduce::Sum))?;
+//!     graph.launch(&stream)?;
+//!     stream.read(&sum)
+//! }
+//!
 //! # fn main() -> dacapo::Result<()> {
 //! let devices = Device::software_group(2)?; // or Device::cuda(0)?, Device::cuda(1)?
 //! let ranks = Communicator::all(&devices)?;
-//! std::thread::scope(|scope| {
-//!     for comm in &ranks {
-//!         scope.spawn(move || -> dacapo::Result<()> {
-//!             let (device, stream) = (comm.device(), comm.device().stream()?);
-//!             let x = device.buffer(&[1.0f32, 2.0])?;
-//!             let mut sum = device.zeros::<f32>(2)?;
-//!             let mut graph = device.record(comm.all_reduce(&x, &mut sum, Reduce::Sum))?;
-//!             graph.launch(&stream)?;
-//!             assert_eq!(stream.read(&sum)?, [2.0, 4.0]);
-//!             Ok(())
-//!         });
-//!     }
-//! });
+//! let running: Vec<_> = ranks.into_iter().map(|comm| std::thread::spawn(move || rank(comm))).collect();
+//! for running in running {
+//!     assert_eq!(running.join().expect("no rank panics")?, [2.0, 4.0]);
+//! }
 //! # Ok(()) }
 //! ```
 //!
@@ -45,8 +46,8 @@
 //! something of it is in flight for longer than its [`timeout`](Join::timeout). Then it is aborted, so that nothing hangs, and
 //! every call that needs it answers [`ErrorKind::RankFailed`] with what happened and which launches were in flight: waiting for
 //! such a launch, launching its graphs again, recording with it. What such a launch should have written has no defined value.
-//! Graphs, memory and streams that have nothing to do with it go on; a stream on which such a launch was in flight answers with
-//! the error from then on.
+//! Graphs, memory and streams that have nothing to do with it go on; a stream on which such a launch was in flight answers every
+//! call with the error from then on.
 //!
 //! Then it dies on the other ranks too. In the same process: at most about a second later, whatever NCCL says. In other
 //! processes it depends on NCCL: over the network NCCL notices a closed connection; between processes on one machine it may say

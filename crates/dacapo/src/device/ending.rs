@@ -57,22 +57,26 @@ impl Inner {
     /// Waits for what may be in the memory of other devices. Inside foreign work that could be a wait for itself; and where
     /// the work cannot be waited for, nobody knows when it is over: then their contexts are held for ever.
     fn leave_others(&self, driver: &dyn Driver) {
-        let wait = |used: &Use<Cuda>| {
+        let is_over = |used: &Use<Cuda>| {
             let event = self.ledger.event_for(&self.cuda, used).or_else(|_| self.ledger.event_for(&self.cuda, used));
             // SAFETY: the event is of this driver and held.
             let passed = event
                 .map(|event| twice(Call::cuEventSynchronize, || unsafe { driver.cuEventSynchronize(event.raw()) }));
-            // Of a lost context nothing runs any more.
             match passed {
-                Ok(code) if code.is_success() || code.is_sticky() => self.ledger.finished(used),
-                Err(error) if error.code.is_sticky() => self.ledger.finished(used),
-                _ => {}
+                Ok(code) if code.is_success() => {
+                    self.ledger.finished(used);
+                    true
+                }
+                // Of a lost context nothing runs any more. But it is not finished: what it should have written is not there, and
+                // whoever waits for it must hear that. The stream and its context are there as long as anybody can.
+                Ok(code) => code.is_sticky(),
+                Err(error) => error.code.is_sticky(),
             }
         };
-        if refuse_in_foreign().is_ok() {
-            self.all_last_uses().iter().for_each(wait);
-        }
-        if !self.all_last_uses().is_empty() {
+        let uses = self.all_last_uses();
+        // Each of them, also behind one that is not over.
+        let left = uses.iter().filter(|used| refuse_in_foreign().is_err() || !is_over(used)).count();
+        if left > 0 {
             self.routes.forget();
         }
     }

@@ -165,6 +165,7 @@ impl<I: Reads, O: Writes> GraphInto<I, O> {
         self.check(call, &given)?;
         let extra: Vec<_> = given
             .iter()
+            .filter(|access| access.place.bytes > 0)
             .filter_map(|access| {
                 let touching = if access.mode.writes() { Touching::Write } else { Touching::Read };
                 Some((access.place.allocation.memory()?, touching))

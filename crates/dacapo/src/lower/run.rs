@@ -16,7 +16,7 @@ use crate::lower::branching;
 use crate::lower::declared::{declared, named};
 use crate::lower::params::{self, AsAllocated, Resolve};
 use crate::lower::stamps::{StampPlace, Stamps};
-use crate::memory::{Allocation, Arena, Extent, Kind, Mode, raw_places};
+use crate::memory::{Access, Allocation, Arena, Extent, Kind, Mode, raw_places};
 use crate::nesting::InForeign;
 use crate::pool::Pool;
 use crate::record::{JointOps, Node, NodeParams, Recorded, Told, Work, gates, lock_gates, partners};
@@ -408,6 +408,10 @@ pub(crate) fn touched<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<(MemoryI
         if matches!(allocation.kind(), Kind::StandIn(_)) {
             continue;
         }
+        // What has no bytes reads and writes nothing.
+        if access.place.bytes == 0 {
+            continue;
+        }
         // A temp lies in an arena, which is in the ledger.
         let Some(memory) = allocation.memory() else { continue };
         let touching = if access.mode.writes() { Touching::Write } else { Touching::Read };
@@ -437,12 +441,13 @@ pub(crate) fn expect_whole<'n>(nodes: impl Iterator<Item = &'n Node>, places: &i
     }
     let mut written: Vec<MemoryId> = Vec::new();
     for node in nodes {
-        for access in node.access.iter().filter(|access| access.mode != Mode::Out) {
+        let touches = |access: &&Access| access.place.bytes > 0;
+        for access in node.access.iter().filter(touches).filter(|access| access.mode != Mode::Out) {
             let allocation = places.allocation(&access.place.allocation);
             let Some(memory) = allocation.memory().filter(|memory| !written.contains(memory)) else { continue };
             allocation.device().writers(memory).expect_whole().map_err(|error| node.blame(error))?;
         }
-        let writes = node.access.iter().filter(|access| access.mode.writes());
+        let writes = node.access.iter().filter(touches).filter(|access| access.mode.writes());
         written.extend(writes.filter_map(|access| places.allocation(&access.place.allocation).memory()));
     }
     Ok(())

@@ -10,6 +10,8 @@ use dacapo::{
     download, fill, upload,
 };
 
+use dacapo_driver::{Breakable, CUresult};
+
 use crate::kind;
 use crate::kit::{gone, group, in_time, nothing_found};
 
@@ -434,4 +436,38 @@ fn a_small_machine_runs_out_of_memory_on_one_device() {
         drop((held, far, stream));
         gone(&d);
     });
+}
+
+/// A copy that a broken device was to make is made, or it is told that it was not: also when nobody has that device any more.
+#[test]
+fn what_a_broken_device_left_undone_stays_undone_when_it_is_gone() {
+    let mut lost = 0;
+    for seed in 0..40 {
+        for by_graph in [false, true] {
+            let mut d = group(seed, 2);
+            let stream = d[0].stream().unwrap();
+            let (x, mut y) = (d[0].buffer(&[5u32; 64]).unwrap(), d[1].buffer(&[7u32; 64]).unwrap());
+            let mut before = d[0].zeros::<u32>(1 << 16).unwrap();
+            stream.run(fill(&mut before, baked(1))).unwrap();
+            match by_graph {
+                true => drop(d[0].record(copy(&x, &mut y)).unwrap().launch(&stream).unwrap()),
+                false => stream.run(copy(&x, &mut y)).unwrap(),
+            }
+            // In its own context.
+            drop(d[0].stream());
+            d[0].machine().unwrap().lose_context(CUresult::CUDA_ERROR_LAUNCH_FAILED);
+            drop((x, stream, before, d.remove(0)));
+            let read = || d[0].stream().unwrap().read(&y);
+            match read() {
+                Ok(seen) => assert_eq!(seen, [5; 64], "seed {seed}, by graph: {by_graph}"),
+                Err(error) => {
+                    assert!(matches!(error.kind(), ErrorKind::OtherLost { .. }), "{error:?}");
+                    kind!(read(), ErrorKind::OtherLost { .. });
+                    lost += 1;
+                }
+            }
+            drop(y);
+        }
+    }
+    assert!(lost > 0, "some copies were not made yet");
 }

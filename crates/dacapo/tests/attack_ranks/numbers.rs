@@ -363,7 +363,10 @@ fn rank_0_tells_those_who_come_and_names_those_who_do_not() {
         // Rank 2 comes twice, and is one of four all the same.
         let error = join(4, &[0, 2, 2], 2 * SHORT).remove(0).unwrap_err();
         let why = "nothing was heard from rank 1, 3";
-        assert!(matches!(error.kind(), ErrorKind::NotJoined { why: said, .. } if said == why), "{error:?}");
+        assert!(
+            matches!(error.kind(), ErrorKind::NotJoined { why: said, .. } if said.lines().next() == Some(why)),
+            "{error:?}"
+        );
         drop(joined);
         gone(&d);
     });
@@ -380,7 +383,10 @@ fn a_launcher_of_more_ranks_than_memory_holds() {
         let error = place.join_with(&d[0], &Join::new().timeout(SHORT), Duration::from_millis(1)).unwrap_err();
         assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
         let why = "nothing was heard from rank 1, 2, 3, 4, 5, 6, 7, 8 and 2147483638 more";
-        assert!(matches!(error.kind(), ErrorKind::NotJoined { why: said, .. } if said == why), "{error:?}");
+        assert!(
+            matches!(error.kind(), ErrorKind::NotJoined { why: said, .. } if said.lines().next() == Some(why)),
+            "{error:?}"
+        );
         gone(&d);
     });
 }

@@ -1,7 +1,8 @@
 //! One communicator on many threads, and an end that comes from another one.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -309,4 +310,57 @@ fn ranks_join_while_others_of_the_same_devices_come_and_go() {
     assert_eq!(count.load(Ordering::Relaxed), 8 * 7);
     gone(&devices);
     crate::kit::nothing_found(&devices);
+}
+
+/// Calls when the thread's values go.
+struct AtEnd(Box<dyn FnMut()>);
+
+impl Drop for AtEnd {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+thread_local!(static AT_END: RefCell<Option<AtEnd>> = const { RefCell::new(None) });
+
+/// As a logger would that reduces its last numbers.
+#[test]
+fn a_thread_that_ends_may_still_make_collectives() {
+    for is_group in [false, true] {
+        let devices = group(0, 2);
+        let ranks = Join::new().all(&devices).unwrap();
+        let (tell, told) = mpsc::channel();
+        for comm in ranks {
+            let tell = tell.clone();
+            let body = move || {
+                // There before anything of the library's, and so gone behind it.
+                AT_END.set(None);
+                let (device, stream) = (comm.device().clone(), comm.device().stream().unwrap());
+                let mut x = device.buffer(&[1.0f32]).unwrap();
+                let mut run = move || {
+                    let op = comm.group().all_reduce_in_place(&mut x, Reduce::Sum).op();
+                    match is_group {
+                        true => stream.run(op)?,
+                        false => {
+                            drop(op);
+                            stream.run(comm.all_reduce_in_place(&mut x, Reduce::Sum))?;
+                        }
+                    }
+                    // One that NCCL refuses, and one that is recorded.
+                    assert!(stream.run(comm.send(&x, comm.rank())).is_err());
+                    let mut graph = device.record(comm.all_reduce_in_place(&mut x, Reduce::Sum))?;
+                    graph.launch(&stream)?;
+                    drop(graph);
+                    stream.read(&x)
+                };
+                assert_eq!(run().unwrap(), [4.0]);
+                AT_END.set(Some(AtEnd(Box::new(move || tell.send(run()).unwrap()))));
+            };
+            thread::spawn(body);
+        }
+        drop(tell);
+        let told: Vec<Result<Vec<f32>>> = told.iter().collect();
+        assert_eq!(told.into_iter().map(Result::unwrap).collect::<Vec<_>>(), [[16.0], [16.0]]);
+        gone(&devices);
+    }
 }

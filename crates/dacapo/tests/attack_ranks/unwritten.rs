@@ -421,3 +421,59 @@ fn who_awaits_a_collective_keeps_nobody_else_waiting() {
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     assert_eq!(there.read(&z).unwrap(), [3.0; 8]);
 }
+
+#[test]
+fn of_writes_on_two_streams_that_nobody_ordered_both_are_asked() {
+    let devices = group(1, 2);
+    let ranks = Join::new().without_agreement().timeout(LONG).all(&devices).unwrap();
+    let (stream, other) = (devices[0].stream().unwrap(), devices[0].stream().unwrap());
+    let (mut x, z) = (devices[0].buffer(&[1.0f32; 64]).unwrap(), devices[0].buffer(&[9.0f32; 64]).unwrap());
+    let mut y = devices[0].buffer(&[7.0f32; 64]).unwrap();
+    devices[0].record(copy(&z, &mut y)).unwrap().launch(&other).unwrap();
+    let mut kept = devices[0].record(copy(&z, &mut y)).unwrap();
+    kept.launch(&other).unwrap();
+    stream.run(ranks[0].all_reduce_in_place(&mut x, Reduce::Sum)).unwrap();
+    devices[0].record(copy(&x, &mut y)).unwrap().launch(&stream).unwrap();
+    ranks[1].abort("it does not come");
+    while ranks[0].death().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let third = devices[0].stream().unwrap();
+    kind!(third.read(&y), ErrorKind::RankFailed { .. });
+    drop(kept);
+    kind!(third.read(&y), ErrorKind::RankFailed { .. });
+}
+
+#[test]
+fn an_op_of_no_bytes_writes_nothing() {
+    let (devices, other, mut x) = dead_in_flight();
+    let z = devices[0].buffer(&[0.0f32; 64]).unwrap();
+    other.run(copy(&z[..0], &mut x[3..3])).unwrap();
+    kind!(other.read(&x), ErrorKind::RankFailed { .. });
+    let mut graph = devices[0].record(copy(&z[..0], &mut x[3..3])).unwrap();
+    graph.launch(&other).unwrap();
+    kind!(other.read(&x), ErrorKind::RankFailed { .. });
+    let mut bound = devices[0].graph().record_into(&z[..0], &mut x[..0], |r, z, x| r.run(copy(z, x))).unwrap();
+    bound.launch(&other, &z[..0], &mut x[5..5]).unwrap();
+    kind!(other.read(&x), ErrorKind::RankFailed { .. });
+}
+
+#[test]
+fn a_profile_on_a_device_without_a_rank_asks_as_well() {
+    let devices = group(1, 3);
+    let ranks = Join::new().timeout(LONG).all(&devices[..2]).unwrap();
+    let (stream, there) = (devices[0].stream().unwrap(), devices[2].stream().unwrap());
+    let mut x = devices[0].buffer(&[1.0f32; 64]).unwrap();
+    let mut far = devices[2].zeros::<f32>(64).unwrap();
+    stream.run(ranks[0].all_reduce_in_place(&mut x, Reduce::Sum)).unwrap();
+    ranks[1].abort("it does not come");
+    kind!(stream.synchronize(), ErrorKind::RankFailed { .. });
+    let mut graph = devices[2].record(copy(&x, &mut far)).unwrap();
+    kind!(graph.launch(&there).map(drop), ErrorKind::RankFailed { .. });
+    kind!(graph.profile(&there).map(drop), ErrorKind::RankFailed { .. });
+    let mut host = devices[0].host(&[0.0f32; 64]).unwrap();
+    let mut down = devices[0].record(download(&x, &mut host)).unwrap();
+    kind!(down.profile(&devices[0].stream().unwrap()).map(drop), ErrorKind::RankFailed { .. });
+    drop(down);
+    assert_eq!(host.to_vec().unwrap(), [0.0; 64]);
+}

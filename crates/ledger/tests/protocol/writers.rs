@@ -216,3 +216,21 @@ fn what_the_host_wrote_nobody_else_wrote_last() {
     bench.work(&a, Touch::Set(&mut set), "and again");
     assert!(is(&bench, memory, &[(&a, 4)]));
 }
+
+#[test]
+fn of_writes_whose_order_nobody_knows_all_are_told() {
+    let bench = Bench::new();
+    bench.ledger.part_work();
+    let (a, b) = (bench.lane("a"), bench.lane("b"));
+    let memory = bench.ledger.add_memory();
+    let mut sets = [(); 3].map(|()| bench.ledger.add_set(&[(memory, WRITE)]));
+    let [first, kept, last] = &mut sets;
+    bench.work(&a, Touch::Set(first), "launch");
+    bench.ledger.remove_set(first);
+    bench.work(&a, Touch::Set(kept), "launch");
+    bench.work(&b, Touch::Set(last), "launch");
+    assert!(is(&bench, memory, &[(&b, 1)]));
+    bench.ledger.remove_set(last);
+    let writes = bench.ledger.last_writes(memory);
+    assert!(writes.iter().any(|write| *write.lane() == b), "{writes:?}");
+}

@@ -4,6 +4,7 @@
 //! have come to it, and each of them goes on when it is over. So says NCCL's manual of a group with several streams.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -46,7 +47,11 @@ struct Group {
 }
 
 thread_local! {
-    static GROUP: RefCell<Group> = RefCell::default();
+    /// Without a destructor of its own: values of the user's in other thread-locals may make calls when this thread ends. What a
+    /// thread leaves in a group that it never ended is not given back.
+    static GROUP: RefCell<ManuallyDrop<Group>> = const {
+        RefCell::new(ManuallyDrop::new(Group { depth: 0, posted: Vec::new(), joining: Vec::new(), refused: None }))
+    };
 }
 
 pub(crate) fn start() {
@@ -62,7 +67,7 @@ pub(crate) fn end() -> Result<(), Refused> {
     let whole = GROUP.with_borrow_mut(|group| {
         group.depth =
             group.depth.checked_sub(1).ok_or_else(|| Refused::usage("ncclGroupEnd without ncclGroupStart"))?;
-        Ok(if group.depth == 0 { Some(std::mem::take(group)) } else { None })
+        Ok(if group.depth == 0 { Some(std::mem::take(&mut **group)) } else { None })
     })?;
     let Some(Group { posted, joining, mut refused, .. }) = whole else { return Ok(()) };
     for joining in joining {

@@ -23,7 +23,7 @@ use super::id::{Id, random_token};
 use super::meeting::{Done, Gone, Meeting};
 use super::remote;
 use super::transfer::Said;
-use super::wire::{Frame, HELLO_BYTES, Hello, is_sound};
+use super::wire::{Frame, HELLO_BYTES, Hello, Within, is_sound};
 
 /// When nobody has come for this long, nobody will.
 const UNCLAIMED: Duration = Duration::from_secs(600);
@@ -116,9 +116,8 @@ fn listen(listener: &TcpListener, hub: &Arc<Mutex<Hub>>) {
 fn serve(mut connection: TcpStream, hub: &Arc<Mutex<Hub>>) -> io::Result<()> {
     connection.set_nonblocking(false)?;
     connection.set_nodelay(true)?;
-    connection.set_read_timeout(Some(HELLO_TIME))?;
     let mut bytes = [0; HELLO_BYTES];
-    connection.read_exact(&mut bytes)?;
+    Within::new(&connection, HELLO_TIME).read_exact(&mut bytes)?;
     let known = Hello::read(&bytes).filter(|hello| hello.token == locked(hub).id.token);
     let Some(hello) = known else {
         let why = "this is not an id that was made here".to_string();

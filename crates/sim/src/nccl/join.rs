@@ -12,7 +12,7 @@ use super::id::{Id, random_number};
 use super::refusal::Refused;
 use super::remote::Remote;
 use super::report::Trouble;
-use super::wire::{Frame, Hello};
+use super::wire::{Frame, Hello, Within};
 use crate::machine::Machine;
 
 /// The hub ends a wait in time; this is for a hub that does not.
@@ -58,11 +58,10 @@ fn reach(machine: &Machine, communicator: &Arc<Communicator>, id: Id) -> Result<
     };
     let system = |error: std::io::Error| Refused::new(ncclResult::ncclSystemError, format!("joining failed: {error}"));
     connection.set_nodelay(true).and_then(|()| connection.write_all(&hello.write())).map_err(nobody)?;
-    connection.set_read_timeout(Some(patience + GRACE)).map_err(system)?;
     if !communicator.joins_over(Some(connection.try_clone().map_err(system)?)) {
         return Err(Refused::new(ncclResult::ncclInvalidUsage, "the communicator was aborted while it joined"));
     }
-    let answer = Frame::read(&mut connection);
+    let answer = Frame::read(&mut Within::new(&connection, patience.saturating_add(GRACE)));
     communicator.joins_over(None);
     match answer {
         Ok(Frame::Local) => machine.lock().ranks.sit_down(id.token, communicator, patience),

@@ -1,12 +1,15 @@
 //! What a call of NCCL refuses, and the sentence that the thread is told when it asks.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 
 use dacapo_driver::CUresult;
 use dacapo_nccl::types::ncclResult;
 
 thread_local! {
-    static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// A text of the process, so that this has no destructor: values of the user's in other thread-locals may make calls when this
+    /// thread ends. Each thread gives its last one back when it is refused again.
+    static LAST: RefCell<ManuallyDrop<Option<String>>> = const { RefCell::new(ManuallyDrop::new(None)) };
 }
 
 /// A refused call.
@@ -41,7 +44,7 @@ pub(crate) fn answer(result: Result<(), Refused>) -> ncclResult {
     match result {
         Ok(()) => ncclResult::ncclSuccess,
         Err(Refused { code, text }) => {
-            LAST.set(Some(text));
+            LAST.with_borrow_mut(|last| **last = Some(text));
             code
         }
     }
@@ -49,5 +52,5 @@ pub(crate) fn answer(result: Result<(), Refused>) -> ncclResult {
 
 /// The last error of this thread.
 pub(crate) fn last() -> Option<String> {
-    LAST.with_borrow(Option::clone)
+    LAST.with_borrow(|last| Option::clone(last))
 }

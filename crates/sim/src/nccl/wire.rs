@@ -4,8 +4,10 @@
 //! inside is read with every length checked: a frame that makes no sense is an error, never a panic.
 
 use std::io::{self, Read, Write};
+use std::net::TcpStream;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use dacapo_nccl::types::ncclResult;
 
@@ -153,6 +155,31 @@ impl Frame {
 
     pub(crate) fn send(&self, to: &mut impl Write) -> io::Result<()> {
         to.write_all(&self.write())
+    }
+}
+
+/// What comes over a connection until then: whoever sends byte by byte has no more time than others.
+pub(crate) struct Within<'c> {
+    connection: &'c TcpStream,
+    until: Instant,
+}
+
+impl<'c> Within<'c> {
+    pub(crate) fn new(connection: &'c TcpStream, time: Duration) -> Within<'c> {
+        // A time that is longer than the clock can count is a day.
+        let until = Instant::now().checked_add(time).unwrap_or_else(|| Instant::now() + Duration::from_secs(24 * 3600));
+        Within { connection, until }
+    }
+}
+
+impl Read for Within<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.connection.set_read_timeout(Some(left))?;
+        (&mut &*self.connection).read(bytes)
     }
 }
 
