@@ -61,13 +61,15 @@
 //! enqueued this moment) is *covered* when somebody needs it (`enter_waiting`, `cover`): that one lets go of its own lane,
 //! takes the other lane's lock alone, takes the first event there that is behind it or records one, and starts over. Where
 //! others than the lanes of a ledger wait ([`part_work`](Ledger::part_work)), an event *parts* what is on a lane from
-//! other work that comes behind it (`part`), so that a cover is never later than it must be.
+//! other work that comes behind it (`part`), so that a cover is never later than it must be. Such events are also beside the
+//! lane's lock (`Lane::parting_behind`): the call that enqueues what is behind one may wait for whoever asks for it.
 //!
 //! **Several devices.** Ledgers [`beside`](Ledger::beside) each other share what is known, and each counts the lanes of its
 //! own device. All of the above holds across them: a lane's lock is the lane's, and the records' lock is one.
 //!
 //! **Failures.** A refused wait or cover: nothing was enqueued, nothing is entered, and the wait does not count as made.
-//! A failed or panicking enqueue: the use stays entered, because part of it may be on the stream. A refused event: the
+//! A failed or panicking enqueue: the use stays entered, because part of it may be on the stream; as a write it does not
+//! count for who asks who wrote last (`not_made`). A refused event: the
 //! work counts, its use has no event, and whoever needs one tries again. Sets that were disturbed stay so: a launch looks
 //! once more than it had to.
 //!

@@ -119,7 +119,8 @@ table! {
     WrongDevice { what, its, wanted } => "wrong_device",
         "{what} is on {its}; needed is {wanted}",
         help "make buffers, kernels and streams from the same `Device` (a clone is the same one, one opened again is not); only \
-              `copy` goes between devices of one driver, on a stream or in a graph of one of the two";
+              `copy` goes between devices of one driver (software devices of one `Device::software_group`), on a stream or in a \
+              graph of one of the two";
 
     EagerInRecording { call } => "eager_in_recording",
         "`{call}` inside a recording would act now, not at replay",

@@ -205,7 +205,9 @@ pub(super) fn after_a_failure(why: &str) -> String {
         true => {
             "let every rank do the same collectives, of the same sizes, in the same order, with a `recv` for each `send`"
         }
-        false => "drop its graphs and the communicator, and join a new one with the ranks that are left",
+        false => {
+            "drop its graphs, the streams that they ran on, and the communicator, and join a new one with the ranks that are left"
+        }
     };
     help.to_string()
 }

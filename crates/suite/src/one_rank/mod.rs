@@ -36,12 +36,14 @@ pub struct Part {
     pub seconds: u64,
     /// Whether it belongs to what `quick` does.
     pub is_quick: bool,
+    /// Whether all of it must hold. Else it shows what NVIDIA's driver does, and may end its process.
+    pub must: bool,
     /// Does it, and says what was seen. An error: it could not be done.
     pub run: fn(&Floor) -> Made<Came>,
 }
 
 const fn part(name: &'static str, does: &'static str, is_quick: bool, run: fn(&Floor) -> Made<Came>) -> Part {
-    Part { name, does, seconds: 60, is_quick, run }
+    Part { name, does, seconds: 60, is_quick, must: true, run }
 }
 
 /// All of them, in the order in which they are done.
@@ -53,4 +55,8 @@ pub const PARTS: &[Part] = &[
     part("captures", "recordings beside a thread whose driver calls break captures", false, beside::run),
     part("watch", "launches that do not end in time", false, watched::run),
     part("overlap", "buckets beside the kernels of the next layer", false, overlap::run),
+    Part {
+        must: false,
+        ..part("unpaced", "recordings beside cuCtxSynchronize without a pause; shown only", false, beside::run_unpaced)
+    },
 ];
