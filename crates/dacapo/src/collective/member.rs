@@ -179,7 +179,8 @@ impl Member {
             why.push_str(&format!("\nrank {rank} says: {said}"));
         }
         let lanes = self.lanes();
-        lanes.iter().for_each(|lane| self.device.note_if_idle(lane));
+        let is_mine = |lane: &&Lane<Cuda>| unfinished(lane).iter().any(|name| name.needs(&self.life));
+        lanes.iter().filter(is_mine).for_each(|lane| self.device.note_if_idle(lane));
         let in_flight = lanes.iter().flat_map(unfinished).filter_map(|name| name.with_ops_of(&self.life)).collect();
         let told = why.clone();
         let error = Error::new(ErrorKind::RankFailed { rank: self.rank, size: self.size, why, in_flight });

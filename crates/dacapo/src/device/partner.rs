@@ -7,6 +7,7 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 
+use dacapo_driver::types::CU_STREAM_CAPTURE_STATUS_NONE;
 use dacapo_ledger::{Lane, MemoryId, Use};
 
 use crate::device::{Cuda, Device, LaneStream, Named, Needed, Noted};
@@ -281,8 +282,15 @@ impl Device {
     pub(crate) fn note_if_idle(&self, lane: &Lane<Cuda>) {
         let Some(last) = self.ledger().last_use_if_free(lane) else { return };
         let (Ok(()), Ok(_relaxed)) = (self.make_current(), self.relaxed()) else { return };
-        // SAFETY: the stream is destroyed only when nobody names its lane.
-        if unsafe { self.driver().cuStreamQuery(lane.stream().raw.0) }.is_success() {
+        let (stream, mut capturing) = (lane.stream().raw.0, CU_STREAM_CAPTURE_STATUS_NONE);
+        // SAFETY: the stream is destroyed only when nobody names its lane, and `capturing` is valid for the write.
+        let asked = unsafe { self.driver().cuStreamIsCapturing(stream, &mut capturing) };
+        // Another library may capture it, and a query would break that.
+        if !asked.is_success() || capturing != CU_STREAM_CAPTURE_STATUS_NONE {
+            return;
+        }
+        // SAFETY: as above.
+        if unsafe { self.driver().cuStreamQuery(stream) }.is_success() {
             self.ledger().finished(&last);
         }
     }
