@@ -156,8 +156,9 @@ impl<Q: Queues> Records<Q> {
         }
         for (memory, _) in touch.memory {
             let Some(memory) = self.memories.get_mut(memory.0) else { continue };
-            if memory.writes.iter().any(|write| write.is_at(lane, position)) {
-                let (at, before) = std::mem::take(&mut memory.before);
+            if memory.writes.iter().any(|write| write.is_at(lane, position))
+                && let Some((at, before)) = memory.before.take()
+            {
                 before.iter().for_each(|write| keep_latest(&mut memory.writes, write));
                 memory.written_at = at;
             }
@@ -168,6 +169,7 @@ impl<Q: Queues> Records<Q> {
     /// somebody may ask who wrote them (`remembers`), and it is the last who did.
     pub(crate) fn remove_set(&mut self, id: SetId, remembers: bool) -> Option<Use<Q>> {
         let mut set = self.sets.remove(id.0)?;
+        let made = if remembers { set.last_made() } else { None };
         set.last_launch();
         for (memory, access) in set.members {
             let memory = self.memories.get_mut(memory.0).expect(NAME_EACH_OTHER);
@@ -178,8 +180,19 @@ impl<Q: Queues> Records<Q> {
                 // A write has come behind it, and has waited for it.
                 continue;
             }
-            let is_last_write = remembers && access == Touching::Write;
-            if is_last_write {
+            if remembers && access == Touching::Write {
+                let is_made = |(_, made): &(u64, Use<Q>)| made.is_at(&launch.lane, launch.position);
+                if made.as_ref().is_none_or(|made| !is_made(made)) {
+                    // It was refused: others wait for it as ever, and what it should have replaced stays what was written last.
+                    if let Some((at, before)) = made.as_ref().filter(|(at, before)| memory.is_older(*at, before)) {
+                        memory.written_at = memory.written_at.max(*at);
+                        keep_latest(&mut memory.writes, before);
+                    }
+                    if !launch.is_finished() {
+                        keep_latest(&mut memory.writes, launch);
+                    }
+                    continue;
+                }
                 memory.written_at = memory.written_at.max(set.launched_at);
             } else if launch.is_finished() {
                 continue;
@@ -224,7 +237,7 @@ impl<Q: Queues> Records<Q> {
         self.uses_entered += 1;
         let memory = self.memories.get_mut(id.0).expect(KNOWN_MEMORY);
         memory.writes.retain(|write| !write.is_finished());
-        memory.before = (self.uses_entered, Vec::new());
+        memory.before = None;
         memory.written_at = self.uses_entered;
         for set in &memory.written_by {
             self.sets.get_mut(set.0).expect(NAME_EACH_OTHER).word.disturb();
@@ -260,7 +273,7 @@ struct Memory<Q: Queues> {
     written_at: u64,
     /// The writes that the last one has replaced, and how many uses had been entered then, where somebody may ask who wrote the
     /// memory: it may not be made.
-    before: (u64, Vec<Use<Q>>),
+    before: Option<(u64, Vec<Use<Q>>)>,
     /// The reads since.
     reads: Vec<Use<Q>>,
     /// The sets that read it. Apart from those that write it, because a reader need not look at the other readers:
@@ -275,7 +288,7 @@ impl<Q: Queues> Memory<Q> {
         Memory {
             writes: Vec::new(),
             written_at: 0,
-            before: (0, Vec::new()),
+            before: None,
             reads: Vec::new(),
             read_by: Vec::new(),
             written_by: Vec::new(),
@@ -332,8 +345,12 @@ impl<Q: Queues> Memory<Q> {
         match access {
             Touching::Write => {
                 self.reads.clear();
+                if self.writes.iter().any(|write| write.is_at(lane, position)) {
+                    // Named twice.
+                    return;
+                }
                 if remembers {
-                    self.before = (self.written_at, std::mem::take(&mut self.writes));
+                    self.before = Some((self.written_at, std::mem::take(&mut self.writes)));
                 } else {
                     self.writes.clear();
                 }

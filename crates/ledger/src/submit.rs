@@ -78,6 +78,20 @@ impl<Q: Queues> Ledger<Q> {
     where
         E: From<Q::Error>,
     {
+        self.launch_that(queues, lane, (set, memory), true, enqueue)
+    }
+
+    fn launch_that<R, E>(
+        &self,
+        queues: &Q,
+        lane: &Lane<Q>,
+        (set, memory): (&mut UseSet<Q>, &[(MemoryId, Touching)]),
+        writes: bool,
+        enqueue: impl FnOnce(&Q::Stream) -> Result<R, E>,
+    ) -> Result<R, E>
+    where
+        E: From<Q::Error>,
+    {
         let mut progress = lane.lock();
         if self.parts_work() {
             self.part(queues, lane, &mut progress, set.last_use().filter(|_| memory.is_empty()));
@@ -86,12 +100,32 @@ impl<Q: Queues> Ledger<Q> {
         if again.is_none() {
             progress = self.enter_launch(queues, lane, progress, set, memory)?;
         }
-        let position = progress.position;
+        let touch = Touched { set: set.id(), memory };
+        let mut unmade = Unmade { ledger: self, lane, position: progress.position, touch, again };
         let done = self.enqueue_launch(queues, lane, progress, set, memory, enqueue);
-        if done.is_err() && self.parts_work() {
-            self.records.lock().not_made(lane, position, Touched { set: set.id(), memory }, again);
+        if done.is_ok() && writes {
+            unmade.is_made();
         }
         done
+    }
+
+    /// As [`launch`](Ledger::launch) without memory, of work that writes nothing: what prepares a launch. It has the order of one, and
+    /// is none of the last [writes](Ledger::last_writes).
+    ///
+    /// # Errors
+    ///
+    /// - As [`launch`](Ledger::launch).
+    pub fn prepare<R, E>(
+        &self,
+        queues: &Q,
+        lane: &Lane<Q>,
+        set: &mut UseSet<Q>,
+        enqueue: impl FnOnce(&Q::Stream) -> Result<R, E>,
+    ) -> Result<R, E>
+    where
+        E: From<Q::Error>,
+    {
+        self.launch_that(queues, lane, (set, &[]), false, enqueue)
     }
 
     /// As [`launch`](Ledger::launch) without memory, if that is clean: on the lane of the last launch, and nobody disturbed
@@ -200,11 +234,13 @@ impl<Q: Queues> Ledger<Q> {
         let mut progress = self.enter_waiting(queues, lane, progress, touch)?;
         let position = progress.position;
         Q::entered(lane.stream(), position);
+        let mut unmade = Unmade { ledger: self, lane, position, touch, again: None };
         // Steps 4 and 5, as of a launch.
         let done = enqueue(lane.stream());
-        if done.is_err() && self.parts_work() {
-            self.records.lock().not_made(lane, position, touch, None);
+        if done.is_ok() {
+            unmade.is_made();
         }
+        drop(unmade);
         let event = match self.wants_event(lane) {
             true => self.record_behind(queues, lane, touch, &mut progress),
             false => None,
@@ -353,6 +389,31 @@ impl<Q: Queues> Ledger<Q> {
         let event = queues.record(lane.stream())?;
         progress.note_event(event.clone(), lane.finished_up_to());
         Ok(Cover { lane, position: progress.position, event })
+    }
+}
+
+/// A use that was entered, and whose work is not made yet: it was refused, or its enqueue panicked, if this is dropped.
+struct Unmade<'l, Q: Queues> {
+    ledger: &'l Ledger<Q>,
+    lane: &'l Lane<Q>,
+    /// 0 once it is made.
+    position: u64,
+    touch: Touched<'l>,
+    /// Where the set's launch before it was, if this one is clean.
+    again: Option<u64>,
+}
+
+impl<Q: Queues> Unmade<'_, Q> {
+    fn is_made(&mut self) {
+        self.position = 0;
+    }
+}
+
+impl<Q: Queues> Drop for Unmade<'_, Q> {
+    fn drop(&mut self) {
+        if self.position > 0 && self.ledger.parts_work() {
+            self.ledger.records.lock().not_made(self.lane, self.position, self.touch, self.again);
+        }
     }
 }
 

@@ -63,7 +63,7 @@ fn a_rank_that_does_not_come() {
              --> rank 0      ncclAllReduce of 8 float32, sum\n  \
              --> rank 1      it has made no call of this communicator\n\
              note: NCCL itself would wait for ever; on GPUs `Join::timeout` ends that\n\
-             help: let rank 1 make the call; a rank that takes longer needs a longer `Options::rank_patience`"
+             help: let rank 1 make the call, on a thread or in a process of its own; a rank that takes longer needs a longer `Options::rank_patience`"
         );
         r.comms.iter().for_each(|comm| abort(&r.nccl, *comm));
         r.sync();

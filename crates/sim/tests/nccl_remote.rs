@@ -298,8 +298,8 @@ fn the_process_that_made_the_id_dies() {
         drop(child.stdin.take());
         let (code, text) = r.broken();
         assert_eq!(code, ncclResult::ncclRemoteError);
-        let sentence = "rank 0 waits at ncclAllReduce of 4 float32, sum, and the connection to the process that made the id is \
-                        closed";
+        let sentence = "rank 0 waits at ncclAllReduce of 4 float32, sum, and the process that made the id, rank 0's if a launcher \
+                        has started the ranks, has closed the connection";
         assert_eq!((text.lines().next(), r.device.findings()[0].code), (Some(sentence), "missing-rank"));
         child.wait().expect("it ends");
         abort(&r.nccl, r.comm);

@@ -55,7 +55,7 @@ const LAUNCHERS: [[&str; 3]; 4] = [
 ];
 
 /// The first bytes of either side, so that a stranger on the port is noticed.
-const HELLO: [u8; 8] = *b"dacapo:1";
+const HELLO: [u8; 8] = *b"dacapo:2";
 /// Instead of them, to a rank of another job: then how many ranks this one has.
 const OTHER_JOB: [u8; 8] = *b"dacapo:0";
 /// The last byte of a rank that has heard the id.
@@ -106,7 +106,7 @@ impl Launcher {
         let port = if size == 1 && get("MASTER_PORT").is_none() { 1 } else { number("MASTER_PORT")? };
         let taken = get("TORCHELASTIC_USE_AGENT_STORE").is_some_and(|taken| taken.eq_ignore_ascii_case("true"));
         let port = port.saturating_add(usize::from(taken));
-        let is_port = u16::try_from(port).ok().filter(|port| *port > 0);
+        let is_port = u16::try_from(port).ok().filter(|port| *port > 0 || size == 1);
         let port = is_port.ok_or_else(|| fail(format!("MASTER_PORT {port} is no port")))?;
         Ok(Launcher { rank, size, local_rank, host, port })
     }
@@ -231,11 +231,20 @@ impl Launcher {
 
     /// Another rank asks rank 0 for it.
     fn ask(&self, until: Deadline) -> Result<UniqueId> {
+        // What somebody has answered says more than that the last try was too late.
+        let mut answered = None;
         loop {
-            match self.ask_once(ONE.min(until.left()).max(AGAIN)) {
+            let why = match self.ask_once(ONE.min(until.left()).max(AGAIN)) {
                 Ok(id) => return Ok(id),
-                Err(_) if !until.left().is_zero() => std::thread::sleep(AGAIN.min(until.left())),
-                Err(why) => {
+                Err(why) => why,
+            };
+            if why.kind() == std::io::ErrorKind::Other {
+                answered = Some(why.to_string());
+            }
+            match until.left() {
+                left if !left.is_zero() => std::thread::sleep(AGAIN.min(left)),
+                _ => {
+                    let why = answered.unwrap_or_else(|| why.to_string());
                     let at = format!("{}:{}", self.host, self.port);
                     return Err(self.fail(format!("rank 0 was not reached at {at}: {why}\n{ALL_RANKS}")));
                 }

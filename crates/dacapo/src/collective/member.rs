@@ -180,7 +180,10 @@ impl Member {
         }
         let lanes = self.lanes();
         let is_mine = |lane: &&Lane<Cuda>| unfinished(lane).iter().any(|name| name.needs(&self.life));
-        lanes.iter().filter(is_mine).for_each(|lane| self.device.note_if_idle(lane));
+        // On a GPU the question may wait for the very call that hangs, and this must not.
+        if self.device.is_software() {
+            lanes.iter().filter(is_mine).for_each(|lane| self.device.note_if_idle(lane));
+        }
         let in_flight = lanes.iter().flat_map(unfinished).filter_map(|name| name.with_ops_of(&self.life)).collect();
         let told = why.clone();
         let error = Error::new(ErrorKind::RankFailed { rank: self.rank, size: self.size, why, in_flight });
@@ -230,7 +233,10 @@ impl Member {
         // A lost device refuses both. The others must be told all the same, and that needs no context.
         let _ = self.device.make_current();
         let _relaxed = self.device.relaxed();
-        self.device.release_graphs();
+        // It waits for graphs that were captured with it, and they may wait for what it ends.
+        let device = self.device.clone();
+        let graphs = std::thread::Builder::new().name("dacapo-release".into());
+        let _ = graphs.spawn(move || device.make_current().map(|()| device.release_graphs()));
         // SAFETY: the handle was made by this library, and nobody else ends it: it was taken out of its place. What is still
         // under way with it is inside NCCL, which allows an abort beside.
         // What it answers is of no use: there is nothing that could be done about it.

@@ -50,7 +50,7 @@ impl fmt::Display for Named {
 
 /// The launches of a stream since it was last known to be idle, the same one in a row only once.
 #[derive(Default)]
-#[repr(C)] // the first two are what a launch looks at
+#[repr(C)] // the first three are what a launch has to do with
 pub(crate) struct Notes {
     /// Where the newest name is, so that a launch of the same graph again takes no lock. The list holds what it names, so the
     /// address is not another graph's.

@@ -274,6 +274,7 @@ table! {
         help "a rank is a number from 0 to `Communicator::size() - 1`";
     NotJoined { rank, size, why } => "not_joined",
         (words::not_joined(*rank, *size, why)),
+        notes (words::failed_notes(why, &[])),
         help (words::join_how(*size, why));
     RanksDiffer { rank, number, here, ranks } => "ranks_differ",
         "the ranks have recorded different collectives: on rank {rank} collective {number} is {here}",

@@ -357,13 +357,11 @@ impl Replayable {
         stream.0.enter("Graph::preload")?;
         let _relaxed = device.relaxed()?;
         let exec = self.built.exec;
-        let submitted = device.ledger().submit::<_, Error>(
-            &device.0.cuda,
-            &stream.0.lane,
-            Touch::Set(&mut self.set),
-            // SAFETY: the executable graph is ours and alive.
-            |raw| device.check(unsafe { device.driver().cuGraphUpload(exec, raw.raw.0) }, Call::cuGraphUpload),
-        );
+        // SAFETY: the executable graph is ours and alive.
+        let upload = |raw: &LaneStream| {
+            device.check(unsafe { device.driver().cuGraphUpload(exec, raw.raw.0) }, Call::cuGraphUpload)
+        };
+        let submitted = device.ledger().prepare(&device.0.cuda, &stream.0.lane, &mut self.set, upload);
         submitted.map_err(|error| device.noted(error))?;
         self.preloaded = true;
         Ok(())

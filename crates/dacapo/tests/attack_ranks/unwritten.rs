@@ -477,3 +477,19 @@ fn a_profile_on_a_device_without_a_rank_asks_as_well() {
     drop(down);
     assert_eq!(host.to_vec().unwrap(), [0.0; 64]);
 }
+
+#[test]
+fn what_is_only_brought_onto_the_device_has_written_nothing() {
+    for is_dropped in [false, true] {
+        let (devices, other, mut x) = dead_in_flight();
+        let mut graph = devices[0].graph().preloaded().record(fill(&mut x, baked(2.0))).unwrap();
+        kind!(other.read(&x), ErrorKind::RankFailed { .. });
+        if is_dropped {
+            drop(graph);
+            kind!(other.read(&x), ErrorKind::RankFailed { .. });
+        } else {
+            graph.launch(&other).unwrap();
+            assert_eq!(other.read(&x).unwrap(), [2.0; 64]);
+        }
+    }
+}

@@ -234,3 +234,68 @@ fn of_writes_whose_order_nobody_knows_all_are_told() {
     let writes = bench.ledger.last_writes(memory);
     assert!(writes.iter().any(|write| *write.lane() == b), "{writes:?}");
 }
+
+#[test]
+fn a_launch_that_was_refused_writes_nothing_when_its_set_is_removed() {
+    let bench = Bench::new();
+    bench.ledger.part_work();
+    let (a, b) = (bench.lane("a"), bench.lane("b"));
+    let memory = bench.ledger.add_memory();
+    let (mut made, mut refused) = (bench.ledger.add_set(&[(memory, WRITE)]), bench.ledger.add_set(&[(memory, WRITE)]));
+    bench.work(&a, Touch::Set(&mut made), "launch");
+    bench.ledger.finished(&bench.ledger.last_use(&a).unwrap());
+    bench.try_work(&b, Touch::Set(&mut refused), "refused", Err(Refused::Enqueue)).unwrap_err();
+    assert!(is(&bench, memory, &[(&a, 1)]));
+    bench.ledger.remove_set(&mut refused);
+    let writes = bench.ledger.last_writes(memory);
+    assert!(writes.iter().any(|write| *write.lane() == a), "{writes:?}");
+}
+
+#[test]
+fn memory_that_is_named_twice_is_written_once() {
+    let bench = Bench::new();
+    bench.ledger.part_work();
+    let (a, b) = (bench.lane("a"), bench.lane("b"));
+    let memory = bench.ledger.add_memory();
+    let mut old = bench.ledger.add_set(&[(memory, WRITE)]);
+    bench.work(&b, Touch::Set(&mut old), "launch");
+    bench.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
+    let twice = [(memory, WRITE), (memory, READ), (memory, WRITE)];
+    bench.try_work(&b, Touch::Memory(&twice), "refused", Err(Refused::Enqueue)).unwrap_err();
+    let writes = bench.ledger.last_writes(memory);
+    assert!(writes.iter().any(|write| *write.lane() == a && write.position() == 1), "{writes:?}");
+}
+
+#[test]
+fn what_prepares_a_launch_writes_nothing() {
+    let bench = Bench::new();
+    bench.ledger.part_work();
+    let (a, b) = (bench.lane("a"), bench.lane("b"));
+    let memory = bench.ledger.add_memory();
+    let mut set = bench.ledger.add_set(&[(memory, WRITE)]);
+    bench.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
+    bench.ledger.prepare(&bench.device, &b, &mut set, |_| Ok::<_, Refused>(())).unwrap();
+    assert!(is(&bench, memory, &[(&a, 1)]));
+    assert_eq!(bench.ledger.wait_list(memory, READ).len(), 2, "for the order it is a launch");
+    bench.work(&b, Touch::Set(&mut set), "launch");
+    bench.ledger.prepare(&bench.device, &b, &mut set, |_| Ok::<_, Refused>(())).unwrap();
+    let writes = bench.ledger.last_writes(memory);
+    assert!(writes.iter().all(|write| *write.lane() == b), "{writes:?}");
+}
+
+#[test]
+fn work_that_panics_has_written_nothing() {
+    let bench = Bench::new();
+    bench.ledger.part_work();
+    let (a, b) = (bench.lane("a"), bench.lane("b"));
+    let memory = bench.ledger.add_memory();
+    bench.work(&a, Touch::Memory(&[(memory, WRITE)]), "write");
+    let panics = std::panic::AssertUnwindSafe(|| {
+        let touch = [(memory, WRITE)];
+        let work = |_: &_| -> Result<(), Refused> { panic!("on purpose") };
+        bench.ledger.submit(&bench.device, &b, Touch::Memory(&touch), work).map(drop)
+    });
+    assert!(std::panic::catch_unwind(panics).is_err());
+    let writes = bench.ledger.last_writes(memory);
+    assert!(writes.iter().any(|write| *write.lane() == a), "{writes:?}");
+}
