@@ -41,26 +41,9 @@ struct Shared<Q: Queues> {
 /// Events of a lane, each with the position it is behind, in their order.
 type Events<Q> = VecDeque<(u64, <Q as Queues>::Event)>;
 
-/// The first that is behind the work at `position`.
-fn first_behind<E>(events: &VecDeque<(u64, E)>, position: u64) -> Option<&(u64, E)> {
-    events.get(events.partition_point(|(behind, _)| *behind < position))
-}
-
-/// One more behind the others, of which at most `max` stay; all is done up to `finished`.
-fn push<E>(events: &mut VecDeque<(u64, E)>, max: usize, event: (u64, E), finished: u64) {
-    // Of those behind which everything is done the last one says as much as all of them.
-    while events.len() == max || events.get(1).is_some_and(|(behind, _)| *behind <= finished) {
-        events.pop_front();
-    }
-    events.push_back(event);
-}
-
 impl<Q: Queues> Lane<Q> {
     pub(crate) fn new(stream: Q::Stream, kind: LaneKind) -> Self {
-        let progress = Progress {
-            position: 0,
-            more: Box::new(More { events: VecDeque::new(), events_max: 1, waits: Vec::new() }),
-        };
+        let progress = Progress { position: 0, more: Box::new(More { event: None, waits: Vec::new() }) };
         let (finished, progress) = (AtomicU64::new(0), Mutex::new(progress));
         Lane(Arc::new(Shared { stream, kind, finished, progress, partings: OnceLock::new() }))
     }
@@ -101,12 +84,18 @@ impl<Q: Queues> Lane<Q> {
         if events.back().is_some_and(|(behind, _)| *behind == position) {
             return;
         }
-        push(&mut events, EVENTS_KEPT, (position, event), self.finished_up_to());
+        let finished = self.finished_up_to();
+        // Of those behind which everything is done the last one says as much as all of them.
+        while events.len() == EVENTS_KEPT || events.get(1).is_some_and(|(behind, _)| *behind <= finished) {
+            events.pop_front();
+        }
+        events.push_back((position, event));
     }
 
     /// The first event behind the work at `position` among those that part work, and the position it is behind.
     pub(crate) fn parting_behind(&self, position: u64) -> Option<(u64, Q::Event)> {
-        first_behind(&self.0.partings.get()?.lock(), position).cloned()
+        let events = self.0.partings.get()?.lock();
+        events.get(events.partition_point(|(behind, _)| *behind < position)).cloned()
     }
 
     pub(crate) fn finish_up_to(&self, position: u64) {
@@ -148,10 +137,8 @@ pub(crate) struct Progress<Q: Queues> {
 const EVENTS_KEPT: usize = 1024;
 
 struct More<Q: Queues> {
-    /// The newest events recorded on this lane, each with the position it is behind, in their order.
-    events: Events<Q>,
-    /// At most so many: the last one, or some that part work.
-    events_max: usize,
+    /// The newest event recorded on this lane, and the position it is behind.
+    event: Option<(u64, Q::Event)>,
     /// How far this lane has waited for each other lane, at most one of each.
     waits: Vec<WaitedFor<Q>>,
 }
@@ -176,25 +163,19 @@ impl<Q: Queues> WaitedFor<Q> {
 }
 
 impl<Q: Queues> Progress<Q> {
-    /// The first event that is known to be behind the work at `position`, and the position it is behind.
-    pub(crate) fn first_event_behind(&self, position: u64) -> Option<&(u64, Q::Event)> {
-        first_behind(&self.more.events, position)
+    /// The newest event, if it is behind the work at `position`, and the position it is behind.
+    pub(crate) fn event_behind(&self, position: u64) -> Option<&(u64, Q::Event)> {
+        self.more.event.as_ref().filter(|(behind, _)| *behind >= position)
     }
 
-    /// An event was recorded behind the work at the lane's position, and it is done up to `finished`.
-    pub(crate) fn note_event(&mut self, event: Q::Event, finished: u64) {
-        let More { events, events_max, .. } = &mut *self.more;
-        push(events, *events_max, (self.position, event), finished);
+    /// An event was recorded behind the work at the lane's position.
+    pub(crate) fn note_event(&mut self, event: Q::Event) {
+        self.more.event = Some((self.position, event));
     }
 
-    /// From now on events stay known when others come behind them, for those who wait for what was before.
-    pub(crate) fn keep_events(&mut self) {
-        self.more.events_max = EVENTS_KEPT;
-    }
-
-    /// The event of the work at `position`, if one is known.
+    /// The event of the work at `position`, if it is the newest.
     pub(crate) fn event_at(&self, position: u64) -> Option<Q::Event> {
-        self.first_event_behind(position).filter(|(behind, _)| *behind == position).map(|(_, event)| event.clone())
+        self.event_behind(position).filter(|(behind, _)| *behind == position).map(|(_, event)| event.clone())
     }
 
     /// Up to which position of `lane` this one has waited; 0 for not at all.

@@ -59,7 +59,7 @@
 //! **Events.** While one user lane is in use nobody records any. From the second on each submit on a user lane has its
 //! own (`wants_event`). What has none (it is older, or on an internal lane, or its event was refused, or it is being
 //! enqueued this moment) is *covered* when somebody needs it (`enter_waiting`, `cover`): that one lets go of its own lane,
-//! takes the other lane's lock alone, takes the first event there that is behind it or records one, and starts over. Where
+//! takes the other lane's lock alone, takes the newest event there if it is behind it or records one, and starts over. Where
 //! others than the lanes of a ledger wait ([`part_work`](Ledger::part_work)), an event *parts* what is on a lane from
 //! other work that comes behind it (`part`), so that a cover is never later than it must be. Such events are also beside the
 //! lane's lock (`Lane::parting_behind`): the call that enqueues what is behind one may wait for whoever asks for it.

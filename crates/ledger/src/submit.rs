@@ -284,7 +284,6 @@ impl<Q: Queues> Ledger<Q> {
     #[cold]
     #[inline(never)]
     fn part(&self, queues: &Q, lane: &Lane<Q>, progress: &mut Progress<Q>, last: Option<&Use<Q>>) {
-        progress.keep_events();
         let position = progress.position;
         let is_again = last.is_some_and(|last| last.is_at(lane, position));
         let is_over = position <= lane.finished_up_to();
@@ -295,7 +294,7 @@ impl<Q: Queues> Ledger<Q> {
             lane.note_parting(position, event);
         } else if let Ok(event) = queues.record(lane.stream()) {
             lane.note_parting(position, event.clone());
-            progress.note_event(event, lane.finished_up_to());
+            progress.note_event(event);
         }
     }
 
@@ -364,7 +363,7 @@ impl<Q: Queues> Ledger<Q> {
         progress: &mut Progress<Q>,
     ) -> Option<Q::Event> {
         let event = queues.record(lane.stream()).ok()?;
-        progress.note_event(event.clone(), lane.finished_up_to());
+        progress.note_event(event.clone());
         self.records.lock().note_event(lane, progress.position, touch, &event);
         Some(event)
     }
@@ -383,11 +382,11 @@ impl<Q: Queues> Ledger<Q> {
         }
         // Under its lock every position that was given out is on the stream.
         let mut progress = used.lane.lock();
-        if let Some((position, event)) = progress.first_event_behind(used.position) {
+        if let Some((position, event)) = progress.event_behind(used.position) {
             return Ok(Cover { lane, position: *position, event: event.clone() });
         }
         let event = queues.record(lane.stream())?;
-        progress.note_event(event.clone(), lane.finished_up_to());
+        progress.note_event(event.clone());
         Ok(Cover { lane, position: progress.position, event })
     }
 }
