@@ -49,6 +49,11 @@ impl<Q: Queues> UseSet<Q> {
         (self.word.state.load(Ordering::Relaxed) != REMOVED).then_some(self.word.id)
     }
 
+    /// The same where it is known to be there, without a question.
+    pub(crate) fn number(&self) -> SetId {
+        self.word.id
+    }
+
     /// It was taken out of the records, whose lock is still held: nobody looks at its word any more.
     pub(crate) fn removed(&mut self) {
         self.word.state.store(REMOVED, Ordering::Relaxed);

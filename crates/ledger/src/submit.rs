@@ -100,7 +100,7 @@ impl<Q: Queues> Ledger<Q> {
         if again.is_none() {
             progress = self.enter_launch(queues, lane, progress, set, memory)?;
         }
-        let touch = Touched { set: set.id(), memory };
+        let touch = Touched { set: Some(set.number()), memory };
         let mut unmade = Unmade { ledger: self, lane, position: progress.position, touch, again };
         let done = self.enqueue_launch(queues, lane, progress, set, memory, enqueue);
         if done.is_ok() && writes {
