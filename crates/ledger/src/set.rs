@@ -49,7 +49,13 @@ impl<Q: Queues> UseSet<Q> {
         (self.word.state.load(Ordering::Relaxed) != REMOVED).then_some(self.word.id)
     }
 
-    /// The same where it is known to be there, without a question.
+    /// Whether its last launch is the last work of a lane, whose position is this.
+    #[inline]
+    pub(crate) fn is_last_on(&self, lane: &Lane<Q>, position: u64) -> bool {
+        self.last.as_ref().is_some_and(|last| last.is_at(lane, position))
+    }
+
+    /// Its number where it is known to be there, without a question.
     pub(crate) fn number(&self) -> SetId {
         self.word.id
     }

@@ -146,8 +146,9 @@ impl<Q: Queues> Ledger<Q> {
         enqueue: impl FnOnce(&Q::Stream) -> Result<R, E>,
     ) -> Option<Result<R, E>> {
         let mut progress = lane.lock();
-        if self.parts_work() {
-            self.part(queues, lane, &mut progress, set.last_use());
+        // A launch of the last set again parts nothing; it is asked here, because a call would cost more than the question.
+        if self.parts_work() && !set.is_last_on(lane, progress.position) {
+            self.part(queues, lane, &mut progress, None);
         }
         let again = set.enter_clean(lane, &mut progress)?;
         let position = progress.position;
