@@ -357,8 +357,8 @@ impl Replayable {
         stream.0.enter("Graph::preload")?;
         let _relaxed = device.relaxed()?;
         let exec = self.built.exec;
-        // SAFETY: the executable graph is ours and alive.
         let upload = |raw: &LaneStream| {
+            // SAFETY: the executable graph is ours and alive.
             device.check(unsafe { device.driver().cuGraphUpload(exec, raw.raw.0) }, Call::cuGraphUpload)
         };
         let submitted = device.ledger().prepare(&device.0.cuda, &stream.0.lane, &mut self.set, upload);
