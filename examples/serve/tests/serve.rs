@@ -5,7 +5,7 @@ use dacapo_example_serve::clients::{Load, serve};
 use dacapo_example_serve::server::{How, Server};
 
 fn served(how: How, swap_every: u64) {
-    let software = Software::new().seed(7).options(|options| options.detectors = dacapo_sim::Detectors::all());
+    let software = Software::new().seed(7).options(|options| options.detectors = dacapo::sim::Detectors::all());
     let device = software.open().unwrap();
     device.set_memory_budget(Some(64 << 20));
     let server = Server::new(&device, 4, how).unwrap();
