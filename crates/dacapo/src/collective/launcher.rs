@@ -186,7 +186,7 @@ impl Launcher {
                 Err(_) if !left.is_zero() => std::thread::sleep(AGAIN.min(left)),
                 _ => {
                     let came = other_job.map_or_else(String::new, |Asked { rank, size }| {
-                        format!("; who came says that it is rank {rank} of {size}")
+                        format!("; a process came that says it is rank {rank} of {size}")
                     });
                     let missing = self.missing(&told);
                     return Err(self.fail(format!("nothing was heard from rank {missing}{came}\n{ALL_RANKS}")));
@@ -397,7 +397,7 @@ mod tests {
             let asks = ended(1, 4, 1000);
             assert!(asks.contains("it has 2 ranks, and this one was told of 4"), "{asks}");
             let listens = listens.join().expect("it ends");
-            let want = "nothing was heard from rank 1; who came says that it is rank 1 of 4";
+            let want = "nothing was heard from rank 1; a process came that says it is rank 1 of 4";
             assert!(listens.contains(want), "{listens}");
         });
         Ok(())

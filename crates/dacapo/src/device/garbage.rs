@@ -131,7 +131,6 @@ impl Device {
 
     /// Destroys the graphs that were dropped: NCCL does not let go of a communicator as long as one that was captured with it is
     /// there. Called by who ends one, on a thread of its own. What is refused stays in the queue.
-    #[cfg_attr(not(feature = "nccl"), allow(dead_code, reason = "communicators do"))]
     pub(crate) fn release_graphs(&self) {
         let _ = self.0.release_those(|| self.0.drops.take_where(Garbage::is_graph));
     }
@@ -141,7 +140,7 @@ impl Device {
         struct Graphs(Device);
         impl Drop for Graphs {
             fn drop(&mut self) {
-                let _ = self.0.0.release_those(|| self.0.0.drops.take_where(Garbage::is_graph));
+                self.0.release_graphs();
             }
         }
         self.queue_values(vec![Arc::new(Graphs(self.clone()))], Vec::new());

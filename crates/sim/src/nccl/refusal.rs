@@ -7,8 +7,8 @@ use dacapo_driver::CUresult;
 use dacapo_nccl::types::ncclResult;
 
 thread_local! {
-    /// A text of the process, so that this has no destructor: values of the user's in other thread-locals may make calls when this
-    /// thread ends. Each thread gives its last one back when it is refused again.
+    /// Without a destructor: values of the user's in other thread-locals may make calls when this thread ends. So the last sentence
+    /// of a thread that has ended is not given back.
     static LAST: RefCell<ManuallyDrop<Option<String>>> = const { RefCell::new(ManuallyDrop::new(None)) };
 }
 
